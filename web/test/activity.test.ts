@@ -10,7 +10,11 @@ const way = { now: () => 0 } as unknown as Way;
 function live(): { activity: Activity; words: () => string } {
   const root = new Part();
   const activity = new Activity(root as unknown as HTMLElement, way);
-  activity.follow({ kind: { ref: "core/v1/pods", kind: "Pod", resource: "pods", namespaced: true }, ns: [], labels: "" });
+  activity.follow({
+    kind: { ref: "core/v1/pods", kind: "Pod", resource: "pods", namespaced: true },
+    ns: [],
+    labels: "",
+  });
   activity.live(true);
   return { activity, words: () => root.textContent };
 }
@@ -26,12 +30,21 @@ void test("what was told goes with the rows that may not be seen any more, also 
   const drawn = (): Promise<void> => new Promise((done) => setTimeout(done, 250));
   for (const early of [false, true]) {
     const { activity, words } = live();
-    activity.happened({ op: "update", ns: "shop", name: "web", cells: [{ column: "Status", before: "1/1", after: "secret" }], by: null });
+    activity.happened({
+      op: "update",
+      ns: "shop",
+      name: "web",
+      cells: [{ column: "Status", before: "1/1", after: "secret" }],
+      by: null,
+    });
     if (!early) {
       await drawn();
       assert.match(words(), /web[^]*secret/);
     }
-    const page = Object.assign(Object.create(ListPage.prototype) as ListPage, { activity, table: { clear: () => undefined } });
+    const page = Object.assign(Object.create(ListPage.prototype) as ListPage, {
+      activity,
+      table: { clear: () => undefined },
+    });
     page.dropped();
     await drawn();
     assert.doesNotMatch(words(), /web|secret/);

@@ -16,9 +16,26 @@ void test("a page that is loaded anew in vain is loaded ever less often, five mi
 });
 
 void test("what else is kept with the entry is no load", () => {
-  for (const state of [null, "1", {}, { place: 3 }, { load: null }, { load: { at: 0 } }, kept({ at: 0, apart: 1 }), kept({ at: 0, apart: NaN }), kept({ at: NaN, apart: 5000 }), kept({ at: 9000, apart: 5000 })]) assert.deepEqual(nextLoad(state, 100), { wait: 0, apart: 5000 });
+  for (const state of [
+    null,
+    "1",
+    {},
+    { place: 3 },
+    { load: null },
+    { load: { at: 0 } },
+    kept({ at: 0, apart: 1 }),
+    kept({ at: 0, apart: NaN }),
+    kept({ at: NaN, apart: 5000 }),
+    kept({ at: 9000, apart: 5000 }),
+  ])
+    assert.deepEqual(nextLoad(state, 100), { wait: 0, apart: 5000 });
 });
 
 void test("what is kept with the entry is known from what else is", () => {
-  assert.deepEqual([kept({ at: 9000, apart: 5000 }), null, { place: 3 }, { load: null }].map(waited), [true, false, false, false]);
+  assert.deepEqual([kept({ at: 9000, apart: 5000 }), null, { place: 3 }, { load: null }].map(waited), [
+    true,
+    false,
+    false,
+    false,
+  ]);
 });

@@ -4,7 +4,8 @@ import { test } from "node:test";
 import { under } from "../static/src/base.ts";
 import { formatView, objectHref, parseView, plain } from "../static/src/view.ts";
 
-const page = (base?: string): void => void Object.assign(globalThis, { document: { documentElement: { dataset: base === undefined ? {} : { base } } } });
+const page = (base?: string): void =>
+  void Object.assign(globalThis, { document: { documentElement: { dataset: base === undefined ? {} : { base } } } });
 
 void test("routes are under the path that the page tells", () => {
   assert.equal(under("/status"), "/status", "without a page");
@@ -28,13 +29,16 @@ void test("no source names a route without it", () => {
   const sources = "static/src";
   const found: string[] = [];
   for (const name of readdirSync(sources, { recursive: true }).filter((n) => n.endsWith(".ts"))) {
-    readFileSync(`${sources}/${name}`, "utf8").split("\n").forEach((line, i) => {
-      const code = line.replace(/^\s*(\/\/|\/?\*).*/, "");
-      for (const m of code.matchAll(/(.{0,6})["'`]\/(?:api|r|o|static|compare|status)\b/g)) {
-        // statuspage.ts passes this one through under.
-        if (m[1] !== "under(" && !(name === "ledger.ts" && code.includes("href: `/r/${ref}`"))) found.push(`${name}:${i + 1} ${m[0]}`);
-      }
-    });
+    readFileSync(`${sources}/${name}`, "utf8")
+      .split("\n")
+      .forEach((line, i) => {
+        const code = line.replace(/^\s*(\/\/|\/?\*).*/, "");
+        for (const m of code.matchAll(/(.{0,6})["'`]\/(?:api|r|o|static|compare|status)\b/g)) {
+          // statuspage.ts passes this one through under.
+          if (m[1] !== "under(" && !(name === "ledger.ts" && code.includes("href: `/r/${ref}`")))
+            found.push(`${name}:${i + 1} ${m[0]}`);
+        }
+      });
   }
   assert.deepEqual(found, []);
 });

@@ -79,7 +79,8 @@ void test("one that nobody has looked at for a while does, once there is nothing
   }
 });
 
-void test("it looks before it leaps: only where that brings the other build, and nothing is to be lost by then", async () => {
+void test("it looks before it leaps: only where that brings the other build, " +
+  "and nothing is to be lost by then", async () => {
   const tab = new Tab();
   const page = tab.page("one");
   let asked = 0;
@@ -151,9 +152,13 @@ void test("an old page that comes again, and servers of two builds in turn, make
 });
 
 void test("a tab remembers the builds; one that may not remember has none for the first time", () => {
-  const storage = (get: () => unknown): void => void Object.defineProperty(globalThis, "sessionStorage", { configurable: true, get });
+  const storage = (get: () => unknown): void =>
+    void Object.defineProperty(globalThis, "sessionStorage", { configurable: true, get });
   const kept = new Map<string, string>();
-  storage(() => ({ getItem: (key: string) => kept.get(key) ?? null, setItem: (key: string, value: string) => void kept.set(key, value) }));
+  storage(() => ({
+    getItem: (key: string) => kept.get(key) ?? null,
+    setItem: (key: string, value: string) => void kept.set(key, value),
+  }));
   assert.deepEqual(["one", "two", "one", "two", "three"].map(firstOf), [true, true, false, false, true]);
   storage(() => { throw new Error("SecurityError"); });
   assert.equal(firstOf("four"), false);

@@ -12,15 +12,39 @@ const column = (name: string, priority = 0): Column => ({ name, type: "", format
 const columns = [column("Name"), column("Ready"), column("IP Address", 1)];
 
 void test("the namespaces chosen are named while they are few", () => {
-  assert.deepEqual([[], ["shop"], ["data", "shop"], ["a-very-long-namespace", "another-long-one"], ["a", "b", "c", "d", "e"]].map(namespaceWords), ["All namespaces", "shop", "data, shop", "2 namespaces", "5 namespaces"]);
+  assert.deepEqual(
+    [[], ["shop"], ["data", "shop"], ["a-very-long-namespace", "another-long-one"], ["a", "b", "c", "d", "e"]].map(
+      namespaceWords,
+    ),
+    ["All namespaces", "shop", "data, shop", "2 namespaces", "5 namespaces"],
+  );
 });
 
 void test("of several namespaces those that are not there are named, once all are known", () => {
   const rows = new Rows();
   assert.equal(missingWords(["nope", "shop"], rows, null), null);
-  rows.apply({ id: 1, type: "rows", cursor: "c", columns, rows: [{ ns: "", name: "shop", uid: "", rv: "1", created: "", cells: ["shop", "1", ""] }], last: true });
-  assert.deepEqual([["a", "b", "shop"], ["shop", "shop"]].map((ns) => missingWords(ns, rows, null)), ["There is no namespace a or b.", null]);
-  assert.deepEqual([["a", "b", "shop"], ["shop", "shop"]].map((ns) => missingWords(ns, rows, "at 14:02:10")), ["There was no namespace a or b at 14:02:10.", null]);
+  rows.apply({
+    id: 1,
+    type: "rows",
+    cursor: "c",
+    columns,
+    rows: [{ ns: "", name: "shop", uid: "", rv: "1", created: "", cells: ["shop", "1", ""] }],
+    last: true,
+  });
+  assert.deepEqual(
+    [
+      ["a", "b", "shop"],
+      ["shop", "shop"],
+    ].map((ns) => missingWords(ns, rows, null)),
+    ["There is no namespace a or b.", null],
+  );
+  assert.deepEqual(
+    [
+      ["a", "b", "shop"],
+      ["shop", "shop"],
+    ].map((ns) => missingWords(ns, rows, "at 14:02:10")),
+    ["There was no namespace a or b at 14:02:10.", null],
+  );
   assert.equal(missingWords(["nope", "shop"], null, null), null);
 });
 
@@ -28,7 +52,15 @@ void test("namespaces are offered as chosen, as recent, and by name", () => {
   assert.deepEqual(offered(["c", "a", "b", "d"], ["d"], ["c", "x"], ""), ["d", "c", "a", "b"]);
   assert.deepEqual(offered(["shop-1", "shop-2", "data"], [], [], "sho 2"), ["shop-2"]);
   assert.deepEqual(offered(["shop-1", "shop-2", "data"], [], [], "data, p-1"), ["data", "shop-1"]);
-  assert.deepEqual(["shop", "a-1", "", "A", "-a", "a_b", "a".repeat(64)].map(isName), [true, true, false, false, false, false, false]);
+  assert.deepEqual(["shop", "a-1", "", "A", "-a", "a_b", "a".repeat(64)].map(isName), [
+    true,
+    true,
+    false,
+    false,
+    false,
+    false,
+    false,
+  ]);
 });
 
 const sets: [string[], string[], string[]][] = [
@@ -45,23 +77,46 @@ for (const [cols, shown, back] of sets) {
   });
 }
 
-void test("the button of the columns says how many", () => assert.deepEqual([[], ["wide"], ["name"], ["name", "ready"]].map(columnWords), ["Columns", "All columns", "Columns: 1", "Columns: 2"]));
+void test("the button of the columns says how many", () =>
+  assert.deepEqual([[], ["wide"], ["name"], ["name", "ready"]].map(columnWords), [
+    "Columns",
+    "All columns",
+    "Columns: 1",
+    "Columns: 2",
+  ]));
 
 void test("columns that are not there are named, and those that are", () => {
   const words = (search: string, namespaced = true, all = columns): string | null => {
     const { sort, cols } = parseView("/r/core/v1/pods", search, "");
     return strangeWords(all, namespaced, sort, cols);
   };
-  for (const search of ["", "?sort=-ready&cols=IP+Address&cols=namespace", "?sort=namespace&cols=wide"]) assert.equal(words(search), null, search);
-  assert.equal(words("?sort=-colour"), "There is no column “colour” to sort by; there are namespace, name, ready, ip address.");
-  assert.equal(words("?sort=Colour&cols=a&cols=name&cols=b", false), "There is no column “colour” to sort by, and none “a” or “b” to show; there are name, ready, ip address.");
-  assert.equal(words("?cols=wide&cols=name"), "There is no column “wide” to show; there are namespace, name, ready, ip address.");
+  for (const search of ["", "?sort=-ready&cols=IP+Address&cols=namespace", "?sort=namespace&cols=wide"])
+    assert.equal(words(search), null, search);
+  assert.equal(
+    words("?sort=-colour"),
+    "There is no column “colour” to sort by; there are namespace, name, ready, ip address.",
+  );
+  assert.equal(
+    words("?sort=Colour&cols=a&cols=name&cols=b", false),
+    "There is no column “colour” to sort by, and none “a” or “b” to show; there are name, ready, ip address.",
+  );
+  assert.equal(
+    words("?cols=wide&cols=name"),
+    "There is no column “wide” to show; there are namespace, name, ready, ip address.",
+  );
   assert.equal(words("?sort=colour", true, []), null, "none is known yet");
 });
 
 void test("an export is what is shown", () => {
-  const view = parseView("/r/core/v1/pods", "?ns=a&ns=b&q=web+1&labels=app=web&sort=-age&cols=status&cols=gone&open=a/b", "");
-  assert.equal(exportHref(view, [column("Name"), column("Status")], "rows", "csv"), "/api/v1/snapshot/core/v1/pods?ns=a&ns=b&labels=app%3Dweb&q=web+1&sort=-age&format=csv&view=rows&cols=status");
+  const view = parseView(
+    "/r/core/v1/pods",
+    "?ns=a&ns=b&q=web+1&labels=app=web&sort=-age&cols=status&cols=gone&open=a/b",
+    "",
+  );
+  assert.equal(
+    exportHref(view, [column("Name"), column("Status")], "rows", "csv"),
+    "/api/v1/snapshot/core/v1/pods?ns=a&ns=b&labels=app%3Dweb&q=web+1&sort=-age&format=csv&view=rows&cols=status",
+  );
   assert.equal(exportHref({ ...view, cols: [] }, columns, "rows", "json").endsWith("&view=rows&cols=usual"), true);
   assert.equal(exportHref({ ...view, cols: ["wide"] }, columns, "rows", "json").endsWith("&cols=wide"), true);
   assert.equal(exportHref(view, columns, "objects", "yaml").endsWith("&format=yaml&view=objects"), true);
@@ -70,5 +125,9 @@ void test("an export is what is shown", () => {
 void test("an exported file says what it holds, and when", () => {
   const at = new Date(2026, 10, 21, 14, 5);
   const name = (search: string): string => exportName(parseView("/r/core/v1/pods", search, ""), "csv", at);
-  assert.deepEqual(["?ns=shop", "", "?ns=a,b,c,d"].map(name), ["pods-shop-20261121T1405.csv", "pods-20261121T1405.csv", "pods-4-namespaces-20261121T1405.csv"]);
+  assert.deepEqual(["?ns=shop", "", "?ns=a,b,c,d"].map(name), [
+    "pods-shop-20261121T1405.csv",
+    "pods-20261121T1405.csv",
+    "pods-4-namespaces-20261121T1405.csv",
+  ]);
 });

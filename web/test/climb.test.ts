@@ -3,7 +3,19 @@ import { test } from "node:test";
 import { climb, type Answer } from "../static/src/facts/climb.ts";
 import type { Owner } from "../static/src/facts/meta.ts";
 
-const object = (name: string, uid: string, ...owners: readonly string[]) => ({ metadata: { name, uid, ownerReferences: owners.map((o, i) => ({ apiVersion: "v1", kind: "Thing", name: o, uid: `u-${o}`, controller: i === 0 })) } });
+const object = (name: string, uid: string, ...owners: readonly string[]) => ({
+  metadata: {
+    name,
+    uid,
+    ownerReferences: owners.map((o, i) => ({
+      apiVersion: "v1",
+      kind: "Thing",
+      name: o,
+      uid: `u-${o}`,
+      controller: i === 0,
+    })),
+  },
+});
 
 const way = async (start: unknown, cluster: Readonly<Record<string, Answer>>): Promise<string[]> => {
   const asked: string[] = [];
@@ -16,20 +28,30 @@ const way = async (start: unknown, cluster: Readonly<Record<string, Answer>>): P
 };
 
 void test("owners are followed to the root", async () => {
-  const cluster = { set: { object: object("set", "u-set", "deployment", "aside") }, deployment: { object: object("deployment", "u-deployment") } };
+  const cluster = {
+    set: { object: object("set", "u-set", "deployment", "aside") },
+    deployment: { object: object("deployment", "u-deployment") },
+  };
   assert.deepEqual(await way(object("pod", "u-pod", "set"), cluster), ["set", "deployment"]);
   assert.deepEqual(await way(object("pod", "u-pod"), cluster), []);
 });
 
 void test("an owner that is gone, may not be read or has another behind its name ends the way", async () => {
   assert.deepEqual(await way(object("pod", "u-pod", "set"), {}), ["set is gone"]);
-  assert.deepEqual(await way(object("pod", "u-pod", "set"), { set: { trouble: "you may not read it" } }), ["set you may not read it"]);
-  assert.deepEqual(await way(object("pod", "u-pod", "set"), { set: { object: object("set", "u-new", "deployment") } }), ["set is gone; another has its name"]);
+  assert.deepEqual(await way(object("pod", "u-pod", "set"), { set: { trouble: "you may not read it" } }), [
+    "set you may not read it",
+  ]);
+  assert.deepEqual(
+    await way(object("pod", "u-pod", "set"), { set: { object: object("set", "u-new", "deployment") } }),
+    ["set is gone; another has its name"],
+  );
 });
 
 void test("a circle and an endless way end", async () => {
   const circle = { a: { object: object("a", "u-a", "b") }, b: { object: object("b", "u-b", "a") } };
   assert.deepEqual(await way(circle.a.object, circle), ["b", "a owns itself, in a circle"]);
-  const endless = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`o${i}`, { object: object(`o${i}`, `u-o${i}`, `o${i + 1}`) }]));
+  const endless = Object.fromEntries(
+    Array.from({ length: 40 }, (_, i) => [`o${i}`, { object: object(`o${i}`, `u-o${i}`, `o${i + 1}`) }]),
+  );
   assert.equal((await way(object("pod", "u-pod", "o0"), endless)).length, 10);
 });

@@ -2,7 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { commandOf, keyWords, type Command, type Press, type Spot } from "../static/src/commands.ts";
 
-const command = (words: string, keys: string[], where: Command["where"], more: Partial<Command> = {}): Command => ({ words, group: "", keys, where, run: () => undefined, ...more });
+const command = (words: string, keys: string[], where: Command["where"], more: Partial<Command> = {}): Command => ({
+  words,
+  group: "",
+  keys,
+  where,
+  run: () => undefined,
+  ...more,
+});
 const commands = [
   command("empty", ["Escape"], "filter", { can: () => full }),
   command("leave", ["Escape"], "box"),
@@ -13,7 +20,8 @@ const commands = [
   command("jump", ["Mod+k"], "ever"),
 ];
 let full = true;
-const press = (key: string, spot: Spot, more: Partial<Press> = {}): string | undefined => commandOf(commands, { key, spot, mod: false, plain: true, repeat: false, letters: true, ...more })?.words;
+const press = (key: string, spot: Spot, more: Partial<Press> = {}): string | undefined =>
+  commandOf(commands, { key, spot, mod: false, plain: true, repeat: false, letters: true, ...more })?.words;
 
 const cases: [string, string | undefined, string | undefined][] = [
   ["a letter at the rows", press("t", "rows"), "theme"],
@@ -48,6 +56,9 @@ void test("a command that can do nothing lets the next have the key", () => {
 });
 
 void test("keys are written as they stand on the keyboard", () => {
-  assert.deepEqual(["Mod+k", "ArrowDown", "Escape", "PageUp", "G"].map((k) => keyWords(k, false)), ["Ctrl K", "↓", "Esc", "PgUp", "G"]);
+  assert.deepEqual(
+    ["Mod+k", "ArrowDown", "Escape", "PageUp", "G"].map((k) => keyWords(k, false)),
+    ["Ctrl K", "↓", "Esc", "PgUp", "G"],
+  );
   assert.equal(keyWords("Mod+k", true), "⌘ K");
 });

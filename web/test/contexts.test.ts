@@ -4,11 +4,21 @@ import { Contexts, contextWords, readContexts } from "../static/src/contexts.ts"
 import { Finder } from "../static/src/find.ts";
 import { none } from "../static/src/search.ts";
 
-const listed = { present: "admin", contexts: [{ name: "admin", cluster: "demo", user: "admin" }, { name: "arn:aws:eks:eu-west-1:1:cluster/x", cluster: "x", user: "y", namespace: "team" }] };
+const listed = {
+  present: "admin",
+  contexts: [
+    { name: "admin", cluster: "demo", user: "admin" },
+    { name: "arn:aws:eks:eu-west-1:1:cluster/x", cluster: "x", user: "y", namespace: "team" },
+  ],
+};
 
 void test("what cannot be read of an answer is left out", () => {
-  assert.deepEqual(readContexts(listed).all.map(contextWords), ["cluster demo, user admin", "cluster x, user y, namespace team"]);
-  for (const body of [null, 1, "x", [], { contexts: {} }, { contexts: [null, 1, { name: 1 }] }]) assert.deepEqual(readContexts(body), { present: "", all: [] });
+  assert.deepEqual(readContexts(listed).all.map(contextWords), [
+    "cluster demo, user admin",
+    "cluster x, user y, namespace team",
+  ]);
+  for (const body of [null, 1, "x", [], { contexts: {} }, { contexts: [null, 1, { name: 1 }] }])
+    assert.deepEqual(readContexts(body), { present: "", all: [] });
 });
 
 void test("a context that is not opened is told, and nothing is left for it", async () => {
@@ -21,20 +31,39 @@ void test("a context that is not opened is told, and nothing is left for it", as
   });
   await contexts.read();
   assert.deepEqual([contexts.present, contexts.all.length, contexts.trouble], ["admin", 2, ""]);
-  answer = () => Response.json({ title: "Context not opened", status: 502, detail: "admin stays as it was: no such command." }, { status: 502 });
+  answer = () =>
+    Response.json(
+      { title: "Context not opened", status: 502, detail: "admin stays as it was: no such command." },
+      { status: 502 },
+    );
   assert.equal(await contexts.choose("b"), false);
   assert.deepEqual([switched, contexts.trouble, contexts.opening], [0, "admin stays as it was: no such command.", ""]);
   answer = () => new Response(null, { status: 204 });
   assert.equal(await contexts.choose("b"), true);
   assert.deepEqual([switched, contexts.trouble], [1, ""]);
-  assert.deepEqual(asked, ["GET /api/v1/contexts ", 'POST /api/v1/context {"name":"b"}', 'POST /api/v1/context {"name":"b"}']);
+  assert.deepEqual(asked, [
+    "GET /api/v1/contexts ",
+    'POST /api/v1/context {"name":"b"}',
+    'POST /api/v1/context {"name":"b"}',
+  ]);
 });
 
 void test("the palette finds contexts by what is typed, and all of them after :ctx", () => {
   const chosen: string[] = [];
   const contexts = readContexts(listed).all.map((c) => ({ ...c, choose: () => void chosen.push(c.name) }));
-  const known = { kinds: [], pins: [], recent: [], namespaces: [], commands: [], contexts, view: null, rows: null, kept: null };
-  const found = (typed: string): string[] => new Finder().find(typed, known, none).items.map((i) => `${i.section}: ${i.label}`);
+  const known = {
+    kinds: [],
+    pins: [],
+    recent: [],
+    namespaces: [],
+    commands: [],
+    contexts,
+    view: null,
+    rows: null,
+    kept: null,
+  };
+  const found = (typed: string): string[] =>
+    new Finder().find(typed, known, none).items.map((i) => `${i.section}: ${i.label}`);
   assert.deepEqual(found(":ctx"), ["Contexts: admin", "Contexts: arn:aws:eks:eu-west-1:1:cluster/x"]);
   assert.deepEqual(found(":context cluster/x"), ["Contexts: arn:aws:eks:eu-west-1:1:cluster/x"]);
   assert.deepEqual(found("adm"), ["Contexts: admin"]);

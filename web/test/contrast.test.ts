@@ -3,10 +3,16 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-const tokens = new Map([...readFileSync("static/src/css/tokens.css", "utf8").matchAll(/--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)/g)].map((m) => [m[1] ?? "", [m[2] ?? "", m[3] ?? ""] as const]));
+const tokens = new Map(
+  [...readFileSync("static/src/css/tokens.css", "utf8").matchAll(/--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)/g)].map(
+    (m) => [m[1] ?? "", [m[2] ?? "", m[3] ?? ""] as const],
+  ),
+);
 
 function luminance(colour: string): number {
-  const [r = 0, g = 0, b = 0] = [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16) / 255).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+  const [r = 0, g = 0, b = 0] = [1, 3, 5]
+    .map((i) => parseInt(colour.slice(i, i + 2), 16) / 255)
+    .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 
@@ -14,7 +20,9 @@ for (const [scheme, i] of [["light", 0], ["dark", 1]] as const) {
   void test(`code on all of its grounds, ${scheme}`, () => {
     for (const text of ["code-key", "code-string", "code-value"]) {
       for (const ground of ["bg", "flash", "hover", "found", "selected"]) {
-        const [high = 0, low = 0] = [text, ground].map((name) => luminance(tokens.get(name)?.[i] ?? "")).sort((a, b) => b - a);
+        const [high = 0, low = 0] = [text, ground]
+          .map((name) => luminance(tokens.get(name)?.[i] ?? ""))
+          .sort((a, b) => b - a);
         const contrast = (high + 0.05) / (low + 0.05);
         assert.ok(contrast >= 4.5, `${text} on ${ground}: ${contrast.toFixed(2)}`);
       }

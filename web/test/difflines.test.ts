@@ -4,7 +4,8 @@ import { differences, pairing, pairLines, runs, wordMarks, type Pair, type Piece
 import { Slices } from "../static/src/slices.ts";
 
 const lines = (text: string): string[] => text.split(" ").filter((l) => l !== "");
-const draw = (pairs: readonly Pair[]): string => pairs.map((p) => (p.same ? p.left : `${p.left ?? ""}|${p.right ?? ""}`)).join(" ");
+const draw = (pairs: readonly Pair[]): string =>
+  pairs.map((p) => (p.same ? p.left : `${p.left ?? ""}|${p.right ?? ""}`)).join(" ");
 
 void test("lines that take each other's place stand side by side", () => {
   for (const [left, right, want, count] of [
@@ -25,12 +26,21 @@ void test("both texts can be read from the pairs, with their line numbers", () =
   let seed = 7;
   const random = (n: number): number => (seed = (seed * 1103515245 + 12345) % 2 ** 31) % n;
   for (let i = 0; i < 300; i++) {
-    const [left, right] = [0, 1].map(() => Array.from({ length: random(12) }, () => "abc"[random(3)] as string)) as [string[], string[]];
+    const [left, right] = [0, 1].map(() => Array.from({ length: random(12) }, () => "abc"[random(3)] as string)) as [
+      string[],
+      string[],
+    ];
     const pairs = pairLines(left, right);
     assert.deepEqual(pairs.flatMap((p) => p.left ?? []), left);
     assert.deepEqual(pairs.flatMap((p) => p.right ?? []), right);
     assert.ok(pairs.every((p) => p.same === (p.left === p.right)));
-    assert.ok(pairs.every((p) => (p.left === null || left[p.leftAt - 1] === p.left) && (p.right === null || right[p.rightAt - 1] === p.right)));
+    assert.ok(
+      pairs.every(
+        (p) =>
+          (p.left === null || left[p.leftAt - 1] === p.left) &&
+          (p.right === null || right[p.rightAt - 1] === p.right),
+      ),
+    );
   }
 });
 
@@ -42,20 +52,30 @@ void test("texts that have nothing in common do not take for ever", () => {
     pairs = pairLines(long("a"), long("b"));
     return performance.now() - began;
   };
-  assert.ok([took, took, took, took].some((once) => once() < 3000), "what is slow is slow each time; a busy machine is not");
+  assert.ok(
+    [took, took, took, took].some((once) => once() < 3000),
+    "what is slow is slow each time; a busy machine is not",
+  );
   assert.deepEqual([pairs.length, pairs[0]?.same, pairs.at(-1)?.same, differences(pairs)], [30_002, true, true, 1]);
 });
 
 void test("of long texts that differ in many places each is found", () => {
   const left = Array.from({ length: 30_000 }, (_, i) => (i % 5 === 0 ? "- repeated:" : `  name: n${i}`));
-  const right = left.flatMap((l, i) => (i % 10 === 3 ? [`${l}-other`] : i % 1000 === 7 ? [l, "  added: here"] : i % 1000 === 8 ? [] : [l]));
+  const right = left.flatMap((l, i) =>
+    (i % 10 === 3 ? [`${l}-other`] : i % 1000 === 7 ? [l, "  added: here"] : i % 1000 === 8 ? [] : [l]),
+  );
   const pairs = pairLines(left, right);
-  assert.equal(pairs.filter((p) => !p.same).length, 3000 + 30 + 30 - 30, "what is added where a line went stands beside it");
+  assert.equal(
+    pairs.filter((p) => !p.same).length,
+    3000 + 30 + 30 - 30,
+    "what is added where a line went stands beside it",
+  );
   assert.deepEqual([pairs.flatMap((p) => p.left ?? []), pairs.flatMap((p) => p.right ?? [])], [left, right]);
 });
 
 void test("long work rests, and ends where it is not wanted any more", async () => {
-  const text = (word: string): string[] => Array.from({ length: 30_000 }, (_, i) => (i % 20 === 0 ? `${word}${i}` : `line ${i}`));
+  const text = (word: string): string[] =>
+    Array.from({ length: 30_000 }, (_, i) => (i % 20 === 0 ? `${word}${i}` : `line ${i}`));
   let [now, rests] = [0, 0];
   const work = (): Generator<undefined, Pair[]> => {
     now += 1; // each step takes a millisecond
@@ -85,30 +105,59 @@ void test("long work rests, and ends where it is not wanted any more", async () 
 void test("what is unchanged is folded, but for a few lines around each change", () => {
   const left = Array.from({ length: 40 }, (_, i) => `l${i}`);
   const right = left.map((l, i) => (i === 10 || i === 13 || i === 23 ? "x" : l));
-  const cut = runs(pairLines(left, right)).map((r) => `${r.folded ? "folded " : ""}${r.pairs[0]?.leftAt}-${r.pairs.at(-1)?.leftAt}`);
+  const cut = runs(pairLines(left, right)).map(
+    (r) => `${r.folded ? "folded " : ""}${r.pairs[0]?.leftAt}-${r.pairs.at(-1)?.leftAt}`,
+  );
   assert.deepEqual(cut, ["folded 1-7", "8-17", "folded 18-20", "21-27", "folded 28-40"]);
-  assert.deepEqual(runs(pairLines(left.slice(0, 5), right.slice(0, 5))).map((r) => r.folded), [true]);
-  assert.deepEqual(runs(pairLines(["a", "b", "c", "d", "e"], ["a", "b", "c", "d", "x"])).map((r) => r.folded), [false], "a line or two are no fold");
+  assert.deepEqual(
+    runs(pairLines(left.slice(0, 5), right.slice(0, 5))).map((r) => r.folded),
+    [true],
+  );
+  assert.deepEqual(
+    runs(pairLines(["a", "b", "c", "d", "e"], ["a", "b", "c", "d", "x"])).map((r) => r.folded),
+    [false],
+    "a line or two are no fold",
+  );
 });
 
 void test("lines with the same key stand side by side", () => {
   const pairs = pairLines(["labels:", "  version: 1", "name: a"], ["labels:", "  version: 2", "  round: 4", "name: b"]);
-  assert.deepEqual(pairs.map((p) => [p.left, p.right]), [["labels:", "labels:"], ["  version: 1", "  version: 2"], [null, "  round: 4"], ["name: a", "name: b"]]);
+  assert.deepEqual(
+    pairs.map((p) => [p.left, p.right]),
+    [
+      ["labels:", "labels:"],
+      ["  version: 1", "  version: 2"],
+      [null, "  round: 4"],
+      ["name: a", "name: b"],
+    ],
+  );
 });
 
 void test("words that differ are marked", () => {
   const show = (pieces: readonly Piece[]): string => pieces.map((p) => (p.marked ? `<${p.text}>` : p.text)).join("");
   const [left, right] = wordMarks("  image: registry/web:1.2", "  image: registry/web:1.3");
   assert.deepEqual([show(left), show(right)], ["  image: registry/web:1.<2>", "  image: registry/web:1.<3>"]);
-  assert.deepEqual(wordMarks("Pending", "Running").map(show), ["Pending", "Running"], "with nothing in common the lines as a whole differ");
+  assert.deepEqual(
+    wordMarks("Pending", "Running").map(show),
+    ["Pending", "Running"],
+    "with nothing in common the lines as a whole differ",
+  );
 });
 
 void test("very long lines differ between the beginning and the end that they share", () => {
-  const show = (pieces: readonly Piece[]): string => pieces.map((p) => (p.marked ? `<${p.text}>` : p.text)).join("").replace(/x{9,}/g, "x…");
+  const show = (pieces: readonly Piece[]): string =>
+    pieces
+      .map((p) => (p.marked ? `<${p.text}>` : p.text))
+      .join("")
+      .replace(/x{9,}/g, "x…");
   const long = "x".repeat(500_000);
   assert.deepEqual(wordMarks(`a: ${long}1 2${long}`, `a: ${long}3${long}`).map(show), ["a: x…<1 2>x…", "a: x…<3>x…"]);
   assert.deepEqual(wordMarks(long, `${long}y`).map(show), ["x…", "x…<y>"]);
-  assert.deepEqual(wordMarks(`${long}\u{1f600}${long}`, `${long}\u{1f601}${long}`).map(show), ["x…<\u{1f600}>x…", "x…<\u{1f601}>x…"], "the halves of a character stay together");
+  assert.deepEqual(
+    wordMarks(`${long}\u{1f600}${long}`, `${long}\u{1f601}${long}`).map(show),
+    ["x…<\u{1f600}>x…", "x…<\u{1f601}>x…"],
+    "the halves of a character stay together",
+  );
   const words = (n: number): string => Array.from({ length: 900 }, (_, i) => (i * n) % 7).join(" ");
   const began = performance.now();
   for (let i = 0; i < 20; i++) wordMarks(words(3), words(4));

@@ -8,8 +8,18 @@ import type { Told } from "../static/src/told.ts";
 import { Browser } from "./browser.ts";
 import { tableOf } from "./table.ts";
 
-const columns = [{ name: "Name", type: "string" }, { name: "Phase", type: "string" }];
-const row = (name: string, phase = "Ready", rv = "1") => ({ ns: "shop", name, uid: `u-${name}`, rv, created: "", cells: [name, phase] });
+const columns = [
+  { name: "Name", type: "string" },
+  { name: "Phase", type: "string" },
+];
+const row = (name: string, phase = "Ready", rv = "1") => ({
+  ns: "shop",
+  name,
+  uid: `u-${name}`,
+  rv,
+  created: "",
+  cells: [name, phase],
+});
 const digestOf = (rows: readonly ReturnType<typeof row>[]): string => hex(digest(rows));
 
 function start(q = "", limit = Infinity, at = 0) {
@@ -17,20 +27,44 @@ function start(q = "", limit = Infinity, at = 0) {
   const log: string[] = [];
   const happened: string[] = [];
   const later: (() => void)[] = [];
-  const watcher = { arrived: (other: boolean) => log.push(other ? "arrived, other columns" : "arrived"), moved: () => undefined, happened: ({ op, name, cells, by }: Told) => happened.push([op, name, ...cells.flatMap((c) => [c.column, c.before, c.after]), by?.manager].join(" ")), dropped: () => log.push("dropped"), reset: () => log.push("reset"), told: () => undefined, at: () => at };
+  const watcher = {
+    arrived: (other: boolean) => log.push(other ? "arrived, other columns" : "arrived"),
+    moved: () => undefined,
+    happened: ({ op, name, cells, by }: Told) =>
+      happened.push([op, name, ...cells.flatMap((c) => [c.column, c.before, c.after]), by?.manager].join(" ")),
+    dropped: () => log.push("dropped"),
+    reset: () => log.push("reset"),
+    told: () => undefined,
+    at: () => at,
+  };
   const live: Live = new Live("ws://x", browser, () => feed.reconnected());
-  const feed = new Feed(live, { resource: "example.com/v1/widgets" }, { sort: { column: "name", descending: true }, q }, watcher, limit, 0, (run) => later.push(run));
+  const feed = new Feed(
+    live,
+    { resource: "example.com/v1/widgets" },
+    { sort: { column: "name", descending: true }, q },
+    watcher,
+    limit,
+    0,
+    (run) => later.push(run),
+  );
   live.connect();
   browser.socket.accept();
   return {
-    browser, live, feed, log, later, happened,
-    tell: (m: object) => browser.socket.say({ id: browser.socket.sent.findLast((s) => s["op"] === "subscribe")?.["id"], ...m }),
+    browser,
+    live,
+    feed,
+    log,
+    later,
+    happened,
+    tell: (m: object) =>
+      browser.socket.say({ id: browser.socket.sent.findLast((s) => s["op"] === "subscribe")?.["id"], ...m }),
     seen: () => feed.rows.slice(0, feed.rows.length).map((e) => `${e?.name ?? "?"} ${String(e?.cells[1])}`),
     words: () => status(feed.known(), 0).words,
   };
 }
 type Started = ReturnType<typeof start>;
-const snapshot = (s: Started, cursor: string, ...rows: ReturnType<typeof row>[]): void => s.tell({ type: "snapshot", cursor, columns, table: tableOf(rows), last: true });
+const snapshot = (s: Started, cursor: string, ...rows: ReturnType<typeof row>[]): void =>
+  s.tell({ type: "snapshot", cursor, columns, table: tableOf(rows), last: true });
 
 void test("a kind that goes and comes back is shown as it is then, filtered and sorted as before", () => {
   const s = start("ready");
@@ -41,7 +75,10 @@ void test("a kind that goes and comes back is shown as it is then, filtered and 
   s.tell({ type: "state", state: "absent", reason: "the server could not find the requested resource" });
   assert.deepEqual([s.seen(), s.words(), s.feed.known().complete], [[], "Not served", false]);
 
-  s.tell({ type: "reset", reason: "the resource came back, has other columns, or some of it may not be seen any more" });
+  s.tell({
+    type: "reset",
+    reason: "the resource came back, has other columns, or some of it may not be seen any more",
+  });
   s.tell({ type: "state", state: "syncing" });
   snapshot(s, "e2.1", row("b"), row("d", "Broken"), row("e"));
   s.tell({ type: "state", state: "live" });
@@ -77,7 +114,10 @@ void test("a reset of rows that are held is told once, with its reason", () => {
   s.tell({ type: "reset", reason: "more has changed than is kept" });
   s.tell({ type: "reset", reason: "and again" });
   assert.deepEqual([s.seen(), s.words(), s.live.anew], [["a Ready"], "Reading anew", 1]);
-  assert.equal(s.live.anewWhy, "What was missed could not be replayed, so all was read anew: more has changed than is kept.");
+  assert.equal(
+    s.live.anewWhy,
+    "What was missed could not be replayed, so all was read anew: more has changed than is kept.",
+  );
   snapshot(s, "c2", row("b"));
   assert.deepEqual([s.seen(), s.words()], [["b Ready"], "Live"]);
   assert.deepEqual(s.log, ["arrived, other columns", "reset", "arrived, other columns"]);
@@ -103,11 +143,17 @@ for (const [name, count, rows] of [
     s.tell({ type: "state", state: "live" });
     snapshot(s, "c1", row("a"), row("b"));
     s.tell({ type: "digest", cursor: "c1", count, digest: digestOf(rows) });
-    assert.deepEqual([s.seen(), s.words(), s.live.anew, s.log], [[], "Reading anew", 1, ["arrived, other columns", "dropped"]]);
+    assert.deepEqual(
+      [s.seen(), s.words(), s.live.anew, s.log],
+      [[], "Reading anew", 1, ["arrived, other columns", "dropped"]],
+    );
     assert.equal(s.browser.reports.length, 1);
     s.browser.pass(0);
     const asked = s.browser.socket.last;
-    assert.deepEqual([asked["op"], asked["resource"], asked["cursor"]], ["subscribe", "example.com/v1/widgets", undefined]);
+    assert.deepEqual(
+      [asked["op"], asked["resource"], asked["cursor"]],
+      ["subscribe", "example.com/v1/widgets", undefined],
+    );
     s.tell({ type: "state", state: "live" });
     assert.equal(s.words(), "Reading anew");
     snapshot(s, "c1", ...rows);
@@ -131,7 +177,14 @@ void test("a digest is counted bit by bit over the rows that were held when it c
     for (let run = s.later.shift(); run !== undefined; run = s.later.shift()) run();
     s.tell({ type: "digest", cursor: "c1", count: many.length, digest: want });
     assert.equal(s.later.length, 1, "it was counted in one go");
-    s.tell({ type: "events", cursor: "c2", events: [{ op: "delete", ns: "shop", name: "app-59999" }, { op: "update", ns: "shop", name: "app-59998", rv: "2", cells: {} }] });
+    s.tell({
+      type: "events",
+      cursor: "c2",
+      events: [
+        { op: "delete", ns: "shop", name: "app-59999" },
+        { op: "update", ns: "shop", name: "app-59998", rv: "2", cells: {} },
+      ],
+    });
     for (let run = s.later.shift(); run !== undefined; run = s.later.shift()) run();
     assert.deepEqual([s.words(), s.live.anew], ["Live", 0]);
 
@@ -201,16 +254,44 @@ void test("a window by a column that is not there has no order, as a whole list 
   const s = start("", 1);
   s.tell({ type: "state", state: "live" });
   snapshot(s, "c1", row("a"), row("b"));
-  const window = (cursor: string, ...rows: ReturnType<typeof row>[]): void => s.tell({ type: "window", cursor, columns, total: 2, matching: 2, failing: 0, waiting: 0, changes: 0, offset: 0, count: 400, rows });
+  const window = (cursor: string, ...rows: ReturnType<typeof row>[]): void =>
+    s.tell({
+      type: "window",
+      cursor,
+      columns,
+      total: 2,
+      matching: 2,
+      failing: 0,
+      waiting: 0,
+      changes: 0,
+      offset: 0,
+      count: 400,
+      rows,
+    });
   window("w1", row("b"), row("a"));
   s.feed.setSort({ column: "colour", descending: false });
   assert.equal(s.browser.socket.last["sort"], "colour");
   s.tell({ type: "error", problem: { title: "Unknown column", status: 400, detail: "There is no column colour." } });
-  assert.deepEqual([s.browser.socket.last["op"], s.browser.socket.last["sort"], s.feed.known().problem], ["subscribe", "", null]);
+  assert.deepEqual(
+    [s.browser.socket.last["op"], s.browser.socket.last["sort"], s.feed.known().problem],
+    ["subscribe", "", null],
+  );
   s.tell({ type: "state", state: "live" });
   window("w2", row("a"), row("b"));
   assert.deepEqual([s.seen(), s.words()], [["a Ready", "b Ready"], "Live"]);
-  s.tell({ type: "window", cursor: "w3", columns: [...columns, { name: "Colour", type: "string", format: "", priority: 0 }], total: 0, matching: 0, failing: 0, waiting: 0, changes: 0, offset: 0, count: 400, rows: [] });
+  s.tell({
+    type: "window",
+    cursor: "w3",
+    columns: [...columns, { name: "Colour", type: "string", format: "", priority: 0 }],
+    total: 0,
+    matching: 0,
+    failing: 0,
+    waiting: 0,
+    changes: 0,
+    offset: 0,
+    count: 400,
+    rows: [],
+  });
   assert.equal(s.browser.socket.last["sort"], "colour", "it is there by now");
   s.feed.setSort({ column: "phase", descending: true });
   assert.equal(s.browser.socket.last["sort"], "-phase", "another one is asked for again");
@@ -221,13 +302,45 @@ void test("more rows than may be held are the server's to keep", () => {
   s.tell({ type: "state", state: "live" });
   snapshot(s, "c1", row("a"), row("b"), row("c"));
   const asked = s.browser.socket.last;
-  assert.deepEqual([asked["op"], asked["view"], asked["q"], asked["sort"], asked["offset"]], ["subscribe", "window", "ready", "-name", 0]);
+  assert.deepEqual(
+    [asked["op"], asked["view"], asked["q"], asked["sort"], asked["offset"]],
+    ["subscribe", "window", "ready", "-name", 0],
+  );
   s.tell({ type: "state", state: "live" });
-  s.tell({ type: "window", cursor: "w1", columns, total: 3, matching: 3, failing: 1, waiting: 2, changes: 5, offset: 0, count: asked["count"], rows: [row("c"), row("b"), row("a")] });
+  s.tell({
+    type: "window",
+    cursor: "w1",
+    columns,
+    total: 3,
+    matching: 3,
+    failing: 1,
+    waiting: 2,
+    changes: 5,
+    offset: 0,
+    count: asked["count"],
+    rows: [row("c"), row("b"), row("a")],
+  });
   assert.deepEqual([s.seen(), s.words()], [["c Ready", "b Ready", "a Ready"], "Live"]);
   assert.deepEqual([s.feed.rows.count("bad"), s.feed.rows.count("warn")], [1, 2]);
-  const elsewhere = { op: "update", ns: "shop", name: "z", before: { 1: "Ready" }, cells: { 1: "Broken" }, by: { manager: "kubelet" } };
-  s.tell({ type: "window-events", cursor: "w2", total: 2, matching: 2, failing: 0, waiting: 0, changes: 2, newest: elsewhere, events: [{ op: "remove", at: 1 }] });
+  const elsewhere = {
+    op: "update",
+    ns: "shop",
+    name: "z",
+    before: { 1: "Ready" },
+    cells: { 1: "Broken" },
+    by: { manager: "kubelet" },
+  };
+  s.tell({
+    type: "window-events",
+    cursor: "w2",
+    total: 2,
+    matching: 2,
+    failing: 0,
+    waiting: 0,
+    changes: 2,
+    newest: elsewhere,
+    events: [{ op: "remove", at: 1 }],
+  });
   assert.deepEqual(s.seen(), ["c Ready", "a Ready"]);
   assert.deepEqual([s.feed.events, s.happened], [7, ["update z Phase Ready Broken kubelet"]]);
   s.tell({ type: "digest", cursor: "w2", count: 2, digest: digestOf([row("a"), row("c")]) });
@@ -242,23 +355,62 @@ void test("more rows than may be held are the server's to keep", () => {
   assert.equal(s.words(), "Receiving", "the rows held are those of another filter");
   assert.equal(s.browser.socket.last["q"], "a");
   s.tell({ type: "state", state: "live" });
-  s.tell({ type: "window", cursor: "w3", columns, total: 2, matching: 1, failing: 0, waiting: 0, offset: 0, count: 400, rows: [row("a")] });
+  s.tell({
+    type: "window",
+    cursor: "w3",
+    columns,
+    total: 2,
+    matching: 1,
+    failing: 0,
+    waiting: 0,
+    offset: 0,
+    count: 400,
+    rows: [row("a")],
+  });
   assert.deepEqual([s.seen(), s.words()], [["a Ready"], "Live"]);
-  s.tell({ type: "window-events", cursor: "w4", total: 1, matching: 1, failing: 0, waiting: 0, events: [{ op: "remove", at: 7 }] });
+  s.tell({
+    type: "window-events",
+    cursor: "w4",
+    total: 1,
+    matching: 1,
+    failing: 0,
+    waiting: 0,
+    events: [{ op: "remove", at: 7 }],
+  });
   s.browser.pass(0);
-  assert.deepEqual([s.browser.socket.last["view"], s.words()], ["window", "Reading anew"], "what does not fit is read anew");
+  assert.deepEqual(
+    [s.browser.socket.last["view"], s.words()],
+    ["window", "Reading anew"],
+    "what does not fit is read anew",
+  );
   s.tell({ type: "state", state: "live" });
-  s.tell({ type: "window", cursor: "w5", columns, total: 2, matching: 1, failing: 0, waiting: 0, offset: 0, count: 400, rows: [row("a")] });
+  s.tell({
+    type: "window",
+    cursor: "w5",
+    columns,
+    total: 2,
+    matching: 1,
+    failing: 0,
+    waiting: 0,
+    offset: 0,
+    count: 400,
+    rows: [row("a")],
+  });
   s.tell({ type: "digest", cursor: "w5", count: 1, digest: digestOf([row("b")]) });
   s.browser.pass(10_000);
-  assert.deepEqual([s.seen(), s.words(), s.live.anew], [[], "Reading anew", 2], "so are rows that are not the server's");
+  assert.deepEqual(
+    [s.seen(), s.words(), s.live.anew],
+    [[], "Reading anew", 2],
+    "so are rows that are not the server's",
+  );
 });
 
 void test("rows that outgrow what a page holds stand until those about where they are looked at have come", () => {
   const s = start("", 1000, 700);
   const names = Array.from({ length: 1201 }, (_, i) => `w-${String(9999 - i)}`);
   const rows = names.map((name) => row(name));
-  const add = (...some: ReturnType<typeof row>[]): void => s.tell({ type: "events", cursor: "c2", events: some.map((row) => ({ op: "add", row })) });
+  const add = (...some: ReturnType<typeof row>[]): void =>
+    s.tell({ type: "events", cursor: "c2", events: some.map((row) => ({ op: "add", row })) });
   const view = (): unknown => s.browser.socket.sent.findLast((m) => m["op"] === "subscribe")?.["view"];
   s.tell({ type: "state", state: "live" });
   snapshot(s, "c1", ...rows.slice(0, 1000));
@@ -271,13 +423,23 @@ void test("rows that outgrow what a page holds stand until those about where the
   rows.push(row("w-0"));
   const { view: windowed, sort, offset, count } = s.browser.socket.last;
   assert.deepEqual([windowed, sort, offset, count], ["window", "-name", 500, 400]);
-  assert.deepEqual([s.feed.rows.length, s.seen()[700], s.words(), s.feed.settled, s.log], [1202, "w-9299 Ready", "Live", false, ["arrived, other columns"]]);
+  assert.deepEqual(
+    [s.feed.rows.length, s.seen()[700], s.words(), s.feed.settled, s.log],
+    [1202, "w-9299 Ready", "Live", false, ["arrived, other columns"]],
+  );
 
   const counts = { cursor: "c3", total: 1202, matching: 1202, failing: 0, waiting: 0, changes: 0 };
   s.tell({ type: "window", ...counts, columns, offset: 500, count: 400, rows: rows.slice(500, 900) });
-  assert.deepEqual([s.feed.rows.length, s.feed.rows.slice(700, 701)[0]?.name, s.words(), s.feed.settled], [1202, "w-9299", "Live", true]);
+  assert.deepEqual(
+    [s.feed.rows.length, s.feed.rows.slice(700, 701)[0]?.name, s.words(), s.feed.settled],
+    [1202, "w-9299", "Live", true],
+  );
   assert.deepEqual(s.log, ["arrived, other columns", "arrived, other columns"], "nothing is dropped");
-  assert.equal(s.browser.socket.sent.filter((m) => m["op"] === "window").length, 0, "they are where they are looked at");
+  assert.equal(
+    s.browser.socket.sent.filter((m) => m["op"] === "window").length,
+    0,
+    "they are where they are looked at",
+  );
 });
 
 void test("a filter of rows that stand until a window comes is the window's", () => {
@@ -286,7 +448,10 @@ void test("a filter of rows that stand until a window comes is the window's", ()
   snapshot(s, "c1", row("a"), row("b"));
   s.tell({ type: "events", cursor: "c2", events: [{ op: "add", row: row("c", "Broken") }] });
   s.feed.setFilter("broken");
-  assert.deepEqual([s.browser.socket.last["view"], s.browser.socket.last["q"], s.seen()], ["window", "broken", ["c Broken"]]);
+  assert.deepEqual(
+    [s.browser.socket.last["view"], s.browser.socket.last["q"], s.seen()],
+    ["window", "broken", ["c Broken"]],
+  );
   s.tell({ type: "state", state: "forbidden" });
   assert.deepEqual([s.seen(), s.log.at(-1)], [[], "dropped"]);
 });

@@ -8,9 +8,18 @@ import type { PatchOp, Tree } from "../static/src/wire.ts";
 const pod: Tree = {
   metadata: { name: "web-1", labels: { "app.kubernetes.io/name": "web", tier: "front" } },
   spec: {
-    containers: [{ name: "web", image: "web:1", ports: [{ containerPort: 80 }, { containerPort: 81 }] }, { name: "side", image: "side:1" }],
-    tolerations: [{ key: "a", effect: "NoSchedule" }, { key: "a", effect: "NoExecute" }],
-    mounts: [{ name: "config", mountPath: "/a" }, { name: "config", mountPath: "/b" }],
+    containers: [
+      { name: "web", image: "web:1", ports: [{ containerPort: 80 }, { containerPort: 81 }] },
+      { name: "side", image: "side:1" },
+    ],
+    tolerations: [
+      { key: "a", effect: "NoSchedule" },
+      { key: "a", effect: "NoExecute" },
+    ],
+    mounts: [
+      { name: "config", mountPath: "/a" },
+      { name: "config", mountPath: "/b" },
+    ],
   },
   status: { conditions: [{ type: "Ready", status: "False" }] },
 };
@@ -26,14 +35,20 @@ void test("paths as people write them", () => {
     ["/metadata/labels/app.kubernetes.io~1name", "metadata.labels[app.kubernetes.io/name]"],
     ["/metadata/labels/til~0de", "metadata.labels[til~de]"],
     ["", "."],
-  ] as const) assert.equal(words(pointer), want);
-  assert.equal(words("/spec/containers/0/image", null), "spec.containers[0].image", "without the object there are no names");
+  ] as const)
+    assert.equal(words(pointer), want);
+  assert.equal(
+    words("/spec/containers/0/image", null),
+    "spec.containers[0].image",
+    "without the object there are no names",
+  );
   assert.equal(at(pod, segments("/metadata/labels/app.kubernetes.io~1name")), "web");
   assert.equal(at(pod, ["constructor"]), undefined);
 });
 
 const text = (v: Value): string => (v.is === "value" ? JSON.stringify(v.value) : v.is);
-const told = (before: Tree | null, patch: readonly PatchOp[]): string[] => fieldsOf(before, { patch }).map((f) => `${f.words}: ${text(f.before)} > ${text(f.after)}${f.noise ? " quiet" : ""}`);
+const told = (before: Tree | null, patch: readonly PatchOp[]): string[] =>
+  fieldsOf(before, { patch }).map((f) => `${f.words}: ${text(f.before)} > ${text(f.after)}${f.noise ? " quiet" : ""}`);
 
 void test("what was there before, op by op", () => {
   assert.deepEqual(told(pod, [
@@ -64,30 +79,77 @@ void test("what is not known is not invented", () => {
 });
 
 void test("a value that is replaced as a whole is told by what differs", () => {
-  assert.deepEqual(told(pod, [{ op: "replace", path: "/status", value: { conditions: [{ type: "Initialized", status: "True" }, { type: "Ready", status: "True" }], phase: "Running" } }]), [
-    `status.conditions[Initialized]: none > {"type":"Initialized","status":"True"}`,
-    `status.conditions[Ready].status: "False" > "True"`,
-    `status.phase: none > "Running"`,
+  assert.deepEqual(
+    told(pod, [
+      {
+        op: "replace",
+        path: "/status",
+        value: {
+          conditions: [
+            { type: "Initialized", status: "True" },
+            { type: "Ready", status: "True" },
+          ],
+          phase: "Running",
+        },
+      },
+    ]),
+    [
+      `status.conditions[Initialized]: none > {"type":"Initialized","status":"True"}`,
+      `status.conditions[Ready].status: "False" > "True"`,
+      `status.phase: none > "Running"`,
+    ],
+  );
+  assert.deepEqual(told({ l: ["a", "b"] }, [{ op: "replace", path: "/l", value: ["b", "c", "d"] }]), [
+    `l: ["a","b"] > ["b","c","d"]`,
   ]);
-  assert.deepEqual(told({ l: ["a", "b"] }, [{ op: "replace", path: "/l", value: ["b", "c", "d"] }]), [`l: ["a","b"] > ["b","c","d"]`]);
-  assert.deepEqual(told({ l: [{ name: "a" }, { name: "b" }] }, [{ op: "replace", path: "/l", value: [{ name: "b" }, { name: "a" }] }]), [`l: [{"name":"a"},{"name":"b"}] > [{"name":"b"},{"name":"a"}]`]);
+  assert.deepEqual(
+    told({ l: [{ name: "a" }, { name: "b" }] }, [{ op: "replace", path: "/l", value: [{ name: "b" }, { name: "a" }] }]),
+    [`l: [{"name":"a"},{"name":"b"}] > [{"name":"b"},{"name":"a"}]`],
+  );
 });
 
 void test("each field has its author", () => {
-  const by = (manager: string, ops: number[] = []) => ({ manager, operation: "Update", subresource: "", time: "", ops });
-  const patch: PatchOp[] = [{ op: "add", path: "/a", value: 1 }, { op: "add", path: "/b", value: 2 }];
-  const who = (given: Parameters<typeof fieldsOf>[1]): string => fieldsOf({}, given).map((f) => f.by.map((b) => b.manager).join("+")).join();
+  const by = (manager: string, ops: number[] = []) => ({
+    manager,
+    operation: "Update",
+    subresource: "",
+    time: "",
+    ops,
+  });
+  const patch: PatchOp[] = [
+    { op: "add", path: "/a", value: 1 },
+    { op: "add", path: "/b", value: 2 },
+  ];
+  const who = (given: Parameters<typeof fieldsOf>[1]): string =>
+    fieldsOf({}, given)
+      .map((f) => f.by.map((b) => b.manager).join("+"))
+      .join();
   assert.equal(who({ patch, by: by("kubectl") }), "kubectl,kubectl");
-  assert.equal(who({ patch, by: by("kubectl"), authors: [by("kubectl", [1]), by("helm", [0, 1])] }), "helm,kubectl+helm");
+  assert.equal(
+    who({ patch, by: by("kubectl"), authors: [by("kubectl", [1]), by("helm", [0, 1])] }),
+    "helm,kubectl+helm",
+  );
   assert.equal(who({ patch }), ",");
 });
 
 void test("noise", () => {
   for (const [pointer, want] of [
-    ["/metadata/resourceVersion", true], ["/metadata/generation", true], ["/status/observedGeneration", true], ["/spec/renewTime", true],
-    ["/status/conditions/0/lastHeartbeatTime", true], ["/status/conditions/0/lastProbeTime", true],
-    ["/spec/generation", false], ["/data/resourceVersion", false], ["/status/conditions/0/lastTransitionTime", false], ["", false],
-  ] as const) assert.equal(isNoise(segments(pointer)), want, pointer);
+    ["/metadata/resourceVersion", true],
+    ["/metadata/generation", true],
+    ["/status/observedGeneration", true],
+    ["/spec/renewTime", true],
+    ["/status/conditions/0/lastHeartbeatTime", true],
+    ["/status/conditions/0/lastProbeTime", true],
+    ["/spec/generation", false],
+    ["/data/resourceVersion", false],
+    ["/status/conditions/0/lastTransitionTime", false],
+    ["", false],
+  ] as const)
+    assert.equal(isNoise(segments(pointer)), want, pointer);
 });
 
-void test("JSON keeps long numbers", () => assert.equal(jsonText([{ n: 9007199254740993n, s: "9007199254740993" }]).replace(/\s/g, ""), `[{"n":9007199254740993,"s":"9007199254740993"}]`));
+void test("JSON keeps long numbers", () =>
+  assert.equal(
+    jsonText([{ n: 9007199254740993n, s: "9007199254740993" }]).replace(/\s/g, ""),
+    `[{"n":9007199254740993,"s":"9007199254740993"}]`,
+  ));

@@ -8,10 +8,38 @@ import { usualLog } from "../static/src/view.ts";
 import { Upstream } from "./upstream.ts";
 
 const turn = (): Promise<void> => new Promise((done) => setTimeout(done, 5));
-const host = { now: () => 0, kind: { ref: "core/v1/pods", resource: "pods", kind: "Pod" }, name: { ns: "a", name: "web" }, kindOf: () => undefined, kindOfRef: () => undefined, log: () => usualLog } as unknown as Host;
-const pod = { metadata: { uid: "u" }, spec: { nodeName: "n", containers: [{ name: "c" }] }, status: { containerStatuses: [{ name: "c", containerID: "x", state: { running: {} } }] } };
+const host = {
+  now: () => 0,
+  kind: { ref: "core/v1/pods", resource: "pods", kind: "Pod" },
+  name: { ns: "a", name: "web" },
+  kindOf: () => undefined,
+  kindOfRef: () => undefined,
+  log: () => usualLog,
+} as unknown as Host;
+const pod = {
+  metadata: { uid: "u" },
+  spec: { nodeName: "n", containers: [{ name: "c" }] },
+  status: { containerStatuses: [{ name: "c", containerID: "x", state: { running: {} } }] },
+};
 const shown = (object: object | null, state: string, gone = false): Shown =>
-  ({ object, health: null, last: null, gone, known: { connection: "open", since: 0, said: "", state: { state, reason: state === "forbidden" ? "no rule" : "" }, stale: null, complete: true, arriving: 0, expected: 0, problem: null, anew: false } }) as unknown as Shown;
+  ({
+    object,
+    health: null,
+    last: null,
+    gone,
+    known: {
+      connection: "open",
+      since: 0,
+      said: "",
+      state: { state, reason: state === "forbidden" ? "no rule" : "" },
+      stale: null,
+      complete: true,
+      arriving: 0,
+      expected: 0,
+      problem: null,
+      anew: false,
+    },
+  }) as unknown as Shown;
 const text = (tab: { element: unknown }): string => (tab.element as Part).textContent;
 
 const stamp = "2026-11-21T10:00:00Z";
@@ -82,8 +110,24 @@ void test("the log of a pod that is deleted stays, and is not asked for again wh
 
 void test("names of what is related go with the right", async () => {
   localStorage.setItem("related-as", "list");
-  const node = (id: string): object => ({ id, ref: "core/v1/pods", kind: "Pod", ns: "a", name: id, uid: id, state: "there" });
-  globalThis.fetch = () => Promise.resolve(Response.json({ nodes: [node("web"), node("secret")], edges: [{ from: "web", to: "secret", type: "uses", via: "" }], truncated: false, searched: [] }));
+  const node = (id: string): object => ({
+    id,
+    ref: "core/v1/pods",
+    kind: "Pod",
+    ns: "a",
+    name: id,
+    uid: id,
+    state: "there",
+  });
+  globalThis.fetch = () =>
+    Promise.resolve(
+      Response.json({
+        nodes: [node("web"), node("secret")],
+        edges: [{ from: "web", to: "secret", type: "uses", via: "" }],
+        truncated: false,
+        searched: [],
+      }),
+    );
   const tab = new Related(host);
   tab.show(shown(pod, "live"));
   await turn();

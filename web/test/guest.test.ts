@@ -8,7 +8,8 @@ import { Live } from "../static/src/live.ts";
 import { tabsOf } from "../static/src/tabs.ts";
 import { formatView, objectHref, pageHref, parseView, plain } from "../static/src/view.ts";
 
-const page = (data: Record<string, string> = {}): void => void Object.assign(globalThis, { document: { documentElement: { dataset: data } } });
+const page = (data: Record<string, string> = {}): void =>
+  void Object.assign(globalThis, { document: { documentElement: { dataset: data } } });
 const kind = { ref: "core/v1/pods", kind: "Pod", resource: "pods", namespaced: true };
 const guest = (...parts: object[]): void => page({ shared: JSON.stringify(parts) });
 const pods = { resource: "core/v1/pods", namespaces: ["shop"] };
@@ -27,9 +28,14 @@ void test("a guest is offered what is shared, and nothing else", () => {
   page({ shared: "{" });
   assert.deepEqual(shared(), [], "what cannot be read is a share of nothing");
   assert.deepEqual(readParts("x"), []);
-  const words = (share: (() => void) | null): string[] => pageCommands({ open: () => undefined } as never, () => undefined, share, null).map((c) => c.words);
+  const words = (share: (() => void) | null): string[] =>
+    pageCommands({ open: () => undefined } as never, () => undefined, share, null).map((c) => c.words);
   const beyond = words(() => undefined).filter((w) => !words(null).includes(w));
-  assert.deepEqual(beyond, ["Copy the link to what is shown", "Share what is shown, or take that back", "Go to the coverage page"]);
+  assert.deepEqual(beyond, [
+    "Copy the link to what is shown",
+    "Share what is shown, or take that back",
+    "Go to the coverage page",
+  ]);
   page();
 });
 

@@ -10,45 +10,114 @@ const kind = (resource: string): Kind => ({ ref: `core/v1/${resource}`, kind: re
 const pods = kind("pods");
 const t = new Date(0).toISOString();
 let second = 0;
-const change = (name: string, patch: readonly PatchOp[], manager = "kubelet", op: Change["op"] = "update", was: Change["was"] = new Map()): Change => ({ op, ns: "shop", name, uid: "u", rv: "", time: new Date(++second * 1000).toISOString(), patch, was, by: { manager, operation: "Update", subresource: "status", time: "" } });
-const phase = (name: string, to: string): Change => change(name, [{ op: "replace", path: "/metadata/resourceVersion", value: "2" }, { op: "replace", path: "/status/phase", value: to }]);
-const beat = (name: string): Change => change(name, [{ op: "replace", path: "/metadata/resourceVersion", value: "2" }, { op: "replace", path: "/spec/renewTime", value: "t" }]);
-const names = (h: Happenings, filter = "", quiet = false): string => h.visible(filter, quiet).map((x) => x.name).join();
+const change = (
+  name: string,
+  patch: readonly PatchOp[],
+  manager = "kubelet",
+  op: Change["op"] = "update",
+  was: Change["was"] = new Map(),
+): Change => ({
+  op,
+  ns: "shop",
+  name,
+  uid: "u",
+  rv: "",
+  time: new Date(++second * 1000).toISOString(),
+  patch,
+  was,
+  by: { manager, operation: "Update", subresource: "status", time: "" },
+});
+const phase = (name: string, to: string): Change =>
+  change(name, [
+    { op: "replace", path: "/metadata/resourceVersion", value: "2" },
+    { op: "replace", path: "/status/phase", value: to },
+  ]);
+const beat = (name: string): Change =>
+  change(name, [
+    { op: "replace", path: "/metadata/resourceVersion", value: "2" },
+    { op: "replace", path: "/spec/renewTime", value: "t" },
+  ]);
+const names = (h: Happenings, filter = "", quiet = false): string =>
+  h
+    .visible(filter, quiet)
+    .map((x) => x.name)
+    .join();
 
 void test("newest first, quiet ones when they are asked for", () => {
   const h = new Happenings();
   h.begin(pods, t, [phase("a", "Running"), beat("b")]);
   h.add(pods, [phase("c", "Failed"), change("d", [], "kubectl", "delete")]);
   assert.deepEqual([names(h), names(h, "", true), h.size, h.since], ["d,c,a", "d,c,b,a", 4, t]);
-  assert.deepEqual([names(h, "phase"), names(h, "kubectl"), names(h, "KUBELET phase"), names(h, "deleted"), names(h, "renew", true), names(h, "none")], ["c,a", "d", "c,a", "d", "b", ""]);
+  assert.deepEqual(
+    [
+      names(h, "phase"),
+      names(h, "kubectl"),
+      names(h, "KUBELET phase"),
+      names(h, "deleted"),
+      names(h, "renew", true),
+      names(h, "none"),
+    ],
+    ["c,a", "d", "c,a", "d", "b", ""],
+  );
 });
 
 const told = (h: Happenings): string[] | undefined => h.visible("", false)[0]?.words.map((w) => w.join(" "));
 
 void test("what an update did, in short", () => {
   const h = new Happenings();
-  h.begin(pods, t, [change("a", [
-    { op: "replace", path: "/status/conditions/0/lastTransitionTime", value: "2026" },
-    { op: "add", path: "/status/conditions/1", value: { type: "Ready", status: "True", more: {} } },
-    { op: "add", path: "/status/podIPs", value: [1, 2] },
-    { op: "remove", path: "/metadata/labels/a" },
-    { op: "replace", path: "/metadata/resourceVersion", value: "2" },
-    { op: "replace", path: "/status/text", value: `a\n ${"b".repeat(60)}` },
-    { op: "replace", path: "/status/phase", value: "Running" },
-    { op: "remove", path: "/status/reason" },
-    { op: "replace", path: "/status/usage", value: { cpu: 2, memory: 3 } },
-    { op: "replace", path: "/status/note", value: "" },
-    { op: "replace", path: "/status/conditions/0/status", value: "True" },
-  ], "kubelet", "update", new Map<number, unknown>([[6, "Pending"], [7, "Evicted"], [8, { cpu: 1, memory: 3 }], [9, null], [10, "False"]]))]);
+  h.begin(pods, t, [
+    change(
+      "a",
+      [
+        { op: "replace", path: "/status/conditions/0/lastTransitionTime", value: "2026" },
+        { op: "add", path: "/status/conditions/1", value: { type: "Ready", status: "True", more: {} } },
+        { op: "add", path: "/status/podIPs", value: [1, 2] },
+        { op: "remove", path: "/metadata/labels/a" },
+        { op: "replace", path: "/metadata/resourceVersion", value: "2" },
+        { op: "replace", path: "/status/text", value: `a\n ${"b".repeat(60)}` },
+        { op: "replace", path: "/status/phase", value: "Running" },
+        { op: "remove", path: "/status/reason" },
+        { op: "replace", path: "/status/usage", value: { cpu: 2, memory: 3 } },
+        { op: "replace", path: "/status/note", value: "" },
+        { op: "replace", path: "/status/conditions/0/status", value: "True" },
+      ],
+      "kubelet",
+      "update",
+      new Map<number, unknown>([
+        [6, "Pending"],
+        [7, "Evicted"],
+        [8, { cpu: 1, memory: 3 }],
+        [9, null],
+        [10, "False"],
+      ]),
+    ),
+  ]);
   assert.deepEqual(told(h), [
-    "status.phase Pending → Running", "status.usage.cpu 1 → 2", 'status.note null → ""', "− metadata.labels.a", `status.text → a ${"b".repeat(46)}…`, "− status.reason Evicted", "status.conditions[0].status False → True", "status.conditions[1] → {type Ready, status True, more {}}", "status.podIPs → [2]", "status.conditions[0].lastTransitionTime → 2026",
+    "status.phase Pending → Running",
+    "status.usage.cpu 1 → 2",
+    'status.note null → ""',
+    "− metadata.labels.a",
+    `status.text → a ${"b".repeat(46)}…`,
+    "− status.reason Evicted",
+    "status.conditions[0].status False → True",
+    "status.conditions[1] → {type Ready, status True, more {}}",
+    "status.podIPs → [2]",
+    "status.conditions[0].lastTransitionTime → 2026",
   ]);
 });
 
 void test("what was before and after is told apart, and nothing that is there as nothing", () => {
   const field = (after: unknown, before?: unknown): string | undefined => {
     const h = new Happenings();
-    h.begin(pods, t, [change("a", [{ op: "replace", path: "/f", value: after }], "kubelet", "update", new Map(before === undefined ? [] : [[0, before]]))]);
+    h.begin(pods, t, [
+      change(
+        "a",
+        [{ op: "replace", path: "/f", value: after }],
+        "kubelet",
+        "update",
+        new Map(before === undefined ? [] : [[0, before]]),
+      ),
+    ]);
     return told(h)?.join("\n");
   };
   const [same, cut] = ["s".repeat(100), "c".repeat(47)];
@@ -57,7 +126,11 @@ void test("what was before and after is told apart, and nothing that is there as
     [`${same}!`, same, `f …${"s".repeat(12)} → …${"s".repeat(12)}!`],
     [`a${same}`, same, `f ${"s".repeat(48)}… → a${"s".repeat(47)}…`],
     [[{ name: "b" }, { name: "a" }], [{ name: "a" }, { name: "b" }], "f in another order"],
-    [{ limits: { cpu: 1 }, args: ["x"], none: null, empty: {} }, undefined, "f → {limits {…}, args [1], none null, empty {}}"],
+    [
+      { limits: { cpu: 1 }, args: ["x"], none: null, empty: {} },
+      undefined,
+      "f → {limits {…}, args [1], none null, empty {}}",
+    ],
     [{}, undefined, "f → {}"],
     [`${cut}\u{1f600}`, undefined, `f → ${cut}…`],
   ] as const) assert.equal(field(after, before), want);
@@ -110,7 +183,12 @@ void test("a flood costs what it brings: each time is read once, however much is
   const all = Array.from({ length: 3000 }, (_, i) => phase(String(i), "1"));
   // Changes arrive in order within each resource. The resources alternate, so changes are up to a second late. Changes
   // with the same time keep the order of their arrival.
-  const told = Array.from({ length: 30 }, (_, round) => kinds.map((k, i) => ({ k, changes: all.slice(round * 100, round * 100 + 100).filter((_, n) => n % 20 === 19 - i) }))).flat();
+  const told = Array.from({ length: 30 }, (_, round) =>
+    kinds.map((k, i) => ({
+      k,
+      changes: all.slice(round * 100, round * 100 + 100).filter((_, n) => n % 20 === 19 - i),
+    })),
+  ).flat();
   const { parse } = Date;
   let parsed = 0;
   Date.parse = (text) => (parsed++, parse(text));

@@ -12,18 +12,47 @@ function start() {
   let resets = 0;
   const browser = new Browser();
   const live: Live = new Live("ws://x", browser, () => held.reconnected());
-  const held = new Held(live, () => browser.time, "core/v1/pods", { ns: "shop", name: "web" }, () => undefined, () => resets++);
+  const held = new Held(
+    live,
+    () => browser.time,
+    "core/v1/pods",
+    { ns: "shop", name: "web" },
+    () => undefined,
+    () => resets++,
+  );
   live.connect();
   browser.socket.accept();
   const tell = (m: object): void => browser.socket.say({ id: browser.socket.last["id"], ...m });
   tell({ type: "state", state: "live" });
   tell({ type: "snapshot", cursor: "c1", object: object("1"), last: true });
-  tell({ type: "events", cursor: "c2", events: [{ op: "update", uid: "u", rv: "2", patch: [{ op: "replace", path: "/metadata/resourceVersion", value: "2" }], by: { manager: "a", operation: "Update" } }] });
-  return { live, held, tell, words: () => status(held.known(), 0).words, resets: () => resets, last: () => held.last?.by[0]?.manager };
+  tell({
+    type: "events",
+    cursor: "c2",
+    events: [
+      {
+        op: "update",
+        uid: "u",
+        rv: "2",
+        patch: [{ op: "replace", path: "/metadata/resourceVersion", value: "2" }],
+        by: { manager: "a", operation: "Update" },
+      },
+    ],
+  });
+  return {
+    live,
+    held,
+    tell,
+    words: () => status(held.known(), 0).words,
+    resets: () => resets,
+    last: () => held.last?.by[0]?.manager,
+  };
 }
 
 void test("a right that goes takes along what was last known, and who made it", () => {
-  for (const m of [{ type: "state", state: "forbidden" }, { type: "error", problem: { title: "Forbidden", status: 403 } }]) {
+  for (const m of [
+    { type: "state", state: "forbidden" },
+    { type: "error", problem: { title: "Forbidden", status: 403 } },
+  ]) {
     const s = start();
     assert.deepEqual([s.held.object, s.last()], [object("2"), "a"]);
     s.tell(m);
@@ -49,7 +78,11 @@ void test("one that went while it was not told of was deleted by nobody who is k
   s.tell({ type: "snapshot", cursor: "d1", last: true });
   assert.deepEqual([s.held.gone, s.last()], ["", undefined]);
   const told = start();
-  told.tell({ type: "events", cursor: "c3", events: [{ op: "delete", uid: "u", by: { manager: "b", operation: "Update" } }] });
+  told.tell({
+    type: "events",
+    cursor: "c3",
+    events: [{ op: "delete", uid: "u", by: { manager: "b", operation: "Update" } }],
+  });
   told.tell({ type: "reset", reason: "" });
   told.tell({ type: "snapshot", cursor: "d1", last: true });
   assert.equal(told.last(), "b", "of one that was deleted before it is still so");

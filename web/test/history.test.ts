@@ -6,14 +6,32 @@ import type { Change, PatchOp, Tree } from "../static/src/wire.ts";
 
 const object = (phase: string, uid = "u"): Tree => ({ metadata: { uid }, status: { phase } });
 let second = 0;
-const change = (op: Change["op"], more: Partial<Change> = {}): Change => ({ op, ns: "a", name: "p", uid: "u", rv: "", time: new Date(++second * 1000).toISOString(), patch: [], ...more });
-const phase = (to: string): Change => change("update", { patch: [{ op: "replace", path: "/status/phase", value: to }] });
-const states = (h: History): string[] => h.steps.map((s) => `${String(at(s.before, ["status", "phase"]) ?? "-")} ${s.change.op} ${String(at(s.after, ["status", "phase"]) ?? "-")}`);
+const change = (op: Change["op"], more: Partial<Change> = {}): Change => ({
+  op,
+  ns: "a",
+  name: "p",
+  uid: "u",
+  rv: "",
+  time: new Date(++second * 1000).toISOString(),
+  patch: [],
+  ...more,
+});
+const phase = (to: string): Change =>
+  change("update", { patch: [{ op: "replace", path: "/status/phase", value: to }] });
+const states = (h: History): string[] =>
+  h.steps.map(
+    (s) =>
+      `${String(at(s.before, ["status", "phase"]) ?? "-")} ${s.change.op} ${
+        String(at(s.after, ["status", "phase"]) ?? "-")
+      }`,
+  );
 
 void test("each change has the object before and after it", () => {
   const h = new History();
   assert.ok(h.begin(object("1"), "t", [phase("2"), phase("3")]));
-  assert.ok(h.add([change("delete"), change("add", { uid: "v", object: object("anew", "v") }), { ...phase("4"), uid: "v" }]));
+  assert.ok(
+    h.add([change("delete"), change("add", { uid: "v", object: object("anew", "v") }), { ...phase("4"), uid: "v" }]),
+  );
   assert.deepEqual(states(h), ["1 update 2", "2 update 3", "3 delete -", "- add anew", "anew update 4"]);
   assert.deepEqual([h.since, h.steps.map((s) => s.number)], ["t", [0, 1, 2, 3, 4]]);
 });
@@ -32,8 +50,18 @@ void test("a patch that does not fit is noticed", () => {
   assert.equal(h.begin(object("1"), "t", [change("update", { patch: odd })]), false);
 });
 
-const versioned = (rv: string, to: string, uid = "u"): Tree => ({ metadata: { uid, resourceVersion: rv }, status: { phase: to } });
-const step = (rv: string, to: string): Change => change("update", { rv, patch: [{ op: "replace", path: "/metadata/resourceVersion", value: rv }, { op: "replace", path: "/status/phase", value: to }] });
+const versioned = (rv: string, to: string, uid = "u"): Tree => ({
+  metadata: { uid, resourceVersion: rv },
+  status: { phase: to },
+});
+const step = (rv: string, to: string): Change =>
+  change("update", {
+    rv,
+    patch: [
+      { op: "replace", path: "/metadata/resourceVersion", value: rv },
+      { op: "replace", path: "/status/phase", value: to },
+    ],
+  });
 const told = (h: History): string[] => states(h).map((s, i) => (h.steps[i]?.missed ? `missed ${s}` : s));
 const [before, after] = ["2026-11-21T10:00:00.5Z", "2026-11-21T11:00:00Z"];
 const began = (): History => {
@@ -62,7 +90,11 @@ void test("what is told again is there once", () => {
   assert.ok(h.begin(versioned("2", "2"), after, [step("3", "3"), step("4", "4")]));
   assert.deepEqual(told(h), ["1 update 2", "2 update 3", "3 update 4"]);
   assert.ok(h.begin(versioned("1", "1"), before, [step("2", "2"), step("3", "3"), step("4", "4"), step("5", "5")]));
-  assert.deepEqual(told(h), ["1 update 2", "2 update 3", "3 update 4", "4 update 5"], "a past that reaches as far takes its place");
+  assert.deepEqual(
+    told(h),
+    ["1 update 2", "2 update 3", "3 update 4", "4 update 5"],
+    "a past that reaches as far takes its place",
+  );
   h.forget();
   assert.deepEqual([h.steps, h.since], [[], ""]);
   assert.ok(h.begin(versioned("7", "7"), after, []));
@@ -102,7 +134,16 @@ void test("the past is bounded by what it takes, too, and the newest change is a
   assert.deepEqual([h.steps.length, h.since, h.steps.at(-1)?.number], [7, all[12]?.time, 19]);
   assert.ok(h.add([phase("x".repeat(20 * size))]));
   assert.deepEqual([h.steps.length, h.since], [1, all[19]?.time]);
-  const wide = { metadata: { uid: "u" }, status: { phase: "", ...Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`k${i}`, i])) } };
-  assert.ok(h.begin(wide, "t", Array.from({ length: 1000 }, (_, i) => phase(String(i)))));
+  const wide = {
+    metadata: { uid: "u" },
+    status: { phase: "", ...Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`k${i}`, i])) },
+  };
+  assert.ok(
+    h.begin(
+      wide,
+      "t",
+      Array.from({ length: 1000 }, (_, i) => phase(String(i))),
+    ),
+  );
   assert.ok(h.steps.length > 50 && h.steps.length < 200, `each step has a list of 5,000 of its own: ${h.steps.length}`);
 });

@@ -4,14 +4,29 @@ import { KindFeed } from "../static/src/kindfeed.ts";
 import { Live } from "../static/src/live.ts";
 import { Browser } from "./browser.ts";
 
-const body = (...names: string[]) => ({ resources: names.map((n) => ({ group: "core", version: "v1", resource: n, kind: n, verbs: ["list"], ref: `core/v1/${n}`, section: "Workloads", count: n.length })), problems: [] });
+const body = (...names: string[]) => ({
+  resources: names.map((n) => ({
+    group: "core",
+    version: "v1",
+    resource: n,
+    kind: n,
+    verbs: ["list"],
+    ref: `core/v1/${n}`,
+    section: "Workloads",
+    count: n.length,
+  })),
+  problems: [],
+});
 
 function start() {
   const browser = new Browser();
   const seen: string[] = [];
   const builds: string[] = [];
   const feed = new KindFeed(
-    { listed: (kinds) => seen.push(kinds.map((k) => k.resource).join(" ")), counted: (counts) => seen.push([...counts.values()].join(" ")) },
+    {
+      listed: (kinds) => seen.push(kinds.map((k) => k.resource).join(" ")),
+      counted: (counts) => seen.push([...counts.values()].join(" ")),
+    },
     () => undefined,
     (build) => builds.push(build),
   );
@@ -87,7 +102,8 @@ void test("the build of the page is told over each connection, and by an answer 
   assert.deepEqual(builds, ["one", "two", ""], "of a server that does not tell it nothing is known");
 });
 
-void test("the server's time is asked for again once the browser's clock has been set, though the socket tells all else", async () => {
+void test("the server's time is asked for again once the browser's clock has been set, " +
+  "though the socket tells all else", async () => {
   const { browser, feed, tell } = start();
   const page = globalThis as unknown as { document?: unknown; fetch: unknown; setTimeout: unknown };
   const { document, fetch, setTimeout } = page;

@@ -9,11 +9,27 @@ function start() {
   let hidden = false;
   const told: (number | null)[] = [];
   const live: Live = new Live("ws://x", browser, () => latency.reconnected());
-  const latency = new Latency(live, { clock: () => browser.time, now: () => browser.time, after: (ms, run) => browser.after(ms, run), cancel: (timer) => browser.cancel(timer), hidden: () => hidden }, () => told.push(latency.ms));
+  const latency = new Latency(
+    live,
+    {
+      clock: () => browser.time,
+      now: () => browser.time,
+      after: (ms, run) => browser.after(ms, run),
+      cancel: (timer) => browser.cancel(timer),
+      hidden: () => hidden,
+    },
+    () => told.push(latency.ms),
+  );
   live.connect();
   browser.socket.accept();
   const pings = (): unknown[] => browser.socket.sent.filter((m) => m["op"] === "ping").map((m) => m["id"]);
-  return { browser, told, pings, hide: (is: boolean) => (hidden = is), pong: (id: unknown = pings().at(-1)) => browser.socket.say({ id, type: "pong" }) };
+  return {
+    browser,
+    told,
+    pings,
+    hide: (is: boolean) => (hidden = is),
+    pong: (id: unknown = pings().at(-1)) => browser.socket.say({ id, type: "pong" }),
+  };
 }
 
 void test("what an answer takes is measured now and then", () => {
@@ -40,7 +56,14 @@ void test("what is not known is not told", () => {
   s.browser.pass(10_000);
   assert.deepEqual(s.told, [5]);
   s.browser.pass(10_000);
-  assert.deepEqual([s.pings(), s.told], [[1, 2], [5, null]], "one that is not answered is not asked for again, and ends what was known");
+  assert.deepEqual(
+    [s.pings(), s.told],
+    [
+      [1, 2],
+      [5, null],
+    ],
+    "one that is not answered is not asked for again, and ends what was known",
+  );
   s.pong();
   assert.deepEqual(s.told, [5, null, 10_005], "however long it took");
   s.browser.socket.lose();
@@ -66,6 +89,12 @@ void test("nothing is asked while nobody looks", () => {
 
 void test("the words say what the number is", () => {
   const at = Date.parse("2026-11-21T10:00:00Z");
-  assert.deepEqual([0.4, 1.4, 12.5, 2400].map((ms) => latencyWords(ms, at, at).text), ["<1 ms", "1 ms", "13 ms", "2400 ms"]);
-  assert.match(latencyWords(2, at, at).title, /^2 ms from this page to Glasshouse and back, .* at \d\d:\d\d:\d\d\. What the API server takes is not in it\.$/);
+  assert.deepEqual(
+    [0.4, 1.4, 12.5, 2400].map((ms) => latencyWords(ms, at, at).text),
+    ["<1 ms", "1 ms", "13 ms", "2400 ms"],
+  );
+  assert.match(
+    latencyWords(2, at, at).title,
+    /^2 ms from this page to Glasshouse and back, .* at \d\d:\d\d:\d\d\. What the API server takes is not in it\.$/,
+  );
 });

@@ -8,12 +8,22 @@ import { Element } from "./element.ts";
 
 // The server's HTML contains the same texts.
 interface Said { ledger: unknown; held: string }
-const want = JSON.parse(readFileSync("../internal/web/testdata/ledger.json", "utf8")) as Said & { now: string; rows: string[][]; totals: Said[] };
+const want = JSON.parse(
+  readFileSync("../internal/web/testdata/ledger.json", "utf8"),
+) as Said & { now: string; rows: string[][]; totals: Said[] };
 const now = Date.parse(want.now);
 const said = (wire: string): string => ages(wire, now);
 
 void test("what is said of each scope", () => {
-  const rows = readLedger(want.ledger)?.scopes.map((s) => [s.href, s.resource, s.group, s.scope, said(s.status), s.reason, ...s.cells.map(said)]);
+  const rows = readLedger(want.ledger)?.scopes.map((s) => [
+    s.href,
+    s.resource,
+    s.group,
+    s.scope,
+    said(s.status),
+    s.reason,
+    ...s.cells.map(said),
+  ]);
   assert.deepEqual(rows, want.rows);
 });
 
@@ -28,11 +38,26 @@ void test("each scope is its own row", () => {
 
 void test("what is no ledger is none, and what is odd in one is passed over", () => {
   for (const body of [null, 7, [], {}, { resources: {} }]) assert.equal(readLedger(body), null);
-  const odd = readLedger({ resources: [null, 7, { resource: 7, state: {}, objects: "3", since: "soon", lists: Infinity }] });
-  assert.deepEqual(odd?.scopes.map((s) => [s.resource, s.status, s.cells[0]]), [["", "", "–"]]);
+  const odd = readLedger({
+    resources: [null, 7, { resource: 7, state: {}, objects: "3", since: "soon", lists: Infinity }],
+  });
+  assert.deepEqual(
+    odd?.scopes.map((s) => [s.resource, s.status, s.cells[0]]),
+    [["", "", "–"]],
+  );
 });
 
-const scope: Scope = { key: "", href: "/r/core/v1/pods?ns=shop", resource: "pods", group: "core/v1", scope: "shop", state: "stale", status: "Stale for 2026-11-21T10:04:50Z", reason: "<b>ended</b>", cells: ["3", "2026-11-21T10:04:56Z ago"] };
+const scope: Scope = {
+  key: "",
+  href: "/r/core/v1/pods?ns=shop",
+  resource: "pods",
+  group: "core/v1",
+  scope: "shop",
+  state: "stale",
+  status: "Stale for 2026-11-21T10:04:50Z",
+  reason: "<b>ended</b>",
+  cells: ["3", "2026-11-21T10:04:56Z ago"],
+};
 
 void test("the server and the page make the same rows of scopes", () => {
   const html = (s: Scope, tr = emptyScope(s)): string => {

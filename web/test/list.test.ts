@@ -11,8 +11,13 @@ void test("the rate is that of what is listed now, not of what was before", () =
   const before = new Rate();
   for (const total of [0, 10, 20]) before.tick(total);
   const page = Object.assign(Object.create(ListPage.prototype) as unknown as { subscribe(): unknown }, {
-    live: new Live("ws://x", new Browser(), () => undefined), view: plain("core/v1/nodes"), spaces: null, limit: Infinity,
-    picker: { countOf: () => 0 }, activity: { follow: () => undefined }, rate: before,
+    live: new Live("ws://x", new Browser(), () => undefined),
+    view: plain("core/v1/nodes"),
+    spaces: null,
+    limit: Infinity,
+    picker: { countOf: () => 0 },
+    activity: { follow: () => undefined },
+    rate: before,
   });
   assert.equal(page.rate.words, "6.7/s");
   page.subscribe();

@@ -10,7 +10,10 @@ function start() {
   const got: Message["type"][] = [];
   let restarts = 0;
   const live: Live = new Live("ws://x", browser, () => connections.push(live.connection));
-  const sub = live.subscribe({ resource: "core/v1/pods", ns: ["big"], labels: "", view: "table" }, { message: (m) => got.push(m.type), restart: () => restarts++ });
+  const sub = live.subscribe(
+    { resource: "core/v1/pods", ns: ["big"], labels: "", view: "table" },
+    { message: (m) => got.push(m.type), restart: () => restarts++ },
+  );
   live.connect();
   return { browser, live, sub, connections, got, restarts: () => restarts };
 }
@@ -20,7 +23,13 @@ void test("subscribes once open, and goes on from the cursor after a loss", () =
   const { browser, connections, got } = start();
   assert.deepEqual(browser.socket.sent, []);
   browser.socket.accept();
-  assert.deepEqual(browser.socket.last, { op: "subscribe", id: browser.socket.last["id"], resource: "core/v1/pods", ns: ["big"], view: "table" });
+  assert.deepEqual(browser.socket.last, {
+    op: "subscribe",
+    id: browser.socket.last["id"],
+    resource: "core/v1/pods",
+    ns: ["big"],
+    view: "table",
+  });
   const id = browser.socket.last["id"];
   browser.socket.say(snapshot(id));
   browser.socket.say({ id, type: "events", cursor: "c2", events: [] });
@@ -38,9 +47,20 @@ void test("a field selector is sent, and left out where it is empty", () => {
   browser.socket.accept();
   const deaf = { message: () => {}, restart: () => {} };
   live.subscribe({ resource: "core/v1/events", ns: [], fields: "involvedObject.uid=u-1", view: "table" }, deaf);
-  assert.deepEqual(browser.socket.last, { op: "subscribe", id: browser.socket.last["id"], resource: "core/v1/events", fields: "involvedObject.uid=u-1", view: "table" });
+  assert.deepEqual(browser.socket.last, {
+    op: "subscribe",
+    id: browser.socket.last["id"],
+    resource: "core/v1/events",
+    fields: "involvedObject.uid=u-1",
+    view: "table",
+  });
   live.subscribe({ resource: "core/v1/events", fields: "", view: "table" }, deaf);
-  assert.deepEqual(browser.socket.last, { op: "subscribe", id: browser.socket.last["id"], resource: "core/v1/events", view: "table" });
+  assert.deepEqual(browser.socket.last, {
+    op: "subscribe",
+    id: browser.socket.last["id"],
+    resource: "core/v1/events",
+    view: "table",
+  });
 });
 
 void test("a snapshot that was cut off is asked for again as a whole", () => {
@@ -72,7 +92,13 @@ void test("waits longer after each failure, and not at all when hurried", () => 
 
 for (const [name, code, reason, wait, said] of [
   ["a server that stops", 1001, "retry after 1830 ms: the server stops", 1830, "the server stops"],
-  ["one with too much to do", 1013, "retry after 42 ms: too many viewers: try again later", 42, "too many viewers: try again later"],
+  [
+    "one with too much to do",
+    1013,
+    "retry after 42 ms: too many viewers: try again later",
+    42,
+    "too many viewers: try again later",
+  ],
   ["a time beyond all patience", 1013, "retry after 999999999 ms: no", 60_000, "no"],
   ["words alone", 1001, "the server stops", 500, "the server stops"],
   ["a time that goes with no such close", 1008, "retry after 9 ms: refused", 500, "retry after 9 ms: refused"],
@@ -163,7 +189,10 @@ void test("after a malformed message there is a new snapshot, at once and then e
   const n = browser.socket.sent.length;
   browser.socket.say({ id: browser.socket.last["id"], type: "state", state: "??" });
   browser.pass(500);
-  assert.equal(browser.socket.sent.filter((m) => m["op"] === "subscribe").length, browser.socket.sent.slice(0, n).filter((m) => m["op"] === "subscribe").length);
+  assert.equal(
+    browser.socket.sent.filter((m) => m["op"] === "subscribe").length,
+    browser.socket.sent.slice(0, n).filter((m) => m["op"] === "subscribe").length,
+  );
   browser.pass(3000);
   assert.equal(browser.socket.last["op"], "subscribe");
 });
@@ -194,7 +223,8 @@ void test("tries again what the server cannot do now, and no other", () => {
   const { browser, got, sub } = start();
   browser.socket.accept();
   const asked = () => browser.sockets.flatMap((s) => s.sent).filter((m) => m["op"] === "subscribe").length;
-  const refuse = (status: number) => browser.socket.say({ id: browser.socket.last["id"], type: "error", problem: { title: "No", status, detail: "" } });
+  const refuse = (status: number) =>
+    browser.socket.say({ id: browser.socket.last["id"], type: "error", problem: { title: "No", status, detail: "" } });
   for (const wait of [2000, 4000, 8000, 16_000, 20_000, 20_000]) {
     const before = asked();
     refuse(503);
@@ -215,7 +245,11 @@ void test("tries again what the server cannot do now, and no other", () => {
 
 void test("ends only subscriptions that the server holds", () => {
   const { browser, sub } = start();
-  const ended = () => browser.sockets.flatMap((s) => s.sent).filter((m) => m["op"] === "unsubscribe").map((m) => m["id"]);
+  const ended = () =>
+    browser.sockets
+      .flatMap((s) => s.sent)
+      .filter((m) => m["op"] === "unsubscribe")
+      .map((m) => m["id"]);
   browser.socket.accept();
   assert.deepEqual(ended(), []);
   browser.socket.lose();
@@ -226,7 +260,11 @@ void test("ends only subscriptions that the server holds", () => {
   sub.resync("a test");
   browser.pass(0);
   assert.deepEqual(ended(), [held]);
-  browser.socket.say({ id: browser.socket.last["id"], type: "error", problem: { title: "No", status: 400, detail: "" } });
+  browser.socket.say({
+    id: browser.socket.last["id"],
+    type: "error",
+    problem: { title: "No", status: 400, detail: "" },
+  });
   sub.close();
   assert.deepEqual(ended(), [held]);
 });
@@ -245,27 +283,48 @@ void test("a long message is told by its parts, and taken as one", () => {
   const { browser, live } = start();
   browser.socket.accept();
   const [got, far]: [Message["type"][], string[]] = [[], []];
-  live.subscribe({ resource: "core/v1/pods", ns: ["big"], name: "web", view: "object" }, { message: (m) => got.push(m.type), restart: () => {}, part: (told, of) => far.push(`${told} of ${of}`) });
+  live.subscribe(
+    { resource: "core/v1/pods", ns: ["big"], name: "web", view: "object" },
+    { message: (m) => got.push(m.type), restart: () => {}, part: (told, of) => far.push(`${told} of ${of}`) },
+  );
   const id = browser.socket.last["id"];
   const whole = JSON.stringify({ id, type: "snapshot", cursor: "c1", object: { a: 'é"\u2028' }, last: true });
-  const tell = (from: number, to: number): void => browser.socket.say({ id, type: "part", told: to, of: whole.length, text: whole.slice(from, to) });
+  const tell = (from: number, to: number): void =>
+    browser.socket.say({ id, type: "part", told: to, of: whole.length, text: whole.slice(from, to) });
   tell(0, 10);
   tell(10, 30);
   assert.deepEqual([got, far], [[], [`10 of ${whole.length}`, `30 of ${whole.length}`]]);
   tell(30, whole.length);
   assert.deepEqual([got, far.length], [["object"], 2]);
   tell(0, 20);
-  browser.socket.say({ id, type: "state", state: "forbidden" }); // access was lost, so the rest of the message never arrives
+  // Access was lost, so the rest of the message never arrives.
+  browser.socket.say({ id, type: "state", state: "forbidden" });
   tell(0, whole.length);
-  assert.deepEqual([got, browser.reports], [["object", "state", "object"], []], "nothing is left of what did not stand");
+  assert.deepEqual(
+    [got, browser.reports],
+    [["object", "state", "object"], []],
+    "nothing is left of what did not stand",
+  );
   got.splice(1);
   tell(0, 20);
   browser.socket.lose();
   browser.pass(600);
   browser.socket.accept();
-  const again = browser.socket.sent.map((frame) => frame as { id: number; view: string }).find((m) => m.view === "object");
+  const again = browser.socket.sent
+    .map((frame) => frame as { id: number; view: string })
+    .find((m) => m.view === "object");
   browser.socket.say({ id: again?.id, type: "events", cursor: "c2", events: [] });
   browser.socket.say({ id: again?.id, type: "part", told: 5, of: 41, text: `{"id"` });
-  browser.socket.say({ id: again?.id, type: "part", told: 41, of: 41, text: `:${again?.id},"type":"reset","reason":""}` });
-  assert.deepEqual([got, browser.reports], [["object", "object-events", "reset"], []], "nothing is left of what was cut off");
+  browser.socket.say({
+    id: again?.id,
+    type: "part",
+    told: 41,
+    of: 41,
+    text: `:${again?.id},"type":"reset","reason":""}`,
+  });
+  assert.deepEqual(
+    [got, browser.reports],
+    [["object", "object-events", "reset"], []],
+    "nothing is left of what was cut off",
+  );
 });

@@ -40,7 +40,12 @@ for (const [name, get, want] of [
 
 void test("an answer to a stranger leads to the login", async () => {
   let strangers = 0;
-  const feed = new KindFeed({ listed: () => undefined, counted: () => undefined }, () => undefined, () => undefined, () => strangers++);
+  const feed = new KindFeed(
+    { listed: () => undefined, counted: () => undefined },
+    () => undefined,
+    () => undefined,
+    () => strangers++,
+  );
   const { fetch, setTimeout } = globalThis;
   Object.assign(globalThis, { fetch: () => Promise.resolve(new Response("{}", { status: 401 })), setTimeout: () => 0 });
   await feed.poll();

@@ -16,7 +16,12 @@ void test("lines come out whole, wherever the stream is cut", () => {
   for (let cut = 0; cut <= text.length; cut++) {
     for (const second of [cut, Math.min(text.length, cut + 1), text.length]) {
       const reader = new LineReader();
-      const got = [...reader.push(text.slice(0, cut)), ...reader.push(text.slice(cut, second)), ...reader.push(text.slice(second)), ...reader.end()];
+      const got = [
+        ...reader.push(text.slice(0, cut)),
+        ...reader.push(text.slice(cut, second)),
+        ...reader.push(text.slice(second)),
+        ...reader.end(),
+      ];
       assert.deepEqual(got, want, `cut at ${cut} and ${second}`);
     }
   }
@@ -49,8 +54,17 @@ void test("a log that is read again goes on where it was", () => {
   assert.equal(overlap.since, at(2, ".5"));
   overlap.again();
   // The server resumes at the start of the second: both lines of the last moment arrive again, with a new one.
-  const got = overlap.fresh([line("older", at(2, ".12")), line("b", at(2, ".5")), line("c", at(2, ".5")), line("d", at(2, ".5")), line("e", at(2, ".51"))]);
-  assert.deepEqual(got.lines.map((l) => l.text), ["d", "e"]);
+  const got = overlap.fresh([
+    line("older", at(2, ".12")),
+    line("b", at(2, ".5")),
+    line("c", at(2, ".5")),
+    line("d", at(2, ".5")),
+    line("e", at(2, ".51")),
+  ]);
+  assert.deepEqual(
+    got.lines.map((l) => l.text),
+    ["d", "e"],
+  );
   assert.equal(got.gap, false);
 });
 
@@ -117,33 +131,59 @@ void test("the level of a line", () => {
     return l === null ? "" : `${l.tone} ${text.slice(l.start, l.end)}`;
   };
   for (const [text, want] of [
-    ['level=error msg="x"', "bad error"], ["ts=1 level=warn x", "warn warn"], ['{"ts":1,"level":"error"}', "bad error"], ['{"severity": "WARNING"}', "warn WARNING"],
-    ["2026-11-21 10:00:00 ERROR it broke", "bad ERROR"], ["[warn] it may", "warn warn"], ["WARN: it may", "warn WARN"], ["E1121 10:00:00.1 1 x.go:1] y", "bad E"], ["FATAL", "bad FATAL"],
-    ["level=info msg=\"ERROR in words\"", ""], ["no errors at all", ""], ["an error was said", ""], ["TERROR", ""], [`${"x".repeat(500)} ERROR`, ""], ["", ""],
+    ['level=error msg="x"', "bad error"],
+    ["ts=1 level=warn x", "warn warn"],
+    ['{"ts":1,"level":"error"}', "bad error"],
+    ['{"severity": "WARNING"}', "warn WARNING"],
+    ["2026-11-21 10:00:00 ERROR it broke", "bad ERROR"],
+    ["[warn] it may", "warn warn"],
+    ["WARN: it may", "warn WARN"],
+    ["E1121 10:00:00.1 1 x.go:1] y", "bad E"],
+    ["FATAL", "bad FATAL"],
+    ["level=info msg=\"ERROR in words\"", ""],
+    ["no errors at all", ""],
+    ["an error was said", ""],
+    ["TERROR", ""],
+    [`${"x".repeat(500)} ERROR`, ""],
+    ["", ""],
   ] as const) assert.equal(said(text), want, text);
 });
 
 void test("the containers of a pod", () => {
   const pod = {
     metadata: { annotations: { "kubectl.kubernetes.io/default-container": "b" } },
-    spec: { containers: [{ name: "a" }, { name: "b" }], initContainers: [{ name: "i" }], ephemeralContainers: [{ name: "e" }, 7] },
+    spec: {
+      containers: [{ name: "a" }, { name: "b" }],
+      initContainers: [{ name: "i" }],
+      ephemeralContainers: [{ name: "e" }, 7],
+    },
     status: {
-      containerStatuses: [{ name: "b", restartCount: 3, containerID: "x://1", state: { waiting: { reason: "CrashLoopBackOff" } } }, { name: "a", state: { running: {} } }],
+      containerStatuses: [
+        { name: "b", restartCount: 3, containerID: "x://1", state: { waiting: { reason: "CrashLoopBackOff" } } },
+        { name: "a", state: { running: {} } },
+      ],
       initContainerStatuses: [{ name: "i", state: { terminated: { reason: "Completed", exitCode: 0 } } }],
     },
   };
   const all = containersOf(pod);
-  assert.deepEqual(all.map((c) => `${c.name}|${c.role}|${c.state}|${c.restarts}`), ["a||running|0", "b||waiting: CrashLoopBackOff|3", "i|init|ended: Completed, code 0|0", "e|ephemeral||0"]);
+  assert.deepEqual(
+    all.map((c) => `${c.name}|${c.role}|${c.state}|${c.restarts}`),
+    ["a||running|0", "b||waiting: CrashLoopBackOff|3", "i|init|ended: Completed, code 0|0", "e|ephemeral||0"],
+  );
   assert.equal(firstOf(pod, all), "b");
   assert.equal(firstOf({}, all), "a");
-  for (const odd of [null, {}, { spec: 7, status: [] }, { spec: { containers: [null, { name: 4 }] } }]) assert.deepEqual(containersOf(odd as never), []);
+  for (const odd of [null, {}, { spec: 7, status: [] }, { spec: { containers: [null, { name: 4 }] } }])
+    assert.deepEqual(containersOf(odd as never), []);
 });
 
 void test("heights", () => {
   const heights = new Heights();
   for (let i = 0; i < 10; i++) heights.push(18);
   assert.equal(heights.total, 180);
-  assert.deepEqual([heights.at(-5), heights.at(0), heights.at(17), heights.at(18), heights.at(179), heights.at(999)], [0, 0, 0, 1, 9, 9]);
+  assert.deepEqual(
+    [heights.at(-5), heights.at(0), heights.at(17), heights.at(18), heights.at(179), heights.at(999)],
+    [0, 0, 0, 1, 9, 9],
+  );
   assert.equal(heights.set(2, 54), 36);
   assert.equal(heights.above(3), 90);
   assert.equal(heights.at(80), 2);

@@ -9,12 +9,21 @@ const at = (n: number): string => `2026-11-21T10:00:0${n}Z`;
 class Site extends Upstream {
   readonly lines: string[] = [];
   readonly states: LogState[] = [];
-  readonly stream = new LogStream({ ns: "a", pod: "web", container: "c", tail: 100, since: "", previous: false, follow: true }, {
-    lines: (lines, gap) => void this.lines.push(...(gap ? ["gap"] : []), ...lines.map((l) => l.text)),
-    told: (state) => void this.states.push(state),
-  }, this.live, () => this.browser.now());
-  get state(): LogState | undefined { return this.states.at(-1); }
-  get last(): Record<string, unknown> { return this.asked.at(-1) ?? {}; }
+  readonly stream = new LogStream(
+    { ns: "a", pod: "web", container: "c", tail: 100, since: "", previous: false, follow: true },
+    {
+      lines: (lines, gap) => void this.lines.push(...(gap ? ["gap"] : []), ...lines.map((l) => l.text)),
+      told: (state) => void this.states.push(state),
+    },
+    this.live,
+    () => this.browser.now(),
+  );
+  get state(): LogState | undefined {
+    return this.states.at(-1);
+  }
+  get last(): Record<string, unknown> {
+    return this.asked.at(-1) ?? {};
+  }
 }
 
 void test("a log is followed to its end", () => {
@@ -27,7 +36,19 @@ void test("a log is followed to its end", () => {
   assert.deepEqual(s.lines, ["one", "two"]);
   assert.deepEqual(s.states.map((x) => x.at), ["asking", "reading", "ended"]);
   const { id, ...asked } = s.last;
-  assert.deepEqual(asked, { op: "subscribe", resource: "core/v1/pods", ns: ["a"], name: "web", view: "log", container: "c", tail: 100, since: "", previous: false, timestamps: true, follow: true });
+  assert.deepEqual(asked, {
+    op: "subscribe",
+    resource: "core/v1/pods",
+    ns: ["a"],
+    name: "web",
+    view: "log",
+    container: "c",
+    tail: 100,
+    since: "",
+    previous: false,
+    timestamps: true,
+    follow: true,
+  });
   s.browser.pass(60_000);
   s.browser.socket.lose();
   s.browser.pass(600);
@@ -57,7 +78,9 @@ void test("nor is a long line that is cut, or comes again", () => {
   const pieces = (text: string, from = 0): void => {
     for (let n = from; n < text.length; n += 60_000) s.write(text.slice(n, n + 60_000));
   };
-  const [first, second, endless] = ["a", "b", "c"].map((c, n) => `${at(n + 1)} ${c.repeat(c === "c" ? 3 << 20 : 700_000)}\n`) as [string, string, string];
+  const [first, second, endless] = ["a", "b", "c"].map(
+    (c, n) => `${at(n + 1)} ${c.repeat(c === "c" ? 3 << 20 : 700_000)}\n`,
+  ) as [string, string, string];
   pieces(first);
   pieces(second.slice(0, 500_000));
   s.cut();
@@ -69,12 +92,20 @@ void test("nor is a long line that is cut, or comes again", () => {
   s.browser.pass(2000);
   pieces(endless);
   s.write(`${at(4)} last\n`);
-  assert.deepEqual(s.lines.map((l) => `${l[0]} ${l.length}`), ["a 700000", "b 700000", `c ${s.lines[2]?.length}`, "l 4"]);
+  assert.deepEqual(
+    s.lines.map((l) => `${l[0]} ${l.length}`),
+    ["a 700000", "b 700000", `c ${s.lines[2]?.length}`, "l 4"],
+  );
 });
 
 void test("an API server that is away is told as such, since when, and is no log that is read", () => {
   const s = new Site();
-  const away = { at: "refused", problem: { title: "The API server does not answer", status: 503, detail: "so" }, again: true, since: 1000 };
+  const away = {
+    at: "refused",
+    problem: { title: "The API server does not answer", status: 503, detail: "so" },
+    again: true,
+    since: 1000,
+  };
   s.write(`${at(1)} one\n`);
   s.browser.pass(1000);
   s.cut();
@@ -129,13 +160,27 @@ void test("one that is asked for while there is no connection is asked for once 
 void test("a refusal is told; what passes by itself is tried again", () => {
   const s = new Site();
   s.refuse(503, "Container is waiting");
-  assert.deepEqual(s.state, { at: "refused", problem: { title: "Container is waiting", status: 503, detail: "so" }, again: true, since: 0 });
+  assert.deepEqual(s.state, {
+    at: "refused",
+    problem: { title: "Container is waiting", status: 503, detail: "so" },
+    again: true,
+    since: 0,
+  });
   s.browser.pass(2000);
   assert.equal(s.asked.length, 2);
   s.wait();
   assert.deepEqual(s.state, { at: "asking", late: true, since: 0 });
   s.refuse(503, "The API server does not answer");
-  assert.deepEqual(s.state, { at: "refused", problem: { title: "The API server does not answer", status: 503, detail: "so" }, again: true, since: 0 }, "in the server's words, also once it was waited for");
+  assert.deepEqual(
+    s.state,
+    {
+      at: "refused",
+      problem: { title: "The API server does not answer", status: 503, detail: "so" },
+      again: true,
+      since: 0,
+    },
+    "in the server's words, also once it was waited for",
+  );
   s.browser.pass(3999);
   assert.equal(s.asked.length, 2, "it waits twice as long while nothing comes");
   s.stream.hurry();
@@ -183,7 +228,8 @@ void test("not followed any more, and again, it goes on", () => {
   assert.deepEqual(s.lines, ["one", "two"]);
 });
 
-void test("one that is given up says since when nothing was read; one that was read to its end, or may not be read, stays so", () => {
+void test("one that is given up says since when nothing was read; one that was read to its end, " +
+  "or may not be read, stays so", () => {
   const s = new Site();
   s.write(`${at(1)} one\n`);
   s.browser.pass(1000);

@@ -7,13 +7,44 @@ import type { Host, Shown } from "../static/src/tabs.ts";
 import type { LogName } from "../static/src/view.ts";
 import { Upstream } from "./upstream.ts";
 
-const pod = (...containers: string[]): object => ({ metadata: { uid: "u" }, spec: { nodeName: "n", containers: containers.map((name) => ({ name })) }, status: { containerStatuses: containers.map((name) => ({ name, containerID: name, restartCount: 1, state: { running: {} } })) } });
+const pod = (...containers: string[]): object => ({
+  metadata: { uid: "u" },
+  spec: { nodeName: "n", containers: containers.map((name) => ({ name })) },
+  status: {
+    containerStatuses: containers.map((name) => ({ name, containerID: name, restartCount: 1, state: { running: {} } })),
+  },
+});
 const shown = (object: object | null): Shown =>
-  ({ object, health: null, last: null, gone: false, known: { connection: "open", since: 0, said: "", state: { state: "live", reason: "" }, stale: null, complete: true, arriving: 0, expected: 0, problem: null, anew: false } }) as unknown as Shown;
+  ({
+    object,
+    health: null,
+    last: null,
+    gone: false,
+    known: {
+      connection: "open",
+      since: 0,
+      said: "",
+      state: { state: "live", reason: "" },
+      stale: null,
+      complete: true,
+      arriving: 0,
+      expected: 0,
+      problem: null,
+      anew: false,
+    },
+  }) as unknown as Shown;
 
-const opened = (log: () => LogName = () => ({ container: "", previous: false })): { readonly up: Upstream; readonly tab: Logs } => {
+const opened = (
+  log: () => LogName = () => ({ container: "", previous: false }),
+): { readonly up: Upstream; readonly tab: Logs } => {
   const up = new Upstream();
-  const host = { now: () => up.browser.now(), live: up.live, kind: { ref: "core/v1/pods", resource: "pods", kind: "Pod" }, name: { ns: "a", name: "web" }, log } as unknown as Host;
+  const host = {
+    now: () => up.browser.now(),
+    live: up.live,
+    kind: { ref: "core/v1/pods", resource: "pods", kind: "Pod" },
+    name: { ns: "a", name: "web" },
+    log,
+  } as unknown as Host;
   return { up, tab: new Logs(host) };
 };
 
@@ -42,7 +73,11 @@ void test("the log that the address names is read, of a container that there is"
   tab.close();
 });
 
-const started = (containerID: string, restartCount = 0): Shown => shown({ ...pod("main"), status: { containerStatuses: [{ name: "main", containerID, restartCount, state: { running: {} } }] } });
+const started = (containerID: string, restartCount = 0): Shown =>
+  shown({
+    ...pod("main"),
+    status: { containerStatuses: [{ name: "main", containerID, restartCount, state: { running: {} } }] },
+  });
 const screen = (tab: Logs): string => {
   frame();
   return ((tab.element as unknown as Part).find("class", "log-screen") as Part).textContent;
@@ -74,7 +109,12 @@ void test("a container whose log was read before the pod told of it is no other 
 });
 
 void test("a log that is broken off goes on in that of the next container, without a line twice", () => {
-  for (const [lost, told, cut] of [[false, false, true], [true, false, true], [true, true, true], [true, true, false]]) {
+  for (const [lost, told, cut] of [
+    [false, false, true],
+    [true, false, true],
+    [true, true, true],
+    [true, true, false],
+  ]) {
     const { up, tab } = opened();
     tab.show(started("a"));
     up.write("2026-11-21T10:00:01Z one\n");
@@ -91,7 +131,11 @@ void test("a log that is broken off goes on in that of the next container, witho
       up.cut();
       tab.show(started("b", 1));
       up.browser.pass(2000);
-      assert.deepEqual(up.asked.slice(before).map((m) => m["since"]), [`2026-11-21T10:00:0${lost ? 2 : 1}Z`], "it is asked for once, from the last line on");
+      assert.deepEqual(
+        up.asked.slice(before).map((m) => m["since"]),
+        [`2026-11-21T10:00:0${lost ? 2 : 1}Z`],
+        "it is asked for once, from the last line on",
+      );
       up.write(`${lost ? "2026-11-21T10:00:02Z two\n" : ""}2026-11-21T10:00:03Z three\n`);
     }
     const before = up.asked.length;
@@ -100,7 +144,8 @@ void test("a log that is broken off goes on in that of the next container, witho
     assert.equal(up.asked.length, before, "that was its log");
     const words = screen(tab);
     assert.ok(!words.includes("started anew"), words);
-    for (const line of ["one", ...(lost ? ["two"] : []), ...(cut ? ["three"] : [])]) assert.equal(words.split(line).length, 2, `${line} in ${words}`);
+    for (const line of ["one", ...(lost ? ["two"] : []), ...(cut ? ["three"] : [])])
+      assert.equal(words.split(line).length, 2, `${line} in ${words}`);
     tab.close();
   }
 });
@@ -114,8 +159,14 @@ void test("of a pod that is deleted while its log is broken off it is said what 
     up.cut();
     tab.show({ ...shown(pod("main")), gone: true });
     const since = clockTime(new Date(0).toISOString(), 0);
-    assert.equal((part.find("class", "status") as Part).textContent, `The pod is deleted; ${read ? `nothing was read after ${since}` : "nothing of its log was read"}`);
-    assert.equal((part.find("class", "note") as Part).textContent, read ? "" : "Nothing of the log was read The pod is deleted.");
+    assert.equal(
+      (part.find("class", "status") as Part).textContent,
+      `The pod is deleted; ${read ? `nothing was read after ${since}` : "nothing of its log was read"}`,
+    );
+    assert.equal(
+      (part.find("class", "note") as Part).textContent,
+      read ? "" : "Nothing of the log was read The pod is deleted.",
+    );
     tab.close();
     frame();
   }
