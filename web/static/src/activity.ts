@@ -1,6 +1,6 @@
-// The activity line at the foot of a list. It shows the last change, which comes from the row events that the page
-// receives anyway. When the user opens it, it becomes a feed with a subscription of its own. That feed is loaded on
-// demand, and shows the changes of this list or of all watched resources.
+// The activity line at the foot of a list. It shows the last change, which it takes from the row events of the list.
+// When the user opens it, it becomes a feed with a subscription of its own. That feed is loaded on demand, and shows
+// the changes of this list or of all watched resources.
 
 import { ages, clockTime } from "./age.ts";
 import type { ActivityFeed } from "./activityfeed.ts";

@@ -355,7 +355,7 @@ function startObject(section: HTMLElement): void {
     if (live.connection === "open") byId("asof").hidden = true;
     panel.refresh();
   };
-  // A guest may have no permission for the list, so there is no way back to it.
+  // A guest may have no permission for the list. Then the command that leads there is left out.
   special = () =>
     objectCommands(
       kind,

@@ -34,7 +34,8 @@ export function colsOf(all: readonly Choice[]): string[] {
 
 /**
  * Returns a message about columns that the URL names, to sort by or to show, and that do not exist. It lists the
- * existing ones. Null if all exist, or if no columns are known yet. strange in words.go is the same in Go.
+ * existing ones. Null if all exist, or if no columns are known yet. strange in web/templates/words.go is the same in
+ * Go.
  */
 export function strangeWords(
   columns: readonly Column[],

@@ -82,6 +82,6 @@ export function readContexts(body: unknown): { present: string; all: readonly Co
   };
 }
 
-/** Returns the description of a context, like contextWords in templates/words.go. */
+/** Returns the description of a context, like contextWords in web/templates/words.go. */
 export const contextWords = (c: Context): string =>
   `cluster ${c.cluster}, user ${c.user}${c.namespace === "" ? "" : `, namespace ${c.namespace}`}`;

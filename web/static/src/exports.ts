@@ -1,5 +1,5 @@
-// The export links: the rows with their columns, filter and order, or the complete objects. exportsOf in pages.go is
-// the same in Go.
+// The export links: the rows with their columns, filter and order, or the complete objects. exportsOf in
+// internal/web/pages.go is the same in Go.
 
 import { under } from "./base.ts";
 import { setText } from "./dom.ts";

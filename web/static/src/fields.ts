@@ -31,7 +31,7 @@ const of = (value: unknown): Value => (value === undefined ? none : { is: "value
 /**
  * Returns the fields that a patch changes, in its order. before is the complete object that the patch changes, or null
  * if it is not known. Without it, previous values are known only if they came with the patch, or if the field was
- * added. A value that is replaced as a whole is split into the fields that differ.
+ * added. A value that is replaced completely is split into the fields that differ.
  */
 export function fieldsOf(before: Tree | null, { patch, by, authors, was: told }: Patched): Field[] {
   const fields: Field[] = [];

@@ -80,7 +80,7 @@ export class Finder {
       ...here.items,
       ...elsewhere.map((r): Item => objectItem(r.ref, r, "Objects of other kinds", [], r.kind)),
       // The fuzzy match finds "store" in CustomResources with one letter between, but the user means a storefront. So
-      // these results come late.
+      // these results are ranked last.
       ...kindItems(
         ranked.filter((k) => !meant.includes(k)),
         known,

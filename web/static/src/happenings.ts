@@ -1,5 +1,5 @@
-// The changes in the activity feed: the newest changes of the followed resources, in the order of their times, and
-// those that wait while the feed is paused.
+// The changes in the activity feed: the newest changes of the followed resources, by time. Changes that arrive while
+// the feed is paused wait separately.
 
 import { fieldsOf, type Field, type Value } from "./fields.ts";
 import type { Kind } from "./kinds.ts";
@@ -154,9 +154,9 @@ function seen(filter: string, quiet: boolean): (h: Happening) => boolean {
   return (h) => (quiet || !h.quiet) && terms.every((t) => h.hay.includes(t));
 }
 
-// Ranks fields by how much they say in a few characters. First come fields that changed from one value to another, such
-// as a phase, then added or removed fields, then elements of a list or a map. The time of a change says less than the
-// new value.
+// Ranks fields by how informative they are in a few characters. Fields that changed from one value to another, such as
+// a phase, are first. Added and removed fields follow, then elements of a list or a map. The time of a change is less
+// informative than the new value.
 function rankOf(f: Field): number {
   if (/[a-z]Time$/.test(f.words)) return 8;
   if (f.after.is === "value" && typeof f.after.value === "object") return 4;

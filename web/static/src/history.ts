@@ -13,13 +13,13 @@ export interface Step {
   /** The object after an update or an add; null as above. */
   readonly after: Tree | null;
   /**
-   * This step stands for any number of missed changes. before and after are the object on both sides of the gap. The
-   * time of the change is when the object was known again.
+   * This step replaces any number of missed changes. before and after are the object on both sides of the gap. The time
+   * of the change is when the object was known again.
    */
   readonly missed?: true;
 }
 
-const most = 1000; // steps that are kept,
+const most = 1000; // the most steps that are kept
 const mostBytes = 8 << 20; // bytes, about how much the steps may take together; the newest one is always kept
 
 export class History {

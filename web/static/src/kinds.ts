@@ -21,7 +21,9 @@ export interface Listed extends Kind {
   readonly namespaces: number;
 }
 
-/** Returns the plural name of a kind, for headings, like Plural in templates/words.go: "Pods", "NetworkPolicies". */
+/**
+ * Returns the plural name of a kind, for headings, like Plural in web/templates/words.go: "Pods", "NetworkPolicies".
+ */
 export function plural({ kind, resource }: Kind): string {
   for (const [cut, put] of [["", "s"], ["", "es"], ["y", "ies"], ["", ""]] as const) {
     const word = kind.slice(0, kind.length - cut.length) + put;

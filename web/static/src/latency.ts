@@ -4,7 +4,7 @@ import { clockTime } from "./age.ts";
 import type { Live } from "./live.ts";
 
 const every = 10_000;
-const soon = 1000; // ms after the connection opens, because the rows come first
+const soon = 1000; // ms after the connection opens, because the rows load first
 
 /** What Latency needs from the browser. clock returns ms, with fractions. */
 export interface Host {

@@ -3,8 +3,8 @@
 // A subscription's handler receives its messages in order. After a lost connection, each subscription resumes from its
 // last cursor. It then receives the missed changes, or a reset and a snapshot. restart() reports that an incomplete
 // snapshot will not be finished. If the server gives a reason and a delay when it closes the connection, the page shows
-// the reason and waits. There is no retry if the server closes the connection for one of these reasons: the user is
-// logged out, the share has ended, or the server shows another cluster.
+// the reason and waits. There is no retry after three close codes: the user is logged out, the share has ended, or the
+// server shows another cluster.
 
 import { decode, type Fault } from "./decode.ts";
 import type { Message, Spec } from "./wire.ts";

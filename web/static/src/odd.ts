@@ -1,6 +1,6 @@
 // Invisible characters, and characters that change the direction of the text after them, could make a text look like
 // another one, or overwrite its neighbors. They stay in the text, so that copy and search work. Each run of them is
-// isolated from the rest, and its code points are shown. templates/odd.go does the same in Go.
+// isolated from the rest, and its code points are shown. web/templates/odd.go does the same in Go.
 
 const odd =
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]+/u;
