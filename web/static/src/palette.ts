@@ -1,4 +1,4 @@
-// The palette: a box in which to type what is wanted, and what that may be.
+// The palette: a search box and the list of its results.
 
 import { apple } from "./keys.ts";
 import { keyWords, type Command } from "./commands.ts";
@@ -11,13 +11,13 @@ import type { Live } from "./live.ts";
 import { none, Search, type Answer } from "./search.ts";
 import type { ObjectName, View } from "./view.ts";
 
-/** The page, as the palette knows it. */
+/** The parts of the page that the palette uses. */
 export interface Around {
   readonly live: Live;
   known(): Omit<Known, "namespaces"> & { seen(): Iterable<string> };
   go(view: View): void;
   open(ref: string, object: ObjectName): void;
-  /** The palette is opened: then is called when more is known. */
+  /** Reports that the palette was opened. The page calls then whenever it knows more, for example new resources. */
   opened(then: () => void): void;
 }
 
@@ -52,7 +52,7 @@ export class Palette {
       const item = this.itemAt(e.target);
       if (item !== undefined) this.take(item, e.ctrlKey || e.metaKey);
     });
-    // Not by mouseover: rows that come under a resting pointer are not chosen.
+    // pointermove and not mouseover: a row that scrolls under a resting pointer must not be selected.
     this.list.addEventListener("pointermove", (e) => {
       const item = this.itemAt(e.target);
       if (item !== undefined) this.mark(this.items.indexOf(item), false);
@@ -60,14 +60,14 @@ export class Palette {
   }
 
   open(text: string): void {
-    if (this.dialog.open && text === "") return this.dialog.close(); // Once more is enough of it.
+    if (this.dialog.open && text === "") return this.dialog.close(); // A second Ctrl+K closes the palette.
     if (!this.dialog.open) {
       this.dialog.showModal();
       this.around.opened(() => {
         if (this.dialog.open) this.schedule();
       });
       const draw = (): void => this.schedule();
-      // A guest is not told which namespaces there are.
+      // Guests may not list namespaces.
       if (shared() === null) this.spaces = new Feed(this.around.live, { resource: "core/v1/namespaces" }, { sort: null, q: "" }, { arrived: draw, moved: draw, dropped: draw, told: () => undefined }, Infinity, 0);
     }
     this.box.value = text;
@@ -122,7 +122,7 @@ export class Palette {
     this.list.replaceChildren(...groups.values());
     this.list.hidden = this.items.length === 0;
     this.box.setAttribute("aria-expanded", String(this.items.length > 0));
-    // What had been gone to stays chosen when more has been found.
+    // The selected item stays selected when more results arrive.
     const same = this.at === 0 || before === undefined ? 0 : this.items.findIndex((i) => i.section === before.section && i.label === before.label);
     this.mark(Math.max(0, same), true);
   }
@@ -179,7 +179,7 @@ export class Palette {
   }
 }
 
-// After the dialog has given the keyboard back.
+// Runs the command in a microtask, after the closing dialog has returned the focus.
 function run(command: Command): void {
   queueMicrotask(() => command.run(command.keys[0] ?? ""));
 }

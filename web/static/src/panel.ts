@@ -1,5 +1,5 @@
-// One object, live: beside the table, or on its own page. It has a title, how
-// well the object is known, and tabs.
+// The panel: the details of one object, live. It is shown beside the table or fills a page of its own. It consists of a
+// title, a status line and tabs.
 
 import { clockTime } from "./age.ts";
 import { under } from "./base.ts";
@@ -14,11 +14,11 @@ import { compareHref, objectHref } from "./view.ts";
 
 const lateAfter = 2000; // ms
 
-/** What becomes of what a person does in the panel. */
+/** What the page does on actions of the user in the panel. */
 export interface Turn {
-  /** Another tab is to be shown; empty for the first. */
+  /** Shows another tab. The id is empty for the first tab. */
   tab(id: string): void;
-  /** The panel is to be closed; null where it is the whole page. */
+  /** Closes the panel. It is null if the panel is the whole page. */
   readonly close: (() => void) | null;
 }
 
@@ -27,17 +27,18 @@ export class Panel {
   private readonly kinds: readonly TabKind[];
   private readonly strip = h("div", { class: "tabs", role: "tablist", "aria-label": "What to see of the object" });
   private readonly body = h("div", { class: "tab", role: "tabpanel", id: "tab" });
-  private readonly words: HTMLElement; // on its own page the page's status
+  private readonly words: HTMLElement; // on a page of its own: the status element of the page
   private readonly change = h("span", { class: "change" });
-  private readonly anew = h("span", { class: "asof", hidden: true }); // beside rows it is the list's to tell
+  // Only on a page of its own. Beside the table, the list shows it.
+  private readonly anew = h("span", { class: "asof", hidden: true });
   private readonly banner = h("p", { class: "banner", role: "status", hidden: true });
   private readonly timer: ReturnType<typeof setInterval>;
   private tab: Tab | null = null;
   private selected = "";
-  private opened = 0; // tabs, so that one which comes late is not shown
+  private opened = 0; // counts tab openings, so that a tab whose code loads too late is not shown
   private frame = 0;
-  private failed = ""; // why a tab cannot be shown
-  private late: ReturnType<typeof setTimeout> | undefined; // says that a tab does not come
+  private failed = ""; // why the tab cannot be shown; empty if it can
+  private late: ReturnType<typeof setTimeout> | undefined; // reports that a tab takes long to load
 
   constructor(
     private readonly root: HTMLElement,
@@ -85,7 +86,7 @@ export class Panel {
     this.root.replaceChildren();
   }
 
-  /** Shows another tab, or what the address names of it; the first where there is none of this name. */
+  /** Shows the tab with this id, or the first if no tab has it. An open tab reads the address again instead. */
   show(id: string): void {
     const kind = this.kinds.find((t) => t.id === id) ?? this.kinds[0];
     if (kind === undefined) return;
@@ -111,34 +112,34 @@ export class Panel {
         this.failed = "";
         this.schedule();
       })
-      // The server may be another by now, with other parts of the script.
+      // The server may run another version by now, with other script files.
       .catch(() => mine === this.opened && this.fail(`${kind.label} could not be loaded. Reload the page to try again.`));
   }
 
   private fail(why: string): void {
     clearTimeout(this.late);
     this.failed = why;
-    this.body.replaceChildren(); // What another tab showed is told no further.
+    this.body.replaceChildren(); // Remove the content of the previous tab.
     this.schedule();
   }
 
-  /** Takes the keyboard. */
+  /** Moves the keyboard focus to the open tab. */
   focus(): void {
     document.getElementById(`tab-${this.selected}`)?.focus({ preventScroll: true });
   }
 
-  /** Opens the tab of a letter. */
+  /** Opens the tab that belongs to this key. */
   press(key: string): void {
     const kind = this.kinds.find((t) => t.key === key);
     if (kind !== undefined) this.turn.tab(kind === this.kinds[0] ? "" : kind.id);
   }
 
-  /** It was refused, which may be otherwise by now. */
+  /** Whether the server refused the subscription. A new attempt may succeed. */
   get refused(): boolean {
     return this.held.known().problem !== null;
   }
 
-  /** The connection is another, or time has passed. */
+  /** Reconnects the subscription after a new connection or some time, and loads a failed tab again. */
   refresh(): void {
     this.held.reconnected();
     if (this.failed !== "") this.show(this.selected);
@@ -169,7 +170,7 @@ export class Panel {
     this.root.toggleAttribute("data-gone", gone);
     this.root.toggleAttribute("data-stale", s.tone !== "live");
     if (this.tab === null || (held.object === null && !this.body.isConnected)) return;
-    // On its own page the server's text stands until there is something newer.
+    // On a page of its own, the text rendered by the server stays until newer data has arrived.
     if (!this.body.isConnected) {
       this.root.querySelector(":scope > pre.yaml, :scope > .note")?.remove();
       this.place();
@@ -178,12 +179,13 @@ export class Panel {
     this.tab.show({ object: held.object, health: held.health, last: held.last, gone, known });
   }
 
-  // What is told above: while the server is away that it is, and not what has not come of it.
+  // Returns the banner text. While the connection is down, the status of the connection has priority over a tab that
+  // failed to load.
   private why(known: string | null): string | null {
     return this.host.live.connection === "open" ? this.failed || known : (known ?? (this.failed || null));
   }
 
-  // Puts what the tabs show into the page.
+  // Adds the tab body to the page.
   private place(): void {
     this.root.append(this.body);
     for (const b of this.strip.children) b.setAttribute("aria-controls", this.body.id);
@@ -202,7 +204,7 @@ export class Panel {
 
 let styled: Promise<void> | undefined;
 
-// The style of the tabs: pages without an object do without.
+// Loads the style sheet of the tabs. Pages without an object do not need it.
 function style(): Promise<void> {
   return (styled ??= new Promise((resolve, reject) => {
     const link = h("link", { rel: "stylesheet", href: under("/static/tabs.css") });

@@ -1,9 +1,9 @@
-// Places in an object, and how people write them.
+// Paths within an object, and their readable form.
 
-/** The segments of a JSON pointer (RFC 6901). */
+/** Splits a JSON pointer (RFC 6901) into its segments. */
 export const segments = (pointer: string): string[] => (pointer === "" ? [] : pointer.slice(1).split("/").map((s) => s.replaceAll("~1", "/").replaceAll("~0", "~")));
 
-/** What stands at a path; undefined where nothing does. */
+/** Returns the value at a path, or undefined if there is none. */
 export function at(root: unknown, path: readonly string[]): unknown {
   let value = root;
   for (const segment of path) {
@@ -16,11 +16,11 @@ export function at(root: unknown, path: readonly string[]): unknown {
 
 export const isObject = (v: unknown): v is Readonly<Record<string, unknown>> => typeof v === "object" && v !== null && !Array.isArray(v);
 
-// By what the elements of Kubernetes' lists are told apart, the narrow ones first:
-// a volume mount has a name too, but perhaps not alone.
+// The members that identify elements of Kubernetes lists. The more specific ones are first: a volume mount has a name
+// too, but the name may not be unique.
 const keys = ["mountPath", "devicePath", "name", "type", "key", "ip", "uid", "containerPort", "port", "topologyKey"];
 
-/** The member that tells all elements of some lists apart; undefined where there is none. */
+/** Returns the member whose values are unique within each of the lists, or undefined if there is none. */
 export function keyOfList(...lists: readonly (readonly unknown[])[]): string | undefined {
   return keys.find((key) => lists.every((list) => {
     const seen = new Set(list.map((e) => (isObject(e) ? e[key] : undefined)).filter((v) => typeof v === "string" || typeof v === "number"));
@@ -29,9 +29,9 @@ export function keyOfList(...lists: readonly (readonly unknown[])[]): string | u
 }
 
 /**
- * A path as people write it: spec.containers[web].image, where the list's
- * elements have names in root, and else spec.containers[0].image. A key that is
- * no plain word stands in brackets too. The object itself is a dot.
+ * Formats a path for people: spec.containers[web].image. The segment of a list element is the value of its key in root,
+ * or its index if it has no key: spec.containers[0].image. An object key that is not a plain word is in brackets too.
+ * The object itself is a dot.
  */
 export function pathWords(path: readonly string[], root: unknown): string {
   let words = "";
@@ -43,7 +43,7 @@ export function pathWords(path: readonly string[], root: unknown): string {
       const key = isObject(element) ? keyOfList(list) : undefined;
       words += `[${key === undefined ? segment : String((element as Readonly<Record<string, unknown>>)[key])}]`;
     } else {
-      // Without the object nothing tells a list's index from a key of digits.
+      // Without the object, a list index cannot be distinguished from a numeric key.
       words += /^[A-Za-z_][\w-]*$/.test(segment) ? `${words === "" ? "" : "."}${segment}` : `[${segment}]`;
     }
     value = at(value, [segment]);

@@ -1,7 +1,7 @@
-// The resource picker. The server's markup is its first state; from then on it
-// follows what the server knows, which comes in the order to be shown, each kind
-// with its section. Elements are kept while their kind stays, so that focus and
-// folded groups stay as well. Pinned kinds stand above the others once more.
+// The resource picker. The markup from the server is its first state. After that, the picker follows the list of
+// resources from the server. The list is in display order, and each resource carries its section. Elements are kept as
+// long as their resource exists, so that the focus and folded groups stay too. Pinned resources are also listed at the
+// top.
 
 import { under } from "./base.ts";
 import { arrange, digits, h, setText } from "./dom.ts";
@@ -10,18 +10,18 @@ import { nearness, plural, type Kind, type Listed } from "./kinds.ts";
 import type { Live } from "./live.ts";
 import { store, stored, storedElsewhere, toggled } from "./stored.ts";
 
-const pinned = "Pinned"; // no API group is called so: they are in lower case
+const pinned = "Pinned"; // cannot collide with an API group, which is in lower case
 
 export class Picker implements KindWatcher {
   private readonly kinds = new Map<string, Kind>();
   private list: readonly Listed[] = [];
   private problems: ReadonlyMap<string, string> = new Map();
-  private counts: ReadonlyMap<string, number> | null = null; // null: those of the markup
+  private counts: ReadonlyMap<string, number> | null = null; // null: use the counts in the markup
   private readonly feed: KindFeed;
   private selected = "";
-  /** Told when other kinds are watched than before. */
+  /** Called when the set of watched resources has changed. */
   onWatched: () => void = () => {};
-  private own: number | null = null; // the count of the selected kind, where the page knows better
+  private own: number | null = null; // the count of the selected resource, if the table has a newer one
   private readonly none = h("p", { class: "picker-none", role: "status" });
 
   constructor(
@@ -53,47 +53,47 @@ export class Picker implements KindWatcher {
     groups.addEventListener("click", (e) => this.clicked(e));
   }
 
-  /** Begins to follow the server. */
+  /** Starts to follow the server. */
   start(live: Live): void {
     this.feed.start(live);
     void this.feed.poll();
     storedElsewhere("pins", () => this.draw());
   }
 
-  /** Whether the server answers what is asked for by itself; null while that is not known. */
+  /** Whether the server answers plain HTTP requests; null if not known yet. */
   get reached(): boolean | null {
     return this.feed.reached;
   }
 
-  /** How many objects of a kind there were when they were counted last, 0 where they were not. */
+  /** Returns how many objects a resource had at the last count; 0 if they were not counted. */
   countOf(ref: string): number {
     if (this.counts !== null) return this.counts.get(ref) ?? 0;
     const a = this.links().find((l) => l.dataset["ref"] === ref);
     return Number((a?.querySelector(".count")?.textContent ?? "").replaceAll(",", ""));
   }
 
-  /** What is known of a kind; undefined for one that was never listed. */
+  /** Returns what is known about a resource, or undefined for a resource that was never listed. */
   get(ref: string): Kind | undefined {
     return this.kinds.get(ref);
   }
 
-  /** The kinds that are listed now, with the counts of those that are watched. */
+  /** Returns the resources that are listed now. Watched resources include their counts. */
   all(): Listed[] {
     return this.list.map((k) => ({ ...k, count: this.counts?.get(k.ref) ?? null }));
   }
 
-  /** The refs of the pinned kinds. */
+  /** Returns the refs of the pinned resources. */
   pins(): readonly string[] {
     return stored("pins");
   }
 
-  /** Pins the kind that the keyboard is at, or that the page shows; or lets it go. */
+  /** Pins or unpins a resource. The default is the focused resource, or else the one that the page shows. */
   pin(ref = document.activeElement?.closest<HTMLElement>("#picker-groups a[data-ref]")?.dataset["ref"] ?? this.selected): void {
     store("pins", toggled(this.pins(), ref));
     this.draw();
   }
 
-  /** The kind of an object by its apiVersion and kind, in whichever version it is listed; undefined as above. */
+  /** Returns the resource for an apiVersion and a kind, in any version that is listed; undefined if there is none. */
   kindOf(apiVersion: string, kind: string): Kind | undefined {
     const group = apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "core";
     for (const k of this.kinds.values()) if (k.kind === kind && k.ref.startsWith(`${group}/`)) return k;
@@ -118,13 +118,13 @@ export class Picker implements KindWatcher {
     }
   }
 
-  /** The selected kind's count as the table has it, so that the two never differ. */
+  /** Sets the count of the selected resource to that of the table, so that the two never differ. */
   setCount(count: number | null): void {
     this.own = count;
     if (count !== null) this.drawCounts(this.selected);
   }
 
-  /** Whether the counts are from before and may be others now. */
+  /** Marks whether the counts may be outdated. */
   stale(is: boolean): void {
     this.groups.toggleAttribute("data-stale", is);
   }
@@ -137,13 +137,13 @@ export class Picker implements KindWatcher {
     return this.links().filter((a) => !a.closest("[hidden]"));
   }
 
-  // The kind that what is typed means; of several that it means as well, the one above.
+  // Returns the best match for the filter text. If several match equally well, it is the first in the list.
   private nearest(): HTMLAnchorElement | undefined {
     const terms = this.terms();
     const near = (a: HTMLAnchorElement): number => {
       const ref = a.dataset["ref"] ?? "";
       const known = this.list.find((k) => k.ref === ref) ?? this.kinds.get(ref);
-      // Of the markup it is not told which of the words are short names.
+      // The markup does not mark which of the words are short names.
       return known === undefined ? 3 : nearness({ short: (a.dataset["words"] ?? "").split(" "), ...known }, terms);
     };
     return this.matching().map((a) => ({ a, near: near(a) })).sort((a, b) => a.near - b.near)[0]?.a;
@@ -153,7 +153,10 @@ export class Picker implements KindWatcher {
     return this.filter.value.toLowerCase().split(/\s+/).filter((t) => t !== "");
   }
 
-  /** The kinds that the program watches, and knows the number of: the pinned first, then in the order shown; null while that is not known. */
+  /**
+   * Returns the watched resources that have a count, or null if the counts are not known. Pinned resources are first,
+   * then the others in display order.
+   */
   watched(): readonly Kind[] | null {
     const { counts } = this;
     if (counts === null) return null;
@@ -186,7 +189,7 @@ export class Picker implements KindWatcher {
   }
 
   private draw(): void {
-    if (this.list.length === 0) return; // The markup stands.
+    if (this.list.length === 0) return; // Keep the markup from the server.
     const pins = this.pins();
     const sections = new Map<string, Listed[]>();
     const up = pins.map((ref) => this.list.find((k) => k.ref === ref)).filter((k) => k !== undefined);
@@ -225,7 +228,7 @@ export class Picker implements KindWatcher {
     const li = old ?? h("li", {}, a);
     const name = plural(k);
     setText(a.children[0] as Element, name);
-    // Events are in two API groups: the one that is not core says so.
+    // Events are in two API groups. Label the resource that is not in the core group.
     const twice = k.group !== "core" && this.list.some((other) => other !== k && other.kind === k.kind);
     if (twice) (a.children[0] as HTMLElement).dataset["of"] = k.group;
     a.dataset["words"] = `${name.toLowerCase()} ${k.words}`;
@@ -235,7 +238,7 @@ export class Picker implements KindWatcher {
     const well = k.state === "" || k.state === "live" || k.state === "syncing";
     const where = k.namespaces === 0 ? "" : `, in ${digits(k.namespaces)} of the namespaces`;
     const words = `${name} (${k.ref})${where}`;
-    // What is not well is told by a hint of our own, to the keyboard as well.
+    // A problem is shown by a tooltip of this program, which appears on keyboard focus too.
     a.title = well ? words : "";
     if (well) delete a.dataset["hint"];
     else a.dataset["hint"] = `${words}: ${k.state}${k.reason === "" ? "" : `. ${k.reason}`}`;
@@ -253,7 +256,7 @@ export class Picker implements KindWatcher {
     if (star !== null) return this.pin(star.closest("li")?.querySelector("a")?.dataset["ref"] ?? "");
     const summary = at.closest("summary");
     const group = summary?.closest("details");
-    // Folded by hand, and not by what is typed.
+    // Store the folded state only if the user folded the group, not the filter.
     if (group == null || this.filter.value.trim() !== "") return;
     const name = group.dataset["group"] ?? "";
     store("folded", [...stored("folded").filter((n) => n !== name), ...(group.open ? [name] : [])]);

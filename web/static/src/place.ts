@@ -1,40 +1,41 @@
-// Where a list was scrolled to, kept with its entry of the history, so that going
-// back or forward shows the rows that were seen there. It is no part of the
-// address: who is sent a link begins at the top.
+// The scroll position of a list. It is stored in the history entry, so that back and forward show the same rows again.
+// It is not part of the address: a reader of a shared link starts at the top.
 
-const pause = 150; // ms at rest: browsers refuse what writes the history too often
+const pause = 150; // ms without scrolling; browsers reject scripts that write the history too often
 
-/** The place of the entry that is shown, in rows from the top; null where it has none. */
+/** Returns the position in the current history entry, in rows from the top; null if it has none. */
 export function placeOf(state: unknown): number | null {
   const place = typeof state === "object" && state !== null ? (state as { place?: unknown }).place : null;
   return typeof place === "number" && place >= 0 ? place : null;
 }
 
-/** Keeps the place of the entry that is shown, as it is scrolled. now is what that is. */
+/**
+ * Stores the scroll position in the current history entry while the list is scrolled. now returns the current position.
+ */
 export class Place {
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(scroller: HTMLElement, private readonly now: () => number) {
-    // Where a browser had scrolled to by itself would look as if a person had.
+    // Otherwise, scrolling by the browser could not be distinguished from scrolling by the user.
     history.scrollRestoration = "manual";
-    if (scroller.scrollTop !== 0) this.later(); // Of what was scrolled before nothing more is heard.
+    if (scroller.scrollTop !== 0) this.later(); // No event arrives for earlier scrolling.
     scroller.addEventListener("scroll", () => this.later(), { passive: true });
   }
 
-  /** Keeps it in a moment. */
+  /** Stores the position after a short pause. */
   later(): void {
     this.forget();
     this.timer = setTimeout(() => this.keep(), pause);
   }
 
-  /** Keeps it at once, as before another entry is begun. */
+  /** Stores the position at once, for example before a new history entry is added. */
   keep(): void {
     this.forget();
     const place = this.now();
     if (place !== placeOf(history.state)) history.replaceState({ place }, "");
   }
 
-  /** Another entry is shown: what was scrolled was not of that. */
+  /** Discards a pending position. Call it when another history entry is shown. */
   forget(): void {
     clearTimeout(this.timer);
   }

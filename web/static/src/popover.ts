@@ -1,12 +1,12 @@
-// What a button of the page opens under itself. It is made when it is opened,
-// and gone when it is closed, which Esc and a click elsewhere do.
+// A popover that a button of the page opens below itself. Its content is created on opening and removed on closing. Esc
+// and a click outside close it.
 
 import { h } from "./dom.ts";
 
-/** What stands in a popover, and how it ends. */
+/** The content of a popover. */
 export interface Content {
   readonly elements: readonly Node[];
-  /** Has the keyboard first. */
+  /** The element that receives the focus first. */
   readonly focus: HTMLElement;
   close(): void;
 }

@@ -1,8 +1,8 @@
-// The problem document of an answer.
+// The problem document of a response (RFC 9457).
 
 import type { Problem } from "./wire.ts";
 
-/** The problem that an answer tells, whatever it is. */
+/** Returns the problem that a response reports. A body that is not a problem document results in a general problem. */
 export async function problemOf(answer: Response): Promise<Problem> {
   const body: unknown = await answer.json().catch(() => null);
   const fields = typeof body === "object" && body !== null ? (body as Readonly<Record<string, unknown>>) : {};

@@ -1,9 +1,9 @@
-// How far a list has come: a line that fills, where it is known how long it is.
+// The progress bar of a list. It is shown only if the total is known.
 
 import { setAttr } from "./dom.ts";
 import { countWords, type Status } from "./status.ts";
 
-/** Draws it; there is none where the count, or of how many, is not known: unknown is not zero. */
+/** Draws the bar, or hides it if the count or the total is not known: unknown is not zero. */
 export function drawProgress(e: HTMLElement, s: Status, resource: string): void {
   const known = s.count !== null && s.total !== null && s.total > 0;
   e.hidden = !known;

@@ -1,11 +1,11 @@
-// A QR code as a drawing: one path of its dark squares, on white, as cameras want it.
+// A QR code as an SVG: one path of the dark modules on white, because cameras need the contrast.
 
 import { encode } from "uqr";
 import { svg } from "./dom.ts";
 
-const quiet = 4; // squares around it, by ISO/IEC 18004
+const quiet = 4; // modules of margin around the code, from ISO/IEC 18004
 
-/** The outline of the dark squares of a text's code, and how many it has a side. */
+/** Returns the outline of the dark modules of a text's code, and the number of modules on each side. */
 export function outline(text: string): { d: string; size: number } {
   const { data, size } = encode(text, { ecc: "M", border: quiet });
   const runs: string[] = [];
@@ -20,7 +20,7 @@ export function outline(text: string): { d: string; size: number } {
   return { d: runs.join(""), size };
 }
 
-/** The code of a text; said is what it is to who does not see it. */
+/** Draws the code of a text. said is the label for screen readers. */
 export function drawCode(text: string, said: string): SVGElement {
   const { d, size } = outline(text);
   return svg("svg", { class: "qr", viewBox: `0 0 ${size} ${size}`, role: "img", "aria-label": said, "shape-rendering": "crispEdges" }, svg("rect", { width: String(size), height: String(size), fill: "#fff" }), svg("path", { d, fill: "#000" }));

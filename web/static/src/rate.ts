@@ -1,5 +1,4 @@
-// How much happens: events a second over the last minute, as a line of blocks
-// and a number.
+// The event rate: a sparkline of the last 10 seconds, and the mean of the last 5 seconds as a number.
 
 const seconds = 10;
 const blocks = "▁▂▃▄▅▆▇█";
@@ -8,20 +7,23 @@ export class Rate {
   private readonly counts: number[] = [];
   private before = 0;
 
-  /** Takes, once a second, how many events there were so far. One that is less than before begins anew. */
+  /**
+   * Records the total number of events so far. Call it once a second. A total lower than the previous one counts as no
+   * events.
+   */
   tick(total: number): void {
     this.counts.push(Math.max(0, total - this.before));
     this.before = total;
     if (this.counts.length > seconds) this.counts.shift();
   }
 
-  /** The line, the newest second last. */
+  /** The sparkline, with the newest second last. */
   get line(): string {
-    const most = Math.max(8, ...this.counts); // A single change is no mountain.
+    const most = Math.max(8, ...this.counts); // The minimum of 8 keeps a single change from filling the full height.
     return this.counts.map((n) => (n === 0 ? "▁" : (blocks[Math.ceil((n / most) * (blocks.length - 1))] ?? "█"))).join("").padStart(seconds, "▁");
   }
 
-  /** How many a second, over the last five. */
+  /** Events per second, averaged over the last 5 seconds. */
   get words(): string {
     const last = this.counts.slice(-5);
     const mean = last.reduce((a, b) => a + b, 0) / Math.max(1, last.length);

@@ -1,5 +1,5 @@
-// A row's markup, the same as in templates/row.templ; testdata/rows.html holds
-// both to it. The table makes rows empty and fills them again and again.
+// The markup of a row, the same as in templates/row.templ. Tests compare both with testdata/rows.html. The table
+// creates empty rows and fills them repeatedly.
 
 import { ages } from "./age.ts";
 import { h, setText } from "./dom.ts";
@@ -11,14 +11,14 @@ import type { Cell, Column } from "./wire.ts";
 /** What the rows of a table have in common. */
 export interface Shape {
   readonly ref: string;
-  readonly namespace: boolean; // rows tell their namespace
-  readonly link: number; // the column that names the object, see linkColumn
+  readonly namespace: boolean; // rows have a namespace cell
+  readonly link: number; // the column that links to the object; see linkColumn
   readonly columns: readonly ShownColumn[];
-  readonly telling: readonly Telling[]; // those that tell a state, shown or not
+  readonly telling: readonly Telling[]; // the columns that show a state, whether visible or not
 }
 
 export interface ShownColumn {
-  readonly index: number; // in the wire's columns
+  readonly index: number; // in the columns of the message
   readonly name: string;
   readonly relative: boolean;
   readonly tells: Telling | null;
@@ -35,7 +35,7 @@ export function shapeOf(ref: string, columns: readonly Column[], namespace: bool
   return { ref, namespace: namespace && (usual || chosen("namespace")), link: link?.index ?? -1, columns: shown, telling: told };
 }
 
-/** A cell as text: what kubectl prints. */
+/** Returns the text of a cell, as kubectl prints it. */
 export const cellText = (cell: Cell | undefined): string => (cell === null || cell === undefined ? "" : String(cell));
 
 export function emptyRow(shape: Shape): HTMLTableRowElement {
@@ -45,13 +45,13 @@ export function emptyRow(shape: Shape): HTMLTableRowElement {
   return tr;
 }
 
-/** A cell that was written anew, and what stood in it. */
+/** A cell that was filled with another text, and its previous text. */
 export interface Differs {
   readonly cell: Element;
   readonly before: string;
 }
 
-/** Writes an entry into a row of the same shape, and returns the cells that differ from before. */
+/** Fills a row of the same shape with an entry. Returns the cells that changed. */
 export function fillRow(tr: HTMLTableRowElement, shape: Shape, e: Entry, now: number): Differs[] {
   const differ: Differs[] = [];
   tr.setAttribute("data-ns", e.ns);
@@ -79,7 +79,7 @@ export function fillRow(tr: HTMLTableRowElement, shape: Shape, e: Entry, now: nu
   return differ;
 }
 
-/** Lets the times under an element pass. */
+/** Updates the ages of all timestamps under an element. */
 export function tick(root: Element, now: number): void {
   for (const td of root.querySelectorAll("[data-wire]")) setText(td, ages(td.getAttribute("data-wire") ?? "", now));
 }

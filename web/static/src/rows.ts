@@ -1,10 +1,9 @@
-// The rows of one subscription: what the messages say, filtered and in order.
+// The rows of one subscription, filtered and in order.
 //
-// An entry is never changed once made; an update makes a new one and marks the
-// old one dead. One that stays where it is takes the place of the old one. Where
-// rows come, go or move the order is kept by dropping the dead and merging the
-// few new ones in, once a frame, however many events came; and the table sees by
-// identity which rows are to be drawn again.
+// An entry is immutable. An update creates a new entry and marks the old one dead. If the row keeps its position, the
+// new entry replaces the old one in place. When rows are added, removed or moved, the dead entries are dropped and the
+// few new ones are merged in. This happens once per animation frame, however many events have arrived. The table
+// compares entries by identity to find the rows that it must draw again.
 
 import { Hold } from "./hold.ts";
 import { compareRanks, natural, rank, type Rank, type Sort } from "./sort.ts";
@@ -12,13 +11,13 @@ import { changedEntry, entryOf, keyOf, type Entry, type Ordered } from "./ordere
 import { telling, toneIn, toneOf, type Telling, type Tone } from "./tone.ts";
 import type { Column, Message } from "./wire.ts";
 
-// What is to be done before rows are seen: nothing, to merge in what has come, that
-// and to filter all anew, or to sort all anew.
+// The work that is needed before rows are read: nothing; merge new entries; merge and filter all rows again; or sort
+// all rows again.
 const stales = ["no", "merge", "filter", "all"] as const;
 
 export class Rows implements Ordered {
   columns: readonly Column[] = [];
-  /** A whole snapshot has come. */
+  /** A complete snapshot has arrived. */
   complete = false;
   version = 0;
   private byKey = new Map<string, Entry>();
@@ -26,33 +25,34 @@ export class Rows implements Ordered {
   private sort: Sort | null = null;
   private sortIndex = -1;
   private terms: readonly string[] = [];
-  private sorted: Entry[] = []; // all of them
-  private filtered: Entry[] = []; // those that the filter lets through; the same array where there is none
+  private sorted: Entry[] = []; // all rows
+  private filtered: Entry[] = []; // the rows that match the filter; the same array as sorted if there is no filter
   private fresh: Entry[] = [];
   private stale: (typeof stales)[number] = "no";
-  private inOrder = false; // byKey is in the order that is without a sort
-  private comes: { inOrder: boolean; last: Entry | null } = { inOrder: true, last: null }; // of the snapshot under way
+  private inOrder = false; // byKey is in the default order
+  // for the snapshot that is arriving
+  private comes: { inOrder: boolean; last: Entry | null } = { inOrder: true, last: null };
   private order: Hold | null = null;
   private told: { readonly of: readonly Column[]; readonly telling: readonly Telling[] } = { of: [], telling: [] };
 
-  /** How many rows there are, filtered out or not. */
+  /** How many rows there are, including those that do not match the filter. */
   get total(): number {
     return this.byKey.size;
   }
 
-  /** Keeps the order as it is seen now, or lets it go. Another sort or filter begins anew. */
+  /** Freezes the visible order, or releases it. A new sort or filter releases it too. */
   hold(on: boolean): void {
     if (on === (this.order !== null)) return;
     this.order = on ? new Hold(this.visible()) : null;
-    if (!on) this.version++; // Where it begins nothing is seen of it.
+    if (!on) this.version++; // Freezing changes nothing that is visible.
   }
 
-  /** Whether the order is kept. */
+  /** Whether the order is frozen. */
   get held(): boolean {
     return this.order !== null;
   }
 
-  /** What waits to be let in while the order is held, in words; empty for nothing. */
+  /** Describes the changes that wait for the order to be released; empty for none. */
   get waiting(): string {
     return this.order?.words() ?? "";
   }
@@ -65,7 +65,7 @@ export class Rows implements Ordered {
     return this.shown().length;
   }
 
-  /** Each as it is now; one that is gone as it was last. */
+  /** Returns each row in its latest version. A deleted row is returned in its last version. */
   slice(from: number, to: number): readonly Entry[] {
     return this.shown().slice(from, to).map((e) => this.byKey.get(e.key) ?? e);
   }
@@ -82,7 +82,7 @@ export class Rows implements Ordered {
     return this.order?.entries ?? this.visible();
   }
 
-  /** How many rows of a snapshot under way have come. */
+  /** How many rows of an arriving snapshot have been received. */
   get arriving(): number {
     return this.incoming?.size ?? 0;
   }
@@ -105,14 +105,14 @@ export class Rows implements Ordered {
     this.rerank();
   }
 
-  /** Keeps the rows that hold every word of q in their namespace, name or cells. */
+  /** Keeps the rows whose namespace, name or cells contain every word of q. */
   setFilter(q: string): void {
     this.order = null;
     this.terms = q.toLowerCase().split(/\s+/).filter((t) => t !== "");
     this.touch("filter");
   }
 
-  /** The rows that the filter lets through, in order. Not to be changed by the caller. */
+  /** Returns the rows that match the filter, in order. The caller must not change the array. */
   visible(): readonly Entry[] {
     if (this.stale === "no") return this.filtered;
     const filters = this.terms.length > 0;
@@ -131,12 +131,12 @@ export class Rows implements Ordered {
     return this.inOrder && this.sort === null ? all : all.sort(this.compare);
   }
 
-  /** Forgets a snapshot that did not come to its end. */
+  /** Discards a snapshot that did not arrive completely. */
   restart(): void {
     this.incoming = null;
   }
 
-  /** Takes a message. False: it does not fit what is held, so a new snapshot is needed. */
+  /** Applies a message. Returns false if the message does not fit the present rows; then a new snapshot is needed. */
   apply(m: Extract<Message, { type: "rows" | "row-events" }>): boolean {
     return m.type === "rows" ? this.applySnapshot(m) : this.applyEvents(m);
   }
@@ -184,7 +184,7 @@ export class Rows implements Ordered {
         }
         case "delete": {
           const old = this.byKey.get(keyOf(e.ns, e.name));
-          if (old === undefined) break; // It is gone already.
+          if (old === undefined) break; // The row is already deleted.
           old.dead = true;
           this.byKey.delete(old.key);
           this.note(old, undefined);
@@ -198,17 +198,18 @@ export class Rows implements Ordered {
   private put(e: Entry): void {
     const old = this.byKey.get(e.key);
     this.byKey.set(e.key, e);
-    if (old === undefined) this.inOrder = false; // A map keeps a new key last.
+    if (old === undefined) this.inOrder = false; // A map appends a new key at the end.
     else old.dead = true;
     this.note(old, e);
     if (old !== undefined && this.matches(old) === this.matches(e) && this.compare(old, e) === 0 && this.replace(old, e)) return;
     if (this.stale === "all") return void this.version++;
     this.fresh.push(e);
-    // Nobody looks, as in a hidden tab: then sorting anew is cheaper than keeping what to merge.
+    // If nothing reads the rows, as in a hidden tab, sorting all is cheaper than keeping entries to merge.
     this.touch(this.fresh.length > this.byKey.size ? "all" : "merge");
   }
 
-  // Tells the order that is held what a row was and is; undefined where there was, or is, none.
+  // Records a change of a row for the frozen order. old or e is undefined if the row did not exist before or does not
+  // exist now.
   private note(old: Entry | undefined, e: Entry | undefined): void {
     const key = (e ?? old)?.key;
     if (this.order === null || key === undefined) return;
@@ -216,7 +217,7 @@ export class Rows implements Ordered {
     this.order.note(key, old !== undefined && this.matches(old), e !== undefined && this.matches(e), moves);
   }
 
-  // Puts an entry in the place of the one before it; false if that has none yet.
+  // Replaces an entry in place. Returns false if the old entry is not in the sorted list yet.
   private replace(old: Entry, e: Entry): boolean {
     for (const list of new Set([this.sorted, this.filtered])) {
       const at = this.place(list, e, 0);
@@ -229,7 +230,7 @@ export class Rows implements Ordered {
   private merge(sorted: readonly Entry[], fresh: readonly Entry[]): Entry[] {
     const kept = sorted.filter((e) => !e.dead);
     if (fresh.length === 0) return kept;
-    // The few are searched for among the many, and what lies between is copied.
+    // Find the position of each new entry by binary search, and copy the entries between.
     const parts: Entry[][] = [];
     let from = 0;
     for (const f of fresh) {
@@ -241,7 +242,7 @@ export class Rows implements Ordered {
     return parts.flat();
   }
 
-  // The index of the first of the sorted entries, from one on, that comes after e.
+  // Returns the index of the first of the sorted entries, starting at from, that is not before e.
   private place(entries: readonly Entry[], e: Entry, from: number): number {
     let [low, high] = [from, entries.length];
     while (low < high) {
@@ -270,7 +271,7 @@ export class Rows implements Ordered {
     return this.sort?.column === "namespace" ? natural(e.ns) : null;
   }
 
-  // Less than 0 where a comes before b.
+  // Returns a negative number if a is before b.
   private readonly compare = (a: Entry, b: Entry): number =>
     compareRanks(a.rank, b.rank, this.sort?.descending ?? false) || byName(a, b);
 
@@ -283,7 +284,7 @@ export class Rows implements Ordered {
     });
   }
 
-  /** Reads a row as the filter does, so that a first filter is as quick as the next. */
+  /** Prepares the filter text of a row, so that the first filter is as fast as later ones. */
   warm(e: Entry): void {
     this.hayOf(e);
   }
@@ -318,5 +319,5 @@ export class Rows implements Ordered {
   }
 }
 
-// The order without a sort; it breaks the ties of every other.
+// The default order. It also breaks ties of every other order.
 const byName = (a: Entry, b: Entry): number => (a.ns < b.ns ? -1 : a.ns > b.ns ? 1 : a.name < b.name ? -1 : a.name > b.name ? 1 : 0);

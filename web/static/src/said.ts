@@ -1,5 +1,5 @@
-// A word on what was just done, where it shows nowhere else: for a moment at the
-// foot of the page, and for who listens to it.
+// Toasts: short messages about actions that have no other visible result. They appear at the bottom of the page for a
+// moment, and screen readers announce them.
 
 import { h, setText } from "./dom.ts";
 
@@ -13,13 +13,13 @@ export function say(words: string): void {
   }, 4000);
 }
 
-/** Says that something is read anew, as it could not be carried on from. */
+/** Reports that data was reset because the stream could not be resumed. */
 export const sayAnew = (): void => say("What was missed could not be replayed: all is read anew.");
 
 const pause = 1000; // ms after the last key
 let typing: ReturnType<typeof setTimeout> | undefined;
 
-/** Says what is so once nothing more is typed; nothing where there are no words then. */
+/** Shows a toast when typing has paused. If words returns an empty text then, no toast is shown. */
 export function sayAfterTyping(words: () => string): void {
   clearTimeout(typing);
   typing = setTimeout(() => {

@@ -1,5 +1,5 @@
-// Asks the server for objects of all that it watches. Typing asks at most once
-// in a while; what is not waited for any more is cancelled.
+// Searches for objects across all watched resources on the server. Typing is debounced, and a request whose result is
+// no longer needed is canceled.
 
 import { under } from "./base.ts";
 
@@ -10,7 +10,7 @@ export interface Found {
   readonly name: string;
 }
 
-/** What the server looked through. */
+/** A resource that the server searched. */
 export interface Searched {
   readonly ref: string;
   readonly state: string;
@@ -20,7 +20,7 @@ export interface Searched {
 export interface Answer {
   readonly results: readonly Found[];
   readonly searched: readonly Searched[];
-  /** Why there are none; empty where there could be. */
+  /** Why the search returned nothing; empty if it was executed. */
   readonly trouble: string;
 }
 
@@ -37,7 +37,7 @@ export class Search {
     private readonly get: typeof fetch = (...a) => fetch(...a),
   ) {}
 
-  /** Asks soon, unless something else is asked for before that. */
+  /** Sends a search after a short pause, unless a new search or stop replaces it. */
   ask(q: string): void {
     this.stop();
     if (q.length < 2) return;
@@ -70,7 +70,7 @@ export class Search {
 
 const missing = "This server cannot search other kinds.";
 
-/** Reads an answer; what cannot be read of it is left out. */
+/** Decodes a search response. Entries that cannot be read are dropped. */
 export function readAnswer(body: unknown): Answer {
   const list = (name: string): Readonly<Record<string, unknown>>[] => {
     const value = typeof body === "object" && body !== null ? (body as Record<string, unknown>)[name] : undefined;

@@ -1,5 +1,4 @@
-// The dialog by which something is shared: what, for how long, and the link; and
-// the links that there are.
+// The share dialog: what to share, for how long, the new link, and the list of existing links.
 
 import { under } from "./base.ts";
 import { copyText } from "./clipboard.ts";
@@ -13,18 +12,18 @@ import { lasting, LinkList } from "./sharelist.ts";
 import { bareWords, bodyOf, eventsOfNone, hasEvents, hasLogs, isLoopback, kioskUrl, longestNote, partsOf, partsWords, readMade, seesWords, times, type Choice } from "./sharewords.ts";
 import type { ObjectName, View } from "./view.ts";
 
-/** What the page shows now, as far as it can be shared. */
+/** What the page shows now, if it can be shared. */
 export interface Seen {
   readonly kind: Kind;
-  /** Of a list; null on an object's own page. */
+  /** The view of a list; null on an object's own page. */
   readonly view: View | null;
-  /** The object that is open; null for none. */
+  /** The open object; null for none. */
   readonly object: ObjectName | null;
-  /** What of it is seen; empty for the first tab. */
+  /** The open tab; empty for the first. */
   readonly tab: string;
 }
 
-/** The page, as the dialog knows it. */
+/** The parts of the page that the dialog uses. */
 export interface Around {
   readonly live: Live;
   readonly now: () => number;
@@ -40,7 +39,7 @@ export class ShareDialog {
   readonly dialog = h("dialog", { id: "sharing", class: "sharing", "aria-labelledby": "sharing-title" });
   private list: LinkList | null = null;
   private kinds: KindsChooser | null = null;
-  private told = (): void => {}; // what is chosen may be another
+  private told = (): void => {}; // called when the choice may have changed
 
   constructor(private readonly around: Around) {
     const close = h("button", { type: "button", class: "icon", "aria-label": "Close", title: "Close (Esc)" }, "×");
@@ -90,7 +89,7 @@ export class ShareDialog {
     this.body.replaceChildren(this.list.element);
   }
 
-  // What is to be shared, and for how long.
+  // Shows the form: what to share, and for how long.
   private ask(): void {
     const seen = this.around.seen();
     const inView = seen?.view?.ns ?? [];
@@ -191,7 +190,7 @@ export class ShareDialog {
     if (this.dialog.open) this.tell(made);
   }
 
-  // The link, which is told this once.
+  // Shows the new link. It is shown only this once.
   private tell({ url, persistent, link }: { url: string; persistent: boolean; link: { expires: string; parts: Parameters<typeof partsWords>[0] } }): void {
     this.kinds?.close();
     this.kinds = null;

@@ -1,4 +1,4 @@
-// Which kinds, in which namespaces: two lists to choose from.
+// The chooser for resources and namespaces: two lists of checkboxes.
 
 import { h, keep, setAttr, setText } from "./dom.ts";
 import { Feed } from "./feed.ts";
@@ -7,7 +7,7 @@ import type { Live } from "./live.ts";
 import type { Choice } from "./sharewords.ts";
 import { isName } from "./spacechooser.ts";
 
-const most = 200; // drawn at a time
+const most = 200; // rows drawn at most
 
 interface Line {
   readonly key: string;
@@ -15,14 +15,14 @@ interface Line {
   readonly detail: string;
 }
 
-/** The lines that hold all words typed; those chosen stay, and stand first. */
+/** Returns the lines that contain all typed words. Chosen lines stay, and are first. */
 export function offeredLines(lines: readonly Line[], chosen: ReadonlySet<string>, typed: string): Line[] {
   const words = typed.toLowerCase().split(/\s+/).filter((w) => w !== "");
   const has = ({ key, text, detail }: Line): boolean => words.every((w) => `${key} ${text} ${detail}`.toLowerCase().includes(w));
   return [...lines.filter((l) => chosen.has(l.key)), ...lines.filter((l) => !chosen.has(l.key) && has(l))];
 }
 
-// One list of boxes, with a filter above it.
+// A list of checkboxes with a filter above it.
 class Boxes {
   readonly chosen: Set<string>;
   readonly filter: HTMLInputElement;
@@ -30,7 +30,7 @@ class Boxes {
   private readonly rest = h("p", { class: "pop-note", role: "status" });
   readonly element: HTMLElement;
   lines: readonly Line[] = [];
-  first: readonly string[]; // as it was: what is chosen does not jump
+  first: readonly string[]; // the initial choice; a line does not move when it is chosen
 
   constructor(title: string, chosen: readonly string[], private readonly told: () => void, ...above: HTMLElement[]) {
     this.chosen = new Set(chosen);
@@ -40,7 +40,7 @@ class Boxes {
     this.filter.addEventListener("input", () => this.draw());
     this.filter.addEventListener("keydown", (e) => {
       if (e.key !== "Enter") return;
-      e.preventDefault(); // It is no wish for the link.
+      e.preventDefault(); // Enter must not submit the form.
       const first = this.list.querySelector<HTMLInputElement>("input:not(:checked)");
       if (this.filter.value.trim() !== "") first?.click();
     });
@@ -58,7 +58,7 @@ class Boxes {
     return [...this.list.querySelectorAll("input")];
   }
 
-  // The list is one stop of the keyboard, which goes through it by the arrows.
+  // The list is a single tab stop. The arrow keys move within it.
   private rove(at: Element | null): void {
     const { boxes } = this;
     const one = boxes.find((b) => b === at) ?? boxes[0];
@@ -122,16 +122,16 @@ export class KindsChooser {
     this.feed.close();
   }
 
-  /** What is chosen; null while that is nothing. */
+  /** The current choice; null if it is incomplete. */
   get choice(): Choice | null {
-    // In the order of choosing: guests begin at the first.
+    // In the order of selection: guests start at the first resource.
     const kinds = [...this.kinds.chosen].map((ref) => this.known.find((k) => k.ref === ref)).filter((k) => k !== undefined);
     const ns = [...this.spaces.chosen].sort();
     const where = this.all.checked || ns.length > 0 || kinds.every((k) => !k.namespaced);
     return kinds.length === 0 || !where ? null : { what: "kinds", kinds, ns };
   }
 
-  // Where namespaces may not be listed, a name that is typed is taken.
+  // If namespaces may not be listed, a typed name is accepted.
   private draw(): void {
     const { rows } = this.feed;
     const typed = this.spaces.filter.value.trim();

@@ -1,5 +1,4 @@
-// The links that there are, as the server tells them every few seconds, each to
-// be taken back.
+// The list of existing share links, fetched from the server every few seconds. Each link can be revoked.
 
 import { clockTime } from "./age.ts";
 import { under } from "./base.ts";
@@ -9,7 +8,7 @@ import { linkWords, partsWords, readLinks, type Link } from "./sharewords.ts";
 
 const every = 3000; // ms
 
-/** Says that links do not outlive the program. */
+/** Explains that links end when the program restarts. */
 export const lasting = (): (Node | string)[] => ["Links end when the program restarts: it was started without ", h("code", {}, "--data-dir"), "."];
 
 export class LinkList {
@@ -18,8 +17,8 @@ export class LinkList {
   private readonly foot = h("p", { class: "share-lasting" });
   readonly element = h("div", { class: "share-all" }, this.words, this.list, this.foot);
   private links: readonly Link[] = [];
-  private known: string | null = null; // when they were told last
-  private readonly ending = new Set<string>(); // of which it is asked whether to take them back
+  private known: string | null = null; // time of the last answer
+  private readonly ending = new Set<string>(); // links that wait for a confirmation before they are revoked
   private timer: ReturnType<typeof setTimeout> | undefined;
   private readonly ticker: ReturnType<typeof setInterval>;
   private open = true;
@@ -49,7 +48,7 @@ export class LinkList {
         trouble = `${title}. ${detail}`;
       }
     } catch {
-      // It is said below.
+      // Reported below.
     }
     if (!this.open || mine !== this.asked) return;
     if (read !== null) {
@@ -83,7 +82,7 @@ export class LinkList {
     return line;
   }
 
-  // The button, or the question whether it was meant.
+  // Draws the button, or the confirmation after it was pressed.
   private drawEnd(end: HTMLElement, id: string): void {
     const sure = this.ending.has(id);
     const had = end.contains(document.activeElement);
@@ -120,7 +119,7 @@ export class LinkList {
       this.links = this.links.filter((l) => l.id !== id);
       this.draw();
       setText(this.words, "It has ended, and is open nowhere.");
-      // The keyboard goes to the next link, or to the tab.
+      // Move the focus to the next link, or to the tab.
       (this.list.children[Math.min(at, this.list.childElementCount - 1)]?.querySelector("button") ?? document.getElementById("share-tab-links"))?.focus();
     } catch (err) {
       for (const b of buttons) b.disabled = false;

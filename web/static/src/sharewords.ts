@@ -1,11 +1,11 @@
-// What is shared, for how long, and how that is said.
+// What to share, for how long, and the texts that describe it.
 
 import { humanDuration } from "./age.ts";
 import { readParts, type Part } from "./guest.ts";
 import type { Kind } from "./kinds.ts";
 import { formatView, objectHref, plain, type ObjectName, type View } from "./view.ts";
 
-/** What somebody wants to share. */
+/** What a user wants to share. */
 export type Choice =
   | { readonly what: "view"; readonly kind: Kind; readonly view: View; readonly logs: boolean; readonly events: boolean }
   | { readonly what: "object"; readonly kind: Kind; readonly name: ObjectName; readonly tab: string; readonly logs: boolean; readonly events: boolean }
@@ -15,10 +15,10 @@ export const pods = "core/v1/pods";
 const logs = `${pods}/log`;
 const events = "core/v1/events";
 
-/** Where the events are of what is in no namespace. */
+/** The namespace that holds the events of cluster-scoped objects. */
 export const eventsOfNone = "default";
 
-/** For how long something may be shared; the second is what is meant where nothing else is said. */
+/** The lifetimes to choose from. The second is the default. */
 export const times = [
   { seconds: 3600, words: "1 hour" },
   { seconds: 86_400, words: "24 hours" },
@@ -31,7 +31,7 @@ export const longestNote = 200;
 
 const part = (resource: string, more: Partial<Part> = {}): Part => ({ resource, namespaces: [], labels: "", name: "", q: "", about: "", ...more });
 
-/** The parts of the cluster that a choice is. */
+/** Returns the parts of the cluster that a choice covers. */
 export function partsOf(c: Choice): Part[] {
   switch (c.what) {
     case "kinds":
@@ -55,7 +55,7 @@ export function partsOf(c: Choice): Part[] {
 export const hasLogs = (kind: Kind): boolean => kind.ref === pods;
 export const hasEvents = (kind: Kind): boolean => kind.resource !== "events";
 
-/** Where a link to a choice leads, below the base path. */
+/** Returns the address that a link to a choice opens, below the base path. */
 export function toOf(c: Choice, base: string): string {
   const own = (href: string): string => href.slice(base.length).replace(/[?&]kiosk=1$/, "");
   switch (c.what) {
@@ -70,10 +70,10 @@ export function toOf(c: Choice, base: string): string {
   }
 }
 
-/** What is asked of the server. */
+/** Returns the body of the request to create a link. */
 export const bodyOf = (c: Choice, base: string, seconds: number, note: string): { parts: Part[]; to: string; seconds: number; note: string } => ({ parts: partsOf(c), to: toOf(c, base), seconds, note: note.trim() });
 
-/** A part in words: "pods in shop with app=web that match “err”". */
+/** Describes a part: "pods in shop with app=web that match “err”". */
 export function partWords(p: Part): string {
   const [, , resource = p.resource, sub] = p.resource.split("/");
   const of = sub === "log" ? "logs of " : "";
@@ -89,7 +89,7 @@ export function partWords(p: Part): string {
   return `${of}${all}${resource}${where}${labels}${q}${about}`;
 }
 
-/** Parts in words, those that are in the same places together. */
+/** Describes several parts. Parts in the same namespaces are grouped. */
 export function partsWords(parts: readonly Part[]): string {
   const [first, ...rest] = parts;
   if (first !== undefined && rest.length > 0 && rest.every((p) => besideWords(first, p) !== null)) return listed([partWords(first), ...rest.map((p) => besideWords(first, p) ?? "")]);
@@ -100,14 +100,14 @@ export function partsWords(parts: readonly Part[]): string {
   return `${listed(parts.map((p) => p.resource.split("/")[2] ?? p.resource))}${namespaces.length === 0 ? "" : ` in ${listed(namespaces)}`}`;
 }
 
-/** What guests see; open where nobody is asked who they are. */
+/** Describes what guests see. open: the server requires no login. */
 export function seesWords(parts: readonly Part[], open: boolean): string {
   if (parts.length === 0) return "Choose at least one kind, and where.";
   const words = partsWords(parts);
   return open ? `The link shows ${words}. It keeps nothing from anybody: whoever reaches this address sees everything here anyway, as nobody is asked who they are.` : `Guests see ${words}, and nothing else.`;
 }
 
-// What is shared beside something else, and because of it; null where it is not.
+// Describes a part that is shared because of the part of; null if it is not such a part.
 function besideWords(of: Part, p: Part): string | null {
   const same = JSON.stringify({ ...p, resource: "" }) === JSON.stringify({ ...of, resource: "" });
   if (p.resource === logs && same) return of.name === "" ? "their logs" : "its log";
@@ -120,7 +120,7 @@ function listed(words: readonly string[]): string {
   return words.length < 2 ? (words[0] ?? "") : `${words.slice(0, -1).join(", ")} and ${words[words.length - 1]}`;
 }
 
-/** What of a choice is shown as it is, whatever is in it; null where nothing is. */
+/** Names what is shown without masking; null if everything is masked. */
 export function bareWords(parts: readonly Part[]): string | null {
   const log = parts.some((p) => p.resource === logs);
   const event = parts.some((p) => /\/events$/.test(p.resource));
@@ -129,27 +129,27 @@ export function bareWords(parts: readonly Part[]): string | null {
   return `${what} are shown as they are: what a program writes there is not masked.`;
 }
 
-/** One of the links that there are. */
+/** A share link. */
 export interface Link {
   readonly id: string;
   readonly to: string;
-  readonly expires: string; // RFC 3339, as the others
+  readonly expires: string; // RFC 3339, as are the other times
   readonly created: string;
-  readonly lastUsed: string; // empty: never
+  readonly lastUsed: string; // empty: never used
   readonly note: string;
-  readonly creator: string; // empty where nobody is asked who they are
+  readonly creator: string; // empty if the server requires no login
   readonly viewers: number;
   readonly parts: readonly Part[];
 }
 
-/** Reads the answer of GET /api/v1/shares; null where it is none. */
+/** Decodes the response to GET /api/v1/shares; null if it is invalid. */
 export function readLinks(body: unknown): { links: Link[]; persistent: boolean } | null {
   const all = fieldsOf(body);
   if (!Array.isArray(all["shares"])) return null;
   return { links: all["shares"].map((s) => readLink(fieldsOf(s))).filter((s) => s.id !== ""), persistent: all["persistent"] === true };
 }
 
-/** Reads the answer of POST /api/v1/shares; null where it is none. */
+/** Decodes the response to POST /api/v1/shares; null if it is invalid. */
 export function readMade(body: unknown): { url: string; persistent: boolean; link: Link } | null {
   const made = fieldsOf(body);
   const url = text(made["url"]);
@@ -167,7 +167,7 @@ function readLink(s: Readonly<Record<string, unknown>>): Link {
 const text = (v: unknown): string => (typeof v === "string" ? v : "");
 const fieldsOf = (v: unknown): Readonly<Record<string, unknown>> => (typeof v === "object" && v !== null ? (v as Readonly<Record<string, unknown>>) : {});
 
-/** Who made a link, when it ends, who looks, and when somebody did last. */
+/** Describes a link: its creator, its expiry, the number of viewers and the time of the last use. */
 export function linkWords(l: Link, now: number): string {
   const left = Date.parse(l.expires) - now;
   return [
@@ -178,10 +178,10 @@ export function linkWords(l: Link, now: number): string {
   ].filter((w) => w !== "").join(" · ");
 }
 
-/** Whether an address is one of this machine alone. */
+/** Whether a host name is a loopback address. */
 export const isLoopback = (host: string): boolean => host === "localhost" || host.endsWith(".localhost") || host === "[::1]" || /^127(\.\d+){3}$/.test(host);
 
-/** The same link for a screen on a wall. */
+/** Returns the same link in kiosk mode. */
 export function kioskUrl(url: string): string {
   const at = url.indexOf("#");
   return at < 0 ? url : `${url.slice(0, at)}?kiosk=1${url.slice(at)}`;

@@ -1,24 +1,23 @@
-// Long work a few milliseconds at a time, so that the page does meanwhile what
-// else there is.
+// Runs long work in slices of a few milliseconds, so that the page stays responsive.
 
-const slice = 8; // milliseconds: a frame has 16
+const slice = 8; // milliseconds; a frame has 16
 
 export class Slices {
-  private since = 0; // when the slice at hand began
+  private since = 0; // start of the current slice
 
-  /** goes tells, after each rest, whether the work is still wanted. */
+  /** goes reports after each pause whether the work is still wanted. */
   constructor(
     private readonly goes: () => boolean,
     private readonly clock: () => number = () => performance.now(),
     private readonly pause: () => Promise<void> = pauseOfPage,
   ) {}
 
-  /** Work begins. */
+  /** Starts the first slice. */
   begin(): void {
     this.since = this.clock();
   }
 
-  /** Awaited between parts of the work; false ends it. */
+  /** Await it between parts of the work. If it returns false, stop the work. */
   readonly rest = (): true | Promise<boolean> => {
     if (this.clock() - this.since < slice) return true;
     return this.pause().then(() => {
@@ -27,7 +26,7 @@ export class Slices {
     });
   };
 
-  /** Does work that yields wherever it may rest; null where it is not wanted any more. */
+  /** Runs a generator that yields at every point where it may pause. Returns null if the work is no longer wanted. */
   async run<T>(work: Generator<undefined, T>): Promise<T | null> {
     for (;;) {
       const step = work.next();
@@ -38,7 +37,7 @@ export class Slices {
   }
 }
 
-/** Does the same work without a rest. */
+/** Runs the same work without pauses. */
 export function atOnce<T>(work: Generator<undefined, T>): T {
   for (;;) {
     const step = work.next();
@@ -50,5 +49,5 @@ interface Scheduler {
   yield?: () => Promise<void>;
 }
 
-// A timer waits longer where the page is hidden.
+// A timer is the fallback only, because browsers delay it when the page is hidden.
 const pauseOfPage = (): Promise<void> => (globalThis as { scheduler?: Scheduler }).scheduler?.yield?.() ?? new Promise((done) => setTimeout(done));

@@ -1,14 +1,14 @@
-// The order of rows by what their cells mean: numbers, quantities, times and
-// fractions by size, text as people count (node-2 before node-10).
+// Sorts rows by the meaning of their cells. Numbers, quantities, times and fractions are sorted by size, and text in
+// natural order (node-2 before node-10).
 
 import { timeIn } from "./age.ts";
 import type { Cell, Column } from "./wire.ts";
 
-/** What a cell is ordered by; null is nothing known, which comes last either way. */
+/** The sort key of a cell. null means that the value is unknown, which is sorted last in both directions. */
 export type Rank = number | string | null;
 
 export interface Sort {
-  /** A column's name in lower case, "namespace" for the namespace. */
+  /** The name of a column in lower case, or "namespace". */
   readonly column: string;
   readonly descending: boolean;
 }
@@ -25,7 +25,7 @@ const duration = /^(?:\d+[smhdy])+$/;
 const fraction = /^(\d+)\/(\d+)$/;
 const leading = /^(\d+(?:\.\d+)?)(?:%|[\s(])/;
 
-// Of many rows few have a text that no other has.
+// A cache: in a long list, most texts occur many times.
 const known = new Map<string, Rank>();
 const mostKnown = 5000;
 
@@ -47,11 +47,11 @@ function rankText(cell: string, column: Pick<Column, "relative">): Rank {
   if (unknown.has(text.toLowerCase())) return null;
   if (column.relative && /^\d{4}-/.test(text)) {
     const at = timeIn(text);
-    // Ages grow backwards: the newest object is the youngest.
+    // Ages are sorted in the reverse order of timestamps: the newest object has the lowest age.
     return Number.isNaN(at) ? null : -at;
   }
-  // Columns of durations that the server did not mark: 90m is longer than 1h.
-  // A lone "5m" may be five milli-units or minutes; tables print minutes.
+  // Durations in columns that the server did not mark as such: 90m is longer than 1h. A lone "5m" may be five
+  // milli-units or five minutes; tables print minutes.
   if (duration.test(text)) return [...text.matchAll(/(\d+)([smhdy])/g)].reduce((sum, [, n, unit]) => sum + Number(n) * (seconds[unit ?? ""] ?? 0), 0);
   const q = quantity.exec(text);
   if (q !== null) return Number(q[1]) * (units[q[2] ?? ""] ?? 1);
@@ -62,12 +62,12 @@ function rankText(cell: string, column: Pick<Column, "relative">): Rank {
   return natural(text);
 }
 
-/** Text whose order by code units is the one that people expect. */
+/** Returns a text whose order by code units is the natural order. */
 export function natural(text: string): string {
   return text.toLowerCase().replace(/\d+/g, (digits) => digits.padStart(12, "0"));
 }
 
-/** Numbers before text, the unknown last, also when the order is reversed. */
+/** Compares two keys: numbers before text, and unknown values last, even in descending order. */
 export function compareRanks(a: Rank, b: Rank, descending: boolean): number {
   if (a === b) return 0;
   if (a === null) return 1;

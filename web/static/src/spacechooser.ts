@@ -1,6 +1,5 @@
-// What the button of the namespaces opens: all of them to choose from, several
-// at once. They are those that the cluster has, live, while this is open; where
-// they may not be listed, those that were seen, and what is typed.
+// The namespace chooser, which allows several namespaces at once. While it is open, it follows the namespaces of the
+// cluster. If they may not be listed, it offers the namespaces seen so far and accepts typed names.
 
 import { digits, h, setText } from "./dom.ts";
 import { Feed } from "./feed.ts";
@@ -11,9 +10,12 @@ import type { Content } from "./popover.ts";
 import { remember, stored } from "./stored.ts";
 import { namespaces } from "./view.ts";
 
-const most = 200; // drawn at a time
+const most = 200; // rows drawn at most
 
-/** The namespaces to choose from that hold what is typed, or one of several names: those chosen first, then the recent, then the others. */
+/**
+ * Returns the namespaces that contain the typed words, or those of one of several names separated by commas. The chosen
+ * ones are first, then the recent ones, then the others.
+ */
 export function offered(known: Iterable<string>, chosen: readonly string[], recent: readonly string[], typed: string): string[] {
   const all = new Set([...chosen, ...known]);
   const rank = (ns: string): number => (chosen.includes(ns) ? 0 : recent.includes(ns) ? 1 + recent.indexOf(ns) : 100);
@@ -21,7 +23,7 @@ export function offered(known: Iterable<string>, chosen: readonly string[], rece
   return [...all].filter((ns) => either.length === 0 || either.some((words) => words.every((w) => ns.includes(w)))).sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
 }
 
-/** Whether a text can be the name of a namespace. */
+/** Whether a text is a valid name for a namespace. */
 export const isName = (text: string): boolean => /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(text);
 
 export class SpaceChooser implements Content {
@@ -34,8 +36,8 @@ export class SpaceChooser implements Content {
     h("div", { class: "pop-body" }, h("label", { class: "pick" }, this.all, h("span", { class: "name" }, "All namespaces")), this.list),
     this.note,
   ];
-  private readonly feed: Feed | null; // a guest is told of no others than what is shared
-  private readonly recent = stored("namespaces"); // as it was: what is chosen does not jump
+  private readonly feed: Feed | null; // null for guests, to whom only the shared namespaces are shown
+  private readonly recent = stored("namespaces"); // as they were on opening; a line does not move when it is chosen
   private readonly first: readonly string[];
   private readonly shared: readonly string[] | null;
   private moved = false;
@@ -78,7 +80,7 @@ export class SpaceChooser implements Content {
     setText(this.note, this.words(found.length, typed, complete, refused));
   }
 
-  // All there are; null where that is not known.
+  // All namespaces; null if they are not known.
   private get names(): readonly string[] | null {
     if (this.feed === null) return this.shared?.length === 0 ? null : this.shared;
     return this.feed.rows.complete ? [...this.feed.rows.all()].map((e) => e.name) : null;
@@ -108,7 +110,7 @@ export class SpaceChooser implements Content {
     this.choose(on ? [...ns, name] : ns.filter((n) => n !== name));
   }
 
-  // All that is chosen while this is open is one step of the way back.
+  // All choices while the chooser is open form a single history entry.
   private choose(names: readonly string[]): void {
     for (const name of names) if (!this.page.view.ns.includes(name)) remember("namespaces", name);
     this.page.change({ ns: [...new Set(names)].sort() }, this.moved ? "replace" : "push");
@@ -134,7 +136,7 @@ export class SpaceChooser implements Content {
     e.preventDefault();
   }
 
-  // Enter in the box: the names typed, where they are names; else the first that matches.
+  // Handles Enter in the box: chooses the typed names if they are names of namespaces, or else the first match.
   private enter(): void {
     const typed = namespaces(this.focus.value);
     const first = this.list.querySelector("input")?.value;

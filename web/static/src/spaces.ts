@@ -1,17 +1,19 @@
-// What the namespaces that are shown are called on the button that chooses them,
-// and what is said of those that are not there.
+// The label of the namespace button, and the text about namespaces that do not exist.
 
 import { keyOf, type Ordered } from "./ordered.ts";
 import { Rows } from "./rows.ts";
 
-/** "All namespaces", "shop, data", "5 namespaces". */
+/** Returns "All namespaces", "shop, data" or "5 namespaces". */
 export function namespaceWords(ns: readonly string[]): string {
   if (ns.length === 0) return "All namespaces";
   const names = ns.join(", ");
   return ns.length === 1 || (ns.length <= 3 && names.length <= 26) ? names : `${ns.length} namespaces`;
 }
 
-/** Says which of the namespaces the cluster does not have, or did not have when they were last known; null where it has all, or where that never was. As missing in words.go. */
+/**
+ * Reports which of the namespaces the cluster does not have, or did not have when they were last known. Returns null if
+ * all exist, or if the list was never known. Same as missing in words.go.
+ */
 export function missingWords(ns: readonly string[], known: Ordered | null, when: string | null): string | null {
   const missing = known instanceof Rows && known.complete ? ns.filter((n) => known.get(keyOf("", n)) === undefined) : [];
   const which = missing.join(" or ");

@@ -1,13 +1,13 @@
-// The line between two parts, by which one of them is made wider or narrower:
-// by pointer, and by the arrow keys. The width is remembered.
+// The separator between two parts of the page. It changes the width of one part by pointer and by the arrow keys. The
+// width is stored.
 
 import { habits } from "./stored.ts";
 
 const least = 320;
-const room = 360; // that the other part keeps
+const room = 360; // the minimum width of the other part
 const step = 24;
 
-/** Makes a separator set the width of the part on its right, as the property --panel-width of the root. */
+/** Makes a separator set the width of the part at its right, as the property --panel-width of the root element. */
 export function splits(separator: HTMLElement, part: HTMLElement): void {
   const set = (width: number): void => {
     const to = Math.round(Math.max(least, Math.min(innerWidth - room, width)));

@@ -1,5 +1,5 @@
-// The status page: the server's ledger, asked for every 2 s. Rows are kept while
-// their scope stays, so that focus stays as well.
+// The status page: the watch status, polled every 2 s. Rows are kept as long as their scope exists, so that the focus
+// stays.
 
 import { ages, clockTime } from "./age.ts";
 import { under } from "./base.ts";
@@ -13,7 +13,7 @@ const every = 2000;
 export class StatusPage {
   private readonly rows = new Map<string, HTMLTableRowElement>();
   private readonly body = byId("scopes");
-  private lost: number | null = null; // since when there has been no answer
+  private lost: number | null = null; // time of the first failed request; null while requests succeed
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
@@ -38,7 +38,7 @@ export class StatusPage {
       }
       this.tell();
     }
-    clearTimeout(this.timer); // Another may have begun meanwhile.
+    clearTimeout(this.timer); // Another poll may have started in the meantime.
     this.timer = setTimeout(() => void this.poll(), every);
   }
 
@@ -51,7 +51,7 @@ export class StatusPage {
   }
 
   private draw(ledger: Ledger): void {
-    if (shared() === null) setText(byId("held"), ledger.held); // A guest is told of none.
+    if (shared() === null) setText(byId("held"), ledger.held); // Guests do not see the memory use.
     byId("note").hidden = ledger.scopes.length > 0;
     const rows = ledger.scopes.map((s) => {
       const tr = this.rows.get(s.key) ?? emptyScope(s);
@@ -63,7 +63,7 @@ export class StatusPage {
     arrange(this.body, rows);
   }
 
-  // Says nothing anew while all is well: it would be read aloud.
+  // Does not change the text while all is well, because screen readers would announce it again.
   private tell(): void {
     const status = byId("status");
     const since = this.lost === null ? "" : clockTime(new Date(this.lost).toISOString(), this.now());
@@ -75,13 +75,13 @@ export class StatusPage {
   }
 }
 
-/** The row of a scope, without its texts. */
+/** Creates the row of a scope, without its texts. */
 export function emptyScope(s: Scope): HTMLTableRowElement {
   const th = h("th", { scope: "row" }, h("a"), h("span", { class: "group" }));
   return h("tr", {}, th, h("td"), h("td", { class: "state" }, h("span", { class: "words" }), h("span", { class: "reason" })), ...s.cells.map(() => h("td")));
 }
 
-/** Puts what is known of a scope into its row. */
+/** Fills the row of a scope. */
 export function fillScope(tr: Element, s: Scope, now: number): void {
   const [th, where, state, ...cells] = [...tr.children] as [Element, Element, Element, ...Element[]];
   const [a, group] = [...th.children] as [Element, Element];

@@ -1,10 +1,10 @@
-// What is known of a list, drawn: status.ts has the words.
+// Draws the status of a list. The texts are in status.ts.
 
 import { digits, h, setText } from "./dom.ts";
 import { countWords, type Note, type Status } from "./status.ts";
 import { formatView, plain, type View } from "./view.ts";
 
-/** Says words in an element, which is there only where there are some. */
+/** Shows a text in an element, and hides the element if there is none. */
 export function sayIn(e: HTMLElement, words: string | null): void {
   e.hidden = words === null;
   setText(e, words ?? "");
@@ -17,7 +17,7 @@ export function drawStatus(e: HTMLElement, s: Status): void {
   let number = e.querySelector(".number");
   if (label === null || number === null) {
     label = h("span", { class: "words" });
-    // Read once with the words; a number that runs is not to be read out.
+    // Screen readers announce the text once, and not the changing number.
     number = h("span", { class: "number", "aria-hidden": "true" });
     e.replaceChildren(label, number);
   }
@@ -25,7 +25,7 @@ export function drawStatus(e: HTMLElement, s: Status): void {
   setText(number, countWords(s));
 }
 
-/** Draws what stands where the rows would. */
+/** Draws the note in place of the rows. */
 export function drawNote(place: HTMLElement, n: Note | null, ref: string, resource: string, again: () => void): void {
   if (n === null) return place.replaceChildren();
   const text = JSON.stringify(n);
@@ -44,7 +44,7 @@ export function drawNote(place: HTMLElement, n: Note | null, ref: string, resour
   place.replaceChildren(...parts);
 }
 
-/** Draws how many rows are not well, each a link to them alone. */
+/** Draws how many rows have a warning or an error, each as a link to these rows. */
 export function drawTrouble(place: HTMLElement, view: View, count: (tone: "bad" | "warn") => number): void {
   const words = (["bad", "warn"] as const).map((tone) => {
     const n = count(tone);

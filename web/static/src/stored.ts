@@ -1,11 +1,12 @@
-// What this browser remembers: short lists, as pins and what was looked at last,
-// and habits. They are preferences, and no part of what an address shows.
+// Preferences in the storage of the browser: short lists, such as pins and recently used values, and single settings.
+// They are not part of an address.
 
-// What the browser refuses to keep, where storage is forbidden or full: it is
-// forgotten with the page.
+// Values that the browser cannot store, because storage is forbidden or full. They are lost when the page is closed.
 const forgotten = new Map<string, string>();
 
-/** What the browser keeps for us. It never throws: even to name localStorage does, where cookies are blocked. */
+/**
+ * Access to the browser's storage. It never throws: even reading the name localStorage throws if cookies are blocked.
+ */
 export const habits = {
   get(key: string): string | null {
     try {
@@ -27,10 +28,10 @@ export const habits = {
     try {
       localStorage.removeItem(key);
     } catch {
-      // Nothing was kept.
+      // Nothing was stored.
     }
   },
-  /** Keeps a habit that is there or is not. */
+  /** Stores a flag, or removes it. */
   turn(key: string, on: boolean): void {
     if (on) habits.set(key, "");
     else habits.remove(key);
@@ -39,7 +40,7 @@ export const habits = {
 
 const prefix = "glasshouse.";
 
-/** The list of a name; empty where there is none, or none may be kept. */
+/** Returns the list of this name; empty if there is none, or if storage is not available. */
 export function stored(name: string): readonly string[] {
   try {
     const value: unknown = JSON.parse(habits.get(prefix + name) ?? "[]");
@@ -54,18 +55,18 @@ export function store(name: string, list: readonly string[]): void {
   else habits.set(prefix + name, JSON.stringify(list));
 }
 
-/** Tells of it when another tab has changed the list of a name, or all that is remembered. */
+/** Calls changed when another tab has changed the list of this name, or has cleared the storage. */
 export function storedElsewhere(name: string, changed: () => void): void {
   addEventListener("storage", (e) => {
     if (e.key === null || e.key === prefix + name) changed();
   });
 }
 
-/** Puts a value first in a list of so many. */
+/** Moves a value to the front of a list, and limits the list to most values. */
 export const first = (list: readonly string[], value: string, most: number): string[] => [value, ...list.filter((v) => v !== value)].slice(0, most);
 
-/** Takes a value out of a list, or puts it at its end. */
+/** Removes a value from a list, or appends it. */
 export const toggled = (list: readonly string[], value: string): string[] => (list.includes(value) ? list.filter((v) => v !== value) : [...list, value]);
 
-/** Remembers what was just looked at. */
+/** Records a value as the most recently used one. */
 export const remember = (name: string, value: string): void => store(name, first(stored(name), value, 8));

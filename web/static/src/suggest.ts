@@ -1,4 +1,4 @@
-// Names of objects for a box, as they are typed.
+// Suggests object names for an input while the user types.
 
 import { under } from "./base.ts";
 import { h } from "./dom.ts";
@@ -6,7 +6,7 @@ import { h } from "./dom.ts";
 const most = 20;
 const pause = 150; // ms after the last key
 
-/** Offers what there is of a kind, or of the kind that is typed, in the list of a box. */
+/** Offers names of objects in the datalist of an input. The resource is the typed ref, or else ref(). */
 export function suggest(box: HTMLInputElement, list: HTMLElement, ref: () => string): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let asked = 0;
@@ -24,14 +24,15 @@ export function suggest(box: HTMLInputElement, list: HTMLElement, ref: () => str
   };
   const later = (): void => {
     clearTimeout(timer);
-    timer = setTimeout(() => void ask().catch(() => undefined), pause); // Without names one can still type.
+    // Without suggestions, the user can still type a name.
+    timer = setTimeout(() => void ask().catch(() => undefined), pause);
   };
   box.addEventListener("input", later);
   box.addEventListener("focus", later);
-  if (document.activeElement === box) later(); // It was there before the script.
+  if (document.activeElement === box) later(); // The input had the focus before the script ran.
 }
 
-// The namespaces and names of a snapshot's rows; none of what is no snapshot.
+// Returns the namespaces and names of a snapshot's rows; empty if the body is not a snapshot.
 function namesOf(body: unknown): [string, string][] {
   const rows: unknown = typeof body === "object" && body !== null ? (body as { rows?: unknown }).rows : null;
   if (!Array.isArray(rows)) return [];

@@ -1,7 +1,6 @@
-// The table: of any number of rows only those in the window are elements, of
-// one height, used again as the window moves. All drawing is done once an
-// animation frame, from what the rows are then. Nothing moves while the pointer
-// is over it; a row that went is struck, and stands a moment longer.
+// The table. Only the rows in the viewport are elements. They have the same height, and are reused while the viewport
+// moves. All drawing happens once per animation frame, from the rows as they are then. No row moves while the pointer
+// is over the table. A deleted row is struck through and stays visible for a moment.
 
 import { clockTime } from "./age.ts";
 import { drawHead, markSort, Widths, type Head } from "./columns.ts";
@@ -15,8 +14,8 @@ import type { Sort } from "./sort.ts";
 import type { ObjectName } from "./view.ts";
 
 const overscan = 6;
-const parting = 900; // ms that a row which went is still to be seen
-const mostParting = 20; // rows; where more go at once it is another view
+const parting = 900; // ms that a deleted row stays visible
+const mostParting = 20; // rows; if more are deleted at once, they disappear without a delay
 
 interface Drawn {
   readonly tr: HTMLTableRowElement;
@@ -28,26 +27,26 @@ export class Table {
   private shape: Shape | null = null;
   private widths: Widths | null = null;
   private drawn = new Map<string, Drawn>();
-  private order: readonly Entry[] = []; // that they are in
+  private order: readonly Entry[] = []; // the entries in the order in which they are drawn
   private readonly leaving = new Map<string, { readonly entry: Entry; readonly until: number }>();
-  private active: string | null = null; // the key of the row that the keyboard is at
-  private activeIndex = -1; // where that is, or will be once it has come
+  private active: string | null = null; // the key of the active row, which the keyboard moves
+  private activeIndex = -1; // its index, also if the row is not loaded yet
   private opened: string | null = null;
   private stepping: { readonly from: ObjectName; readonly by: number; readonly take: (row: Entry | null) => void; readonly sought: boolean } | null = null;
   private frame = 0;
   private timer = 0;
   private drewAt = 0;
   private version = -1;
-  private fresh = true; // drawn anew as a whole: nothing flashes
+  private fresh = true; // the next drawing is complete: highlight no changes
   private readonly head: Head;
   private readonly tbody: HTMLTableSectionElement;
   private readonly above = h("tr", { class: "pad", "aria-hidden": "true" }, h("td"));
   private readonly below = h("tr", { class: "pad", "aria-hidden": "true" }, h("td"));
   private rowHeight = 24;
-  private made = 0; // rows, for their ids
-  private pointer: readonly [number, number] | null = null; // where a mouse is
-  private aim: number | null = null; // rows from the top, to be gone to once there are any
-  private put = 0; // where the table itself has scrolled to
+  private made = 0; // number of rows created, for their ids
+  private pointer: readonly [number, number] | null = null; // the position of the mouse; null for none
+  private aim: number | null = null; // rows from the top: the position to scroll to once there are rows
+  private put = 0; // the position to which the table itself scrolled
 
   constructor(
     private readonly scroller: HTMLElement,
@@ -55,7 +54,7 @@ export class Table {
     private readonly now: () => number,
     private readonly onDraw: (shown: number) => void,
     private readonly onHold: (waiting: string) => void,
-    /** Told when a person has scrolled, by whatever means. */
+    /** Called when the user has scrolled, by any means. */
     private readonly onScroll: () => void,
   ) {
     const colgroup = h("colgroup");
@@ -72,7 +71,7 @@ export class Table {
     scroller.addEventListener("scroll", scrolled, { passive: true });
     new ResizeObserver(() => this.schedule()).observe(scroller);
     tbody.addEventListener("pointerover", (e) => this.hold(e.pointerType === "mouse"), { passive: true });
-    // Once: one that is put elsewhere would fade in again.
+    // Remove the marker after one animation: a row that is moved would fade in again.
     tbody.addEventListener("animationend", (e) => (e.target as Element).removeAttribute("data-came"));
     for (const type of ["pointerleave", "pointercancel"] as const) tbody.addEventListener(type, () => this.hold(false));
     const at = (e: PointerEvent): void => {
@@ -84,7 +83,7 @@ export class Table {
     });
   }
 
-  /** Takes over the element, with rows of one shape. Before, the server's rows stand. */
+  /** Replaces the rows rendered by the server with rows of one shape. */
   show(rows: Ordered, shape: Shape, sort: Sort | null): void {
     this.rows = rows;
     this.shape = shape;
@@ -94,7 +93,7 @@ export class Table {
     this.widths.apply(this.head);
     this.table.classList.add("virtual");
     this.measure();
-    // There is room for all rows at once, so that what a person has scrolled to stays.
+    // Reserve the height of all rows at once, so that the scroll position stays.
     this.above.style.height = "0";
     this.below.style.height = `${rows.length * this.rowHeight}px`;
     this.tbody.replaceChildren(this.above, this.below);
@@ -103,14 +102,14 @@ export class Table {
     this.version = -1;
   }
 
-  // Lets rows move, or not.
+  // Freezes the order of the rows, or releases it.
   private hold(on: boolean): void {
     if (this.rows === null || this.rows.held === on || (on && this.rows.length === 0)) return;
     this.rows.hold(on);
     this.schedule();
   }
 
-  /** Lets what waits come in. */
+  /** Releases the order and shows the pending changes. */
   letIn(): void {
     this.hold(false);
   }
@@ -121,7 +120,7 @@ export class Table {
     this.leaving.clear();
   }
 
-  /** Takes all rows away, as when another kind is to be shown. */
+  /** Removes all rows, for example before another resource is shown. */
   clear(): void {
     this.rows = this.shape = this.widths = this.stepping = this.aim = null;
     this.forget();
@@ -138,7 +137,7 @@ export class Table {
     this.schedule();
   }
 
-  /** The row whose object is open beside the table. */
+  /** Marks the row of the object in the panel. */
   setOpened(key: string | null): void {
     this.opened = key;
     this.schedule();
@@ -148,7 +147,9 @@ export class Table {
     if (this.frame === 0) this.frame = requestAnimationFrame(() => this.draw());
   }
 
-  /** Rows have changed: what of it is to be seen is drawn, at rest in the next frame, under load several together. */
+  /**
+   * Draws changed rows in the viewport. The table draws them in the next frame, or under load several changes together.
+   */
   changed(): void {
     const { rows } = this;
     if (rows === null || this.frame !== 0 || this.timer !== 0) return;
@@ -169,28 +170,28 @@ export class Table {
     return this.active === null ? undefined : this.rows?.get(this.active);
   }
 
-  /** The keyboard is at a row, whether that is here or not. */
+  /** Whether there is an active row, loaded or not. */
   get chosen(): boolean {
     return this.active !== null || this.activeIndex >= 0;
   }
 
-  /** How many rows the scroller is from the top. */
+  /** The scroll position in rows from the top. */
   get top(): number {
     return this.aim ?? this.scroller.scrollTop / this.rowHeight;
   }
 
-  /** Scrolls to so many rows from the top as soon as there are rows. */
+  /** Scrolls to a position in rows from the top, as soon as there are rows. */
   goTo(place: number): void {
     this.aim = place;
     this.schedule();
   }
 
-  /** Moves the keyboard's row by a number of rows, "page", or to an end. */
+  /** Moves the active row by a number of rows, by a page, or to an end. */
   move(by: number | "page-down" | "page-up" | "first" | "last"): void {
     const length = this.rows?.length ?? 0;
     if (length === 0) return;
     const page = Math.max(1, Math.floor(this.scroller.clientHeight / this.rowHeight) - 2);
-    // Who has no row yet begins at the first that is seen.
+    // Without an active row, start at the first visible row.
     const top = Math.ceil(this.top);
     const from = this.chosen ? this.activeIndex : by === 1 || by === "page-down" ? top - 1 : top + 1;
     const to = by === "first" ? 0 : by === "last" ? length - 1 : from + (by === "page-down" ? page : by === "page-up" ? -page : by);
@@ -198,7 +199,10 @@ export class Table {
     this.scroll();
   }
 
-  /** Takes the row that is so many further (0: itself) than that of an object, which becomes the keyboard's, as soon as it is here; null at the end. */
+  /**
+   * Activates the row at the distance by from the row of an object (0: that row), and passes it to take as soon as it
+   * is loaded. take receives null beyond the end.
+   */
   step(from: ObjectName, by: number, take: (row: Entry | null) => void): void {
     this.stepping = { from, by, take, sought: false };
     this.goOn();
@@ -225,7 +229,7 @@ export class Table {
     take(row ?? null);
   }
 
-  /** Chooses the column that is so many further in the head, for the keyboard to sort by, and returns what to sort by. */
+  /** Selects the column at the distance by in the header, as the column to sort by, and returns its name. */
   chooseColumn(by: number): string {
     const buttons = [...this.head.thead.querySelectorAll("[data-sort]")];
     const from = buttons.findIndex((b) => b.hasAttribute("data-chosen"));
@@ -235,7 +239,7 @@ export class Table {
     return to?.getAttribute("data-sort") ?? "";
   }
 
-  /** Lets rows become of another height: those that were seen stay in sight. */
+  /** Runs a change of the row height. The visible rows stay in view. */
   resize(turn: () => void): void {
     const { top } = this;
     turn();
@@ -248,7 +252,7 @@ export class Table {
     this.schedule();
   }
 
-  // As nobody has asked for just now.
+  // Records that the scroll did not come from the user.
   private scrollTo(top: number): void {
     this.scroller.scrollTop = top;
     this.put = this.scroller.scrollTop;
@@ -261,7 +265,7 @@ export class Table {
     else if (top > this.scroller.scrollTop + room) this.scroller.scrollTop = top - room;
   }
 
-  /** Puts the keyboard at the row of an element in it. */
+  /** Makes the row of an element the active row. */
   activateRow(tr: Element): void {
     for (const [key, d] of this.drawn) if (d.tr === tr) this.active = key;
     this.schedule();
@@ -288,32 +292,33 @@ export class Table {
     }
     const height = this.rowHeight;
     if (this.aim !== null && length > 0) {
-      this.below.style.height = `${length * height}px`; // What it is scrolled in has to be there before.
+      this.below.style.height = `${length * height}px`; // The scroll range must exist before scrolling.
       this.scrollTo(this.aim * height);
       this.aim = null;
     }
     const first = Math.max(0, Math.min(Math.floor(this.scroller.scrollTop / height) - overscan, length - 1));
     const last = Math.min(length, Math.ceil((this.scroller.scrollTop + this.scroller.clientHeight) / height) + overscan);
     const places = rows.slice(first, last);
-    // Rows that have not come yet leave their room free, above or below the others.
+    // Rows that are not loaded yet leave their space empty, above or below the others.
     const before = Math.max(0, places.findIndex((e) => e !== undefined));
     const window = places.filter((e) => e !== undefined);
     if (widths.fit(window)) widths.apply(this.head);
-    // The keyboard went to a row that had not come then.
+    // The active row was not loaded when it was activated.
     if (this.active === null && this.activeIndex >= 0) this.active = places[this.activeIndex - first]?.key ?? null;
     this.place(this.withLeaving(window, rows), first + before, shape, rows);
     this.above.style.height = `${(first + before) * height}px`;
     this.below.style.height = `${Math.max(0, length - first - before - window.length) * height}px`;
     this.scroller.toggleAttribute("data-waits", window.length < places.length);
     this.fresh = false;
-    // Also under a pointer that rests, which the browser does not tell of; what a person does draws the rows first.
+    // The browser sends no event for a resting pointer when rows move under it. An action of the user draws the rows
+    // first.
     this.hold(this.pointer !== null && this.tbody.contains(document.elementFromPoint(...this.pointer)));
     const activeRow = this.active === null ? undefined : this.drawn.get(this.active);
     if (activeRow === undefined) this.table.removeAttribute("aria-activedescendant");
     else this.table.setAttribute("aria-activedescendant", activeRow.tr.id);
   }
 
-  // Puts the rows that have just gone behind those that they stood behind.
+  // Inserts the rows that were just deleted, at their last position.
   private withLeaving(window: Entry[], rows: Ordered): readonly Entry[] {
     const now = performance.now();
     for (const [key, l] of this.leaving) if (this.fresh || l.until < now || !rows.gone(key)) this.leaving.delete(key);
@@ -342,7 +347,8 @@ export class Table {
       free.push(d.tr);
       this.drawn.delete(key);
     }
-    // Where all are filled anew each stays where it is; else those that are free go to the end, and the others stay.
+    // If all rows are filled again, each stays at its position. Otherwise, free rows move to the end, and the others
+    // stay.
     if (this.drawn.size === 0) free.sort((a, b) => (a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1));
     else this.below.before(...free);
     const next = free.values();
@@ -372,7 +378,7 @@ export class Table {
   private newRow(shape: Shape): HTMLTableRowElement {
     const tr = emptyRow(shape);
     tr.id = `row-${this.made++}`;
-    // In a grid the keyboard goes from row to row, not from link to link.
+    // In a grid, the keyboard moves between rows, not between links.
     for (const a of tr.getElementsByTagName("a")) a.tabIndex = -1;
     return tr;
   }
@@ -386,11 +392,11 @@ export class Table {
   }
 }
 
-// A changed cell flashes once, and tells what stood in it and who changed it.
+// Highlights a changed cell once. Its tooltip shows the previous text and the author of the change.
 function mark({ cell, before }: Differs, e: Entry, now: number): void {
   const at = clockTime(e.by?.time || new Date(now).toISOString(), now);
   const who = e.by === null ? "" : ` by ${isolated(e.by.manager)}${e.by.subresource === "" ? "" : ` (${e.by.subresource})`}`;
-  // Not by setAttr, which would spell what isolates.
+  // Not by setAttr, because it would spell out the isolating characters.
   cell.setAttribute("title", `${before === "" ? "" : `${isolated(before)} → ${isolated(cell.textContent ?? "")}\n`}Changed ${at}${who}`);
   flash(cell);
 }

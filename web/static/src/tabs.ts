@@ -1,5 +1,5 @@
-// The tabs of an object. Each is a part of the script that is loaded when it is
-// first opened, and shows the object as it changes.
+// The tabs of the panel. The code of each tab is loaded when the tab is first opened. A tab follows the changes of the
+// object.
 
 import { isShared, shared } from "./guest.ts";
 import type { Known } from "./status.ts";
@@ -9,40 +9,43 @@ import type { Live } from "./live.ts";
 import type { LogName, ObjectName } from "./view.ts";
 import type { Health, Tree } from "./wire.ts";
 
-/** What a tab is made with. */
+/** What a tab receives on creation. */
 export interface Host {
   readonly live: Live;
   readonly now: () => number;
   readonly kind: Kind;
   readonly name: ObjectName;
-  /** The kind that an object of this apiVersion and kind has; undefined where the cluster does not serve it, or it is not known yet. */
+  /**
+   * Returns the resource for an apiVersion and a kind. It is undefined if the cluster does not serve it, or if it is
+   * not known yet.
+   */
   readonly kindOf: (apiVersion: string, kind: string) => Kind | undefined;
-  /** The kind of a ref; undefined as above. */
+  /** Returns the resource of a ref; undefined as above. */
   readonly kindOfRef: (ref: string) => Kind | undefined;
-  /** Which log the address names. */
+  /** Returns the log that the address names. */
   readonly log: () => LogName;
-  /** Has the address name another. */
+  /** Makes the address name another log. */
   readonly nameLog: (log: LogName) => void;
 }
 
-/** What a tab shows. */
+/** The data that a tab shows. */
 export interface Shown {
-  /** The newest object, or the last that there was; null where none is known. */
+  /** The newest version of the object, or the last one before it was deleted; null if none is known. */
   readonly object: Tree | null;
   readonly health: Health | null;
   readonly last: LastChange | null;
-  /** It is deleted; the object is how it was last. */
+  /** Whether the object is deleted. object is its last version then. */
   readonly gone: boolean;
   readonly known: Known;
 }
 
 export interface Tab {
   readonly element: HTMLElement;
-  /** Called when there is something else to show, once a frame at most. */
+  /** Called when the data has changed, at most once per frame. */
   show(shown: Shown): void;
-  /** Called when the address may name another part of what the tab shows. */
+  /** Called when the address may name another part of the tab. */
   look?(): void;
-  /** Called every second, for times that pass. */
+  /** Called every second, to update ages. */
   tick?(): void;
   close(): void;
 }
@@ -50,17 +53,20 @@ export interface Tab {
 export interface TabKind {
   readonly id: string; // in the address
   readonly label: string;
-  /** The letter by which the keyboard opens it. */
+  /** The key that opens the tab. */
   readonly key?: string;
-  /** Whether objects of this kind have it. */
+  /** Whether objects of this resource have the tab. */
   readonly of: (kind: Kind) => boolean;
-  /** Loads what makes it: one that does not come, or is not wanted any more, listens to nothing. */
+  /**
+   * Loads the class of the tab. The tab is created later, so that one that fails to load or is no longer wanted
+   * registers no listeners.
+   */
   readonly load: () => Promise<new (host: Host) => Tab>;
 }
 
 const every = (): boolean => true;
 
-/** The tabs, the first being the one that is shown where the address names none. */
+/** All tabs. The first is the default. */
 export const tabs: readonly TabKind[] = [
   { id: "overview", label: "Overview", key: "o", of: every, load: async () => (await import("./tabs/overview.ts")).Overview },
   { id: "yaml", label: "YAML", key: "y", of: every, load: async () => (await import("./tabs/yaml.ts")).YamlTab },
@@ -70,5 +76,5 @@ export const tabs: readonly TabKind[] = [
   { id: "logs", label: "Logs", key: "l", of: (kind) => kind.ref === "core/v1/pods" && isShared("core/v1/pods/log"), load: async () => (await import("./tabs/logs.ts")).Logs },
 ];
 
-/** The tabs of a kind's objects. */
+/** Returns the tabs for objects of a resource. */
 export const tabsOf = (kind: Kind): readonly TabKind[] => tabs.filter((t) => t.of(kind));

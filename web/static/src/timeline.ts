@@ -1,5 +1,4 @@
-// Which changes are to be seen, and how they stand together: quiet ones that
-// follow each other are one line.
+// The changes to show, and their grouping: consecutive quiet changes form one line.
 
 import { fieldsOf, type Field } from "./fields.ts";
 import type { Step } from "./history.ts";
@@ -8,30 +7,29 @@ import type { By, Change } from "./wire.ts";
 
 export const opWords = { add: "Created", update: "Changed", delete: "Deleted" } as const;
 
-/** What stands for changes that were not told. */
+/** The word for a time in which changes were missed. */
 export const missedWord = "Missed";
 
-/** Who made a change, newest first; nobody where that is not known. */
+/** Returns the authors of a change, newest first; empty if they are not known. */
 export const authorsOf = (c: Change): readonly By[] => c.authors ?? (c.by === undefined ? [] : [c.by]);
 
-/** A step with the fields of it that are to be seen. */
+/** A step with its visible fields. */
 export interface Shown {
   readonly step: Step;
   readonly fields: readonly Field[];
-  /** Nothing in it is worth a line. */
+  /** Whether nothing in the step is worth a line of its own. */
   readonly quiet: boolean;
 }
 
-/** Quiet steps that follow each other, or one that is not quiet; newest first. */
+/** Consecutive quiet steps, or one step that is not quiet; newest first. */
 export type Group = readonly [Shown, ...Shown[]];
 
 export class Timeline {
   private fields = new WeakMap<Step, readonly Field[]>();
 
   /**
-   * The newest steps in which every word of a filter is found: of an update the
-   * fields that have them in path or author. At most so many; more says whether
-   * there are others.
+   * Returns the newest steps that contain every word of the filter. An update keeps only the fields that contain the
+   * words in the path or in the author. At most most steps are returned; more reports whether there are others.
    */
   read(steps: readonly Step[], filter: string, most: number): { groups: Group[]; more: boolean } {
     const terms = filter.toLowerCase().split(/\s+/).filter((t) => t !== "");
@@ -60,7 +58,8 @@ export class Timeline {
     return found.length === 0 ? null : { step, fields: found, quiet: found.every((f) => f.noise) };
   }
 
-  // How often a masked value was seen to change begins anew with what counts it.
+  // The count of changes of a masked value restarts with the component that counts it. A masked value on both sides is
+  // therefore not a change.
   private missed(step: Step, has: (hay: string) => boolean): Shown | null {
     let fields = this.fields.get(step);
     if (fields === undefined) this.fields.set(step, (fields = fieldsOf(step.before, step.change).filter((f) => ![f.before, f.after].every((v) => v.is === "value" && masked(v.value)))));

@@ -1,5 +1,4 @@
-// The newest of what row events tell, in short: for the one line that says what
-// happens while nobody has asked for more.
+// The newest change of row events, in short form. It is shown in the activity line while the activity is closed.
 
 import { cellText } from "./row.ts";
 import { keyOf } from "./ordered.ts";
@@ -10,12 +9,15 @@ export interface Told {
   readonly op: RowEvent["op"];
   readonly ns: string;
   readonly name: string;
-  /** Of an update: what stood in the cells, and what does. */
+  /** For an update: the cells with their previous and new text. */
   readonly cells: readonly { readonly column: string; readonly before: string; readonly after: string }[];
   readonly by: By | null;
 }
 
-/** The newest of the events that a row shows, before they are applied to the rows; null where none does. */
+/**
+ * Returns the newest event that changes a visible cell, or null if there is none. Call it before the events are applied
+ * to the rows.
+ */
 export function newestTold(events: readonly RowEvent[], rows: Rows): Told | null {
   for (let i = events.length - 1; i >= 0; i--) {
     const e = events[i] as RowEvent;
@@ -30,7 +32,7 @@ export function newestTold(events: readonly RowEvent[], rows: Rows): Told | null
   return null;
 }
 
-/** The same of what the server tells of rows that are not held. */
+/** Returns the same for rows that this page does not have, from the data of the server. */
 export function toldOf({ op, ns, name, before, cells, by }: Newest, columns: readonly Column[]): Told {
   return { op, ns, name, cells: [...cells].map(([index, cell]) => ({ column: columns[index]?.name ?? "", before: cellText(before.get(index)), after: cellText(cell) })), by: by ?? null };
 }

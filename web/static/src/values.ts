@@ -1,12 +1,15 @@
-// Values of fields as lines of text.
+// Field values as lines of text.
 
 import type { Value } from "./fields.ts";
 import type { Tree } from "./wire.ts";
 import { yamlLines } from "./yaml/write.ts";
 
-const longest = 2000; // characters of a line; the patch that is copied has them all
+const longest = 2000; // characters of a line; a copied patch is complete
 
-/** The lines of a value, none where there is nothing. A text of several lines is them, anything else is YAML. */
+/**
+ * Returns the lines of a value, or none if there is no value. A text of several lines is split, and anything else is
+ * formatted as YAML.
+ */
 export function valueLines(v: Value): string[] {
   if (v.is !== "value") return [];
   const lines = typeof v.value === "string" && v.value.includes("\n") ? v.value.split("\n") : yamlLines(v.value as Tree);

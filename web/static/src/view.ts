@@ -1,4 +1,4 @@
-// The view that an address names, and back. Everything that is seen is in it.
+// The view that an address names, and the address of a view. The address contains everything that the page shows.
 
 import { inKiosk, under } from "./base.ts";
 import { spelled } from "./odd.ts";
@@ -9,37 +9,37 @@ export interface ObjectName {
   readonly name: string;
 }
 
-/** Which log of a pod is seen. */
+/** Identifies one of a pod's logs. */
 export interface LogName {
-  readonly container: string; // empty: the usual one
-  readonly previous: boolean; // of the container before it
+  readonly container: string; // empty: the default container
+  readonly previous: boolean; // the log of the previous container instance
 }
 
-/** The log that is seen where no other is named. */
+/** The log that is shown if the address names none. */
 export const usualLog: LogName = { container: "", previous: false };
 
-/** An object that is open, and of its tab logs which one is seen. */
+/** An open object, and the log that its logs tab shows. */
 export interface Opened extends ObjectName {
   readonly log?: LogName;
 }
 
 export interface View {
-  readonly ref: string; // "core/v1/pods"
+  readonly ref: string; // for example "core/v1/pods"
   readonly ns: readonly string[];
   readonly q: string;
   readonly labels: string;
   readonly sort: Sort | null;
-  /** The columns to show, in lower case; empty: the usual ones; "wide" alone: all. */
+  /** The columns to show, in lower case. Empty: the default columns. "wide" alone: all columns. */
   readonly cols: readonly string[];
   readonly open: Opened | null;
-  /** What of the open object is seen; empty: its first tab. */
+  /** The open tab of the object; empty: the first tab. */
   readonly tab: string;
 }
 
-/** The view of a kind as it is first shown. */
+/** Returns the default view of a resource. */
 export const plain = (ref: string): View => ({ ref, ns: [], q: "", labels: "", sort: null, cols: [], open: null, tab: "" });
 
-/** Reads the address of a list page; ref is used where the path has none, as on "/". */
+/** Parses the address of a list page. ref is used if the path names no resource, as on "/". */
 export function parseView(pathname: string, search: string, ref: string): View {
   const path = /\/r\/([^/]+\/[^/]+\/[^/]+)\/?$/.exec(pathname);
   const query = new URLSearchParams(search);
@@ -58,7 +58,7 @@ export function parseView(pathname: string, search: string, ref: string): View {
   };
 }
 
-/** The address of a view: the same view, the same address. */
+/** Returns the address of a view. Equal views have equal addresses. */
 export function formatView(v: View): string {
   const query = new URLSearchParams();
   for (const ns of v.ns) query.append("ns", ns);
@@ -71,50 +71,50 @@ export function formatView(v: View): string {
   return under(`/r/${v.ref}${behind(query)}`);
 }
 
-// What stands behind the path of a page. What a kiosk leads to is one.
+// Returns the query string of an address. Links in kiosk mode stay in kiosk mode.
 function behind(query: URLSearchParams): string {
   if (inKiosk()) query.set("kiosk", "1");
-  // Slashes and commas may stand in a query as they are, and read better.
+  // Slashes, commas and equals signs are valid in a query, and are easier to read unescaped.
   const search = query.toString().replaceAll("%2F", "/").replaceAll("%2C", ",").replaceAll("%3D", "=");
   return search === "" ? "" : `?${search}`;
 }
 
-/** Puts a tab into an address, and of the tab logs which one is seen. */
+/** Adds a tab to an address, and for the logs tab the log that it shows. */
 export function putTab(query: URLSearchParams, tab: string, log = usualLog): void {
   query.set("tab", tab);
   if (tab === "logs" && log.container !== "") query.set("container", log.container);
   if (tab === "logs" && log.previous) query.set("previous", "true");
 }
 
-/** Which log the address of a tab names. */
+/** Parses the log that an address names. */
 export const parseLog = (query: URLSearchParams): LogName => ({ container: query.get("container")?.trim() ?? "", previous: query.get("previous") === "true" });
 
-/** Whether both are the same object, or none. */
+/** Whether both name the same object, or both are null. */
 export const sameObject = (a: ObjectName | null, b: ObjectName | null): boolean => a?.ns === b?.ns && a?.name === b?.name;
 
-/** The address of a kind's list with an object beside it. */
+/** Returns the address of a list with an object in the panel. */
 export const besideHref = (ref: string, o: ObjectName): string => formatView({ ...plain(ref), ns: o.ns === "" ? [] : [o.ns], open: o });
 
-/** The address of an object's own page, and of one of its tabs. */
+/** Returns the address of an object's own page, and of one of its tabs. */
 export function objectHref(ref: string, o: ObjectName, tab = "", log?: LogName): string {
   const query = new URLSearchParams();
   if (tab !== "") putTab(query, tab, log);
   return under(`/o/${ref}/${o.ns === "" ? "_" : encodeURIComponent(o.ns)}/${encodeURIComponent(o.name)}${behind(query)}`);
 }
 
-/** The address of the page of what a view shows, without any other page: the open object's own, else the list. */
+/** Returns the address of the page for what a view shows: the page of the open object, or else the list. */
 export const pageHref = (v: View): string => (v.open === null ? formatView(v) : objectHref(v.ref, v.open, v.tab));
 
-/** The address of the page that compares an object with another, which is named there. */
+/** Returns the address of the page that compares this object with another, which the user chooses there. */
 export const compareHref = (ref: string, o: ObjectName): string => under(`/compare${behind(new URLSearchParams({ a: `${ref}/${o.ns === "" ? "_" : o.ns}/${o.name}` }))}`);
 
-/** The title of a page, by the plural of its kind and the object that is open; null for none. */
+/** Returns the title of a page, from the plural of the kind and the open object, or null for none. */
 export function titleOf(kinds: string, o: ObjectName | null): string {
   const object = o === null ? "" : `${o.ns === "" ? "" : `${o.ns}/`}${o.name} - `;
   return `${spelled(object)}${kinds} - Glasshouse`;
 }
 
-/** "a, b" as typed: each once, in order. */
+/** Parses typed text such as "a, b" into namespaces, without duplicates and sorted. */
 export function namespaces(text: string): string[] {
   return [...new Set(text.split(/[\s,]+/).filter((ns) => ns !== ""))].sort();
 }

@@ -1,28 +1,30 @@
-// The rows of a table that are looked at, of more than a page should hold: the
-// server keeps all of them in order, and tells those of a window and what
-// changes in it.
+// The rows of a window, for lists that are too long for a page. The server keeps all rows in order. It sends the rows
+// of the window, and their changes.
 
 import { Hold } from "./hold.ts";
 import { changedEntry, entryOf, keyOf, namedFor, type Entry, type Ordered } from "./ordered.ts";
 import type { Tone } from "./tone.ts";
 import type { Column, Message, WindowEvent } from "./wire.ts";
 
-/** How many rows a window has: some screens, so that a scroll finds them there. */
+/** The number of rows of a window: several screens, so that short scrolls find the rows loaded. */
 export const windowRows = 400;
 
-/** Where a window begins in which a person sees rows from a place on, with as many before as behind. */
+/**
+ * Returns the offset of the window for a scroll position. It has half of its rows before the position, and half after
+ * it.
+ */
 export const windowAt = (place: number): number => Math.max(0, place - windowRows / 2);
 
 type Whole = Extract<Message, { type: "window" }>;
 type Events = Extract<Message, { type: "window-events" }>;
 type Removed = Extract<WindowEvent, { op: "remove" }>["why"];
 
-// An order that is held: of the rows here, and of how many they were one part.
+// A frozen order of the rows that are loaded, with the total count at that time.
 interface Kept {
   readonly hold: Hold;
   readonly keys: ReadonlySet<string>;
   readonly matching: number;
-  readonly left: Map<string, Entry>; // Those that are elsewhere by now, as they were when they went there.
+  readonly left: Map<string, Entry>; // Rows that have moved elsewhere since, in their version at that time.
 }
 
 export class Window implements Ordered {
@@ -35,15 +37,15 @@ export class Window implements Ordered {
   private offset = 0;
   private entries: Entry[] = [];
   private byKey = new Map<string, Entry>();
-  private readonly went = new Set<string>(); // rows that are gone, the last ones
+  private readonly went = new Set<string>(); // keys of the rows deleted last
   private trouble = { bad: 0, warn: 0 };
   private order: Kept | null = null;
-  private asked = 0; // the offset that was asked for last
+  private asked = 0; // the offset that was requested last
   private wanted: readonly [number, number] = [0, 0];
-  private waits = false; // for what was asked for
-  private seeks = false; // which is where an object is
+  private waits = false; // whether a request is pending
+  private seeks = false; // whether the pending request looks for the position of an object
 
-  /** move asks the server for the rows from an offset on, or about that of an object. */
+  /** move requests the rows from an offset on, or the rows around an object. */
   constructor(private readonly move: (offset: number, around?: { ns: string; name: string }) => void) {}
 
   get length(): number {
@@ -103,10 +105,10 @@ export class Window implements Ordered {
   hold(on: boolean): void {
     if (on === this.held) return;
     this.order = on ? { hold: new Hold([...this.entries]), keys: new Set(this.byKey.keys()), matching: this.matching, left: new Map() } : null;
-    if (!on) this.version++; // Where it begins nothing is seen of it.
+    if (!on) this.version++; // Freezing changes nothing that is visible.
   }
 
-  /** Asks for what is wanted where it is not held, one request at a time. */
+  /** Requests rows that are not loaded, with one request at a time. */
   private want(from: number, to: number): void {
     this.wanted = [from, to];
     const end = Math.min(to, this.matching);
@@ -115,11 +117,11 @@ export class Window implements Ordered {
     if (offset === this.asked) return;
     this.asked = offset;
     this.waits = true;
-    this.order = null; // What is looked at is elsewhere.
+    this.order = null; // The user is viewing another part of the list.
     this.move(offset);
   }
 
-  /** Takes a message. False: it does not fit what is held, so all must be asked for anew. */
+  /** Applies a message. Returns false if it does not fit the present rows; then all rows must be requested again. */
   apply(m: Whole | Events): boolean {
     this.version++;
     return m.type === "window" ? this.replace(m) : this.change(m);
@@ -134,13 +136,13 @@ export class Window implements Ordered {
       const before = old.get(e.key);
       return before !== undefined && before.uid === e.uid && before.rv === e.rv ? before : e;
     });
-    // Where so much is other that all is told, what is held stands all the same.
+    // The server may send all rows of the same window because most have changed. The frozen order stays then.
     if (m.columns !== null || m.offset !== this.offset) this.order = null;
     this.offset = this.asked = m.offset;
     this.take(m);
     this.waits = false;
     this.complete = true;
-    // Whoever seeks looks at what has come, and says then what it wants.
+    // A pending seek continues with the rows that have arrived, and requests others itself.
     if (!this.seeks) this.want(...this.wanted);
     this.seeks = false;
     return true;
@@ -156,7 +158,7 @@ export class Window implements Ordered {
           if (e.at > this.entries.length) return false;
           const next = entryOf(e.row, true, namedFor(this.byKey.get(keyOf(e.row.ns, e.row.name)), e.by ?? null));
           this.entries.splice(e.at, 0, next);
-          // Without a filter one that has changed was elsewhere before.
+          // Without a filter, an inserted row with an author has changed, and was elsewhere before.
           this.order?.hold.note(next.key, true, true, removed.has(next.key) ? removed.get(next.key) === "moved" : all && e.by !== undefined);
           break;
         }
@@ -193,7 +195,8 @@ export class Window implements Ordered {
   private goes(key: string, why: Removed): void {
     if (why === "gone") this.went.add(key);
     for (const oldest of this.went) if (this.went.size > windowRows) this.went.delete(oldest);
-    // One that others pushed out does not wait to go; that it has come since is told by the counts.
+    // A row that other rows pushed out of the window is not counted as removed. If it was inserted during the freeze,
+    // the counts already include it.
     if (why !== undefined && (why === "moved" || this.order?.keys.has(key) === true)) this.order?.hold.note(key, true, why === "moved", true);
   }
 }

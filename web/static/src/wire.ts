@@ -1,4 +1,4 @@
-// The messages of /api/v1/live, as decode.ts has checked them.
+// The messages of /api/v1/live, after decode.ts has checked them.
 
 import type { Listed } from "./kinds.ts";
 
@@ -9,20 +9,20 @@ export interface Column {
   readonly type: string;
   readonly format: string;
   readonly priority: number;
-  /** The cells hold RFC 3339 timestamps, to be shown as the time passed since. */
+  /** The cells contain RFC 3339 timestamps. Show them as ages. */
   readonly relative: boolean;
 }
 
 export interface Row {
   readonly ns: string;
   readonly name: string;
-  readonly uid: string; // Empty in the view table, which does not tell it.
+  readonly uid: string; // Empty in the view table, which does not send it.
   readonly rv: string;
   readonly created: string;
   readonly cells: readonly Cell[];
 }
 
-/** Who wrote a change. */
+/** The author of a change. */
 export interface By {
   readonly manager: string;
   readonly operation: string;
@@ -30,7 +30,7 @@ export interface By {
   readonly time: string;
 }
 
-/** Who owns which operations of a patch, by their index. */
+/** An author, with the indices of its operations in a patch. */
 export interface Author extends By {
   readonly ops: readonly number[];
 }
@@ -40,7 +40,7 @@ export type Tree = Readonly<Record<string, unknown>>;
 export const verdicts = ["Current", "InProgress", "Failed", "Terminating", "Unknown"] as const;
 export type Verdict = (typeof verdicts)[number];
 
-/** Whether an object is well, and why. Sentences have no full stop. */
+/** The health of an object, with the reason. Sentences end without a period. */
 export interface Health {
   readonly status: Verdict;
   readonly summary: string;
@@ -57,14 +57,20 @@ export type RowEvent =
   | { readonly op: "update"; readonly ns: string; readonly name: string; readonly rv: string; readonly cells: ReadonlyMap<number, Cell>; readonly by?: By }
   | { readonly op: "delete"; readonly ns: string; readonly name: string; readonly by?: By };
 
-/** What happens to the rows of a window, each at its place when its turn comes. */
+/** A change of the rows in a window. The positions apply in the order of the events. */
 export type WindowEvent =
   | { readonly op: "insert"; readonly at: number; readonly row: Row; readonly by?: By }
   | { readonly op: "update"; readonly at: number; readonly uid: string; readonly rv: string; readonly cells: ReadonlyMap<number, Cell>; readonly by?: By }
-  /** why: what of the row itself is the reason; without it others pushed it out. now: how a row that is still somewhere is other. */
+  /**
+   * why: the reason in the row itself; without it, other rows pushed this one out. now: the changes of a row that still
+   * exists elsewhere.
+   */
   | { readonly op: "remove"; readonly at: number; readonly why?: "gone" | "filtered" | "moved"; readonly now?: { readonly rv: string; readonly cells: ReadonlyMap<number, Cell>; readonly by?: By } };
 
-/** How many rows there are: all that the namespaces and labels let through; of those the ones with the words of q, and those that are not well. */
+/**
+ * The number of rows. total: in the namespaces and with the labels. matching: those that contain the words of q.
+ * failing and waiting: those with an error or a warning.
+ */
 export interface Counts {
   readonly total: number;
   readonly matching: number;
@@ -72,13 +78,13 @@ export interface Counts {
   readonly waiting: number;
 }
 
-/** What has happened since the last message, in a window or not. */
+/** The changes since the last message, inside and outside the window. */
 export interface News {
   readonly changes: number;
   readonly newest: Newest | null;
 }
 
-/** The newest change that a row shows: of an update the cells that changed, as they were and as they are. */
+/** The newest change of a visible row. For an update: the changed cells, before and after. */
 export interface Newest {
   readonly op: "add" | "update" | "delete";
   readonly ns: string;
@@ -90,11 +96,11 @@ export interface Newest {
 
 export type ObjectEvent =
   | { readonly op: "add"; readonly object: Tree; readonly health?: Health; readonly by?: By }
-  /** Without health that is as it was before. */
+  /** Without health, the health is unchanged. */
   | { readonly op: "update"; readonly uid: string; readonly rv: string; readonly patch: readonly PatchOp[]; readonly health?: Health; readonly by?: By; readonly authors?: readonly Author[] }
   | { readonly op: "delete"; readonly uid: string; readonly by?: By };
 
-/** What happened to one object, in the view changes. */
+/** A change of one object, in the view changes. */
 export interface Change {
   readonly op: "add" | "update" | "delete";
   readonly ns: string;
@@ -102,14 +108,17 @@ export interface Change {
   readonly uid: string;
   readonly rv: string;
   readonly time: string;
-  /** Of an update: how the object changed; empty for other changes. */
+  /** The operations of an update; empty for other changes. */
   readonly patch: readonly PatchOp[];
-  /** Of an add, where one object is asked for. */
+  /** The object of an add, if the query names one object. */
   readonly object?: Tree;
   readonly by?: By;
-  /** Left out where by alone made the whole change. */
+  /** Omitted if by made the entire change. */
   readonly authors?: readonly Author[];
-  /** What stood where an operation of the patch, by its index, replaced or removed it, but for long values. */
+  /**
+   * The values that operations of the patch replaced or removed, by the index of the operation. Long values are
+   * omitted.
+   */
   readonly was?: ReadonlyMap<number, unknown>;
 }
 
@@ -120,10 +129,10 @@ export interface State {
   readonly state: StateName;
   readonly since: string;
   readonly reason: string;
-  /** While syncing: how many have come, and about how many there are; null where that is not known. */
+  /** While syncing: the count received and the approximate total; null if not known. */
   readonly count: number | null;
   readonly total: number | null;
-  /** The namespaces that are covered, where the viewer may not list all that were asked for; else empty. */
+  /** The covered namespaces, if the viewer may not list all requested ones; otherwise empty. */
   readonly namespaces: readonly string[];
 }
 
@@ -147,43 +156,43 @@ export type Message =
   | { readonly id: number; readonly type: "digest"; readonly cursor: string; readonly count: number; readonly digest: string }
   | ({ readonly id: number; readonly type: "state" } & State)
   | { readonly id: number; readonly type: "reset"; readonly reason: string }
-  /** More of a long message: text of it, with which so many bytes were told. */
+  /** A chunk of a long message: its text, and the total bytes received with it. */
   | { readonly id: number; readonly type: "part"; readonly told: number; readonly of: number; readonly text: string }
-  /** More of a log, cut anywhere but in a character; waiting: the API server has not answered yet. */
+  /** A chunk of a log, cut anywhere except within a character. waiting: the API server has not responded yet. */
   | { readonly id: number; readonly type: "log"; readonly text: string; readonly waiting: boolean }
   | { readonly id: number; readonly type: "log-end" }
   | { readonly id: number; readonly type: "heartbeat"; readonly cursor: string }
   | { readonly id: number; readonly type: "pong" }
   | { readonly id: number | null; readonly type: "error"; readonly problem: Problem };
 
-/** What a client asks for. Its view decides which messages come. */
+/** A subscription. Its view decides which messages are sent. */
 export interface Spec {
-  /** Empty for the view resources, which is of all. */
+  /** Empty for the view resources, which covers all resources. */
   readonly resource: string;
   readonly ns?: readonly string[];
   readonly labels?: string;
-  /** A field selector, which costs the server a watch of its own. */
+  /** A field selector. It costs the server a separate watch. */
   readonly fields?: string;
   readonly name?: string;
-  /** Changes come together at most so often, in milliseconds; those after a pause at once. */
+  /** The minimum time between batches of changes, in milliseconds. A change after a pause is sent at once. */
   readonly every?: number;
   readonly view: "table" | "object" | "changes" | "resources" | "window" | "log";
-  /** To be told only while it is watched anyway: it starts no watch and keeps none. */
+  /** Receive data only while the resource is watched anyway: the subscription neither starts nor keeps a watch. */
   readonly watched?: boolean;
-  /** Of the view window alone: the words and the order, and which rows are held. */
+  /** For the view window only: the filter text, the sort order, and the range of rows. */
   readonly q?: string;
   readonly sort?: string;
   readonly offset?: number;
   readonly count?: number;
-  /** Of the view log alone; read each time that it is asked for, as a log that was cut goes on from its last line. */
+  /** For the view log only. It is read at each subscribe, because an interrupted log resumes after its last line. */
   readonly log?: LogSpec;
 }
 
-/** What of a log is wanted. */
+/** Selects the part of a log. */
 export interface LogSpec {
   readonly container: string;
   readonly tail: number;
-  /** As in 10m, or a time; empty for any. */
+  /** A duration such as 10m, or a time; empty for any. */
   readonly since: string;
   readonly previous: boolean;
   readonly timestamps: boolean;

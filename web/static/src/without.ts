@@ -1,4 +1,4 @@
-// What is left out of objects that are compared.
+// The fields to leave out when objects are compared.
 
 import { identity } from "./noise.ts";
 import { isObject } from "./paths.ts";
@@ -6,20 +6,22 @@ import type { Tree } from "./wire.ts";
 
 export type Hidden = "identity" | "status";
 
-/** What an address leaves out: what tells an object from its likeness, where it names nothing. */
+/**
+ * Parses the fields to leave out from an address. Without a parameter, these are the fields that identify the object.
+ */
 export function parseHide(text: string | null): ReadonlySet<Hidden> {
   if (text === null) return new Set<Hidden>(["identity"]);
   const words = text.split(",").map((w) => w.trim());
   return new Set((["identity", "status"] as const).filter((w) => words.includes(w)));
 }
 
-/** The same for an address; null where it need not be said. */
+/** Formats the same for an address; null for the default. */
 export function formatHide(hidden: ReadonlySet<Hidden>): string | null {
   const words = (["identity", "status"] as const).filter((w) => hidden.has(w)).join(",");
   return words === "identity" ? null : words === "" ? "none" : words;
 }
 
-/** An object without what is hidden. */
+/** Returns an object without the hidden fields. */
 export function without(object: Tree, hidden: ReadonlySet<Hidden>): Tree {
   const paths = [...(hidden.has("identity") ? identity : []), ...(hidden.has("status") ? [["status"]] : [])];
   return paths.reduce(cut, object);
