@@ -23,15 +23,49 @@ export interface Around {
 
 export class Palette {
   private readonly box = h("input", {
-    type: "text", id: "palette-box", role: "combobox", "aria-expanded": "true", "aria-controls": "palette-list", "aria-autocomplete": "list", "aria-label": "Search or jump to",
-    placeholder: "A kind, namespace, object or action, or :po shop", autocomplete: "off", autocapitalize: "off", spellcheck: "false",
+    type: "text",
+    id: "palette-box",
+    role: "combobox",
+    "aria-expanded": "true",
+    "aria-controls": "palette-list",
+    "aria-autocomplete": "list",
+    "aria-label": "Search or jump to",
+    placeholder: "A kind, namespace, object or action, or :po shop",
+    autocomplete: "off",
+    autocapitalize: "off",
+    spellcheck: "false",
   });
-  private readonly list = h("div", { id: "palette-list", class: "palette-list", role: "listbox", "aria-label": "What it may be", tabindex: "-1" });
+  private readonly list = h("div", {
+    id: "palette-list",
+    class: "palette-list",
+    role: "listbox",
+    "aria-label": "What it may be",
+    tabindex: "-1",
+  });
   private readonly words = h("p", { class: "palette-words" });
   private readonly through = h("p", { class: "palette-through", role: "status" });
-  readonly dialog = h("dialog", { id: "palette", class: "palette", "aria-label": "Search or jump to" },
-    h("div", { class: "palette-head" }, this.box), this.words, this.list,
-    h("div", { class: "palette-foot" }, this.through, h("p", { class: "palette-keys", "aria-hidden": "true" }, h("kbd", {}, "↵"), " open ", h("kbd", {}, keyWords("Mod+↵", apple)), " in a tab ", h("kbd", {}, "Tab"), " complete")));
+  readonly dialog = h(
+    "dialog",
+    { id: "palette", class: "palette", "aria-label": "Search or jump to" },
+    h("div", { class: "palette-head" }, this.box),
+    this.words,
+    this.list,
+    h(
+      "div",
+      { class: "palette-foot" },
+      this.through,
+      h(
+        "p",
+        { class: "palette-keys", "aria-hidden": "true" },
+        h("kbd", {}, "↵"),
+        " open ",
+        h("kbd", {}, keyWords("Mod+↵", apple)),
+        " in a tab ",
+        h("kbd", {}, "Tab"),
+        " complete",
+      ),
+    ),
+  );
   private readonly finder = new Finder();
   private readonly search = new Search((q, answer) => {
     if (q === this.box.value.trim()) this.draw(answer);
@@ -68,7 +102,15 @@ export class Palette {
       });
       const draw = (): void => this.schedule();
       // Guests may not list namespaces.
-      if (shared() === null) this.spaces = new Feed(this.around.live, { resource: "core/v1/namespaces" }, { sort: null, q: "" }, { arrived: draw, moved: draw, dropped: draw, told: () => undefined }, Infinity, 0);
+      if (shared() === null)
+        this.spaces = new Feed(
+          this.around.live,
+          { resource: "core/v1/namespaces" },
+          { sort: null, q: "" },
+          { arrived: draw, moved: draw, dropped: draw, told: () => undefined },
+          Infinity,
+          0,
+        );
     }
     this.box.value = text;
     this.typed();
@@ -100,7 +142,10 @@ export class Palette {
     this.answer = answer;
     const { seen, ...rest } = this.around.known();
     const rows = this.spaces?.rows;
-    const known: Known = { ...rest, namespaces: (rows?.complete === true ? Array.from(rows.all(), (e) => e.name) : [...seen()]).sort() };
+    const known: Known = {
+      ...rest,
+      namespaces: (rows?.complete === true ? Array.from(rows.all(), (e) => e.name) : [...seen()]).sort(),
+    };
     const before = this.items[this.at];
     const offer = this.finder.find(this.box.value, known, answer);
     this.items = offer.items;
@@ -114,7 +159,11 @@ export class Palette {
       let group = groups.get(item.section);
       if (group === undefined) {
         const id = `palette-g${groups.size}`;
-        group = h("div", { role: "group", "aria-labelledby": id }, h("div", { class: "palette-section", id, role: "presentation" }, item.section));
+        group = h(
+          "div",
+          { role: "group", "aria-labelledby": id },
+          h("div", { class: "palette-section", id, role: "presentation" }, item.section),
+        );
         groups.set(item.section, group);
       }
       group.append(this.line(item, i));
@@ -123,7 +172,10 @@ export class Palette {
     this.list.hidden = this.items.length === 0;
     this.box.setAttribute("aria-expanded", String(this.items.length > 0));
     // The selected item stays selected when more results arrive.
-    const same = this.at === 0 || before === undefined ? 0 : this.items.findIndex((i) => i.section === before.section && i.label === before.label);
+    const same =
+      this.at === 0 || before === undefined
+        ? 0
+        : this.items.findIndex((i) => i.section === before.section && i.label === before.label);
     this.mark(Math.max(0, same), true);
   }
 
@@ -131,7 +183,12 @@ export class Palette {
     const right: Node[] = [];
     if (item.detail !== "") right.push(h("span", { class: "detail" }, item.detail));
     for (const k of item.keys) if (!isSign(k) || lettersAct()) right.push(h("kbd", {}, keyWords(k, apple)));
-    return h("div", { role: "option", id: `palette-o${index}`, "data-index": String(index), "aria-selected": "false" }, h("span", { class: "label", title: item.label }, ...marked(item.label, item.ranges)), ...right);
+    return h(
+      "div",
+      { role: "option", id: `palette-o${index}`, "data-index": String(index), "aria-selected": "false" },
+      h("span", { class: "label", title: item.label }, ...marked(item.label, item.ranges)),
+      ...right,
+    );
   }
 
   private mark(to: number, scroll: boolean): void {

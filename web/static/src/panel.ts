@@ -56,8 +56,20 @@ export class Panel {
       return button;
     }));
     this.strip.addEventListener("keydown", (e) => this.walk(e));
-    const other = h("a", { class: "compare-link", href: compareHref(kind.ref, name), title: "Compare with another object" }, "Compare with…");
-    const bar = h("div", { class: "bar told" }, ...(alone ? [] : [this.words]), this.change, h("span", { class: "spring" }), ...(alone ? [this.anew] : []), ...(shared() === null ? [other] : []));
+    const other = h(
+      "a",
+      { class: "compare-link", href: compareHref(kind.ref, name), title: "Compare with another object" },
+      "Compare with…",
+    );
+    const bar = h(
+      "div",
+      { class: "bar told" },
+      ...(alone ? [] : [this.words]),
+      this.change,
+      h("span", { class: "spring" }),
+      ...(alone ? [this.anew] : []),
+      ...(shared() === null ? [other] : []),
+    );
     if (alone) root.prepend(this.strip, bar, this.banner);
     else root.replaceChildren(this.title(), this.strip, bar, this.banner);
     if (!alone) this.place();
@@ -70,10 +82,22 @@ export class Panel {
   private title(): HTMLElement {
     const { kind, name } = this.host;
     const text = name.ns === "" ? name.name : `${name.ns}/${name.name}`;
-    const button = h("button", { type: "button", class: "icon close", "aria-label": "Close", title: "Close (Esc)" }, "×");
+    const button = h(
+      "button",
+      { type: "button", class: "icon close", "aria-label": "Close", title: "Close (Esc)" },
+      "×",
+    );
     button.addEventListener("click", () => this.turn.close?.());
     const page = h("a", { href: objectHref(kind.ref, name), class: "page-link" }, "Full page");
-    return h("div", { class: "bar title" }, h("span", { class: "kind" }, kind.kind), h("h2", { title: text }, text), h("span", { class: "spring" }), page, button);
+    return h(
+      "div",
+      { class: "bar title" },
+      h("span", { class: "kind" }, kind.kind),
+      h("h2", { title: text }, text),
+      h("span", { class: "spring" }),
+      page,
+      button,
+    );
   }
 
   close(): void {
@@ -103,7 +127,10 @@ export class Panel {
     this.failed = "";
     const mine = ++this.opened;
     clearTimeout(this.late);
-    this.late = setTimeout(() => this.fail(`${kind.label} is still on its way. Where it does not come, reload the page.`), lateAfter);
+    this.late = setTimeout(
+      () => this.fail(`${kind.label} is still on its way. Where it does not come, reload the page.`),
+      lateAfter,
+    );
     Promise.all([kind.load(), style()])
       .then(([Kind]) => {
         if (mine !== this.opened) return;
@@ -113,7 +140,9 @@ export class Panel {
         this.schedule();
       })
       // The server may run another version by now, with other script files.
-      .catch(() => mine === this.opened && this.fail(`${kind.label} could not be loaded. Reload the page to try again.`));
+      .catch(
+        () => mine === this.opened && this.fail(`${kind.label} could not be loaded. Reload the page to try again.`),
+      );
   }
 
   private fail(why: string): void {
@@ -160,8 +189,11 @@ export class Panel {
     setText(this.words, gone ? "Deleted" : absent ? "Not there" : s.words);
     this.words.dataset["state"] = gone ? "bad" : absent ? "warn" : s.tone;
     const above = gone
-      ? `Deleted${held.gone === "" ? "" : ` at ${clockTime(held.gone ?? "", now)}`}. This is how it was last; should it be made anew, it appears here.`
-      : absent ? "There is no such object now. Should it be made, it appears here." : this.why(banner(known, now));
+      ? `Deleted${held.gone === "" ? "" : ` at ${clockTime(held.gone ?? "", now)}`}. This is how it was last; should ` +
+        "it be made anew, it appears here."
+      : absent
+        ? "There is no such object now. Should it be made, it appears here."
+        : this.why(banner(known, now));
     this.banner.hidden = above === null;
     setText(this.banner, above ?? "");
     sayIn(this.anew, anewWords(this.host.live.anew));

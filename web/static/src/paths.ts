@@ -1,7 +1,13 @@
 // Paths within an object, and their readable form.
 
 /** Splits a JSON pointer (RFC 6901) into its segments. */
-export const segments = (pointer: string): string[] => (pointer === "" ? [] : pointer.slice(1).split("/").map((s) => s.replaceAll("~1", "/").replaceAll("~0", "~")));
+export const segments = (pointer: string): string[] =>
+  pointer === ""
+    ? []
+    : pointer
+        .slice(1)
+        .split("/")
+        .map((s) => s.replaceAll("~1", "/").replaceAll("~0", "~"));
 
 /** Returns the value at a path, or undefined if there is none. */
 export function at(root: unknown, path: readonly string[]): unknown {
@@ -14,7 +20,8 @@ export function at(root: unknown, path: readonly string[]): unknown {
   return value;
 }
 
-export const isObject = (v: unknown): v is Readonly<Record<string, unknown>> => typeof v === "object" && v !== null && !Array.isArray(v);
+export const isObject = (v: unknown): v is Readonly<Record<string, unknown>> =>
+  typeof v === "object" && v !== null && !Array.isArray(v);
 
 // The members that identify elements of Kubernetes lists. The more specific ones are first: a volume mount has a name
 // too, but the name may not be unique.
@@ -23,7 +30,9 @@ const keys = ["mountPath", "devicePath", "name", "type", "key", "ip", "uid", "co
 /** Returns the member whose values are unique within each of the lists, or undefined if there is none. */
 export function keyOfList(...lists: readonly (readonly unknown[])[]): string | undefined {
   return keys.find((key) => lists.every((list) => {
-    const seen = new Set(list.map((e) => (isObject(e) ? e[key] : undefined)).filter((v) => typeof v === "string" || typeof v === "number"));
+    const seen = new Set(
+      list.map((e) => (isObject(e) ? e[key] : undefined)).filter((v) => typeof v === "string" || typeof v === "number"),
+    );
     return seen.size === list.length;
   }));
 }

@@ -35,7 +35,12 @@ export class Picker implements KindWatcher {
     this.feed = new KindFeed(this, onDate, onBuild, onStranger);
     for (const a of this.links()) {
       const ref = a.dataset["ref"] ?? "";
-      this.kinds.set(ref, { ref, kind: a.dataset["kind"] ?? "", resource: ref.split("/")[2] ?? "", namespaced: a.dataset["namespaced"] !== undefined });
+      this.kinds.set(ref, {
+        ref,
+        kind: a.dataset["kind"] ?? "",
+        resource: ref.split("/")[2] ?? "",
+        namespaced: a.dataset["namespaced"] !== undefined,
+      });
     }
     groups.before(this.none);
     this.fold();
@@ -88,7 +93,9 @@ export class Picker implements KindWatcher {
   }
 
   /** Pins or unpins a resource. The default is the focused resource, or else the one that the page shows. */
-  pin(ref = document.activeElement?.closest<HTMLElement>("#picker-groups a[data-ref]")?.dataset["ref"] ?? this.selected): void {
+  pin(
+    ref = document.activeElement?.closest<HTMLElement>("#picker-groups a[data-ref]")?.dataset["ref"] ?? this.selected,
+  ): void {
     store("pins", toggled(this.pins(), ref));
     this.draw();
   }
@@ -146,11 +153,16 @@ export class Picker implements KindWatcher {
       // The markup does not mark which of the words are short names.
       return known === undefined ? 3 : nearness({ short: (a.dataset["words"] ?? "").split(" "), ...known }, terms);
     };
-    return this.matching().map((a) => ({ a, near: near(a) })).sort((a, b) => a.near - b.near)[0]?.a;
+    return this.matching()
+      .map((a) => ({ a, near: near(a) }))
+      .sort((a, b) => a.near - b.near)[0]?.a;
   }
 
   private terms(): string[] {
-    return this.filter.value.toLowerCase().split(/\s+/).filter((t) => t !== "");
+    return this.filter.value
+      .toLowerCase()
+      .split(/\s+/)
+      .filter((t) => t !== "");
   }
 
   /**
@@ -161,7 +173,10 @@ export class Picker implements KindWatcher {
     const { counts } = this;
     if (counts === null) return null;
     const listed = [...this.pins(), ...this.list.map((k) => k.ref), ...counts.keys()];
-    return [...new Set(listed)].filter((ref) => counts.has(ref)).map((ref) => this.kinds.get(ref)).filter((k) => k !== undefined);
+    return [...new Set(listed)]
+      .filter((ref) => counts.has(ref))
+      .map((ref) => this.kinds.get(ref))
+      .filter((k) => k !== undefined);
   }
 
   counted(counts: ReadonlyMap<string, number>): void {
@@ -176,7 +191,8 @@ export class Picker implements KindWatcher {
       const own = a.dataset["ref"] ?? "";
       if (ref !== undefined && own !== ref) continue;
       const count = (own === this.selected ? this.own : null) ?? this.counts?.get(own) ?? null;
-      if (count !== null || this.counts !== null) setText(a.children[1] as Element, count === null ? "" : digits(count));
+      if (count !== null || this.counts !== null)
+        setText(a.children[1] as Element, count === null ? "" : digits(count));
     }
   }
 
@@ -200,15 +216,30 @@ export class Picker implements KindWatcher {
       else list.push(k);
     }
     for (const group of this.problems.keys()) if (!sections.has(group)) sections.set(group, []);
-    const old = new Map([...this.groups.children].map((e) => [(e as HTMLElement).dataset["group"] ?? "", e as HTMLElement]));
-    arrange(this.groups, [...sections].map(([name, list]) => {
-      const group = old.get(name) ?? h("details", { class: "group", "data-group": name, open: stored("folded").includes(name) ? null : true }, h("summary", {}, name), h("ul"));
-      this.drawProblem(group, this.problems.get(name) ?? "");
-      const ul = group.querySelector("ul") as HTMLUListElement;
-      const lines = new Map([...ul.children].map((li) => [li.querySelector("a")?.dataset["ref"] ?? "", li]));
-      arrange(ul, list.map((k) => this.line(lines.get(k.ref), k, pins.includes(k.ref))));
-      return group;
-    }));
+    const old = new Map(
+      [...this.groups.children].map((e) => [(e as HTMLElement).dataset["group"] ?? "", e as HTMLElement]),
+    );
+    arrange(
+      this.groups,
+      [...sections].map(([name, list]) => {
+        const group =
+          old.get(name) ??
+          h(
+            "details",
+            { class: "group", "data-group": name, open: stored("folded").includes(name) ? null : true },
+            h("summary", {}, name),
+            h("ul"),
+          );
+        this.drawProblem(group, this.problems.get(name) ?? "");
+        const ul = group.querySelector("ul") as HTMLUListElement;
+        const lines = new Map([...ul.children].map((li) => [li.querySelector("a")?.dataset["ref"] ?? "", li]));
+        arrange(
+          ul,
+          list.map((k) => this.line(lines.get(k.ref), k, pins.includes(k.ref))),
+        );
+        return group;
+      }),
+    );
     this.drawCounts();
     this.applyFilter();
     this.mark();
@@ -224,7 +255,14 @@ export class Picker implements KindWatcher {
   }
 
   private line(old: Element | undefined, k: Listed, pin: boolean): Element {
-    const a = old?.querySelector("a") ?? h("a", { href: under(`/r/${k.ref}`), "data-ref": k.ref }, h("span", { class: "kind" }), h("span", { class: "count" }));
+    const a =
+      old?.querySelector("a") ??
+      h(
+        "a",
+        { href: under(`/r/${k.ref}`), "data-ref": k.ref },
+        h("span", { class: "kind" }),
+        h("span", { class: "count" }),
+      );
     const li = old ?? h("li", {}, a);
     const name = plural(k);
     setText(a.children[0] as Element, name);
@@ -264,7 +302,8 @@ export class Picker implements KindWatcher {
 
   private fold(): void {
     const folded = stored("folded");
-    for (const group of this.groups.children) (group as HTMLDetailsElement).open = !folded.includes((group as HTMLElement).dataset["group"] ?? "");
+    for (const group of this.groups.children)
+      (group as HTMLDetailsElement).open = !folded.includes((group as HTMLElement).dataset["group"] ?? "");
   }
 
   private applyFilter(): void {

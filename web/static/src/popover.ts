@@ -21,7 +21,13 @@ export class Popover {
     label: string,
     private readonly make: (close: () => void) => Promise<Content>,
   ) {
-    this.root = h("div", { class: "pop", popover: "auto", role: "dialog", "aria-label": label, id: `${button.id}-pop` });
+    this.root = h("div", {
+      class: "pop",
+      popover: "auto",
+      role: "dialog",
+      "aria-label": label,
+      id: `${button.id}-pop`,
+    });
     button.after(this.root);
     button.popoverTargetElement = this.root;
     button.setAttribute("aria-expanded", "false");
@@ -52,7 +58,10 @@ export class Popover {
         this.place();
         content.focus.focus();
       },
-      () => this.root.replaceChildren(h("p", { class: "pop-note" }, "This part of the page could not be loaded. Reload the page to try again.")),
+      () =>
+        this.root.replaceChildren(
+          h("p", { class: "pop-note" }, "This part of the page could not be loaded. Reload the page to try again."),
+        ),
     );
   }
 

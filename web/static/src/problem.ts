@@ -7,5 +7,9 @@ export async function problemOf(answer: Response): Promise<Problem> {
   const body: unknown = await answer.json().catch(() => null);
   const fields = typeof body === "object" && body !== null ? (body as Readonly<Record<string, unknown>>) : {};
   const text = (name: string): string => (typeof fields[name] === "string" ? fields[name] : "");
-  return { title: text("title") || "The request failed", status: answer.status, detail: text("detail") || `The answer was ${answer.status}.` };
+  return {
+    title: text("title") || "The request failed",
+    status: answer.status,
+    detail: text("detail") || `The answer was ${answer.status}.`,
+  };
 }

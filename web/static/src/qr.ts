@@ -23,5 +23,10 @@ export function outline(text: string): { d: string; size: number } {
 /** Draws the code of a text. said is the label for screen readers. */
 export function drawCode(text: string, said: string): SVGElement {
   const { d, size } = outline(text);
-  return svg("svg", { class: "qr", viewBox: `0 0 ${size} ${size}`, role: "img", "aria-label": said, "shape-rendering": "crispEdges" }, svg("rect", { width: String(size), height: String(size), fill: "#fff" }), svg("path", { d, fill: "#000" }));
+  return svg(
+    "svg",
+    { class: "qr", viewBox: `0 0 ${size} ${size}`, role: "img", "aria-label": said, "shape-rendering": "crispEdges" },
+    svg("rect", { width: String(size), height: String(size), fill: "#fff" }),
+    svg("path", { d, fill: "#000" }),
+  );
 }

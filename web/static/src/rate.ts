@@ -20,7 +20,10 @@ export class Rate {
   /** The sparkline, with the newest second last. */
   get line(): string {
     const most = Math.max(8, ...this.counts); // The minimum of 8 keeps a single change from filling the full height.
-    return this.counts.map((n) => (n === 0 ? "▁" : (blocks[Math.ceil((n / most) * (blocks.length - 1))] ?? "█"))).join("").padStart(seconds, "▁");
+    return this.counts
+      .map((n) => (n === 0 ? "▁" : (blocks[Math.ceil((n / most) * (blocks.length - 1))] ?? "█")))
+      .join("")
+      .padStart(seconds, "▁");
   }
 
   /** Events per second, averaged over the last 5 seconds. */

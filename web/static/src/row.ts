@@ -28,11 +28,26 @@ export function shapeOf(ref: string, columns: readonly Column[], namespace: bool
   const wide = cols.length === 1 && cols[0] === "wide";
   const chosen = (name: string): boolean => cols.includes(name.toLowerCase());
   const usual = cols.length === 0 || wide;
-  const stands = (c: Column): boolean => (usual ? wide || c.priority <= 0 : c.name.toLowerCase() === "name" || chosen(c.name));
+  const stands = (c: Column): boolean =>
+    usual ? wide || c.priority <= 0 : c.name.toLowerCase() === "name" || chosen(c.name);
   const told = telling(columns.map((c) => c.name));
-  const shown = columns.map((c, index) => ({ index, name: c.name, relative: c.relative, tells: told.find((t) => t.index === index) ?? null, stands: stands(c) })).filter((c) => c.stands);
+  const shown = columns
+    .map((c, index) => ({
+      index,
+      name: c.name,
+      relative: c.relative,
+      tells: told.find((t) => t.index === index) ?? null,
+      stands: stands(c),
+    }))
+    .filter((c) => c.stands);
   const link = shown.find((c) => c.name.toLowerCase() === "name") ?? shown.find((c) => !c.relative) ?? shown[0];
-  return { ref, namespace: namespace && (usual || chosen("namespace")), link: link?.index ?? -1, columns: shown, telling: told };
+  return {
+    ref,
+    namespace: namespace && (usual || chosen("namespace")),
+    link: link?.index ?? -1,
+    columns: shown,
+    telling: told,
+  };
 }
 
 /** Returns the text of a cell, as kubectl prints it. */

@@ -119,7 +119,11 @@ export class Rows implements Ordered {
     const fresh = this.fresh.filter((e) => !e.dead).sort(this.compare);
     if (this.stale === "all") this.sorted = this.sortAll();
     else this.sorted = this.merge(this.sorted, fresh);
-    if (this.stale === "merge" && filters) this.filtered = this.merge(this.filtered, fresh.filter((e) => this.matches(e)));
+    if (this.stale === "merge" && filters)
+      this.filtered = this.merge(
+        this.filtered,
+        fresh.filter((e) => this.matches(e)),
+      );
     else this.filtered = filters ? this.sorted.filter((e) => this.matches(e)) : this.sorted;
     this.stale = "no";
     this.fresh = [];
@@ -158,7 +162,9 @@ export class Rows implements Ordered {
       incoming.set(e.key, e);
     }
     if (!m.last) return true;
-    if (this.order !== null) for (const key of new Set([...this.byKey.keys(), ...incoming.keys()])) this.note(this.byKey.get(key), incoming.get(key));
+    if (this.order !== null)
+      for (const key of new Set([...this.byKey.keys(), ...incoming.keys()]))
+        this.note(this.byKey.get(key), incoming.get(key));
     this.byKey = incoming;
     this.inOrder = this.comes.inOrder;
     this.incoming = null;
@@ -201,7 +207,13 @@ export class Rows implements Ordered {
     if (old === undefined) this.inOrder = false; // A map appends a new key at the end.
     else old.dead = true;
     this.note(old, e);
-    if (old !== undefined && this.matches(old) === this.matches(e) && this.compare(old, e) === 0 && this.replace(old, e)) return;
+    if (
+      old !== undefined &&
+      this.matches(old) === this.matches(e) &&
+      this.compare(old, e) === 0 &&
+      this.replace(old, e)
+    )
+      return;
     if (this.stale === "all") return void this.version++;
     this.fresh.push(e);
     // If nothing reads the rows, as in a hidden tab, sorting all is cheaper than keeping entries to merge.
@@ -290,7 +302,9 @@ export class Rows implements Ordered {
   }
 
   private hayOf(e: Entry): string {
-    return (e.hay ??= [e.ns, e.name, ...e.cells.filter((_, i) => this.columns[i]?.relative !== true)].join(" ").toLowerCase());
+    return (e.hay ??= [e.ns, e.name, ...e.cells.filter((_, i) => this.columns[i]?.relative !== true)]
+      .join(" ")
+      .toLowerCase());
   }
 
   count(tone: Tone): number {
@@ -301,7 +315,8 @@ export class Rows implements Ordered {
 
   private stands(e: Entry, tone: Tone): boolean {
     if (e.failing === null) {
-      if (this.told.of !== this.columns) this.told = { of: this.columns, telling: telling(this.columns.map((c) => c.name)) };
+      if (this.told.of !== this.columns)
+        this.told = { of: this.columns, telling: telling(this.columns.map((c) => c.name)) };
       e.failing = false;
       for (const t of this.told.telling) {
         const one = toneIn(this.told.telling, e.cells, t);
@@ -320,4 +335,5 @@ export class Rows implements Ordered {
 }
 
 // The default order. It also breaks ties of every other order.
-const byName = (a: Entry, b: Entry): number => (a.ns < b.ns ? -1 : a.ns > b.ns ? 1 : a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
+const byName = (a: Entry, b: Entry): number =>
+  a.ns < b.ns ? -1 : a.ns > b.ns ? 1 : a.name < b.name ? -1 : a.name > b.name ? 1 : 0;

@@ -53,12 +53,18 @@ export class Search {
 
   private async send(q: string): Promise<void> {
     const asked = (this.asked = new AbortController());
-    const answer = await this.fetch(q, asked.signal).catch((): Answer => ({ ...none, trouble: "The server did not answer the search." }));
+    const answer = await this.fetch(q, asked.signal).catch((): Answer => ({
+      ...none,
+      trouble: "The server did not answer the search.",
+    }));
     if (!asked.signal.aborted) this.answered(q, answer);
   }
 
   private async fetch(q: string, signal: AbortSignal): Promise<Answer> {
-    const response = await this.get(under(`/api/v1/search?${new URLSearchParams({ q, limit: "20" }).toString()}`), { headers: { accept: "application/json" }, signal });
+    const response = await this.get(under(`/api/v1/search?${new URLSearchParams({ q, limit: "20" }).toString()}`), {
+      headers: { accept: "application/json" },
+      signal,
+    });
     if (response.status === 404) {
       this.absent = true;
       return { ...none, trouble: missing };
@@ -74,12 +80,22 @@ const missing = "This server cannot search other kinds.";
 export function readAnswer(body: unknown): Answer {
   const list = (name: string): Readonly<Record<string, unknown>>[] => {
     const value = typeof body === "object" && body !== null ? (body as Record<string, unknown>)[name] : undefined;
-    return Array.isArray(value) ? value.filter((v): v is Record<string, unknown> => typeof v === "object" && v !== null) : [];
+    return Array.isArray(value)
+      ? value.filter((v): v is Record<string, unknown> => typeof v === "object" && v !== null)
+      : [];
   };
   const text = (v: unknown): string => (typeof v === "string" ? v : "");
   return {
-    results: list("objects").map((r) => ({ ref: text(r["ref"]), kind: text(r["kind"]), ns: text(r["ns"]), name: text(r["name"]) })).filter((r) => r.name !== "" && r.ref.split("/").length === 3),
-    searched: list("searched").map((s) => ({ ref: text(s["ref"]), state: text(s["state"]), count: typeof s["count"] === "number" ? s["count"] : null })).filter((s) => s.ref !== ""),
+    results: list("objects")
+      .map((r) => ({ ref: text(r["ref"]), kind: text(r["kind"]), ns: text(r["ns"]), name: text(r["name"]) }))
+      .filter((r) => r.name !== "" && r.ref.split("/").length === 3),
+    searched: list("searched")
+      .map((s) => ({
+        ref: text(s["ref"]),
+        state: text(s["state"]),
+        count: typeof s["count"] === "number" ? s["count"] : null,
+      }))
+      .filter((s) => s.ref !== ""),
     trouble: "",
   };
 }

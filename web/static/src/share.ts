@@ -9,7 +9,22 @@ import type { Live } from "./live.ts";
 import { problemOf } from "./problem.ts";
 import { KindsChooser } from "./sharekinds.ts";
 import { lasting, LinkList } from "./sharelist.ts";
-import { bareWords, bodyOf, eventsOfNone, hasEvents, hasLogs, isLoopback, kioskUrl, longestNote, partsOf, partsWords, readMade, seesWords, times, type Choice } from "./sharewords.ts";
+import {
+  bareWords,
+  bodyOf,
+  eventsOfNone,
+  hasEvents,
+  hasLogs,
+  isLoopback,
+  kioskUrl,
+  longestNote,
+  partsOf,
+  partsWords,
+  readMade,
+  seesWords,
+  times,
+  type Choice,
+} from "./sharewords.ts";
 import type { ObjectName, View } from "./view.ts";
 
 /** What the page shows now, if it can be shared. */
@@ -35,7 +50,13 @@ type What = Choice["what"];
 
 export class ShareDialog {
   private readonly body = h("div", { class: "share-body" });
-  private readonly tabs = (["new", "links"] as const).map((id) => h("button", { type: "button", role: "tab", id: `share-tab-${id}`, "aria-controls": "share-panel" }, id === "new" ? "New link" : "Links"));
+  private readonly tabs = (["new", "links"] as const).map((id) =>
+    h(
+      "button",
+      { type: "button", role: "tab", id: `share-tab-${id}`, "aria-controls": "share-panel" },
+      id === "new" ? "New link" : "Links",
+    ),
+  );
   readonly dialog = h("dialog", { id: "sharing", class: "sharing", "aria-labelledby": "sharing-title" });
   private list: LinkList | null = null;
   private kinds: KindsChooser | null = null;
@@ -46,7 +67,17 @@ export class ShareDialog {
     const strip = h("div", { role: "tablist", class: "share-tabs", "aria-label": "Share" }, ...this.tabs);
     this.body.id = "share-panel";
     this.body.setAttribute("role", "tabpanel");
-    this.dialog.append(h("div", { class: "share-head" }, h("h2", { id: "sharing-title" }, "Share"), strip, h("span", { class: "spring" }), close), this.body);
+    this.dialog.append(
+      h(
+        "div",
+        { class: "share-head" },
+        h("h2", { id: "sharing-title" }, "Share"),
+        strip,
+        h("span", { class: "spring" }),
+        close,
+      ),
+      this.body,
+    );
     close.addEventListener("click", () => this.dialog.close());
     this.dialog.addEventListener("click", (e) => {
       if (e.target === this.dialog) this.dialog.close();
@@ -94,13 +125,20 @@ export class ShareDialog {
     const seen = this.around.seen();
     const inView = seen?.view?.ns ?? [];
     const ns = inView.length > 0 || seen?.object == null || seen.object.ns === "" ? inView : [seen.object.ns];
-    const kinds = (this.kinds = new KindsChooser(this.around.live, this.around.kinds(), seen?.kind.ref ?? "", ns, () => this.told()));
+    const kinds = (this.kinds = new KindsChooser(this.around.live, this.around.kinds(), seen?.kind.ref ?? "", ns, () =>
+      this.told(),
+    ));
     const usual: What = seen === null ? "kinds" : seen.object !== null ? "object" : "view";
     const logs = h("input", { type: "checkbox", id: "share-logs", name: "logs" });
     const events = h("input", { type: "checkbox", id: "share-events", name: "events" });
     logs.checked = seen?.tab === "logs";
     events.checked = seen?.tab === "events";
-    const extras = h("div", { class: "share-extras" }, h("label", {}, logs, "With logs"), h("label", {}, events, h("span")));
+    const extras = h(
+      "div",
+      { class: "share-extras" },
+      h("label", {}, logs, "With logs"),
+      h("label", {}, events, h("span")),
+    );
     const of = (what: What): Choice | null => {
       if (what === "kinds") return kinds.choice;
       if (seen === null) return null;
@@ -114,8 +152,21 @@ export class ShareDialog {
       const input = h("input", { type: "radio", name: "what", value: what });
       input.checked = what === usual;
       const choice = what === "kinds" ? null : of(what);
-      const words = choice === null ? "chosen from lists" : partsWords(partsOf({ ...choice, logs: false, events: false } as Choice));
-      return { what, input, row: h("label", { class: "share-what" }, input, h("span", { class: "name" }, titles[what]), h("span", { class: "words" }, words)) };
+      const words =
+        choice === null
+          ? "chosen from lists"
+          : partsWords(partsOf({ ...choice, logs: false, events: false } as Choice));
+      return {
+        what,
+        input,
+        row: h(
+          "label",
+          { class: "share-what" },
+          input,
+          h("span", { class: "name" }, titles[what]),
+          h("span", { class: "words" }, words),
+        ),
+      };
     });
     const chosen = (): What => radios.find((r) => r.input.checked)?.what ?? usual;
     const durations = times.map(({ seconds, words }, i) => {
@@ -123,20 +174,45 @@ export class ShareDialog {
       input.checked = i === 1;
       return h("label", {}, input, h("span", {}, words));
     });
-    const note = h("input", { type: "text", id: "share-note", name: "note", maxlength: String(longestNote), placeholder: "What it is for; guests see it", autocomplete: "off" });
+    const note = h("input", {
+      type: "text",
+      id: "share-note",
+      name: "note",
+      maxlength: String(longestNote),
+      placeholder: "What it is for; guests see it",
+      autocomplete: "off",
+    });
     const sees = h("p", { class: "share-sees", role: "status" });
     const failed = h("p", { class: "share-failed", role: "alert", hidden: true });
     const make = h("button", { type: "submit", class: "primary" }, "Create link");
     const bare = h("strong", {});
-    const form = h("form", { class: "share-form" },
+    const form = h(
+      "form",
+      { class: "share-form" },
       h("fieldset", {}, h("legend", {}, "What"), ...radios.map((r) => r.row), kinds.element),
-      h("fieldset", { class: "share-times" }, h("legend", {}, "For how long"), h("div", { class: "segments" }, ...durations)),
+      h(
+        "fieldset",
+        { class: "share-times" },
+        h("legend", {}, "For how long"),
+        h("div", { class: "segments" }, ...durations),
+      ),
       h("div", { class: "share-note" }, h("label", { for: "share-note" }, "Note"), note),
-      h("div", { class: "share-means" },
+      h(
+        "div",
+        { class: "share-means" },
         sees,
-        h("p", {}, "Whoever has the link sees it until it ends, without a login, and with your rights as they are at each moment: what you may not see any more, they do not see either. Values of Secrets, of ConfigMaps and of environment variables are masked for guests, always. ", bare)),
+        h(
+          "p",
+          {},
+          "Whoever has the link sees it until it ends, without a login, and with your rights as they are at each " +
+            "moment: what you may not see any more, they do not see either. Values of Secrets, of ConfigMaps and of " +
+            "environment variables are masked for guests, always. ",
+          bare,
+        ),
+      ),
       failed,
-      h("div", { class: "share-foot" }, make));
+      h("div", { class: "share-foot" }, make),
+    );
     this.told = () => {
       const what = chosen();
       const choice = of(what);
@@ -145,7 +221,12 @@ export class ShareDialog {
       radios.find((r) => r.what === what)?.row.after(extras);
       (extras.children[0] as HTMLElement).hidden = seen === null || !hasLogs(seen.kind);
       (extras.children[1] as HTMLElement).hidden = seen === null || !hasEvents(seen.kind);
-      setText(extras.children[1]?.lastElementChild as Element, what === "object" ? "With the events that name it" : `With all events ${seen?.kind.namespaced === true ? "there" : `in ${eventsOfNone}`}`);
+      setText(
+        extras.children[1]?.lastElementChild as Element,
+        what === "object"
+          ? "With the events that name it"
+          : `With all events ${seen?.kind.namespaced === true ? "there" : `in ${eventsOfNone}`}`,
+      );
       const parts = choice === null ? [] : partsOf(choice);
       setText(sees, seesWords(parts, document.documentElement.dataset["open"] !== undefined));
       setText(bare, bareWords(parts) ?? "");
@@ -175,26 +256,46 @@ export class ShareDialog {
     let answer: Response;
     try {
       answer = await fetch(under("/api/v1/shares"), {
-        method: "POST", headers: { "content-type": "application/json", accept: "application/json" },
-        body: JSON.stringify(bodyOf(choice, base, seconds, note)), signal: AbortSignal.timeout(20_000),
+        method: "POST",
+        headers: { "content-type": "application/json", accept: "application/json" },
+        body: JSON.stringify(bodyOf(choice, base, seconds, note)),
+        signal: AbortSignal.timeout(20_000),
       });
     } catch {
-      throw new Error("Glasshouse cannot be reached: no link was made, as far as is known. The list of links says whether there is one.");
+      throw new Error(
+        "Glasshouse cannot be reached: no link was made, as far as is known. The list of links says whether there is " +
+          "one.",
+      );
     }
     if (!answer.ok) {
       const { title, detail } = await problemOf(answer);
       throw new Error(`${title}. ${detail}`);
     }
     const made = readMade(await answer.json().catch(() => null));
-    if (made === null) throw new Error("The answer was not understood. Reload the page, and look at the list of links.");
+    if (made === null)
+      throw new Error("The answer was not understood. Reload the page, and look at the list of links.");
     if (this.dialog.open) this.tell(made);
   }
 
   // Shows the new link. It is shown only this once.
-  private tell({ url, persistent, link }: { url: string; persistent: boolean; link: { expires: string; parts: Parameters<typeof partsWords>[0] } }): void {
+  private tell({
+    url,
+    persistent,
+    link,
+  }: {
+    url: string;
+    persistent: boolean;
+    link: { expires: string; parts: Parameters<typeof partsWords>[0] };
+  }): void {
     this.kinds?.close();
     this.kinds = null;
-    const address = h("input", { type: "text", readonly: true, class: "share-url", "aria-label": "The link", spellcheck: "false" });
+    const address = h("input", {
+      type: "text",
+      readonly: true,
+      class: "share-url",
+      "aria-label": "The link",
+      spellcheck: "false",
+    });
     const copy = h("button", { type: "button", class: "primary" }, "Copy");
     const wall = h("input", { type: "checkbox", name: "kiosk" });
     const code = h("div", { class: "share-code" });
@@ -210,11 +311,18 @@ export class ShareDialog {
     };
     wall.addEventListener("change", draw);
     address.addEventListener("focus", () => address.select());
-    copy.addEventListener("click", () => void copyText(current()).then((done) => {
-      setText(copy, done ? "Copied" : "Copy");
-      setText(said, done ? "The link is copied." : "The browser does not let it be copied: it is selected, for you to copy.");
-      if (!done) address.select();
-    }));
+    copy.addEventListener(
+      "click",
+      () =>
+        void copyText(current()).then((done) => {
+          setText(copy, done ? "Copied" : "Copy");
+          setText(
+            said,
+            done ? "The link is copied." : "The browser does not let it be copied: it is selected, for you to copy.",
+          );
+          if (!done) address.select();
+        }),
+    );
     const another = h("button", { type: "button" }, "Another link");
     const done = h("button", { type: "button" }, "Done");
     another.addEventListener("click", () => this.show("new"));
@@ -225,15 +333,47 @@ export class ShareDialog {
       ["Copy it now: it is shown this once, and only a hash of it is kept. It can be taken back under Links."],
       ...(persistent ? [] : [lasting()]),
     ];
-    const near = isLoopback(hostname) ? [h("p", { class: "share-near" }, `${hostname} is an address of this machine alone, as through a port-forward: others cannot open the link. For a team it needs an address of its own, as an ingress gives one.`)] : [];
-    this.body.replaceChildren(h("div", { class: "share-made" },
-      said,
-      h("div", { class: "share-line" }, address, copy),
-      ...near,
-      h("div", { class: "share-beside" }, code, h("div", { class: "share-notes" },
-        ...notes.map((n) => h("p", {}, ...n)),
-        h("label", {}, wall, h("span", {}, h("span", { class: "name" }, "For a wall screen"), " big type, and nothing but what is shown (kiosk)")))),
-      h("div", { class: "share-foot" }, another, done)));
+    const near = isLoopback(hostname)
+      ? [
+          h(
+            "p",
+            { class: "share-near" },
+            `${hostname} is an address of this machine alone, as through a port-forward: others cannot open the ` +
+              "link. For a team it needs an address of its own, as an ingress gives one.",
+          ),
+        ]
+      : [];
+    this.body.replaceChildren(
+      h(
+        "div",
+        { class: "share-made" },
+        said,
+        h("div", { class: "share-line" }, address, copy),
+        ...near,
+        h(
+          "div",
+          { class: "share-beside" },
+          code,
+          h(
+            "div",
+            { class: "share-notes" },
+            ...notes.map((n) => h("p", {}, ...n)),
+            h(
+              "label",
+              {},
+              wall,
+              h(
+                "span",
+                {},
+                h("span", { class: "name" }, "For a wall screen"),
+                " big type, and nothing but what is shown (kiosk)",
+              ),
+            ),
+          ),
+        ),
+        h("div", { class: "share-foot" }, another, done),
+      ),
+    );
     draw();
     copy.focus();
   }

@@ -18,7 +18,8 @@ interface Line {
 /** Returns the lines that contain all typed words. Chosen lines stay, and are first. */
 export function offeredLines(lines: readonly Line[], chosen: ReadonlySet<string>, typed: string): Line[] {
   const words = typed.toLowerCase().split(/\s+/).filter((w) => w !== "");
-  const has = ({ key, text, detail }: Line): boolean => words.every((w) => `${key} ${text} ${detail}`.toLowerCase().includes(w));
+  const has = ({ key, text, detail }: Line): boolean =>
+    words.every((w) => `${key} ${text} ${detail}`.toLowerCase().includes(w));
   return [...lines.filter((l) => chosen.has(l.key)), ...lines.filter((l) => !chosen.has(l.key) && has(l))];
 }
 
@@ -35,8 +36,20 @@ class Boxes {
   constructor(title: string, chosen: readonly string[], private readonly told: () => void, ...above: HTMLElement[]) {
     this.chosen = new Set(chosen);
     this.first = chosen;
-    this.filter = h("input", { type: "search", placeholder: `Filter ${title.toLowerCase()}`, "aria-label": `Filter ${title.toLowerCase()}`, autocomplete: "off", spellcheck: "false" });
-    this.element = h("div", { class: "share-list", role: "group", "aria-label": title }, this.filter, h("div", { class: "pop-body" }, ...above, this.list), this.rest);
+    this.filter = h("input", {
+      type: "search",
+      placeholder: `Filter ${title.toLowerCase()}`,
+      "aria-label": `Filter ${title.toLowerCase()}`,
+      autocomplete: "off",
+      spellcheck: "false",
+    });
+    this.element = h(
+      "div",
+      { class: "share-list", role: "group", "aria-label": title },
+      this.filter,
+      h("div", { class: "pop-body" }, ...above, this.list),
+      this.rest,
+    );
     this.filter.addEventListener("input", () => this.draw());
     this.filter.addEventListener("keydown", (e) => {
       if (e.key !== "Enter") return;
@@ -78,16 +91,43 @@ class Boxes {
 
   draw(): void {
     const found = offeredLines(this.lines, new Set(this.first), this.filter.value);
-    keep(this.list, found.slice(0, most), () => h("li", {}, h("label", { class: "pick" }, h("input", { type: "checkbox" }), h("span", { class: "name" }), h("span", { class: "hint" }))), (e, l) => {
-      const [box, name, hint] = (e.firstElementChild as Element).children as unknown as [HTMLInputElement, Element, Element];
-      box.value = l.key;
-      box.checked = this.chosen.has(l.key);
-      setText(name, l.text);
-      setAttr(name, "title", l.text);
-      setText(hint, l.detail);
-    });
+    keep(
+      this.list,
+      found.slice(0, most),
+      () =>
+        h(
+          "li",
+          {},
+          h(
+            "label",
+            { class: "pick" },
+            h("input", { type: "checkbox" }),
+            h("span", { class: "name" }),
+            h("span", { class: "hint" }),
+          ),
+        ),
+      (e, l) => {
+        const [box, name, hint] = (e.firstElementChild as Element).children as unknown as [
+          HTMLInputElement,
+          Element,
+          Element,
+        ];
+        box.value = l.key;
+        box.checked = this.chosen.has(l.key);
+        setText(name, l.text);
+        setAttr(name, "title", l.text);
+        setText(hint, l.detail);
+      },
+    );
     this.rove(document.activeElement);
-    setText(this.rest, found.length > most ? `${found.length - most} more: type to find them.` : found.length === 0 ? "Nothing is called so." : "");
+    setText(
+      this.rest,
+      found.length > most
+        ? `${found.length - most} more: type to find them.`
+        : found.length === 0
+          ? "Nothing is called so."
+          : "",
+    );
   }
 }
 
@@ -98,13 +138,24 @@ export class KindsChooser {
   private readonly feed: Feed;
   readonly element: HTMLElement;
 
-  constructor(live: Live, private readonly known: readonly Listed[], ref: string, private readonly ns: readonly string[], private readonly told: () => void) {
+  constructor(
+    live: Live,
+    private readonly known: readonly Listed[],
+    ref: string,
+    private readonly ns: readonly string[],
+    private readonly told: () => void,
+  ) {
     const has = known.some((k) => k.ref === ref);
     this.kinds = new Boxes("Kinds", has ? [ref] : [], told);
-    this.spaces = new Boxes("Namespaces", ns, () => {
-      if (this.spaces.chosen.size > 0) this.all.checked = false;
-      told();
-    }, h("label", { class: "pick" }, this.all, h("span", { class: "name" }, "All namespaces")));
+    this.spaces = new Boxes(
+      "Namespaces",
+      ns,
+      () => {
+        if (this.spaces.chosen.size > 0) this.all.checked = false;
+        told();
+      },
+      h("label", { class: "pick" }, this.all, h("span", { class: "name" }, "All namespaces")),
+    );
     this.all.addEventListener("change", () => {
       if (this.all.checked) this.spaces.chosen.clear();
       this.spaces.draw();
@@ -112,7 +163,14 @@ export class KindsChooser {
     this.spaces.filter.addEventListener("input", () => this.draw());
     this.element = h("div", { class: "share-kinds" }, this.kinds.element, this.spaces.element);
     const draw = (): void => this.draw();
-    this.feed = new Feed(live, { resource: "core/v1/namespaces" }, { sort: null, q: "" }, { arrived: draw, moved: draw, dropped: draw, told: draw }, Infinity, 0);
+    this.feed = new Feed(
+      live,
+      { resource: "core/v1/namespaces" },
+      { sort: null, q: "" },
+      { arrived: draw, moved: draw, dropped: draw, told: draw },
+      Infinity,
+      0,
+    );
     this.kinds.lines = known.map((k) => ({ key: k.ref, text: plural(k), detail: k.group === "core" ? "" : k.group }));
     this.kinds.draw();
     this.draw();
@@ -125,7 +183,9 @@ export class KindsChooser {
   /** The current choice; null if it is incomplete. */
   get choice(): Choice | null {
     // In the order of selection: guests start at the first resource.
-    const kinds = [...this.kinds.chosen].map((ref) => this.known.find((k) => k.ref === ref)).filter((k) => k !== undefined);
+    const kinds = [...this.kinds.chosen]
+      .map((ref) => this.known.find((k) => k.ref === ref))
+      .filter((k) => k !== undefined);
     const ns = [...this.spaces.chosen].sort();
     const where = this.all.checked || ns.length > 0 || kinds.every((k) => !k.namespaced);
     return kinds.length === 0 || !where ? null : { what: "kinds", kinds, ns };
@@ -135,7 +195,9 @@ export class KindsChooser {
   private draw(): void {
     const { rows } = this.feed;
     const typed = this.spaces.filter.value.trim();
-    const names = rows.complete ? [...rows.all()].map((e) => e.name) : [...this.ns, ...this.spaces.chosen, ...(isName(typed) ? [typed] : [])];
+    const names = rows.complete
+      ? [...rows.all()].map((e) => e.name)
+      : [...this.ns, ...this.spaces.chosen, ...(isName(typed) ? [typed] : [])];
     this.spaces.lines = [...new Set(names)].sort().map((name) => ({ key: name, text: name, detail: "" }));
     this.spaces.draw();
     this.told();

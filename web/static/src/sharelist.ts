@@ -9,7 +9,11 @@ import { linkWords, partsWords, readLinks, type Link } from "./sharewords.ts";
 const every = 3000; // ms
 
 /** Explains that links end when the program restarts. */
-export const lasting = (): (Node | string)[] => ["Links end when the program restarts: it was started without ", h("code", {}, "--data-dir"), "."];
+export const lasting = (): (Node | string)[] => [
+  "Links end when the program restarts: it was started without ",
+  h("code", {}, "--data-dir"),
+  ".",
+];
 
 export class LinkList {
   private readonly list = h("ul", { class: "share-links" });
@@ -41,7 +45,11 @@ export class LinkList {
     let trouble = "Glasshouse cannot be reached";
     let read: ReturnType<typeof readLinks> = null;
     try {
-      const answer = await fetch(under("/api/v1/shares"), { cache: "no-store", headers: { accept: "application/json" }, signal: AbortSignal.timeout(10_000) });
+      const answer = await fetch(under("/api/v1/shares"), {
+        cache: "no-store",
+        headers: { accept: "application/json" },
+        signal: AbortSignal.timeout(10_000),
+      });
       if (answer.ok) read = readLinks(await answer.json());
       else {
         const { title, detail } = await problemOf(answer);
@@ -55,9 +63,16 @@ export class LinkList {
       this.links = read.links;
       this.known = new Date(this.now()).toISOString();
       this.foot.replaceChildren(...(read.persistent ? [] : lasting()));
-      setText(this.words, read.links.length === 0 ? "Nothing is shared now. A link that is made stands here until it ends." : "");
+      setText(
+        this.words,
+        read.links.length === 0 ? "Nothing is shared now. A link that is made stands here until it ends." : "",
+      );
     } else {
-      setText(this.words, `${trouble}${this.known === null ? "" : `: these are as of ${clockTime(this.known, this.now())}`}. It is tried again by itself.`);
+      setText(
+        this.words,
+        `${trouble}${this.known === null ? "" : `: these are as of ${clockTime(this.known, this.now())}`}. It is ` +
+          "tried again by itself.",
+      );
     }
     this.draw();
     this.timer = setTimeout(() => void this.poll(), every);
@@ -77,7 +92,19 @@ export class LinkList {
 
   private line(): HTMLElement {
     const end = h("div", { class: "share-end" });
-    const line = h("li", {}, h("div", { class: "share-link" }, h("p", { class: "share-of" }), h("p", { class: "share-for" }), h("p", { class: "share-how" })), h("p", { class: "share-failed", role: "alert" }), end);
+    const line = h(
+      "li",
+      {},
+      h(
+        "div",
+        { class: "share-link" },
+        h("p", { class: "share-of" }),
+        h("p", { class: "share-for" }),
+        h("p", { class: "share-how" }),
+      ),
+      h("p", { class: "share-failed", role: "alert" }),
+      end,
+    );
     queueMicrotask(() => this.drawEnd(end, line.dataset["key"] ?? ""));
     return line;
   }
@@ -98,9 +125,15 @@ export class LinkList {
       else this.ending.delete(id);
       this.drawEnd(end, id);
     };
-    end.replaceChildren(...(sure
-      ? [h("span", {}, "Guests lose it at once."), button("Take it back", "danger", () => void this.revoke(id, end)), button("Keep it", null, () => turn(false))]
-      : [button("Revoke", null, () => turn(true))]));
+    end.replaceChildren(
+      ...(sure
+        ? [
+            h("span", {}, "Guests lose it at once."),
+            button("Take it back", "danger", () => void this.revoke(id, end)),
+            button("Keep it", null, () => turn(false)),
+          ]
+        : [button("Revoke", null, () => turn(true))]),
+    );
     if (had) end.querySelector("button")?.focus();
   }
 
@@ -109,7 +142,11 @@ export class LinkList {
     const buttons = [...end.querySelectorAll("button")];
     for (const b of buttons) b.disabled = true;
     try {
-      const answer = await fetch(under(`/api/v1/shares/${encodeURIComponent(id)}`), { method: "DELETE", headers: { accept: "application/json" }, signal: AbortSignal.timeout(10_000) });
+      const answer = await fetch(under(`/api/v1/shares/${encodeURIComponent(id)}`), {
+        method: "DELETE",
+        headers: { accept: "application/json" },
+        signal: AbortSignal.timeout(10_000),
+      });
       if (!answer.ok && answer.status !== 404) {
         const { title, detail } = await problemOf(answer);
         throw new Error(`${title}. ${detail}`);
@@ -120,10 +157,18 @@ export class LinkList {
       this.draw();
       setText(this.words, "It has ended, and is open nowhere.");
       // Move the focus to the next link, or to the tab.
-      (this.list.children[Math.min(at, this.list.childElementCount - 1)]?.querySelector("button") ?? document.getElementById("share-tab-links"))?.focus();
+      (
+        this.list.children[Math.min(at, this.list.childElementCount - 1)]?.querySelector("button") ??
+        document.getElementById("share-tab-links")
+      )?.focus();
     } catch (err) {
       for (const b of buttons) b.disabled = false;
-      setText(place, err instanceof DOMException || err instanceof TypeError ? "Glasshouse cannot be reached: it may go on." : (err as Error).message);
+      setText(
+        place,
+        err instanceof DOMException || err instanceof TypeError
+          ? "Glasshouse cannot be reached: it may go on."
+          : (err as Error).message,
+      );
     }
   }
 }

@@ -7,8 +7,21 @@ import { formatView, objectHref, plain, type ObjectName, type View } from "./vie
 
 /** What a user wants to share. */
 export type Choice =
-  | { readonly what: "view"; readonly kind: Kind; readonly view: View; readonly logs: boolean; readonly events: boolean }
-  | { readonly what: "object"; readonly kind: Kind; readonly name: ObjectName; readonly tab: string; readonly logs: boolean; readonly events: boolean }
+  | {
+      readonly what: "view";
+      readonly kind: Kind;
+      readonly view: View;
+      readonly logs: boolean;
+      readonly events: boolean;
+    }
+  | {
+      readonly what: "object";
+      readonly kind: Kind;
+      readonly name: ObjectName;
+      readonly tab: string;
+      readonly logs: boolean;
+      readonly events: boolean;
+    }
   | { readonly what: "kinds"; readonly kinds: readonly Kind[]; readonly ns: readonly string[] };
 
 export const pods = "core/v1/pods";
@@ -29,7 +42,15 @@ export const times = [
 /** The longest note, in characters. */
 export const longestNote = 200;
 
-const part = (resource: string, more: Partial<Part> = {}): Part => ({ resource, namespaces: [], labels: "", name: "", q: "", about: "", ...more });
+const part = (resource: string, more: Partial<Part> = {}): Part => ({
+  resource,
+  namespaces: [],
+  labels: "",
+  name: "",
+  q: "",
+  about: "",
+  ...more,
+});
 
 /** Returns the parts of the cluster that a choice covers. */
 export function partsOf(c: Choice): Part[] {
@@ -40,14 +61,27 @@ export function partsOf(c: Choice): Part[] {
       const { ns, labels, q } = c.view;
       const namespaces = c.kind.namespaced ? ns : [];
       const own = { namespaces, labels, q };
-      return [part(c.kind.ref, own), ...(hasLogs(c.kind) && c.logs ? [part(logs, own)] : []), ...(hasEvents(c.kind) && c.events ? [part(events, { namespaces: c.kind.namespaced ? ns : [eventsOfNone] })] : [])];
+      return [
+        part(c.kind.ref, own),
+        ...(hasLogs(c.kind) && c.logs ? [part(logs, own)] : []),
+        ...(hasEvents(c.kind) && c.events
+          ? [part(events, { namespaces: c.kind.namespaced ? ns : [eventsOfNone] })]
+          : []),
+      ];
     }
     case "object": {
       const { kind, name } = c;
       const own = { namespaces: kind.namespaced ? [name.ns] : [], name: name.name };
       const [group = ""] = kind.ref.split("/");
-      const about = { namespaces: [kind.namespaced ? name.ns : eventsOfNone], about: `${kind.kind.toLowerCase()}.${group}/${name.name}` };
-      return [part(kind.ref, own), ...(hasLogs(kind) && c.logs ? [part(logs, own)] : []), ...(hasEvents(kind) && c.events ? [part(events, about)] : [])];
+      const about = {
+        namespaces: [kind.namespaced ? name.ns : eventsOfNone],
+        about: `${kind.kind.toLowerCase()}.${group}/${name.name}`,
+      };
+      return [
+        part(kind.ref, own),
+        ...(hasLogs(kind) && c.logs ? [part(logs, own)] : []),
+        ...(hasEvents(kind) && c.events ? [part(events, about)] : []),
+      ];
     }
   }
 }
@@ -71,7 +105,17 @@ export function toOf(c: Choice, base: string): string {
 }
 
 /** Returns the body of the request to create a link. */
-export const bodyOf = (c: Choice, base: string, seconds: number, note: string): { parts: Part[]; to: string; seconds: number; note: string } => ({ parts: partsOf(c), to: toOf(c, base), seconds, note: note.trim() });
+export const bodyOf = (
+  c: Choice,
+  base: string,
+  seconds: number,
+  note: string,
+): { parts: Part[]; to: string; seconds: number; note: string } => ({
+  parts: partsOf(c),
+  to: toOf(c, base),
+  seconds,
+  note: note.trim(),
+});
 
 /** Describes a part: "pods in shop with app=web that match “err”". */
 export function partWords(p: Part): string {
@@ -92,26 +136,38 @@ export function partWords(p: Part): string {
 /** Describes several parts. Parts in the same namespaces are grouped. */
 export function partsWords(parts: readonly Part[]): string {
   const [first, ...rest] = parts;
-  if (first !== undefined && rest.length > 0 && rest.every((p) => besideWords(first, p) !== null)) return listed([partWords(first), ...rest.map((p) => besideWords(first, p) ?? "")]);
-  const alike = parts.length > 2 && parts.every((p) => p.name === "" && p.labels === "" && p.q === "" && p.about === "" && p.resource.split("/").length === 3);
+  if (first !== undefined && rest.length > 0 && rest.every((p) => besideWords(first, p) !== null))
+    return listed([partWords(first), ...rest.map((p) => besideWords(first, p) ?? "")]);
+  const alike =
+    parts.length > 2 &&
+    parts.every(
+      (p) => p.name === "" && p.labels === "" && p.q === "" && p.about === "" && p.resource.split("/").length === 3,
+    );
   const spaces = [...new Set(parts.map((p) => p.namespaces.join()))].filter((ns) => ns !== "");
   if (!alike || spaces.length > 1) return listed(parts.map(partWords));
   const { namespaces } = parts.find((p) => p.namespaces.length > 0) ?? { namespaces: [] };
-  return `${listed(parts.map((p) => p.resource.split("/")[2] ?? p.resource))}${namespaces.length === 0 ? "" : ` in ${listed(namespaces)}`}`;
+  return `${listed(parts.map((p) => p.resource.split("/")[2] ?? p.resource))}` +
+    `${namespaces.length === 0 ? "" : ` in ${listed(namespaces)}`}`;
 }
 
 /** Describes what guests see. open: the server requires no login. */
 export function seesWords(parts: readonly Part[], open: boolean): string {
   if (parts.length === 0) return "Choose at least one kind, and where.";
   const words = partsWords(parts);
-  return open ? `The link shows ${words}. It keeps nothing from anybody: whoever reaches this address sees everything here anyway, as nobody is asked who they are.` : `Guests see ${words}, and nothing else.`;
+  return open
+    ? `The link shows ${words}. It keeps nothing from anybody: whoever reaches this address sees everything here ` +
+      "anyway, as nobody is asked who they are."
+    : `Guests see ${words}, and nothing else.`;
 }
 
 // Describes a part that is shared because of the part of; null if it is not such a part.
 function besideWords(of: Part, p: Part): string | null {
   const same = JSON.stringify({ ...p, resource: "" }) === JSON.stringify({ ...of, resource: "" });
   if (p.resource === logs && same) return of.name === "" ? "their logs" : "its log";
-  if (p.resource !== events || of.name === "") return p.resource === events && p.q + p.about === "" && p.namespaces.join() === of.namespaces.join() ? "all events there" : null;
+  if (p.resource !== events || of.name === "")
+    return p.resource === events && p.q + p.about === "" && p.namespaces.join() === of.namespaces.join()
+      ? "all events there"
+      : null;
   return p.about.endsWith(`/${of.name}`) ? "the events that name it" : null;
 }
 
@@ -146,7 +202,10 @@ export interface Link {
 export function readLinks(body: unknown): { links: Link[]; persistent: boolean } | null {
   const all = fieldsOf(body);
   if (!Array.isArray(all["shares"])) return null;
-  return { links: all["shares"].map((s) => readLink(fieldsOf(s))).filter((s) => s.id !== ""), persistent: all["persistent"] === true };
+  return {
+    links: all["shares"].map((s) => readLink(fieldsOf(s))).filter((s) => s.id !== ""),
+    persistent: all["persistent"] === true,
+  };
 }
 
 /** Decodes the response to POST /api/v1/shares; null if it is invalid. */
@@ -159,13 +218,21 @@ export function readMade(body: unknown): { url: string; persistent: boolean; lin
 function readLink(s: Readonly<Record<string, unknown>>): Link {
   const viewers = s["viewers"];
   return {
-    id: text(s["id"]), to: text(s["to"]), expires: text(s["expires"]), created: text(s["created"]), lastUsed: text(s["lastUsed"]), note: text(s["note"]),
-    creator: text(s["creator"]) || text(fieldsOf(s["creator"])["name"]), viewers: typeof viewers === "number" ? viewers : 0, parts: readParts(s["parts"]),
+    id: text(s["id"]),
+    to: text(s["to"]),
+    expires: text(s["expires"]),
+    created: text(s["created"]),
+    lastUsed: text(s["lastUsed"]),
+    note: text(s["note"]),
+    creator: text(s["creator"]) || text(fieldsOf(s["creator"])["name"]),
+    viewers: typeof viewers === "number" ? viewers : 0,
+    parts: readParts(s["parts"]),
   };
 }
 
 const text = (v: unknown): string => (typeof v === "string" ? v : "");
-const fieldsOf = (v: unknown): Readonly<Record<string, unknown>> => (typeof v === "object" && v !== null ? (v as Readonly<Record<string, unknown>>) : {});
+const fieldsOf = (v: unknown): Readonly<Record<string, unknown>> =>
+  typeof v === "object" && v !== null ? (v as Readonly<Record<string, unknown>>) : {};
 
 /** Describes a link: its creator, its expiry, the number of viewers and the time of the last use. */
 export function linkWords(l: Link, now: number): string {
@@ -174,12 +241,19 @@ export function linkWords(l: Link, now: number): string {
     ...(l.creator === "" ? [] : [`by ${l.creator}`]),
     left <= 0 ? "has ended" : `ends in ${humanDuration(left > 3_600_000 ? left + 59_000 : left)}`,
     l.viewers === 0 ? "nobody looks now" : l.viewers === 1 ? "one looks now" : `${l.viewers} look now`,
-    l.viewers > 0 ? "" : l.lastUsed === "" ? "never used" : `last used ${humanDuration(Math.max(0, now - Date.parse(l.lastUsed)))} ago`,
-  ].filter((w) => w !== "").join(" · ");
+    l.viewers > 0
+      ? ""
+      : l.lastUsed === ""
+        ? "never used"
+        : `last used ${humanDuration(Math.max(0, now - Date.parse(l.lastUsed)))} ago`,
+  ]
+    .filter((w) => w !== "")
+    .join(" · ");
 }
 
 /** Whether a host name is a loopback address. */
-export const isLoopback = (host: string): boolean => host === "localhost" || host.endsWith(".localhost") || host === "[::1]" || /^127(\.\d+){3}$/.test(host);
+export const isLoopback = (host: string): boolean =>
+  host === "localhost" || host.endsWith(".localhost") || host === "[::1]" || /^127(\.\d+){3}$/.test(host);
 
 /** Returns the same link in kiosk mode. */
 export function kioskUrl(url: string): string {

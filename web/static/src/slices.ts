@@ -50,4 +50,5 @@ interface Scheduler {
 }
 
 // A timer is the fallback only, because browsers delay it when the page is hidden.
-const pauseOfPage = (): Promise<void> => (globalThis as { scheduler?: Scheduler }).scheduler?.yield?.() ?? new Promise((done) => setTimeout(done));
+const pauseOfPage = (): Promise<void> =>
+  (globalThis as { scheduler?: Scheduler }).scheduler?.yield?.() ?? new Promise((done) => setTimeout(done));

@@ -52,7 +52,11 @@ function rankText(cell: string, column: Pick<Column, "relative">): Rank {
   }
   // Durations in columns that the server did not mark as such: 90m is longer than 1h. A lone "5m" may be five
   // milli-units or five minutes; tables print minutes.
-  if (duration.test(text)) return [...text.matchAll(/(\d+)([smhdy])/g)].reduce((sum, [, n, unit]) => sum + Number(n) * (seconds[unit ?? ""] ?? 0), 0);
+  if (duration.test(text))
+    return [...text.matchAll(/(\d+)([smhdy])/g)].reduce(
+      (sum, [, n, unit]) => sum + Number(n) * (seconds[unit ?? ""] ?? 0),
+      0,
+    );
   const q = quantity.exec(text);
   if (q !== null) return Number(q[1]) * (units[q[2] ?? ""] ?? 1);
   const f = fraction.exec(text);

@@ -16,24 +16,46 @@ const most = 200; // rows drawn at most
  * Returns the namespaces that contain the typed words, or those of one of several names separated by commas. The chosen
  * ones are first, then the recent ones, then the others.
  */
-export function offered(known: Iterable<string>, chosen: readonly string[], recent: readonly string[], typed: string): string[] {
+export function offered(
+  known: Iterable<string>,
+  chosen: readonly string[],
+  recent: readonly string[],
+  typed: string,
+): string[] {
   const all = new Set([...chosen, ...known]);
   const rank = (ns: string): number => (chosen.includes(ns) ? 0 : recent.includes(ns) ? 1 + recent.indexOf(ns) : 100);
-  const either = typed.toLowerCase().split(",").map((t) => t.split(/\s+/).filter((w) => w !== "")).filter((words) => words.length > 0);
-  return [...all].filter((ns) => either.length === 0 || either.some((words) => words.every((w) => ns.includes(w)))).sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+  const either = typed
+    .toLowerCase()
+    .split(",")
+    .map((t) => t.split(/\s+/).filter((w) => w !== ""))
+    .filter((words) => words.length > 0);
+  return [...all]
+    .filter((ns) => either.length === 0 || either.some((words) => words.every((w) => ns.includes(w))))
+    .sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
 }
 
 /** Whether a text is a valid name for a namespace. */
 export const isName = (text: string): boolean => /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(text);
 
 export class SpaceChooser implements Content {
-  readonly focus = h("input", { type: "text", placeholder: "Filter or type a name", "aria-label": "Filter namespaces", autocomplete: "off", spellcheck: "false" });
+  readonly focus = h("input", {
+    type: "text",
+    placeholder: "Filter or type a name",
+    "aria-label": "Filter namespaces",
+    autocomplete: "off",
+    spellcheck: "false",
+  });
   private readonly all = h("input", { type: "checkbox", "data-all": true });
   private readonly list = h("ul", { class: "pop-list" });
   private readonly note = h("p", { class: "pop-note", role: "status" });
   readonly elements = [
     h("div", { class: "pop-head" }, this.focus),
-    h("div", { class: "pop-body" }, h("label", { class: "pick" }, this.all, h("span", { class: "name" }, "All namespaces")), this.list),
+    h(
+      "div",
+      { class: "pop-body" },
+      h("label", { class: "pick" }, this.all, h("span", { class: "name" }, "All namespaces")),
+      this.list,
+    ),
     this.note,
   ];
   private readonly feed: Feed | null; // null for guests, to whom only the shared namespaces are shown
@@ -49,7 +71,22 @@ export class SpaceChooser implements Content {
   ) {
     this.first = page.view.ns;
     const shared = (this.shared = sharedSpaces(page.view.ref));
-    this.feed = shared !== null ? null : new Feed(live, { resource: "core/v1/namespaces" }, { sort: null, q: "" }, { arrived: () => this.draw(), moved: () => this.draw(), dropped: () => this.draw(), told: () => this.draw() }, Infinity, 0);
+    this.feed =
+      shared !== null
+        ? null
+        : new Feed(
+            live,
+            { resource: "core/v1/namespaces" },
+            { sort: null, q: "" },
+            {
+              arrived: () => this.draw(),
+              moved: () => this.draw(),
+              dropped: () => this.draw(),
+              told: () => this.draw(),
+            },
+            Infinity,
+            0,
+          );
     this.focus.addEventListener("input", () => this.draw());
     this.all.addEventListener("change", () => this.choose([]));
     this.list.addEventListener("change", (e) => {
@@ -87,7 +124,16 @@ export class SpaceChooser implements Content {
   }
 
   private words(found: number, typed: string, complete: boolean, refused: boolean): string {
-    const why = this.feed === null ? (complete ? "" : "These are the ones seen so far. ") : refused ? "The cluster does not let its namespaces be listed: these are the ones seen so far. " : complete ? "" : "Reading the namespaces. ";
+    const why =
+      this.feed === null
+        ? complete
+          ? ""
+          : "These are the ones seen so far. "
+        : refused
+          ? "The cluster does not let its namespaces be listed: these are the ones seen so far. "
+          : complete
+            ? ""
+            : "Reading the namespaces. ";
     if (found === 0 && typed !== "") {
       const names = namespaces(typed);
       if (!complete && names.every(isName)) return `${why}Enter shows ${names.join(", ")}.`;
@@ -100,9 +146,19 @@ export class SpaceChooser implements Content {
   private line(name: string, on: boolean): HTMLElement {
     const box = h("input", { type: "checkbox", value: name });
     box.checked = on;
-    const old = this.list.contains(document.activeElement) && (document.activeElement as HTMLInputElement).value === name;
+    const old =
+      this.list.contains(document.activeElement) && (document.activeElement as HTMLInputElement).value === name;
     if (old) queueMicrotask(() => box.focus());
-    return h("li", {}, h("label", { class: "pick" }, box, h("span", { class: "name", title: name }, name)), h("button", { type: "button", class: "only", tabindex: "-1", "data-only": name, "aria-label": `Only ${name}` }, "only"));
+    return h(
+      "li",
+      {},
+      h("label", { class: "pick" }, box, h("span", { class: "name", title: name }, name)),
+      h(
+        "button",
+        { type: "button", class: "only", tabindex: "-1", "data-only": name, "aria-label": `Only ${name}` },
+        "only",
+      ),
+    );
   }
 
   private toggle(name: string, on: boolean): void {
@@ -143,7 +199,12 @@ export class SpaceChooser implements Content {
     const names = this.names;
     const known = names === null ? null : new Set(names);
     if (typed.length === 0) this.done();
-    else if (typed.every((name) => (known === null ? isName(name) && (first === undefined || typed.length > 1 || first === name) : known.has(name)))) this.end(typed);
+    else if (
+      typed.every((name) =>
+        known === null ? isName(name) && (first === undefined || typed.length > 1 || first === name) : known.has(name),
+      )
+    )
+      this.end(typed);
     else if (first !== undefined) this.end([first]);
   }
 }

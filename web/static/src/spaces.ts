@@ -15,7 +15,12 @@ export function namespaceWords(ns: readonly string[]): string {
  * all exist, or if the list was never known. Same as missing in words.go.
  */
 export function missingWords(ns: readonly string[], known: Ordered | null, when: string | null): string | null {
-  const missing = known instanceof Rows && known.complete ? ns.filter((n) => known.get(keyOf("", n)) === undefined) : [];
+  const missing =
+    known instanceof Rows && known.complete ? ns.filter((n) => known.get(keyOf("", n)) === undefined) : [];
   const which = missing.join(" or ");
-  return which === "" ? null : when === null ? `There is no namespace ${which}.` : `There was no namespace ${which} ${when}.`;
+  return which === ""
+    ? null
+    : when === null
+      ? `There is no namespace ${which}.`
+      : `There was no namespace ${which} ${when}.`;
 }

@@ -32,8 +32,19 @@ export interface Status {
 }
 
 export function status(k: Known, now: number): Status {
-  const say = (tone: Status["tone"], words: string, count: number | null = null, total: number | null = null): Status => ({ tone, words, count, total });
-  const arriving = (words: string): Status => say("busy", words, k.arriving > 0 ? k.arriving : null, k.arriving > 0 && k.expected >= k.arriving ? k.expected : null);
+  const say = (
+    tone: Status["tone"],
+    words: string,
+    count: number | null = null,
+    total: number | null = null,
+  ): Status => ({ tone, words, count, total });
+  const arriving = (words: string): Status =>
+    say(
+      "busy",
+      words,
+      k.arriving > 0 ? k.arriving : null,
+      k.arriving > 0 && k.expected >= k.arriving ? k.expected : null,
+    );
   if (k.connection === "lost") return say("bad", `${doubt(k, now)}, trying again`);
   if (k.connection === "connecting") return say("busy", "Connecting");
   if (k.problem !== null) return say("bad", k.problem.title === "" ? "Failed" : k.problem.title);
@@ -85,7 +96,8 @@ export function coverage(k: Known): string | null {
 /** Describes since when the data may be outdated; null while updates arrive. */
 export function doubt(k: Pick<Known, "connection" | "since" | "state">, now: number): string | null {
   if (k.connection === "lost") return `Disconnected since ${clockTime(new Date(k.since).toISOString(), now)}`;
-  if (k.state?.state === "stale") return k.state.since === "" ? "Stale" : `Stale since ${clockTime(k.state.since, now)}`;
+  if (k.state?.state === "stale")
+    return k.state.since === "" ? "Stale" : `Stale since ${clockTime(k.state.since, now)}`;
   return null;
 }
 
@@ -104,8 +116,16 @@ export function lastKnown(k: Known, now: number): string | null {
  */
 export function aloneWords(said: string, reached: boolean | null, at: string, now: number): string {
   const closed = "no WebSocket to it can be opened, as where a proxy forbids them";
-  const why = said !== "" ? `Glasshouse said: ${said}` : reached === null ? closed.replace("it", "Glasshouse") : reached ? `Glasshouse answers, but ${closed}` : "Glasshouse cannot be reached from this browser";
-  return `Not live: ${why}. What is shown was read at ${clockTime(at, now)}; its links and boxes read anew, and it becomes live by itself as soon as it can.`;
+  const why =
+    said !== ""
+      ? `Glasshouse said: ${said}`
+      : reached === null
+        ? closed.replace("it", "Glasshouse")
+        : reached
+          ? `Glasshouse answers, but ${closed}`
+          : "Glasshouse cannot be reached from this browser";
+  return `Not live: ${why}. What is shown was read at ${clockTime(at, now)}; its links and boxes read anew, and it ` +
+    "becomes live by itself as soon as it can.";
 }
 
 /** A note in place of the rows, with the next step. */
@@ -120,18 +140,50 @@ export interface Note {
  * Returns the note for a table that shows no rows, or null if none is needed. chosen: the user chose the namespaces.
  * namespaced: the resource is namespaced. guest: the viewer is a guest, who has no permissions to request.
  */
-export function note(k: Known, resource: string, total: number, narrowed: boolean, now: number, chosen = false, namespaced = true, guest = shared() !== null): Note | null {
-  const say = (title: string, detail: string, next: string, act: Note["act"] = null): Note => ({ title, detail, next, act });
-  if (k.problem !== null) return say(k.problem.title || "The request failed", k.problem.detail, narrowed ? "Change the filters, or" : "", narrowed ? "show-all" : "retry");
+export function note(
+  k: Known,
+  resource: string,
+  total: number,
+  narrowed: boolean,
+  now: number,
+  chosen = false,
+  namespaced = true,
+  guest = shared() !== null,
+): Note | null {
+  const say = (title: string, detail: string, next: string, act: Note["act"] = null): Note => ({
+    title,
+    detail,
+    next,
+    act,
+  });
+  if (k.problem !== null)
+    return say(
+      k.problem.title || "The request failed",
+      k.problem.detail,
+      narrowed ? "Change the filters, or" : "",
+      narrowed ? "show-all" : "retry",
+    );
   switch (k.state?.state) {
     case "forbidden": {
       const title = `You may not list ${resource}`;
       // Without a choice, the server shows the namespaces that the user may read.
-      if (chosen) return say(title, k.state.reason, guest ? "" : "Ask for the right to list and watch them, or", "show-allowed");
-      return say(title, k.state.reason, guest ? "" : `${namespaced ? "Choose a namespace that you may read, or ask" : "Ask"} for the right to list and watch them.`);
+      if (chosen)
+        return say(title, k.state.reason, guest ? "" : "Ask for the right to list and watch them, or", "show-allowed");
+      return say(
+        title,
+        k.state.reason,
+        guest
+          ? ""
+          : `${namespaced ? "Choose a namespace that you may read, or ask" : "Ask"} for the right to list and watch ` +
+            "them.",
+      );
     }
     case "absent":
-      return say(`This cluster does not serve ${resource}`, k.state.reason, "They appear here by themselves once their API is installed.");
+      return say(
+        `This cluster does not serve ${resource}`,
+        k.state.reason,
+        "They appear here by themselves once their API is installed.",
+      );
     case "failed":
       return say(`Reading ${resource} failed`, k.state.reason, "It is tried again by itself.");
   }
@@ -141,38 +193,78 @@ export function note(k: Known, resource: string, total: number, narrowed: boolea
   const s = status(k, now);
   const where = narrowed ? " in the namespaces and with the labels chosen" : "";
   // The banner above the table reports the outdated data.
-  if (k.complete && total > 0) return say("Nothing matches", here(`None of ${s.tone === "live" ? `${digits(total)} ${resource}` : `the ${digits(total)} ${resource} known then`} matches the filter.`), "", "show-all");
+  if (k.complete && total > 0)
+    return say(
+      "Nothing matches",
+      here(
+        "None of " +
+          `${s.tone === "live" ? `${digits(total)} ${resource}` : `the ${digits(total)} ${resource} known then`} ` +
+          "matches the filter.",
+      ),
+      "",
+      "show-all",
+    );
   const when = lastKnown(k, now);
   const were = here(`There were none${where} ${when ?? "now"}.`);
   if (k.complete && doubted !== null) {
     const lost = k.connection === "lost";
-    const why = lost ? (k.said === "" ? "" : `Glasshouse said: ${k.said}.`) : k.state?.reason ? `The cluster's watch is interrupted: ${k.state.reason}.` : "The cluster's watch is interrupted.";
-    const next = lost ? "It is tried again by itself. Is the program still running?" : "It is tried again by itself; what came meanwhile is shown then.";
+    const why = lost
+      ? k.said === ""
+        ? ""
+        : `Glasshouse said: ${k.said}.`
+      : k.state?.reason
+        ? `The cluster's watch is interrupted: ${k.state.reason}.`
+        : "The cluster's watch is interrupted.";
+    const next = lost
+      ? "It is tried again by itself. Is the program still running?"
+      : "It is tried again by itself; what came meanwhile is shown then.";
     return say(doubted, why === "" ? were : `${were} ${why}`, next);
   }
   // The new connection has not delivered any data yet.
   if (k.complete && when !== null) return say(s.words, were, "");
-  if (k.complete && narrowed) return say(`No ${resource} here`, here("There is none in the namespaces and with the labels chosen."), "The first one appears by itself, or", "show-all");
-  if (k.complete) return say(`No ${resource}`, only ?? "The cluster holds none now.", "The first one appears here by itself.");
-  if (k.connection === "lost") return say("Disconnected", k.said === "" ? "Glasshouse cannot be reached from this browser." : `Glasshouse said: ${k.said}.`, "It is tried again by itself. Is the program still running?");
+  if (k.complete && narrowed)
+    return say(
+      `No ${resource} here`,
+      here("There is none in the namespaces and with the labels chosen."),
+      "The first one appears by itself, or",
+      "show-all",
+    );
+  if (k.complete)
+    return say(`No ${resource}`, only ?? "The cluster holds none now.", "The first one appears here by itself.");
+  if (k.connection === "lost")
+    return say(
+      "Disconnected",
+      k.said === "" ? "Glasshouse cannot be reached from this browser." : `Glasshouse said: ${k.said}.`,
+      "It is tried again by itself. Is the program still running?",
+    );
   const far = s.count === null ? "" : s.total === null ? `${countWords(s)} so far` : countWords(s);
-  if (k.anew) return say(`Reading ${resource} anew`, `What was held could not be carried on from${far === "" ? "." : `; ${far}`}`, "");
+  if (k.anew)
+    return say(
+      `Reading ${resource} anew`,
+      `What was held could not be carried on from${far === "" ? "." : `; ${far}`}`,
+      "",
+    );
   return say(`Reading ${resource}`, far, "");
 }
 
 /** Returns the note if the resource may no longer be read; null if it may. */
-export const forbidden = (k: Known, resource: string): Note | null => (k.state?.state === "forbidden" ? note(k, resource, 0, false, 0) : null);
+export const forbidden = (k: Known, resource: string): Note | null =>
+  k.state?.state === "forbidden" ? note(k, resource, 0, false, 0) : null;
 
 /**
  * Returns the text above rows that may be outdated, or in place of an object; null if none is needed. guest: as for
  * note.
  */
 export function banner(k: Known, now: number, guest = shared() !== null): string | null {
-  if (k.connection === "lost") return `${doubt(k, now)}${k.said === "" ? "" : `: ${k.said}`}. What is shown is from before, and is brought up to date as soon as the server answers.`;
+  if (k.connection === "lost")
+    return `${doubt(k, now)}${k.said === "" ? "" : `: ${k.said}`}. What is shown is from before, and is brought up ` +
+      "to date as soon as the server answers.";
   if (k.problem !== null) return `${k.problem.title}. ${k.problem.detail}`;
   switch (k.state?.state) {
     case "stale":
-      return `${status(k, now).words}: ${k.state.reason === "" ? "the cluster's watch is interrupted" : k.state.reason}. What is shown may have changed since.`;
+      return `${status(k, now).words}: ` +
+        `${k.state.reason === "" ? "the cluster's watch is interrupted" : k.state.reason}. What is shown may have ` +
+        "changed since.";
     case "forbidden":
       return `Forbidden: ${k.state.reason}${guest ? "" : " Ask for that right: with it, this appears here by itself."}`;
     case "failed":

@@ -43,7 +43,11 @@ export class StatusPage {
   }
 
   private async fetch(): Promise<Ledger> {
-    const answer = await fetch(under("/api/v1/status"), { cache: "no-store", headers: { accept: "application/json" }, signal: AbortSignal.timeout(2 * every) });
+    const answer = await fetch(under("/api/v1/status"), {
+      cache: "no-store",
+      headers: { accept: "application/json" },
+      signal: AbortSignal.timeout(2 * every),
+    });
     this.onDate(answer.headers.get("date"));
     const ledger = answer.ok ? readLedger(await answer.json()) : null;
     if (ledger === null) throw new Error(`an answer of ${answer.status} that is no ledger`);
@@ -71,14 +75,24 @@ export class StatusPage {
     setText(status, since === "" ? "Updated every 2 s" : `Disconnected since ${since}, trying again`);
     byId("asof").hidden = true;
     byId("banner").hidden = since === "";
-    setText(byId("banner"), since === "" ? "" : `Disconnected since ${since}. What is shown is from before; only the times go on.`);
+    setText(
+      byId("banner"),
+      since === "" ? "" : `Disconnected since ${since}. What is shown is from before; only the times go on.`,
+    );
   }
 }
 
 /** Creates the row of a scope, without its texts. */
 export function emptyScope(s: Scope): HTMLTableRowElement {
   const th = h("th", { scope: "row" }, h("a"), h("span", { class: "group" }));
-  return h("tr", {}, th, h("td"), h("td", { class: "state" }, h("span", { class: "words" }), h("span", { class: "reason" })), ...s.cells.map(() => h("td")));
+  return h(
+    "tr",
+    {},
+    th,
+    h("td"),
+    h("td", { class: "state" }, h("span", { class: "words" }), h("span", { class: "reason" })),
+    ...s.cells.map(() => h("td")),
+  );
 }
 
 /** Fills the row of a scope. */

@@ -34,7 +34,12 @@ export function drawNote(place: HTMLElement, n: Note | null, ref: string, resour
   const parts: Node[] = [h("h2", {}, n.title)];
   if (n.detail !== "") parts.push(h("p", {}, n.detail));
   if (n.next !== "") parts.push(h("p", {}, n.next));
-  const all = n.act === "show-all" ? `Show all ${resource}` : n.act === "show-allowed" ? `Show ${resource} wherever you may list them` : "";
+  const all =
+    n.act === "show-all"
+      ? `Show all ${resource}`
+      : n.act === "show-allowed"
+        ? `Show ${resource} wherever you may list them`
+        : "";
   if (all !== "") parts.push(h("p", {}, h("a", { href: formatView(plain(ref)), "data-ref": ref }, all)));
   if (n.act === "retry") {
     const b = h("button", { type: "button" }, "Try again");
@@ -55,5 +60,7 @@ export function drawTrouble(place: HTMLElement, view: View, count: (tone: "bad" 
   const known = JSON.stringify(words);
   if (place.dataset["known"] === known) return;
   place.dataset["known"] = known;
-  place.replaceChildren(...words.map((w) => h("a", { href: w.href, "data-tone": w.tone, "data-address": true }, w.text)));
+  place.replaceChildren(
+    ...words.map((w) => h("a", { href: w.href, "data-tone": w.tone, "data-address": true }, w.text)),
+  );
 }

@@ -63,10 +63,12 @@ export function storedElsewhere(name: string, changed: () => void): void {
 }
 
 /** Moves a value to the front of a list, and limits the list to most values. */
-export const first = (list: readonly string[], value: string, most: number): string[] => [value, ...list.filter((v) => v !== value)].slice(0, most);
+export const first = (list: readonly string[], value: string, most: number): string[] =>
+  [value, ...list.filter((v) => v !== value)].slice(0, most);
 
 /** Removes a value from a list, or appends it. */
-export const toggled = (list: readonly string[], value: string): string[] => (list.includes(value) ? list.filter((v) => v !== value) : [...list, value]);
+export const toggled = (list: readonly string[], value: string): string[] =>
+  list.includes(value) ? list.filter((v) => v !== value) : [...list, value];
 
 /** Records a value as the most recently used one. */
 export const remember = (name: string, value: string): void => store(name, first(stored(name), value, 8));

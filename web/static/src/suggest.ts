@@ -17,10 +17,20 @@ export function suggest(box: HTMLInputElement, list: HTMLElement, ref: () => str
     const of = full ? parts.slice(0, 3).join("/") : ref();
     if (of === "") return;
     const words = (full ? parts.slice(3) : parts).filter((w) => w !== "" && w !== "_").join(" ");
-    const answer = await fetch(under(`/api/v1/snapshot/${of.split("/").map(encodeURIComponent).join("/")}?${new URLSearchParams({ q: words, limit: String(most), wait: "1s" })}`), { headers: { accept: "application/json" } });
+    const answer = await fetch(
+      under(
+        `/api/v1/snapshot/${of.split("/").map(encodeURIComponent).join("/")}?` +
+          `${new URLSearchParams({ q: words, limit: String(most), wait: "1s" })}`,
+      ),
+      { headers: { accept: "application/json" } },
+    );
     const body: unknown = answer.ok ? await answer.json() : null;
     if (mine !== asked) return;
-    list.replaceChildren(...namesOf(body).map(([ns, name]) => h("option", { value: full ? `${of}/${ns === "" ? "_" : ns}/${name}` : ns === "" ? name : `${ns}/${name}` })));
+    list.replaceChildren(
+      ...namesOf(body).map(([ns, name]) =>
+        h("option", { value: full ? `${of}/${ns === "" ? "_" : ns}/${name}` : ns === "" ? name : `${ns}/${name}` }),
+      ),
+    );
   };
   const later = (): void => {
     clearTimeout(timer);

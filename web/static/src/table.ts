@@ -32,7 +32,12 @@ export class Table {
   private active: string | null = null; // the key of the active row, which the keyboard moves
   private activeIndex = -1; // its index, also if the row is not loaded yet
   private opened: string | null = null;
-  private stepping: { readonly from: ObjectName; readonly by: number; readonly take: (row: Entry | null) => void; readonly sought: boolean } | null = null;
+  private stepping: {
+    readonly from: ObjectName;
+    readonly by: number;
+    readonly take: (row: Entry | null) => void;
+    readonly sought: boolean;
+  } | null = null;
   private frame = 0;
   private timer = 0;
   private drewAt = 0;
@@ -153,7 +158,8 @@ export class Table {
   changed(): void {
     const { rows } = this;
     if (rows === null || this.frame !== 0 || this.timer !== 0) return;
-    if (rows.version === this.version && ![...this.drawn.values()].some((d) => rows.get(d.entry.key) !== d.entry)) return;
+    if (rows.version === this.version && ![...this.drawn.values()].some((d) => rows.get(d.entry.key) !== d.entry))
+      return;
     const wait = this.drewAt + gap - performance.now();
     if (wait <= 0) return this.schedule();
     this.timer = setTimeout(() => {
@@ -194,7 +200,12 @@ export class Table {
     // Without an active row, start at the first visible row.
     const top = Math.ceil(this.top);
     const from = this.chosen ? this.activeIndex : by === 1 || by === "page-down" ? top - 1 : top + 1;
-    const to = by === "first" ? 0 : by === "last" ? length - 1 : from + (by === "page-down" ? page : by === "page-up" ? -page : by);
+    const to =
+      by === "first"
+        ? 0
+        : by === "last"
+          ? length - 1
+          : from + (by === "page-down" ? page : by === "page-up" ? -page : by);
     this.activate(Math.max(0, Math.min(length - 1, to)));
     this.scroll();
   }
@@ -297,10 +308,16 @@ export class Table {
       this.aim = null;
     }
     const first = Math.max(0, Math.min(Math.floor(this.scroller.scrollTop / height) - overscan, length - 1));
-    const last = Math.min(length, Math.ceil((this.scroller.scrollTop + this.scroller.clientHeight) / height) + overscan);
+    const last = Math.min(
+      length,
+      Math.ceil((this.scroller.scrollTop + this.scroller.clientHeight) / height) + overscan,
+    );
     const places = rows.slice(first, last);
     // Rows that are not loaded yet leave their space empty, above or below the others.
-    const before = Math.max(0, places.findIndex((e) => e !== undefined));
+    const before = Math.max(
+      0,
+      places.findIndex((e) => e !== undefined),
+    );
     const window = places.filter((e) => e !== undefined);
     if (widths.fit(window)) widths.apply(this.head);
     // The active row was not loaded when it was activated.
@@ -323,8 +340,11 @@ export class Table {
     const now = performance.now();
     for (const [key, l] of this.leaving) if (this.fresh || l.until < now || !rows.gone(key)) this.leaving.delete(key);
     if (this.fresh || rows.held) return window;
-    const gone = [...this.drawn.values()].filter((d) => rows.gone(d.entry.key) && !this.leaving.has(d.entry.key) && !d.tr.hasAttribute("data-gone"));
-    if (gone.length <= mostParting) for (const { entry } of gone) this.leaving.set(entry.key, { entry, until: now + parting });
+    const gone = [...this.drawn.values()].filter(
+      (d) => rows.gone(d.entry.key) && !this.leaving.has(d.entry.key) && !d.tr.hasAttribute("data-gone"),
+    );
+    if (gone.length <= mostParting)
+      for (const { entry } of gone) this.leaving.set(entry.key, { entry, until: now + parting });
     if (this.leaving.size === 0) return window;
     setTimeout(() => this.schedule(), parting + 20);
     const all = [...window];
@@ -349,7 +369,8 @@ export class Table {
     }
     // If all rows are filled again, each stays at its position. Otherwise, free rows move to the end, and the others
     // stay.
-    if (this.drawn.size === 0) free.sort((a, b) => (a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1));
+    if (this.drawn.size === 0)
+      free.sort((a, b) => (a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1));
     else this.below.before(...free);
     const next = free.values();
     let after: Element = this.above;
@@ -395,9 +416,13 @@ export class Table {
 // Highlights a changed cell once. Its tooltip shows the previous text and the author of the change.
 function mark({ cell, before }: Differs, e: Entry, now: number): void {
   const at = clockTime(e.by?.time || new Date(now).toISOString(), now);
-  const who = e.by === null ? "" : ` by ${isolated(e.by.manager)}${e.by.subresource === "" ? "" : ` (${e.by.subresource})`}`;
+  const who =
+    e.by === null ? "" : ` by ${isolated(e.by.manager)}${e.by.subresource === "" ? "" : ` (${e.by.subresource})`}`;
   // Not by setAttr, because it would spell out the isolating characters.
-  cell.setAttribute("title", `${before === "" ? "" : `${isolated(before)} → ${isolated(cell.textContent ?? "")}\n`}Changed ${at}${who}`);
+  cell.setAttribute(
+    "title",
+    `${before === "" ? "" : `${isolated(before)} → ${isolated(cell.textContent ?? "")}\n`}Changed ${at}${who}`,
+  );
   flash(cell);
 }
 

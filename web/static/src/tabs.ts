@@ -68,12 +68,42 @@ const every = (): boolean => true;
 
 /** All tabs. The first is the default. */
 export const tabs: readonly TabKind[] = [
-  { id: "overview", label: "Overview", key: "o", of: every, load: async () => (await import("./tabs/overview.ts")).Overview },
+  {
+    id: "overview",
+    label: "Overview",
+    key: "o",
+    of: every,
+    load: async () => (await import("./tabs/overview.ts")).Overview,
+  },
   { id: "yaml", label: "YAML", key: "y", of: every, load: async () => (await import("./tabs/yaml.ts")).YamlTab },
-  { id: "changes", label: "Changes", key: "c", of: every, load: async () => (await import("./tabs/changes.ts")).Changes },
-  { id: "events", label: "Events", key: "e", of: (kind) => kind.resource !== "events" && isShared("core/v1/events"), load: async () => (await import("./tabs/events.ts")).EventsTab },
-  { id: "related", label: "Related", key: "r", of: () => shared() === null, load: async () => (await import("./tabs/related.ts")).Related },
-  { id: "logs", label: "Logs", key: "l", of: (kind) => kind.ref === "core/v1/pods" && isShared("core/v1/pods/log"), load: async () => (await import("./tabs/logs.ts")).Logs },
+  {
+    id: "changes",
+    label: "Changes",
+    key: "c",
+    of: every,
+    load: async () => (await import("./tabs/changes.ts")).Changes,
+  },
+  {
+    id: "events",
+    label: "Events",
+    key: "e",
+    of: (kind) => kind.resource !== "events" && isShared("core/v1/events"),
+    load: async () => (await import("./tabs/events.ts")).EventsTab,
+  },
+  {
+    id: "related",
+    label: "Related",
+    key: "r",
+    of: () => shared() === null,
+    load: async () => (await import("./tabs/related.ts")).Related,
+  },
+  {
+    id: "logs",
+    label: "Logs",
+    key: "l",
+    of: (kind) => kind.ref === "core/v1/pods" && isShared("core/v1/pods/log"),
+    load: async () => (await import("./tabs/logs.ts")).Logs,
+  },
 ];
 
 /** Returns the tabs for objects of a resource. */

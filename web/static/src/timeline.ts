@@ -49,9 +49,11 @@ export class Timeline {
   private see(step: Step, terms: readonly string[]): Shown | null {
     const { change } = step;
     const has = (hay: string): boolean => terms.every((t) => hay.toLowerCase().includes(t));
-    const words = (by: readonly By[]): string => by.map((b) => `${b.manager} ${b.operation} ${b.subresource}`).join(" ");
+    const words = (by: readonly By[]): string =>
+      by.map((b) => `${b.manager} ${b.operation} ${b.subresource}`).join(" ");
     if (step.missed) return this.missed(step, has);
-    if (change.op !== "update") return has(`${opWords[change.op]} ${words(authorsOf(change))}`) ? { step, fields: [], quiet: false } : null;
+    if (change.op !== "update")
+      return has(`${opWords[change.op]} ${words(authorsOf(change))}`) ? { step, fields: [], quiet: false } : null;
     let fields = this.fields.get(step);
     if (fields === undefined) this.fields.set(step, (fields = fieldsOf(step.before, change)));
     const found = terms.length === 0 ? fields : fields.filter((f) => has(`${f.words} ${words(f.by)}`));
@@ -62,7 +64,13 @@ export class Timeline {
   // therefore not a change.
   private missed(step: Step, has: (hay: string) => boolean): Shown | null {
     let fields = this.fields.get(step);
-    if (fields === undefined) this.fields.set(step, (fields = fieldsOf(step.before, step.change).filter((f) => ![f.before, f.after].every((v) => v.is === "value" && masked(v.value)))));
+    if (fields === undefined)
+      this.fields.set(
+        step,
+        (fields = fieldsOf(step.before, step.change).filter(
+          (f) => ![f.before, f.after].every((v) => v.is === "value" && masked(v.value)),
+        )),
+      );
     const found = has(missedWord) ? fields : fields.filter((f) => has(f.words));
     return found.length > 0 || has(missedWord) ? { step, fields: found, quiet: false } : null;
   }

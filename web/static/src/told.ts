@@ -26,7 +26,11 @@ export function newestTold(events: readonly RowEvent[], rows: Rows): Told | null
     if (e.op === "delete") return { op: e.op, ns: e.ns, name: e.name, cells: [], by };
     const old = rows.get(keyOf(e.ns, e.name));
     if (old === undefined || e.cells.size === 0) continue;
-    const cells = [...e.cells].map(([index, cell]) => ({ column: rows.columns[index]?.name ?? "", before: cellText(old.cells[index]), after: cellText(cell) }));
+    const cells = [...e.cells].map(([index, cell]) => ({
+      column: rows.columns[index]?.name ?? "",
+      before: cellText(old.cells[index]),
+      after: cellText(cell),
+    }));
     return { op: e.op, ns: e.ns, name: e.name, cells, by };
   }
   return null;
@@ -34,5 +38,15 @@ export function newestTold(events: readonly RowEvent[], rows: Rows): Told | null
 
 /** Returns the same for rows that this page does not have, from the data of the server. */
 export function toldOf({ op, ns, name, before, cells, by }: Newest, columns: readonly Column[]): Told {
-  return { op, ns, name, cells: [...cells].map(([index, cell]) => ({ column: columns[index]?.name ?? "", before: cellText(before.get(index)), after: cellText(cell) })), by: by ?? null };
+  return {
+    op,
+    ns,
+    name,
+    cells: [...cells].map(([index, cell]) => ({
+      column: columns[index]?.name ?? "",
+      before: cellText(before.get(index)),
+      after: cellText(cell),
+    })),
+    by: by ?? null,
+  };
 }

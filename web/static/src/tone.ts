@@ -6,12 +6,48 @@ import type { Cell } from "./wire.ts";
 export type Tone = "bad" | "warn";
 
 const columns = new Set(["status", "phase", "state", "health", "type", "sync status", "health status"]);
-const bad = ["backoff", "error", "errimage", "fail", "oomkilled", "evicted", "notready", "lost", "degraded", "exceeded", "invalid", "cannot", "outofcpu", "outofmemory", "outofpods", "unhealthy", "denied", "signal:", "exitcode:"];
-const warn = ["pending", "terminating", "creating", "deleting", "initializing", "init:", "progressing", "warning", "schedulingdisabled", "outofsync", "missing", "unknown", "released", "waiting"];
+const bad = [
+  "backoff",
+  "error",
+  "errimage",
+  "fail",
+  "oomkilled",
+  "evicted",
+  "notready",
+  "lost",
+  "degraded",
+  "exceeded",
+  "invalid",
+  "cannot",
+  "outofcpu",
+  "outofmemory",
+  "outofpods",
+  "unhealthy",
+  "denied",
+  "signal:",
+  "exitcode:",
+];
+const warn = [
+  "pending",
+  "terminating",
+  "creating",
+  "deleting",
+  "initializing",
+  "init:",
+  "progressing",
+  "warning",
+  "schedulingdisabled",
+  "outofsync",
+  "missing",
+  "unknown",
+  "released",
+  "waiting",
+];
 const ends = ["Completed", "Succeeded", "Complete"];
 
 /** Returns the severity that a word of the text filter selects; null for any other word. */
-export const toneOf = (word: string): Tone | null => (word === "is:failing" ? "bad" : word === "is:waiting" ? "warn" : null);
+export const toneOf = (word: string): Tone | null =>
+  word === "is:failing" ? "bad" : word === "is:waiting" ? "warn" : null;
 
 /** A column that shows a state, or how many are ready. */
 export interface Telling {
@@ -25,11 +61,18 @@ export interface Telling {
 export function telling(names: readonly string[]): Telling[] {
   const lower = names.map((name) => name.toLowerCase());
   const desired = lower.indexOf("desired");
-  return lower.map((name, index) => ({ index, name })).filter(({ name }) => name === "ready" || columns.has(name)).map(({ index, name }) => ({ index, ready: name === "ready", desired }));
+  return lower
+    .map((name, index) => ({ index, name }))
+    .filter(({ name }) => name === "ready" || columns.has(name))
+    .map(({ index, name }) => ({ index, ready: name === "ready", desired }));
 }
 
 /** Returns the severity of a cell in one of these columns. */
-export function toneIn(told: readonly Telling[], cells: readonly Cell[], { index, ready, desired }: Telling): Tone | null {
+export function toneIn(
+  told: readonly Telling[],
+  cells: readonly Cell[],
+  { index, ready, desired }: Telling,
+): Tone | null {
   const text = textIn(cells, index);
   const tone = ready ? readyTone(text, textIn(cells, desired)) : stateTone(text);
   // A completed object is no longer ready, and need not be.

@@ -12,6 +12,7 @@ const longest = 2000; // characters of a line; a copied patch is complete
  */
 export function valueLines(v: Value): string[] {
   if (v.is !== "value") return [];
-  const lines = typeof v.value === "string" && v.value.includes("\n") ? v.value.split("\n") : yamlLines(v.value as Tree);
+  const lines =
+    typeof v.value === "string" && v.value.includes("\n") ? v.value.split("\n") : yamlLines(v.value as Tree);
   return lines.map((l) => (l.length > longest ? `${l.slice(0, longest)}… ${l.length - longest} characters more` : l));
 }

@@ -37,7 +37,16 @@ export interface View {
 }
 
 /** Returns the default view of a resource. */
-export const plain = (ref: string): View => ({ ref, ns: [], q: "", labels: "", sort: null, cols: [], open: null, tab: "" });
+export const plain = (ref: string): View => ({
+  ref,
+  ns: [],
+  q: "",
+  labels: "",
+  sort: null,
+  cols: [],
+  open: null,
+  tab: "",
+});
 
 /** Parses the address of a list page. ref is used if the path names no resource, as on "/". */
 export function parseView(pathname: string, search: string, ref: string): View {
@@ -87,26 +96,34 @@ export function putTab(query: URLSearchParams, tab: string, log = usualLog): voi
 }
 
 /** Parses the log that an address names. */
-export const parseLog = (query: URLSearchParams): LogName => ({ container: query.get("container")?.trim() ?? "", previous: query.get("previous") === "true" });
+export const parseLog = (query: URLSearchParams): LogName => ({
+  container: query.get("container")?.trim() ?? "",
+  previous: query.get("previous") === "true",
+});
 
 /** Whether both name the same object, or both are null. */
-export const sameObject = (a: ObjectName | null, b: ObjectName | null): boolean => a?.ns === b?.ns && a?.name === b?.name;
+export const sameObject = (a: ObjectName | null, b: ObjectName | null): boolean =>
+  a?.ns === b?.ns && a?.name === b?.name;
 
 /** Returns the address of a list with an object in the panel. */
-export const besideHref = (ref: string, o: ObjectName): string => formatView({ ...plain(ref), ns: o.ns === "" ? [] : [o.ns], open: o });
+export const besideHref = (ref: string, o: ObjectName): string =>
+  formatView({ ...plain(ref), ns: o.ns === "" ? [] : [o.ns], open: o });
 
 /** Returns the address of an object's own page, and of one of its tabs. */
 export function objectHref(ref: string, o: ObjectName, tab = "", log?: LogName): string {
   const query = new URLSearchParams();
   if (tab !== "") putTab(query, tab, log);
-  return under(`/o/${ref}/${o.ns === "" ? "_" : encodeURIComponent(o.ns)}/${encodeURIComponent(o.name)}${behind(query)}`);
+  return under(
+    `/o/${ref}/${o.ns === "" ? "_" : encodeURIComponent(o.ns)}/${encodeURIComponent(o.name)}${behind(query)}`,
+  );
 }
 
 /** Returns the address of the page for what a view shows: the page of the open object, or else the list. */
 export const pageHref = (v: View): string => (v.open === null ? formatView(v) : objectHref(v.ref, v.open, v.tab));
 
 /** Returns the address of the page that compares this object with another, which the user chooses there. */
-export const compareHref = (ref: string, o: ObjectName): string => under(`/compare${behind(new URLSearchParams({ a: `${ref}/${o.ns === "" ? "_" : o.ns}/${o.name}` }))}`);
+export const compareHref = (ref: string, o: ObjectName): string =>
+  under(`/compare${behind(new URLSearchParams({ a: `${ref}/${o.ns === "" ? "_" : o.ns}/${o.name}` }))}`);
 
 /** Returns the title of a page, from the plural of the kind and the open object, or null for none. */
 export function titleOf(kinds: string, o: ObjectName | null): string {

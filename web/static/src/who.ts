@@ -12,5 +12,10 @@ export function timeOf(at: string, now: number): HTMLElement {
 /** Returns an element with the field manager of a change, followed by the operation and the subresource. */
 export function byView(by: By): HTMLElement {
   const how = [by.operation, by.subresource].filter((w) => w !== "").join(" ");
-  return h("span", { class: "by" }, by.manager === "" ? "unnamed" : by.manager, ...(how === "" ? [] : [" ", h("span", { class: "how" }, how)]));
+  return h(
+    "span",
+    { class: "by" },
+    by.manager === "" ? "unnamed" : by.manager,
+    ...(how === "" ? [] : [" ", h("span", { class: "how" }, how)]),
+  );
 }

@@ -104,7 +104,14 @@ export class Window implements Ordered {
 
   hold(on: boolean): void {
     if (on === this.held) return;
-    this.order = on ? { hold: new Hold([...this.entries]), keys: new Set(this.byKey.keys()), matching: this.matching, left: new Map() } : null;
+    this.order = on
+      ? {
+          hold: new Hold([...this.entries]),
+          keys: new Set(this.byKey.keys()),
+          matching: this.matching,
+          left: new Map(),
+        }
+      : null;
     if (!on) this.version++; // Freezing changes nothing that is visible.
   }
 
@@ -159,14 +166,22 @@ export class Window implements Ordered {
           const next = entryOf(e.row, true, namedFor(this.byKey.get(keyOf(e.row.ns, e.row.name)), e.by ?? null));
           this.entries.splice(e.at, 0, next);
           // Without a filter, an inserted row with an author has changed, and was elsewhere before.
-          this.order?.hold.note(next.key, true, true, removed.has(next.key) ? removed.get(next.key) === "moved" : all && e.by !== undefined);
+          this.order?.hold.note(
+            next.key,
+            true,
+            true,
+            removed.has(next.key) ? removed.get(next.key) === "moved" : all && e.by !== undefined,
+          );
           break;
         }
         case "remove": {
           const [old] = this.entries.splice(e.at, 1);
           if (old === undefined) return false;
           removed.set(old.key, e.why);
-          const now = e.now === undefined ? null : changedEntry({ ...old, added: false }, e.now.rv, e.now.cells, e.now.by ?? null);
+          const now =
+            e.now === undefined
+              ? null
+              : changedEntry({ ...old, added: false }, e.now.rv, e.now.cells, e.now.by ?? null);
           if (now !== null) this.order?.left.set(old.key, now);
           break;
         }
@@ -197,6 +212,7 @@ export class Window implements Ordered {
     for (const oldest of this.went) if (this.went.size > windowRows) this.went.delete(oldest);
     // A row that other rows pushed out of the window is not counted as removed. If it was inserted during the freeze,
     // the counts already include it.
-    if (why !== undefined && (why === "moved" || this.order?.keys.has(key) === true)) this.order?.hold.note(key, true, why === "moved", true);
+    if (why !== undefined && (why === "moved" || this.order?.keys.has(key) === true))
+      this.order?.hold.note(key, true, why === "moved", true);
   }
 }

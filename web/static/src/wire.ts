@@ -54,18 +54,37 @@ export type PatchOp =
 
 export type RowEvent =
   | { readonly op: "add"; readonly row: Row; readonly by?: By }
-  | { readonly op: "update"; readonly ns: string; readonly name: string; readonly rv: string; readonly cells: ReadonlyMap<number, Cell>; readonly by?: By }
+  | {
+      readonly op: "update";
+      readonly ns: string;
+      readonly name: string;
+      readonly rv: string;
+      readonly cells: ReadonlyMap<number, Cell>;
+      readonly by?: By;
+    }
   | { readonly op: "delete"; readonly ns: string; readonly name: string; readonly by?: By };
 
 /** A change of the rows in a window. The positions apply in the order of the events. */
 export type WindowEvent =
   | { readonly op: "insert"; readonly at: number; readonly row: Row; readonly by?: By }
-  | { readonly op: "update"; readonly at: number; readonly uid: string; readonly rv: string; readonly cells: ReadonlyMap<number, Cell>; readonly by?: By }
+  | {
+      readonly op: "update";
+      readonly at: number;
+      readonly uid: string;
+      readonly rv: string;
+      readonly cells: ReadonlyMap<number, Cell>;
+      readonly by?: By;
+    }
   /**
    * why: the reason in the row itself; without it, other rows pushed this one out. now: the changes of a row that still
    * exists elsewhere.
    */
-  | { readonly op: "remove"; readonly at: number; readonly why?: "gone" | "filtered" | "moved"; readonly now?: { readonly rv: string; readonly cells: ReadonlyMap<number, Cell>; readonly by?: By } };
+  | {
+      readonly op: "remove";
+      readonly at: number;
+      readonly why?: "gone" | "filtered" | "moved";
+      readonly now?: { readonly rv: string; readonly cells: ReadonlyMap<number, Cell>; readonly by?: By };
+    };
 
 /**
  * The number of rows. total: in the namespaces and with the labels. matching: those that contain the words of q.
@@ -97,7 +116,15 @@ export interface Newest {
 export type ObjectEvent =
   | { readonly op: "add"; readonly object: Tree; readonly health?: Health; readonly by?: By }
   /** Without health, the health is unchanged. */
-  | { readonly op: "update"; readonly uid: string; readonly rv: string; readonly patch: readonly PatchOp[]; readonly health?: Health; readonly by?: By; readonly authors?: readonly Author[] }
+  | {
+      readonly op: "update";
+      readonly uid: string;
+      readonly rv: string;
+      readonly patch: readonly PatchOp[];
+      readonly health?: Health;
+      readonly by?: By;
+      readonly authors?: readonly Author[];
+    }
   | { readonly op: "delete"; readonly uid: string; readonly by?: By };
 
 /** A change of one object, in the view changes. */
@@ -143,17 +170,69 @@ export interface Problem {
 }
 
 export type Message =
-  | { readonly id: number; readonly type: "rows"; readonly cursor: string; readonly columns: readonly Column[] | null; readonly rows: readonly Row[]; readonly last: boolean }
-  | { readonly id: number; readonly type: "object"; readonly cursor: string; readonly object: Tree | null; readonly health?: Health }
+  | {
+      readonly id: number;
+      readonly type: "rows";
+      readonly cursor: string;
+      readonly columns: readonly Column[] | null;
+      readonly rows: readonly Row[];
+      readonly last: boolean;
+    }
+  | {
+      readonly id: number;
+      readonly type: "object";
+      readonly cursor: string;
+      readonly object: Tree | null;
+      readonly health?: Health;
+    }
   | { readonly id: number; readonly type: "row-events"; readonly cursor: string; readonly events: readonly RowEvent[] }
-  | { readonly id: number; readonly type: "object-events"; readonly cursor: string; readonly events: readonly ObjectEvent[] }
-  | { readonly id: number; readonly type: "changes"; readonly cursor: string; readonly since: string; readonly object: Tree | null; readonly events: readonly Change[] }
+  | {
+      readonly id: number;
+      readonly type: "object-events";
+      readonly cursor: string;
+      readonly events: readonly ObjectEvent[];
+    }
+  | {
+      readonly id: number;
+      readonly type: "changes";
+      readonly cursor: string;
+      readonly since: string;
+      readonly object: Tree | null;
+      readonly events: readonly Change[];
+    }
   | { readonly id: number; readonly type: "change-events"; readonly cursor: string; readonly events: readonly Change[] }
-  | ({ readonly id: number; readonly type: "window"; readonly cursor: string; readonly columns: readonly Column[] | null; readonly offset: number; readonly count: number; readonly rows: readonly Row[] } & Counts & News)
-  | ({ readonly id: number; readonly type: "window-events"; readonly cursor: string; readonly events: readonly WindowEvent[] } & Counts & News)
-  | { readonly id: number; readonly type: "resources"; readonly build: string; readonly kinds: readonly Listed[]; readonly problems: ReadonlyMap<string, string> }
+  | ({
+      readonly id: number;
+      readonly type: "window";
+      readonly cursor: string;
+      readonly columns: readonly Column[] | null;
+      readonly offset: number;
+      readonly count: number;
+      readonly rows: readonly Row[];
+    } & Counts &
+      News)
+  | ({
+      readonly id: number;
+      readonly type: "window-events";
+      readonly cursor: string;
+      readonly events: readonly WindowEvent[];
+    } & Counts &
+      News)
+  | {
+      readonly id: number;
+      readonly type: "resources";
+      readonly build: string;
+      readonly kinds: readonly Listed[];
+      readonly problems: ReadonlyMap<string, string>;
+    }
   | { readonly id: number; readonly type: "counts"; readonly counts: ReadonlyMap<string, number> }
-  | { readonly id: number; readonly type: "digest"; readonly cursor: string; readonly count: number; readonly digest: string }
+  | {
+      readonly id: number;
+      readonly type: "digest";
+      readonly cursor: string;
+      readonly count: number;
+      readonly digest: string;
+    }
   | ({ readonly id: number; readonly type: "state" } & State)
   | { readonly id: number; readonly type: "reset"; readonly reason: string }
   /** A chunk of a long message: its text, and the total bytes received with it. */
