@@ -1,4 +1,4 @@
-// What stands above a log: which one it is, how it is shown, and the search.
+// The bar above a log: the choice of the log, its display options, and the search.
 
 import { digits, h, setText } from "../dom.ts";
 import { FindBox, type Finder } from "../findbox.ts";
@@ -6,7 +6,7 @@ import { habits } from "../stored.ts";
 import type { LogName } from "../view.ts";
 import type { Container } from "./containers.ts";
 
-/** What of the log is read. */
+/** Selects the part of the log to read. */
 export interface Choice {
   readonly container: string;
   readonly tail: number;
@@ -15,10 +15,10 @@ export interface Choice {
   readonly follow: boolean;
 }
 
-/** What becomes of what a person does in the bar. */
+/** What the tab does on actions of the user in the bar. */
 export interface Deeds extends Finder {
   chosen(): void;
-  shown(): void; // times or wrap
+  shown(): void; // timestamps or wrapping changed
   copy(): Promise<boolean>;
   download(): void;
 }
@@ -35,7 +35,8 @@ export class Bar {
   private readonly times = toggle("Times", "When each line was written");
   private readonly wrap = toggle("Wrap", "Long lines go on in the next");
   readonly find: FindBox;
-  private readonly said = h("span", { class: "said", role: "status" }); // what is found, when somebody asks: lines come all the time
+  // The number of matches, only after an action of the user: new lines arrive all the time.
+  private readonly said = h("span", { class: "said", role: "status" });
   private readonly copy = h("button", { type: "button", title: "Copy the lines that are held" }, "Copy");
   private readonly download = h("button", { type: "button", title: "Save the lines that are held as a file" }, "Download");
   readonly element: HTMLElement;
@@ -74,7 +75,7 @@ export class Bar {
     return pressed(this.wrap);
   }
 
-  /** The containers that there are, and which log is seen. */
+  /** Shows the containers of the pod, and which log is open. */
   containers(all: readonly Container[], seen: LogName): void {
     const words = all.map((c) => `${c.name}${c.role === "" ? "" : ` (${c.role})`}${c.state === "" ? "" : ` – ${c.state}`}`);
     const known = JSON.stringify([words, all.map((c) => c.name)]);
@@ -90,7 +91,7 @@ export class Bar {
     this.follow.disabled = pressed(this.previous);
   }
 
-  /** Says where the search is to those who do not see it. */
+  /** Announces the position of the search to screen readers. */
   sayFound(): void {
     setText(this.said, this.find.found.textContent ?? "");
   }

@@ -1,15 +1,15 @@
-// The newest lines of a log, within bounds. A line keeps its number while others
-// go: the first that ever came is 0.
+// The newest lines of a log, up to a limit. A line keeps its number while older lines are dropped. The first line ever
+// received has number 0.
 
 import type { Line } from "./lines.ts";
 
-const each = 48; // bytes that a line takes beside its text, about
+const each = 48; // approximate overhead of a line in bytes, in addition to its text
 
 export class LogBuffer {
   private lines: Line[] = [];
-  private head = 0; // in lines; what is before it has gone
+  private head = 0; // index of the first line that is kept; earlier lines are dropped
   private bytes = 0;
-  /** The number of the oldest line held, which is how many were let go. */
+  /** The number of the oldest line that is kept. It equals the number of dropped lines. */
   first = 0;
 
   constructor(
@@ -17,7 +17,7 @@ export class LogBuffer {
     private readonly maxBytes = 8 << 20,
   ) {}
 
-  /** The number of the line to come. */
+  /** The number of the next line. */
   get end(): number {
     return this.first + this.size;
   }
@@ -36,14 +36,14 @@ export class LogBuffer {
         this.first++;
       }
     }
-    // Moving what is left at once would cost as much for each line.
+    // Compacting the array for every dropped line would copy it for every new line.
     if (this.head > 4096 || this.head > this.size) {
       this.lines = this.lines.slice(this.head);
       this.head = 0;
     }
   }
 
-  /** The line of a number; undefined for one that is not held. */
+  /** Returns the line with this number, or undefined if it is not in the buffer. */
   at(number: number): Line | undefined {
     return number < this.first ? undefined : this.lines[this.head + number - this.first];
   }
@@ -53,7 +53,7 @@ export class LogBuffer {
     this.head = this.first = this.bytes = 0;
   }
 
-  /** All of the log that is held, as text. */
+  /** Returns all lines in the buffer as text. */
   text(times: boolean): string {
     let out = "";
     for (let n = this.first; n < this.end; n++) {

@@ -1,21 +1,24 @@
-// The containers of a pod, as its spec and status tell them.
+// The containers of a pod, read from its spec and status.
 
 import type { Tree } from "../wire.ts";
 
 export interface Container {
   readonly name: string;
   readonly role: "" | "init" | "ephemeral";
-  /** How it is, in a few words; empty where the status has nothing of it. */
+  /** The state in a few words; empty if the status does not contain the container. */
   readonly state: string;
   readonly phase: "running" | "waiting" | "ended" | "";
-  /** Another one for each time that it is started; only the end of it before the runtime has named it. */
+  /**
+   * Changes with each start of the container. Until the runtime has assigned a container ID, it consists only of the
+   * last part, the restart count.
+   */
   readonly id: string;
   readonly restarts: number;
 }
 
 const parts = [["containers", "containerStatuses", ""], ["initContainers", "initContainerStatuses", "init"], ["ephemeralContainers", "ephemeralContainerStatuses", "ephemeral"]] as const;
 
-/** All containers, the usual ones first. */
+/** Returns all containers: regular containers first, then init and ephemeral containers. */
 export function containersOf(pod: Tree | null): Container[] {
   const spec = tree(pod?.["spec"]);
   const status = tree(pod?.["status"]);
@@ -25,13 +28,13 @@ export function containersOf(pod: Tree | null): Container[] {
   }));
 }
 
-/** The one to begin with: as kubectl, the one that an annotation names, or the first. */
+/** Returns the default container, as kubectl does: the one named by the annotation, or else the first. */
 export function firstOf(pod: Tree | null, all: readonly Container[]): string {
   const named = text(tree(tree(pod?.["metadata"])["annotations"])["kubectl.kubernetes.io/default-container"]);
   return (all.find((c) => c.name === named) ?? all[0])?.name ?? "";
 }
 
-/** The pod has been given to a node. */
+/** Whether the pod is assigned to a node. */
 export const placed = (pod: Tree | null): boolean => text(tree(pod?.["spec"])["nodeName"]) !== "";
 
 function stateOf(s: Tree): Omit<Container, "name" | "role"> {

@@ -1,9 +1,9 @@
-// How high the lines of a log are together, and which line is at a height. Lines
-// are known by their number, as in the buffer.
+// The heights of the lines of a log: their sum, and which line is at a position. Lines have the same numbers as in the
+// buffer.
 
 export class Heights {
   private list: number[] = [];
-  private sums: number[] = [0]; // sums[i]: all before the i-th
+  private sums: number[] = [0]; // sums[i] is the height of all lines before line i
   private dirty = false;
   first = 0;
 
@@ -21,7 +21,7 @@ export class Heights {
     this.dirty = true;
   }
 
-  /** Lets go the lines before a number; returns how high they were together. */
+  /** Drops the lines before a number. Returns their total height. */
   drop(first: number): number {
     const n = Math.min(first - this.first, this.list.length);
     if (n <= 0) return 0;
@@ -32,7 +32,7 @@ export class Heights {
     return gone;
   }
 
-  /** Sets what was measured; returns by how much it is more than was thought. */
+  /** Sets the measured height of a line. Returns the difference from the previous height. */
   set(number: number, height: number): number {
     const i = number - this.first;
     const before = this.list[i];
@@ -42,13 +42,13 @@ export class Heights {
     return height - before;
   }
 
-  /** How much is above a line. */
+  /** Returns the height of all lines above a line. */
   above(number: number): number {
     this.sum();
     return this.sums[Math.max(0, Math.min(number - this.first, this.list.length))] as number;
   }
 
-  /** The line that is at a height; the last where there is none. */
+  /** Returns the line at a position; the last line for a position beyond the end. */
   at(y: number): number {
     this.sum();
     let low = 0;

@@ -1,4 +1,4 @@
-// The word of a line that says how bad it is, as programs usually write it.
+// Finds the level in a log line, in the forms that programs commonly write.
 
 import type { Tone } from "../tone.ts";
 import type { Span } from "./search.ts";
@@ -7,7 +7,7 @@ export interface Level extends Span {
   readonly tone: Tone;
 }
 
-const within = 400; // characters: behind them it is what somebody said
+const within = 400; // characters; a match after them is part of the message
 const bad = "error|err|fatal|panic|critical|crit|severe|alert|emergency";
 const warn = "warning|warn";
 // level=error, "level":"error", [ERROR], ERROR, and klog's E1121 12:00:00.
@@ -17,10 +17,10 @@ const bracketed = new RegExp(`\\[(${bad}|${warn})\\]`, "i");
 const klog = /^([EFW])\d{4} \d\d:\d\d:\d\d/;
 const any = /(?:^|[\s{,"])(?:level|lvl|severity|log\.level)"?\s*[=:]\s*"?\w/i;
 
-/** The level of a line; null where it is calm, or tells none. */
+/** Returns the level of a line; null if it is neither a warning nor an error, or if there is none. */
 export function levelOf(text: string): Level | null {
   const part = text.length > within ? text.slice(0, within) : text;
-  // What names its level means that, whatever is said behind it.
+  // A line with a level field has that level, whatever its message contains.
   const found = klog.exec(part) ?? named.exec(part) ?? (any.test(part) ? null : (bracketed.exec(part) ?? shouted.exec(part)));
   const word = found?.[1];
   if (found === null || word === undefined) return null;

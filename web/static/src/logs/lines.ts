@@ -1,21 +1,21 @@
-// Lines out of text that comes in pieces, cut in the midst of a line.
+// Splits text that arrives in chunks into lines. A chunk may end within a line.
 
 export interface Line {
-  /** When it was written, RFC 3339 with nanoseconds; empty where that is not told. */
+  /** The time of the line, RFC 3339 with nanoseconds; empty if it is not known. */
   readonly at: string;
   readonly text: string;
-  /** It is no line of the log, but says something of it. */
+  /** A note about the log, not a line of it. */
   readonly note?: true;
 }
 
-const longest = 1 << 20; // characters of a line that are kept, lest one that goes on is held for ever
+const longest = 1 << 20; // characters kept of a line, so that an endless line does not use unlimited memory
 const stamped = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)) /;
 
 export class LineReader {
   private rest = "";
-  private told = false; // what is kept of the line that goes on
+  private told = false; // the kept part of the current line has been returned already
 
-  /** The lines that have come to their end, or to what is kept of one. */
+  /** Returns the lines that are complete, or that have reached the limit. */
   push(text: string): Line[] {
     const lines: Line[] = [];
     for (const [n, part] of text.split("\n").entries()) {
@@ -32,7 +32,7 @@ export class LineReader {
     return lines;
   }
 
-  /** The last line, where it has no end. */
+  /** Returns the last line if it has no line break. */
   end(): Line[] {
     const last = this.rest === "" ? [] : [lineOf(this.rest)];
     this.renew();
@@ -51,27 +51,27 @@ function lineOf(raw: string): Line {
 }
 
 /**
- * Leaves out of a log that is read again what is held of it already. The server
- * reads from a second on, so that what was last comes once more.
+ * Drops lines of a repeated read that were received before. The server starts at a full second, so that the last lines
+ * arrive again.
  */
 export class Overlap {
   private last = "";
-  private equal = 0; // how many lines were written at that very time
+  private equal = 0; // number of lines with exactly that time
   private skip = 0;
   private checking = false;
 
-  /** From when on the log is to be read again; empty where nothing is held. */
+  /** The time from which to read the log again; empty if no line was received. */
   get since(): string {
     return this.last;
   }
 
-  /** The log is read again from there. */
+  /** Call it when the log is read again from since. */
   again(): void {
     this.skip = this.equal;
     this.checking = this.last !== "";
   }
 
-  /** What is new of these lines; gap: some between what is held and these may be missing. */
+  /** Returns the lines that are new. gap: lines between the earlier ones and these may be missing. */
   fresh(lines: readonly Line[]): { readonly lines: readonly Line[]; readonly gap: boolean } {
     const before = this.last;
     let gap = false;
@@ -83,7 +83,7 @@ export class Overlap {
           this.skip--;
           return false;
         }
-        // Nothing of what was held came again: the server has cut it off.
+        // None of the earlier lines arrived again: the log was truncated or rotated.
         if (this.skip > 0 && this.skip === this.equal) gap = true;
         this.checking = false;
       }

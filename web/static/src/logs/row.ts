@@ -1,15 +1,14 @@
-// One line of a log as it is drawn: its time, the word that says how bad it is,
-// and what was found in it.
+// The element of a log line: its time, its level, and the search matches.
 
 import { digits, h, written } from "../dom.ts";
 import { levelOf } from "./level.ts";
 import type { Line } from "./lines.ts";
 import type { Span } from "./search.ts";
 
-/** How many characters of a line are drawn. */
+/** The number of characters of a line that are drawn. */
 export const most = 4000;
 
-/** Draws a line; current is which of what was found is looked at. */
+/** Creates the element of a line. current is the index of the selected match. */
 export function rowOf(line: Line, times: boolean, found: readonly Span[], current: number): HTMLElement {
   if (line.note === true) return h("div", { class: "log-note" }, line.text);
   const level = levelOf(line.text);
@@ -29,7 +28,7 @@ export function rowOf(line: Line, times: boolean, found: readonly Span[], curren
   return row;
 }
 
-/** To the millisecond, in the browser's time zone: 14:03:22.945. */
+/** Formats a time to the millisecond, in the time zone of the browser: 14:03:22.945. */
 function shortTime(at: string): string {
   const d = new Date(at);
   if (Number.isNaN(d.getTime())) return at;

@@ -1,6 +1,5 @@
-// The lines of a log on the screen: those that are seen, and a few beside them,
-// have elements. It stays at the end while somebody is there, and where they are
-// otherwise.
+// The viewport of a log. Only the visible lines and a few around them have elements. At the end of the log, the
+// viewport follows new lines. Elsewhere it keeps its position.
 
 import { h } from "../dom.ts";
 import type { LogBuffer } from "./buffer.ts";
@@ -10,8 +9,8 @@ import { most, rowOf } from "./row.ts";
 import type { Search } from "./search.ts";
 
 const lineHeight = 18;
-const beside = 20; // lines drawn above and below what is seen
-const near = 4; // pixels from the end that count as there
+const beside = 20; // lines drawn above and below the visible ones
+const near = 4; // maximum distance from the end, in pixels, that counts as the end
 
 export class Screen {
   private readonly rows = h("div", { class: "log-rows" });
@@ -22,10 +21,10 @@ export class Screen {
   private readonly sizes: ResizeObserver;
   private frame = 0;
   private widest = 0; // characters
-  private column = 7.2; // pixels of a character
-  private seen = 0; // the number of the first line that was never seen
+  private column = 7.2; // width of a character in pixels
+  private seen = 0; // the number of the first line that was never visible
   private stuck = true;
-  private last = 0; // how far it was scrolled
+  private last = 0; // the previous scroll position
   wrap = false;
   times = false;
 
@@ -44,7 +43,7 @@ export class Screen {
     cancelAnimationFrame(this.frame);
   }
 
-  /** How many lines came below that nobody has seen. */
+  /** The number of lines below that were never visible. */
   get below(): number {
     return this.stuck ? 0 : Math.max(0, this.buffer.end - this.seen);
   }
@@ -53,7 +52,7 @@ export class Screen {
     return this.stuck;
   }
 
-  /** The first line that is in sight. */
+  /** The first visible line. */
   get top(): number {
     return this.heights.at(this.element.scrollTop);
   }
@@ -63,7 +62,7 @@ export class Screen {
     this.schedule();
   }
 
-  /** Brings a line into sight. */
+  /** Scrolls to a line. */
   to(line: number): void {
     const { element, heights } = this;
     const y = heights.above(line);
@@ -73,7 +72,7 @@ export class Screen {
     this.redraw();
   }
 
-  /** The log is another. */
+  /** Call it when another log is shown. */
   clear(): void {
     this.heights.clear();
     this.widest = this.seen = 0;
@@ -81,14 +80,14 @@ export class Screen {
     this.redraw();
   }
 
-  /** What is drawn looks otherwise: other words are found, times are shown. */
+  /** Redraws all lines, because the matches or the timestamps have changed. */
   redraw(): void {
     for (const row of this.drawn.values()) row.remove();
     this.drawn.clear();
     this.schedule();
   }
 
-  /** Lines go on in the next, or do not; or the width is another. */
+  /** Measures all lines again, because wrapping or the width has changed. */
   remeasure(): void {
     const top = this.top;
     const into = this.element.scrollTop - this.heights.above(top);
@@ -102,7 +101,7 @@ export class Screen {
       this.size();
       this.element.scrollTop = this.heights.above(top) + into;
     }
-    this.draw(); // At once: where its size is another, the next frame comes behind this one, which would be empty.
+    this.draw(); // Draw at once: if the size has changed, the next frame would be painted first, and would be empty.
   }
 
   schedule(): void {
@@ -112,7 +111,7 @@ export class Screen {
   private scrolled(): void {
     const { scrollTop, clientHeight, scrollHeight } = this.element;
     const rest = scrollHeight - clientHeight - scrollTop;
-    // Smooth scrolling begins with a pixel or two: whoever goes up is let go at once.
+    // Smooth scrolling starts with a pixel or two. Release at once if the user scrolls up.
     const stuck = scrollTop < this.last && rest > 1 ? false : this.stuck ? true : rest <= near;
     this.last = scrollTop;
     if (stuck !== this.stuck) {
@@ -122,13 +121,13 @@ export class Screen {
     this.schedule();
   }
 
-  // Whoever has marked something wants it to stay.
+  // A selection must stay, so the viewport must not follow new lines.
   private marked(): boolean {
     const selection = getSelection();
     return selection !== null && !selection.isCollapsed && this.rows.contains(selection.anchorNode);
   }
 
-  // Learns what has come and gone; where one stays, lines that go above move nothing.
+  // Applies new and dropped lines. If the viewport does not follow the end, dropped lines do not move the visible ones.
   private take(): void {
     const { buffer, heights } = this;
     const gone = heights.drop(buffer.first);
@@ -164,7 +163,7 @@ export class Screen {
     this.size();
     if (this.stuck) element.scrollTop = heights.total;
     this.place();
-    // What was measured may move what is seen: once more is enough.
+    // Measured heights may move the visible lines. A second pass is enough.
     if (this.wrap && this.measure()) {
       this.size();
       if (this.stuck) element.scrollTop = heights.total;
@@ -188,7 +187,7 @@ export class Screen {
       row.remove();
       this.drawn.delete(n);
     }
-    // In their order, and none is moved that stays: marked text stays marked.
+    // Insert in order, and move no existing row, so that a selection stays.
     let next = this.rows.firstElementChild;
     for (let n = from; n < to; n++) {
       let row = this.drawn.get(n);

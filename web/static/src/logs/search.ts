@@ -1,5 +1,4 @@
-// Where words stand in a log, whatever their case. What has come since is looked
-// through alone.
+// The case-insensitive search in a log. An update searches only new lines.
 
 import type { LogBuffer } from "./buffer.ts";
 
@@ -8,30 +7,30 @@ export interface Span {
   readonly end: number;
 }
 
-/** One place among those that are found. */
+/** A match. */
 export interface Place {
   readonly line: number;
-  /** Which of the places in that line. */
+  /** The index of the match in its line. */
   readonly nth: number;
 }
 
 export class Search {
   private pattern: RegExp | null = null;
-  private lines: number[] = []; // with something in them, in order
-  private counts: number[] = []; // and how much
-  private looked = 0; // lines before this number were looked through
+  private lines: number[] = []; // lines with matches, in order
+  private counts: number[] = []; // number of matches in each of them
+  private looked = 0; // lines before this number have been searched
   count = 0;
   current: Place | null = null;
 
   constructor(private readonly buffer: LogBuffer) {}
 
-  /** Looks for other words; empty ones find nothing. */
+  /** Sets the search text. An empty text matches nothing. */
   of(words: string): void {
     this.pattern = words === "" ? null : new RegExp(words.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), "giu");
     this.reset();
   }
 
-  /** Forgets what was found: the log is another. */
+  /** Discards the matches, for example because another log is shown. */
   reset(): void {
     this.lines = [];
     this.counts = [];
@@ -40,7 +39,7 @@ export class Search {
     this.update();
   }
 
-  /** Looks through what has come, and lets go what has gone. */
+  /** Searches new lines, and drops the matches of dropped lines. */
   update(): void {
     const { buffer } = this;
     let gone = 0;
@@ -60,7 +59,7 @@ export class Search {
     this.looked = buffer.end;
   }
 
-  /** Where in a line it stands. */
+  /** Returns the positions of the matches in a line. */
   spans(line: number): Span[] {
     const { pattern } = this;
     const held = this.buffer.at(line);
@@ -68,14 +67,14 @@ export class Search {
     return [...held.text.matchAll(pattern)].map((m) => ({ start: m.index, end: m.index + m[0].length }));
   }
 
-  /** Goes to the next place, or the one before, and round; from is the line where somebody looks who is at none yet. */
+  /** Selects the next or previous match, with wrap-around. from is the line to start at if no match is selected. */
   step(by: 1 | -1, from: number): Place | null {
     if (this.lines.length === 0) return (this.current = null);
     const { current } = this;
     let at = this.lines.findIndex((l) => l >= (current?.line ?? from));
     let nth = (current?.nth ?? -1) + by;
     if (current === null) {
-      // From there on, downwards; upwards what is before it.
+      // Downward: the first match at or after that line. Upward: the last match before it.
       if (by < 0) at = (at < 0 ? this.lines.length : at) - 1;
       else if (at < 0) at = 0;
       at = (at + this.lines.length) % this.lines.length;
@@ -87,7 +86,7 @@ export class Search {
     return (this.current = { line: this.lines[at] as number, nth });
   }
 
-  /** Which of all the place is, from 1; 0 for none. */
+  /** The position of the selected match among all, from 1; 0 for none. */
   get number(): number {
     const { current } = this;
     if (current === null) return 0;

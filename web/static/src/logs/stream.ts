@@ -1,31 +1,33 @@
-// One log as it is read: from the asking to its end, over any number of
-// connections. It keeps no lines; whoever reads is told.
+// The reader of a log, from its start to its end, across reconnects. It stores no lines, but passes them to its reader.
 
 import { LineReader, Overlap, type Line } from "./lines.ts";
 import type { Handler, Live, Subscription } from "../live.ts";
 import type { LogSpec, Problem } from "../wire.ts";
 
-/** What is asked for. */
+/** The parameters of a log. */
 export interface Ask {
   readonly ns: string;
   readonly pod: string;
   readonly container: string;
   readonly tail: number;
-  /** As in 10m; empty for any time. */
+  /** A duration such as 10m; empty for no limit. */
   readonly since: string;
   readonly previous: boolean;
   readonly follow: boolean;
 }
 
-/** How it stands. */
+/** The state of the stream. */
 export type LogState =
-  /** Nothing has come yet, late: for a while. Since then nothing has, where it broke off. */
+  /**
+   * Nothing has arrived yet. late: the API server has not responded for a while. since: the time of an interruption;
+   * null without one.
+   */
   | { readonly at: "asking"; readonly late: boolean; readonly since: number | null }
-  /** Lines come, or may come. */
+  /** The log is being read, whether or not there are new lines. */
   | { readonly at: "reading" }
-  /** Read to its end; or no more of it is read since then, though there may be more. */
+  /** The log was read to its end, or reading was stopped at the time since, and there may be more lines. */
   | { readonly at: "ended"; readonly since: number | null }
-  /** It cannot be read, or broke off; again: it is tried again by itself. Since then nothing more has come. */
+  /** The log cannot be read, or was interrupted at the time since. again: the stream retries by itself. */
   | { readonly at: "refused"; readonly problem: Problem; readonly again: boolean; readonly since: number };
 
 export interface Reader {
@@ -36,8 +38,8 @@ export interface Reader {
 export class LogStream implements Handler {
   private readonly overlap = new Overlap();
   private rest = new LineReader();
-  private begun = false; // the API server has answered since it was asked for
-  private since: number | null = null; // when it broke off
+  private begun = false; // the API server has responded to the current request
+  private since: number | null = null; // time of the interruption
   private subscription: Subscription | null = null;
 
   constructor(
@@ -54,7 +56,7 @@ export class LogStream implements Handler {
     this.subscription = null;
   }
 
-  /** Goes on from what was read last, or reads no more. */
+  /** Resumes after the last line, or stops. */
   follow(on: boolean): void {
     this.ask = { ...this.ask, follow: on };
     if (!on) return this.stop();
@@ -62,14 +64,14 @@ export class LogStream implements Handler {
     this.run();
   }
 
-  /** Reads no more, where it is read or waited for. */
+  /** Stops the stream if it is active or waits. */
   stop(): void {
     if (this.subscription === null) return;
     this.since ??= this.now();
     this.end(this.since);
   }
 
-  /** Tries again at once where it is waited for that. */
+  /** Retries at once if the stream waits for a retry. */
   hurry(): void {
     this.live.hurry();
     this.subscription?.hurry();
@@ -89,7 +91,7 @@ export class LogStream implements Handler {
     }
   }
 
-  /** The connection is lost, or what came made no sense: it is asked for again. */
+  /** The connection was lost, or a message was invalid. The log is requested again. */
   restart(): void {
     this.renew();
     this.since ??= this.now();
@@ -104,14 +106,14 @@ export class LogStream implements Handler {
     this.subscription = this.live.subscribe({ resource: "core/v1/pods", ns: [ns], name: pod, view: "log", get log() { return spec(); } }, this);
   }
 
-  // Times are always asked for: by them a log that was cut goes on where it was.
+  // Timestamps are always requested. They allow an interrupted log to resume at the same line.
   private spec(): LogSpec {
     const { container, tail, since, previous, follow } = this.ask;
     const from = this.overlap.since;
     return { container, tail: from === "" ? tail : 5000, since: from === "" ? since : from, previous, timestamps: true, follow };
   }
 
-  // What comes next begins with a line.
+  // The next chunk starts with a new line.
   private renew(): void {
     this.begun = false;
     this.rest = new LineReader();
@@ -129,7 +131,7 @@ export class LogStream implements Handler {
     if (fresh.lines.length > 0) this.reader.lines(fresh.lines, fresh.gap);
   }
 
-  // Only what passes by itself is tried again by itself.
+  // Retry only temporary problems.
   private refused(problem: Problem): void {
     const again = problem.status === 503;
     this.renew();

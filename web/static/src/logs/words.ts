@@ -1,4 +1,4 @@
-// How a log stands, in words.
+// The state of a log as text.
 
 import { clockTime } from "../age.ts";
 import { digits } from "../dom.ts";
@@ -8,27 +8,27 @@ import type { Container } from "./containers.ts";
 import type { LogState } from "./stream.ts";
 
 export interface Situation {
-  readonly state: LogState | null; // null: nothing is asked for yet
-  readonly lost: number | null; // since when there is no connection to Glasshouse
+  readonly state: LogState | null; // null: no log has been requested yet
+  readonly lost: number | null; // since when the connection to Glasshouse is lost; null if it is open
   readonly container: Container | undefined;
   readonly follow: boolean;
   readonly previous: boolean;
-  readonly placed: boolean; // on a node
+  readonly placed: boolean; // the pod is assigned to a node
   readonly gone: boolean;
-  readonly known: boolean; // the pod is
-  readonly forbidden: Note | null; // the pod may not be seen any more
+  readonly known: boolean; // the pod is known
+  readonly forbidden: Note | null; // the note if the pod may no longer be read
   readonly lines: number;
   readonly dropped: number;
   readonly ns: string;
 }
 
 export interface Foot {
-  /** For the style sheet: live, busy, warn or bad, or ended. */
+  /** The state for the style sheet: live, busy, warn, bad or ended. */
   readonly tone: "live" | "busy" | "warn" | "bad" | "ended";
   readonly words: string;
 }
 
-/** The line below a log. */
+/** Returns the status line below a log. */
 export function foot(s: Situation, now: number): Foot {
   const { state } = s;
   const say = (tone: Foot["tone"], words: string): Foot => ({ tone, words });
@@ -57,16 +57,16 @@ export function foot(s: Situation, now: number): Foot {
 
 const clock = (at: number, now: number): string => clockTime(new Date(at).toISOString(), now);
 
-// Of what was not read to its end it is not said that this has come.
+// Describes a log that was not read to its end, without claiming that it has ended.
 function unread(s: Situation, since: string): string {
   if (!s.gone && !s.follow) return `Not following since ${since}`;
   return `${s.gone ? "The pod is deleted" : "Ended"}; ${s.lines === 0 ? "nothing of its log was read" : `nothing was read after ${since}`}`;
 }
 
-// Who is away is said: it is not Glasshouse.
+// Names the component that failed, because it is not Glasshouse.
 const titleOf = ({ title }: Problem): string => (title === "Log is cut" ? "The API server broke off the log" : title);
 
-/** How much is held. */
+/** Describes how many lines are in the buffer. */
 export function held(lines: number, dropped: number): string {
   if (lines === 0) return "";
   const all = `${digits(lines)} ${lines === 1 ? "line" : "lines"}`;
@@ -80,7 +80,7 @@ export interface Empty {
   readonly again: boolean;
 }
 
-/** What stands where lines would, null while nothing is to be said. */
+/** Returns the note in place of lines, or null if none is needed. */
 export function empty(s: Situation): Empty | null {
   if (s.lines > 0) return null;
   const say = (title: string, detail: string, next = "", again = false): Empty => ({ title, detail, next, again });

@@ -1,11 +1,11 @@
-// One object of a neighbourhood: a link to it, where there is something to open.
+// One object of a graph of related objects: a link to it, if it can be opened.
 
 import { digits, h } from "../dom.ts";
 import type { Host } from "../tabs.ts";
 import { formatView, objectHref, plain } from "../view.ts";
 import type { GraphNode, NodeState } from "./graph.ts";
 
-/** Each state that is worth a word, with its sign. */
+/** The states with their severity, sign and word. There is no word for the normal state. */
 const words: Readonly<Record<NodeState, readonly [string, string, string]>> = {
   there: ["", "", ""],
   missing: ["bad", "✕", "missing"],
@@ -13,23 +13,26 @@ const words: Readonly<Record<NodeState, readonly [string, string, string]>> = {
   unknown: ["quiet", "?", "not looked at"],
 };
 
-/** How a node is, as an element; nothing for one that is simply there. */
+/** Returns the state of a node as an element; none for the normal state. */
 export function stateOf(node: GraphNode): HTMLElement[] {
   const [tone, sign, word] = words[node.state];
   return word === "" ? [] : [h("span", { class: "state", "data-tone": tone, title: node.reason === "" ? null : node.reason }, h("span", { "aria-hidden": "true" }, sign), ` ${word}`)];
 }
 
-/** What a node is called. */
+/** Returns the label of a node. */
 export const nameOf = (node: GraphNode): string => (node.count > 0 ? `${digits(node.count)} more` : node.name);
 
-/** A node in one sentence, for those who do not see where it stands. */
+/** Describes a node in one sentence, for screen readers. */
 export function sentence(node: GraphNode, self: boolean): string {
   const [, , word] = words[node.state];
   const name = node.count > 0 ? `${digits(node.count)} more of the kind ${node.kind}` : `${node.kind} ${node.ns === "" ? "" : `${node.ns}/`}${node.name}`;
   return `${name}${self ? ", this object" : ""}${word === "" ? "" : `, ${word}`}${node.reason === "" ? "" : `: ${node.reason}`}`;
 }
 
-/** Where a node leads; null where nothing can be opened. beside: in the panel, and not on a page of its own. tab: what of it is seen first. */
+/**
+ * Returns the address of a node; null if it cannot be opened. beside: open it in the panel instead of on a page of its
+ * own. tab: the tab to show first.
+ */
 export function hrefOf(node: GraphNode, beside: boolean, tab = "related"): string | null {
   if (node.ref === "") return null;
   const ns = node.ns === "" ? [] : [node.ns];
@@ -38,7 +41,7 @@ export function hrefOf(node: GraphNode, beside: boolean, tab = "related"): strin
   return beside ? formatView({ ...plain(node.ref), ns, open, tab }) : objectHref(node.ref, open, tab);
 }
 
-/** A link to a node, or what stands in its place. */
+/** Creates a link to a node, or plain text if it cannot be opened. */
 export function linkTo(node: GraphNode, self: boolean, beside: boolean, ...children: (Node | string)[]): HTMLElement {
   const href = hrefOf(node, beside);
   const known = { "data-id": node.id, "data-state": node.state, "data-self": self ? "" : null, "data-many": node.count > 0 ? "" : null, title: sentence(node, self) };
@@ -46,7 +49,10 @@ export function linkTo(node: GraphNode, self: boolean, beside: boolean, ...child
   return h("a", { ...known, href, "data-address": true, "aria-current": self ? "true" : null }, ...children);
 }
 
-/** A card of the graph. The end of a long name is what tells it from its like. */
+/**
+ * Creates a card of the graph. A long name is shortened before its end, because the end distinguishes it from similar
+ * names.
+ */
 export function card(node: GraphNode, self: boolean, beside: boolean, host: Host): HTMLElement {
   const name = nameOf(node);
   const cut = name.length > 18 ? name.length - 8 : name.length;

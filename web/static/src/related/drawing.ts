@@ -1,5 +1,4 @@
-// A graph on the screen: cards that are links, lines between them, and a plane
-// that is moved and scaled.
+// The graph on the screen: cards that are links, lines between them, and a plane that can be moved and scaled.
 
 import { svg } from "../dom.ts";
 import type { Host } from "../tabs.ts";
@@ -8,11 +7,11 @@ import type { Graph } from "./graph.ts";
 import { Plane } from "./plane.ts";
 import { cardHeight, cardWidth, inOrder, linksOf, neighbour, pathOf, wordAt, type Link, type Picture } from "./picture.ts";
 
-const dense = 120; // lines, beyond which each is fainter
+const dense = 120; // with more lines than this, each line is fainter
 
 export class Drawing {
   private readonly lines = svg("svg", { class: "lines", "aria-hidden": "true" });
-  private readonly words = svg("svg", { class: "lines words", "aria-hidden": "true" }); // above the cards
+  private readonly words = svg("svg", { class: "lines words", "aria-hidden": "true" }); // drawn above the cards
   readonly plane: Plane;
   readonly element: HTMLElement;
   private cards = new Map<string, HTMLElement>();
@@ -34,7 +33,7 @@ export class Drawing {
     });
   }
 
-  /** Draws a graph as it was laid out. The first time all of it is brought into sight, as far as it stays legible. */
+  /** Draws a graph with its layout. The first drawing is scaled to show all of it, as far as it stays legible. */
   draw(graph: Graph, picture: Picture, beside: boolean): void {
     const before = this.picture;
     const focused = idOf(document.activeElement);
@@ -59,7 +58,7 @@ export class Drawing {
     if (had && focused !== null) this.focus(focused);
   }
 
-  /** Forgets what is drawn: the next graph is another. */
+  /** Removes the drawing. The next graph is treated as a new one. */
   clear(): void {
     this.picture = null;
     this.links = [];
@@ -98,7 +97,7 @@ export class Drawing {
     this.words.replaceChildren();
   }
 
-  // Shows what a card, or a line, has to do with others.
+  // Highlights the lines of a card, or one line, with their labels.
   private light(target: EventTarget | null, on: boolean): void {
     const id = idOf(target);
     const group = target instanceof Element ? target.closest("[data-edge]") : null;

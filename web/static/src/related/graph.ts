@@ -1,19 +1,21 @@
-// The checked reader of /api/v1/related, and what it comes to from where the
-// object stands.
+// Decodes responses of /api/v1/related, and groups the nodes by their relation to the object.
 
 export const states = ["there", "missing", "forbidden", "unknown"] as const;
 export type NodeState = (typeof states)[number];
 
 export interface GraphNode {
   readonly id: string;
-  /** The resource of its kind; empty if the cluster serves no such kind, or the link does not include it. */
+  /**
+   * The ref of its resource. It is empty if the cluster does not serve the kind, or if the share link does not include
+   * it.
+   */
   readonly ref: string;
   readonly kind: string;
   readonly ns: string;
   readonly name: string;
   readonly state: NodeState;
   readonly reason: string;
-  /** It stands for so many objects, which have no name; 0 for one alone. */
+  /** The number of unnamed objects that the node stands for; 0 for a single object. */
   readonly count: number;
 }
 
@@ -27,7 +29,7 @@ export interface Edge {
   readonly via: string;
 }
 
-/** A kind that was to be looked through. */
+/** A resource that had to be searched. */
 export interface Searched {
   readonly ref: string;
   readonly state: string;
@@ -36,7 +38,7 @@ export interface Searched {
 }
 
 export interface Graph {
-  /** The object itself is the first. */
+  /** The first node is the object itself. */
   readonly nodes: readonly GraphNode[];
   readonly edges: readonly Edge[];
   readonly truncated: boolean;
@@ -45,7 +47,7 @@ export interface Graph {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Reads the body of an answer; null for one that is no graph. What is odd in one is left out. */
+/** Decodes the body of a response; null if it is not a graph. Invalid parts are dropped. */
 export function readGraph(body: unknown): Graph | null {
   if (!isFields(body) || !Array.isArray(body["nodes"]) || !Array.isArray(body["edges"])) return null;
   const nodes = new Map(body["nodes"].filter(isFields).map(node).filter((n) => n.id !== "").map((n) => [n.id, n]));
@@ -74,10 +76,10 @@ function node(n: Fields): GraphNode {
 const isFields = (v: unknown): v is Fields => typeof v === "object" && v !== null && !Array.isArray(v);
 const text = (v: unknown): string => (typeof v === "string" ? v : "");
 
-/** One object of a list: why it is there, in words. */
+/** A node in the list, with the reason for its relation. */
 export interface Relation {
   readonly node: GraphNode;
-  /** Where it is not by the object itself: by which other, and how. */
+  /** The intermediate object and its relation; null if the object itself is related. */
   readonly through: { readonly words: string; readonly other: GraphNode } | null;
   readonly via: string;
 }
@@ -87,7 +89,7 @@ export interface Group {
   readonly relations: readonly Relation[];
 }
 
-/** The nodes by how they stand to the object: each once, the nearest first. */
+/** Groups the nodes by their relation to the object. Each node occurs once, in the nearest group. */
 export function groupsOf(graph: Graph): Group[] {
   const byId = new Map(graph.nodes.map((n) => [n.id, n]));
   const self = graph.nodes[0] as GraphNode;
@@ -102,7 +104,7 @@ export function groupsOf(graph: Graph): Group[] {
     told.add(id);
     return [{ node, through, via: edge.via }];
   };
-  // Along one type of edge from node to node, as far as it goes.
+  // Follows the owns edges from node to node, as far as they lead.
   const chain = (from: "from" | "to", to: "from" | "to", words: string): Relation[] => {
     const out: Relation[] = [];
     const at = [self];
@@ -130,7 +132,7 @@ export function groupsOf(graph: Graph): Group[] {
 
 const passive = { owns: "owned by", uses: "used by", selects: "selected by" } as const;
 
-// What stands to those that are told, ever further out.
+// Returns the nodes that are related to those listed already, with increasing distance.
 function further(edges: readonly Edge[], told: ReadonlySet<string>, take: (id: string, edge: Edge, through: Relation["through"]) => Relation[], byId: ReadonlyMap<string, GraphNode>): Relation[] {
   const out: Relation[] = [];
   for (let before = -1; before !== out.length; ) {

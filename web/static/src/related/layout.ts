@@ -1,10 +1,9 @@
-// Where the cards and lines of a graph go. It takes up to some hundred
-// milliseconds, so that it is done by a worker: this very file, which finds out
-// what it is.
+// Computes the layout of a graph. It takes up to some hundred milliseconds, so a worker does it. The worker runs this
+// same file, which checks whether it runs in a worker.
 
 import type { Picture, Point } from "./picture.ts";
 
-/** What the worker is given. */
+/** The input of the worker. */
 interface Order {
   readonly ids: readonly string[];
   readonly links: readonly { readonly from: string; readonly to: string }[];
@@ -12,10 +11,10 @@ interface Order {
   readonly height: number;
 }
 
-// Beyond so many the best ranks take too long to find, and any good ones do.
+// With more nodes than this, optimal ranks take too long to compute, and approximate ranks are used.
 const many = 60;
 
-/** Lays out a graph; the promise fails with the signal, or where there is no worker. */
+/** Computes the layout of a graph. The promise is rejected if the signal aborts, or if no worker is available. */
 export function layout(order: Order, signal: AbortSignal): Promise<Picture> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(import.meta.url, { type: "module" });
@@ -56,7 +55,7 @@ async function place({ ids, links, width, height }: Order): Promise<Picture> {
 
 if (typeof document === "undefined" && typeof self !== "undefined") {
   self.onmessage = (e: MessageEvent<Order>): void => {
-    // A failure is to reach the page, as an error of the worker.
+    // Throw outside the promise, so that the failure reaches the page as an error event of the worker.
     place(e.data).then((picture) => self.postMessage(picture), (err: unknown) => setTimeout(() => { throw err; }));
   };
 }

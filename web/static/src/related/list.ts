@@ -1,4 +1,4 @@
-// A neighbourhood as a list: what stands how to the object.
+// The related objects as a list, grouped by their relation to the object.
 
 import { digits, h } from "../dom.ts";
 import type { Host } from "../tabs.ts";

@@ -1,11 +1,11 @@
-// What is laid out, and what comes of it.
+// The result of a layout, and what is derived from it.
 
 import type { EdgeType, Graph } from "./graph.ts";
 
 export const cardWidth = 158;
 export const cardHeight = 42;
 
-/** A line between two cards; several relations of the same two are one. */
+/** A line between two cards. Several relations of the same two objects form one line. */
 export interface Link {
   readonly from: string;
   readonly to: string;
@@ -13,7 +13,10 @@ export interface Link {
   readonly via: readonly string[];
 }
 
-/** The lines of a graph. That what owns pods selects them as well goes without saying. */
+/**
+ * Returns the lines of a graph. A selects edge is omitted if the selected object is owned too, because that is
+ * expected.
+ */
 export function linksOf(graph: Graph): Link[] {
   const owned = new Map<string, string[]>();
   for (const e of graph.edges) if (e.type === "owns") owned.set(e.from, [...(owned.get(e.from) ?? []), e.to]);
@@ -42,15 +45,18 @@ export interface Point {
   readonly y: number;
 }
 
-/** Where everything is: cards by their middle, lines by the points that they go through. */
+/** The layout: cards by their center, and lines by the points that they pass through. */
 export interface Picture {
   readonly width: number;
   readonly height: number;
   readonly nodes: ReadonlyMap<string, Point>;
-  readonly links: readonly (readonly Point[])[]; // as they were given
+  readonly links: readonly (readonly Point[])[]; // in the order of the input
 }
 
-/** The path of a line, level where it leaves a card and where it comes to one, and between the cards of each column on its way. */
+/**
+ * Returns the SVG path of a line. It is horizontal where it leaves and reaches a card, and between the cards of each
+ * column that it crosses.
+ */
 export function pathOf(from: Point, to: Point, points: readonly Point[]): string {
   const half = (from.x <= to.x ? cardWidth : -cardWidth) / 2;
   const n = (v: number): number => Math.round(v * 10) / 10;
@@ -61,7 +67,7 @@ export function pathOf(from: Point, to: Point, points: readonly Point[]): string
     d += `C${mid} ${n(y)} ${mid} ${n(toY)} ${n(toX)} ${n(toY)}`;
     [x, y] = [toX, toY];
   };
-  // Every other point is between two columns, and of no use to a curve.
+  // Every second point is between two columns. A curve does not need it.
   for (const p of points.slice(1, -1).filter((_, i) => i % 2 === 1)) {
     curve(p.x - half, p.y);
     d += `H${n(p.x + half)}`;
@@ -71,19 +77,22 @@ export function pathOf(from: Point, to: Point, points: readonly Point[]): string
   return d;
 }
 
-/** Where the word of a line stands: halfway to the first column on its way. */
+/** Returns the position of a line's label: halfway to the first column that the line reaches. */
 export function wordAt(from: Point, to: Point, points: readonly Point[]): Point {
   const next = points.length > 3 ? (points[2] as Point) : to;
   return { x: (from.x + next.x) / 2, y: (from.y + next.y) / 2 };
 }
 
-/** Ids from the left to the right, each column from the top down. */
+/** Sorts ids by column from left to right, and each column from top to bottom. */
 export function inOrder(ids: readonly string[], picture: Picture): string[] {
   const at = (id: string): Point => picture.nodes.get(id) ?? { x: 0, y: 0 };
   return [...ids].sort((a, b) => Math.round(at(a).x) - Math.round(at(b).x) || at(a).y - at(b).y);
 }
 
-/** Where an arrow leads: along a line to the left or the right, or within a column; null where there is nothing. */
+/**
+ * Returns the node that an arrow key leads to: along a line to the left or right, or within a column; null if there is
+ * none.
+ */
 export function neighbour(id: string, key: string, picture: Picture, links: readonly Link[]): string | null {
   const here = picture.nodes.get(id);
   if (here === undefined) return null;

@@ -1,13 +1,12 @@
-// A plane that is larger than its window: moved by drag, scaled by Ctrl and the
-// wheel.
+// A plane that is larger than its viewport. Dragging moves it, and Ctrl with the wheel scales it.
 
 import { h } from "../dom.ts";
 import type { Point } from "./picture.ts";
 
 const least = 0.2;
 const most = 2;
-const legible = 0.75; // the scale below which a graph is not shown at first
-const edge = 12; // pixels that stay free around what is revealed
+const legible = 0.75; // the initial scale is not smaller than this
+const edge = 12; // pixels of margin around a revealed part
 
 export class Plane {
   private readonly plane = h("div", { class: "plane" });
@@ -17,8 +16,8 @@ export class Plane {
   private scale = 1;
   private width = 0;
   private height = 0;
-  private waits: (() => void) | null = null; // until there is a window to fit into
-  private from: Point | null = null; // where a drag began
+  private waits: (() => void) | null = null; // runs when the viewport has a size
+  private from: Point | null = null; // start of a drag
   private dragged = false;
   private readonly sizes = new ResizeObserver(() => {
     if (this.element.clientWidth === 0) return;
@@ -38,7 +37,7 @@ export class Plane {
     element.addEventListener("pointerup", () => (this.from = null));
     element.addEventListener("pointercancel", () => (this.from = null));
     element.addEventListener("dragstart", (e) => e.preventDefault());
-    // What was dragged was not meant to be opened.
+    // A click at the end of a drag must not open a link.
     element.addEventListener("click", (e) => {
       if (!this.dragged || e.detail === 0) return;
       e.preventDefault();
@@ -58,7 +57,7 @@ export class Plane {
     this.move();
   }
 
-  /** Brings all into sight; unless all is told, no smaller than can be read, and then round a point. */
+  /** Scales the plane so that it fits. Unless all is set, the plane stays legible, and is centered on a point. */
   fit(round: Point, all = false): void {
     const { clientWidth, clientHeight } = this.element;
     if (clientWidth === 0) {
@@ -66,7 +65,7 @@ export class Plane {
       return;
     }
     const whole = Math.min(1, clientWidth / this.width, clientHeight / this.height);
-    // What must be scrolled anyway is as large as its width lets it be.
+    // A plane that needs scrolling anyway is scaled to its width.
     this.scale = all ? Math.max(least, whole) : whole >= legible ? whole : Math.max(legible, Math.min(1, clientWidth / this.width));
     const place = (size: number, window: number, at: number): number => {
       const scaled = size * this.scale;
@@ -74,12 +73,12 @@ export class Plane {
     };
     this.x = place(this.width, clientWidth, round.x);
     this.y = place(this.height, clientHeight, round.y);
-    // A small graph stands at the top, where the eye begins.
+    // A small graph is placed at the top, where readers start.
     if (this.height * this.scale <= clientHeight) this.y = Math.min(this.y, 24);
     this.move();
   }
 
-  /** Scales, about a point of the window or its middle. */
+  /** Scales the plane around a point of the viewport; the default is its center. */
   zoom(by: number, at: Point = { x: this.element.clientWidth / 2, y: this.element.clientHeight / 2 }): void {
     const scale = Math.min(most, Math.max(least, this.scale * by));
     this.x = at.x - ((at.x - this.x) * scale) / this.scale;
@@ -88,7 +87,7 @@ export class Plane {
     this.move();
   }
 
-  /** Brings a part of the plane into the window. */
+  /** Moves a part of the plane into the viewport. */
   reveal(x: number, y: number, width: number, height: number): void {
     const into = (at: number, size: number, shift: number, window: number): number => {
       const [start, end] = [at * this.scale + shift, (at + size) * this.scale + shift];
@@ -107,7 +106,7 @@ export class Plane {
     if (this.from === null) return;
     const [x, y] = [e.clientX - this.from.x, e.clientY - this.from.y];
     if (!this.dragged && Math.hypot(x - this.x, y - this.y) < 4) return;
-    // From now on the pointer may leave the window.
+    // From here on, the drag continues outside the viewport.
     if (!this.dragged) this.element.setPointerCapture(e.pointerId);
     this.dragged = true;
     this.x = x;

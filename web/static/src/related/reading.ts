@@ -1,5 +1,5 @@
-// Reads a neighbourhood when it is asked for, every five seconds at most: who
-// asks earlier is told then. Who looks at it reads it every ten seconds.
+// Reads the related objects on request, at most every five seconds. An earlier request waits until then. While the tab
+// is visible, it reads every ten seconds.
 
 import { under } from "../base.ts";
 import { problemOf } from "../problem.ts";
@@ -7,16 +7,16 @@ import type { Host } from "../tabs.ts";
 import type { Problem } from "../wire.ts";
 import { readGraph, type Graph } from "./graph.ts";
 
-const apart = 5000; // milliseconds from one reading to the next
-/** Milliseconds from one reading to the next that nobody asks for. */
+const apart = 5000; // minimum interval in milliseconds
+/** The interval of reads without a request, in milliseconds. */
 export const every = 10_000;
 
 export class Reading {
   private last = -Infinity;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private abort: AbortController | null = null;
-  private more = false; // it was asked for while it was read
-  private wanted = false; // somebody waits for it
+  private more = false; // a new request arrived during a read
+  private wanted = false; // a request waits for its result
 
   constructor(
     private readonly host: Host,
@@ -25,12 +25,12 @@ export class Reading {
     private readonly told: () => void,
   ) {}
 
-  /** It was asked for, and is not read yet. */
+  /** Whether a request has not been answered yet. */
   get busy(): boolean {
     return this.wanted;
   }
 
-  /** Reads again where the last reading is old. */
+  /** Reads again if the last result is old. */
   look(): void {
     if (this.abort === null && this.timer === undefined && performance.now() - this.last >= every) void this.run();
   }
@@ -42,7 +42,7 @@ export class Reading {
     this.told();
   }
 
-  /** Gives up what is read; it may be asked for again. */
+  /** Aborts the read. A new request is possible. */
   close(): void {
     clearTimeout(this.timer);
     this.timer = undefined;

@@ -1,5 +1,5 @@
-// Which kinds were looked through, and which not: what could not be looked at is
-// never told as nothing.
+// Shows which resources were searched, and which were not. A resource that could not be searched is never shown as an
+// empty result.
 
 import { digits, h, setText } from "../dom.ts";
 import { plural } from "../kinds.ts";
@@ -42,5 +42,5 @@ export class SearchedView {
 
 const said = (state: string): string => (state === "syncing" ? "the list had not come in time" : state);
 
-/** Whether a kind was looked through. */
+/** Whether a resource was searched. */
 export const looked = (s: Searched): boolean => s.state === "live" || s.state === "stale";

@@ -1,4 +1,4 @@
-// What happened to the object, newest first, as far back as the server keeps it.
+// The changes of the object, newest first, as far back as the server's history reaches.
 
 import { clockTime } from "../age.ts";
 import { changeView, later } from "../changeview.ts";
@@ -14,7 +14,7 @@ import { Timeline, type Group } from "../timeline.ts";
 import { timeOf } from "../who.ts";
 import type { Problem, State } from "../wire.ts";
 
-const page = 200; // changes that are drawn at first, and with each click
+const page = 200; // changes drawn initially, and added by each click
 
 interface Drawn {
   readonly element: HTMLElement;
@@ -31,11 +31,11 @@ export class Changes implements Tab, Handler {
   private readonly history = new History();
   private readonly timeline = new Timeline();
   private readonly subscription: Subscription;
-  private drawn = new Map<number, Drawn>(); // by the oldest step in it, which stays while others come
+  private drawn = new Map<number, Drawn>(); // by the number of the oldest step, which stays while newer ones are added
   private layout: Layout = keptLayout("inline");
   private limit = page;
   private complete = false;
-  private far = ""; // how much has come of what is on its way
+  private far = ""; // progress of a message that is arriving
   private state: State | null = null;
   private problem: Problem | null = null;
   private frame = 0;
@@ -84,18 +84,18 @@ export class Changes implements Tab, Handler {
     this.schedule();
   }
 
-  // What is shown stays until the snapshot has come: it has happened.
+  // The shown changes stay until the snapshot arrives, because they are still true.
   restart(): void {
     this.far = "";
   }
 
-  // A right that was lost takes with it what was seen.
+  // A lost permission removes what was shown.
   private drop(): void {
     this.history.forget();
     this.complete = false;
   }
 
-  // The subscription is the tab's own; the object is of no use to it.
+  // The tab has its own subscription, and does not need the object.
   show(): void {}
 
   tick(): void {

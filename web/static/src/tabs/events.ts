@@ -1,5 +1,4 @@
-// What the cluster says of the object: its events, newest first, live. They are
-// watched for as long as the tab is open.
+// The events of the object, newest first, live. They are watched only while the tab is open.
 
 import { passed } from "../age.ts";
 import { digits, h, keep, setAttr, setText } from "../dom.ts";
@@ -11,7 +10,7 @@ import { banner, note, status, type Note } from "../status.ts";
 import { habits } from "../stored.ts";
 import type { Host, Shown, Tab } from "../tabs.ts";
 
-const most = 200; // events that are drawn
+const most = 200; // events drawn at most
 const kept = "glasshouse-warnings-first";
 
 export class EventsTab implements Tab, Watcher {
@@ -26,7 +25,7 @@ export class EventsTab implements Tab, Watcher {
     h("div", { class: "bar" }, this.state, this.count, h("span", { class: "spring" }), h("label", {}, this.warningsFirst, " Warnings first")), this.above, this.note, this.list, this.more);
   private readonly sheet: Sheet;
   private feed: Feed | null = null;
-  private of = ""; // the field selector that is followed
+  private of = ""; // the field selector of the subscription
   private frame = 0;
 
   constructor(private readonly host: Host) {
@@ -53,7 +52,7 @@ export class EventsTab implements Tab, Watcher {
 
   tick(): void {
     this.sheet.tick(this.list);
-    this.schedule(); // How well it is known may be told with a time.
+    this.schedule(); // The status text may contain an age.
   }
 
   close(): void {
@@ -73,7 +72,7 @@ export class EventsTab implements Tab, Watcher {
     this.feed?.close();
     this.sheet.first = true;
     const { live, name } = this.host;
-    // Ages grow backwards: the newest come first.
+    // Ascending age: the newest event is first.
     this.feed = new Feed(live, { resource: "core/v1/events", ns: name.ns === "" ? [] : [name.ns], fields: this.of }, { sort: { column: "last seen", descending: false }, q: "" }, this, Infinity, 0);
   }
 
@@ -89,7 +88,7 @@ export class EventsTab implements Tab, Watcher {
     const known = feed.known();
     const all = happened(rows.columns, rows.slice(0, rows.length).filter((e) => e !== undefined), this.warningsFirst.checked);
     const s = status(known, host.now());
-    // The panel says Live of the object; of its events only what is otherwise is said.
+    // The panel shows Live for the object. For the events, show only a different status.
     setText(this.state, s.tone === "live" ? "" : s.words);
     this.state.dataset["state"] = s.tone;
     const warnings = all.filter((e) => e.warning).length;

@@ -1,4 +1,4 @@
-// The log of a pod, as it is written.
+// The log of a pod, live.
 
 import { clockTime } from "../age.ts";
 import { copyText } from "../clipboard.ts";
@@ -21,7 +21,8 @@ export class Logs implements Tab, Reader {
   private readonly search = new Search(this.buffer);
   private readonly bar: Bar;
   private readonly screen: Screen;
-  private readonly instead = h("p", { class: "banner", role: "status", hidden: true }); // of the container that the address names
+  // Shown if the address names a container that does not exist.
+  private readonly instead = h("p", { class: "banner", role: "status", hidden: true });
   private readonly note = h("div", { class: "note", hidden: true });
   private readonly below = h("button", { type: "button", class: "log-below", hidden: true });
   private readonly state = h("span", { class: "status", role: "status" });
@@ -32,9 +33,9 @@ export class Logs implements Tab, Reader {
   private at: LogState | null = null;
   private shown: Shown | null = null;
   private all: readonly Container[] = [];
-  private opened = ""; // what is read now, so that it is asked for once
+  private opened = ""; // the parameters of the open log, so that it is requested once
   private following = false;
-  private id = ""; // the container that it was when it was opened
+  private id = ""; // the id of the container when the log was opened
 
   constructor(private readonly host: Host) {
     const { buffer, search } = this;
@@ -79,7 +80,7 @@ export class Logs implements Tab, Reader {
     this.tell();
   }
 
-  // The log that the address names, of a container that there is.
+  // The log to show: the one that the address names, or that of the default container if there is no such container.
   private get seen(): LogName {
     const log = this.host.log();
     return this.all.some((c) => c.name === log.container) ? log : { ...log, container: firstOf(this.shown?.object ?? null, this.all) };
@@ -111,11 +112,11 @@ export class Logs implements Tab, Reader {
 
   told(state: LogState): void {
     this.at = state;
-    // What may not be read any more is not kept.
+    // Content that may no longer be read is discarded.
     if (state.at === "refused" && state.problem.status === 403) this.clear();
-    // Behind where it broke off it may be that of the next container.
+    // After an interruption, the log may belong to the next container instance.
     if (state.at === "reading") this.id = this.container()?.id ?? this.id;
-    // A container that was started anew meanwhile has a log of its own.
+    // If the container was restarted in the meantime, its new instance has a log of its own.
     if (state.at === "ended") this.open(false);
     this.tell();
   }
@@ -124,7 +125,7 @@ export class Logs implements Tab, Reader {
     return this.all.find((c) => c.name === this.bar.choice.container);
   }
 
-  // Reads what is chosen, if that is not what is read already.
+  // Opens the chosen log, unless it is open already.
   private open(again: boolean): void {
     const { kind, name } = this.host;
     const { choice } = this.bar;
@@ -137,11 +138,11 @@ export class Logs implements Tab, Reader {
       return this.stream?.follow(follow);
     }
     if (wanted === this.opened && !again) {
-      // A log may be there before the pod tells the container's name for itself.
+      // The log may start before the pod's status contains the container ID.
       if (this.at?.at === "reading" && container.id.endsWith(this.id)) this.id = container.id;
       if (container.id === this.id || choice.previous || container.phase !== "running") return;
       if (this.at?.at === "refused" && this.at.again) {
-        this.id = container.id; // It goes on there by itself.
+        this.id = container.id; // The log continues there without further action.
         return this.stream?.hurry();
       }
       if (this.at?.at !== "ended" && this.at?.at !== "refused") return;
@@ -163,7 +164,7 @@ export class Logs implements Tab, Reader {
     return this.shown === null ? null : forbidden(this.shown.known, this.host.kind.resource);
   }
 
-  // What may not be seen any more is neither read nor kept.
+  // Content that may no longer be seen is neither read nor kept.
   private forget(): void {
     if (this.opened === "") return;
     this.stream?.close();
@@ -197,7 +198,7 @@ export class Logs implements Tab, Reader {
     this.bar.sayFound();
   }
 
-  // After each frame in which the screen was drawn.
+  // Called after each frame in which the screen was drawn.
   private moved(): void {
     this.bar.find.tell(this.search.number, this.search.count);
     const n = this.screen.below;
@@ -219,19 +220,19 @@ export class Logs implements Tab, Reader {
     return connection === "lost" ? since : null;
   }
 
-  // It is tried again by itself.
+  // Whether a retry is pending.
   private get waits(): boolean {
     const { at } = this;
     return at?.at === "refused" ? at.again : at?.at === "asking" && this.lost !== null;
   }
 
-  // Of a pod that is gone there is nothing more to be had: it is not waited for.
+  // Whether a retry is pointless, because the pod is deleted.
   private get vain(): boolean {
     return this.shown?.gone === true && this.waits;
   }
 
   private tell(): void {
-    if (this.vain && this.stream !== null) return this.stream.stop(); // It tells so.
+    if (this.vain && this.stream !== null) return this.stream.stop(); // stop calls told, which calls tell again.
     const s = this.situation();
     const { tone, words } = foot(s, this.host.now());
     this.state.dataset["state"] = tone;
@@ -257,7 +258,7 @@ export class Logs implements Tab, Reader {
   private key(e: KeyboardEvent): void {
     const find = (e.key === "f" && (e.ctrlKey || e.metaKey)) || (e.key === "/" && !(e.target instanceof HTMLInputElement));
     if (find) {
-      // Once more is the browser's own.
+      // A second Ctrl+F opens the browser's own search.
       if (document.activeElement === this.bar.find.input) return;
       this.bar.find.input.focus();
       this.bar.find.input.select();

@@ -1,5 +1,4 @@
-// What matters of an object, at a glance: whether it is well and why, its key
-// facts, its conditions, whose it is, and what it is called by.
+// The overview of an object: its health with the reason, key facts, conditions, owners, labels and annotations.
 
 import { h, setAttr } from "../dom.ts";
 import { conditionsOf } from "../facts/conditions.ts";
@@ -36,14 +35,14 @@ export class Overview implements Tab {
     this.conditions = new ConditionsView(sheet, host.now);
     this.owners = new OwnersView(host, sheet);
     this.uses = new UsesView(host);
-    this.uses.element.hidden = shared() !== null; // Nothing of it is.
+    this.uses.element.hidden = shared() !== null; // Guests see no related objects.
     this.labels = new LabelsView(sheet, host.kind.ref);
     this.annotations = new AnnotationsView(sheet);
   }
 
   show({ object, health, gone }: Shown): void {
     if (object === this.object && health === this.health && gone === this.gone) return;
-    // Another object of the same name is not this one changed.
+    // Another object with the same name is not a change of this one.
     this.sheet.first = uid(object) !== uid(this.object);
     this.object = object;
     this.health = health;
@@ -53,7 +52,7 @@ export class Overview implements Tab {
     else this.draw(object);
   }
 
-  /** Ages pass, and kinds come to be known that something leads to. */
+  /** Updates ages. Links are drawn again if they led to a resource that was not known yet. */
   tick(): void {
     this.sheet.tick(this.element);
     this.uses.tick();
@@ -84,7 +83,7 @@ export class Overview implements Tab {
         h("div", { class: "column" }, this.facts, this.conditions.element),
         h("div", { class: "column" }, this.owners.element, this.uses.element, this.labels.element, this.annotations.element, h("section", { class: "part" }, h("h3", {}, "Object"), this.meta))),
     );
-    // Beside the table the panel has a title of its own above these headings.
+    // In the panel beside the table, a title precedes these headings, so they keep their default level.
     const level = element.closest(".panel") === null ? "2" : null;
     for (const e of element.querySelectorAll("h3")) setAttr(e, "aria-level", level);
   }

@@ -1,4 +1,4 @@
-// What stands around an object: as a graph, and as a list.
+// The related objects: as a graph, and as a list.
 
 import { clockTime } from "../age.ts";
 import { digits, h, setText } from "../dom.ts";
@@ -16,7 +16,7 @@ import type { Problem, Tree } from "../wire.ts";
 type As = "graph" | "list";
 
 export class Related implements Tab {
-  // The object to which a graph was left by the keyboard, which goes on there.
+  // The id of the node that the keyboard opened last, whose graph receives the focus.
   private static followed = "";
   private readonly asGraph = h("button", { type: "button" }, "Graph");
   private readonly asList = h("button", { type: "button" }, "List");
@@ -31,10 +31,10 @@ export class Related implements Tab {
   private readonly reading: Reading;
   private layouting = new AbortController();
   private graph: Graph | null = null;
-  private seen: Tree | null = null; // of which it was asked
+  private seen: Tree | null = null; // the object of the last request
   private gone = false;
-  private at = 0; // when what is shown was read
-  private barred = ""; // why it may not be seen any more
+  private at = 0; // when the shown graph was read
+  private barred = ""; // why the object may no longer be read; empty if it may
   private as: As;
 
   constructor(private readonly host: Host) {
@@ -74,7 +74,7 @@ export class Related implements Tab {
       this.tell();
     }
     if (why !== null) return;
-    // Of what is deleted there is nothing newer, and that it is not found the panel says.
+    // A deleted object has no newer graph. The panel reports that it is deleted.
     if (gone) {
       this.reading.close();
       this.problem.hidden = this.graph !== null;
@@ -115,7 +115,7 @@ export class Related implements Tab {
     if (this.graph === null) this.body.replaceChildren();
   }
 
-  // What may not be seen any more is not kept.
+  // Content that may no longer be seen is discarded.
   private forget(): void {
     this.layouting.abort();
     this.graph = this.seen = null;
@@ -127,7 +127,7 @@ export class Related implements Tab {
   private tell(): void {
     this.again.disabled = this.reading.busy || this.barred !== "";
     this.element.toggleAttribute("data-busy", this.reading.busy);
-    // The panel says Live of the object: it is not to be taken for what is said of the graph.
+    // The panel shows Live for the object. The graph needs its own text, so that Live is not taken to cover the graph.
     const looking = this.graph === null && this.problem.hidden && this.barred === "";
     setText(this.time, this.graph !== null ? `Not live: as of ${clockTime(new Date(this.at).toISOString(), this.host.now())}` : looking ? "Looking" : "");
     this.time.toggleAttribute("data-dated", this.graph !== null);
@@ -180,7 +180,7 @@ export class Related implements Tab {
     }
   }
 
-  // Another list begins where the one before was.
+  // The new list keeps the scroll position and the focus of the previous one.
   private list(graph: Graph, beside: boolean): void {
     const { body } = this;
     const at = body.firstElementChild?.scrollTop ?? 0;

@@ -1,5 +1,4 @@
-// The object as YAML, live: what kubectl would print, with what the last change
-// made of it marked.
+// The object as YAML, live, as kubectl prints it. The lines of the last change are marked.
 
 import { clockTime } from "../age.ts";
 import { copyText } from "../clipboard.ts";
@@ -27,7 +26,7 @@ export class YamlTab implements Tab {
   private wanted: Shown | null = null;
   private busy = false;
   private drawn: Tree | null = null;
-  private last: LastChange | null = null; // when that was drawn
+  private last: LastChange | null = null; // last when drawn was drawn
   private gone = false;
   private closed = false;
   private frame = 0;
@@ -76,7 +75,7 @@ export class YamlTab implements Tab {
     unpaint();
   }
 
-  // What comes while this is at work is drawn after it: the newest alone.
+  // Objects that arrive during a drawing are drawn after it, only the newest one.
   private async draw(): Promise<void> {
     this.busy = true;
     try {
@@ -92,7 +91,7 @@ export class YamlTab implements Tab {
       this.slices.begin();
       if (w.object === this.drawn) continue;
       const event = w.last === this.last ? null : w.last;
-      // Of several changes the last alone is marked.
+      // If several changes have arrived, only the last one is marked.
       if (this.drawn !== null && event !== null && event.before !== null && event.before !== this.drawn) await this.put(event.before, null);
       await this.put(w.object, this.drawn === null ? null : changeWords(event, this.host.now()));
       this.last = w.last;

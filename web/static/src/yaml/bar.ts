@@ -1,9 +1,9 @@
-// What stands above a YAML text: the search, and what can be done with the text.
+// The bar above a YAML text: the search, and actions on the text.
 
 import { digits, h, setText } from "../dom.ts";
 import { FindBox, type Finder } from "../findbox.ts";
 
-/** What becomes of what a person does in the bar. */
+/** What the tab does on actions of the user in the bar. */
 export interface Deeds extends Finder {
   fold(): void;
   wrap(): void;
@@ -45,7 +45,7 @@ export class Bar {
     this.wrap.setAttribute("aria-pressed", String(on));
   }
 
-  /** Says something to those who do not see it. */
+  /** Announces a text to screen readers. */
   say(words: string): void {
     setText(this.said, words);
   }

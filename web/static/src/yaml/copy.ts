@@ -1,12 +1,12 @@
-// What is copied from a text is the text, also of what is folded.
+// Copies text from the YAML view, including folded lines.
 
 import { column, type Row } from "./row.ts";
 import type { LiveText } from "./text.ts";
 
-/** The whole text. */
+/** Returns the complete text. */
 export const whole = (text: LiveText): string => text.rows.map((r) => `${r.line.text}\n`).join("");
 
-/** The text that is selected; null where nothing is, or not only in it. */
+/** Returns the selected text; null if nothing is selected, or if the selection reaches outside the text. */
 export function selected(text: LiveText): string | null {
   const selection = getSelection();
   if (selection === null || selection.isCollapsed || selection.rangeCount === 0) return null;
@@ -32,7 +32,7 @@ function position(text: LiveText, node: Node, offset: number): Position {
     const row = text.row(node);
     if (row !== undefined) return { index: row.index, column: column(row, node, offset) };
   }
-  // Before a child, or behind the last.
+  // The position is before a child, or after the last one.
   const child = node.childNodes[offset];
   if (child !== undefined) {
     const row = text.row(child) ?? text.row(first(child));
@@ -47,7 +47,7 @@ function position(text: LiveText, node: Node, offset: number): Position {
 
 const first = (node: Node): Element | null => (node instanceof Element ? node.querySelector(".line") : null);
 
-// How much of a row's text is before a node in it.
+// Returns how many characters of a row's text precede a node in it.
 function before(row: Row, node: Node): number {
   const walk = document.createTreeWalker(row.element, NodeFilter.SHOW_TEXT);
   let n = 0;

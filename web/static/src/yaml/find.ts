@@ -1,22 +1,22 @@
-// What is searched in a text. Each line is searched once for each search, so that
-// a change costs what changed.
+// The search in a YAML text. Each line is searched once per search text, so that the cost of an update depends only on
+// the changed lines.
 
 import { place, type Row } from "./row.ts";
 
-/** A place where the text was found. */
+/** A match. */
 export interface Hit {
   readonly row: Row;
-  readonly at: number; // of its first character in the line
+  readonly at: number; // index of its first character in the line
 }
 
 export class Search {
   count = 0;
   current: Hit | null = null;
-  private index = 0; // of the current one's row
+  private index = 0; // of the row with the current match
   private pattern: RegExp | null = null;
   private rows: readonly Row[] = [];
 
-  /** Searches for other words; empty for none. Case is the same to it. */
+  /** Sets the search text; empty for none. Case is ignored. */
   of(words: string): void {
     this.pattern = words === "" ? null : new RegExp(words.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), "giu");
     this.current = null;
@@ -24,7 +24,7 @@ export class Search {
     this.over(this.rows);
   }
 
-  /** Searches these rows instead; what was current stays so while it is there. */
+  /** Searches new rows. The current match stays while its row exists. */
   over(rows: readonly Row[]): void {
     this.rows = rows;
     this.count = 0;
@@ -33,7 +33,7 @@ export class Search {
       row.found ??= this.within(row.line.text);
       this.count += row.found.length / 2;
     }
-    // A line that changed is another; what was found in it is likely in its place.
+    // A changed line is a new row. The match is probably at the same position there.
     if (this.current !== null && this.current.row.index < 0) this.current = this.nearby(this.current.at);
     this.index = this.current?.row.index ?? this.index;
   }
@@ -45,7 +45,7 @@ export class Search {
     return { row, at: starts.findLast((s) => s <= at) ?? (starts[0] as number) };
   }
 
-  /** The one after the current, or from a row on; or the one before. */
+  /** Selects the next or previous match, or the first one from a row on if none is selected. */
   step(by: 1 | -1, from: number): Hit | null {
     const { current, rows } = this;
     if (this.count === 0) return (this.current = null);
@@ -62,7 +62,7 @@ export class Search {
     return this.current;
   }
 
-  /** Which of all the current one is, from 1; 0 for none. */
+  /** The position of the current match among all, from 1; 0 for none. */
   get number(): number {
     const { current } = this;
     if (current === null) return 0;
@@ -75,7 +75,7 @@ export class Search {
   }
 
   private within(text: string): number[] {
-    const out: number[] = []; // begins and ends in turn
+    const out: number[] = []; // start and end of each match, alternating
     const pattern = this.pattern as RegExp;
     pattern.lastIndex = 0;
     for (let m = pattern.exec(text); m !== null; m = pattern.exec(text)) out.push(m.index, m.index + m[0].length);
@@ -85,7 +85,7 @@ export class Search {
 
 const startsOf = (row: Row): number[] => (row.found ?? []).filter((_, i) => i % 2 === 0);
 
-/** The part of the page from one character of a row to another; null where it is not there. */
+/** Returns the range of the document for characters of a row; null if they are not in the document. */
 export function range(row: Row, from: number, to: number): Range | null {
   const start = place(row, from);
   const end = place(row, to);

@@ -1,5 +1,4 @@
-// What the keyboard and the pointer do in a text: a line that one is at, folds,
-// and going from one place that was found to the next.
+// Keyboard and pointer input in a YAML text: the active line, folding, and moving between matches.
 
 import { digits } from "../dom.ts";
 import type { Bar } from "./bar.ts";
@@ -7,7 +6,7 @@ import { range, type Search } from "./find.ts";
 import { openRest, type Row } from "./row.ts";
 import type { LiveText } from "./text.ts";
 
-const gutter = 22; // pixels at the left of a line, where it folds
+const gutter = 22; // pixels at the left of a line that fold it on a click
 
 export class Hands {
   private active: Row | null = null;
@@ -20,7 +19,7 @@ export class Hands {
   ) {
     const { element } = text;
     element.addEventListener("click", (e) => this.click(e));
-    // The browser found something in what is hidden, and is about to show it.
+    // The browser's own search found a match in hidden text, and is about to reveal it.
     element.addEventListener("beforematch", (e) => {
       const row = text.row(e.target as Node);
       if (row === undefined) return;
@@ -29,14 +28,14 @@ export class Hands {
     });
   }
 
-  /** Tells what is found and folded, as it is now. */
+  /** Updates the bar with the present matches and folds. */
   told(): void {
     this.bar.find.tell(this.search.number, this.search.count);
     this.bar.tellFolded(this.text.rows.some((r) => r.folded));
     this.painted();
   }
 
-  /** Goes to the next place that was found, or the one before. */
+  /** Moves to the next or previous match. */
   step(by: 1 | -1): void {
     const hit = this.search.step(by, this.top()?.index ?? 0);
     this.told();
@@ -53,7 +52,7 @@ export class Hands {
     if (place.left < box.left + gutter || place.right > box.right - 40) this.text.element.scrollLeft += place.left - box.left - box.width / 3;
   }
 
-  /** Folds all that can be; where something is folded, unfolds all. */
+  /** Folds everything, or unfolds everything if a line is folded. */
   foldAll(): void {
     const { rows } = this.text;
     const fold = !rows.some((r) => r.folded);
@@ -77,7 +76,7 @@ export class Hands {
     e.preventDefault();
   }
 
-  // As in a tree: left folds or goes to what the line is in, right unfolds or goes into it.
+  // As in a tree view: left folds or moves to the parent, right unfolds or moves to the first child.
   private move(to: "down" | "up" | "in" | "out"): void {
     const at = this.active !== null && this.seen(this.active) ? this.active : null;
     if (at === null) return this.activate(this.top());
@@ -112,7 +111,7 @@ export class Hands {
     this.told();
   }
 
-  // Unfolds what a row is in.
+  // Unfolds the parents of a row.
   private reveal(row: Row): void {
     if (!row.hidden) return;
     for (const r of this.text.around(row)) r.folded = false;
@@ -129,7 +128,7 @@ export class Hands {
     else if (String(getSelection()) === "") this.activate(row);
   }
 
-  // The first line in sight.
+  // The first visible line.
   private top(): Row | undefined {
     return [...this.text.near].flatMap((b) => b.rows).filter((r) => this.seen(r)).sort((a, b) => a.index - b.index)[0];
   }

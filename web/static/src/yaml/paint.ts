@@ -1,5 +1,5 @@
-// The colours of what is in sight, without an element for each word: a selection
-// and what the browser has found are not disturbed.
+// Highlights the visible lines without an element for each token, so that selections and matches of the browser's own
+// search stay intact.
 
 import type { Hit, Search } from "./find.ts";
 import { range } from "./find.ts";
@@ -8,9 +8,9 @@ import type { Block, Row } from "./row.ts";
 const names = ["key", "string", "number", "word", "found", "current"] as const;
 type Name = (typeof names)[number];
 
-/** Colours these blocks; plain colours only what is found. */
+/** Highlights these blocks. plain: highlight only matches. */
 export function paint(blocks: Iterable<Block>, search: Search, plain: boolean): void {
-  if (!("highlights" in CSS)) return; // it is text all the same
+  if (!("highlights" in CSS)) return; // the text is readable without colors
   const ranges: Record<Name, AbstractRange[]> = { key: [], string: [], number: [], word: [], found: [], current: [] };
   for (const { rows } of blocks) {
     for (const row of rows) {
@@ -26,7 +26,7 @@ export function paint(blocks: Iterable<Block>, search: Search, plain: boolean): 
   });
 }
 
-/** Takes all colours away. */
+/** Removes all highlights. */
 export function unpaint(): void {
   if ("highlights" in CSS) for (const name of names) CSS.highlights.delete(`yaml-${name}`);
 }
@@ -45,7 +45,7 @@ function colour({ line, element }: Row, ranges: Record<Name, AbstractRange[]>): 
 
 function finds(row: Row, current: Hit | null, ranges: Record<Name, AbstractRange[]>): void {
   const found = row.found ?? [];
-  // Of a thousand in one line, those that can be told apart.
+  // At most 1,000 matches in a line; more could not be distinguished.
   for (let i = 0; i < found.length && i < 2000; i += 2) {
     const r = range(row, found[i] ?? 0, found[i + 1] ?? 0);
     if (r !== null) ranges[current?.row === row && current.at === found[i] ? "current" : "found"].push(r);

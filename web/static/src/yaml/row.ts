@@ -1,7 +1,6 @@
-// The elements of lines. All of a text is in the page, so that the browser finds
-// and selects in it; blocks of lines are what the browser lays out, or leaves
-// out where nobody looks. Of a very long line the head is laid out, and the rest
-// when it is asked for, or something is found in it.
+// The elements of the lines. The complete text is in the document, so that the browser can search and select it. Lines
+// are grouped into blocks, and the browser skips the layout of blocks that are not visible. Only the start of a very
+// long line is laid out. The rest follows on request, or when it contains a match.
 
 import { digits, h } from "../dom.ts";
 import type { Line } from "./write.ts";
@@ -9,24 +8,24 @@ import type { Line } from "./write.ts";
 export interface Row {
   line: Line;
   readonly element: HTMLElement;
-  block: Block | null; // null until it is in one
-  index: number; // among the rows that are shown; -1 until it is one
+  block: Block | null; // null before the row is in a block
+  index: number; // in the shown rows; -1 if it is not one of them
   folded: boolean;
-  hidden: boolean; // by a fold
-  found: readonly number[] | null; // where what is searched begins and ends; null until it is searched
+  hidden: boolean; // hidden by a fold
+  found: readonly number[] | null; // start and end of each match; null before the search
 }
 
 export interface Block {
   readonly element: HTMLElement;
   rows: Row[];
-  shown: number; // rows that no fold hides
+  shown: number; // number of rows that no fold hides
 }
 
 export const blockSize = 64; // lines
 const head = 1000; // characters of a line that are laid out at once
 const piece = 2000;
 
-/** A row of a line, in no block yet. */
+/** Creates the row of a line, without a block. */
 export function newRow(line: Line): Row {
   const { text } = line;
   const element = one("line", text.length <= head + 200 ? text : text.slice(0, cut(text, head)));
@@ -35,7 +34,7 @@ export function newRow(line: Line): Row {
   return { line, element, block: null, index: -1, folded: false, hidden: false, found: null };
 }
 
-// One text node, in which places are counted; what would be odd in it, YAML has written by its number.
+// A single text node, so that positions in it can be counted. The YAML writer has already escaped invisible characters.
 function one(name: string, text: string): HTMLElement {
   const element = h("div", { class: name });
   element.textContent = text;
@@ -44,17 +43,17 @@ function one(name: string, text: string): HTMLElement {
 
 export const newBlock = (): Block => ({ element: h("div", { class: "block" }), rows: [], shown: -1 });
 
-/** How wide a line is at most, in characters of one width. */
+/** Returns the maximum width of a line, in characters of one width. */
 export const columns = ({ text, wide }: Line): number => Math.min(text.length, head + 200) * (wide ? 2 : 1);
 
-/** Shows all of a long line. */
+/** Shows the rest of a long line. */
 export function openRest(row: Row): void {
   row.element.classList.add("open");
   row.element.querySelector(":scope > .rest")?.removeAttribute("hidden");
   row.element.querySelector(":scope > .more")?.remove();
 }
 
-/** Where a character of a row's text is in the page: the text node, and the offset in it. */
+/** Returns the text node and the offset of a character of a row. */
 export function place(row: Row, column: number): [Text, number] | null {
   let left = column;
   for (const text of texts(row.element)) {
@@ -64,7 +63,7 @@ export function place(row: Row, column: number): [Text, number] | null {
   return null;
 }
 
-/** Which character of a row's text a place in it is. */
+/** Returns which character of a row a position in the document is. */
 export function column(row: Row, node: Text, offset: number): number {
   let before = 0;
   for (const text of texts(row.element)) {
@@ -94,7 +93,7 @@ function rest(text: string, from: number): HTMLElement {
   return element;
 }
 
-/** Where to cut a text: here, or behind the other half of a character. */
+/** Returns where to cut a text: at this position, or after the second half of a surrogate pair. */
 export function cut(text: string, at: number): number {
   const code = text.charCodeAt(at - 1);
   return code >= 0xd800 && code < 0xdc00 ? at + 1 : Math.min(at, text.length);

@@ -1,22 +1,20 @@
-// Keys and scalars as YAML. Whether a text needs quotes, and which, js-yaml says:
-// its dump schema quotes what any reader of YAML 1.1 or 1.2 would take for
-// something else than a string.
+// Keys and scalars as YAML. js-yaml decides whether a text needs quotes, and which. Its dump schema quotes every text
+// that a YAML 1.1 or 1.2 reader would parse as something other than a string.
 
 import { isOdd } from "../odd.ts";
 import { defineScalarTag, dump, DUMP_SCHEMA, NOT_RESOLVED, type Schema } from "js-yaml";
 
-/** What a value is, for its colour. */
+/** The type of a value, for its color. */
 export type Tone = "string" | "number" | "word";
 
 export interface Scalar {
-  readonly first: string; // what stands behind the key or the dash
-  readonly rest: readonly string[]; // the lines of a text, indented by two
+  readonly first: string; // the text after the key or the dash
+  readonly rest: readonly string[]; // the lines of a block scalar, indented by two
   readonly tone: Tone;
 }
 
-// Whole numbers beyond 2^53, which decode.ts keeps as bigint, are numbers too;
-// and there is what kubectl takes for a number or for the end of the document
-// that the library does not.
+// The schema also accepts whole numbers beyond 2^53, which decode.ts decodes as bigint. It also quotes texts that
+// kubectl parses as a number or a document end, although the library does not.
 function schema(): Schema {
   const misread = defineScalarTag("misread", { implicit: true, implicitFirstChars: [..."-+.0123456789"], identify: () => false, resolve: (text) => (/^(?:[-+]?0[xob]|[-+.\d].*_|---|\.\.\.)/i.test(text) ? text : NOT_RESOLVED) });
   const int = DUMP_SCHEMA.tags.find((t) => t.tagName === "tag:yaml.org,2002:int");
@@ -26,13 +24,12 @@ function schema(): Schema {
 
 const options = { schema: schema(), lineWidth: -1, noRefs: true, seqNoIndent: true, quoteStyle: "double" } as const;
 
-// Most texts of an object are such that nobody takes them for anything else;
-// asking the library for each would take most of the time.
+// Most texts in an object are clearly plain strings. Calling the library for each would take most of the time.
 const harmless = /^[A-Za-z][\w./+=@,;():-]*$/;
 const words = new Set(["y", "n", "yes", "no", "on", "off", "true", "false", "null"]);
 const plain = (text: string): boolean => harmless.test(text) && !text.endsWith(":") && (text.length > 5 || !words.has(text.toLowerCase()));
 
-/** A scalar, or an empty map or list. */
+/** Formats a scalar, or an empty map or list. */
 export function scalar(value: unknown): Scalar {
   const tone: Tone = typeof value === "string" ? "string" : typeof value === "number" || typeof value === "bigint" ? "number" : "word";
   if (tone === "string" ? plain(value as string) : Number.isSafeInteger(value) || typeof value !== "number") return { first: simple(value), rest: [], tone };
@@ -42,8 +39,9 @@ export function scalar(value: unknown): Scalar {
   return { first, rest, tone };
 }
 
-// A text that would not be seen as what it is stands in quotes, with the numbers
-// of its characters; one in lines only where it would write over its neighbours.
+// A text with invisible characters, or with characters that change the writing direction, is quoted, with the
+// characters escaped. A text of several lines is quoted only for characters that change the direction, because those
+// can overwrite neighboring text.
 const turns = /[\u202a-\u202e\u2066-\u2069]/;
 const isTricky = (text: string): boolean => turns.test(text) || (!text.includes("\n") && isOdd(text));
 const quoted = (text: string): string => JSON.stringify(text).replace(/[^\n\x20-\x7e\xa0-\xac\xae-\u0600]/gu, (c) => {
@@ -52,8 +50,8 @@ const quoted = (text: string): string => JSON.stringify(text).replace(/[^\n\x20-
   return n > 0xffff ? `\\U${n.toString(16).padStart(8, "0")}` : `\\u${n.toString(16).padStart(4, "0")}`;
 });
 
-// A text in lines, of characters that stand for themselves and without a space
-// at its head, stands as it is; of a megabyte that is quicker seen than asked.
+// A text of several lines without special characters and without leading space is written as a block. For a text of a
+// megabyte, this test is faster than the library.
 const clear = /^(?=\S)(?=[^]*\n)[\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]*$/;
 
 function block(text: string): Scalar {
@@ -67,7 +65,7 @@ function block(text: string): Scalar {
 
 const simple = (value: unknown): string => (typeof value !== "object" || value === null ? String(value) : Array.isArray(value) ? "[]" : "{}");
 
-/** A key as it stands before its colon; null for one that only a form of its own can tell. */
+/** Formats a key before its colon; null if it needs the explicit form with a question mark. */
 export function keyText(key: string): string | null {
   if (key.length < 128 && plain(key)) return key;
   if (isOdd(key) && key.length < 128) return quoted(key);
@@ -75,18 +73,17 @@ export function keyText(key: string): string | null {
   return text.endsWith(": 0\n") && !text.startsWith("? ") ? text.slice(0, -4) : null;
 }
 
-/** The lines of a key that has no keyText; behind them stands ": " and the value. */
+/** Formats a key without keyText. ": " and the value follow the last line. */
 export const keyLines = (key: string): string[] => (isTricky(key) ? [`? ${quoted(key)}`] : dumped({ [key]: 0 }).slice(0, -1).map((l, i) => (i === 0 ? l : l.slice(2))));
 
-// A value's lines as they stand in a list: the first behind the dash. JSON reads
-// better in the other quotes, which kubectl takes too. It is not
-// the last of the list, as a document that ends in empty lines gets an end mark.
+// Formats a value as a list item: the first line follows the dash. JSON is easier to read in single quotes, which
+// kubectl accepts too. The value is not the last item, because a document that ends in empty lines gets an end marker.
 const dumped = (value: unknown): string[] => dump([value, 0], { ...options, sortKeys: compareKeys, quoteStyle: typeof value === "string" && value.includes('"') ? "single" : "double" }).slice(2, -"\n- 0\n".length).split("\n");
 
 const isLetter = (c: number): boolean => (c < 128 ? (c | 32) >= 97 && (c | 32) <= 122 : /\p{L}/u.test(String.fromCharCode(c)));
 const isDigit = (c: number): boolean => c >= 48 && c <= 57;
 
-/** The order in which kubectl prints keys: letters last, numbers in them by what they count. */
+/** Compares keys in the order that kubectl prints them: letters last, and numbers by value. */
 export function compareKeys(a: string, b: string): number {
   let at = 0;
   while (at < a.length && a.charCodeAt(at) === b.charCodeAt(at)) at++;
@@ -98,7 +95,7 @@ export function compareKeys(a: string, b: string): number {
   if (letters === 2) return x - y;
   const m = digitsEnd(a, at);
   const n = digitsEnd(b, at);
-  // Behind other figures than 0 a 0 is part of a number: the longer is larger.
+  // After a nonzero digit, a 0 is part of a number: the longer number is larger.
   const within = (x === 48 || y === 48) && /[1-9]\d*$/.test(a.slice(0, at));
   const differ = within || m === n ? m - n : Number(a.slice(at, m)) - Number(b.slice(at, n));
   return differ || m - n || x - y;

@@ -1,5 +1,5 @@
-// A live text: lines that stay the same keep their element, so that a selection,
-// a fold and the place to which one has scrolled outlive a change.
+// A text that changes live. Lines that stay the same keep their elements, so that selections, folds and the scroll
+// position survive a change.
 
 import { aligned } from "../diff.ts";
 import { digits, h } from "../dom.ts";
@@ -10,11 +10,11 @@ const same = (a: Line | undefined, b: Line | undefined): boolean => a === b || a
 
 export class LiveText {
   readonly element = h("div", { class: "yaml text", role: "region", tabindex: "0", "aria-label": "YAML" });
-  /** The blocks that are in sight or nearly. */
+  /** The blocks that are visible or nearly visible. */
   readonly near = new Set<Block>();
   rows: readonly Row[] = [];
   private blocks: Block[] = [];
-  private marked: readonly Row[] = []; // changed last
+  private marked: readonly Row[] = []; // rows of the last change
   private readonly lines = h("div", { class: "lines" });
   private readonly rowOf = new WeakMap<Element, Row>();
   private readonly blockOf = new WeakMap<Element, Block>();
@@ -35,16 +35,15 @@ export class LiveText {
     this.observer.disconnect();
   }
 
-  /** The row that a node of the page is in. */
+  /** Returns the row that contains a node. */
   row(node: Node | null): Row | undefined {
     const line = (node instanceof Element ? node : node?.parentElement)?.closest(".line");
     return line === null || line === undefined ? undefined : this.rowOf.get(line);
   }
 
   /**
-   * Shows these lines instead, those that are new marked with the words given;
-   * null marks none. rest is awaited between parts of the work, and ends it by
-   * telling false. Nothing is seen to change until all is made.
+   * Shows new lines. Changed lines are marked, with words as their tooltip; null marks none. rest is awaited between
+   * parts of the work, and aborts it if it returns false. The text changes only when all rows are ready.
    */
   async show(lines: readonly Line[], words: string | null, rest: () => Promise<boolean> | true): Promise<void> {
     const from = aligned(this.rows.map((r) => r.line), lines, same);
@@ -68,7 +67,7 @@ export class LiveText {
     this.hold(() => this.put(next, lines, words));
   }
 
-  /** Hides what the rows say is folded, and shows what is not. */
+  /** Applies the fold state of the rows. */
   refold(): void {
     let until = -1;
     for (const row of this.rows) {
@@ -88,12 +87,12 @@ export class LiveText {
     this.moved();
   }
 
-  /** The rows whose folds a row is in, the outermost first. */
+  /** Returns the rows whose folds contain a row, the outermost first. */
   around(row: Row): Row[] {
     return this.rows.slice(0, Math.max(row.index, 0)).filter((r) => r.index + r.line.inner >= row.index);
   }
 
-  /** Does something, and keeps what is at the top of the window there. */
+  /** Runs an action and keeps the first visible row at its position. */
   hold(act: () => void): void {
     const top = this.element.getBoundingClientRect().top;
     const seen = this.element.scrollTop === 0 ? [] : [...this.near].flatMap((b) => b.rows).filter((r) => !r.hidden);
@@ -140,7 +139,7 @@ export class LiveText {
     }
   }
 
-  // A row comes after another, or first: alone, or with the block it was made in.
+  // Inserts a row after another, or first: alone, or with the new block that it is part of.
   private insert(row: Row, before: Row | undefined): void {
     if (row.block === null) {
       const into = before?.block ?? this.blocks[0] ?? this.block();
@@ -157,7 +156,7 @@ export class LiveText {
     }
   }
 
-  // Ends a row's block after it.
+  // Splits a row's block after the row.
   private split(row: Row): void {
     const after: Row[] = [];
     for (let e = row.element.nextElementSibling; e !== null; e = e.nextElementSibling) after.push(this.rowOf.get(e) as Row);
@@ -167,7 +166,7 @@ export class LiveText {
     row.block?.element.after(block.element);
   }
 
-  // Says which rows each block has; one that has none goes, one that has too many is cut.
+  // Updates the rows of each block. Empty blocks are removed, and large ones are split.
   private regroup(): void {
     const old = new Set(this.blocks);
     this.blocks = [];

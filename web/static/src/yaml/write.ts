@@ -1,30 +1,29 @@
-// An object as lines of YAML, the way kubectl prints it: keys sorted, lists not
-// indented. What a patch left as it was is not written again, so that a change
-// of a large object costs what changed.
+// Formats an object as lines of YAML as kubectl prints it: keys sorted, lists not indented. Parts that a patch did not
+// change are not formatted again, so that the cost of a change in a large object depends only on the change.
 
 import { compareKeys, keyLines, keyText, scalar, type Tone } from "./scalar.ts";
 import type { Tree } from "../wire.ts";
 
 export interface Line {
   readonly text: string;
-  /** Where its key begins and ends; both 0 without one. */
+  /** Start and end of the key; both are 0 without a key. */
   readonly from: number;
   readonly to: number;
-  /** What stands behind the key; null for nothing. */
+  /** The type of the value after the key; null for none. */
   readonly tone: Tone | null;
-  /** How many lines after it belong to it, and are hidden when it is folded. */
+  /** The number of following lines that belong to this line, and are hidden when it is folded. */
   readonly inner: number;
-  /** There are characters in it that are wider than others. */
+  /** Whether the line contains characters that are wider than others. */
   readonly wide: boolean;
 }
 
-type Part = readonly unknown[] | Tree | string; // what is worth keeping: a map or list that holds something, or a long text
+type Part = readonly unknown[] | Tree | string; // a part worth caching: a nonempty map or list, or a long text
 interface Written {
   readonly indent: number;
   readonly lines: readonly Line[];
 }
 
-const long = 2000; // characters of a text that is kept
+const long = 2000; // minimum length in characters of a cached text
 const mostHeld = 4_000_000;
 const wide = /[\u1100-\uffff]/;
 const line = (text: string, from = 0, to = 0, tone: Tone | null = null, inner = 0): Line => ({ text, from, to, tone, inner, wide: wide.test(text) });
@@ -32,10 +31,10 @@ const line = (text: string, from = 0, to = 0, tone: Tone | null = null, inner = 
 export class Writer {
   private readonly trees = new WeakMap<object, Written>();
   private readonly texts = new Map<string, Written>();
-  private held = 0; // characters of texts
+  private held = 0; // total characters of cached texts
   private readonly keys = new Map<string, string | null>();
 
-  /** All lines of an object; rest is awaited between parts of the work, and ends it by telling false. */
+  /** Returns all lines of an object. rest is awaited between parts of the work, and aborts it if it returns false. */
   async write(object: Tree, rest: () => Promise<boolean> | true): Promise<readonly Line[] | null> {
     for (const [part, indent] of this.missing(object, 0, [])) {
       if (typeof part === "string") this.text(part, indent);
@@ -46,12 +45,12 @@ export class Writer {
     return isTree(object) ? this.lines(object, 0) : [line("{}", 0, 0, "word")];
   }
 
-  /** The lines of a value, at once. */
+  /** Returns the lines of a value without pauses. */
   now(value: unknown): readonly Line[] {
     return isTree(value) ? this.lines(value, 0) : made(value, 2);
   }
 
-  // What is not written yet, the inner before the outer.
+  // Returns the parts that are not cached yet, inner before outer.
   private missing(value: unknown, indent: number, out: [Part, number][]): [Part, number][] {
     if (typeof value === "string" && value.length >= long) out.push([value, indent]);
     if (!isTree(value)) return out;
@@ -108,7 +107,7 @@ export class Writer {
     append(out, rest);
   }
 
-  // The first line is what stands behind a key or dash; those after it are whole.
+  // The first line follows a key or a dash. The other lines are complete.
   private scalar(value: unknown, indent: number): readonly Line[] {
     if (typeof value === "string" && value.length >= long) return this.text(value, indent);
     return made(value, indent);
@@ -138,7 +137,7 @@ export class Writer {
   }
 }
 
-/** The lines of a value that is written once. */
+/** Returns the lines of a value without caching. */
 export const yamlLines = (value: unknown): string[] => new Writer().now(value).map((l) => l.text);
 
 function isTree(v: unknown): v is readonly unknown[] | Tree {
@@ -155,7 +154,7 @@ function made(value: unknown, indent: number): readonly Line[] {
 
 const padded = (pad: string, text: string): string => (text === "" ? "" : pad + text);
 
-// push(...) of a hundred thousand would be too many arguments.
+// push(...) with a hundred thousand elements would exceed the argument limit.
 function append(out: Line[], lines: readonly Line[]): void {
   for (const l of lines) out.push(l);
 }
