@@ -24,12 +24,27 @@ export interface Deeds extends Finder {
 }
 
 const tails = [100, 500, 5000];
-const ages: readonly (readonly [string, string])[] = [["", "Any time"], ["5m", "Last 5 min"], ["15m", "Last 15 min"], ["1h", "Last hour"], ["6h", "Last 6 hours"], ["24h", "Last day"]];
+const ages: readonly (readonly [string, string])[] = [
+  ["", "Any time"],
+  ["5m", "Last 5 min"],
+  ["15m", "Last 15 min"],
+  ["1h", "Last hour"],
+  ["6h", "Last 6 hours"],
+  ["24h", "Last day"],
+];
 
 export class Bar {
   private readonly container = h("select", { "aria-label": "Container", title: "Container" });
-  private readonly tail = h("select", { "aria-label": "How many lines at the start", title: "How many lines at the start" }, ...tails.map((n) => h("option", { value: String(n), selected: n === 500 ? true : null }, `${digits(n)} lines`)));
-  private readonly since = h("select", { "aria-label": "Since when", title: "Since when" }, ...ages.map(([value, words]) => h("option", { value }, words)));
+  private readonly tail = h(
+    "select",
+    { "aria-label": "How many lines at the start", title: "How many lines at the start" },
+    ...tails.map((n) => h("option", { value: String(n), selected: n === 500 ? true : null }, `${digits(n)} lines`)),
+  );
+  private readonly since = h(
+    "select",
+    { "aria-label": "Since when", title: "Since when" },
+    ...ages.map(([value, words]) => h("option", { value }, words)),
+  );
   private readonly previous = toggle("Previous", "The container before this one, which has ended");
   private readonly follow = toggle("Follow", "New lines come by themselves");
   private readonly times = toggle("Times", "When each line was written");
@@ -38,7 +53,11 @@ export class Bar {
   // The number of matches, only after an action of the user: new lines arrive all the time.
   private readonly said = h("span", { class: "said", role: "status" });
   private readonly copy = h("button", { type: "button", title: "Copy the lines that are held" }, "Copy");
-  private readonly download = h("button", { type: "button", title: "Save the lines that are held as a file" }, "Download");
+  private readonly download = h(
+    "button",
+    { type: "button", title: "Save the lines that are held as a file" },
+    "Download",
+  );
   readonly element: HTMLElement;
   private known = "";
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -48,11 +67,24 @@ export class Bar {
     press(this.follow, true);
     press(this.times, habits.get("log-times") !== null);
     press(this.wrap, habits.get("log-wrap") !== null);
-    for (const b of [this.previous, this.follow, this.times, this.wrap]) b.addEventListener("click", () => this.turn(b));
+    for (const b of [this.previous, this.follow, this.times, this.wrap])
+      b.addEventListener("click", () => this.turn(b));
     this.find = new FindBox(deeds, "Find in the log", "Find in the log (/ or Ctrl F)");
-    this.element = h("div", { class: "log-bar" },
+    this.element = h(
+      "div",
+      { class: "log-bar" },
       h("div", { class: "part" }, this.container, this.tail, this.since, this.previous, this.follow),
-      h("div", { class: "part" }, this.find.element, h("span", { class: "spring" }), this.times, this.wrap, this.copy, this.download, this.said),
+      h(
+        "div",
+        { class: "part" },
+        this.find.element,
+        h("span", { class: "spring" }),
+        this.times,
+        this.wrap,
+        this.copy,
+        this.download,
+        this.said,
+      ),
     );
     this.copy.addEventListener("click", () => void this.copied());
     this.download.addEventListener("click", () => deeds.download());
@@ -64,7 +96,13 @@ export class Bar {
 
   get choice(): Choice {
     const previous = pressed(this.previous);
-    return { container: this.container.value, tail: Number(this.tail.value), since: this.since.value, previous, follow: pressed(this.follow) && !previous };
+    return {
+      container: this.container.value,
+      tail: Number(this.tail.value),
+      since: this.since.value,
+      previous,
+      follow: pressed(this.follow) && !previous,
+    };
   }
 
   get timed(): boolean {
@@ -77,7 +115,9 @@ export class Bar {
 
   /** Shows the containers of the pod, and which log is open. */
   containers(all: readonly Container[], seen: LogName): void {
-    const words = all.map((c) => `${c.name}${c.role === "" ? "" : ` (${c.role})`}${c.state === "" ? "" : ` – ${c.state}`}`);
+    const words = all.map(
+      (c) => `${c.name}${c.role === "" ? "" : ` (${c.role})`}${c.state === "" ? "" : ` – ${c.state}`}`,
+    );
     const known = JSON.stringify([words, all.map((c) => c.name)]);
     if (known !== this.known) {
       this.known = known;
@@ -87,7 +127,8 @@ export class Bar {
     press(this.previous, seen.previous);
     const restarts = all.find((c) => c.name === this.container.value)?.restarts ?? 0;
     this.previous.disabled = restarts === 0 && !pressed(this.previous);
-    this.previous.title = restarts === 0 ? "There was no container before this one" : "The container before this one, which has ended";
+    this.previous.title =
+      restarts === 0 ? "There was no container before this one" : "The container before this one, which has ended";
     this.follow.disabled = pressed(this.previous);
   }
 
@@ -114,6 +155,7 @@ export class Bar {
   }
 }
 
-const toggle = (label: string, title: string): HTMLButtonElement => h("button", { type: "button", "aria-pressed": "false", title }, label);
+const toggle = (label: string, title: string): HTMLButtonElement =>
+  h("button", { type: "button", "aria-pressed": "false", title }, label);
 const pressed = (b: HTMLButtonElement): boolean => b.getAttribute("aria-pressed") === "true";
 const press = (b: HTMLButtonElement, on: boolean): void => b.setAttribute("aria-pressed", String(on));

@@ -16,16 +16,24 @@ export interface Container {
   readonly restarts: number;
 }
 
-const parts = [["containers", "containerStatuses", ""], ["initContainers", "initContainerStatuses", "init"], ["ephemeralContainers", "ephemeralContainerStatuses", "ephemeral"]] as const;
+const parts = [
+  ["containers", "containerStatuses", ""],
+  ["initContainers", "initContainerStatuses", "init"],
+  ["ephemeralContainers", "ephemeralContainerStatuses", "ephemeral"],
+] as const;
 
 /** Returns all containers: regular containers first, then init and ephemeral containers. */
 export function containersOf(pod: Tree | null): Container[] {
   const spec = tree(pod?.["spec"]);
   const status = tree(pod?.["status"]);
-  return parts.flatMap(([field, statuses, role]) => trees(spec[field]).filter((c) => text(c["name"]) !== "").map((c) => {
-    const name = text(c["name"]);
-    return { name, role, ...stateOf(trees(status[statuses]).find((s) => s["name"] === name) ?? {}) };
-  }));
+  return parts.flatMap(([field, statuses, role]) =>
+    trees(spec[field])
+      .filter((c) => text(c["name"]) !== "")
+      .map((c) => {
+        const name = text(c["name"]);
+        return { name, role, ...stateOf(trees(status[statuses]).find((s) => s["name"] === name) ?? {}) };
+      }),
+  );
 }
 
 /** Returns the default container, as kubectl does: the one named by the annotation, or else the first. */
@@ -42,11 +50,17 @@ function stateOf(s: Tree): Omit<Container, "name" | "role"> {
   const state = tree(s["state"]);
   const id = `${text(s["containerID"])} ${restarts}`;
   if ("running" in state) return { state: "running", phase: "running", id, restarts };
-  if ("waiting" in state) return { state: words("waiting", text(tree(state["waiting"])["reason"])), phase: "waiting", id, restarts };
+  if ("waiting" in state)
+    return { state: words("waiting", text(tree(state["waiting"])["reason"])), phase: "waiting", id, restarts };
   if ("terminated" in state) {
     const t = tree(state["terminated"]);
     const code = typeof t["exitCode"] === "number" ? `code ${t["exitCode"]}` : "";
-    return { state: words("ended", [text(t["reason"]), code].filter((w) => w !== "").join(", ")), phase: "ended", id, restarts };
+    return {
+      state: words("ended", [text(t["reason"]), code].filter((w) => w !== "").join(", ")),
+      phase: "ended",
+      id,
+      restarts,
+    };
   }
   return { state: "", phase: "", id, restarts };
 }

@@ -21,7 +21,8 @@ const any = /(?:^|[\s{,"])(?:level|lvl|severity|log\.level)"?\s*[=:]\s*"?\w/i;
 export function levelOf(text: string): Level | null {
   const part = text.length > within ? text.slice(0, within) : text;
   // A line with a level field has that level, whatever its message contains.
-  const found = klog.exec(part) ?? named.exec(part) ?? (any.test(part) ? null : (bracketed.exec(part) ?? shouted.exec(part)));
+  const found =
+    klog.exec(part) ?? named.exec(part) ?? (any.test(part) ? null : (bracketed.exec(part) ?? shouted.exec(part)));
   const word = found?.[1];
   if (found === null || word === undefined) return null;
   const start = found.index + found[0].indexOf(word);

@@ -15,8 +15,14 @@ export function rowOf(line: Line, times: boolean, found: readonly Span[], curren
   const row = h("div", { class: "log-line", "data-tone": level?.tone });
   if (times && line.at !== "") row.append(h("time", { datetime: line.at }, shortTime(line.at)), " ");
   const text = line.text.length > most ? line.text.slice(0, most) : line.text;
-  const marks = found.map((span, nth) => ({ ...span, make: (part: string) => h("mark", { "data-current": nth === current ? true : null }, part) }));
-  const word = level === null || found.some((f) => f.start < level.end && f.end > level.start) ? [] : [{ ...level, make: (part: string) => h("span", { class: "level" }, part) }];
+  const marks = found.map((span, nth) => ({
+    ...span,
+    make: (part: string) => h("mark", { "data-current": nth === current ? true : null }, part),
+  }));
+  const word =
+    level === null || found.some((f) => f.start < level.end && f.end > level.start)
+      ? []
+      : [{ ...level, make: (part: string) => h("span", { class: "level" }, part) }];
   let at = 0;
   for (const span of [...marks, ...word].sort((a, b) => a.start - b.start)) {
     if (span.start >= text.length) break;
@@ -24,7 +30,10 @@ export function rowOf(line: Line, times: boolean, found: readonly Span[], curren
     at = span.end;
   }
   row.append(...written(text.slice(at)));
-  if (text !== line.text) row.append(h("span", { class: "log-more" }, ` ⋯ ${digits(line.text.length - most)} more characters, which a copy has`));
+  if (text !== line.text)
+    row.append(
+      h("span", { class: "log-more" }, ` ⋯ ${digits(line.text.length - most)} more characters, which a copy has`),
+    );
   return row;
 }
 

@@ -68,7 +68,8 @@ export class Screen {
     const y = heights.above(line);
     this.stuck = false;
     this.seen = Math.max(this.seen, line + 1);
-    if (y < element.scrollTop || y + 2 * lineHeight > element.scrollTop + element.clientHeight) element.scrollTop = Math.max(0, y - element.clientHeight / 3);
+    if (y < element.scrollTop || y + 2 * lineHeight > element.scrollTop + element.clientHeight)
+      element.scrollTop = Math.max(0, y - element.clientHeight / 3);
     this.redraw();
   }
 
@@ -193,7 +194,12 @@ export class Screen {
       let row = this.drawn.get(n);
       if (row === undefined) {
         const { search } = this;
-        row = rowOf(buffer.at(n) as Line, this.times, search.spans(n), search.current?.line === n ? search.current.nth : -1);
+        row = rowOf(
+          buffer.at(n) as Line,
+          this.times,
+          search.spans(n),
+          search.current?.line === n ? search.current.nth : -1,
+        );
         this.drawn.set(n, row);
         this.rows.insertBefore(row, next);
       } else next = row.nextElementSibling;

@@ -43,7 +43,8 @@ export class Search {
   update(): void {
     const { buffer } = this;
     let gone = 0;
-    while (gone < this.lines.length && (this.lines[gone] as number) < buffer.first) this.count -= this.counts[gone++] as number;
+    while (gone < this.lines.length && (this.lines[gone] as number) < buffer.first)
+      this.count -= this.counts[gone++] as number;
     if (gone > 0) {
       this.lines.splice(0, gone);
       this.counts.splice(0, gone);

@@ -103,14 +103,32 @@ export class LogStream implements Handler {
     const spec = (): LogSpec => this.spec();
     this.renew();
     this.asking();
-    this.subscription = this.live.subscribe({ resource: "core/v1/pods", ns: [ns], name: pod, view: "log", get log() { return spec(); } }, this);
+    this.subscription = this.live.subscribe(
+      {
+        resource: "core/v1/pods",
+        ns: [ns],
+        name: pod,
+        view: "log",
+        get log() {
+          return spec();
+        },
+      },
+      this,
+    );
   }
 
   // Timestamps are always requested. They allow an interrupted log to resume at the same line.
   private spec(): LogSpec {
     const { container, tail, since, previous, follow } = this.ask;
     const from = this.overlap.since;
-    return { container, tail: from === "" ? tail : 5000, since: from === "" ? since : from, previous, timestamps: true, follow };
+    return {
+      container,
+      tail: from === "" ? tail : 5000,
+      since: from === "" ? since : from,
+      previous,
+      timestamps: true,
+      follow,
+    };
   }
 
   // The next chunk starts with a new line.

@@ -41,17 +41,26 @@ export function foot(s: Situation, now: number): Foot {
       return say("busy", state.late ? "Asked; nothing has come yet" : "Asking");
     case "reading":
       if (!s.follow) return say("busy", "Reading");
-      return s.container?.phase === "waiting" ? say("busy", `Following; the container is ${s.container.state}`) : say("live", "Following");
+      return s.container?.phase === "waiting"
+        ? say("busy", `Following; the container is ${s.container.state}`)
+        : say("live", "Following");
     case "ended":
       if (state.since !== null) return say("ended", unread(s, clock(state.since, now)));
       if (!s.placed && !s.gone && s.lines === 0) return say("busy", "No log yet");
       if (s.gone) return say("ended", "Ended: the pod is deleted");
-      if (!s.follow && !s.previous && s.container?.phase === "running") return say("ended", "Read to its end; not following");
-      return say("ended", s.container?.phase === "ended" && !s.previous ? `The container has ${s.container.state}` : "Ended");
+      if (!s.follow && !s.previous && s.container?.phase === "running")
+        return say("ended", "Read to its end; not following");
+      return say(
+        "ended",
+        s.container?.phase === "ended" && !s.previous ? `The container has ${s.container.state}` : "Ended",
+      );
     case "refused":
       if (s.gone && state.problem.status === 404) return say("ended", unread(s, clock(state.since, now)));
       if (!state.again) return say("bad", titleOf(state.problem));
-      return say("warn", `${titleOf(state.problem)}${s.lines === 0 ? "" : `; nothing since ${clock(state.since, now)}`}, trying again`);
+      return say(
+        "warn",
+        `${titleOf(state.problem)}${s.lines === 0 ? "" : `; nothing since ${clock(state.since, now)}`}, trying again`,
+      );
   }
 }
 
@@ -60,7 +69,8 @@ const clock = (at: number, now: number): string => clockTime(new Date(at).toISOS
 // Describes a log that was not read to its end, without claiming that it has ended.
 function unread(s: Situation, since: string): string {
   if (!s.gone && !s.follow) return `Not following since ${since}`;
-  return `${s.gone ? "The pod is deleted" : "Ended"}; ${s.lines === 0 ? "nothing of its log was read" : `nothing was read after ${since}`}`;
+  return `${s.gone ? "The pod is deleted" : "Ended"}; ` +
+    `${s.lines === 0 ? "nothing of its log was read" : `nothing was read after ${since}`}`;
 }
 
 // Names the component that failed, because it is not Glasshouse.
@@ -86,20 +96,53 @@ export function empty(s: Situation): Empty | null {
   const say = (title: string, detail: string, next = "", again = false): Empty => ({ title, detail, next, again });
   const { state } = s;
   if (s.forbidden !== null) return say(s.forbidden.title, s.forbidden.detail, s.forbidden.next);
-  if (state === null) return s.known ? say("No container yet", "The pod tells of no container.", "Its log appears here as soon as there is one.") : null;
-  if (state.at === "refused") return refusal(s, state.problem.status, titleOf(state.problem), state.problem.detail, state.again);
-  if (state.at === "asking" && s.lost !== null) return say("Disconnected", "The server does not answer.", "It is tried again by itself.", true);
-  if (state.at === "asking") return state.late ? say("Nothing has come yet", "The API server has not answered; of a log with nothing in it, it may only do so with the first line.", "New lines appear here as they come.") : null;
-  if (!s.placed && !s.gone) return say("The pod is on no node yet", "Nothing of it has run, so that there is no log.", "It appears here once a container has started.");
-  if (state.at === "reading") return s.follow ? say("Nothing has been written yet", "", "New lines appear here as they come.") : null;
-  if (state.since !== null) return say("Nothing of the log was read", s.gone ? "The pod is deleted." : "It is not followed.", "", !s.gone);
-  return say("The log is empty", s.gone ? "The pod is deleted." : "Nothing was written in the time that was asked for.");
+  if (state === null)
+    return s.known
+      ? say("No container yet", "The pod tells of no container.", "Its log appears here as soon as there is one.")
+      : null;
+  if (state.at === "refused")
+    return refusal(s, state.problem.status, titleOf(state.problem), state.problem.detail, state.again);
+  if (state.at === "asking" && s.lost !== null)
+    return say("Disconnected", "The server does not answer.", "It is tried again by itself.", true);
+  if (state.at === "asking")
+    return state.late
+      ? say(
+          "Nothing has come yet",
+          "The API server has not answered; of a log with nothing in it, it may only do so with the first line.",
+          "New lines appear here as they come.",
+        )
+      : null;
+  if (!s.placed && !s.gone)
+    return say(
+      "The pod is on no node yet",
+      "Nothing of it has run, so that there is no log.",
+      "It appears here once a container has started.",
+    );
+  if (state.at === "reading")
+    return s.follow ? say("Nothing has been written yet", "", "New lines appear here as they come.") : null;
+  if (state.since !== null)
+    return say("Nothing of the log was read", s.gone ? "The pod is deleted." : "It is not followed.", "", !s.gone);
+  return say(
+    "The log is empty",
+    s.gone ? "The pod is deleted." : "Nothing was written in the time that was asked for.",
+  );
 }
 
 function refusal(s: Situation, status: number, title: string, detail: string, waits: boolean): Empty {
   const say = (title: string, next: string, again: boolean): Empty => ({ title, detail, next, again });
-  if (status === 403) return say("You may not read this log", `It takes the right to get pods/log in the namespace ${s.ns}. Whoever looks after the cluster can give it.`, true);
-  if (title === "Container is waiting") return say("The container has not started", "Its log appears here as soon as it has.", true);
-  if (title === "No log" && s.previous) return say("There is no previous log", "The container has not been restarted, or its old log has been removed.", false);
+  if (status === 403)
+    return say(
+      "You may not read this log",
+      `It takes the right to get pods/log in the namespace ${s.ns}. Whoever looks after the cluster can give it.`,
+      true,
+    );
+  if (title === "Container is waiting")
+    return say("The container has not started", "Its log appears here as soon as it has.", true);
+  if (title === "No log" && s.previous)
+    return say(
+      "There is no previous log",
+      "The container has not been restarted, or its old log has been removed.",
+      false,
+    );
   return say(title, waits ? "It is tried again by itself." : "", true);
 }

@@ -16,7 +16,16 @@ const words: Readonly<Record<NodeState, readonly [string, string, string]>> = {
 /** Returns the state of a node as an element; none for the normal state. */
 export function stateOf(node: GraphNode): HTMLElement[] {
   const [tone, sign, word] = words[node.state];
-  return word === "" ? [] : [h("span", { class: "state", "data-tone": tone, title: node.reason === "" ? null : node.reason }, h("span", { "aria-hidden": "true" }, sign), ` ${word}`)];
+  return word === ""
+    ? []
+    : [
+        h(
+          "span",
+          { class: "state", "data-tone": tone, title: node.reason === "" ? null : node.reason },
+          h("span", { "aria-hidden": "true" }, sign),
+          ` ${word}`,
+        ),
+      ];
 }
 
 /** Returns the label of a node. */
@@ -25,8 +34,12 @@ export const nameOf = (node: GraphNode): string => (node.count > 0 ? `${digits(n
 /** Describes a node in one sentence, for screen readers. */
 export function sentence(node: GraphNode, self: boolean): string {
   const [, , word] = words[node.state];
-  const name = node.count > 0 ? `${digits(node.count)} more of the kind ${node.kind}` : `${node.kind} ${node.ns === "" ? "" : `${node.ns}/`}${node.name}`;
-  return `${name}${self ? ", this object" : ""}${word === "" ? "" : `, ${word}`}${node.reason === "" ? "" : `: ${node.reason}`}`;
+  const name =
+    node.count > 0
+      ? `${digits(node.count)} more of the kind ${node.kind}`
+      : `${node.kind} ${node.ns === "" ? "" : `${node.ns}/`}${node.name}`;
+  return `${name}${self ? ", this object" : ""}${word === "" ? "" : `, ${word}`}` +
+    `${node.reason === "" ? "" : `: ${node.reason}`}`;
 }
 
 /**
@@ -44,8 +57,15 @@ export function hrefOf(node: GraphNode, beside: boolean, tab = "related"): strin
 /** Creates a link to a node, or plain text if it cannot be opened. */
 export function linkTo(node: GraphNode, self: boolean, beside: boolean, ...children: (Node | string)[]): HTMLElement {
   const href = hrefOf(node, beside);
-  const known = { "data-id": node.id, "data-state": node.state, "data-self": self ? "" : null, "data-many": node.count > 0 ? "" : null, title: sentence(node, self) };
-  if (href === null) return h("span", { ...known, tabindex: "0", role: "group", "aria-label": sentence(node, self) }, ...children);
+  const known = {
+    "data-id": node.id,
+    "data-state": node.state,
+    "data-self": self ? "" : null,
+    "data-many": node.count > 0 ? "" : null,
+    title: sentence(node, self),
+  };
+  if (href === null)
+    return h("span", { ...known, tabindex: "0", role: "group", "aria-label": sentence(node, self) }, ...children);
   return h("a", { ...known, href, "data-address": true, "aria-current": self ? "true" : null }, ...children);
 }
 
@@ -56,8 +76,20 @@ export function linkTo(node: GraphNode, self: boolean, beside: boolean, ...child
 export function card(node: GraphNode, self: boolean, beside: boolean, host: Host): HTMLElement {
   const name = nameOf(node);
   const cut = name.length > 18 ? name.length - 8 : name.length;
-  const where = node.ns !== "" && node.ns !== host.name.ns && host.name.ns !== "" ? [h("span", { class: "where" }, node.ns)] : [];
-  const e = linkTo(node, self, beside, h("span", { class: "card-top" }, h("span", { class: "kind" }, node.kind), ...where, ...stateOf(node)), h("span", { class: "card-name" }, h("span", { class: "card-head" }, name.slice(0, cut)), h("span", {}, name.slice(cut))));
+  const where =
+    node.ns !== "" && node.ns !== host.name.ns && host.name.ns !== "" ? [h("span", { class: "where" }, node.ns)] : [];
+  const e = linkTo(
+    node,
+    self,
+    beside,
+    h("span", { class: "card-top" }, h("span", { class: "kind" }, node.kind), ...where, ...stateOf(node)),
+    h(
+      "span",
+      { class: "card-name" },
+      h("span", { class: "card-head" }, name.slice(0, cut)),
+      h("span", {}, name.slice(cut)),
+    ),
+  );
   e.classList.add("card");
   return e;
 }

@@ -5,7 +5,17 @@ import type { Host } from "../tabs.ts";
 import { card } from "./card.ts";
 import type { Graph } from "./graph.ts";
 import { Plane } from "./plane.ts";
-import { cardHeight, cardWidth, inOrder, linksOf, neighbour, pathOf, wordAt, type Link, type Picture } from "./picture.ts";
+import {
+  cardHeight,
+  cardWidth,
+  inOrder,
+  linksOf,
+  neighbour,
+  pathOf,
+  wordAt,
+  type Link,
+  type Picture,
+} from "./picture.ts";
 
 const dense = 120; // with more lines than this, each line is fainter
 
@@ -15,7 +25,12 @@ export class Drawing {
   readonly plane: Plane;
   readonly element: HTMLElement;
   private cards = new Map<string, HTMLElement>();
-  private edges: { readonly link: Link; readonly group: SVGElement; readonly word: () => SVGElement; told: SVGElement | null }[] = [];
+  private edges: {
+    readonly link: Link;
+    readonly group: SVGElement;
+    readonly word: () => SVGElement;
+    told: SVGElement | null;
+  }[] = [];
   private links: readonly Link[] = [];
   private picture: Picture | null = null;
   private self = "";
@@ -24,7 +39,12 @@ export class Drawing {
     this.plane = new Plane();
     this.element = this.plane.element;
     this.element.addEventListener("keydown", (e) => this.key(e));
-    for (const [on, lit] of [["pointerover", true], ["focusin", true], ["pointerout", false], ["focusout", false]] as const) {
+    for (const [on, lit] of [
+      ["pointerover", true],
+      ["focusin", true],
+      ["pointerout", false],
+      ["focusout", false],
+    ] as const) {
       this.element.addEventListener(on, (e) => this.light(e.target, lit));
     }
     this.element.addEventListener("focusin", (e) => {
@@ -89,7 +109,13 @@ export class Drawing {
       const { x, y } = wordAt(from, to, points);
       const said = link.types.join(", ");
       const word = (): SVGElement => svg("text", { x: String(x), y: String(y + 4) }, said);
-      const group = svg("g", { "data-type": link.types[0], "data-edge": String(i) }, svg("title", {}, `${said}: ${link.via.join(", ")}`), svg("path", { class: "near", d }), svg("path", { class: "line", d }));
+      const group = svg(
+        "g",
+        { "data-type": link.types[0], "data-edge": String(i) },
+        svg("title", {}, `${said}: ${link.via.join(", ")}`),
+        svg("path", { class: "near", d }),
+        svg("path", { class: "line", d }),
+      );
       return [{ link, group, word, told: null }];
     });
     this.lines.replaceChildren(...this.edges.map((e) => e.group));
@@ -125,4 +151,5 @@ export class Drawing {
   }
 }
 
-const idOf = (target: EventTarget | null): string | null => (target instanceof Element ? (target.closest<HTMLElement>(".card")?.dataset["id"] ?? null) : null);
+const idOf = (target: EventTarget | null): string | null =>
+  target instanceof Element ? (target.closest<HTMLElement>(".card")?.dataset["id"] ?? null) : null;

@@ -52,7 +52,14 @@ export function readGraph(body: unknown): Graph | null {
   if (!isFields(body) || !Array.isArray(body["nodes"]) || !Array.isArray(body["edges"])) return null;
   const nodes = new Map(body["nodes"].filter(isFields).map(node).filter((n) => n.id !== "").map((n) => [n.id, n]));
   if (nodes.size === 0) return null;
-  const edges = body["edges"].filter(isFields).map((e): Edge => ({ from: text(e["from"]), to: text(e["to"]), type: types.find((t) => t === e["type"]) ?? "uses", via: text(e["via"]) }));
+  const edges = body["edges"]
+    .filter(isFields)
+    .map((e): Edge => ({
+      from: text(e["from"]),
+      to: text(e["to"]),
+      type: types.find((t) => t === e["type"]) ?? "uses",
+      via: text(e["via"]),
+    }));
   return {
     nodes: [...nodes.values()],
     edges: edges.filter((e) => nodes.has(e.from) && nodes.has(e.to) && e.from !== e.to),
@@ -118,7 +125,8 @@ export function groupsOf(graph: Graph): Group[] {
     }
     return out;
   };
-  const beside = (type: EdgeType, from: "from" | "to", to: "from" | "to"): Relation[] => graph.edges.filter((e) => e.type === type && e[from] === self.id).flatMap((e) => take(e[to], e, null));
+  const beside = (type: EdgeType, from: "from" | "to", to: "from" | "to"): Relation[] =>
+    graph.edges.filter((e) => e.type === type && e[from] === self.id).flatMap((e) => take(e[to], e, null));
   add("Owned by", chain("to", "from", "owns"));
   add("Owns", chain("from", "to", "owned by"));
   add("Uses", beside("uses", "from", "to"));
@@ -133,9 +141,14 @@ export function groupsOf(graph: Graph): Group[] {
 const passive = { owns: "owned by", uses: "used by", selects: "selected by" } as const;
 
 // Returns the nodes that are related to those listed already, with increasing distance.
-function further(edges: readonly Edge[], told: ReadonlySet<string>, take: (id: string, edge: Edge, through: Relation["through"]) => Relation[], byId: ReadonlyMap<string, GraphNode>): Relation[] {
+function further(
+  edges: readonly Edge[],
+  told: ReadonlySet<string>,
+  take: (id: string, edge: Edge, through: Relation["through"]) => Relation[],
+  byId: ReadonlyMap<string, GraphNode>,
+): Relation[] {
   const out: Relation[] = [];
-  for (let before = -1; before !== out.length; ) {
+  for (let before = -1; before !== out.length;) {
     before = out.length;
     for (const e of edges) {
       const [from, to] = [byId.get(e.from), byId.get(e.to)];

@@ -38,7 +38,15 @@ export function layout(order: Order, signal: AbortSignal): Promise<Picture> {
 async function place({ ids, links, width, height }: Order): Promise<Picture> {
   const { Graph, layout } = await import("@dagrejs/dagre");
   const g = new Graph();
-  g.setGraph({ rankdir: "LR", nodesep: 10, edgesep: 8, ranksep: 36, marginx: 12, marginy: 16, ranker: ids.length > many ? "longest-path" : "network-simplex" });
+  g.setGraph({
+    rankdir: "LR",
+    nodesep: 10,
+    edgesep: 8,
+    ranksep: 36,
+    marginx: 12,
+    marginy: 16,
+    ranker: ids.length > many ? "longest-path" : "network-simplex",
+  });
   g.setDefaultEdgeLabel(() => ({}));
   for (const id of ids) g.setNode(id, { width, height });
   for (const { from, to } of links) g.setEdge(from, to);
@@ -49,7 +57,9 @@ async function place({ ids, links, width, height }: Order): Promise<Picture> {
     width: size.width ?? 0,
     height: size.height ?? 0,
     nodes: new Map(ids.map((id) => [id, point(g.node(id) as Point)])),
-    links: links.map(({ from, to }) => ((g.edge(from, to) as { points?: Point[] } | undefined)?.points ?? []).map(point)),
+    links: links.map(({ from, to }) =>
+      ((g.edge(from, to) as { points?: Point[] } | undefined)?.points ?? []).map(point),
+    ),
   };
 }
 

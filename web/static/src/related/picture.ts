@@ -102,5 +102,9 @@ export function neighbour(id: string, key: string, picture: Picture, links: read
   if (key === "ArrowLeft") return nearest(links.filter((l) => l.to === id).map((l) => l.from));
   const down = key === "ArrowDown";
   if (!down && key !== "ArrowUp") return null;
-  return nearest([...picture.nodes].filter(([, p]) => Math.abs(p.x - here.x) < 1 && (down ? p.y > here.y : p.y < here.y)).map(([other]) => other));
+  return nearest(
+    [...picture.nodes]
+      .filter(([, p]) => Math.abs(p.x - here.x) < 1 && (down ? p.y > here.y : p.y < here.y))
+      .map(([other]) => other),
+  );
 }

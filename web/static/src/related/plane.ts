@@ -10,7 +10,12 @@ const edge = 12; // pixels of margin around a revealed part
 
 export class Plane {
   private readonly plane = h("div", { class: "plane" });
-  readonly element = h("div", { class: "graph", role: "group", "aria-label": "Related objects as a graph. Arrows go along its lines." }, this.plane, legend());
+  readonly element = h(
+    "div",
+    { class: "graph", role: "group", "aria-label": "Related objects as a graph. Arrows go along its lines." },
+    this.plane,
+    legend(),
+  );
   private x = 0;
   private y = 0;
   private scale = 1;
@@ -38,11 +43,15 @@ export class Plane {
     element.addEventListener("pointercancel", () => (this.from = null));
     element.addEventListener("dragstart", (e) => e.preventDefault());
     // A click at the end of a drag must not open a link.
-    element.addEventListener("click", (e) => {
-      if (!this.dragged || e.detail === 0) return;
-      e.preventDefault();
-      e.stopPropagation();
-    }, { capture: true });
+    element.addEventListener(
+      "click",
+      (e) => {
+        if (!this.dragged || e.detail === 0) return;
+        e.preventDefault();
+        e.stopPropagation();
+      },
+      { capture: true },
+    );
     element.addEventListener("wheel", (e) => this.wheel(e), { passive: false });
   }
 
@@ -66,10 +75,16 @@ export class Plane {
     }
     const whole = Math.min(1, clientWidth / this.width, clientHeight / this.height);
     // A plane that needs scrolling anyway is scaled to its width.
-    this.scale = all ? Math.max(least, whole) : whole >= legible ? whole : Math.max(legible, Math.min(1, clientWidth / this.width));
+    this.scale = all
+      ? Math.max(least, whole)
+      : whole >= legible
+        ? whole
+        : Math.max(legible, Math.min(1, clientWidth / this.width));
     const place = (size: number, window: number, at: number): number => {
       const scaled = size * this.scale;
-      return scaled <= window ? (window - scaled) / 2 : Math.min(0, Math.max(window - scaled, window / 2 - at * this.scale));
+      return scaled <= window
+        ? (window - scaled) / 2
+        : Math.min(0, Math.max(window - scaled, window / 2 - at * this.scale));
     };
     this.x = place(this.width, clientWidth, round.x);
     this.y = place(this.height, clientHeight, round.y);
@@ -117,7 +132,8 @@ export class Plane {
   private wheel(e: WheelEvent): void {
     const box = this.element.getBoundingClientRect();
     e.preventDefault();
-    if (e.ctrlKey || e.metaKey) return this.zoom(Math.exp(-e.deltaY / 300), { x: e.clientX - box.left, y: e.clientY - box.top });
+    if (e.ctrlKey || e.metaKey)
+      return this.zoom(Math.exp(-e.deltaY / 300), { x: e.clientX - box.left, y: e.clientY - box.top });
     this.x -= e.shiftKey ? e.deltaY : e.deltaX;
     this.y -= e.shiftKey ? 0 : e.deltaY;
     this.move();

@@ -58,11 +58,20 @@ export class Reading {
     const { kind, name, now } = this.host;
     const at = now();
     try {
-      const answer = await fetch(under(`/api/v1/related/${kind.ref}/${name.ns === "" ? "_" : encodeURIComponent(name.ns)}/${encodeURIComponent(name.name)}`), { cache: "no-store", headers: { accept: "application/json" }, signal });
+      const answer = await fetch(
+        under(
+          `/api/v1/related/${kind.ref}/${name.ns === "" ? "_" : encodeURIComponent(name.ns)}/` +
+            `${encodeURIComponent(name.name)}`,
+        ),
+        { cache: "no-store", headers: { accept: "application/json" }, signal },
+      );
       const graph = answer.ok ? readGraph(await answer.json()) : null;
       if (signal.aborted) return;
       if (graph !== null) this.read(graph, at);
-      else this.failed(answer.ok ? { title: "Not readable", status: 0, detail: "The answer is no graph." } : await problemOf(answer));
+      else
+        this.failed(
+          answer.ok ? { title: "Not readable", status: 0, detail: "The answer is no graph." } : await problemOf(answer),
+        );
     } catch {
       if (signal.aborted) return;
       this.failed({ title: "Disconnected", status: 0, detail: "The server does not answer." });

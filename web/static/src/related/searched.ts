@@ -24,12 +24,23 @@ export class SearchedView {
     const cut = graph.truncated ? "There are more objects than are shown. " : "";
     this.element.hidden = n === 0 && cut === "";
     this.element.toggleAttribute("data-warn", missed.length > 0 || graph.truncated);
-    const words = missed.length === 0 ? `${digits(n)} ${n === 1 ? "kind" : "kinds"} looked through` : `${digits(n - missed.length)} of ${digits(n)} kinds looked through; there may be more in the others`;
+    const words =
+      missed.length === 0
+        ? `${digits(n)} ${n === 1 ? "kind" : "kinds"} looked through`
+        : `${digits(n - missed.length)} of ${digits(n)} kinds looked through; there may be more in the others`;
     setText(this.summary, `${cut}${words}`);
     const name = (s: Searched): HTMLElement => h("span", { class: "kind" }, this.kind(s.ref));
-    const through = graph.searched.filter(looked).map((s) => `${this.kind(s.ref)}${s.state === "stale" ? " (as they were a while ago)" : ""}${s.namespaces.length === 0 ? "" : ` (in ${s.namespaces.join(", ")} alone)`}`);
+    const through = graph.searched
+      .filter(looked)
+      .map(
+        (s) =>
+          `${this.kind(s.ref)}${s.state === "stale" ? " (as they were a while ago)" : ""}` +
+            `${s.namespaces.length === 0 ? "" : ` (in ${s.namespaces.join(", ")} alone)`}`,
+      );
     this.list.replaceChildren(
-      ...missed.map((s) => h("li", { "data-missed": true }, name(s), ` not looked through: ${s.reason === "" ? said(s.state) : s.reason}`)),
+      ...missed.map((s) =>
+        h("li", { "data-missed": true }, name(s), ` not looked through: ${s.reason === "" ? said(s.state) : s.reason}`),
+      ),
       ...(through.length === 0 ? [] : [h("li", {}, `Looked through: ${through.join(", ")}`)]),
     );
   }

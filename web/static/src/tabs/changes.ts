@@ -23,9 +23,20 @@ interface Drawn {
 
 export class Changes implements Tab, Handler {
   readonly element: HTMLElement;
-  private readonly filter = h("input", { type: "search", placeholder: "Path or author", "aria-label": "Filter changes by path or author", autocomplete: "off", spellcheck: "false" });
+  private readonly filter = h("input", {
+    type: "search",
+    placeholder: "Path or author",
+    "aria-label": "Filter changes by path or author",
+    autocomplete: "off",
+    spellcheck: "false",
+  });
   private readonly kept = h("span", { class: "kept" });
-  private readonly list = h("div", { class: "timeline", tabindex: "0", role: "region", "aria-label": "Changes, newest first" });
+  private readonly list = h("div", {
+    class: "timeline",
+    tabindex: "0",
+    role: "region",
+    "aria-label": "Changes, newest first",
+  });
   private readonly older = h("button", { type: "button", class: "older" }, "Older");
   private readonly foot = h("p", { class: "foot" });
   private readonly history = new History();
@@ -46,7 +57,19 @@ export class Changes implements Tab, Handler {
       this.layout = to;
       this.anew();
     };
-    this.element = h("section", { class: "changes" }, h("div", { class: "tools" }, this.filter, layoutSwitch(this.layout, turn), h("span", { class: "spring" }), this.kept), this.list);
+    this.element = h(
+      "section",
+      { class: "changes" },
+      h(
+        "div",
+        { class: "tools" },
+        this.filter,
+        layoutSwitch(this.layout, turn),
+        h("span", { class: "spring" }),
+        this.kept,
+      ),
+      this.list,
+    );
     this.filter.addEventListener("input", () => {
       this.limit = page;
       this.anew();
@@ -55,7 +78,10 @@ export class Changes implements Tab, Handler {
       this.limit += page;
       this.draw();
     });
-    this.subscription = live.subscribe({ resource: kind.ref, ...(name.ns === "" ? {} : { ns: [name.ns] }), name: name.name, view: "changes" }, this);
+    this.subscription = live.subscribe(
+      { resource: kind.ref, ...(name.ns === "" ? {} : { ns: [name.ns] }), name: name.name, view: "changes" },
+      this,
+    );
     this.draw();
   }
 
@@ -129,13 +155,19 @@ export class Changes implements Tab, Handler {
         continue;
       }
       const element = this.groupView(group);
-      if (element instanceof HTMLDetailsElement && old?.element instanceof HTMLDetailsElement) element.open = old.element.open;
+      if (element instanceof HTMLDetailsElement && old?.element instanceof HTMLDetailsElement)
+        element.open = old.element.open;
       drawn.set(key, { element, steps: group.length });
     }
     this.drawn = drawn;
     const since = clockTime(history.since, this.host.now());
     const missed = history.steps.filter((s) => s.missed).length;
-    setText(this.kept, this.complete && since !== "" ? `${changesWords(history.steps.length - missed)} since ${since}${missed > 0 ? ", and some missed" : ""}` : "");
+    setText(
+      this.kept,
+      this.complete && since !== ""
+        ? `${changesWords(history.steps.length - missed)} since ${since}${missed > 0 ? ", and some missed" : ""}`
+        : "",
+    );
     setText(this.foot, this.footWords(groups.length > 0, more, since));
     arrange(this.list, [...[...drawn.values()].map((d) => d.element), ...(more ? [this.older] : []), this.foot]);
     this.list.toggleAttribute("data-empty", groups.length === 0);
@@ -152,11 +184,16 @@ export class Changes implements Tab, Handler {
 
   private footWords(some: boolean, more: boolean, since: string): string {
     if (this.problem !== null) return `${this.problem.title}. ${this.problem.detail}`;
-    if (!this.complete) return this.state?.state === "forbidden" || this.state?.state === "absent" || this.state?.state === "failed" ? this.state.reason : `Reading what is kept of the past${this.far}.`;
+    if (!this.complete)
+      return this.state?.state === "forbidden" || this.state?.state === "absent" || this.state?.state === "failed"
+        ? this.state.reason
+        : `Reading what is kept of the past${this.far}.`;
     if (more) return "";
     const before = since === "" ? "" : `Changes are kept since ${since}; of the time before nothing is known here.`;
     if (some) return before;
-    return this.history.steps.length > 0 ? "No change has that in its path or author." : `Nothing has changed since ${since}. Of the time before nothing is known here.`;
+    return this.history.steps.length > 0
+      ? "No change has that in its path or author."
+      : `Nothing has changed since ${since}. Of the time before nothing is known here.`;
   }
 }
 

@@ -21,8 +21,22 @@ export class EventsTab implements Tab, Watcher {
   private readonly note = h("div", { class: "note" });
   private readonly list = h("ol");
   private readonly more = h("p", { class: "more" });
-  readonly element = h("div", { class: "events", tabindex: "0" },
-    h("div", { class: "bar" }, this.state, this.count, h("span", { class: "spring" }), h("label", {}, this.warningsFirst, " Warnings first")), this.above, this.note, this.list, this.more);
+  readonly element = h(
+    "div",
+    { class: "events", tabindex: "0" },
+    h(
+      "div",
+      { class: "bar" },
+      this.state,
+      this.count,
+      h("span", { class: "spring" }),
+      h("label", {}, this.warningsFirst, " Warnings first"),
+    ),
+    this.above,
+    this.note,
+    this.list,
+    this.more,
+  );
   private readonly sheet: Sheet;
   private feed: Feed | null = null;
   private of = ""; // the field selector of the subscription
@@ -64,16 +78,29 @@ export class EventsTab implements Tab, Watcher {
     this.sheet.first = true;
     this.schedule();
   }
-  moved(): void { this.schedule(); }
-  dropped(): void { this.schedule(); }
-  told(): void { this.schedule(); }
+  moved(): void {
+    this.schedule();
+  }
+  dropped(): void {
+    this.schedule();
+  }
+  told(): void {
+    this.schedule();
+  }
 
   private follow(): void {
     this.feed?.close();
     this.sheet.first = true;
     const { live, name } = this.host;
     // Ascending age: the newest event is first.
-    this.feed = new Feed(live, { resource: "core/v1/events", ns: name.ns === "" ? [] : [name.ns], fields: this.of }, { sort: { column: "last seen", descending: false }, q: "" }, this, Infinity, 0);
+    this.feed = new Feed(
+      live,
+      { resource: "core/v1/events", ns: name.ns === "" ? [] : [name.ns], fields: this.of },
+      { sort: { column: "last seen", descending: false }, q: "" },
+      this,
+      Infinity,
+      0,
+    );
   }
 
   private schedule(): void {
@@ -83,20 +110,38 @@ export class EventsTab implements Tab, Watcher {
   private draw(): void {
     this.frame = 0;
     const { feed, host } = this;
-    if (feed === null) return this.say({ title: "Events", detail: "They are asked for once the object is known.", next: "", act: null });
+    if (feed === null)
+      return this.say({ title: "Events", detail: "They are asked for once the object is known.", next: "", act: null });
     const { rows } = feed;
     const known = feed.known();
-    const all = happened(rows.columns, rows.slice(0, rows.length).filter((e) => e !== undefined), this.warningsFirst.checked);
+    const all = happened(
+      rows.columns,
+      rows.slice(0, rows.length).filter((e) => e !== undefined),
+      this.warningsFirst.checked,
+    );
     const s = status(known, host.now());
     // The panel shows Live for the object. For the events, show only a different status.
     setText(this.state, s.tone === "live" ? "" : s.words);
     this.state.dataset["state"] = s.tone;
     const warnings = all.filter((e) => e.warning).length;
-    setText(this.count, rows.complete ? `${digits(all.length)} ${all.length === 1 ? "event" : "events"}${warnings === 0 ? "" : `, ${digits(warnings)} ${warnings === 1 ? "warning" : "warnings"}`}` : "");
+    setText(
+      this.count,
+      rows.complete
+        ? `${digits(all.length)} ` +
+          `${all.length === 1 ? "event" : "events"}` +
+          `${warnings === 0 ? "" : `, ${digits(warnings)} ${warnings === 1 ? "warning" : "warnings"}`}`
+        : "",
+    );
     const above = all.length === 0 ? null : banner(known, host.now());
     this.above.hidden = above === null;
     setText(this.above, above ?? "");
-    this.say(all.length > 0 ? null : rows.complete && s.tone === "live" ? nothing : note(known, "events", 0, false, host.now()));
+    this.say(
+      all.length > 0
+        ? null
+        : rows.complete && s.tone === "live"
+          ? nothing
+          : note(known, "events", 0, false, host.now()),
+    );
     keep(this.list, all.slice(0, most), empty, (e, h) => this.event(e, h));
     this.more.hidden = all.length <= most;
     setText(this.more, `${digits(all.length - most)} older ones are not shown.`);
@@ -108,7 +153,10 @@ export class EventsTab implements Tab, Watcher {
     const words = n === null ? "" : JSON.stringify(n);
     if (n === null || this.note.dataset["note"] === words) return;
     this.note.dataset["note"] = words;
-    this.note.replaceChildren(h("p", { class: "title" }, n.title), ...[n.detail, n.next].filter((t) => t !== "").map((t) => h("p", {}, t)));
+    this.note.replaceChildren(
+      h("p", { class: "title" }, n.title),
+      ...[n.detail, n.next].filter((t) => t !== "").map((t) => h("p", {}, t)),
+    );
   }
 
   private event(e: Element, h: Happened): void {
@@ -136,6 +184,18 @@ export class EventsTab implements Tab, Watcher {
   }
 }
 
-const nothing: Note = { title: "No events", detail: "None is told of this object now. A cluster forgets events after a while, an hour where nothing else is set.", next: "The next one appears here by itself.", act: null };
+const nothing: Note = {
+  title: "No events",
+  detail: "None is told of this object now. A cluster forgets events after a while, an hour where nothing else is set.",
+  next: "The next one appears here by itself.",
+  act: null,
+};
 
-const empty = (): Element => h("li", {}, h("p", { class: "head" }, h("span", { class: "type" }), h("strong"), h("span", { class: "times" }), h("time")), h("p", { class: "message" }), h("p", { class: "foot" }, h("span"), h("time")));
+const empty = (): Element =>
+  h(
+    "li",
+    {},
+    h("p", { class: "head" }, h("span", { class: "type" }), h("strong"), h("span", { class: "times" }), h("time")),
+    h("p", { class: "message" }),
+    h("p", { class: "foot" }, h("span"), h("time")),
+  );

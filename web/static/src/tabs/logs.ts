@@ -58,7 +58,14 @@ export class Logs implements Tab, Reader {
       this.screen.element.focus({ preventScroll: true });
     });
     this.hurry.addEventListener("click", () => this.stream?.hurry());
-    this.element = h("div", { class: "logs" }, this.bar.element, this.instead, h("div", { class: "log-body" }, this.screen.element, this.note, this.below), h("div", { class: "log-foot" }, this.state, this.hurry, h("span", { class: "spring" }), this.size));
+    this.element = h(
+      "div",
+      { class: "logs" },
+      this.bar.element,
+      this.instead,
+      h("div", { class: "log-body" }, this.screen.element, this.note, this.below),
+      h("div", { class: "log-foot" }, this.state, this.hurry, h("span", { class: "spring" }), this.size),
+    );
     this.element.addEventListener("keydown", (e) => this.key(e));
     this.arrange();
   }
@@ -75,7 +82,10 @@ export class Logs implements Tab, Reader {
     this.bar.containers(this.all, seen);
     const named = this.host.log().container;
     this.instead.hidden = named === "" || this.all.length === 0 || named === seen.container;
-    setText(this.instead, this.instead.hidden ? "" : `This pod has no container ${spelled(named)}. Shown is the log of ${seen.container}.`);
+    setText(
+      this.instead,
+      this.instead.hidden ? "" : `This pod has no container ${spelled(named)}. Shown is the log of ${seen.container}.`,
+    );
     this.open(false);
     this.tell();
   }
@@ -83,7 +93,9 @@ export class Logs implements Tab, Reader {
   // The log to show: the one that the address names, or that of the default container if there is no such container.
   private get seen(): LogName {
     const log = this.host.log();
-    return this.all.some((c) => c.name === log.container) ? log : { ...log, container: firstOf(this.shown?.object ?? null, this.all) };
+    return this.all.some((c) => c.name === log.container)
+      ? log
+      : { ...log, container: firstOf(this.shown?.object ?? null, this.all) };
   }
 
   private chosen(): void {
@@ -146,7 +158,10 @@ export class Logs implements Tab, Reader {
         return this.stream?.hurry();
       }
       if (this.at?.at !== "ended" && this.at?.at !== "refused") return;
-      if (this.buffer.size > 0) this.say(`The container was started anew at ${clockTime(new Date(this.host.now()).toISOString(), this.host.now())}`);
+      if (this.buffer.size > 0)
+        this.say(
+          `The container was started anew at ${clockTime(new Date(this.host.now()).toISOString(), this.host.now())}`,
+        );
     } else {
       this.clear();
     }
@@ -212,7 +227,20 @@ export class Logs implements Tab, Reader {
     const { shown, buffer } = this;
     const { follow, previous } = this.bar.choice;
     const object = shown?.object ?? null;
-    return { state: this.at, lost: this.lost, container: this.container(), follow, previous, placed: placed(object), gone: shown?.gone === true, known: object !== null, forbidden: this.forbidden, lines: buffer.size, dropped: buffer.first, ns: this.host.name.ns };
+    return {
+      state: this.at,
+      lost: this.lost,
+      container: this.container(),
+      follow,
+      previous,
+      placed: placed(object),
+      gone: shown?.gone === true,
+      known: object !== null,
+      forbidden: this.forbidden,
+      lines: buffer.size,
+      dropped: buffer.first,
+      ns: this.host.name.ns,
+    };
   }
 
   private get lost(): number | null {
@@ -245,7 +273,11 @@ export class Logs implements Tab, Reader {
     this.note.dataset["known"] = known;
     const again = h("button", { type: "button" }, "Try again");
     again.addEventListener("click", () => this.open(true));
-    this.note.replaceChildren(h("h2", {}, e.title), ...[e.detail, e.next].filter((p) => p !== "").map((p) => h("p", {}, p)), ...(e.again ? [h("p", {}, again)] : []));
+    this.note.replaceChildren(
+      h("h2", {}, e.title),
+      ...[e.detail, e.next].filter((p) => p !== "").map((p) => h("p", {}, p)),
+      ...(e.again ? [h("p", {}, again)] : []),
+    );
   }
 
   private download(): void {
@@ -256,7 +288,8 @@ export class Logs implements Tab, Reader {
   }
 
   private key(e: KeyboardEvent): void {
-    const find = (e.key === "f" && (e.ctrlKey || e.metaKey)) || (e.key === "/" && !(e.target instanceof HTMLInputElement));
+    const find =
+      (e.key === "f" && (e.ctrlKey || e.metaKey)) || (e.key === "/" && !(e.target instanceof HTMLInputElement));
     if (find) {
       // A second Ctrl+F opens the browser's own search.
       if (document.activeElement === this.bar.find.input) return;

@@ -79,9 +79,20 @@ export class Overview implements Tab {
     sheet.facts(this.meta, metaFacts(object));
     if (element.childElementCount === 0) element.append(
       this.verdict.element,
-      h("div", { class: "columns" },
+      h(
+        "div",
+        { class: "columns" },
         h("div", { class: "column" }, this.facts, this.conditions.element),
-        h("div", { class: "column" }, this.owners.element, this.uses.element, this.labels.element, this.annotations.element, h("section", { class: "part" }, h("h3", {}, "Object"), this.meta))),
+        h(
+          "div",
+          { class: "column" },
+          this.owners.element,
+          this.uses.element,
+          this.labels.element,
+          this.annotations.element,
+          h("section", { class: "part" }, h("h3", {}, "Object"), this.meta),
+        ),
+      ),
     );
     // In the panel beside the table, a title precedes these headings, so they keep their default level.
     const level = element.closest(".panel") === null ? "2" : null;

@@ -21,7 +21,11 @@ export class Related implements Tab {
   private readonly asGraph = h("button", { type: "button" }, "Graph");
   private readonly asList = h("button", { type: "button" }, "List");
   private readonly time = h("span", { class: "related-time" });
-  private readonly again = h("button", { type: "button", class: "icon", "aria-label": "Look again", title: "Look again" }, "↻");
+  private readonly again = h(
+    "button",
+    { type: "button", class: "icon", "aria-label": "Look again", title: "Look again" },
+    "↻",
+  );
   private readonly zoom = h("span", { class: "zoom" });
   private readonly body = h("div", { class: "related-body" });
   private readonly problem = h("p", { class: "banner", role: "status", hidden: true });
@@ -43,12 +47,20 @@ export class Related implements Tab {
     this.as = liked === "graph" || liked === "list" ? liked : small ? "list" : "graph";
     this.drawing = new Drawing(host);
     this.searched = new SearchedView(host);
-    this.reading = new Reading(host, (graph, at) => this.read(graph, at), (problem) => this.failed(problem), () => this.tell());
+    this.reading = new Reading(
+      host,
+      (graph, at) => this.read(graph, at),
+      (problem) => this.failed(problem),
+      () => this.tell(),
+    );
     this.asGraph.addEventListener("click", () => this.turn("graph"));
     this.asList.addEventListener("click", () => this.turn("list"));
     this.again.addEventListener("click", () => this.reading.ask());
     this.drawing.element.addEventListener("click", (e) => {
-      const id = e.detail === 0 && e.target instanceof Element ? e.target.closest<HTMLElement>(".card")?.dataset["id"] : undefined;
+      const id =
+        e.detail === 0 && e.target instanceof Element
+          ? e.target.closest<HTMLElement>(".card")?.dataset["id"]
+          : undefined;
       Related.followed = id ?? "";
     });
     const scale = (sign: string, label: string, run: () => void, more = "icon"): HTMLElement => {
@@ -56,8 +68,25 @@ export class Related implements Tab {
       b.addEventListener("click", run);
       return b;
     };
-    this.zoom.append(scale("−", "Smaller", () => this.drawing.plane.zoom(0.8)), scale("+", "Larger", () => this.drawing.plane.zoom(1.25)), scale("Fit", "Fit: all of it", () => this.drawing.fit(), "fit"));
-    this.element.append(h("div", { class: "related-bar" }, h("span", { class: "switch", role: "group", "aria-label": "Show as" }, this.asGraph, this.asList), h("span", { class: "spring" }), this.time, this.again, this.zoom), this.problem, this.body, this.searched.element);
+    this.zoom.append(
+      scale("−", "Smaller", () => this.drawing.plane.zoom(0.8)),
+      scale("+", "Larger", () => this.drawing.plane.zoom(1.25)),
+      scale("Fit", "Fit: all of it", () => this.drawing.fit(), "fit"),
+    );
+    this.element.append(
+      h(
+        "div",
+        { class: "related-bar" },
+        h("span", { class: "switch", role: "group", "aria-label": "Show as" }, this.asGraph, this.asList),
+        h("span", { class: "spring" }),
+        this.time,
+        this.again,
+        this.zoom,
+      ),
+      this.problem,
+      this.body,
+      this.searched.element,
+    );
     this.arrange();
   }
 
@@ -70,7 +99,15 @@ export class Related implements Tab {
       this.reading.close();
       this.forget();
       this.problem.hidden = true;
-      if (why !== null) this.body.replaceChildren(h("div", { class: "note" }, h("h2", {}, why.title), ...[why.detail, why.next].filter((p) => p !== "").map((p) => h("p", {}, p))));
+      if (why !== null)
+        this.body.replaceChildren(
+          h(
+            "div",
+            { class: "note" },
+            h("h2", {}, why.title),
+            ...[why.detail, why.next].filter((p) => p !== "").map((p) => h("p", {}, p)),
+          ),
+        );
       this.tell();
     }
     if (why !== null) return;
@@ -111,7 +148,10 @@ export class Related implements Tab {
   private failed(problem: Problem): void {
     if (problem.status === 403) this.forget();
     this.problem.hidden = false;
-    setText(this.problem, `${problem.title}. ${problem.detail}${this.graph === null ? "" : " What is shown is from before."}`);
+    setText(
+      this.problem,
+      `${problem.title}. ${problem.detail}${this.graph === null ? "" : " What is shown is from before."}`,
+    );
     if (this.graph === null) this.body.replaceChildren();
   }
 
@@ -129,7 +169,14 @@ export class Related implements Tab {
     this.element.toggleAttribute("data-busy", this.reading.busy);
     // The panel shows Live for the object. The graph needs its own text, so that Live is not taken to cover the graph.
     const looking = this.graph === null && this.problem.hidden && this.barred === "";
-    setText(this.time, this.graph !== null ? `Not live: as of ${clockTime(new Date(this.at).toISOString(), this.host.now())}` : looking ? "Looking" : "");
+    setText(
+      this.time,
+      this.graph !== null
+        ? `Not live: as of ${clockTime(new Date(this.at).toISOString(), this.host.now())}`
+        : looking
+          ? "Looking"
+          : "",
+    );
     this.time.toggleAttribute("data-dated", this.graph !== null);
     this.time.toggleAttribute("data-old", this.graph !== null && this.host.now() - this.at > 2 * every);
   }
@@ -159,15 +206,29 @@ export class Related implements Tab {
 
   private alone(graph: Graph): HTMLElement {
     const all = graph.searched.every(looked);
-    return h("div", { class: "note" }, h("h2", {}, all ? "Nothing is related to it" : "Nothing was found"), h("p", {}, "No owner, nothing that it owns, uses or selects, and nothing that was looked through names it."));
+    return h(
+      "div",
+      { class: "note" },
+      h("h2", {}, all ? "Nothing is related to it" : "Nothing was found"),
+      h("p", {}, "No owner, nothing that it owns, uses or selects, and nothing that was looked through names it."),
+    );
   }
 
   private async lay(graph: Graph, beside: boolean): Promise<void> {
     const { signal } = (this.layouting = new AbortController());
-    if (!this.body.contains(this.drawing.element)) this.body.replaceChildren(h("p", { class: "note" }, `Laying out ${digits(graph.nodes.length)} objects`));
+    if (!this.body.contains(this.drawing.element))
+      this.body.replaceChildren(h("p", { class: "note" }, `Laying out ${digits(graph.nodes.length)} objects`));
     try {
       const { layout } = await import("../related/layout.ts");
-      const picture = await layout({ ids: graph.nodes.map((n) => n.id), links: linksOf(graph).map(({ from, to }) => ({ from, to })), width: cardWidth, height: cardHeight }, signal);
+      const picture = await layout(
+        {
+          ids: graph.nodes.map((n) => n.id),
+          links: linksOf(graph).map(({ from, to }) => ({ from, to })),
+          width: cardWidth,
+          height: cardHeight,
+        },
+        signal,
+      );
       if (signal.aborted) return;
       this.drawing.draw(graph, picture, beside);
       if (!this.body.contains(this.drawing.element)) this.body.replaceChildren(this.drawing.element);
@@ -184,10 +245,15 @@ export class Related implements Tab {
   private list(graph: Graph, beside: boolean): void {
     const { body } = this;
     const at = body.firstElementChild?.scrollTop ?? 0;
-    const focused = body.contains(document.activeElement) ? (document.activeElement as HTMLElement).dataset["id"] : undefined;
+    const focused = body.contains(document.activeElement)
+      ? (document.activeElement as HTMLElement).dataset["id"]
+      : undefined;
     const list = listOf(graph, beside, this.host);
     body.replaceChildren(list);
     list.scrollTop = at;
-    if (focused !== undefined) [...list.querySelectorAll<HTMLElement>("[data-id]")].find((e) => e.dataset["id"] === focused)?.focus({ preventScroll: true });
+    if (focused !== undefined)
+      [...list.querySelectorAll<HTMLElement>("[data-id]")]
+        .find((e) => e.dataset["id"] === focused)
+        ?.focus({ preventScroll: true });
   }
 }

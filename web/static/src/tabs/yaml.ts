@@ -92,7 +92,8 @@ export class YamlTab implements Tab {
       if (w.object === this.drawn) continue;
       const event = w.last === this.last ? null : w.last;
       // If several changes have arrived, only the last one is marked.
-      if (this.drawn !== null && event !== null && event.before !== null && event.before !== this.drawn) await this.put(event.before, null);
+      if (this.drawn !== null && event !== null && event.before !== null && event.before !== this.drawn)
+        await this.put(event.before, null);
       await this.put(w.object, this.drawn === null ? null : changeWords(event, this.host.now()));
       this.last = w.last;
     }

@@ -14,16 +14,34 @@ export class Bar {
   readonly find: FindBox;
   private readonly size = h("span", { class: "size" });
   private readonly fold = h("button", { type: "button" }, "Fold all");
-  private readonly wrap = h("button", { type: "button", "aria-pressed": "false", title: "Long lines go on in the next" }, "Wrap");
+  private readonly wrap = h(
+    "button",
+    { type: "button", "aria-pressed": "false", title: "Long lines go on in the next" },
+    "Wrap",
+  );
   private readonly copy = h("button", { type: "button", title: "Copy all of it" }, "Copy");
   private readonly said = h("span", { class: "said", role: "status" });
   readonly element: HTMLElement;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private readonly deeds: Deeds) {
-    this.find = new FindBox(deeds, "Find in the YAML", "Find in the YAML (/ or Ctrl F; Ctrl F once more is the browser's own)");
+    this.find = new FindBox(
+      deeds,
+      "Find in the YAML",
+      "Find in the YAML (/ or Ctrl F; Ctrl F once more is the browser's own)",
+    );
     this.find.found.setAttribute("role", "status");
-    this.element = h("div", { class: "yaml-bar" }, this.find.element, h("span", { class: "spring" }), this.size, this.fold, this.wrap, this.copy, this.said);
+    this.element = h(
+      "div",
+      { class: "yaml-bar" },
+      this.find.element,
+      h("span", { class: "spring" }),
+      this.size,
+      this.fold,
+      this.wrap,
+      this.copy,
+      this.said,
+    );
     this.fold.addEventListener("click", () => deeds.fold());
     this.wrap.addEventListener("click", () => deeds.wrap());
     this.copy.addEventListener("click", () => void this.copied());

@@ -36,7 +36,11 @@ function position(text: LiveText, node: Node, offset: number): Position {
   const child = node.childNodes[offset];
   if (child !== undefined) {
     const row = text.row(child) ?? text.row(first(child));
-    if (row !== undefined) return { index: row.index, column: child === row.element || child.contains(row.element) ? 0 : before(row, child) };
+    if (row !== undefined)
+      return {
+        index: row.index,
+        column: child === row.element || child.contains(row.element) ? 0 : before(row, child),
+      };
   }
   const inside = text.row(node);
   if (inside !== undefined) return { index: inside.index, column: inside.line.text.length };

@@ -48,8 +48,10 @@ export class Hands {
     row.element.scrollIntoView({ block: "nearest", inline: "nearest" });
     const place = r?.getBoundingClientRect();
     if (place === undefined) return;
-    if (place.top < box.top + 40 || place.bottom > box.bottom - 40) this.text.element.scrollTop += place.top - box.top - box.height / 3;
-    if (place.left < box.left + gutter || place.right > box.right - 40) this.text.element.scrollLeft += place.left - box.left - box.width / 3;
+    if (place.top < box.top + 40 || place.bottom > box.bottom - 40)
+      this.text.element.scrollTop += place.top - box.top - box.height / 3;
+    if (place.left < box.left + gutter || place.right > box.right - 40)
+      this.text.element.scrollLeft += place.left - box.left - box.width / 3;
   }
 
   /** Folds everything, or unfolds everything if a line is folded. */
@@ -124,7 +126,8 @@ export class Hands {
     const row = this.text.row(e.target);
     if (row === undefined) return;
     if (e.target.classList.contains("more")) openRest(row);
-    else if (row.line.inner > 0 && (e.clientX - row.element.getBoundingClientRect().left < gutter)) this.fold(row, !row.folded);
+    else if (row.line.inner > 0 && e.clientX - row.element.getBoundingClientRect().left < gutter)
+      this.fold(row, !row.folded);
     else if (String(getSelection()) === "") this.activate(row);
   }
 

@@ -36,7 +36,8 @@ function colour({ line, element }: Row, ranges: Record<Name, AbstractRange[]>): 
   if (!(node instanceof Text)) return;
   const add = (name: Name, from: number, to: number): void => {
     const endOffset = Math.min(to, node.length);
-    if (from < endOffset) ranges[name].push(new StaticRange({ startContainer: node, startOffset: from, endContainer: node, endOffset }));
+    if (from < endOffset)
+      ranges[name].push(new StaticRange({ startContainer: node, startOffset: from, endContainer: node, endOffset }));
   };
   add("key", line.from, line.to);
   const value = line.to > 0 ? line.to + 2 : (/^ *(?:- )*/.exec(line.text)?.[0].length ?? 0);

@@ -75,7 +75,8 @@ export function column(row: Row, node: Text, offset: number): number {
 
 function* texts(line: Element): Generator<Text> {
   if (line.firstChild instanceof Text) yield line.firstChild;
-  for (const p of line.querySelector(":scope > .rest")?.children ?? []) if (p.firstChild instanceof Text) yield p.firstChild;
+  for (const p of line.querySelector(":scope > .rest")?.children ?? [])
+    if (p.firstChild instanceof Text) yield p.firstChild;
 }
 
 function more(length: number): HTMLElement {

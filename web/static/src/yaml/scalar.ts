@@ -16,10 +16,22 @@ export interface Scalar {
 // The schema also accepts whole numbers beyond 2^53, which decode.ts decodes as bigint. It also quotes texts that
 // kubectl parses as a number or a document end, although the library does not.
 function schema(): Schema {
-  const misread = defineScalarTag("misread", { implicit: true, implicitFirstChars: [..."-+.0123456789"], identify: () => false, resolve: (text) => (/^(?:[-+]?0[xob]|[-+.\d].*_|---|\.\.\.)/i.test(text) ? text : NOT_RESOLVED) });
+  const misread = defineScalarTag("misread", {
+    implicit: true,
+    implicitFirstChars: [..."-+.0123456789"],
+    identify: () => false,
+    resolve: (text) => (/^(?:[-+]?0[xob]|[-+.\d].*_|---|\.\.\.)/i.test(text) ? text : NOT_RESOLVED),
+  });
   const int = DUMP_SCHEMA.tags.find((t) => t.tagName === "tag:yaml.org,2002:int");
   if (int?.nodeKind !== "scalar") throw new Error("the library has no tag for whole numbers");
-  return DUMP_SCHEMA.withTags(misread, defineScalarTag(int.tagName, { ...int, identify: (v) => typeof v === "bigint" || int.identify(v), represent: (v) => String(v) }));
+  return DUMP_SCHEMA.withTags(
+    misread,
+    defineScalarTag(int.tagName, {
+      ...int,
+      identify: (v) => typeof v === "bigint" || int.identify(v),
+      represent: (v) => String(v),
+    }),
+  );
 }
 
 const options = { schema: schema(), lineWidth: -1, noRefs: true, seqNoIndent: true, quoteStyle: "double" } as const;
@@ -27,12 +39,15 @@ const options = { schema: schema(), lineWidth: -1, noRefs: true, seqNoIndent: tr
 // Most texts in an object are clearly plain strings. Calling the library for each would take most of the time.
 const harmless = /^[A-Za-z][\w./+=@,;():-]*$/;
 const words = new Set(["y", "n", "yes", "no", "on", "off", "true", "false", "null"]);
-const plain = (text: string): boolean => harmless.test(text) && !text.endsWith(":") && (text.length > 5 || !words.has(text.toLowerCase()));
+const plain = (text: string): boolean =>
+  harmless.test(text) && !text.endsWith(":") && (text.length > 5 || !words.has(text.toLowerCase()));
 
 /** Formats a scalar, or an empty map or list. */
 export function scalar(value: unknown): Scalar {
-  const tone: Tone = typeof value === "string" ? "string" : typeof value === "number" || typeof value === "bigint" ? "number" : "word";
-  if (tone === "string" ? plain(value as string) : Number.isSafeInteger(value) || typeof value !== "number") return { first: simple(value), rest: [], tone };
+  const tone: Tone =
+    typeof value === "string" ? "string" : typeof value === "number" || typeof value === "bigint" ? "number" : "word";
+  if (tone === "string" ? plain(value as string) : Number.isSafeInteger(value) || typeof value !== "number")
+    return { first: simple(value), rest: [], tone };
   if (tone === "string" && isTricky(value as string)) return { first: quoted(value as string), rest: [], tone };
   if (tone === "string" && clear.test(value as string)) return block(value as string);
   const [first = "", ...rest] = dumped(value);
@@ -63,7 +78,8 @@ function block(text: string): Scalar {
   return { first: newlines === 0 ? "|-" : newlines === 1 ? "|" : "|+", rest, tone: "string" };
 }
 
-const simple = (value: unknown): string => (typeof value !== "object" || value === null ? String(value) : Array.isArray(value) ? "[]" : "{}");
+const simple = (value: unknown): string =>
+  typeof value !== "object" || value === null ? String(value) : Array.isArray(value) ? "[]" : "{}";
 
 /** Formats a key before its colon; null if it needs the explicit form with a question mark. */
 export function keyText(key: string): string | null {
@@ -74,13 +90,26 @@ export function keyText(key: string): string | null {
 }
 
 /** Formats a key without keyText. ": " and the value follow the last line. */
-export const keyLines = (key: string): string[] => (isTricky(key) ? [`? ${quoted(key)}`] : dumped({ [key]: 0 }).slice(0, -1).map((l, i) => (i === 0 ? l : l.slice(2))));
+export const keyLines = (key: string): string[] =>
+  isTricky(key)
+    ? [`? ${quoted(key)}`]
+    : dumped({ [key]: 0 })
+        .slice(0, -1)
+        .map((l, i) => (i === 0 ? l : l.slice(2)));
 
 // Formats a value as a list item: the first line follows the dash. JSON is easier to read in single quotes, which
 // kubectl accepts too. The value is not the last item, because a document that ends in empty lines gets an end marker.
-const dumped = (value: unknown): string[] => dump([value, 0], { ...options, sortKeys: compareKeys, quoteStyle: typeof value === "string" && value.includes('"') ? "single" : "double" }).slice(2, -"\n- 0\n".length).split("\n");
+const dumped = (value: unknown): string[] =>
+  dump([value, 0], {
+    ...options,
+    sortKeys: compareKeys,
+    quoteStyle: typeof value === "string" && value.includes('"') ? "single" : "double",
+  })
+    .slice(2, -"\n- 0\n".length)
+    .split("\n");
 
-const isLetter = (c: number): boolean => (c < 128 ? (c | 32) >= 97 && (c | 32) <= 122 : /\p{L}/u.test(String.fromCharCode(c)));
+const isLetter = (c: number): boolean =>
+  c < 128 ? (c | 32) >= 97 && (c | 32) <= 122 : /\p{L}/u.test(String.fromCharCode(c));
 const isDigit = (c: number): boolean => c >= 48 && c <= 57;
 
 /** Compares keys in the order that kubectl prints them: letters last, and numbers by value. */

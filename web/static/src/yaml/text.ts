@@ -62,7 +62,9 @@ export class LiveText {
         const go = rest();
         if (go !== true && !(await go)) return;
       }
-      if (i - start >= blockSize) for (let at = start; at < i; at += blockSize) this.fill(this.block(), next.slice(at, Math.min(i, at + blockSize)));
+      if (i - start >= blockSize)
+        for (let at = start; at < i; at += blockSize)
+          this.fill(this.block(), next.slice(at, Math.min(i, at + blockSize)));
     }
     this.hold(() => this.put(next, lines, words));
   }
@@ -72,7 +74,11 @@ export class LiveText {
     let until = -1;
     for (const row of this.rows) {
       const { inner } = row.line;
-      set(row.element, "data-fold", inner > 0 ? (row.folded ? `${digits(inner)} ${inner === 1 ? "line" : "lines"}` : "") : null);
+      set(
+        row.element,
+        "data-fold",
+        inner > 0 ? (row.folded ? `${digits(inner)} ${inner === 1 ? "line" : "lines"}` : "") : null,
+      );
       const hidden = row.index <= until;
       if (row.hidden !== hidden) set(row.element, "hidden", hidden ? "until-found" : null);
       row.hidden = hidden;
@@ -96,7 +102,10 @@ export class LiveText {
   hold(act: () => void): void {
     const top = this.element.getBoundingClientRect().top;
     const seen = this.element.scrollTop === 0 ? [] : [...this.near].flatMap((b) => b.rows).filter((r) => !r.hidden);
-    const places = seen.map((row) => ({ row, y: row.element.getBoundingClientRect() })).filter(({ y }) => y.bottom > top && y.height > 0).sort((a, b) => a.y.top - b.y.top);
+    const places = seen
+      .map((row) => ({ row, y: row.element.getBoundingClientRect() }))
+      .filter(({ y }) => y.bottom > top && y.height > 0)
+      .sort((a, b) => a.y.top - b.y.top);
     act();
     const kept = places.find(({ row }) => row.element.isConnected && !row.hidden);
     if (kept !== undefined) this.element.scrollTop += kept.row.element.getBoundingClientRect().top - kept.y.top;
@@ -159,7 +168,8 @@ export class LiveText {
   // Splits a row's block after the row.
   private split(row: Row): void {
     const after: Row[] = [];
-    for (let e = row.element.nextElementSibling; e !== null; e = e.nextElementSibling) after.push(this.rowOf.get(e) as Row);
+    for (let e = row.element.nextElementSibling; e !== null; e = e.nextElementSibling)
+      after.push(this.rowOf.get(e) as Row);
     if (after.length === 0) return;
     const block = this.block();
     this.fill(block, after);

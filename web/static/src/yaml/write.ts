@@ -26,7 +26,14 @@ interface Written {
 const long = 2000; // minimum length in characters of a cached text
 const mostHeld = 4_000_000;
 const wide = /[\u1100-\uffff]/;
-const line = (text: string, from = 0, to = 0, tone: Tone | null = null, inner = 0): Line => ({ text, from, to, tone, inner, wide: wide.test(text) });
+const line = (text: string, from = 0, to = 0, tone: Tone | null = null, inner = 0): Line => ({
+  text,
+  from,
+  to,
+  tone,
+  inner,
+  wide: wide.test(text),
+});
 
 export class Writer {
   private readonly trees = new WeakMap<object, Written>();
