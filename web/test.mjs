@@ -1,4 +1,4 @@
-// Bundles test/*.test.ts with the esbuild that the build uses, and runs them.
+// Bundles test/*.test.ts with the esbuild version of the build, and runs them.
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

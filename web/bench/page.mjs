@@ -1,4 +1,4 @@
-// The page under measurement: what is noted in it, and what is asked of it.
+// The page under measurement: what it records, and how to read it.
 import { chromium } from "playwright-core";
 
 const flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--enable-precise-memory-info"];
@@ -10,8 +10,8 @@ export async function browse(t) {
   return { browser, pid: server.process().pid };
 }
 
-// Runs in the page, before any script of it. Times are milliseconds since the
-// navigation began; changes are told by the clock of the machine.
+// Runs in the page before any of its scripts. Times are milliseconds since the start of the navigation. Changes use the
+// clock of the machine.
 function note() {
   const b = (window.bench = { firstRows: 0, all: 0, tasks: [], inputs: [], changes: new Map() });
   new PerformanceObserver((list) => {
@@ -20,7 +20,7 @@ function note() {
   new PerformanceObserver((list) => {
     for (const e of list.getEntries()) if (e.name === "keydown" || e.name === "input") b.inputs.push(e.processingStart - e.startTime);
   }).observe({ type: "event", durationThreshold: 16 });
-  // After a frame, and the task behind it, what was drawn is on the screen.
+  // After a frame and the task that follows it, the drawing is on the screen.
   const painted = (then) => requestAnimationFrame(() => setTimeout(() => then(performance.now())));
   const look = () => {
     if (b.firstRows === 0 && document.querySelectorAll("#tbody tr[data-name]").length >= 20) {
@@ -43,7 +43,7 @@ function note() {
   }).observe(document, { subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ["data-state"] });
 }
 
-/** A page, slowed down by a factor. */
+/** Opens a page, with its CPU slowed down by a factor. */
 export async function open(t, browser, slow) {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   t.after(() => context.close());
@@ -57,14 +57,14 @@ export async function open(t, browser, slow) {
 
 export const noted = (page) => page.evaluate(() => ({ ...window.bench, changes: undefined }));
 
-/** Goes to an address, and waits until all of it is held. */
+/** Opens an address and waits until the page has all rows. */
 export async function visit(page, url) {
   await page.goto(url, { waitUntil: "commit" });
   await page.waitForFunction(() => window.bench.all > 0 && window.bench.firstRows > 0);
   return noted(page);
 }
 
-/** Goes to an address, and gives the milliseconds until rows are on the screen; the page is closed. */
+/** Opens an address and returns the milliseconds until rows are on the screen. The page is closed then. */
 export async function firstRows(page, url) {
   await page.goto(url, { waitUntil: "commit" });
   const took = await (await page.waitForFunction(() => window.bench.firstRows > 0 && window.bench.firstRows)).jsonValue();
@@ -72,7 +72,7 @@ export async function firstRows(page, url) {
   return took;
 }
 
-/** Milliseconds from a text put into the filter until its rows are on the screen. */
+/** Returns the milliseconds from entering a filter text until its rows are on the screen. */
 export const filter = (page, text) => page.evaluate(async (text) => {
   const q = document.getElementById("q");
   const start = performance.now();
@@ -82,7 +82,7 @@ export const filter = (page, text) => page.evaluate(async (text) => {
   return performance.now() - start;
 }, text);
 
-/** The times between frames, in ms, while the table is scrolled from end to end by steps, as a wheel does. */
+/** Returns the times between frames, in ms, while the table is scrolled from end to end in steps, as with a wheel. */
 export const scroll = (page, frames) => page.evaluate(async (frames) => {
   const rows = document.getElementById("rows");
   const step = (rows.scrollHeight - rows.clientHeight) / frames;
@@ -97,20 +97,22 @@ export const scroll = (page, frames) => page.evaluate(async (frames) => {
   return times;
 }, frames);
 
-/** MiB that the page's script holds after a collection. */
+/** Returns the size of the page's JavaScript heap after a garbage collection, in MiB. */
 export async function heap(page) {
   await page.cdp.send("HeapProfiler.collectGarbage");
   return (await page.cdp.send("Runtime.getHeapUsage")).usedSize / 2 ** 20;
 }
 
-/** Forgets the long tasks so far, and gives those from then on. */
+/** Returns the durations of the long tasks during an action. Earlier ones are discarded. */
 export async function tasks(page, during) {
   await page.evaluate(() => { window.bench.tasks.length = 0; window.bench.inputs.length = 0; });
   await during();
   return (await noted(page)).tasks.map((t) => t.ms);
 }
 
-/** The longest task of the page in ms of its own processor time: without the time in which others had the processor. */
+/**
+ * Returns the longest task of the page in ms of its own CPU time, excluding time in which other processes had the CPU.
+ */
 export async function ownTime(page, during) {
   const events = [];
   const take = ({ value }) => events.push(...value);

@@ -1,16 +1,16 @@
-// What processes cost, as /proc tells (proc(5)).
+// The resource use of processes, from /proc (proc(5)).
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 
 const stat = (pid) => readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\) /s, "").split(" ");
 
-/** Processor time of a process so far, in seconds. */
+/** Returns the CPU time of a process so far, in seconds. */
 export function cpu(pid) {
   const fields = stat(pid);
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
-/** The processor time of a process and all that came from it, as far as they still run. */
+/** Returns the CPU time of a process and of its descendants that still run. */
 export function cpuOfAll(root) {
   const parents = new Map();
   for (const name of readdirSync("/proc")) {
@@ -18,7 +18,7 @@ export function cpuOfAll(root) {
     try {
       parents.set(Number(name), Number(stat(name)[1]));
     } catch {
-      // It has ended meanwhile.
+      // The process has exited in the meantime.
     }
   }
   const below = (pid) => pid === root || (parents.has(pid) && below(parents.get(pid)));
@@ -33,17 +33,20 @@ export function cpuOfAll(root) {
   return sum;
 }
 
-/** The processes of these names that work in a directory. */
+/** Returns the processes with these names that work in a directory. */
 export const running = (directory, names) => readdirSync("/proc").filter((name) => /^\d+$/.test(name)).map(Number).filter((pid) => {
   try {
     const [name, ...args] = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
     return names.includes(name) && args.some((a) => a.includes(directory));
   } catch {
-    return false; // It has ended meanwhile.
+    return false; // The process has exited in the meantime.
   }
 });
 
-/** Waits until the machine has done what it was at: a cluster goes on a while with pods that have just begun to run. Gives whether that came within so many seconds. */
+/**
+ * Waits until the machine is idle, because a cluster is busy for a while with newly started pods. Returns whether that
+ * happened within this number of seconds.
+ */
 export async function rest(seconds) {
   const look = () => {
     const times = readFileSync("/proc/stat", "utf8").split("\n", 1)[0].trim().split(/\s+/).slice(1, 9).map(Number);
@@ -58,15 +61,15 @@ export async function rest(seconds) {
   return false;
 }
 
-/** Resident memory, in MiB. */
+/** Returns the resident memory in MiB. */
 export const rss = (pid) => Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))[1]) / 1024;
 
-/** What the server's heap holds once it was collected, in MiB. */
+/** Returns the size of the server's heap after a garbage collection, in MiB. */
 export async function liveHeap(dashboard) {
   const { metrics } = JSON.parse(dashboard.log.find((line) => line.includes('"msg":"serving"')));
   await (await fetch(new URL("/debug/pprof/heap?gc=1", metrics))).arrayBuffer();
   return Number(/^go_memstats_heap_alloc_bytes (\S+)$/m.exec(await (await fetch(metrics)).text())[1]) / 1024 / 1024;
 }
 
-/** How many processes wanted to run in the last minute. */
+/** Returns the load average of the last minute. */
 export const load = () => Number(readFileSync("/proc/loadavg", "utf8").split(" ")[0]);

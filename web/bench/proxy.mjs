@@ -1,8 +1,8 @@
-// A wire that counts: everything between the browser and the program goes
-// through it, so that bytes are those that a network would carry.
+// A counting proxy. All traffic between the browser and the program passes through it, so that the byte counts are
+// those of a network.
 import { connect, createServer } from "node:net";
 
-/** Serves on a free port of loopback and leads to the port given. */
+/** Serves on a free loopback port and forwards to the given port. */
 export async function counting(t, port) {
   const count = { down: 0, up: 0 };
   const open = new Set();
@@ -11,7 +11,7 @@ export async function counting(t, port) {
     for (const s of [client, program]) {
       open.add(s);
       s.setNoDelay(true);
-      s.on("error", () => {}); // Its other end is told by the close.
+      s.on("error", () => {}); // The close event handles the other end.
       s.on("close", () => {
         open.delete(s);
         client.destroy();

@@ -1,8 +1,7 @@
-// What the best of the others took: of Headlamp 0.45, kubewall 0.0.21 and Kite
-// 0.7.8, each figure of the one that was best at it. They were measured on the same
-// kind of machine, once, and are not measured again here.
+// The figures of the best competitors: Headlamp 0.45, kubewall 0.0.21 and Kite 0.7.8. Each figure is that of the best
+// one. They were measured once on the same kind of machine, and are not measured again here.
 
-/** How many pods they had; of other numbers there is nothing to compare. */
+/** The number of pods in their measurement. Other numbers cannot be compared. */
 export const pods = 10_000;
 
 export const best = {
@@ -17,7 +16,7 @@ export const best = {
   rss: "60 MiB without a cache, 265 with one",
   watches: "1 to 3",
   assets: "230 kB",
-  // Under 100 writes/s for 30 s.
+  // At 100 writes/s for 30 s.
   browserCPU: "12.9 s",
   longest: "800 ms",
   sum: "15 s",

@@ -1,6 +1,5 @@
-// Measures the page: node bench/run.mjs, with the environment of the browser
-// tests, on a demo cluster whose pods are many in the namespace "big". At four
-// times slow-down as well, as a laptop on battery is.
+// Measures the page: node bench/run.mjs, with the environment of the browser tests, on a demo cluster with many pods in
+// the namespace "big". It also measures at a four times slower CPU, like a laptop on battery.
 import { gzipSync } from "node:zlib";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -32,7 +31,7 @@ async function main() {
     return s.state === "live" && s.total;
   }, 120_000);
   const large = total > 50_000;
-  // What others took, where it can be compared: at the same number, about, and at full speed.
+  // The figures of competitors, if they can be compared: at about the same number of pods, and at full CPU speed.
   const comparable = Math.abs(total - rivalPods) < rivalPods / 10;
   const rival = (figure, slow = 1) => (comparable && slow === 1 ? best[figure] : "");
   console.log(`${total} pods; ${await rest(120) ? "the machine is at rest" : "THE MACHINE IS NOT AT REST"}, load ${load()}`);
@@ -102,7 +101,7 @@ async function main() {
         const writing = writeAt(pods, 100, 10);
         for (let i = 0; i < 4 * runs; i++) {
           times.push(await filter(page, ["a", "ap", "app-1", "running 1/1", "zzz", ""][i % 6]));
-          await pause(300); // In which some have moved.
+          await pause(300); // Some rows move in this time.
         }
         await writing;
       });
@@ -130,12 +129,12 @@ async function main() {
   if (comparable) console.log("best rival: of Headlamp 0.45, kubewall 0.0.21 and Kite 0.7.8, on the same kind of machine, not in this run");
   console.log(`load ${load()}`);
 
-  // The past that is kept fills for its 5 minutes: what is still more in the second half stays.
+  // The history fills for its 5 minutes. Growth in the second half is permanent.
   async function growth(t) {
     const pods = await podsOf("/api/v1/namespaces/big/pods");
     const page = await open(t, browser, 1);
     await visit(page, list);
-    await page.keyboard.press("a"); // The activity, which keeps what it is told.
+    await page.keyboard.press("a"); // The activity stores the changes that it receives.
     await page.locator(".activity-feed .foot").waitFor();
     const held = [], live = [], heaps = [];
     const look = async () => {
@@ -207,7 +206,7 @@ async function main() {
       table.add(`${of}: longest task`, "ms", got.longest, bound(50), theirs("longest"));
       table.add(`${of}: sum of long tasks`, "s", got.sum, bound(0.2), theirs("sum"));
       if (rate === 1000) table.add(`${of}: input delay, worst of those above 16 ms`, "ms", got.delay, bar(100));
-      // Each of them counts a restart: so many had come to the server as they ended.
+      // Each write increments a restart count. The sum shows how many writes the server had received at the end.
       if (rate === 1000) table.add(`(${of}: told by the API server by then)`, "", got.told, null);
       if (slow === 1) {
         table.add(`${of}: server CPU`, "s", got.server, bound(1), theirs("serverCPU"));
@@ -215,20 +214,20 @@ async function main() {
         table.add(`(${of}: the page's JS heap grew)`, "MiB", got.heap, null);
         table.add(`(${of}: server RSS grew)`, "MiB", got.rss, null, theirs("growth"));
       }
-      // On two cores a task waits while the API server and the writer have both.
+      // With two cores, a task waits while the API server and the writer use both.
       table.add(`(${of}, and 5 s more: longest task by its own processor time)`, "ms", await ownTime(page, () => change(5)), null);
     }
   }
 }
 
-// How often the containers of all pods that the server holds were started again.
+// Returns the sum of container restarts over all pods that the server has.
 async function restartsOf(dashboard) {
   const { columns, rows } = await (await fetch(`${dashboard.url}api/v1/snapshot/core/v1/pods?ns=big`)).json();
   const at = columns.findIndex((c) => c.name === "Restarts");
   return rows.reduce((sum, r) => sum + parseInt(r.cells[at], 10), 0);
 }
 
-// Serves the table of a page's HTML alone, as a file: what no page with these rows is quicker than. Gives its address.
+// Serves only the table of a page's HTML, as a file. No page with these rows can be faster. Returns its address.
 async function bareRows(t, list) {
   const [table] = /<table[^]*<\/table>/.exec(await (await fetch(list)).text());
   const server = createServer((_, response) => response.setHeader("Content-Type", "text/html; charset=utf-8").end(`<!doctype html><title>Rows</title>${table}`));
@@ -238,7 +237,7 @@ async function bareRows(t, list) {
   return `http://127.0.0.1:${server.address().port}/`;
 }
 
-// Types into the filter, a letter a second.
+// Types into the filter, one letter per second.
 async function type(page, seconds) {
   await page.locator("#q").focus();
   for (let i = 0; i < seconds; i++) {
@@ -247,7 +246,7 @@ async function type(page, seconds) {
   }
 }
 
-// How many watches of pods the API server serves.
+// Returns how many watches of pods the API server serves.
 async function upstream() {
   const text = await metrics();
   const lines = text.split("\n").filter((l) => l.startsWith("apiserver_longrunning_requests{") && l.includes('resource="pods"') && l.includes('verb="WATCH"'));

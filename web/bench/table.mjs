@@ -1,5 +1,4 @@
-// One table of figures, each with the bar that it has to keep to, and what the best
-// rival took.
+// A table of figures, each with its limit and the figure of the best competitor.
 
 const short = (v) => (v >= 100 ? v.toFixed(0) : v >= 10 ? v.toFixed(1) : v.toFixed(2));
 
@@ -13,7 +12,10 @@ export function quantile(list, q) {
 export class Table {
   rows = [];
 
-  /** Adds figures: their median is compared with the bar, of which smaller is better; null is only told. rival is a figure in words. */
+  /**
+   * Adds figures. Their median is compared with the limit bar; smaller is better. With the limit null, it is only
+   * printed. rival is a figure as text.
+   */
   add(what, unit, figures, bar, rival = "") {
     const list = [figures].flat();
     const m = median(list);

@@ -1,5 +1,4 @@
-// Changes of pods, at a rate, through the real API or beneath it: the count of
-// restarts, which is a column.
+// Changes pods at a rate, through the real API or directly in etcd. It changes the restart count, which is a column.
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +14,7 @@ export async function podsOf(where) {
 
 let restarts = 1000;
 
-/** Writes one change, and tells which text it makes, when it was begun, and how long the write took. */
+/** Writes one change. Returns the resulting text, the start time, and the duration of the write. */
 export async function write(pod) {
   const n = restarts++;
   const containerStatuses = pod.statuses.map((s, i) => (i === 0 ? { ...s, restartCount: n, lastState: {} } : s));
@@ -24,7 +23,11 @@ export async function write(pod) {
   return { key: `${pod.name} ${n}`, begun, took: performance.timeOrigin + performance.now() - begun };
 }
 
-/** The same beneath the API server, in etcd, at rates that it takes no writes at with two cores. What else follows pods in the cluster stands still meanwhile: it takes the time in which the API server would tell of them. Gives how many were written. */
+/**
+ * Writes the same change directly in etcd, at rates that the API server cannot process on two cores. The other
+ * components that watch pods are paused, because they use CPU time that the API server needs to send events. Returns
+ * the number of writes.
+ */
 export async function churn(rate, seconds) {
   const home = process.env["GLASSHOUSE_DEMO_DIR"];
   const { path } = JSON.parse(readFileSync(join(home, "commands.json"), "utf8"));
@@ -38,7 +41,7 @@ export async function churn(rate, seconds) {
   }
 }
 
-/** Writes at so many a second, for so long; what cannot be kept up with is left out. Gives how many were written. */
+/** Writes at a rate for a time. Writes that cannot keep up are skipped. Returns the number of writes. */
 export async function writeAt(pods, rate, seconds) {
   const start = performance.now();
   let begun = 0;

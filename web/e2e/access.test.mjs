@@ -1,4 +1,4 @@
-// Every screen, in every state that it has, under axe-core in both colour schemes.
+// Checks every screen in each of its states with axe-core, in both color schemes.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { test } from "node:test";
@@ -11,15 +11,14 @@ import { until } from "./wait.mjs";
 
 const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const all = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice"];
-const ofColours = ["color-contrast", "link-in-text-block"]; // the rules that another scheme may break
+const ofColours = ["color-contrast", "link-in-text-block"]; // the rules that another color scheme may violate
 
-// Runs axe in the page as it is, or in a part of it where the rest was looked at
-// before, in light and in dark.
+// Runs axe on the page, or on a part of it if the rest was checked before, in the light and the dark scheme.
 async function check(page, what, within = "html") {
   for (const [colorScheme, runOnly] of [["light", { type: "tag", values: all }], ["dark", { type: "rule", values: ofColours }]]) {
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     const found = await page.evaluate(async ([runOnly, within]) => {
-      for (const a of document.getAnimations()) a.finish(); // a flash is over in a moment
+      for (const a of document.getAnimations()) a.finish(); // a highlight lasts only a moment
       const { violations } = await window.axe.run(within === "html" ? document : within, { runOnly, resultTypes: ["violations"], preload: false });
       return violations.map((v) => `${v.id}: ${v.help}: ${v.nodes.slice(0, 3).map((n) => `${n.target} ${n.failureSummary}`).join("; ")}`);
     }, [runOnly, within]);
@@ -27,8 +26,8 @@ async function check(page, what, within = "html") {
   }
 }
 
-// Stands between the page and the server, and tells of the list what a cluster
-// can hardly be brought to tell: state is what stands in place of its own.
+// Intercepts the socket between the page and the server, and changes the messages of the list to states that are hard
+// to produce in a cluster. state replaces the fields of the server's state.
 async function between(page) {
   const way = { state: null, hold: false, cut: false, ids: new Set() };
   await page.routeWebSocket(/\/api\/v1\/live/, (socket) => {
@@ -232,7 +231,7 @@ await test("accessibility", { timeout: 600_000 }, async (t) => {
     await state("failed with rows", { state: "failed", reason: "conversion webhook is away" }, "Failed");
     await state("forbidden with rows", { state: "forbidden", reason: "you may not any more" }, "Forbidden");
     await state("no longer served", { state: "absent" }, "Not served");
-    // Rows that would move under the pointer stand still.
+    // Rows that would move under the pointer keep their position.
     await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}&sort=-data`);
     await page.locator('#tbody tr[data-name="a"] td').first().hover();
     await patch(`${maps}/b`, { data: { more: "x" } });
@@ -446,7 +445,7 @@ await test("accessibility", { timeout: 600_000 }, async (t) => {
     await differ('#palette [role="option"][aria-selected="true"]', '#palette [role="option"][aria-selected="false"]');
   });
 
-  // axe is a script itself: it looks at the HTML in which the page's own has not run.
+  // axe is a script itself, so it checks the HTML with only the page's own script disabled.
   await t.test("without the page's script", async (t) => {
     const page = await open(t);
     await page.route(/\/static\/.*\.js/, (route) => route.fulfill({ contentType: "text/javascript", body: "" }));

@@ -1,4 +1,4 @@
-// A page that is never live, as a proxy forbids WebSockets: it goes on as without script.
+// A page that never becomes live, because a proxy forbids WebSockets. It works as it does without scripts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, row, status } from "./browser.mjs";

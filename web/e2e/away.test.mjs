@@ -1,4 +1,4 @@
-// The API server goes and comes back while a page is open, and the program stays.
+// The API server stops and restarts while a page is open. The program keeps running.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive, row, status, table } from "./browser.mjs";
@@ -45,7 +45,7 @@ await test("an API server that is away is said, and made up for", { timeout: 120
   assert.equal(await page.locator("#export .doubt").innerText(), `Stale since ${since}: what is saved may have changed since.`);
   await page.locator("#export summary").click();
 
-  // What happens now nobody can know here: what was known stays to be read.
+  // The page cannot learn of these changes. The last known data stays readable.
   await remove(`${where}/goes`);
   await create(where, configMap("came", { a: "1", b: "2" }));
   await patch(`${where}/other`, { data: { meanwhile: "yes" } });

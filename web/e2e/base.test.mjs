@@ -1,5 +1,4 @@
-// The main job under a base path, behind a reverse proxy that gives the program
-// another address.
+// The main use of the page under a base path, behind a reverse proxy with another address.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive, row, table } from "./browser.mjs";
@@ -61,7 +60,8 @@ await test("a base path behind a proxy", { timeout: 180_000 }, async (t) => {
     await until("the change", async () => (await page.locator("#panel .line").allTextContents()).join("\n").includes("text: changed"));
     await page.reload();
     await until("the same after a reload", async () => (await page.locator("#panel h2").innerText()).endsWith("/a-1"));
-    await page.locator('#status[data-state="live"]').waitFor(); // Until then what closes the object is a link.
+    // Before that, the element that closes the object is a link.
+    await page.locator('#status[data-state="live"]').waitFor();
     await page.keyboard.press("Escape");
     await page.keyboard.press("Control+k");
     await page.locator("#palette-box").waitFor();

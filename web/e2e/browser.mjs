@@ -1,5 +1,5 @@
-// Chromium, and pages that are watched for what must never happen: an error, a
-// breach of the content security policy, a dialog, a request to another host.
+// Chromium, and pages that fail a test on anything that must never happen: an error, a violation of the content
+// security policy, a dialog, or a request to another host.
 import assert from "node:assert/strict";
 import { chromium } from "playwright-core";
 import { ownTime } from "../bench/page.mjs";
@@ -7,18 +7,18 @@ import { atEnd } from "./ending.mjs";
 
 const flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
 
-/** One browser for a test file. */
+/** Launches a browser for a test file. */
 export async function browse(t, ...more) {
   const browser = await chromium.launch({ executablePath: process.env["CHROMIUM"] || "/usr/bin/chromium", args: [...flags, ...more], timeout: 60_000 });
   atEnd(t, () => browser.close());
   return browser;
 }
 
-// Runs in the page, before any script of it.
+// Runs in the page before any of its scripts.
 function listen() {
   window.e2e = { marked: [] };
   document.addEventListener("securitypolicyviolation", (e) => void window.e2eBreach(`breach: ${e.violatedDirective} ${e.blockedURI} ${e.sample}`));
-  // Flashes are short; who looks now and then would miss them.
+  // Highlights are short, so polling would miss them.
   new MutationObserver((list) => {
     for (const { target } of list) {
       if (target.hasAttribute("data-changed") && target.matches("td, th")) window.e2e.marked.push({ row: target.closest("tr")?.dataset.name, text: target.textContent, title: target.getAttribute("title") });
@@ -27,8 +27,8 @@ function listen() {
 }
 
 /**
- * A page that is watched until the test ends. allow are patterns of console
- * lines, popups and downloads that the test brings about on purpose.
+ * Opens a page that is monitored until the test ends. allow contains patterns of console lines, popups and downloads
+ * that the test causes intentionally.
  */
 export async function newPage(t, browser, options = {}) {
   const { allow = [], ...rest } = options;
@@ -36,7 +36,7 @@ export async function newPage(t, browser, options = {}) {
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);
   const troubles = [];
-  const wire = []; // all bodies and frames
+  const wire = []; // all bodies and socket messages
   const loading = new Set();
   const hosts = new Set();
   page.on("console", (m) => {
@@ -74,20 +74,20 @@ export async function newPage(t, browser, options = {}) {
   return Object.assign(page, { wire, loaded: () => Promise.all(loading) });
 }
 
-/** The longest task of the page in ms of its own processor time, while something is done to it. */
+/** Returns the longest task of the page during an action, in ms of its own CPU time. */
 export async function longest(page, during) {
   page.cdp ??= await page.context().newCDPSession(page);
   return ownTime(page, during);
 }
 
-/** What stands in the cells of the rows, as drawn. */
+/** Returns the texts of the drawn rows and of the header. */
 export const table = (page) => page.evaluate(() => {
   const head = [...document.querySelectorAll("#table thead th")].map((th) => th.textContent.trim());
   const rows = [...document.querySelectorAll("#tbody tr[data-name]")].map((tr) => Object.fromEntries([...tr.children].map((td, i) => [head[i], td.textContent])));
   return { head, rows };
 });
 
-/** Chooses these namespaces in the header; all, where none is named. */
+/** Chooses these namespaces in the header, or all namespaces if none are passed. */
 export async function chooseNamespaces(page, ...names) {
   await page.locator("#spaces").click();
   const pop = page.locator("#spaces-pop");
@@ -101,12 +101,12 @@ export async function chooseNamespaces(page, ...names) {
   await pop.waitFor({ state: "hidden" });
 }
 
-/** The row of an object, undefined if it is not drawn. */
+/** Returns the row of an object, or undefined if it is not drawn. */
 export const row = async (page, name) => (await table(page)).rows.find((r) => r.Name === name);
 
 export const status = (page) => page.locator("#status").innerText();
 
-/** Opens an address and waits until the page says that it is live. */
+/** Opens an address and waits until the page is live. */
 export async function openLive(page, address) {
   await page.goto(address);
   await page.locator('#status[data-state="live"]').waitFor();

@@ -1,4 +1,4 @@
-// What happened to an object, where two differ, and what happens in a list.
+// The changes of an object, the comparison of two objects, and the activity of a list.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive, row } from "./browser.mjs";
@@ -13,7 +13,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
   const where = `/api/v1/namespaces/${ns}/configmaps`;
   const list = `${dashboard.url}r/core/v1/configmaps?ns=${ns}`;
   const tab = (name, kind = "core/v1/configmaps") => `${dashboard.url}o/${kind}/${ns}/${name}?tab=changes`;
-  // Each change as a person reads it: "Changed painter: data.a -1 +2".
+  // Returns each change as text: "Changed painter: data.a -1 +2".
   const told = (page) => page.evaluate(() => [...document.querySelectorAll(".timeline .happened")].map((e) => {
     const text = (from, what) => [...from.querySelectorAll(what)].map((x) => x.textContent);
     const fields = [...e.querySelectorAll(".field")].map((f) => [f.querySelector(".path").textContent, ...text(f, "del").map((x) => `-${x}`), ...text(f, "ins").map((x) => `+${x}`)].join(" "));
@@ -26,7 +26,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
   };
   const live = async (page) => until("the past", async () => (await page.locator(".kept").textContent()).includes(" since "));
 
-  // The API server tells who wrote last by the second.
+  // The API server reports the time of the last write only to the second.
   const second = () => {
     const now = () => Math.floor(Date.now() / 1000);
     const begun = now();
@@ -51,7 +51,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     ];
     await become("the changes", async () => (await told(early)).slice(0, 3), changed);
 
-    // Who comes later is told the same, from the ring.
+    // A page that is opened later receives the same changes from the history.
     const late = await open(t, `${list}&open=${ns}/one&tab=changes`);
     await become("the same changes", async () => (await told(late)).slice(0, 3), changed);
     assert.match(await late.locator(".changes .foot").innerText(), /^Changes are kept since \d\d:\d\d:\d\d; of the time before nothing is known here\.$/);
@@ -62,14 +62,14 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     await late.locator('.diff[data-layout="split"] .pair').first().waitFor();
     await late.getByRole("button", { name: "Inline" }).click();
 
-    // Gone, and made anew: one timeline.
+    // Deleted and created again: both are in one timeline.
     await remove(`${where}/one`);
     await create(where, configMap("one", { a: "anew" }), { manager: "e2e-maker" });
     await second();
     await patch(`${where}/one`, { data: { a: "changed" } }, { manager: "e2e-painter" });
     await become("its end and beginning", async () => (await told(late)).slice(0, 3), ["Changed e2e-painter Update: data.a -anew +changed", "Created e2e-maker Update", "Deleted author not told"]);
 
-    // By author, and by path.
+    // By author and by path.
     await late.getByLabel("Filter changes by path or author").fill("e2e-painter data.b");
     await become("what matches", () => told(late), [`Changed e2e-painter Update: data.b -${hostile}`, `Changed e2e-painter Update: data.b +${hostile}`]);
     await late.getByLabel("Filter changes by path or author").fill("nobody");
@@ -202,7 +202,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     await page.getByLabel("Filter the activity").fill("spec.replicas e2e-scaler");
     await become("what matches", async () => (await entries()).length, 1);
 
-    // What a person reads stays where it is.
+    // Entries under the pointer keep their position.
     await page.locator(".feed").hover();
     await scale(2);
     await page.getByRole("button", { name: "1 more" }).waitFor();
@@ -227,7 +227,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     const { searchParams } = new URL(page.url());
     assert.deepEqual([searchParams.get("open"), searchParams.get("tab")], [`${ns}/busy`, "changes"]);
 
-    // Another list, another activity.
+    // Another list has another activity.
     await page.locator("#picker a", { hasText: /^ConfigMaps\d*$/ }).click();
     await page.locator("#heading", { hasText: "ConfigMaps" }).waitFor();
     await api("PATCH", `${where}/left`, { data: { port: "81" } }, { type: "application/merge-patch+json", manager: "e2e-painter" });
@@ -239,7 +239,8 @@ await test("changes", { timeout: 240_000 }, async (t) => {
 
   await t.test("the activity of all that is watched, for which nothing more is watched", async (t) => {
     const page = await newPage(t, browser);
-    await page.request.get(`${dashboard.url}api/v1/snapshot/core/v1/configmaps`); // That is looking at them.
+    // This request starts a watch of ConfigMaps.
+    await page.request.get(`${dashboard.url}api/v1/snapshot/core/v1/configmaps`);
     await openLive(page, `${dashboard.url}r/apps/v1/deployments?ns=${ns}`);
     await page.keyboard.press("a");
     await page.getByRole("button", { name: "All that is watched" }).click();
@@ -261,7 +262,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     for (const { resource } of asked) assert.ok(watched.has(resource), `${resource} is watched`);
     assert.ok(!watched.has("core/v1/services"), "nobody has looked at Services");
 
-    // A click leads to another kind's object, and the activity stays as it is.
+    // A click opens an object of another kind. The activity keeps its mode.
     await page.locator(".feed .what", { hasText: "data.port 81 → 82" }).click();
     await page.locator("#panel .timeline .happened").first().waitFor();
     assert.match(page.url(), new RegExp(`/r/core/v1/configmaps\\?ns=${ns}&open=${ns}/left&tab=changes$`));

@@ -1,5 +1,4 @@
-// The real API server, as the tests change it: plain HTTPS with what the
-// kubeconfig says.
+// The real API server, which the tests change by plain HTTPS with the credentials from the kubeconfig.
 import { readFileSync } from "node:fs";
 import { Agent, request } from "node:https";
 import { randomBytes } from "node:crypto";
@@ -11,18 +10,18 @@ import { until } from "./wait.mjs";
 const path = process.env["KUBECONFIG"];
 if (!path) throw new Error("KUBECONFIG is to name the admin's kubeconfig of the demo cluster");
 
-/** The kubeconfig of one of the demo's users. */
+/** Returns the path of the kubeconfig of one of the demo's users. */
 export const kubeconfig = (user = "admin") => (user === "admin" ? path : join(dirname(path), `kubeconfig-${user}`));
 
 const config = load(readFileSync(path, "utf8"));
 const context = config.contexts.find((c) => c.name === config["current-context"]).context;
 const { server, "certificate-authority-data": ca } = config.clusters.find((c) => c.name === context.cluster).cluster;
 const { token } = config.users.find((u) => u.name === context.user).user;
-/** Its address. */
+/** The address of the API server. */
 export const apiServer = server;
 const agent = new Agent({ keepAlive: true, ca: Buffer.from(ca, "base64") });
 
-/** One request; throws on an answer that is not 2xx, unless its status is among allowed. */
+/** Sends a request. Throws on a response that is not 2xx, unless its status is in allowed. */
 export function api(method, where, body, { type = "application/json", allowed = [], manager = "e2e", plain = false } = {}) {
   const url = new URL(where, server);
   if (method !== "GET" && method !== "DELETE") url.searchParams.set("fieldManager", manager);
@@ -49,21 +48,21 @@ const merge = { type: "application/merge-patch+json" };
 export const patch = (where, body, options = {}) => api("PATCH", where, body, { ...merge, ...options });
 export const create = (where, body, options) => api("POST", where, body, options);
 export const remove = (where) => api("DELETE", where, { gracePeriodSeconds: 0 }, { allowed: [404] });
-/** The API server's own metrics, as text. */
+/** Returns the API server's own metrics as text. */
 export const metrics = () => api("GET", "/metrics", undefined, { plain: true });
 export const read = (where) => api("GET", where);
 
-/** A namespace of its own for a test file, gone when the file is through. */
+/** Creates a namespace for a test file. It is deleted when the file has finished. */
 export async function namespace(t) {
   const name = `e2e-${randomBytes(4).toString("hex")}`;
   await create("/api/v1/namespaces", { metadata: { name, labels: { "glasshouse/e2e": "" } } });
   atEnd(t, () => remove(`/api/v1/namespaces/${name}`));
-  // Pods and Secrets are let in once the service account is there.
+  // The API server accepts Pods and Secrets only after the service account exists.
   await until("the namespace's service account", async () => (await api("GET", `/api/v1/namespaces/${name}/serviceaccounts/default`, undefined, { allowed: [404] })).kind === "ServiceAccount");
   return name;
 }
 
-/** A Deployment of pods that only kwok runs. */
+/** Returns a Deployment whose pods are run only by kwok. */
 export const deployment = (name, replicas, labels = {}) => ({
   apiVersion: "apps/v1", kind: "Deployment", metadata: { name, labels: { app: name, ...labels } },
   spec: {

@@ -1,4 +1,4 @@
-// Two objects as large as objects can be, side by side.
+// Two objects of the maximum size, side by side.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive } from "./browser.mjs";
@@ -38,7 +38,7 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
     return page;
   };
   const count = (page) => page.locator("#count").innerText();
-  // How many lines the document has, and how many of them are laid out.
+  // Returns how many lines the document has, and how many of them are laid out.
   const laid = (page) => page.evaluate(() => {
     const all = [...document.querySelectorAll(".diff .line")];
     return [all.length, all.filter((e) => e.checkVisibility({ contentVisibilityAuto: true })).length];
@@ -59,7 +59,7 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
     assert.ok((await page.evaluate(() => window.rests)) > 3, "the work rests");
     assert.deepEqual(await page.locator(".diff mark").evaluateAll((all) => [...new Set(all.map((m) => m.textContent))].sort()), [", but for this word", "one", "some"]);
 
-    // What is folded comes in parts, and stays when something changes.
+    // Folded lines are added in parts, and stay after a change.
     const fold = page.locator(".diff .fold", { hasText: "393 unchanged lines" }).first();
     await fold.focus();
     await page.keyboard.press("Enter");
@@ -70,7 +70,7 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
     assert.ok((await page.locator(".diff").textContent()).includes("line 17 of what"));
     await bounded(page);
 
-    // The keyboard stays where it is while all is drawn anew: at a button, a block, a name.
+    // The focus stays at a button, a block or a name while everything is drawn again.
     const focused = () => page.evaluate(() => [document.activeElement.className, document.activeElement.ariaLabel, document.activeElement.textContent.slice(0, 80)]);
     let times = 0;
     const stays = async (what) => {
@@ -124,14 +124,14 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
     await more.focus();
     await page.keyboard.press("Enter");
     await until("more", async () => (await laid(page))[0] > 4000);
-    // The keyboard goes on where the new lines begin.
+    // The focus continues at the start of the new lines.
     await become("the focus", () => page.evaluate(() => document.activeElement.ariaLabel), "More lines");
     assert.equal(await page.evaluate(() => [...document.activeElement.previousElementSibling.querySelectorAll(".line")].at(-1).textContent), last);
     await page.keyboard.press("Tab");
     assert.equal(await page.evaluate(() => document.activeElement.className), "fold");
     await until("the rest", async () => /^2\d,\d\d\d more lines$/.test(await page.locator(".diff > .fold").last().innerText()));
 
-    // What was asked for is there again where something changes.
+    // Lines that were shown on request are shown again after a change.
     const left = async () => Number((await page.locator(".diff > .fold").last().innerText()).replace(/\D/g, ""));
     const before = await left();
     await page.locator(".diff").evaluate((e) => { e.id = "before"; });

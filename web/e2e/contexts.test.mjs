@@ -1,5 +1,5 @@
-// Switching between the contexts of a kubeconfig: of two users of the cluster, of an
-// API server that is away, and of a user who cannot log in.
+// Switching between the contexts of a kubeconfig: two users of the cluster, an API server that is not reachable, and a
+// user who cannot log in.
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -16,7 +16,7 @@ import { become, until } from "./wait.mjs";
 const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice"];
 
-/** A kubeconfig of all of these contexts; the first is its current one. */
+/** Writes a kubeconfig with all of these contexts. The first one is its current context. */
 function merged(t) {
   const folder = mkdtempSync(join(tmpdir(), "glasshouse-contexts-"));
   atEnd(t, () => rmSync(folder, { recursive: true }));
@@ -74,7 +74,8 @@ await test("contexts", { timeout: 180_000 }, async (t) => {
       await until("the rows", async () => (await table(p)).rows.length > 0);
     }
     await page.goBack();
-    await become("the cluster's name", () => name(page), "of-limited"); // The address is the one before, what is shown is not.
+    // The address is the previous one, but the content is not.
+    await become("the cluster's name", () => name(page), "of-limited");
     await page.getByText("You may not list pods").waitFor();
     assert.deepEqual((await table(page)).rows, []);
   });

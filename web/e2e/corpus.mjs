@@ -1,6 +1,6 @@
-// Objects of every kind with hostile text in every string that the API server
-// accepts. Which strings there are, its OpenAPI says; which of them take it, its
-// refusals: they name the fields, and these go back to what they were.
+// Objects of every kind with hostile text in every string that the API server accepts. The OpenAPI document lists the
+// strings. The API server's rejections name the fields that do not accept the text, and these fields get their original
+// values again.
 import { api, create, read, remove } from "./cluster.mjs";
 import { atEnd } from "./ending.mjs";
 
@@ -8,7 +8,7 @@ const markup = `<img src=x onerror="window.e2e.hit=1"><script>window.e2e.hit=1</
 const control = "a\u001b[31mred\u0007\u202egnp.exe\u2066\u200bz\u0085\ufeffend";
 const lines = "first\r\nid: 2\n<b>third</b>\u2028fourth";
 
-/** Each by itself, where text is free. */
+/** Texts to use separately in free-text fields. */
 export const texts = {
   markup,
   attribute: `"'></td></script><svg/onload=window.e2e.hit=1>`,
@@ -16,17 +16,20 @@ export const texts = {
   formula: `=HYPERLINK("https://example.org";"a")`,
   control,
   lines,
-  long: "<i>0123456789</i>".repeat(640), // 10 KB and some
+  long: "<i>0123456789</i>".repeat(640), // slightly more than 10 KB
 };
 
-/** All at once, as most strings are the same to the API server; and what takes the less: print alone, names. */
+/**
+ * All of it in one text, because the API server treats most strings alike. print and name are for strings that accept
+ * less: printable characters only, and names.
+ */
 export const whole = `javascript:window.e2e.hit=1//${markup}'"${control}\n${lines}`;
 export const print = `<img src=x onerror="window.e2e.hit=1">`;
 const name = `<img src=x onerror=window.e2e.hit=1>${control}`;
 
-// By these the API server itself goes; and one that wants a certificate's request, signed.
+// The first three configure the API server itself. The last one requires a signed certificate request.
 const apart = new Set(["apiservices", "flowschemas", "prioritylevelconfigurations", "certificatesigningrequests"]);
-// They bind what comes behind them.
+// These restrict objects that are created after them.
 const last = new Set(["limitranges", "resourcequotas"]);
 
 const template = { metadata: { labels: { app: "e2e" } }, spec: { containers: [{ name: "main", image: "e2e" }] } };
@@ -40,7 +43,8 @@ const definition = {
 };
 const rules = { resourceRules: [{ operations: ["CONNECT"], apiGroups: ["none.example.com"], apiVersions: ["v1"], resources: ["nothing"] }] };
 
-// What an object must have of which the demo has none, and what keeps controllers off one.
+// Required fields for kinds that the demo cluster has no objects of, and fields that keep controllers away from an
+// object.
 const bases = {
   customresourcedefinitions: () => ({ spec: definition }),
   pods: () => ({ spec: { ...template.spec, schedulerName: "none" } }),
@@ -78,7 +82,7 @@ const baseOf = async (kind) => {
   return structuredClone(bases[kind.resource]?.(rest) ?? rest);
 };
 
-/** Every kind that can be made and listed. */
+/** Returns every kind that can be created and listed. */
 export async function kinds() {
   const found = [];
   const groups = (await read("/apis")).groups.map((g) => `/apis/${g.preferredVersion.groupVersion}`);
@@ -94,10 +98,10 @@ export async function kinds() {
 }
 
 const text = Symbol("text"); // A leaf: any string.
-const bytes = Symbol("bytes"); // One in base64.
+const bytes = Symbol("bytes"); // A base64 string.
 const key = "e2e.example.com";
 
-// The paths of all strings under a schema. A kind within itself is not gone into again.
+// Returns the paths of all strings in a schema. A type nested in itself is not expanded again.
 function* leaves(schema, all, path = [], above = []) {
   const ref = schema.$ref ?? schema.allOf?.find((s) => s.$ref)?.$ref;
   if (ref !== undefined) {
@@ -130,7 +134,7 @@ function put(object, path, value) {
 const steps = (field) => [...field.matchAll(/\[([^\]]*)\]|([^.[\]]+)/g)].map((m) => (m[1] !== undefined && /^\d+$/.test(m[1]) ? Number(m[1]) : m[1] ?? m[2]));
 const under = (path, field) => field.every((step, i) => path[i] === step);
 
-// Whose fault a refusal is: what it names, or else the few that are nearest above that.
+// Returns the leaves that caused a rejection: those that it names, or else the few that are nearest above them.
 function blamed(problem, tried) {
   const guilty = new Set();
   for (const { field = "" } of problem.details?.causes ?? []) {
@@ -146,7 +150,7 @@ function blamed(problem, tried) {
   return guilty;
 }
 
-// The most of these leaves that the API server takes beside what it took.
+// Returns the largest set of these leaves that the API server accepts in addition to those already accepted.
 async function fit(attempt, taken, tried) {
   while (tried.length > 0) {
     const problem = await attempt([...taken, ...tried]);
@@ -177,7 +181,8 @@ async function filled(base, found, value, send) {
   let taken = [];
   let left = found.map((l, turn) => ({ ...l, turn }));
   for (let round = 0; round < value.length; round++) {
-    // Every second one begins with the last, which is short and of one line: pages draw that in other ways.
+    // Every second leaf starts with the last value, which is short and has one line, because pages draw such texts in
+    // other ways.
     const with_ = left.map((l) => {
       const one = value[(round + (l.turn % 2) * (value.length - 1)) % value.length];
       return { ...l, value: l.is === bytes ? Buffer.from(one).toString("base64") : one };
@@ -190,7 +195,9 @@ async function filled(base, found, value, send) {
   return { object: make(taken), taken };
 }
 
-/** Makes one object of a kind, and answers which of its strings are hostile; only are those that are to be, where not all are. */
+/**
+ * Creates an object of a kind. Returns which of its strings are hostile. only limits the strings that become hostile.
+ */
 export async function hostile(t, kind, ns, schemas, { called = "hostile", values = [whole, name, print], only = null } = {}) {
   const { root, resource } = kind;
   const where = kind.namespaced ? `${root}/namespaces/${ns}/${resource}` : kind.path;
@@ -221,7 +228,7 @@ export async function hostile(t, kind, ns, schemas, { called = "hostile", values
   return { ...kind, name: made.metadata.name, at, paths: [...taken, ...told].map((l) => l.path.join(".")) };
 }
 
-/** The schemas of each group and version. */
+/** Returns the schemas of each group and version. */
 export async function schemasOf(list) {
   const roots = [...new Set(list.map((k) => k.root))];
   return Object.fromEntries(await Promise.all(roots.map(async (root) => [root, (await read(`/openapi/v3${root}`)).components.schemas])));

@@ -1,4 +1,4 @@
-// The program under test: the built binary, on a port of its own.
+// The program under test: the built binary on its own port.
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { kubeconfig } from "./cluster.mjs";
@@ -11,7 +11,7 @@ if (!binary) throw new Error("DASHBOARD is to name the built dashboard");
 export class Dashboard {
   binary = binary;
 
-  /** Serves for one of the demo's users, or whom config says; port 0 takes a free one. */
+  /** Starts the program for one of the demo's users, or with the kubeconfig config. Port 0 uses a free port. */
   static async start(t, { user = "admin", port = 0, flags = [], config } = {}) {
     const d = new Dashboard();
     d.flags = flags;
@@ -44,7 +44,7 @@ export class Dashboard {
     this.port = Number(new URL(this.url).port);
   }
 
-  /** Ends it; it has to end well and in time. */
+  /** Stops the program. It must exit successfully and in time. */
   async stop() {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return;
     this.child.kill("SIGTERM");
@@ -56,7 +56,7 @@ export class Dashboard {
     }
   }
 
-  /** Ends it, and runs another build at its address. */
+  /** Stops the program and starts another build at its address. */
   async upgrade(other) {
     await this.stop();
     this.binary = other;

@@ -1,5 +1,5 @@
-// The program as it is deployed: its namespace, rights and pod by kubectl, and the process that the pod stands for, with a
-// token of its service account.
+// The program as deployed: its namespace, RBAC and pod are created by kubectl. The process in place of the pod's
+// container runs with a token of its service account.
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -15,7 +15,7 @@ const repository = new URL("../..", import.meta.url).pathname;
 const env = { ...process.env, KUBECONFIG: kubeconfig() };
 const kubectl = (...args) => execFileSync("kubectl", args, { env, stdio: ["ignore", "pipe", "pipe"], timeout: 120_000 });
 
-/** Applies a variant of deploy/kustomize, or of a copy of that, and waits for its pod. */
+/** Applies a variant of deploy/kustomize, or of a copy of it, and waits for its pod. */
 export function deploy(t, variant, kustomize = join(repository, "deploy/kustomize")) {
   const where = join(kustomize, variant);
   atEnd(t, () => kubectl("delete", "--ignore-not-found", "--timeout=90s", "-k", where));
@@ -23,7 +23,10 @@ export function deploy(t, variant, kustomize = join(repository, "deploy/kustomiz
   kubectl("--namespace", "glasshouse", "rollout", "status", "--timeout=60s", "deployment/glasshouse");
 }
 
-/** Applies the variant team as its README says: with what one puts into it for one's own. Gives what the API server then has. */
+/**
+ * Applies the variant team as its README describes, with the values that a user has to fill in. Returns the resulting
+ * objects of the API server.
+ */
 export function deployTeam(t, own) {
   const folder = mkdtempSync(join(tmpdir(), "glasshouse-team-"));
   atEnd(t, () => rmSync(folder, { recursive: true }));
@@ -38,7 +41,7 @@ export function deployTeam(t, own) {
   return (...what) => JSON.parse(kubectl("--namespace", "glasshouse", "get", "--output=json", ...what));
 }
 
-/** A kubeconfig of the service account. */
+/** Returns a kubeconfig of the service account. */
 export async function account(t) {
   const folder = mkdtempSync(join(tmpdir(), "glasshouse-account-"));
   atEnd(t, () => rmSync(folder, { recursive: true }));
@@ -53,10 +56,10 @@ export async function account(t) {
   return path;
 }
 
-/** The port of this machine that the demo's kubelet forwards port 8080 of the pod to. */
+/** Returns the local port to which the demo's kubelet forwards port 8080 of the pod. */
 export const containerPort = () => JSON.parse(readFileSync(join(dirname(kubeconfig()), "ports.json"), "utf8")).forward;
 
-/** kubectl port-forward to the pod: 0 takes a free port. */
+/** kubectl port-forward to the pod. Port 0 uses a free port. */
 export class Forward {
   static async start(t, port = 0) {
     const f = new Forward();
@@ -86,7 +89,7 @@ export class Forward {
     this.url = `http://127.0.0.1:${this.port}/`;
   }
 
-  /** Ends it as a laptop that sleeps does: without a word. */
+  /** Kills it without closing the connections, as a laptop that goes to sleep does. */
   async kill() {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return;
     this.child.kill("SIGKILL");

@@ -1,10 +1,11 @@
-// What a test began ends in the order that it began in, turned round, as
-// t.Cleanup of Go does it: a page before the server that it shows. node:test
-// ends in the order of the asking.
+// Cleanup functions run in reverse order, as t.Cleanup does in Go: a page is closed before the server that it shows.
+// node:test runs them in the order of registration.
 
 const ends = new WeakMap();
 
-/** Runs when the test has ended, before what was asked for earlier; each runs, whatever fails. */
+/**
+ * Registers a function to run after the test, before those registered earlier. Each function runs even if others fail.
+ */
 export function atEnd(t, run) {
   const known = ends.get(t);
   if (known !== undefined) return void known.push(run);

@@ -1,4 +1,4 @@
-// Fewer rows, other orders, and addresses that lead nowhere.
+// Filters, sort orders, and addresses that lead nowhere.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, chooseNamespaces, newPage, openLive, row, table } from "./browser.mjs";
@@ -58,19 +58,19 @@ await test("filters", { timeout: 120_000 }, async (t) => {
     await page.goBack();
     await page.goBack();
     await until("the view before", async () => (await names(page)).length >= 3);
-    // A pasted link is the same view, also in the server's own HTML.
+    // A copied link shows the same view, also in the HTML from the server.
     const pasted = await newPage(t, browser, { javaScriptEnabled: false });
     await pasted.goto(link);
     assert.deepEqual(await pasted.locator("#tbody tr th a").allInnerTexts(), ["map-2", "map-10", "map-new"]);
   });
 
   await t.test("a selector that does not parse is told in words", async (t) => {
-    // The console tells of the answer 400 to the page itself.
+    // The browser logs the response 400 for the page itself to the console.
     const page = await newPage(t, browser, { allow: [/status of 400/] });
     await openLive(page, `${list}?ns=${ns}`);
     await page.locator("#labels").fill("tier in (front");
     await page.keyboard.press("Enter");
-    await page.locator("#note h2", { hasText: /selector/i }).waitFor(); // It may read for a moment before.
+    await page.locator("#note h2", { hasText: /selector/i }).waitFor(); // The page may be reading for a moment before.
     assert.match(await page.locator("#note").innerText(), /tier in \(front/);
     assert.doesNotMatch(await page.locator("#status").innerText(), /Live/);
     await page.locator("#labels").fill("tier in (front)");

@@ -1,4 +1,4 @@
-// The program as it is deployed, through a real kubectl port-forward.
+// The program as deployed, through a real kubectl port-forward.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive, row, status } from "./browser.mjs";
@@ -59,7 +59,8 @@ await test("through kubectl port-forward", { timeout: 240_000 }, async (t) => {
     await page.locator("#status", { hasText: "Disconnected since" }).waitFor();
     await create(where, configMap("later"));
     await dashboard.run(dashboard.user, dashboard.port);
-    // kubectl gives up a forward on which a connection failed, as one to a pod that was replaced; then it is begun again.
+    // kubectl ends a forward when a connection fails, for example because the pod was replaced. It is then started
+    // again.
     await forward.kill();
     await forward.run(port);
     await page.locator('#status[data-state="live"]').waitFor({ timeout: 35_000 });

@@ -1,11 +1,11 @@
-// A link to the API server, or to another one, that may be slow, or down.
+// A link to the API server, or to another server, that can be slow or down.
 import { connect, createServer } from "node:net";
 import { pipeline } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { apiServer } from "./cluster.mjs";
 import { atEnd } from "./ending.mjs";
 
-/** Serves on a free port of loopback; set rate, in bytes a second towards the client, and down as you go. */
+/** Serves on a free loopback port. Set rate, in bytes per second toward the client, and down at any time. */
 export async function gate(t, to = apiServer) {
   const g = { rate: Infinity, down: false, flags: [], url: "" };
   const open = new Set();
@@ -24,7 +24,7 @@ export async function gate(t, to = apiServer) {
     const far = connect(Number(port), hostname);
     for (const s of [client, far]) {
       open.add(s);
-      s.on("error", () => {}); // Its other end is told by the close.
+      s.on("error", () => {}); // The close event handles the other end.
       s.on("close", () => open.delete(s));
     }
     pipeline(client, far, () => client.destroy());

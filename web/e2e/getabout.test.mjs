@@ -1,5 +1,4 @@
-// The ways to get about: the palette, the keys, namespaces, columns, exports and
-// the picker.
+// Navigation: the palette, keys, namespaces, columns, exports and the resource picker.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
@@ -29,7 +28,7 @@ await test("getting about", { timeout: 240_000 }, async (t) => {
     await until("rows", async () => (await table(page)).rows.length > 0);
     return page;
   };
-  // Without the search of the server: its answer 404 is told by the console.
+  // The browser logs the 404 response of a server without search.
   const quiet = { allow: [/\/api\/v1\/search/] };
 
   await t.test("the palette goes to kinds, namespaces, objects and actions", async (t) => {
@@ -65,7 +64,7 @@ await test("getting about", { timeout: 240_000 }, async (t) => {
     await page.keyboard.type("light or dark");
     await keys(page, "Enter");
     await become("the theme", () => page.evaluate(() => document.documentElement.dataset.theme), "dark");
-    // Into a tab of its own.
+    // Opens in a new tab.
     await keys(page, "Control+k");
     await page.keyboard.type("secrets");
     await become("the kind", () => chosen(page), "Secrets");
@@ -78,7 +77,8 @@ await test("getting about", { timeout: 240_000 }, async (t) => {
   });
 
   await t.test("the palette finds what the server holds, and says what it looked through", async (t) => {
-    await openLive(await newPage(t, browser), `${dashboard.url}r/apps/v1/deployments`); // From then on they are watched.
+    // This starts a watch of Deployments.
+    await openLive(await newPage(t, browser), `${dashboard.url}r/apps/v1/deployments`);
     const page = await open(t, list, quiet);
     const found = () => page.locator('#palette [role=group]:has-text("Objects of other kinds") .label').allInnerTexts();
     await keys(page, "Control+k");
@@ -129,7 +129,7 @@ await test("getting about", { timeout: 240_000 }, async (t) => {
     await keys(page, "Escape");
     await help.waitFor({ state: "hidden" });
 
-    // WCAG 2.1.4: who speaks to the computer can have letters do nothing.
+    // WCAG 2.1.4: users of speech input can disable single-key shortcuts.
     const letters = help.getByRole("checkbox", { name: /^Letters and signs listen/ });
     const turn = async (on) => {
       await page.locator("#help").click();
@@ -185,7 +185,7 @@ await test("getting about", { timeout: 240_000 }, async (t) => {
     assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
     assert.equal(await page.locator("dialog[open]").count(), 0);
     await keys(page, "Escape", "Escape");
-    // Nor what the browser means by a modifier.
+    // Key combinations that the browser handles are left alone too.
     await page.evaluate(() => { window.taken = []; document.addEventListener("keydown", (e) => window.taken.push(`${e.key} ${e.defaultPrevented}`)); });
     await keys(page, "Control+j", "Alt+t", "Shift+F1");
     assert.ok((await page.evaluate(() => window.taken)).every((k) => k.endsWith("false")));
@@ -215,12 +215,12 @@ await test("getting about", { timeout: 240_000 }, async (t) => {
     await pop.waitFor({ state: "hidden" });
     await page.goBack();
     await become("one step back", () => query(page).getAll("ns"), [ns]);
-    // Only while it is open are they watched by this page.
+    // This page watches namespaces only while the chooser is open.
     await page.locator("#spaces").click();
     await pop.locator("[data-all]").check();
     await become("all of them", () => query(page).getAll("ns"), []);
     assert.equal(await page.locator("#spaces").innerText(), "All namespaces");
-    await page.mouse.click(700, 62); // elsewhere
+    await page.mouse.click(700, 62); // outside the popover
     await pop.waitFor({ state: "hidden" });
     await page.goto(`${dashboard.url}r/core/v1/nodes`);
     await page.locator('#status[data-state="live"]').waitFor();
@@ -246,13 +246,13 @@ await test("getting about", { timeout: 240_000 }, async (t) => {
     await page.reload();
     await become("the same after a reload", head, ["Namespace", "Name", "Ready", "Status", "Age", "Node"]);
     await become("rows as low as before", height, 20);
-    // Another kind and back: what is remembered is put into the address.
+    // To another resource and back: the stored columns are added to the address.
     await page.locator('#picker a[data-ref="core/v1/services"]').click();
     await page.waitForURL(/services/);
     await page.locator('#picker a[data-ref="core/v1/pods"]').click();
     await become("what is remembered", () => query(page).getAll("cols").length, 6);
     await become("the columns", head, ["Namespace", "Name", "Ready", "Status", "Age", "Node"]);
-    // A link is what it says.
+    // A link shows exactly the columns that it names.
     await openLive(page, `${dashboard.url}r/core/v1/pods`);
     await become("the columns of the link", head, usual);
     await page.locator("#columns").click();
@@ -322,14 +322,14 @@ await test("getting about", { timeout: 240_000 }, async (t) => {
     await keys(page, "p");
     await become("one pin", () => page.locator('#picker [data-group="Pinned"] .kind').allInnerTexts(), ["Deployments"]);
 
-    // Counted while another kind is looked at, within moments, and without asking.
+    // The count is updated within moments while another resource is shown, without a request.
     await openLive(page, `${dashboard.url}r/core/v1/secrets`);
     const count = async () => Number((await link("core/v1/configmaps").locator(".count").innerText()).replace(",", ""));
     await until("a count", count);
     const asked = [];
     page.on("request", (r) => asked.push(r.url()));
     for (let i = 0; i < 5; i++) await create(where(ns), configMap(`more-${i}`));
-    // What other tests have left goes meanwhile.
+    // Objects of other tests are still being deleted in the meantime.
     await until("the count", async () => (await count()) === (await read("/api/v1/configmaps")).items.length);
     assert.deepEqual(asked.filter((url) => url.endsWith("/api/v1/resources")), []);
   });

@@ -1,4 +1,4 @@
-// Text from the cluster is text, whatever it looks like, and wherever it stands.
+// Text from the cluster stays text, whatever it contains and wherever it is shown.
 import assert from "node:assert/strict";
 import { appendFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -11,7 +11,7 @@ import { hostile, kinds, print, schemasOf, texts, whole } from "./corpus.mjs";
 import { Dashboard } from "./dashboard.mjs";
 import { until } from "./wait.mjs";
 
-// Looks for anything that none of our templates has made.
+// Finds elements that no template of this program created.
 function strangers() {
   const found = [...document.querySelectorAll("img, iframe, object, embed, b:not(.labels b), i, style, base, math, video, svg:not(.lines), script:not([src^='/static/'])")].map((e) => e.outerHTML.slice(0, 200));
   for (const e of document.querySelectorAll("*")) {
@@ -21,12 +21,12 @@ function strangers() {
       if (to !== null && new URL(to, location.href).origin !== location.origin && !to.startsWith("blob:")) found.push(`${e.tagName} leads to ${to}`);
     }
   }
-  // What is not seen, or turns the order of what stands behind it, is kept apart and told.
+  // Invisible characters, and those that change the writing direction, must be isolated and shown by their number.
   const odd = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/;
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let n = texts.nextNode(); n !== null; n = texts.nextNode()) if (odd.test(n.data) && n.parentElement.closest(".odd, datalist, option") === null) found.push(`odd text in ${n.parentElement.outerHTML.slice(0, 120)}`);
   for (const e of document.querySelectorAll(".odd")) if (getComputedStyle(e).unicodeBidi !== "isolate") found.push("odd text is not apart");
-  // What the page itself puts around a value keeps it apart from what stands beside it, and ends with it.
+  // The page's own isolating characters around a value separate it from its neighbors, and end with it.
   const within = (text) => (text ?? "").replace(/\u2068([^\u2066-\u2069]*)\u2069/g, "$1");
   for (const e of document.querySelectorAll("[title], [aria-label]")) if (odd.test(within(e.title) + e.ariaLabel)) found.push(`odd title ${e.outerHTML.slice(0, 120)}`);
   if (odd.test(document.title)) found.push("odd title of the page");
@@ -40,7 +40,8 @@ function strangers() {
   return found;
 }
 
-// The server's HTML has no element but the templates' own. The text of its object, if it has one.
+// Checks that the HTML from the server contains only elements of the templates. Returns the text of its object, if it
+// has one.
 async function served(page, address) {
   const { strangers, yaml } = await page.evaluate(async ([address, own]) => {
     const answer = await fetch(address, { headers: { accept: "text/html" } });
@@ -74,7 +75,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
   }));
   const strings = made.reduce((n, m) => n + m.paths.length, 0);
   passed(`${strings} strings of ${made.length} kinds hold it`);
-  // Fewer would be a corpus that has lost its way.
+  // A lower number would mean that the corpus is broken.
   assert.ok(strings > 800 && made.length > 50, `${strings} strings of ${made.length} kinds`);
   const scripts = { ...list.find((k) => k.resource === "customresourcedefinitions"), ref: "hostile.example.com/v1/scripts" };
   const script = `/apis/hostile.example.com/v1/namespaces/${ns}/scripts`;
@@ -87,7 +88,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
     const page = await newPage(t, browser, { allow });
     const panel = page.locator("#panel");
     const there = { yaml: "#panel .line", changes: "#panel .timeline .foot", events: "#panel .events :is(li, .note p):visible", related: "#panel :is(.card, .note h2)" };
-    // What the page says of annotations is what they say.
+    // The page shows annotations exactly as they are.
     const annotated = async (m) => {
       const { annotations = {} } = (await json(`api/v1/object/${m.ref}/${m.namespaced ? ns : "_"}/${encodeURIComponent(m.name)}`)).metadata;
       const said = await panel.locator(".annotations :is(pre, dd)").allTextContents();
@@ -114,7 +115,8 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
         await page.locator(place).first().waitFor();
         if (tab === "changes") {
           const to = { metadata: { annotations: { "e2e.example.com": `${whole}${whole}`, "e2e.example.com/new": texts.attribute } } };
-          if ((await patch(m.at, to, { manager: print, allowed: [422] })).code === 422) continue; // a ControllerRevision does not change
+          // A ControllerRevision is immutable.
+          if ((await patch(m.at, to, { manager: print, allowed: [422] })).code === 422) continue;
           await panel.locator(".happened .by", { hasText: "<img src=x" }).first().waitFor();
           // The annotations of a Secret are masked.
           const masked = m.resource === "secrets";
@@ -169,7 +171,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
     });
     for (const text of [...Object.values(texts), ...formulas]) assert.ok(shown.some((r) => r.Message === text && r.Reason === text.slice(0, 100)), JSON.stringify(text.slice(0, 80)));
     await harmless(page, "events");
-    // The pieces of a text stand in the order in which they are written.
+    // The pieces of a text are in the order in which they were written.
     const places = await page.locator("#tbody td:has(.odd)").evaluateAll((all) => all.map((td) => {
       const range = document.createRange();
       return [...td.childNodes].map((node) => {
@@ -247,7 +249,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
     await page.goto(`${dashboard.url}compare?a=${scripts.ref}/${ns}/hostile&b=core/v1/pods/${ns}/hostile`);
     await page.locator("#difference[data-live] .line", { hasText: "onerror=" }).first().waitFor();
     await harmless(page, "compare");
-    // All containers of the demo write to one file.
+    // All containers of the demo write to the same file.
     const pod = (await read("/api/v1/namespaces/shop/pods")).items.find((p) => p.status.phase === "Running").metadata.name;
     await page.goto(`${dashboard.url}o/core/v1/pods/shop/${pod}?tab=logs`);
     await page.locator(".log-line").first().waitFor();
@@ -291,7 +293,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
   });
 });
 
-// What moves while it is looked at.
+// Removes the fields that change during the test.
 function strip(o) {
   const { metadata: { resourceVersion: _, ...metadata }, ...rest } = o;
   return { ...rest, metadata };

@@ -1,4 +1,4 @@
-// An address of what is not there yet shows it as soon as it is.
+// An address of something that does not exist yet shows it as soon as it exists.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
@@ -45,7 +45,7 @@ await test("what comes later", { timeout: 120_000 }, async (t) => {
       await page.getByText("It is shown here as soon as the cluster serves it.").waitFor();
       pages.push(page);
     }
-    // What somebody is at comes first.
+    // A page in use is not reloaded.
     const busy = [];
     for (const [begin, end] of [
       [(page) => page.locator("#picker-filter").fill(name), (page) => page.locator("#picker-filter").fill("")],
@@ -83,7 +83,7 @@ await test("what comes later", { timeout: 120_000 }, async (t) => {
   });
 
   await t.test("a kind that is listed, and not served all the same, is looked for ever less often", async (t) => {
-    // A document that is not from the server has no address that may open a socket.
+    // A document that is not from the server has no address space that may open a socket.
     const page = await newPage(t, browser, { allow: [...missing.allow, /LOCAL_NETWORK_ACCESS_CHECKS/] });
     const loads = [];
     const other = await fetch(`${dashboard.url}r/none.example.com/v1/nones`, { headers: { accept: "text/html" } });

@@ -1,4 +1,4 @@
-// Rows as they change: a built-in kind, and one of the cluster's own.
+// Rows while they change: of a built-in kind, and of a custom resource.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, chooseNamespaces, newPage, openLive, row, table } from "./browser.mjs";
@@ -16,7 +16,7 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
 
   await t.test("the server's rows are on the screen before the script begins, which it does without a frame, too", async (t) => {
     const page = await newPage(t, browser);
-    await openLive(page, dashboard.url); // From then on the server has rows to send.
+    await openLive(page, dashboard.url); // From now on, the server has rows to send.
     await page.addInitScript(() => {
       const frame = window.requestAnimationFrame;
       window.requestAnimationFrame = () => 0;
@@ -47,7 +47,7 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
     await chooseNamespaces(page, ns);
     await page.waitForURL(new RegExp(`ns=${ns}$`));
     await until("the first pod to be ready", async () => (await row(page, "scaled"))?.Ready === "1/1");
-    // The namespace is not told where there is only one.
+    // The namespace column is hidden if there is only one namespace.
     assert.deepEqual((await table(page)).head, ["Name", "Ready", "Up-to-date", "Available", "Age"]);
     assert.match((await row(page, "scaled")).Age, age);
 
@@ -61,7 +61,7 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
     assert.ok(marked.some((m) => /^\S+ → \S+\nChanged \d\d:\d\d:\d\d by kube-controller-manager \(status\)$/.test(m.title ?? "")), JSON.stringify(marked));
     await become("flashes to end", () => page.locator("#tbody [data-changed]").count(), 0);
     assert.equal(await page.evaluate(() => window.e2e.same), true, "the page was loaded anew");
-    // What is shown is what the server says.
+    // The page shows what the API server returns.
     const { status } = await read(`/apis/apps/v1/namespaces/${ns}/deployments/scaled`);
     assert.equal(status.readyReplicas, 3);
   });
@@ -110,7 +110,7 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
     await seen("r/core/v1/pods", "pending", { "0/1": "warn", Pending: "warn" });
     await seen("r/core/v1/pods", "postgres", {});
     await seen("r/core/v1/nodes", "node", { NotReady: "bad", "Ready,SchedulingDisabled": "warn" });
-    // Events have no name to be shown: a column that is no time leads to them.
+    // Events have no name column: the first column that is not a time contains the link.
     await openLive(page, `${dashboard.url}r/core/v1/events?q=warning`);
     await become("the tone of a warning", tones, { Warning: "warn" });
     for (const r of (await table(page)).rows) assert.match(r["Last Seen"], age);

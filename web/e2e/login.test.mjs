@@ -1,4 +1,4 @@
-// Logging in with a token, and out: by the page, with a real API server.
+// Login with a token, and logout, in the page and with a real API server.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { test } from "node:test";
@@ -96,7 +96,7 @@ await test("login", { timeout: 180_000 }, async (t) => {
 
   await t.test("a link from another site comes in, and nothing is done from there", async (t) => {
     const token = await account("dora");
-    const context = await browser.newContext(); // It may go to another host.
+    const context = await browser.newContext(); // A context without the checks, because it requests another host.
     t.after(() => context.close());
     const page = await context.newPage();
     page.setDefaultTimeout(15_000);

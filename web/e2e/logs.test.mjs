@@ -1,4 +1,4 @@
-// The log of a pod, as it is written. All containers of the demo share one file.
+// The log of a pod, live. All containers of the demo share one file.
 import assert from "node:assert/strict";
 import { appendFileSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -87,7 +87,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     await until("its end", async () => (await texts(page)).includes("flood 24999"));
     await until("what is held", async () => (await page.locator(".log-size").innerText()).startsWith("20,000 lines, the newest; "));
     assert.ok((await page.locator(".log-line").count()) < 150, "only what is seen has elements");
-    // However little somebody goes up: smooth scrolling begins with a pixel or two.
+    // However little the user scrolls up: smooth scrolling starts with a pixel or two.
     await page.locator(".log-screen").hover();
     await page.mouse.wheel(0, -2);
     await page.locator(".log-below").waitFor();
@@ -137,7 +137,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     const painted = await page.evaluate(async () => {
       const seen = [];
       for (let n = 1; n <= 12; n++) {
-        if (n % 3 === 0) document.querySelector(".logs").style.paddingTop = `${n}px`; // As by a banner above it.
+        if (n % 3 === 0) document.querySelector(".logs").style.paddingTop = `${n}px`; // Like a banner above it.
         await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
         seen.push([...document.querySelectorAll(".log-line")].some((line) => line.textContent.includes("in sight")));
       }
@@ -234,7 +234,8 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     await until("lines", async () => (await texts(leaver)).length > 0);
     await remove(`${pods}/leaver`);
     await leaver.locator("#status", { hasText: "Deleted" }).waitFor();
-    await until("what was read to stay", async () => (await texts(leaver)).length > 0); // It is drawn anew below the banner.
+    // The log is drawn again below the banner.
+    await until("what was read to stay", async () => (await texts(leaver)).length > 0);
 
     await create(`/apis/rbac.authorization.k8s.io/v1/namespaces/${ns}/roles`, { metadata: { name: "pods" }, rules: [{ apiGroups: [""], resources: ["pods"], verbs: ["get", "list", "watch"] }] });
     await create(`/apis/rbac.authorization.k8s.io/v1/namespaces/${ns}/rolebindings`, { metadata: { name: "pods" }, roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "pods" }, subjects: [{ kind: "User", apiGroup: "rbac.authorization.k8s.io", name: "nobody" }] });

@@ -1,4 +1,4 @@
-// nginx, Debian's, before the program.
+// nginx from Debian, in front of the program.
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -8,7 +8,10 @@ import { join } from "node:path";
 import { atEnd } from "./ending.mjs";
 import { until } from "./wait.mjs";
 
-/** Starts nginx before the program, and gives the address that it serves at; with host by TLS for that name, as an ingress does. */
+/**
+ * Starts nginx in front of the program. Returns the address that it serves. With host, it serves TLS for that name, as
+ * an Ingress does.
+ */
 export async function proxy(t, upstream, { base = "", timeout = 60, host, bind } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "glasshouse-nginx-"));
   const taken = createServer().listen(0, "127.0.0.1");

@@ -1,4 +1,4 @@
-// What the server's HTML gives before, or without, any script.
+// What the HTML from the server contains before any script runs, or without scripts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive } from "./browser.mjs";
@@ -17,7 +17,7 @@ await test("without script", { timeout: 120_000 }, async (t) => {
 
   await t.test("lists, and the picker leads on", async (t) => {
     const page = await newPage(t, browser, { javaScriptEnabled: false });
-    // The first visit may come before the list is read; the page then says so.
+    // The first visit may precede the end of the list. The page reports that.
     await until("rows in the HTML", async () => {
       await page.goto(dashboard.url);
       return (await names(page)).length > 50;
@@ -25,7 +25,7 @@ await test("without script", { timeout: 120_000 }, async (t) => {
     assert.deepEqual(await page.locator("thead th").allInnerTexts(), ["Namespace", "Name", "Ready", "Status", "Restarts", "Age"]);
     assert.match(await page.locator("#asof").innerText(), /^As of \d{4}-/);
     assert.doesNotMatch(await page.locator("body").innerText(), /\bLive\b/, "a page without script is not live");
-    // By links alone: sorted by a column, then the other way round, and page by page.
+    // With links only: sort by a column, reverse the order, and go from page to page.
     await page.locator("thead a", { hasText: "Name" }).last().click();
     assert.equal(new URL(page.url()).searchParams.get("sort"), "name");
     const forwards = await names(page);
@@ -65,7 +65,7 @@ await test("without script", { timeout: 120_000 }, async (t) => {
     assert.match(await page.locator("#note").innerText(), /No configmaps match/);
     await page.locator("#note a").click();
     assert.equal(page.url(), list);
-    // Columns and order stay, and columns can be others again.
+    // Columns and sort order stay, and the columns can be changed again.
     const head = () => page.locator("thead th").allInnerTexts();
     await page.goto(`${list}?cols=data&cols=age&sort=-name`);
     assert.deepEqual(await apply({ ns }), ["without-label", "with-label", "kube-root-ca.crt"]);
@@ -86,7 +86,7 @@ await test("without script", { timeout: 120_000 }, async (t) => {
     const page = await newPage(t, browser, { allow: [/Failed to load resource/] });
     await page.route("**/static/*.js*", (route) => route.abort());
     await page.goto(list);
-    // Nothing is seen to go or to come while the script may be on its way.
+    // Nothing visible changes while the script may still be loading.
     assert.deepEqual(await seen(page), scripted);
     assert.deepEqual(await page.evaluate(() => [document.documentElement.scrollHeight, document.documentElement.scrollWidth]), [900, 1440]);
     await become("what serves without", () => seen(page), ["#filters button", "#ns", "#wide", ".unbegun"]);

@@ -1,4 +1,4 @@
-// One object beside the table, and the keyboard.
+// One object in the panel, and keyboard operation.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive, row, table } from "./browser.mjs";
@@ -104,7 +104,7 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     await keys("k", "Enter");
     await shows(page, "a-10");
     await keys("Escape");
-    // From the filter into the rows and back.
+    // From the filter to the rows and back.
     await keys("/");
     assert.equal(await page.evaluate(() => document.activeElement?.id), "q");
     await page.keyboard.type("a-1");
@@ -116,14 +116,14 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     await until("a row of those", async () => ["a-1", "a-10"].includes(await active(page)));
     await keys("/", "Escape");
     await become("all rows", async () => (await table(page)).rows.length, 5);
-    // The whole way by Tab: skip link, filter, rows.
+    // The entire path with Tab: skip link, filter, rows.
     await page.reload();
     await page.locator('#status[data-state="live"]').waitFor();
     await keys("Tab");
     assert.equal(await page.evaluate(() => document.activeElement?.className), "skip");
     await keys("Enter", "j", "Enter");
     await shows(page, "a-1");
-    // From the panel to the next object, and back, where the keyboard stays.
+    // From the panel to the next object and back. The focus stays in the panel.
     await page.getByRole("tab", { name: "YAML" }).click();
     for (const [key, name] of [["j", "a-10"], ["j", "a-2"], ["k", "a-10"]]) {
       await keys(key);
@@ -193,7 +193,8 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     await page.goto(`${list}&open=${ns}/a-3`);
     await panel(page).getByText("Overview could not be loaded").waitFor();
     assert.equal(await page.locator("#panel .overview").count(), 0);
-    await page.locator('#status[data-state="live"]').waitFor(); // Over a new connection it is asked for anew by itself.
+    // A new connection requests the tab again without an action of the user.
+    await page.locator('#status[data-state="live"]').waitFor();
     [asked, refuse] = [0, false];
     await panel(page).getByRole("tab", { name: "Overview" }).click();
     await page.locator("#panel .overview").waitFor();

@@ -1,4 +1,4 @@
-// What a narrow screen must not lose.
+// What a narrow screen must still show.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive } from "./browser.mjs";

@@ -1,5 +1,5 @@
-// The pictures of the README, taken from the demo cluster while something
-// happens: .ci/on-demo env DASHBOARD=bin/dashboard node web/e2e/pictures.mjs docs
+// Takes the pictures of the README from the demo cluster while changes happen:
+// .ci/on-demo env DASHBOARD=bin/dashboard node web/e2e/pictures.mjs docs
 import { join } from "node:path";
 import { browse, newPage, openLive } from "./browser.mjs";
 import { patch, read } from "./cluster.mjs";
@@ -15,7 +15,7 @@ const t = { after: (end) => ends.unshift(end) };
 const deployments = "/apis/apps/v1/namespaces/shop/deployments";
 
 const change = (name, manager, patches) => patch(`${deployments}/${name}`, patches, { type: "application/json-patch+json", manager });
-/** Rolls out another image, as its deployer would. */
+/** Rolls out another image, as the Deployment's deployer would. */
 const roll = (name, image) => change(name, "argocd-controller", [{ op: "replace", path: "/spec/template/spec/containers/0/image", value: `registry.example.com/shop/${image}` }]);
 const rolled = (name) => until(`${name} to be rolled out`, async () => {
   const { spec, status, metadata } = await read(`${deployments}/${name}`);
@@ -28,17 +28,17 @@ try {
   const shoot = (page, name, animations = "disabled") => page.screenshot({ path: join(folder, `${name}.png`), animations });
   const wide = await newPage(t, browser);
 
-  // The list, while two deployments are rolled out.
+  // The list, while two Deployments are rolled out.
   await openLive(wide, `${dashboard.url}r/core/v1/pods?ns=shop&cols=ready&cols=status&cols=restarts&cols=age&cols=ip&cols=node`);
   await wide.locator("#latency").waitFor();
   await roll("checkout", "checkout:3.10.0");
   await roll("catalog", "catalog:2.31.1");
   await until("a rollout to be seen", async () => (await wide.locator("#tbody [data-tone]", { hasText: /ContainerCreating|Pending/ }).count()) > 1 && /[2-9]\.\d\/s|\d\d\/s/.test(await wide.locator("#rate").innerText()));
-  await shoot(wide, "list", "allow"); // With the marks of what has just changed.
+  await shoot(wide, "list", "allow"); // With the highlights of the latest changes.
   await rolled("catalog");
   await rolled("checkout");
 
-  // What changes of one of them, and by whom.
+  // The changes of one of them, with their authors.
   await wide.emulateMedia({ colorScheme: "dark" });
   await openLive(wide, `${dashboard.url}r/apps/v1/deployments?ns=shop&open=shop/storefront-canary&tab=changes`);
   await wide.locator("#latency").waitFor();
@@ -52,14 +52,14 @@ try {
   await wide.locator("#activity", { hasText: "storefront-canary" }).waitFor();
   await shoot(wide, "changes");
 
-  // What stands around it.
+  // Its related objects.
   await wide.emulateMedia({ colorScheme: "light" });
   await wide.goto(`${dashboard.url}o/apps/v1/deployments/shop/checkout?tab=related`);
   await wide.locator(".card").nth(8).waitFor();
   await wide.locator("#latency").waitFor();
   await shoot(wide, "related");
 
-  // A link to what is looked at, as it is made.
+  // Creating a link to the current view.
   await openLive(wide, `${dashboard.url}r/core/v1/pods?ns=shop&labels=app.kubernetes.io%2Fname%3Dcheckout`);
   await wide.locator("#tbody th").first().waitFor();
   await share(wide, (form) => form.getByPlaceholder("What it is for").fill("Rollout of checkout 3.10"));

@@ -1,4 +1,4 @@
-// Where the list was scrolled to, when a person comes back to it.
+// The scroll position of the list when the user returns to it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive } from "./browser.mjs";
@@ -10,7 +10,7 @@ const firstRow = (page) => page.evaluate(() => {
   const head = document.querySelector("#table thead th").getBoundingClientRect().bottom;
   return [...document.querySelectorAll("#tbody tr[data-name]")].find((tr) => tr.getBoundingClientRect().bottom > head + 1)?.dataset.name;
 });
-// All that waits for a frame is drawn, and so is what waits for that.
+// Waits until everything that needs a frame is drawn, and everything that waits for that.
 const frames = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done)))));
 
 await test("the place of a list", { timeout: 180_000 }, async (t) => {
@@ -48,12 +48,12 @@ await test("the place of a list", { timeout: 180_000 }, async (t) => {
       await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}`);
       await become("the first row", top, "kube-root-ca.crt");
       await scrollTo(200);
-      // Another kind.
+      // Another resource.
       await page.locator('#picker a[data-ref="core/v1/secrets"]').click();
       await page.waitForURL(/secrets/);
       await page.goBack();
       await at(200);
-      // Another filter, and another order.
+      // Another filter and another order.
       await page.locator("#labels").fill("nothing=here");
       await page.locator("#labels").press("Enter");
       await page.locator("#note", { hasText: "No configmaps here" }).waitFor();
@@ -72,7 +72,7 @@ await test("the place of a list", { timeout: 180_000 }, async (t) => {
         await until(`rows of ${height} pixels`, () => page.evaluate((h) => document.querySelector("#tbody tr[data-name]").offsetHeight === h, height));
         await at(200);
       }
-      // The object beside it, stepped on from.
+      // The object in the panel, and stepping to the next one.
       await page.locator(`#tbody tr[data-name="${name(202)}"] td`).last().click();
       await page.locator("#panel h2", { hasText: name(202) }).waitFor();
       await page.locator("#panel .close").click();
@@ -84,7 +84,7 @@ await test("the place of a list", { timeout: 180_000 }, async (t) => {
       await page.goBack();
       await page.locator("#side").waitFor({ state: "hidden" });
       await at(200);
-      // Its own page, and a page that is loaded anew.
+      // An object's own page, and a reload.
       await page.locator(`#tbody tr[data-name="${name(203)}"] td`).last().click();
       await until("the place to be kept", () => page.evaluate(() => Math.abs(history.state?.place - 200) < 1));
       await page.locator("#panel .page-link").click();
@@ -96,7 +96,7 @@ await test("the place of a list", { timeout: 180_000 }, async (t) => {
       await at(200);
       await page.goBack();
       await at(200);
-      // Who is given the address begins at the object.
+      // A reader of a shared link starts at the object.
       await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}&open=${ns}/${name(500)}`);
       await page.locator(`#tbody tr[data-name="${name(500)}"]`).waitFor();
     });
@@ -104,7 +104,7 @@ await test("the place of a list", { timeout: 180_000 }, async (t) => {
     await t.test(`is where a person has scrolled to before the page was live, in ${what}`, async (t) => {
       const page = await newPage(t, browser);
       const answers = { held: false, late: [] };
-      let script = null; // what holds it back
+      let script = null; // the script waits for this promise
       await page.routeWebSocket(/\/api\/v1\/live(\?|$)/, (ws) => {
         const server = ws.connectToServer();
         server.onMessage((m) => void (answers.held ? answers.late.push(() => ws.send(m)) : ws.send(m)));
@@ -118,7 +118,7 @@ await test("the place of a list", { timeout: 180_000 }, async (t) => {
       await page.evaluate(() => { document.getElementById("rows").scrollTop = 200 * 24; });
       await until("the place to be kept", () => page.evaluate(() => Math.abs(history.state?.place - 200) < 1));
       const [anew, opened, ofObject] = [() => page.reload({ waitUntil: "commit" }), () => page.goto(address, { waitUntil: "commit" }), () => page.goto(`${address}&open=${ns}/${name(500)}`, { waitUntil: "commit" })];
-      let to = 20; // another place each time: that of the one before is kept
+      let to = 20; // another position each time, because the previous one is stored
       for (const [how, load, before] of [
         ["loaded anew, before the rows", anew, "rows"], ["loaded anew, before the script", anew, "script"],
         ["opened, before the rows", opened, "rows"],

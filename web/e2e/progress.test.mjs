@@ -1,5 +1,4 @@
-// How far a list has come, and how long an answer takes: numbers where they are
-// known, and nothing where they are not.
+// The progress of a list and the latency: shown as numbers if they are known, and not at all if they are not.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive } from "./browser.mjs";
@@ -14,7 +13,7 @@ await test("progress", { timeout: 120_000 }, async (t) => {
     const link = await gate(t);
     const dashboard = await Dashboard.start(t, { flags: link.flags });
     const page = await newPage(t, browser);
-    // On a link as slow as this one the server hears of how many behind the list itself: the number is put in here.
+    // On such a slow link, the server receives the total only after the list itself. The test inserts it here.
     let total = "";
     await page.routeWebSocket(/live(\?|$)/, (ws) => {
       const server = ws.connectToServer();

@@ -1,16 +1,16 @@
-// A reverse proxy that gives the program another address, as an ingress does: it
-// names the program's own as Host, and passes paths on as they are.
+// A reverse proxy with another address, as an Ingress has. It sends the program's own address as Host, and passes paths
+// on unchanged.
 import { createServer, request } from "node:http";
 import { connect } from "node:net";
 import { atEnd } from "./ending.mjs";
 
-/** Serves on a free port of loopback; asked has the paths that were asked for. */
+/** Serves on a free loopback port. asked contains the requested paths. */
 export async function proxied(t) {
   const p = { asked: [], to: null };
   const open = new Set();
   const keep = (s) => {
     open.add(s);
-    s.on("error", () => s.destroy()); // Its other end is told by the close.
+    s.on("error", () => s.destroy()); // The close event handles the other end.
     s.on("close", () => open.delete(s));
   };
   const server = createServer((from, answer) => {

@@ -1,5 +1,5 @@
-// Behind a real reverse proxy: nginx, at a path of its own, with a time-out that is shorter than
-// nginx's usual 60 s and longer than the 15 s after which the program says that nothing is new.
+// Behind a real reverse proxy: nginx, at a path of its own. Its timeout is shorter than nginx's default of 60 s, and
+// longer than the 15 s after which the program sends a heartbeat.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
@@ -9,7 +9,7 @@ import { Dashboard } from "./dashboard.mjs";
 import { proxy } from "./nginx.mjs";
 import { until } from "./wait.mjs";
 
-const timeout = 20; // Seconds.
+const timeout = 20; // seconds
 const base = "/tools/glasshouse";
 
 await test("behind nginx", { timeout: 240_000 }, async (t) => {

@@ -1,4 +1,4 @@
-// The program goes and comes back while the page is open.
+// The program stops and restarts while the page is open.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
@@ -89,7 +89,7 @@ await test("a restart", { timeout: 120_000 }, async (t) => {
     assert.equal(await page.locator("#anew").isHidden(), true, "nothing was read anew");
   });
 
-  // Browsers open connections ahead of need.
+  // Browsers open connections before they need them.
   await t.test("a connection that asks for nothing does not hold up the end", async (t) => {
     const socket = connect(dashboard.port, "127.0.0.1");
     atEnd(t, () => socket.destroy());

@@ -1,4 +1,4 @@
-// What stands around an object, as a graph and as a list.
+// The related objects, as a graph and as a list.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive, row } from "./browser.mjs";
@@ -40,7 +40,7 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
     const x = (text) => page.locator(".card", { hasText: text }).first().evaluate((e) => e.getBoundingClientRect().x);
     assert.ok((await x("Deployment")) < (await x("ReplicaSet")), "owners are on the left");
     assert.ok((await x("ReplicaSet")) < (await page.locator(".card[data-self]").evaluate((e) => e.getBoundingClientRect().x)));
-    // By the keyboard, along the lines.
+    // With the keyboard, along the lines.
     await page.locator(".card[data-self]").focus();
     assert.ok((await page.locator(".words text").allTextContents()).includes("owns"), "the lines say what they are");
     await page.keyboard.press("ArrowLeft");
@@ -113,7 +113,7 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
     const first = await until("the graph", async () => /as of/.test(await time()) && time());
     const asked = [];
     page.on("request", (r) => r.url().includes("/api/v1/related/") && asked.push(r.url()));
-    await patch(`${where}/brief`, { data: { a: "2" } }); // It is to be looked for again, in a while.
+    await patch(`${where}/brief`, { data: { a: "2" } }); // This schedules another search.
     await remove(`${where}/brief`);
     await page.locator("#status", { hasText: "Deleted" }).waitFor();
     await page.evaluate(() => new Promise((then) => setTimeout(then, 6000)));

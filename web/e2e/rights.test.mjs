@@ -1,4 +1,4 @@
-// People who may see little, or nothing: the dashboard runs with their rights.
+// Users with few permissions or none: the dashboard runs with their permissions.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive, status, table } from "./browser.mjs";
@@ -22,7 +22,7 @@ await test("rights", { timeout: 120_000 }, async (t) => {
     assert.match(await note.innerText(), /Choose a namespace that you may read, or ask for the right/);
     assert.equal((await table(page)).rows.length, 0);
     await page.locator('#picker a[data-ref="core/v1/pods"][data-state="forbidden"]').waitFor();
-    // Why is told to the pointer and to the keyboard.
+    // The reason is shown on hover and on keyboard focus.
     await page.locator('#picker a[data-ref="core/v1/pods"]').focus();
     await become("the reason", async () => /Pods \(core\/v1\/pods\): forbidden\. You cannot list pods/.test(await page.getByRole("tooltip").innerText()), true);
     await page.locator("#picker-filter").focus();
@@ -47,8 +47,7 @@ await test("rights", { timeout: 120_000 }, async (t) => {
     await page.locator("#count", { hasText: new RegExp(`^${want.length}$`) }).waitFor();
     const drawn = (await table(page)).rows.map((r) => r.Name);
     assert.ok(drawn.length > 5 && drawn.every((name) => want.includes(name)));
-    // Beyond it: words, and the way back.
-    // They may not be listed, so that a name is typed.
+    // Beyond the permissions: an explanation, and a way back. Namespaces may not be listed, so a name is typed.
     await page.keyboard.press("n");
     await page.locator("#spaces-pop .pop-note", { hasText: "does not let its namespaces be listed" }).waitFor();
     assert.deepEqual(await page.locator("#spaces-pop .pop-list .name").allInnerTexts(), ["shop"]);

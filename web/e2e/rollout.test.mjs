@@ -1,5 +1,5 @@
-// A rollout while somebody looks: the pods of the old image go, those of the new
-// one come, and the Deployment tells how many are ready, and who says so.
+// A rollout while a page is open: the pods of the old image are deleted, and those of the new one appear. The
+// Deployment shows how many are ready, and the author of the status.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
@@ -8,7 +8,7 @@ import { create, deployment, namespace, patch, read } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
 import { become, until } from "./wait.mjs";
 
-// Runs in the page: notes which rows were there at any time, which faded in, and which were struck.
+// Runs in the page: records the rows that existed at any time, those that faded in, and those that were struck through.
 function noteRows() {
   const note = (window.e2e.rows = { seen: [], came: [], struck: [] });
   const look = () => {
@@ -52,7 +52,7 @@ await test("a rollout is seen as it happens", { timeout: 120_000 }, async (t) =>
     return names.length === 3 && !names.some((name) => old.includes(name));
   }, 60_000);
   await until("all to be ready again", async () => ready(await row(deployments, "web")), 30_000);
-  // In the end the page shows what the API server has.
+  // In the end, the page shows what the API server has.
   await until("the pods to be those of the API server", async () => isDeepStrictEqual(await shown(), await listed()));
   const { items } = await read(`/api/v1/namespaces/${ns}/pods`);
   assert.deepEqual(items.map((p) => p.spec.containers[0].image), Array.from({ length: 3 }, () => "registry.example.com/e2e:2"));

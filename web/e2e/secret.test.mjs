@@ -1,4 +1,4 @@
-// A Secret's values reach neither the page nor the wire.
+// A Secret's values reach neither the page nor the network.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { randomBytes } from "node:crypto";
@@ -9,7 +9,7 @@ import { until } from "./wait.mjs";
 
 const canary = () => `canary-${randomBytes(9).toString("hex")}`;
 const base64 = (text) => Buffer.from(text).toString("base64");
-// The three ways in which base64 holds a text, by its place among others.
+// The three base64 forms of a text, by its offset within other text.
 const forms = (text) => [text, text.slice(7), ...[0, 1, 2].map((n) => base64("x".repeat(n) + text).slice(n === 0 ? 0 : 4, -4))];
 
 await test("secrets", { timeout: 120_000 }, async (t) => {
@@ -48,10 +48,10 @@ await test("secrets", { timeout: 120_000 }, async (t) => {
     await page.locator("#panel .page-link").click();
     await page.locator('#status[data-state="live"]').waitFor();
     texts.push(await page.content());
-    // A filter does not tell either whether a value holds a text.
+    // A filter does not reveal either whether a value contains a text.
     await openLive(page, `${dashboard.url}r/core/v1/secrets?ns=${ns}&q=${canaries.changed.slice(0, 9)}`);
     await page.locator("#note h2").waitFor();
-    // Search words stand in the address; they are none of ours from here on.
+    // Search texts are part of the address. Messages after this point may contain them.
     const plain = page.wire.length;
     assert.ok(plain > 10, "there are frames and bodies to search");
     for (const [route, accept] of [

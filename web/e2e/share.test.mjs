@@ -1,4 +1,4 @@
-// Share links: made in the dialog, opened by somebody else, taken back.
+// Share links: created in the dialog, opened by another person, and revoked.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -30,7 +30,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     return url;
   };
 
-  // Others' pages: console lines of what is refused on purpose.
+  // The pages of other people: the console lines of intended rejections.
   const allow = [/status of 40[134]/, /WebSocket connection/];
   const owner = await newPage(t, browser, { allow });
   await openLive(owner, list);
@@ -108,7 +108,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
       assert.doesNotMatch(text, /secrets|deployments|core\/v1\/pods/, path);
     }
 
-    // The pages are there without script, once the link is opened.
+    // After the link was opened, the pages work without scripts too.
     const plain = await guests(t, { javaScriptEnabled: false });
     await plain.goto(url);
     assert.match(await plain.locator("#opening").innerText(), /needs script/);
@@ -152,7 +152,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     t.diagnostic(`a share taken back was gone from the guest's page after ${Date.now() - began} ms`);
     assert.doesNotMatch(await guest.evaluate(() => document.body.innerText), /a-1|a-2/);
     await owner.keyboard.press("Escape");
-    // What would bring a page back that has lost its connection.
+    // The events that make a disconnected page reconnect.
     await guest.evaluate(() => {
       dispatchEvent(new Event("online"));
       document.dispatchEvent(new Event("visibilitychange"));
@@ -203,9 +203,9 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     await owner.keyboard.press("L");
     await owner.locator(".share-form").waitFor();
     await become("the keyboard is in the dialog", () => owner.evaluate(() => document.activeElement.getAttribute("name")), "what");
-    await owner.keyboard.press("ArrowDown"); // Kinds and namespaces.
+    await owner.keyboard.press("ArrowDown"); // Resources and namespaces.
     await become("the choice", () => owner.locator("input[name=what]:checked").inputValue(), "kinds");
-    await owner.keyboard.press("Tab"); // The filter of the kinds.
+    await owner.keyboard.press("Tab"); // The filter of the resources.
     await owner.keyboard.type("services");
     await owner.locator(".share-list li", { hasText: /^Services/ }).waitFor();
     await owner.keyboard.press("Enter");
@@ -288,7 +288,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     assert.equal((await guest.context().cookies()).find((c) => c.name.startsWith("glasshouse-share")).path, `${base}/`);
     await guest.getByRole("button", { name: "Leave" }).click();
     await until("that it has left", async () => (await guest.context().cookies()).every((c) => !c.name.startsWith("glasshouse-share")));
-    // What ends while nobody hears of it is known when it is asked for again.
+    // A share that ends while the page is disconnected is detected on the next request.
     await openLink(guest, url);
     await behind.stop();
     await guest.locator('#status:not([data-state="live"])').waitFor();

@@ -1,8 +1,8 @@
-// Sharing by the page, and looking as a guest.
+// Sharing in the page, and viewing as a guest.
 import jsQR from "jsqr";
 import { become } from "./wait.mjs";
 
-/** Makes a link by the dialog of a page; choose does to the form what is to be done. */
+/** Creates a link in the dialog of a page. choose fills in the form. */
 export async function share(page, choose = async () => {}) {
   await page.locator("button.sharer:visible").click();
   await page.locator(".share-form").waitFor();
@@ -11,19 +11,19 @@ export async function share(page, choose = async () => {}) {
   return made(page);
 }
 
-/** The link that the dialog tells. */
+/** Returns the link that the dialog shows. */
 export async function made(page) {
   await page.locator(".share-url").waitFor();
   return page.locator(".share-url").inputValue();
 }
 
-/** Opens a link, as somebody who was sent it. */
+/** Opens a link as its recipient does. */
 export async function openLink(page, url) {
   await page.goto(url);
   await page.locator('#status[data-state="live"]').waitFor();
 }
 
-/** What a camera reads from the code that is shown. */
+/** Returns what a camera reads from the displayed code. */
 export async function readCode(page) {
   const { d, size } = await page.locator(".share-code svg").evaluate((e) => ({ d: e.querySelector("path").getAttribute("d"), size: e.viewBox.baseVal.width }));
   const scale = 4;
@@ -37,11 +37,12 @@ export async function readCode(page) {
   return jsQR(pixels, side, side)?.data;
 }
 
-/** Takes back the only link that there is, by the dialog of a page. */
+/** Revokes the only link, in the dialog of a page. */
 export async function revoke(page) {
   if (!(await page.locator("#sharing[open]").count())) await page.locator("button.sharer:visible").click();
   await page.getByRole("tab", { name: "Links" }).click();
-  await become("the list of links", () => page.locator(".share-links > li").count(), 1); // Opened before, it may have one that has ended.
+  // If the dialog was open before, it may still list a link that has ended.
+  await become("the list of links", () => page.locator(".share-links > li").count(), 1);
   await page.getByRole("button", { name: "Revoke" }).click();
   await page.getByRole("button", { name: "Take it back" }).click();
   await become("the list of links", () => page.locator(".share-links > li").count(), 0);

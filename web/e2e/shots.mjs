@@ -1,5 +1,5 @@
-// Pictures of every screen and state, for people to look at: node e2e/shots.mjs
-// FOLDER [PATTERN], with the environment of the tests.
+// Pictures of every screen and state, for review by people: node e2e/shots.mjs FOLDER [PATTERN], with the environment
+// of the tests.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { browse, newPage, openLive } from "./browser.mjs";
@@ -22,7 +22,7 @@ const page = await newPage(t, browser, { allow: [/./] });
 const at = (path) => dashboard.url + path;
 const live = (path) => openLive(page, at(path));
 
-/** One screen, as it looks in both themes on three screens; each is brought about by make. */
+/** Takes pictures of one screen in both themes and three sizes. make prepares the screen. */
 async function screen(name, make, on = page) {
   if (!wanted.test(name)) return;
   for (const p of [page, on]) await p.setViewportSize({ width: 1440, height: 900 });
@@ -202,7 +202,7 @@ try {
     });
   }
   await screen("state-syncing", async () => {
-    // The list is slow indeed; of how many it is, is told behind it on so slow a link.
+    // The list is really slow. On such a slow link, the total arrives only after it.
     const link = await gate(t);
     const other = await Dashboard.start(t, { flags: link.flags });
     await openLive(page, `${other.url}r/core/v1/nodes`);

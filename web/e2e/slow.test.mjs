@@ -1,5 +1,4 @@
-// A slow link to the server: what is long comes bit by bit, says how far it is, and
-// holds up nothing else.
+// A slow link to the server: long messages arrive in chunks, show their progress, and delay nothing else.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
@@ -90,7 +89,7 @@ await test("a slow link", { timeout: 240_000 }, async (t) => {
     await until("a change in the list", async () => (await row(page, "other"))?.Data === "3", 20_000);
     await page.locator('#tbody tr[data-name="other"] td').last().click();
     await page.locator("#panel .status", { hasText: "Live" }).waitFor();
-    const late = parts().slice(before); // Nothing is served before what was left has ended.
+    const late = parts().slice(before); // Nothing else is sent before the rest of the closed panel's message has ended.
     assert.ok(late.length > 0 && late.every((p) => p.told < p.of), `all of it came, in ${late.length} parts, to a panel that was closed`);
     assert.equal(sockets.length, 1, "by one connection");
   });

@@ -1,4 +1,4 @@
-// The page of what is watched.
+// The status page.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive } from "./browser.mjs";
@@ -11,7 +11,7 @@ const scopes = (page) => page.evaluate(() => {
   const head = [...document.querySelectorAll(".ledger thead th")].map((th) => th.textContent);
   return [...document.querySelectorAll("#scopes tr")].map((tr) => Object.fromEntries([...tr.children].map((td, i) => [head[i], td.textContent])));
 });
-// A kind that nothing but this test changes.
+// A resource that only this test changes.
 const limitRanges = async (page) => (await scopes(page)).find((s) => s.Resource === "limitrangescore/v1");
 
 await test("status", { timeout: 120_000 }, async (t) => {
@@ -21,7 +21,7 @@ await test("status", { timeout: 120_000 }, async (t) => {
 
   await t.test("says that nothing is watched, then what is as it is looked at", async (t) => {
     const page = await newPage(t, browser);
-    // The page's own script has kinds watched, to know when one comes: before it, nothing is.
+    // The page's script starts watches to detect new resources. Before that, nothing is watched.
     const html = await (await page.request.get(`${dashboard.url}status`, { headers: { accept: "text/html" } })).text();
     assert.match(html, /<h2>Nothing is watched<\/h2>/);
     assert.doesNotMatch(html, /<tbody id="scopes"><tr/);
@@ -39,7 +39,7 @@ await test("status", { timeout: 120_000 }, async (t) => {
     assert.deepEqual([seen.Scope, seen.Readers], ["all", "1"]);
     assert.ok(await page.locator("#note").isHidden());
 
-    // The count is the cluster's, as it changes; the time passes by itself.
+    // The count follows the cluster, and ages increase without updates.
     const before = Number(seen.Objects);
     const where = `/api/v1/namespaces/${ns}/limitranges`;
     await create(where, { metadata: { name: "counted" }, spec: { limits: [{ type: "Pod", max: { cpu: "1" } }] } });
@@ -48,7 +48,7 @@ await test("status", { timeout: 120_000 }, async (t) => {
     await remove(`${where}/counted`);
     await become("the objects", async () => (await limitRanges(page)).Objects, String(before));
 
-    // A row leads to its kind, and every page leads here.
+    // A row leads to its resource, and every page leads here.
     await page.locator("#scopes a").filter({ hasText: /^limitranges$/ }).click();
     await page.locator('#status[data-state="live"]', { hasText: "Live" }).waitFor();
     await page.locator("header a.quiet").click();

@@ -1,4 +1,4 @@
-// Rows under the pointer, rows that go, and how a person likes the page.
+// Rows under the pointer, deleted rows, and the preferences for the table.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive, row, table } from "./browser.mjs";
@@ -49,7 +49,7 @@ await test("the table", { timeout: 120_000 }, async (t) => {
       const box = await page.locator("#tbody tr[data-name]").first().boundingBox();
       await page.mouse.move(box.x + 100, box.y + box.height / 2);
     };
-    // It came to rest before there was anything to hold.
+    // The pointer stopped moving before there were any rows.
     await over();
     open();
     await page.locator('#status[data-state="live"]').waitFor();
@@ -57,7 +57,7 @@ await test("the table", { timeout: 120_000 }, async (t) => {
     await create(where, configMap("aq"));
     await page.locator("#held", { hasText: "1 new" }).waitFor();
     assert.deepEqual(await names(page), ["a", "b", "d", "f"], "nothing moved");
-    // What is typed moves rows, and what comes then does not.
+    // Typing in the filter moves rows. A later change does not.
     await page.keyboard.press("/");
     await page.keyboard.type("q");
     await become("the rows that match", () => names(page), ["aq"]);

@@ -1,5 +1,6 @@
-// The variant team in one piece: applied with what its README has one put into it, the program run with the arguments of
-// its Deployment and its service account's token, behind nginx with TLS for the Ingress's host, and used by a team.
+// The variant team as a whole. It is applied with the values that its README requires. The program runs with the
+// arguments of its Deployment and the token of its service account, behind nginx with TLS for the Ingress's host. A
+// team uses it.
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +16,7 @@ import { openLink, revoke, share } from "./sharing.mjs";
 import { become, until } from "./wait.mjs";
 
 const host = "team.example.org";
-const ingress = "127.0.0.2"; // From where nginx connects; browsers come from another address.
+const ingress = "127.0.0.2"; // The source address of nginx. Browsers use another address.
 const client = "127.0.0.1";
 
 await test("a team behind its Ingress", { timeout: 240_000 }, async (t) => {
@@ -23,7 +24,7 @@ await test("a team behind its Ingress", { timeout: 240_000 }, async (t) => {
   const group = `system:serviceaccounts:${admins}`;
   const get = deployTeam(t, { "glasshouse.example.com": host, "glasshouse-admins": group, "INGRESS_ADDRESSES": `${ingress}/32` });
 
-  // What the API server took.
+  // What the API server accepted.
   const { spec } = get("ingress", "glasshouse");
   assert.deepEqual([spec.rules.map((r) => r.host), spec.tls.map((e) => e.hosts)], [[host], [[host]]]);
   const port = get("service", "glasshouse").spec.ports.find((p) => p.name === spec.rules[0].http.paths[0].backend.service.port.name);
@@ -33,7 +34,7 @@ await test("a team behind its Ingress", { timeout: 240_000 }, async (t) => {
   assert.equal(get("clusterrolebinding", "glasshouse-reviews").roleRef.name, "glasshouse-reviews");
   const [container] = get("deployment", "glasshouse").spec.template.spec.containers;
 
-  // The same arguments, but that addresses and folders are this machine's.
+  // The same arguments, except for the addresses and folders of this machine.
   const dir = mkdtempSync(join(tmpdir(), "glasshouse-team-"));
   atEnd(t, () => rmSync(dir, { recursive: true, force: true }));
   const ours = { "--data-dir": dir, "--metrics-listen": "127.0.0.1:0" };

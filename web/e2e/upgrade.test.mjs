@@ -1,4 +1,4 @@
-// The program is upgraded while pages of it are open.
+// The program is upgraded while its pages are open.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -13,7 +13,7 @@ import { until } from "./wait.mjs";
 
 const root = resolve(import.meta.dirname, "../..");
 
-// Builds the program with another script in it, which says that it is one.
+// Builds the program with a modified script that sets a marker.
 function build(folder, name) {
   const app = join(root, "web/static/dist/app.js");
   const other = join(folder, `${name}.js`);
@@ -80,7 +80,7 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
     assert.equal(await told(page).count(), 0);
   });
 
-  // Chromium without a window hides no page: it is said to be, and a minute is a second.
+  // Headless Chromium never hides a page, so the test sets the hidden state. A minute is shortened to a second.
   await t.test("reloads a list that nobody looks at, and nothing else", async (t) => {
     const hide = () => {
       Object.defineProperty(document, "hidden", { configurable: true, get: () => true });
@@ -107,7 +107,7 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
     };
     let stopped = false;
     const sockets = [];
-    // What goes on is heard, but not the end of it.
+    // The connection is accepted again, but closed before the subscriptions are answered.
     const cut = (m, ws) => {
       if (stopped === "for good") return void ws.close({ code: 3000 });
       ws.send(JSON.stringify(m));
@@ -116,16 +116,16 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
         ws.close({ code: 3000 });
       }
     };
-    // How well the rows are known is not heard.
+    // The state of the rows is not delivered.
     const mute = (m, ws) => {
       if (!stopped || m.type !== "state") return void ws.send(JSON.stringify(m));
       if (!sockets.includes(ws)) sockets.push(ws);
     };
     const back = (page) => page.evaluate(() => dispatchEvent(new Event("online")));
-    // What the page itself asks for at its address, not the browser.
+    // Requests for the page's address by its script, not by the browser.
     const asked = (answer) => (page) => page.route("**/r/**", (route) => (route.request().isNavigationRequest() ? route.continue() : answer(route)));
     const other = (route) => route.fulfill({ contentType: "text/html", body: '<script type="module" src="/static/app.js?v=0"></script>' });
-    // What holds a page, and what lets it go.
+    // What prevents a reload, and what permits it again.
     const held = [
       ["an object", await open(`&open=${ns}/nowhere`), () => {}, (page) => page.locator("#panel .close").click()],
       ["the activity", await open(), (page) => page.keyboard.press("a"), (page) => page.keyboard.press("a")],

@@ -1,8 +1,8 @@
-// Waiting for conditions, never for time to pass.
+// Waits for conditions, never for a fixed time.
 import { isDeepStrictEqual } from "node:util";
 import { setTimeout as pause } from "node:timers/promises";
 
-/** Asks again until probe answers with something true, and returns that. */
+/** Calls probe until it returns a truthy value, and returns that value. */
 export async function until(what, probe, ms = 15_000) {
   const end = Date.now() + ms;
   let last;
@@ -18,7 +18,7 @@ export async function until(what, probe, ms = 15_000) {
   }
 }
 
-/** The same for a value: until it is the one wanted. */
+/** Waits until probe returns the wanted value. */
 export async function become(what, probe, want, ms = 15_000) {
   let got;
   try {
@@ -28,7 +28,7 @@ export async function become(what, probe, want, ms = 15_000) {
   }
 }
 
-/** A promise with an end. */
+/** Limits the time of a promise. */
 export async function within(what, ms, promise) {
   const stop = new AbortController();
   const late = pause(ms, undefined, { signal: stop.signal }).then(() => { throw new Error(`${what} took longer than ${ms} ms`); });

@@ -1,4 +1,4 @@
-// More rows than a page holds: the server keeps them, and nobody can tell.
+// Lists with more rows than a page keeps: the server keeps the order, and the user sees no difference.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive, row, table } from "./browser.mjs";
@@ -9,7 +9,8 @@ import { Dashboard } from "./dashboard.mjs";
 import { atEnd } from "./ending.mjs";
 import { become, until } from "./wait.mjs";
 
-// Notes what is seen at any frame: sizes are told behind all that was drawn for it, and before it is painted.
+// Records what is visible in each frame. Resize observers run after everything is drawn for a frame, and before it is
+// painted.
 const noteFrames = (page) => page.evaluate(() => {
   window.frames = new Set();
   const look = () => {
@@ -79,7 +80,7 @@ await test("windows", { timeout: 180_000 }, async (t) => {
     await become("the first", async () => (await names(page))[0], "kube-root-ca.crt");
     await page.locator(`#tbody tr[data-name="${name(5)}"] td`).last().click();
     await page.locator("#panel h2", { hasText: name(5) }).waitFor();
-    // Far away and back: the page asks for what is looked at.
+    // Far away and back: the page requests the rows in the viewport.
     await scroll(page, 0.9);
     await until("other rows", async () => (await names(page)).includes(name(1075)));
     await scroll(page, 0);
@@ -130,9 +131,8 @@ await test("a list that outgrows what a page holds stays where it is", { timeout
   await become("the last one", () => page.evaluate(() => document.querySelector("#tbody tr[data-active]")?.dataset.name), name(259));
 });
 
-// At the limit the page holds all rows, of one more the server keeps the order. A
-// list that is looked at may grow by a fifth first, and is not changed back before it
-// is asked for again: it stays as it is seen, whichever way it goes.
+// At the limit, the page keeps all rows. With one more row, the server keeps the order. An open list may first grow by
+// a fifth, and does not switch back before it is requested again. Either way, its display does not change.
 await test("the limit of what a page holds", { timeout: 180_000 }, async (t) => {
   const browser = await browse(t);
   const limit = 100;
@@ -153,7 +153,7 @@ await test("the limit of what a page holds", { timeout: 180_000 }, async (t) => 
   await served(limit);
 
   const views = (page) => page.wire.flatMap((frame) => { try { return [JSON.parse(frame)].flat().filter((m) => m.op === "subscribe" && m.resource === `${group}/v1/things` && m.view !== "object").map((m) => m.view); } catch { return []; } });
-  // The views that an address is asked for by.
+  // Returns the views that an address subscribes to.
   const asked = async (address, words) => {
     const page = await newPage(t, browser);
     await openLive(page, address);
@@ -162,7 +162,7 @@ await test("the limit of what a page holds", { timeout: 180_000 }, async (t) => 
   };
   for (const address of [list, `${list}?ns=${ns}`]) assert.deepEqual((await asked(address, limit)).views, ["table"], `at the limit, ${address}`);
 
-  // Sorted, filtered, scrolled, and one of them open: what is added has its place behind all that is seen.
+  // Sorted, filtered, scrolled, and with an open object. New rows are after all visible ones.
   const { page } = await asked(`${list}?sort=number&q=thing`, `${limit} of ${limit}`);
   await page.evaluate(() => { const e = document.getElementById("rows"); e.scrollTop = (e.scrollHeight - e.clientHeight) / 2; });
   await page.locator(`#tbody tr[data-name="${name(50)}"] td`).last().click();
@@ -200,7 +200,7 @@ await test("the limit of what a page holds", { timeout: 180_000 }, async (t) => 
   assert.equal(views(page).at(-1), "window", "until it is asked for again");
   assert.deepEqual(await framesSeen(page), [`${before.top} rows live`], "at any frame");
   await become("the picker's count", () => page.locator(`#picker a[data-ref="${group}/v1/things"] .count`).first().textContent(), String(limit));
-  // Rows that were read within the last second have one more.
+  // A list read within the last second may still contain the additional row.
   await until("the page to hold all rows", async () => {
     const earlier = views(page).length;
     await page.reload();
@@ -212,8 +212,8 @@ await test("the limit of what a page holds", { timeout: 180_000 }, async (t) => 
   assert.deepEqual({ ...(await look()), top: 0, rows: [] }, { ...before, top: 0, rows: [] });
 });
 
-// Two pages of the same rows, of which one holds all, go through the same: what a
-// person sees is the same after each step.
+// Two pages of the same list, one with all rows and one with a window, go through the same steps. After each step, both
+// show the same.
 await test("a page of all rows and one of a window", { timeout: 400_000 }, async (t) => {
   const browser = await browse(t);
   const dashboards = [await Dashboard.start(t), await Dashboard.start(t, { flags: ["--page-rows", "300"] })];
@@ -251,7 +251,7 @@ await test("a page of all rows and one of a window", { timeout: 400_000 }, async
   const look = (page) => page.evaluate(() => {
     const text = (id) => { const e = document.getElementById(id); return e === null || e.hidden ? "" : e.textContent; };
     const rows = [...document.querySelectorAll("#tbody tr[data-name]")];
-    // The time at which something happened is the page's own.
+    // Each page has its own time for a change.
     const timeless = (t) => t?.replace(/\d\d:\d\d:\d\d/g, "time") ?? null;
     const age = [...document.querySelectorAll("#table thead th")].findIndex((th) => th.textContent.trim() === "Age");
     return {
@@ -263,7 +263,7 @@ await test("a page of all rows and one of a window", { timeout: 400_000 }, async
       panel: text("side") === "" ? "" : document.querySelector("#panel h2")?.textContent ?? "", address: location.pathname + location.search,
     };
   });
-  // Both have come to the same, which is what is wanted.
+  // Waits until both pages show the same, and the wanted content.
   const same = async (step, wanted, ms = 20_000) => {
     let got = [];
     try {
@@ -281,9 +281,9 @@ await test("a page of all rows and one of a window", { timeout: 400_000 }, async
   const filter = (q) => both((page) => page.locator("#q").fill(q));
   const press = (key) => both((page) => page.keyboard.press(key));
   const sort = (column) => both((page) => page.locator("thead button", { hasText: column }).click());
-  // How often a page has read all anew is its own: rows that it did not hold it does not count.
+  // Each page counts its own resets: a page does not count resets of rows that it did not have.
   const anew = () => both((page) => page.evaluate(() => { const e = document.getElementById("anew"); return e.hidden ? "" : e.textContent; }));
-  // All that can be saved of what is shown. Since when a server watches, and where its changes are read on, is its own.
+  // Returns all exports of the current view. The watch start and the cursor differ between servers.
   const exported = async (page) => {
     const links = await page.locator("#export a[data-format]").evaluateAll((all) => all.map((a) => [a.textContent, a.href]));
     return Promise.all(links.map(async ([what, href]) => ({ what, text: (await (await fetch(href)).text()).replace(/"(cursor|since)":"[^"]*",?/g, "") })));
@@ -388,7 +388,7 @@ await test("a page of all rows and one of a window", { timeout: 400_000 }, async
     await goTo(`ns=${ns},${other}&q=other-`);
     await same("of two namespaces", (s) => s.count === "3 of 1,203" && has("other-2", other)(s));
     await patch(`${where(other)}/other-2`, { metadata: { labels: { app: "db" } } });
-    // Else the one that hears of it behind its snapshot tells that it has happened.
+    // Otherwise, the server that receives the change only after its snapshot would show it as a new change.
     await until("both to have heard of it", async () => {
       const answers = await Promise.all(dashboards.map((d) => fetch(`${d.url}api/v1/snapshot/${group}/v1/things?ns=${other}&labels=app%3Ddb`)));
       return (await Promise.all(answers.map((a) => a.json()))).every((a) => a.total === 1);
@@ -417,7 +417,7 @@ await test("a page of all rows and one of a window", { timeout: 400_000 }, async
     await same("back", (s) => s.status === "Live" && has(name(600), "Meanwhile")(s) && !has(name(601))(s) && s.count === "1,199", 40_000);
     await change(600, { phase: "Again" });
     await same("and goes on", has(name(600), "Again"));
-    const told = await anew(); // What was missed of a server that ended is not replayed.
+    const told = await anew(); // Changes missed while a server was stopped are not replayed.
     const digests = (page) => page.wire.filter((f) => f.includes('"type":"digest"')).length;
     const before = pages.map(digests);
     await until("a digest of both", () => pages.every((p, i) => digests(p) > before[i]), 90_000);

@@ -1,5 +1,5 @@
-// The object as YAML: read back as the same, live without losing a place in it,
-// folded, searched and copied; and large.
+// The object as YAML: it parses to the same object. Live updates keep the position. Folding, search, copying and large
+// objects work.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
@@ -8,7 +8,7 @@ import { configMap, create, kubeconfig, namespace, patch, read } from "./cluster
 import { Dashboard } from "./dashboard.mjs";
 import { become, until } from "./wait.mjs";
 
-const freeze = 300; // ms of the page's own processor time that one task may take
+const freeze = 300; // ms of the page's own CPU time that one task may take
 
 await test("YAML", { timeout: 240_000 }, async (t) => {
   const browser = await browse(t);
@@ -23,7 +23,7 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
     await until("the text", async () => (await text(page)).includes(last));
     return page;
   };
-  // All of it, also what is folded.
+  // The complete text, including folded lines.
   const text = (page) => page.evaluate(() => [...document.querySelectorAll(".yaml .line")].map((l) => `${[...l.childNodes].filter((n) => !n.matches?.(".more")).map((n) => n.textContent).join("")}\n`).join(""));
   const line = (page, words) => page.locator(".yaml .line", { hasText: words });
   const shown = (page) => page.evaluate(() => [...document.querySelectorAll(".yaml .line:not([hidden])")].map((l) => l.firstChild?.textContent ?? ""));
@@ -72,7 +72,7 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
     const before = await page.evaluate(() => ({ top: [...document.querySelectorAll(".yaml .line")].find((l) => l.textContent.includes("line 1599")).getBoundingClientRect().top, selected: String(getSelection()) }));
     assert.notEqual(before.selected, "");
     for (let i = 1; i <= 30; i++) {
-      // Lines come and go above and below what is looked at.
+      // Lines are added and removed above and below the visible ones.
       await patch(`${where}/busy`, { data: { counter: String(i), "aa.conf": "more\n".repeat(i % 7) || null, "y.conf": "x\n".repeat(i % 5) || null } }, { manager: "e2e-busy" });
     }
     await until("the last change", async () => (await text(page)).includes('  counter: "30"'));
@@ -100,7 +100,7 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
     await until("few lines", async () => (await shown(page)).length === 4);
     assert.deepEqual((await shown(page)).map((l) => l.split(":")[0]), ["apiVersion", "data", "kind", "metadata"]);
     assert.equal(await text(page), all, "all of it is in the page");
-    // A selection over folds is copied whole.
+    // A selection across folds is copied completely.
     await region(page).focus();
     await page.keyboard.press("Control+a");
     await page.keyboard.press("Control+c");
@@ -113,7 +113,7 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
     await until("the other too", async () => (await shown(page)).includes("    needle one"));
     await page.keyboard.press("Escape");
     assert.equal(await page.evaluate(() => document.activeElement?.className), "yaml text");
-    // What the browser's own search finds is unfolded as well.
+    // A match of the browser's own search is unfolded too.
     await page.getByRole("button", { name: "Unfold all" }).click();
     await page.getByRole("button", { name: "Fold all" }).click();
     await line(page, "needle one").evaluate((l) => l.dispatchEvent(new Event("beforematch", { bubbles: true })));
@@ -150,7 +150,7 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
       const all = await copied(page);
       assert.equal(all, await text(page));
       assert.ok(all.length > 900_000);
-      // What is not looked at is not laid out: of a long line its head alone.
+      // Invisible lines are not laid out, and only the start of a long line is.
       const size = await region(page).evaluate((e) => ({ width: e.scrollWidth, laid: [...e.querySelectorAll(".block")].filter((b) => b.firstElementChild.checkVisibility({ contentVisibilityAuto: true })).length }));
       assert.ok(size.width < 20_000, `${size.width} pixels wide`);
       assert.ok(size.laid < 20, `${size.laid} blocks are laid out`);
@@ -182,7 +182,7 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
           await page.locator(there).first().waitFor();
         });
       };
-      // What is waited for is cheap to be found: to look for a text in all lines is a long task itself.
+      // The condition must be cheap to test: a text search in all lines is a long task itself.
       const address = `${dashboard.url}o/core/v1/configmaps/${ns}/${name}?tab=yaml`;
       await time("opened", () => page.goto(address), '.yaml.text[aria-label*=" lines"]');
       await page.locator('#status[data-state="live"]').waitFor();

@@ -15,7 +15,7 @@ for (const [type, status, reason, want] of [
   ["Available", "True", "", "good"], ["Progressing", "False", "ProgressDeadlineExceeded", "bad"], ["ReplicaFailure", "True", "", "bad"],
   ["Failed", "True", "", "bad"], ["Complete", "True", "", "good"], ["Stalled", "True", "", "bad"], ["Degraded", "False", "", "good"],
   ["PodReadyToStartContainers", "True", "", "good"], ["DisruptionTarget", "True", "", "bad"],
-  // What only its controller can judge is not judged.
+  // Conditions that only their controller can interpret stay neutral.
   ["Issuing", "True", "", "quiet"], ["Suspended", "True", "", "quiet"], ["ScalingLimited", "False", "", "quiet"], ["constructor", "True", "", "quiet"],
 ] as const) {
   void test(`the condition ${type} ${status} ${reason} is ${want}`, () => assert.equal(condition(type, status, reason), want));
@@ -41,7 +41,7 @@ void test("the metadata says what was asked, and what has been seen of it", () =
     Generation: "4 | its controller has seen 3 [warn]", Kind: "Deployment, apps/v1", UID: "u-1",
   });
   assert.equal(facts({ metadata: { generation: 4 }, status: { observedGeneration: 4 } })["Generation"], "4 | observed [good]");
-  // A kind whose controller does not tell is not said to be behind.
+  // If a controller reports no observed generation, the object is not shown as outdated.
   assert.equal(facts({ metadata: { generation: 4 }, status: {} })["Generation"], "4");
 });
 

@@ -1,4 +1,4 @@
-// What the tests use of Node. Its own types would put Node's globals into the page's code.
+// The parts of Node that the tests use. Node's own types would add its globals to the types of the page's code.
 declare module "node:test" {
   export function test(name: string, run: () => void | Promise<void>): Promise<void>;
   export const mock: { timers: { enable(options: { apis: string[] }): void; tick(ms: number): void; reset(): void } };

@@ -1,5 +1,4 @@
-// As much of a page as a tab needs that is not looked at; importing it puts it
-// in place. Its frames are drawn when it is told to.
+// A minimal document for a tab that is not displayed. Importing it installs it. It draws frames only on request.
 export class Part {
   private nodes: (Part | string)[] = [];
   private parent: Part | null = null;
@@ -68,7 +67,7 @@ export class Part {
 }
 
 let frames: (() => void)[] = [];
-/** Draws what waits for a frame. */
+/** Draws everything that waits for a frame. */
 export function frame(): void {
   const now = frames;
   frames = [];
@@ -76,8 +75,8 @@ export function frame(): void {
 }
 
 class Sizes {
-  observe(): void { /* They stay. */ }
-  disconnect(): void { /* They stay. */ }
+  observe(): void { /* Sizes never change here. */ }
+  disconnect(): void { /* Sizes never change here. */ }
 }
 
 export const page = { visibilityState: "visible", activeElement: null, createElement: () => new Part(), createElementNS: () => new Part() };

@@ -5,7 +5,7 @@ import { Panel } from "../static/src/panel.ts";
 import type { Host } from "../static/src/tabs.ts";
 import { Upstream } from "./upstream.ts";
 
-const after = setTimeout; // Of what is not a test's to turn.
+const after = setTimeout; // the real timer, which tests do not replace
 const turn = (): Promise<void> => new Promise((done) => after(done, 5));
 
 function opened(): { head: Part; up: Upstream; root: Part; panel: Panel } {

@@ -10,6 +10,6 @@ void test("the rate is that of the last seconds", () => {
   assert.equal(rate.line, "▁".repeat(5) + "█████");
   for (const total of [51, 51, 51, 51, 51]) rate.tick(total);
   assert.equal(rate.words, "0.2/s");
-  rate.tick(3); // of another feed
+  rate.tick(3); // the total of another feed
   assert.equal(rate.words, "0/s");
 });

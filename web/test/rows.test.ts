@@ -9,7 +9,7 @@ const column = (name: string, relative = false): Column => ({ name, type: "strin
 const columns = [column("Name"), column("Status"), column("Restarts"), column("Age", true)];
 const at = (i: number): string => new Date(Date.UTC(2026, 10, 21) - i * 1000).toISOString();
 
-// Numbers that look random and are the same in every run.
+// Returns a generator of pseudorandom numbers, which are the same in every run.
 function random(seed: number): (below: number) => number {
   let s = seed;
   return (below) => {
@@ -21,7 +21,7 @@ function random(seed: number): (below: number) => number {
 const snapshot = (rows: readonly Row[], last: boolean, first = true) => ({ id: 1, type: "rows", cursor: "c", columns: first ? columns : null, rows, last }) as const;
 const events = (list: readonly RowEvent[]) => ({ id: 1, type: "row-events", cursor: "c", events: list }) as const;
 
-// What is to be seen, the plain way.
+// Computes the expected rows in the simplest way.
 function expected(model: ReadonlyMap<string, Row>, sort: Sort | null, q: string): string[] {
   const index = columns.findIndex((c) => c.name.toLowerCase() === sort?.column);
   const by = (r: Row): ReturnType<typeof rank> => (index < 0 ? null : rank(r.cells[index] ?? null, columns[index] as Column));
@@ -65,7 +65,7 @@ for (let seed = 1; seed <= 30; seed++) {
         const r = present[pick(present.length)];
         const what = pick(4);
         if (what === 0 || r === undefined) {
-          const fresh = make(); // often one that is there: deleted and made anew
+          const fresh = make(); // often an existing one: deleted and created again
           model.set(key(fresh), fresh);
           list.push({ op: "add", row: fresh });
         } else if (what === 1) {
@@ -83,7 +83,7 @@ for (let seed = 1; seed <= 30; seed++) {
       if (turn === 0) rows.setSort((sort = pick(3) === 0 ? null : { column: ["name", "status", "restarts", "age"][pick(4)] as string, descending: pick(2) === 0 }));
       if (turn === 1) rows.setFilter((q = ["", "web-1", "running", "ns2", "none of it"][pick(5)] as string));
       if (turn === 2) fill();
-      // Not looked at each time, as in a hidden tab.
+      // Not read each time, as in a hidden tab.
       if (pick(3) > 0) assert.deepEqual(seen(rows), expected(model, sort, q));
       assert.equal(rows.total, model.size);
     }
@@ -99,7 +99,7 @@ void test("rows stand until the last chunk of a new snapshot", () => {
   rows.apply(snapshot([{ ...one, name: "y" }], false));
   assert.deepEqual(rows.visible().map((e) => e.name), ["x"]);
   assert.equal(rows.arriving, 1);
-  rows.restart(); // the connection was lost: it comes from its beginning
+  rows.restart(); // the connection was lost: the snapshot starts again
   rows.apply(snapshot([{ ...one, name: "z" }], true));
   assert.deepEqual(rows.visible().map((e) => e.name), ["z"]);
 });
@@ -143,7 +143,8 @@ void test("a held order stays, and says what waits", () => {
   assert.equal(rows.waiting, "1 moved, 1 new, 1 gone");
   assert.equal(rows.get("a/a")?.cells[1], "9", "what is in a row is true all the same");
   assert.deepEqual(rows.visible().map((e) => e.name), ["d", "c", "a"]);
-  // What came and went again is nothing; what went and came again has moved, if anything.
+  // A row that was added and deleted again is not counted. A row that was deleted and added again counts at most as
+  // moved.
   rows.apply(events([{ op: "delete", ns: "a", name: "d" }, { op: "add", row: row("b", "2") }]));
   assert.equal(rows.waiting, "1 moved");
   rows.apply(events([{ op: "delete", ns: "a", name: "a" }]));
@@ -219,7 +220,7 @@ void test("to filter while rows move sorts nothing anew but what has come", () =
     rows.apply(events([{ op: "update", ns: "a", name: `x${n}`, rv: "2", cells: new Map([[1, "s9"]]) }, { op: "delete", ns: "a", name: `x${n + 1}` }, { op: "add", row: row(made++) }]));
   };
   const { sort } = Array.prototype;
-  let longest = 0; // that was sorted
+  let longest = 0; // the longest array that was sorted
   Array.prototype.sort = function (this: unknown[], ...by) {
     longest = Math.max(longest, this.length);
     return sort.apply(this, by);
@@ -233,7 +234,7 @@ void test("to filter while rows move sorts nothing anew but what has come", () =
       }
       const seen = rows.visible().map((e) => e.name);
       assert.ok(longest <= 4, `${steps}: ${longest} rows were sorted`);
-      rows.setSort({ column: "status", descending: false }); // All of them, to compare.
+      rows.setSort({ column: "status", descending: false }); // Sorts all rows, for comparison.
       assert.deepEqual(seen, rows.visible().map((e) => e.name), steps);
     }
   } finally {

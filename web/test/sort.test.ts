@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { compareRanks, rank } from "../static/src/sort.ts";
 import type { Cell } from "../static/src/wire.ts";
 
-// The server orders its first rows by the same file.
+// The server's tests use the same file to sort its first rows.
 interface Order { name: string; relative: boolean; cells: Cell[] }
 const orders = JSON.parse(readFileSync("../internal/web/testdata/ranks.json", "utf8")) as Order[];
 
@@ -16,7 +16,7 @@ for (const { name, relative, cells: want } of orders) {
     const known = want.filter((c) => rank(c, { relative }) !== null);
     const unknown = before.filter((c) => rank(c, { relative }) === null);
     assert.deepEqual(sorted(false), [...known, ...unknown]);
-    // Reversed, but for the unknown.
+    // Reversed, except for unknown values.
     assert.deepEqual(sorted(true), [...known.reverse(), ...unknown]);
   });
 }

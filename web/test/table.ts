@@ -1,4 +1,4 @@
-// Rows as the wire has them column by column.
+// Encodes rows column by column, as the server sends them.
 interface Told { readonly ns: string; readonly name: string; readonly rv: string; readonly created: string; readonly cells: readonly unknown[] }
 
 export const tableOf = (rows: readonly Told[]): object => ({

@@ -9,7 +9,7 @@ const changed = (before: string, next: string): string => [...aligned([...before
 for (const [before, next, want] of [["abc", "abc", "..."], ["abc", "axc", ".x."], ["abc", "abxc", "..x."], ["abxc", "abc", "..."], ["abcdef", "acbdxf", "..b.x."], ["", "ab", "ab"], ["ab", "", ""]] as const) {
   void test(`lines of ${before} in ${next}`, () => {
     const marks = changed(before, next);
-    // Of two lines that changed places either may be the one that moved.
+    // If two lines changed places, either may count as the moved one.
     assert.ok(marks === want || (before === "abcdef" && marks === ".c..x."), marks);
   });
 }

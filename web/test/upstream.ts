@@ -1,7 +1,7 @@
 import { Live } from "../static/src/live.ts";
 import { Browser } from "./browser.ts";
 
-/** A server that is asked for logs over a connection, and answers as it is told. */
+/** A fake server for logs over a socket, controlled by the test. */
 export class Upstream {
   readonly browser = new Browser();
   readonly live: Live = new Live("ws://x", this.browser, () => undefined);
@@ -9,9 +9,9 @@ export class Upstream {
     this.live.connect();
     this.browser.socket.accept();
   }
-  /** What logs were asked for, over all connections. */
+  /** All log requests, over all connections. */
   get asked(): Record<string, unknown>[] { return this.browser.sockets.flatMap((s) => s.sent).filter((m) => m["op"] === "subscribe"); }
-  /** How many it was told that nobody reads any more. */
+  /** The number of unsubscribe messages. */
   get closed(): number { return this.browser.sockets.flatMap((s) => s.sent).filter((m) => m["op"] === "unsubscribe").length; }
   private say(message: object): void { this.browser.socket.say({ id: this.asked.at(-1)?.["id"], ...message }); }
   wait(): void { this.say({ type: "log", text: "", waiting: true }); }

@@ -65,7 +65,7 @@ void test("what an object uses, and what uses it, is looked for when it is asked
   assert.equal(list(), "");
   assert.match(e.textContent, /Forbidden\. no more/);
 
-  // It is asked while the last answer is young, and is gone before its turn.
+  // A request while the last answer is recent is delayed. Here the object is deleted before it is sent.
   answer = graph([], []);
   await click();
   const before = asked.length;

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { Rows } from "../static/src/rows.ts";
 import type { Cell, Column } from "../static/src/wire.ts";
 
-// The server keeps the order of its windows by the same file.
+// The server's tests use the same file for the order of its windows.
 interface Views {
   columns: { name: string; relative?: boolean }[];
   rows: { ns: string; name: string; cells: Cell[] }[];

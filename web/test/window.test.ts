@@ -13,13 +13,13 @@ function random(seed: number): (below: number) => number {
   };
 }
 
-// A server that keeps the order of its rows, and tells a window of them.
+// A fake server that keeps the order of its rows, and sends a window of them.
 class Server {
   rows: Row[] = [];
   told: Row[] = [];
   offset = 0;
   asked: number[] = [];
-  moves = true; // what changes is elsewhere by itself
+  moves = true; // whether a changed row has moved by itself
   readonly window = new Window((offset) => this.asked.push(offset));
 
   private get counts() { return { id: 1, cursor: "c", total: this.rows.length, matching: this.rows.length, failing: 2, waiting: 1, changes: 0, newest: null }; }
@@ -30,7 +30,7 @@ class Server {
     this.told = this.rows.slice(this.offset, this.offset + windowRows);
     assert.ok(this.window.apply({ ...this.counts, type: "window", columns: first ? columns : null, offset: this.offset, count: windowRows, rows: this.told }));
   }
-  // What stays in its order stays; the rest goes, from the last on, and comes, from the first on.
+  // Rows that keep their order stay. The others are removed, from the last on, and then inserted, from the first on.
   changes(): void {
     const next = this.rows.slice(this.offset, this.offset + windowRows);
     const events: WindowEvent[] = [];
@@ -78,7 +78,7 @@ for (let seed = 1; seed <= 20; seed++) {
           const old = s.rows[at] as Row;
           const next = { ...old, rv: String(Number(old.rv) + 1), cells: [old.cells[0] ?? null, `status ${pick(9)}`] };
           s.rows[at] = next;
-          if (what === 2) s.rows.splice(pick(s.rows.length), 0, ...s.rows.splice(at, 1)); // It is elsewhere now.
+          if (what === 2) s.rows.splice(pick(s.rows.length), 0, ...s.rows.splice(at, 1)); // The row has moved.
         }
       }
       s.changes();
@@ -126,7 +126,7 @@ void test("a row is gone where the server says so, until it is back", () => {
   for (let i = 0; i < 500; i++) s.rows.push(row(i));
   s.whole(true);
   s.rows.splice(3, 1);
-  s.rows.unshift(row(900)); // Pushes the last one out.
+  s.rows.unshift(row(900)); // Pushes the last row out of the window.
   s.changes();
   assert.deepEqual(["a/web-3", "a/web-399", "a/web-0"].map((key) => s.window.gone(key)), [true, false, false]);
   assert.deepEqual([s.window.count("bad"), s.window.count("warn")], [2, 1]);
@@ -186,7 +186,7 @@ void test("what waits is counted wherever it is; who was pushed out or in does n
   assert.equal(change(s, (rows) => rows.splice(400, 0, row(400))), "", "it is back");
   assert.equal(change(s, (rows) => rows.splice(400, 0, row(2000))), "1 new");
   assert.equal(change(s, (rows) => rows.splice(400, 1)), "", "come and gone");
-  // So much is other that all is told.
+  // So much has changed that the complete window is sent.
   s.rows.splice(310, 300);
   s.told = [];
   s.whole();
@@ -194,7 +194,7 @@ void test("what waits is counted wherever it is; who was pushed out or in does n
   assert.equal(s.window.waiting, "300 gone");
   s.window.hold(false);
   assert.deepEqual([s.window.length, texts(s.window.slice(400, 401))[0]], [700, "u700 1 Running"]);
-  // What is looked at is elsewhere, or has other columns.
+  // The viewport shows another part of the list, or other columns.
   s.window.hold(true);
   s.whole(true);
   assert.ok(!s.window.held, "other columns");

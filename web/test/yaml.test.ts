@@ -10,7 +10,7 @@ import type { Tree } from "../static/src/wire.ts";
 const write = async (object: Tree, by = new Writer()): Promise<readonly Line[]> => (await by.write(object, () => true)) ?? [];
 const text = (lines: readonly Line[]): string => lines.map((l) => `${l.text}\n`).join("");
 
-// Numbers made from a seed, so that what fails fails again.
+// Returns a generator of pseudorandom numbers from a seed, so that failures can be reproduced.
 function random(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -30,7 +30,7 @@ void test("the text of the file's cases", async () => {
   for (const c of cases) assert.equal(text(await write(parse(c.json))), c.yaml, c.json.slice(0, 200));
 });
 
-// Whole numbers beyond 2^53 come as decode.ts gives them.
+// Parses whole numbers beyond 2^53 as bigint, as decode.ts does.
 function parse(json: string): Tree {
   return JSON.parse(json.replace(/([:[,])(-?\d{16,})(?=[,\]}])/g, '$1"big:$2"'), (_, v: unknown) => (typeof v === "string" && v.startsWith("big:") ? BigInt(v.slice(4)) : v)) as Tree;
 }
