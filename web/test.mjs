@@ -9,10 +9,23 @@ const out = mkdtempSync(join(tmpdir(), "glasshouse-test-"));
 let status = 1;
 try {
   const tests = readdirSync(join(web, "test")).filter((f) => f.endsWith(".test.ts"));
-  const build = ["tool", "esbuild", ...tests.map((f) => join("test", f)), "--bundle", "--platform=node", "--format=esm", "--sourcemap=inline", "--out-extension:.js=.mjs", `--outdir=${out}`, "--log-level=warning"];
+  const build = [
+    "tool",
+    "esbuild",
+    ...tests.map((f) => join("test", f)),
+    "--bundle",
+    "--platform=node",
+    "--format=esm",
+    "--sourcemap=inline",
+    "--out-extension:.js=.mjs",
+    `--outdir=${out}`,
+    "--log-level=warning",
+  ];
   execFileSync("go", build, { cwd: web, stdio: "inherit" });
   const built = tests.map((f) => join(out, f.replace(/ts$/, "mjs")));
-  status = spawnSync(process.execPath, ["--enable-source-maps", "--test", ...built], { cwd: web, stdio: "inherit" }).status ?? 1;
+  status =
+    spawnSync(process.execPath, ["--enable-source-maps", "--test", ...built], { cwd: web, stdio: "inherit" }).status ??
+    1;
 } finally {
   rmSync(out, { recursive: true, force: true });
 }

@@ -1,10 +1,23 @@
 // The page under measurement: what it records, and how to read it.
 import { chromium } from "playwright-core";
 
-const flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--enable-precise-memory-info"];
+const flags = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--enable-precise-memory-info",
+];
 
 export async function browse(t) {
-  const server = await chromium.launchServer({ executablePath: process.env["CHROMIUM"] || "/usr/bin/chromium", args: flags, timeout: 60_000 });
+  const server = await chromium.launchServer({
+    executablePath: process.env["CHROMIUM"] || "/usr/bin/chromium",
+    args: flags,
+    timeout: 60_000,
+  });
   t.after(() => server.close());
   const browser = await chromium.connect(server.wsEndpoint());
   return { browser, pid: server.process().pid };
@@ -18,7 +31,8 @@ function note() {
     for (const e of list.getEntries()) b.tasks.push({ start: e.startTime, ms: e.duration });
   }).observe({ type: "longtask", buffered: true });
   new PerformanceObserver((list) => {
-    for (const e of list.getEntries()) if (e.name === "keydown" || e.name === "input") b.inputs.push(e.processingStart - e.startTime);
+    for (const e of list.getEntries())
+      if (e.name === "keydown" || e.name === "input") b.inputs.push(e.processingStart - e.startTime);
   }).observe({ type: "event", durationThreshold: 16 });
   // After a frame and the task that follows it, the drawing is on the screen.
   const painted = (then) => requestAnimationFrame(() => setTimeout(() => then(performance.now())));
@@ -40,7 +54,13 @@ function note() {
       const name = td?.closest("tr")?.dataset.name;
       if (name !== undefined) b.changes.set(`${name} ${td.textContent}`, performance.timeOrigin + performance.now());
     }
-  }).observe(document, { subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ["data-state"] });
+  }).observe(document, {
+    subtree: true,
+    childList: true,
+    characterData: true,
+    attributes: true,
+    attributeFilter: ["data-state"],
+  });
 }
 
 /** Opens a page, with its CPU slowed down by a factor. */
@@ -67,7 +87,9 @@ export async function visit(page, url) {
 /** Opens an address and returns the milliseconds until rows are on the screen. The page is closed then. */
 export async function firstRows(page, url) {
   await page.goto(url, { waitUntil: "commit" });
-  const took = await (await page.waitForFunction(() => window.bench.firstRows > 0 && window.bench.firstRows)).jsonValue();
+  const took = await (
+    await page.waitForFunction(() => window.bench.firstRows > 0 && window.bench.firstRows)
+  ).jsonValue();
   await page.close();
   return took;
 }
@@ -117,12 +139,17 @@ export async function ownTime(page, during) {
   const events = [];
   const take = ({ value }) => events.push(...value);
   page.cdp.on("Tracing.dataCollected", take);
-  await page.cdp.send("Tracing.start", { transferMode: "ReportEvents", categories: "disabled-by-default-devtools.timeline" });
+  await page.cdp.send("Tracing.start", {
+    transferMode: "ReportEvents",
+    categories: "disabled-by-default-devtools.timeline",
+  });
   await during();
   const end = new Promise((resolve) => page.cdp.once("Tracing.tracingComplete", resolve));
   await page.cdp.send("Tracing.end");
   await end;
   page.cdp.off("Tracing.dataCollected", take);
-  const main = new Set(events.filter((e) => e.name === "thread_name" && e.args.name === "CrRendererMain").map((e) => e.tid));
+  const main = new Set(
+    events.filter((e) => e.name === "thread_name" && e.args.name === "CrRendererMain").map((e) => e.tid),
+  );
   return Math.max(0, ...events.filter((e) => e.name === "RunTask" && main.has(e.tid)).map((e) => e.tdur ?? 0)) / 1000;
 }

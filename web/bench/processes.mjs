@@ -34,14 +34,18 @@ export function cpuOfAll(root) {
 }
 
 /** Returns the processes with these names that work in a directory. */
-export const running = (directory, names) => readdirSync("/proc").filter((name) => /^\d+$/.test(name)).map(Number).filter((pid) => {
-  try {
-    const [name, ...args] = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
-    return names.includes(name) && args.some((a) => a.includes(directory));
-  } catch {
-    return false; // The process has exited in the meantime.
-  }
-});
+export const running = (directory, names) =>
+  readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => {
+      try {
+        const [name, ...args] = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+        return names.includes(name) && args.some((a) => a.includes(directory));
+      } catch {
+        return false; // The process has exited in the meantime.
+      }
+    });
 
 /**
  * Waits until the machine is idle, because a cluster is busy for a while with newly started pods. Returns whether that

@@ -34,7 +34,9 @@ async function main() {
   // The figures of competitors, if they can be compared: at about the same number of pods, and at full CPU speed.
   const comparable = Math.abs(total - rivalPods) < rivalPods / 10;
   const rival = (figure, slow = 1) => (comparable && slow === 1 ? best[figure] : "");
-  console.log(`${total} pods; ${await rest(120) ? "the machine is at rest" : "THE MACHINE IS NOT AT REST"}, load ${load()}`);
+  console.log(
+    `${total} pods; ${(await rest(120)) ? "the machine is at rest" : "THE MACHINE IS NOT AT REST"}, load ${load()}`,
+  );
   const part = async (name, what) => {
     if (!only.test(name)) return;
     const mine = [];
@@ -57,7 +59,12 @@ async function main() {
     table.add("each further tab: upstream watches", "", (await upstream()) - watches, 0, rival("watches"));
     const live = await liveHeap(dashboard);
     await further();
-    table.add("(each further tab: what is live of it after a collection)", "MiB", ((await liveHeap(dashboard)) - live) / tabs, null);
+    table.add(
+      "(each further tab: what is live of it after a collection)",
+      "MiB",
+      ((await liveHeap(dashboard)) - live) / tabs,
+      null,
+    );
   });
   for (const slow of [1, 4]) {
     const at = slow === 1 ? "" : `, ${slow} times slower`;
@@ -87,7 +94,8 @@ async function main() {
       await visit(page, list);
       const times = [];
       const long = await tasks(page, async () => {
-        for (let i = 0; i < 4 * runs; i++) times.push(await filter(page, ["a", "ap", "app-1", "running 1/1", "zzz", ""][i % 6]));
+        for (let i = 0; i < 4 * runs; i++)
+          times.push(await filter(page, ["a", "ap", "app-1", "running 1/1", "zzz", ""][i % 6]));
       });
       table.add(`text filter${at}`, "ms", times, bar(large ? 150 : 30), rival("filter", slow));
       table.add(`its longest task${at}`, "ms", Math.max(0, ...long), bar(100));
@@ -120,13 +128,27 @@ async function main() {
   await part("assets", async (t) => {
     const page = await open(t, browser, 1);
     await visit(page, list);
-    const names = await page.evaluate(() => performance.getEntriesByType("resource").map((e) => e.name).filter((n) => n.includes("/static/") && !n.includes("svg")));
+    const names = await page.evaluate(() =>
+      performance
+        .getEntriesByType("resource")
+        .map((e) => e.name)
+        .filter((n) => n.includes("/static/") && !n.includes("svg")),
+    );
     let size = 0;
     for (const name of names) size += gzipSync(Buffer.from(await (await fetch(name)).arrayBuffer())).length;
-    table.add(`script and style of the first page, ${names.length} files, gzip`, "kB", size / 1000, 60, rival("assets"));
+    table.add(
+      `script and style of the first page, ${names.length} files, gzip`,
+      "kB",
+      size / 1000,
+      60,
+      rival("assets"),
+    );
   });
   table.print();
-  if (comparable) console.log("best rival: of Headlamp 0.45, kubewall 0.0.21 and Kite 0.7.8, on the same kind of machine, not in this run");
+  if (comparable)
+    console.log(
+      "best rival: of Headlamp 0.45, kubewall 0.0.21 and Kite 0.7.8, on the same kind of machine, not in this run",
+    );
   console.log(`load ${load()}`);
 
   // The history fills for its 5 minutes. Growth in the second half is permanent.
@@ -161,14 +183,18 @@ async function main() {
     const pods = await podsOf("/api/v1/namespaces/big/pods");
     const page = await open(t, browser, slow);
     await visit(page, `${list}?sort=namespace`);
-    const shown = await page.evaluate(() => [...document.querySelectorAll('#tbody tr[data-ns="big"]')].slice(0, 20).map((tr) => tr.dataset.name));
+    const shown = await page.evaluate(() =>
+      [...document.querySelectorAll('#tbody tr[data-ns="big"]')].slice(0, 20).map((tr) => tr.dataset.name),
+    );
     const seen = pods.filter((p) => shown.includes(p.name));
     if (seen.length === 0) throw new Error("no pod of the namespace big is on the screen");
     const delays = [], took = [], bytes = [];
     for (let i = 0; i < 60; i++) {
       const before = count.down;
       const w = await write(seen[i % seen.length]);
-      const drawn = await page.waitForFunction((key) => window.bench.changes.get(key), w.key).then((h) => h.jsonValue());
+      const drawn = await page
+        .waitForFunction((key) => window.bench.changes.get(key), w.key)
+        .then((h) => h.jsonValue());
       delays.push(drawn - w.begun);
       took.push(w.took);
       await pause(60);
@@ -178,12 +204,31 @@ async function main() {
     table.add(`API write to cell changed, p95${at}`, "ms", quantile(delays, 0.95), bar(60), rival("write95", slow));
     table.add(`(the write itself${at})`, "ms", median(took), null);
     if (slow === 1) table.add("bytes to the browser for one pod's change", "B", median(bytes), 320, rival("change"));
-    for (const [rate, times, change, bound] of [[100, 1, (s) => writeAt(pods, 100, s), bar], [1000, slow === 1 ? 3 : 1, (s) => churn(1000, s), () => null]]) {
+    for (const [rate, times, change, bound] of [
+      [100, 1, (s) => writeAt(pods, 100, s), bar],
+      [1000, slow === 1 ? 3 : 1, (s) => churn(1000, s), () => null],
+    ]) {
       const seconds = 30;
-      const got = { done: [], told: [], browser: [], longest: [], sum: [], delay: [], server: [], bytes: [], heap: [], rss: [] };
+      const got = {
+        done: [],
+        told: [],
+        browser: [],
+        longest: [],
+        sum: [],
+        delay: [],
+        server: [],
+        bytes: [],
+        heap: [],
+        rss: [],
+      };
       for (let i = 0; i < times; i++) {
         const heapBefore = await heap(page);
-        const [browserBefore, serverBefore, bytesBefore, rssBefore] = [cpuOfAll(pid), cpu(dashboard.child.pid), count.down, rss(dashboard.child.pid)];
+        const [browserBefore, serverBefore, bytesBefore, rssBefore] = [
+          cpuOfAll(pid),
+          cpu(dashboard.child.pid),
+          count.down,
+          rss(dashboard.child.pid),
+        ];
         const long = await tasks(page, async () => {
           const typing = rate === 1000 ? type(page, seconds) : null;
           const before = rate === 1000 ? await restartsOf(dashboard) : 0;
@@ -215,7 +260,12 @@ async function main() {
         table.add(`(${of}: server RSS grew)`, "MiB", got.rss, null, theirs("growth"));
       }
       // With two cores, a task waits while the API server and the writer use both.
-      table.add(`(${of}, and 5 s more: longest task by its own processor time)`, "ms", await ownTime(page, () => change(5)), null);
+      table.add(
+        `(${of}, and 5 s more: longest task by its own processor time)`,
+        "ms",
+        await ownTime(page, () => change(5)),
+        null,
+      );
     }
   }
 }
@@ -230,7 +280,9 @@ async function restartsOf(dashboard) {
 // Serves only the table of a page's HTML, as a file. No page with these rows can be faster. Returns its address.
 async function bareRows(t, list) {
   const [table] = /<table[^]*<\/table>/.exec(await (await fetch(list)).text());
-  const server = createServer((_, response) => response.setHeader("Content-Type", "text/html; charset=utf-8").end(`<!doctype html><title>Rows</title>${table}`));
+  const server = createServer((_, response) =>
+    response.setHeader("Content-Type", "text/html; charset=utf-8").end(`<!doctype html><title>Rows</title>${table}`),
+  );
   server.listen(0, "127.0.0.1");
   t.after(() => server.close());
   await once(server, "listening");
@@ -249,7 +301,12 @@ async function type(page, seconds) {
 // Returns how many watches of pods the API server serves.
 async function upstream() {
   const text = await metrics();
-  const lines = text.split("\n").filter((l) => l.startsWith("apiserver_longrunning_requests{") && l.includes('resource="pods"') && l.includes('verb="WATCH"'));
+  const lines = text
+    .split("\n")
+    .filter(
+      (l) =>
+        l.startsWith("apiserver_longrunning_requests{") && l.includes('resource="pods"') && l.includes('verb="WATCH"'),
+    );
   return lines.reduce((sum, l) => sum + Number(l.slice(l.lastIndexOf(" "))), 0);
 }
 

@@ -20,7 +20,13 @@ export class Table {
     const list = [figures].flat();
     const m = median(list);
     const off = Math.max(...list.map((v) => Math.abs(v - m)));
-    const row = [what, `${short(m)} ${unit}${list.length > 1 && m > 0 ? ` ±${Math.round((100 * off) / m)}%` : ""}`, bar === null ? "" : `${short(bar)} ${unit}`, bar === null ? "" : m <= bar ? "met" : "MISSED", rival];
+    const row = [
+      what,
+      `${short(m)} ${unit}${list.length > 1 && m > 0 ? ` ±${Math.round((100 * off) / m)}%` : ""}`,
+      bar === null ? "" : `${short(bar)} ${unit}`,
+      bar === null ? "" : m <= bar ? "met" : "MISSED",
+      rival,
+    ];
     this.rows.push(row);
     console.log(row.join(" | "));
   }

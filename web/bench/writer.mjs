@@ -9,7 +9,13 @@ import { running } from "./processes.mjs";
 
 export async function podsOf(where) {
   const { items } = await read(`${where}?limit=500`);
-  return items.filter((p) => p.status?.containerStatuses?.length > 0).map((p) => ({ name: p.metadata.name, path: `${where}/${p.metadata.name}/status`, statuses: p.status.containerStatuses }));
+  return items
+    .filter((p) => p.status?.containerStatuses?.length > 0)
+    .map((p) => ({
+      name: p.metadata.name,
+      path: `${where}/${p.metadata.name}/status`,
+      statuses: p.status.containerStatuses,
+    }));
 }
 
 let restarts = 1000;
@@ -34,7 +40,15 @@ export async function churn(rate, seconds) {
   const others = running(home, ["kube-controller-manager", "kube-scheduler", "kubelet"]);
   try {
     for (const pid of others) process.kill(pid, "SIGSTOP");
-    const { stdout } = await promisify(execFile)(path, ["churn", "--data-dir", home, "--rate", String(rate), "--for", `${seconds}s`]);
+    const { stdout } = await promisify(execFile)(path, [
+      "churn",
+      "--data-dir",
+      home,
+      "--rate",
+      String(rate),
+      "--for",
+      `${seconds}s`,
+    ]);
     return Number(stdout);
   } finally {
     for (const pid of others) process.kill(pid, "SIGCONT");

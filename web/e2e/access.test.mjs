@@ -15,13 +15,29 @@ const ofColours = ["color-contrast", "link-in-text-block"]; // the rules that an
 
 // Runs axe on the page, or on a part of it if the rest was checked before, in the light and the dark scheme.
 async function check(page, what, within = "html") {
-  for (const [colorScheme, runOnly] of [["light", { type: "tag", values: all }], ["dark", { type: "rule", values: ofColours }]]) {
+  for (const [colorScheme, runOnly] of [
+    ["light", { type: "tag", values: all }],
+    ["dark", { type: "rule", values: ofColours }],
+  ]) {
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    const found = await page.evaluate(async ([runOnly, within]) => {
-      for (const a of document.getAnimations()) a.finish(); // a highlight lasts only a moment
-      const { violations } = await window.axe.run(within === "html" ? document : within, { runOnly, resultTypes: ["violations"], preload: false });
-      return violations.map((v) => `${v.id}: ${v.help}: ${v.nodes.slice(0, 3).map((n) => `${n.target} ${n.failureSummary}`).join("; ")}`);
-    }, [runOnly, within]);
+    const found = await page.evaluate(
+      async ([runOnly, within]) => {
+        for (const a of document.getAnimations()) a.finish(); // a highlight lasts only a moment
+        const { violations } = await window.axe.run(within === "html" ? document : within, {
+          runOnly,
+          resultTypes: ["violations"],
+          preload: false,
+        });
+        return violations.map(
+          (v) =>
+            `${v.id}: ${v.help}: ${v.nodes
+              .slice(0, 3)
+              .map((n) => `${n.target} ${n.failureSummary}`)
+              .join("; ")}`,
+        );
+      },
+      [runOnly, within],
+    );
     assert.deepEqual(found, [], `${what}, ${colorScheme}`);
   }
 }
@@ -35,16 +51,29 @@ async function between(page) {
     const server = socket.connectToServer();
     way.socket = socket;
     socket.onMessage((text) => {
-      for (const m of [JSON.parse(text)].flat()) if (m.op === "subscribe" && ["rows", "table", "window"].includes(m.view)) way.ids.add(m.id);
+      for (const m of [JSON.parse(text)].flat())
+        if (m.op === "subscribe" && ["rows", "table", "window"].includes(m.view)) way.ids.add(m.id);
       server.send(text);
     });
     server.onMessage((text) => {
-      const mine = [JSON.parse(text)].flat().map((m) => (!way.ids.has(m.id) ? m : m.type === "state" && way.state !== null ? { ...m, ...way.state } : way.hold ? null : m)).filter((m) => m !== null);
+      const mine = [JSON.parse(text)]
+        .flat()
+        .map((m) =>
+          !way.ids.has(m.id)
+            ? m
+            : m.type === "state" && way.state !== null
+              ? { ...m, ...way.state }
+              : way.hold
+                ? null
+                : m,
+        )
+        .filter((m) => m !== null);
       if (mine.length > 0) socket.send(JSON.stringify(mine));
     });
   });
   way.tell = (state) => {
-    for (const id of way.ids) way.socket.send(JSON.stringify({ id, type: "state", since: new Date().toISOString(), reason: "", ...state }));
+    for (const id of way.ids)
+      way.socket.send(JSON.stringify({ id, type: "state", since: new Date().toISOString(), reason: "", ...state }));
   };
   return way;
 }
@@ -73,7 +102,13 @@ await test("accessibility", { timeout: 600_000 }, async (t) => {
     const page = await open(t);
     await page.routeWebSocket(/\/api\/v1\/live/, (socket) => {
       const server = socket.connectToServer();
-      server.onMessage((text) => socket.send(JSON.stringify([JSON.parse(text)].flat().map((m) => (m.type === "resources" ? { ...m, build: "another" } : m)))));
+      server.onMessage((text) =>
+        socket.send(
+          JSON.stringify(
+            [JSON.parse(text)].flat().map((m) => (m.type === "resources" ? { ...m, build: "another" } : m)),
+          ),
+        ),
+      );
     });
     await list(page);
     await page.locator("#build").waitFor();
@@ -166,7 +201,9 @@ await test("accessibility", { timeout: 600_000 }, async (t) => {
     await page.locator("#panel .timeline .foot").waitFor();
     await page.locator(".activity-line").click();
     await page.locator(".feed .foot").waitFor();
-    await patch(`/api/v1/namespaces/${where}/pods/${name}`, { metadata: { labels: { "e2e/scheme": "x" }, annotations: { "e2e/text": `${"long ".repeat(30)}x\u202ey` } } });
+    await patch(`/api/v1/namespaces/${where}/pods/${name}`, {
+      metadata: { labels: { "e2e/scheme": "x" }, annotations: { "e2e/text": `${"long ".repeat(30)}x\u202ey` } },
+    });
     await page.locator("#panel .happened .field").first().waitFor();
     await check(page, "changes, and the activity");
     await page.locator("#panel").getByRole("button", { name: /side/i }).click();
@@ -203,8 +240,17 @@ await test("accessibility", { timeout: 600_000 }, async (t) => {
 
   await t.test("an object's own page, tab by tab", async (t) => {
     const page = await open(t);
-    const crashing = (await read("/api/v1/namespaces/shop/pods")).items.find((p) => p.status.containerStatuses?.some((c) => c.state.waiting?.reason === "CrashLoopBackOff")).metadata.name;
-    for (const [tab, there] of Object.entries({ overview: '.verdict[data-verdict="Failed"]', yaml: ".line", changes: ".timeline .foot", events: ".events :is(li, .note p):visible", related: ".card", logs: ":is(.log-line, .logs .note h2)" })) {
+    const crashing = (await read("/api/v1/namespaces/shop/pods")).items.find((p) =>
+      p.status.containerStatuses?.some((c) => c.state.waiting?.reason === "CrashLoopBackOff"),
+    ).metadata.name;
+    for (const [tab, there] of Object.entries({
+      overview: '.verdict[data-verdict="Failed"]',
+      yaml: ".line",
+      changes: ".timeline .foot",
+      events: ".events :is(li, .note p):visible",
+      related: ".card",
+      logs: ":is(.log-line, .logs .note h2)",
+    })) {
       await page.goto(`${dashboard.url}o/core/v1/pods/shop/${crashing}?tab=${tab}`);
       await page.locator(`#object ${there}`).first().waitFor();
       await page.locator('#status[data-state="live"]').waitFor();
@@ -213,7 +259,11 @@ await test("accessibility", { timeout: 600_000 }, async (t) => {
     await create(maps, configMap("goes", { a: "b" }));
     await openLive(page, `${dashboard.url}o/core/v1/configmaps/${ns}/goes`);
     await remove(`${maps}/goes`);
-    await page.locator("#status", { hasText: "Deleted" }).or(page.locator("#object", { hasText: "deleted" })).first().waitFor();
+    await page
+      .locator("#status", { hasText: "Deleted" })
+      .or(page.locator("#object", { hasText: "deleted" }))
+      .first()
+      .waitFor();
     await check(page, "page of an object that is gone");
   });
 
@@ -226,7 +276,11 @@ await test("accessibility", { timeout: 600_000 }, async (t) => {
       await check(page, what);
     };
     await list(page, `${pods}?q=shop`);
-    await state("partly forbidden", { state: "live", reason: "you may not list the others.", namespaces: ["shop"] }, "Live");
+    await state(
+      "partly forbidden",
+      { state: "live", reason: "you may not list the others.", namespaces: ["shop"] },
+      "Live",
+    );
     await state("stale", { state: "stale", reason: "the watch was cut" }, "Stale");
     await state("failed with rows", { state: "failed", reason: "conversion webhook is away" }, "Failed");
     await state("forbidden with rows", { state: "forbidden", reason: "you may not any more" }, "Forbidden");
@@ -244,7 +298,11 @@ await test("accessibility", { timeout: 600_000 }, async (t) => {
     way.cut = false;
     way.hold = true;
     for (const [what, told, words] of [
-      ["asking", { state: "syncing" }, "Syncing"], ["syncing with a count", { state: "syncing", count: 3400 }, "Syncing"], ["forbidden", { state: "forbidden", reason: "you cannot list pods" }, "Forbidden"], ["failed", { state: "failed", reason: "conversion webhook is away" }, "Failed"], ["not served", { state: "absent", reason: "" }, "Not served"],
+      ["asking", { state: "syncing" }, "Syncing"],
+      ["syncing with a count", { state: "syncing", count: 3400 }, "Syncing"],
+      ["forbidden", { state: "forbidden", reason: "you cannot list pods" }, "Forbidden"],
+      ["failed", { state: "failed", reason: "conversion webhook is away" }, "Failed"],
+      ["not served", { state: "absent", reason: "" }, "Not served"],
     ]) {
       way.state = told;
       await page.goto(`${dashboard.url}r/batch/v1/jobs`);
@@ -257,7 +315,10 @@ await test("accessibility", { timeout: 600_000 }, async (t) => {
     way.hold = false;
     way.state = null;
     for (const [what, address, words] of [
-      ["empty", "r/core/v1/podtemplates", "No podtemplates"], ["no match", "r/core/v1/pods?q=nothing+has+this", "Nothing matches"], ["none with these labels", "r/core/v1/pods?labels=none%3Dnone", "No pods here"], ["a selector that cannot be read", "r/core/v1/pods?labels=%3D%3D%3D", "selector"],
+      ["empty", "r/core/v1/podtemplates", "No podtemplates"],
+      ["no match", "r/core/v1/pods?q=nothing+has+this", "Nothing matches"],
+      ["none with these labels", "r/core/v1/pods?labels=none%3Dnone", "No pods here"],
+      ["a selector that cannot be read", "r/core/v1/pods?labels=%3D%3D%3D", "selector"],
     ]) {
       await page.goto(dashboard.url + address);
       await page.locator("#note h2", { hasText: words }).waitFor();
@@ -316,15 +377,29 @@ await test("accessibility", { timeout: 600_000 }, async (t) => {
     await list(page);
     const seen = (page) => page.locator("#picker .group").evaluateAll((groups) => groups.map((g) => {
       const { textDecorationLine, fontWeight } = getComputedStyle(g.querySelector("summary"));
-      return { name: g.dataset.group, dead: textDecorationLine === "line-through" && fontWeight === "400", why: g.querySelector(".group-problem")?.textContent ?? "", kinds: g.querySelectorAll("a").length };
+      return {
+        name: g.dataset.group,
+        dead: textDecorationLine === "line-through" && fontWeight === "400",
+        why: g.querySelector(".group-problem")?.textContent ?? "",
+        kinds: g.querySelectorAll("a").length,
+      };
     }));
     const before = await seen(page);
     assert.deepEqual(before.filter((g) => g.dead || g.why !== ""), [], "some group is dead already");
     const services = "/apis/apiregistration.k8s.io/v1/apiservices";
     atEnd(t, () => remove(`${services}/v1.${group}`));
     await create(services, {
-      apiVersion: "apiregistration.k8s.io/v1", kind: "APIService", metadata: { name: `v1.${group}` },
-      spec: { group, version: "v1", groupPriorityMinimum: 100, versionPriority: 100, insecureSkipTLSVerify: true, service: { namespace: ns, name: "nobody-there" } },
+      apiVersion: "apiregistration.k8s.io/v1",
+      kind: "APIService",
+      metadata: { name: `v1.${group}` },
+      spec: {
+        group,
+        version: "v1",
+        groupPriorityMinimum: 100,
+        versionPriority: 100,
+        insecureSkipTLSVerify: true,
+        service: { namespace: ns, name: "nobody-there" },
+      },
     });
     await page.locator(`#picker [data-group="${group}"] .group-problem`).waitFor();
     await plain.goto(pods);
@@ -354,7 +429,13 @@ await test("accessibility", { timeout: 600_000 }, async (t) => {
     await page.setViewportSize({ width: 390, height: 800 });
     await check(page, "sharing kinds on a phone", "#sharing");
     await page.setViewportSize({ width: 1440, height: 900 });
-    await page.route("**/api/v1/shares", (route) => route.fulfill({ status: 503, contentType: "application/problem+json", body: JSON.stringify({ title: "Not now", status: 503, detail: "Try again." }) }));
+    await page.route("**/api/v1/shares", (route) =>
+      route.fulfill({
+        status: 503,
+        contentType: "application/problem+json",
+        body: JSON.stringify({ title: "Not now", status: 503, detail: "Try again." }),
+      }),
+    );
     await page.getByRole("button", { name: "Create link" }).click();
     await page.locator(".share-failed:visible", { hasText: "Not now. Try again." }).waitFor();
     await check(page, "a link that could not be made", "#sharing");
@@ -416,12 +497,25 @@ await test("accessibility", { timeout: 600_000 }, async (t) => {
     await page.keyboard.press("Control+k");
     await page.locator("#palette [role=option]").first().waitFor();
     await check(page, "palette on a phone", "#palette");
-    for (const [tab, there] of Object.entries({ overview: ".overview", yaml: ".line", changes: ".timeline .foot", events: ".events :is(li, .note p):visible", related: ":is(.card, .related-list li)", logs: ".log-line" })) {
+    for (const [tab, there] of Object.entries({
+      overview: ".overview",
+      yaml: ".line",
+      changes: ".timeline .foot",
+      events: ".events :is(li, .note p):visible",
+      related: ":is(.card, .related-list li)",
+      logs: ".log-line",
+    })) {
       await page.goto(`${pods}?open=shop/${name}&tab=${tab}`);
       await page.locator(`#panel ${there}`).first().waitFor();
       await check(page, `${tab} on a phone`, "#side");
     }
-    for (const [address, there] of [[`o/core/v1/pods/shop/${name}`, "#object .overview"], ["status", "#scopes tr"], ["compare?a=apps/v1/deployments/shop/checkout&b=catalog", "#difference[data-live]"], ["r/core/v1/pods?q=nothing+has+this", "#note h2"], ["nothing/here", ".note h1"]]) {
+    for (const [address, there] of [
+      [`o/core/v1/pods/shop/${name}`, "#object .overview"],
+      ["status", "#scopes tr"],
+      ["compare?a=apps/v1/deployments/shop/checkout&b=catalog", "#difference[data-live]"],
+      ["r/core/v1/pods?q=nothing+has+this", "#note h2"],
+      ["nothing/here", ".note h1"],
+    ]) {
       await page.goto(dashboard.url + address);
       await page.locator(there).first().waitFor();
       await check(page, `${address} on a phone`);
@@ -432,7 +526,18 @@ await test("accessibility", { timeout: 600_000 }, async (t) => {
     const page = await newPage(t, browser, { forcedColors: "active" });
     await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}&open=${ns}/a`);
     await page.locator("#panel .overview").waitFor();
-    const looks = (selector) => page.locator(selector).first().evaluate((e) => [e, ...e.children].map((e) => { const s = getComputedStyle(e); return `${s.backgroundColor} ${s.color} ${s.borderBottomColor}`; }).join());
+    const looks = (selector) =>
+      page
+        .locator(selector)
+        .first()
+        .evaluate((e) =>
+          [e, ...e.children]
+            .map((e) => {
+              const s = getComputedStyle(e);
+              return `${s.backgroundColor} ${s.color} ${s.borderBottomColor}`;
+            })
+            .join(),
+        );
     const differ = async (chosen, other) => {
       await page.locator(other).first().waitFor();
       assert.notEqual(await looks(chosen), await looks(other), chosen);
@@ -449,7 +554,16 @@ await test("accessibility", { timeout: 600_000 }, async (t) => {
   await t.test("without the page's script", async (t) => {
     const page = await open(t);
     await page.route(/\/static\/.*\.js/, (route) => route.fulfill({ contentType: "text/javascript", body: "" }));
-    for (const address of ["r/core/v1/pods", "r/core/v1/pods?from=100&sort=-name", "r/core/v1/pods?q=nothing+has+this", `o/core/v1/configmaps/${ns}/a`, `compare?a=core/v1/configmaps/${ns}/a&b=b`, "status", "nothing/here", "r/core/v1/pods?labels=%3D%3D%3D"]) {
+    for (const address of [
+      "r/core/v1/pods",
+      "r/core/v1/pods?from=100&sort=-name",
+      "r/core/v1/pods?q=nothing+has+this",
+      `o/core/v1/configmaps/${ns}/a`,
+      `compare?a=core/v1/configmaps/${ns}/a&b=b`,
+      "status",
+      "nothing/here",
+      "r/core/v1/pods?labels=%3D%3D%3D",
+    ]) {
       await page.goto(dashboard.url + address);
       await check(page, `${address} without script`);
     }

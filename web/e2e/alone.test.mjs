@@ -12,7 +12,11 @@ await test("a page whose socket cannot open", { timeout: 120_000 }, async (t) =>
   const ns = await namespace(t);
   const where = `/api/v1/namespaces/${ns}/configmaps`;
   const name = (i) => `map-${String(i).padStart(3, "0")}`;
-  await Promise.all(Array.from({ length: 130 }, (_, i) => create(where, configMap(name(i), { text: "x" }, { labels: { half: String(i % 2) } }))));
+  await Promise.all(
+    Array.from({ length: 130 }, (_, i) =>
+      create(where, configMap(name(i), { text: "x" }, { labels: { half: String(i % 2) } })),
+    ),
+  );
   const path = "/r/core/v1/configmaps";
   const list = `${new URL(dashboard.url).origin}${path}?ns=${ns}`;
   await until("all rows in the HTML", async () => (await (await fetch(list)).text()).includes("first 100 of 131"));
@@ -30,7 +34,11 @@ await test("a page whose socket cannot open", { timeout: 120_000 }, async (t) =>
     await page.goto(list);
     await alone(page);
     assert.equal(await status(page), "Not live");
-    await until("why", async () => /^Not live: Glasshouse answers, but no WebSocket to it can be opened, as where a proxy forbids them\. What is shown was read at \d\d:\d\d:\d\d;/.test(await page.locator("#banner").innerText()));
+    await until("why", async () =>
+      /^Not live: Glasshouse answers, but no WebSocket to it can be opened, as where a proxy forbids them\. What is shown was read at \d\d:\d\d:\d\d;/.test(
+        await page.locator("#banner").innerText(),
+      ),
+    );
     assert.equal((await names(page)).length, 100);
     await page.locator("#q").fill("typed");
     await page.locator(".skip").press("Enter");
@@ -87,7 +95,14 @@ await test("a page whose socket cannot open", { timeout: 120_000 }, async (t) =>
     await become("the rows that match", () => names(page), Array.from({ length: 10 }, (_, i) => name(i)));
     assert.equal(new URL(page.url()).searchParams.get("q"), "map-00");
     await page.locator("#panel [role=tab]").first().waitFor();
-    assert.deepEqual([await page.locator("html[data-alone]").count(), await page.locator("#banner").isHidden(), await page.locator("#filters button").isVisible()], [0, true, false]);
+    assert.deepEqual(
+      [
+        await page.locator("html[data-alone]").count(),
+        await page.locator("#banner").isHidden(),
+        await page.locator("#filters button").isVisible(),
+      ],
+      [0, true, false],
+    );
     await patch(`${where}/${name(2)}`, { data: { more: "y" } });
     await until("what changes", async () => (await row(page, name(2)))?.Data === "2");
   });

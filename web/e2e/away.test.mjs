@@ -31,8 +31,14 @@ await test("an API server that is away is said, and made up for", { timeout: 120
   await page.locator('#status[data-state="warn"]').waitFor({ timeout: 20_000 });
   const [, since] = stale.exec(await status(page)) ?? [];
   const told = await second();
-  assert.ok(since !== undefined && (cut > told || (cut <= since && since <= told)), `${await status(page)}, cut at ${cut}, told at ${told}`);
-  assert.match(await page.locator("#banner").innerText(), new RegExp(`^Stale since ${since}: .+What is shown may have changed since\\.$`, "s"));
+  assert.ok(
+    since !== undefined && (cut > told || (cut <= since && since <= told)),
+    `${await status(page)}, cut at ${cut}, told at ${told}`,
+  );
+  assert.match(
+    await page.locator("#banner").innerText(),
+    new RegExp(`^Stale since ${since}: .+What is shown may have changed since\\.$`, "s"),
+  );
   assert.equal(await page.locator("#rows[data-stale]").count(), 1);
   assert.match(await page.locator("#panel .status").innerText(), /^Stale since/);
   assert.doesNotMatch(await page.locator("#activity").innerText(), /Nothing has changed/, "that is not known");
@@ -40,16 +46,24 @@ await test("an API server that is away is said, and made up for", { timeout: 120
   const csv = await page.request.get(`${dashboard.url}api/v1/snapshot/core/v1/configmaps?ns=${ns}&format=csv`);
   const headers = csv.headers();
   assert.deepEqual([csv.status(), headers["glasshouse-state"]], [200, "stale"]);
-  assert.equal(await page.evaluate((at) => new Date(at).toTimeString().slice(0, 8), headers["glasshouse-since"]), since);
+  assert.equal(
+    await page.evaluate((at) => new Date(at).toTimeString().slice(0, 8), headers["glasshouse-since"]),
+    since,
+  );
   await page.locator("#export summary").click();
-  assert.equal(await page.locator("#export .doubt").innerText(), `Stale since ${since}: what is saved may have changed since.`);
+  assert.equal(
+    await page.locator("#export .doubt").innerText(),
+    `Stale since ${since}: what is saved may have changed since.`,
+  );
   await page.locator("#export summary").click();
 
   // The page cannot learn of these changes. The last known data stays readable.
   await remove(`${where}/goes`);
   await create(where, configMap("came", { a: "1", b: "2" }));
   await patch(`${where}/other`, { data: { meanwhile: "yes" } });
-  await until("the page to have heard of its second try", async () => /connect|refused|EOF|reset/i.test(await page.locator("#banner").innerText()));
+  await until("the page to have heard of its second try", async () =>
+    /connect|refused|EOF|reset/i.test(await page.locator("#banner").innerText()),
+  );
   assert.deepEqual(await names(), before);
   assert.equal((await row(page, "other")).Data, "1");
   assert.match(await status(page), new RegExp(`^Stale since ${since}$`));
@@ -58,7 +72,13 @@ await test("an API server that is away is said, and made up for", { timeout: 120
   const back = Date.now();
   await page.locator('#status[data-state="live"]').waitFor({ timeout: 30_000 });
   t.diagnostic(`live ${Date.now() - back} ms after its return`);
-  await become("the rows", async () => Object.fromEntries((await table(page)).rows.map((r) => [r.Name, r.Data])), Object.fromEntries((await read(where)).items.map((c) => [c.metadata.name, String(Object.keys(c.data ?? {}).length)])));
+  await become(
+    "the rows",
+    async () => Object.fromEntries((await table(page)).rows.map((r) => [r.Name, r.Data])),
+    Object.fromEntries(
+      (await read(where)).items.map((c) => [c.metadata.name, String(Object.keys(c.data ?? {}).length)]),
+    ),
+  );
   await page.locator("#panel .line", { hasText: "meanwhile:" }).waitFor();
   assert.equal(await page.locator("#banner").isHidden(), true);
   assert.equal(await page.locator("#rows[data-stale]").count(), 0);

@@ -31,7 +31,9 @@ await test("a base path behind a proxy", { timeout: 180_000 }, async (t) => {
       return a.status;
     }, `${base}/healthz`);
     assert.equal(answer, 200, "what is read without an Origin is served");
-    const refused = await (await page.request.get(`${proxy.origin}${base}/healthz`, { headers: { origin: proxy.origin } })).json();
+    const refused = await (
+      await page.request.get(`${proxy.origin}${base}/healthz`, { headers: { origin: proxy.origin } })
+    ).json();
     assert.match(refused.detail, new RegExp(`--allowed-origin=${proxy.origin}`));
   });
 
@@ -55,9 +57,13 @@ await test("a base path behind a proxy", { timeout: 180_000 }, async (t) => {
       await page.locator(`#panel [role=tab][aria-selected="true"]`, { hasText: tab }).waitFor();
     }
     await page.getByRole("tab", { name: "YAML" }).click();
-    await until("the YAML", async () => (await page.locator("#panel .line").allTextContents()).join("\n").includes("\n  name: a-1\n"));
+    await until("the YAML", async () =>
+      (await page.locator("#panel .line").allTextContents()).join("\n").includes("\n  name: a-1\n"),
+    );
     await patch(`${where}/a-1`, { data: { text: "changed" } });
-    await until("the change", async () => (await page.locator("#panel .line").allTextContents()).join("\n").includes("text: changed"));
+    await until("the change", async () =>
+      (await page.locator("#panel .line").allTextContents()).join("\n").includes("text: changed"),
+    );
     await page.reload();
     await until("the same after a reload", async () => (await page.locator("#panel h2").innerText()).endsWith("/a-1"));
     // Before that, the element that closes the object is a link.
@@ -66,7 +72,10 @@ await test("a base path behind a proxy", { timeout: 180_000 }, async (t) => {
     await page.keyboard.press("Control+k");
     await page.locator("#palette-box").waitFor();
     await page.keyboard.type("deploy");
-    await until("the kind in the palette", async () => (await page.locator('#palette [aria-selected="true"] .label').innerText()) === "Deployments");
+    await until(
+      "the kind in the palette",
+      async () => (await page.locator('#palette [aria-selected="true"] .label').innerText()) === "Deployments",
+    );
     await page.keyboard.press("Enter");
     await become("the kind chosen", () => path(page), `${base}/r/apps/v1/deployments`);
     await page.goBack();
@@ -105,5 +114,9 @@ await test("a base path behind a proxy", { timeout: 180_000 }, async (t) => {
     assert.match(await page.locator("#object").innerText(), /name: a-1/);
   });
 
-  assert.deepEqual(proxy.asked.filter((a) => !a.startsWith(`${base}/`) && a !== "/favicon.ico"), [], "all that was asked for is under the path");
+  assert.deepEqual(
+    proxy.asked.filter((a) => !a.startsWith(`${base}/`) && a !== "/favicon.ico"),
+    [],
+    "all that was asked for is under the path",
+  );
 });

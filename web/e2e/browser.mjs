@@ -5,11 +5,23 @@ import { chromium } from "playwright-core";
 import { ownTime } from "../bench/page.mjs";
 import { atEnd } from "./ending.mjs";
 
-const flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+const flags = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
 
 /** Launches a browser for a test file. */
 export async function browse(t, ...more) {
-  const browser = await chromium.launch({ executablePath: process.env["CHROMIUM"] || "/usr/bin/chromium", args: [...flags, ...more], timeout: 60_000 });
+  const browser = await chromium.launch({
+    executablePath: process.env["CHROMIUM"] || "/usr/bin/chromium",
+    args: [...flags, ...more],
+    timeout: 60_000,
+  });
   atEnd(t, () => browser.close());
   return browser;
 }
@@ -17,11 +29,19 @@ export async function browse(t, ...more) {
 // Runs in the page before any of its scripts.
 function listen() {
   window.e2e = { marked: [] };
-  document.addEventListener("securitypolicyviolation", (e) => void window.e2eBreach(`breach: ${e.violatedDirective} ${e.blockedURI} ${e.sample}`));
+  document.addEventListener(
+    "securitypolicyviolation",
+    (e) => void window.e2eBreach(`breach: ${e.violatedDirective} ${e.blockedURI} ${e.sample}`),
+  );
   // Highlights are short, so polling would miss them.
   new MutationObserver((list) => {
     for (const { target } of list) {
-      if (target.hasAttribute("data-changed") && target.matches("td, th")) window.e2e.marked.push({ row: target.closest("tr")?.dataset.name, text: target.textContent, title: target.getAttribute("title") });
+      if (target.hasAttribute("data-changed") && target.matches("td, th"))
+        window.e2e.marked.push({
+          row: target.closest("tr")?.dataset.name,
+          text: target.textContent,
+          title: target.getAttribute("title"),
+        });
     }
   }).observe(document, { attributes: true, attributeFilter: ["data-changed"], subtree: true });
 }
@@ -83,7 +103,9 @@ export async function longest(page, during) {
 /** Returns the texts of the drawn rows and of the header. */
 export const table = (page) => page.evaluate(() => {
   const head = [...document.querySelectorAll("#table thead th")].map((th) => th.textContent.trim());
-  const rows = [...document.querySelectorAll("#tbody tr[data-name]")].map((tr) => Object.fromEntries([...tr.children].map((td, i) => [head[i], td.textContent])));
+  const rows = [...document.querySelectorAll("#tbody tr[data-name]")].map((tr) =>
+    Object.fromEntries([...tr.children].map((td, i) => [head[i], td.textContent])),
+  );
   return { head, rows };
 });
 

@@ -16,15 +16,23 @@ await test("changes", { timeout: 240_000 }, async (t) => {
   // Returns each change as text: "Changed painter: data.a -1 +2".
   const told = (page) => page.evaluate(() => [...document.querySelectorAll(".timeline .happened")].map((e) => {
     const text = (from, what) => [...from.querySelectorAll(what)].map((x) => x.textContent);
-    const fields = [...e.querySelectorAll(".field")].map((f) => [f.querySelector(".path").textContent, ...text(f, "del").map((x) => `-${x}`), ...text(f, "ins").map((x) => `+${x}`)].join(" "));
-    return `${text(e, "header .op")[0]} ${text(e, "header .by").join("+")}${fields.length === 0 ? "" : `: ${fields.join(", ")}`}`;
+    const fields = [...e.querySelectorAll(".field")].map((f) =>
+      [
+        f.querySelector(".path").textContent,
+        ...text(f, "del").map((x) => `-${x}`),
+        ...text(f, "ins").map((x) => `+${x}`),
+      ].join(" "),
+    );
+    return `${text(e, "header .op")[0]} ` +
+      `${text(e, "header .by").join("+")}${fields.length === 0 ? "" : `: ${fields.join(", ")}`}`;
   }));
   const open = async (t, address, options) => {
     const page = await newPage(t, browser, options);
     await openLive(page, address);
     return page;
   };
-  const live = async (page) => until("the past", async () => (await page.locator(".kept").textContent()).includes(" since "));
+  const live = async (page) =>
+    until("the past", async () => (await page.locator(".kept").textContent()).includes(" since "));
 
   // The API server reports the time of the last write only to the second.
   const second = () => {
@@ -54,7 +62,10 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     // A page that is opened later receives the same changes from the history.
     const late = await open(t, `${list}&open=${ns}/one&tab=changes`);
     await become("the same changes", async () => (await told(late)).slice(0, 3), changed);
-    assert.match(await late.locator(".changes .foot").innerText(), /^Changes are kept since \d\d:\d\d:\d\d; of the time before nothing is known here\.$/);
+    assert.match(
+      await late.locator(".changes .foot").innerText(),
+      /^Changes are kept since \d\d:\d\d:\d\d; of the time before nothing is known here\.$/,
+    );
     assert.match(await late.locator(".happened time").first().getAttribute("title"), /^\d\d:\d\d:\d\d$/);
     await late.getByRole("button", { name: "Side by side" }).click();
     await late.locator('.diff[data-layout="split"] .pair').first().waitFor();
@@ -67,28 +78,47 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     await create(where, configMap("one", { a: "anew" }), { manager: "e2e-maker" });
     await second();
     await patch(`${where}/one`, { data: { a: "changed" } }, { manager: "e2e-painter" });
-    await become("its end and beginning", async () => (await told(late)).slice(0, 3), ["Changed e2e-painter Update: data.a -anew +changed", "Created e2e-maker Update", "Deleted author not told"]);
+    await become("its end and beginning", async () => (await told(late)).slice(0, 3), [
+      "Changed e2e-painter Update: data.a -anew +changed",
+      "Created e2e-maker Update",
+      "Deleted author not told",
+    ]);
 
     // By author and by path.
     await late.getByLabel("Filter changes by path or author").fill("e2e-painter data.b");
-    await become("what matches", () => told(late), [`Changed e2e-painter Update: data.b -${hostile}`, `Changed e2e-painter Update: data.b +${hostile}`]);
+    await become("what matches", () => told(late), [
+      `Changed e2e-painter Update: data.b -${hostile}`,
+      `Changed e2e-painter Update: data.b +${hostile}`,
+    ]);
     await late.getByLabel("Filter changes by path or author").fill("nobody");
     await late.locator(".foot", { hasText: "No change has that" }).waitFor();
   });
 
   await t.test("by names of containers, with authors field by field, and as a patch to copy", async (t) => {
     await create(`/apis/apps/v1/namespaces/${ns}/deployments`, deployment("web", 0));
-    const page = await open(t, tab("web", "apps/v1/deployments"), { permissions: ["clipboard-read", "clipboard-write"] });
+    const page = await open(t, tab("web", "apps/v1/deployments"), {
+      permissions: ["clipboard-read", "clipboard-write"],
+    });
     await live(page);
-    await patch(`/apis/apps/v1/namespaces/${ns}/deployments/web`, { spec: { template: { spec: { containers: [{ name: "main", image: "registry.example.com/e2e:2" }] } } } }, { type: "application/strategic-merge-patch+json", manager: "e2e-roller" });
+    await patch(
+      `/apis/apps/v1/namespaces/${ns}/deployments/web`,
+      { spec: { template: { spec: { containers: [{ name: "main", image: "registry.example.com/e2e:2" }] } } } },
+      { type: "application/strategic-merge-patch+json", manager: "e2e-roller" },
+    );
     const change = page.locator(".happened", { hasText: "spec.template.spec.containers[main].image" });
     await change.waitFor();
     assert.match(await change.locator(".who").innerText(), /e2e-roller/);
-    assert.deepEqual(await change.locator(".field", { hasText: "[main].image" }).locator("del, ins").allTextContents(), ["registry.example.com/e2e:1", "registry.example.com/e2e:2"]);
+    assert.deepEqual(
+      await change.locator(".field", { hasText: "[main].image" }).locator("del, ins").allTextContents(),
+      ["registry.example.com/e2e:1", "registry.example.com/e2e:2"],
+    );
     await change.getByRole("button", { name: "Copy patch" }).click();
     await change.getByRole("button", { name: "Copied" }).waitFor();
     const copied = JSON.parse(await page.evaluate(() => navigator.clipboard.readText()));
-    assert.deepEqual(copied.find((op) => op.path.endsWith("/image")), { op: "replace", path: "/spec/template/spec/containers/0/image", value: "registry.example.com/e2e:2" });
+    assert.deepEqual(
+      copied.find((op) => op.path.endsWith("/image")),
+      { op: "replace", path: "/spec/template/spec/containers/0/image", value: "registry.example.com/e2e:2" },
+    );
   });
 
   await t.test("heartbeats are one line, and thousands do not weigh", async (t) => {
@@ -96,18 +126,36 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     await create(leases, { metadata: { name: "beat" }, spec: { holderIdentity: "a", leaseDurationSeconds: 15 } });
     const page = await open(t, tab("beat", "coordination.k8s.io/v1/leases"));
     await live(page);
-    const beat = (n) => patch(`${leases}/beat`, { spec: { renewTime: new Date(1_800_000_000_000 + n * 1000).toISOString().replace("Z", "000Z") } }, { manager: "e2e-heart" });
+    const beat = (n) =>
+      patch(
+        `${leases}/beat`,
+        { spec: { renewTime: new Date(1_800_000_000_000 + n * 1000).toISOString().replace("Z", "000Z") } },
+        { manager: "e2e-heart" },
+      );
     for (let n = 0; n < 3; n++) await beat(n);
     await patch(`${leases}/beat`, { spec: { holderIdentity: "b" } }, { manager: "e2e-thief" });
     for (let n = 3; n < 5; n++) await beat(n);
-    const lines = () => page.evaluate(() => [...document.querySelectorAll(".timeline > .happened, .timeline > .quietly")].map((e) => e.querySelector("summary")?.firstChild.textContent ?? e.querySelector(".path").textContent));
-    await become("the lines", async () => (await lines()).slice(0, 3), ["2 quiet changes", "spec.holderIdentity", "3 quiet changes"]);
+    const lines = () =>
+      page.evaluate(() =>
+        [...document.querySelectorAll(".timeline > .happened, .timeline > .quietly")].map(
+          (e) => e.querySelector("summary")?.firstChild.textContent ?? e.querySelector(".path").textContent,
+        ),
+      );
+    await become("the lines", async () => (await lines()).slice(0, 3), [
+      "2 quiet changes",
+      "spec.holderIdentity",
+      "3 quiet changes",
+    ]);
     await page.locator(".quietly summary").first().click();
     await until("the two", async () => (await page.locator(".quietly[open] .happened").count()) === 2);
     await beat(5);
-    await until("a third, while it stays open", async () => (await page.locator(".quietly[open] .happened").count()) === 3);
+    await until(
+      "a third, while it stays open",
+      async () => (await page.locator(".quietly[open] .happened").count()) === 3,
+    );
 
-    for (let n = 0; n < 220; n++) await patch(`${leases}/beat`, { spec: { holderIdentity: `h${n}` } }, { manager: "e2e-thief" });
+    for (let n = 0; n < 220; n++)
+      await patch(`${leases}/beat`, { spec: { holderIdentity: `h${n}` } }, { manager: "e2e-thief" });
     await until("the newest", async () => (await page.locator(".turn ins").first().textContent()) === "h219");
     assert.equal(await page.locator(".timeline > .happened").count(), 200);
     await page.getByRole("button", { name: "Older" }).click();
@@ -121,7 +169,10 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     await live(page);
     await patch(`${secrets}/hush`, { stringData: { password: "e2e-second-secret" } });
     await page.locator(".untold", { hasText: "masked" }).waitFor();
-    assert.deepEqual(await page.locator(".happened").first().locator(".field").first().locator("del, ins").allTextContents(), ["(masked)", "(masked, change 1)"]);
+    assert.deepEqual(
+      await page.locator(".happened").first().locator(".field").first().locator("del, ins").allTextContents(),
+      ["(masked)", "(masked, change 1)"],
+    );
     await page.loaded();
     assert.ok(!page.wire.some((text) => /e2e-(first|second)-secret|ZTJlLXN|ZTJlLWZ/.test(text)));
   });
@@ -136,14 +187,24 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     assert.equal(await page.evaluate(() => document.activeElement?.id), "b");
     await page.locator(".others a", { hasText: "right" }).waitFor();
     await page.keyboard.type("righ");
-    await until("its name", async () => (await page.locator("#names option").evaluateAll((all) => all.map((o) => o.value))).includes(`${ns}/right`));
+    await until("its name", async () =>
+      (await page.locator("#names option").evaluateAll((all) => all.map((o) => o.value))).includes(`${ns}/right`),
+    );
     await page.keyboard.type("t");
     await page.keyboard.press("Enter");
     await page.locator('#status[data-state="live"]').waitFor();
     const count = () => page.locator("#count").innerText();
     await become("the differences", count, "2 differences");
-    if ((await page.locator('.diff[data-layout="split"]').count()) === 0) await page.getByRole("button", { name: "Side by side" }).click();
-    assert.deepEqual(await page.locator(".diff mark").allTextContents(), ["80", "8080", "front", "back", "left", "right"]);
+    if ((await page.locator('.diff[data-layout="split"]').count()) === 0)
+      await page.getByRole("button", { name: "Side by side" }).click();
+    assert.deepEqual(await page.locator(".diff mark").allTextContents(), [
+      "80",
+      "8080",
+      "front",
+      "back",
+      "left",
+      "right",
+    ]);
     assert.deepEqual(await page.locator(".diff .fold").allTextContents(), ["28 unchanged lines"]);
     await page.locator(".diff .fold").click();
     await until("all lines", async () => (await page.locator(".diff").innerText()).includes("line 15"));
@@ -168,18 +229,26 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     const plain = await newPage(t, browser, { javaScriptEnabled: false, allow: [/status of 404/] });
     await plain.goto(`${dashboard.url}compare?a=core/v1/configmaps/${ns}/left&b=right`);
     const texts = await plain.locator("pre.yaml").allInnerTexts();
-    assert.ok(texts.length === 2 && texts[0].includes("name: left") && texts[1].includes("name: right"), texts.join("---"));
+    assert.ok(
+      texts.length === 2 && texts[0].includes("name: left") && texts[1].includes("name: right"),
+      texts.join("---"),
+    );
     await plain.locator("#b").fill("nowhere");
     await plain.locator("#sides button").click();
     assert.match(await plain.locator(".side").last().innerText(), /Not found/);
     assert.match(await plain.locator(".side").first().innerText(), /name: left/);
-    const middles = await plain.locator(".side .note").evaluate((note) => [note, ...note.querySelectorAll("h2, p")].map((e) => {
-      const text = document.createRange();
-      text.selectNodeContents(e);
-      const { left, right } = (e === note ? e : text).getBoundingClientRect();
-      return Math.round((left + right) / 2);
-    }));
-    assert.ok(middles.length > 2 && middles.every((m) => Math.abs(m - middles[0]) <= 1), `what is wrong stands in the middle: ${middles}`);
+    const middles = await plain.locator(".side .note").evaluate((note) =>
+      [note, ...note.querySelectorAll("h2, p")].map((e) => {
+        const text = document.createRange();
+        text.selectNodeContents(e);
+        const { left, right } = (e === note ? e : text).getBoundingClientRect();
+        return Math.round((left + right) / 2);
+      }),
+    );
+    assert.ok(
+      middles.length > 2 && middles.every((m) => Math.abs(m - middles[0]) <= 1),
+      `what is wrong stands in the middle: ${middles}`,
+    );
   });
 
   await t.test("the activity of a list", async (t) => {
@@ -189,15 +258,20 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     await until("the row", () => row(page, "busy"));
     const line = page.locator(".activity-line");
     assert.match(await line.innerText(), /Nothing has changed in the columns of this list since \d\d:\d\d:\d\d/);
-    const scale = (replicas) => patch(`/apis/apps/v1/namespaces/${ns}/deployments/busy`, { spec: { replicas } }, { manager: "e2e-scaler" });
+    const scale = (replicas) =>
+      patch(`/apis/apps/v1/namespaces/${ns}/deployments/busy`, { spec: { replicas } }, { manager: "e2e-scaler" });
     await scale(1);
-    await until("what happened", async () => /\d\d:\d\d:\d\d\s*e2e-\w+\/busy.*(0\/0|0\/1|0) → /.test((await line.innerText()).replaceAll("\n", " ")));
+    await until("what happened", async () =>
+      /\d\d:\d\d:\d\d\s*e2e-\w+\/busy.*(0\/0|0\/1|0) → /.test((await line.innerText()).replaceAll("\n", " ")),
+    );
     assert.ok(!page.wire.some((f) => f.includes('"view":"changes"')), "the line is made of what comes anyway");
 
     await page.keyboard.press("a");
     assert.ok(await until("the subscription", () => page.wire.some((f) => f.includes('"view":"changes"'))));
     const entries = () => page.locator(".feed .what").allInnerTexts();
-    await until("who scaled it", async () => (await entries()).some((e) => /spec\.replicas 0 → 1/.test(e) && e.includes("e2e-scaler")));
+    await until("who scaled it", async () =>
+      (await entries()).some((e) => /spec\.replicas 0 → 1/.test(e) && e.includes("e2e-scaler")),
+    );
     assert.match(await page.locator(".activity-feed .kept").innerText(), /changes since \d\d:\d\d:\d\d$/);
     await page.getByLabel("Filter the activity").fill("spec.replicas e2e-scaler");
     await become("what matches", async () => (await entries()).length, 1);
@@ -221,7 +295,10 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     const higher = await height();
     assert.ok(higher > before);
     await page.reload();
-    await until("it to be open, and as high", async () => (await page.locator(".feed .what").count()) > 0 && (await height()) === higher);
+    await until(
+      "it to be open, and as high",
+      async () => (await page.locator(".feed .what").count()) > 0 && (await height()) === higher,
+    );
     await page.locator(".feed .what", { hasText: "spec.replicas 1 → 2" }).click();
     await page.locator("#panel .timeline .happened").first().waitFor();
     const { searchParams } = new URL(page.url());
@@ -230,7 +307,12 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     // Another list has another activity.
     await page.locator("#picker a", { hasText: /^ConfigMaps\d*$/ }).click();
     await page.locator("#heading", { hasText: "ConfigMaps" }).waitFor();
-    await api("PATCH", `${where}/left`, { data: { port: "81" } }, { type: "application/merge-patch+json", manager: "e2e-painter" });
+    await api(
+      "PATCH",
+      `${where}/left`,
+      { data: { port: "81" } },
+      { type: "application/merge-patch+json", manager: "e2e-painter" },
+    );
     await until("its own", async () => (await entries()).some((e) => /data\.port \S+ → 81/.test(e)));
     assert.ok(!(await entries()).some((e) => e.includes("spec.replicas")));
     await page.keyboard.press("a");
@@ -248,15 +330,26 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     const kept = () => page.locator(".activity-feed .kept").innerText();
     await until("several kinds", async () => /of (\d\d|[2-9]) kinds since \d\d:\d\d:\d\d$/.test(await kept()));
     await patch(`${where}/left`, { data: { port: "82" } }, { manager: "e2e-painter" });
-    await patch(`/apis/apps/v1/namespaces/${ns}/deployments/busy`, { spec: { replicas: 1 } }, { manager: "e2e-scaler" });
+    await patch(
+      `/apis/apps/v1/namespaces/${ns}/deployments/busy`,
+      { spec: { replicas: 1 } },
+      { manager: "e2e-scaler" },
+    );
     const both = async () => {
       const all = await entries();
-      const [map, deployment] = [all.findIndex((e) => /ConfigMap \S+\/left.*data\.port 81 → 82.*e2e-painter/.test(e)), all.findIndex((e) => /Deployment \S+\/busy.*spec\.replicas 0 → 1.*e2e-scaler/.test(e))];
+      const [map, deployment] = [
+        all.findIndex((e) => /ConfigMap \S+\/left.*data\.port 81 → 82.*e2e-painter/.test(e)),
+        all.findIndex((e) => /Deployment \S+\/busy.*spec\.replicas 0 → 1.*e2e-scaler/.test(e)),
+      ];
       return map >= 0 && deployment >= 0 && deployment < map;
     };
     await until("both, the later one first", both);
     const asked = page.wire.filter((f) => /"op":"subscribe".*"view":"changes"/.test(f)).map((f) => JSON.parse(f));
-    assert.deepEqual(asked.filter((o) => o.watched !== true).map((o) => o.resource), ["apps/v1/deployments"], "but for the list's own, before");
+    assert.deepEqual(
+      asked.filter((o) => o.watched !== true).map((o) => o.resource),
+      ["apps/v1/deployments"],
+      "but for the list's own, before",
+    );
     const { resources } = await (await page.request.get(`${dashboard.url}api/v1/resources`)).json();
     const watched = new Set(resources.filter((r) => r.state !== undefined && r.state !== "").map((r) => r.ref));
     for (const { resource } of asked) assert.ok(watched.has(resource), `${resource} is watched`);
@@ -270,6 +363,9 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     await page.reload();
     await until("both again", both);
     await page.getByRole("button", { name: "This list", exact: true }).click();
-    await until("the list's alone", async () => !(await entries()).some((e) => e.includes("busy")) && /changes since/.test(await kept()));
+    await until(
+      "the list's alone",
+      async () => !(await entries()).some((e) => e.includes("busy")) && /changes since/.test(await kept()),
+    );
   });
 });

@@ -22,11 +22,20 @@ export const apiServer = server;
 const agent = new Agent({ keepAlive: true, ca: Buffer.from(ca, "base64") });
 
 /** Sends a request. Throws on a response that is not 2xx, unless its status is in allowed. */
-export function api(method, where, body, { type = "application/json", allowed = [], manager = "e2e", plain = false } = {}) {
+export function api(
+  method,
+  where,
+  body,
+  { type = "application/json", allowed = [], manager = "e2e", plain = false } = {},
+) {
   const url = new URL(where, server);
   if (method !== "GET" && method !== "DELETE") url.searchParams.set("fieldManager", manager);
   const text = body === undefined ? undefined : JSON.stringify(body);
-  const headers = { authorization: `Bearer ${token}`, accept: "application/json", ...(text === undefined ? {} : { "content-type": type, "content-length": Buffer.byteLength(text) }) };
+  const headers = {
+    authorization: `Bearer ${token}`,
+    accept: "application/json",
+    ...(text === undefined ? {} : { "content-type": type, "content-length": Buffer.byteLength(text) }),
+  };
   return new Promise((resolve, reject) => {
     const r = request(url, { method, headers, agent, timeout: 20_000 }, (answer) => {
       const chunks = [];
@@ -58,17 +67,37 @@ export async function namespace(t) {
   await create("/api/v1/namespaces", { metadata: { name, labels: { "glasshouse/e2e": "" } } });
   atEnd(t, () => remove(`/api/v1/namespaces/${name}`));
   // The API server accepts Pods and Secrets only after the service account exists.
-  await until("the namespace's service account", async () => (await api("GET", `/api/v1/namespaces/${name}/serviceaccounts/default`, undefined, { allowed: [404] })).kind === "ServiceAccount");
+  await until(
+    "the namespace's service account",
+    async () =>
+      (await api("GET", `/api/v1/namespaces/${name}/serviceaccounts/default`, undefined, { allowed: [404] })).kind ===
+      "ServiceAccount",
+  );
   return name;
 }
 
 /** Returns a Deployment whose pods are run only by kwok. */
 export const deployment = (name, replicas, labels = {}) => ({
-  apiVersion: "apps/v1", kind: "Deployment", metadata: { name, labels: { app: name, ...labels } },
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: { name, labels: { app: name, ...labels } },
   spec: {
-    replicas, selector: { matchLabels: { app: name } },
-    template: { metadata: { labels: { app: name } }, spec: { containers: [{ name: "main", image: "registry.example.com/e2e:1", resources: { requests: { cpu: "1m", memory: "1Mi" } } }] } },
+    replicas,
+    selector: { matchLabels: { app: name } },
+    template: {
+      metadata: { labels: { app: name } },
+      spec: {
+        containers: [
+          { name: "main", image: "registry.example.com/e2e:1", resources: { requests: { cpu: "1m", memory: "1Mi" } } },
+        ],
+      },
+    },
   },
 });
 
-export const configMap = (name, data = {}, metadata = {}) => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name, ...metadata }, data });
+export const configMap = (name, data = {}, metadata = {}) => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name, ...metadata },
+  data,
+});

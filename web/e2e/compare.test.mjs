@@ -11,14 +11,21 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
   const dashboard = await Dashboard.start(t);
   const ns = await namespace(t);
   const where = `/api/v1/namespaces/${ns}/configmaps`;
-  const lines = (change) => Array.from({ length: 24_000 }, (_, i) => change(i, `line ${i} of what is the same in both`));
+  const lines = (change) =>
+    Array.from({ length: 24_000 }, (_, i) => change(i, `line ${i} of what is the same in both`));
   const one = lines((_, l) => l);
   const texts = {
     some: lines((i, l) => (i % 400 === 0 ? `${l}, but for this word` : l)),
     all: lines((i) => `another ${i * 7} with nothing in common`),
   };
   const long = "one line of words ".repeat(50_000);
-  const objects = [["one", one.join("\n")], ["some", texts.some.join("\n")], ["all", texts.all.join("\n")], ["long", long], ["longer", `${long.slice(0, 400_000)}AND ${long.slice(400_000)}`]];
+  const objects = [
+    ["one", one.join("\n")],
+    ["some", texts.some.join("\n")],
+    ["all", texts.all.join("\n")],
+    ["long", long],
+    ["longer", `${long.slice(0, 400_000)}AND ${long.slice(400_000)}`],
+  ];
   for (const [name, text] of objects) await create(where, configMap(name, { text }));
 
   const open = async (b, a = "one") => {
@@ -57,7 +64,10 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
     await become("the differences", () => count(page), "61 differences");
     await bounded(page);
     assert.ok((await page.evaluate(() => window.rests)) > 3, "the work rests");
-    assert.deepEqual(await page.locator(".diff mark").evaluateAll((all) => [...new Set(all.map((m) => m.textContent))].sort()), [", but for this word", "one", "some"]);
+    assert.deepEqual(
+      await page.locator(".diff mark").evaluateAll((all) => [...new Set(all.map((m) => m.textContent))].sort()),
+      [", but for this word", "one", "some"],
+    );
 
     // Folded lines are added in parts, and stay after a change.
     const fold = page.locator(".diff .fold", { hasText: "393 unchanged lines" }).first();
@@ -71,7 +81,12 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
     await bounded(page);
 
     // The focus stays at a button, a block or a name while everything is drawn again.
-    const focused = () => page.evaluate(() => [document.activeElement.className, document.activeElement.ariaLabel, document.activeElement.textContent.slice(0, 80)]);
+    const focused = () =>
+      page.evaluate(() => [
+        document.activeElement.className,
+        document.activeElement.ariaLabel,
+        document.activeElement.textContent.slice(0, 80),
+      ]);
     let times = 0;
     const stays = async (what) => {
       const before = await focused();
@@ -126,10 +141,17 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
     await until("more", async () => (await laid(page))[0] > 4000);
     // The focus continues at the start of the new lines.
     await become("the focus", () => page.evaluate(() => document.activeElement.ariaLabel), "More lines");
-    assert.equal(await page.evaluate(() => [...document.activeElement.previousElementSibling.querySelectorAll(".line")].at(-1).textContent), last);
+    assert.equal(
+      await page.evaluate(
+        () => [...document.activeElement.previousElementSibling.querySelectorAll(".line")].at(-1).textContent,
+      ),
+      last,
+    );
     await page.keyboard.press("Tab");
     assert.equal(await page.evaluate(() => document.activeElement.className), "fold");
-    await until("the rest", async () => /^2\d,\d\d\d more lines$/.test(await page.locator(".diff > .fold").last().innerText()));
+    await until("the rest", async () =>
+      /^2\d,\d\d\d more lines$/.test(await page.locator(".diff > .fold").last().innerText()),
+    );
 
     // Lines that were shown on request are shown again after a change.
     const left = async () => Number((await page.locator(".diff > .fold").last().innerText()).replace(/\D/g, ""));
@@ -148,10 +170,16 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
     assert.deepEqual(await page.locator(".diff mark").allTextContents(), ["AND ", "long", "longer"]);
     const ins = page.locator("ins.line", { hasText: "text:" });
     assert.ok((await ins.innerText()).length < 4000);
-    assert.ok((await ins.textContent()).replace(/\s+/g, " ").includes(objects[4][1].trim()), "all of it is there, to be found and copied");
+    assert.ok(
+      (await ins.textContent()).replace(/\s+/g, " ").includes(objects[4][1].trim()),
+      "all of it is there, to be found and copied",
+    );
     await ins.locator(".more").first().focus();
     await page.keyboard.press("Enter");
     await ins.locator(".rest:not([hidden]) .piece").first().waitFor({ state: "visible" });
-    assert.deepEqual(await page.evaluate(() => [document.activeElement.className, document.activeElement.ariaLabel]), ["rest", "More characters"]);
+    assert.deepEqual(await page.evaluate(() => [document.activeElement.className, document.activeElement.ariaLabel]), [
+      "rest",
+      "More characters",
+    ]);
   });
 });

@@ -20,7 +20,14 @@ const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa",
 function merged(t) {
   const folder = mkdtempSync(join(tmpdir(), "glasshouse-contexts-"));
   atEnd(t, () => rmSync(folder, { recursive: true }));
-  const all = { apiVersion: "v1", kind: "Config", "current-context": "of-admin", clusters: [], users: [], contexts: [] };
+  const all = {
+    apiVersion: "v1",
+    kind: "Config",
+    "current-context": "of-admin",
+    clusters: [],
+    users: [],
+    contexts: [],
+  };
   const add = (name, cluster, user, namespace) => {
     all.clusters.push({ name, cluster });
     all.users.push({ name, user });
@@ -29,10 +36,19 @@ function merged(t) {
   for (const who of ["admin", "limited"]) {
     const config = load(readFileSync(kubeconfig(who), "utf8"));
     const { context } = config.contexts.find((c) => c.name === config["current-context"]);
-    add(`of-${who}`, config.clusters.find((c) => c.name === context.cluster).cluster, config.users.find((u) => u.name === context.user).user, context.namespace);
+    add(
+      `of-${who}`,
+      config.clusters.find((c) => c.name === context.cluster).cluster,
+      config.users.find((u) => u.name === context.user).user,
+      context.namespace,
+    );
   }
   add("of-nobody", { server: "https://127.0.0.1:1" }, {});
-  add("of-a-stranger", { server: "https://127.0.0.1:1" }, { exec: { apiVersion: "client.authentication.k8s.io/v1", command: "false", interactiveMode: "Never" } });
+  add(
+    "of-a-stranger",
+    { server: "https://127.0.0.1:1" },
+    { exec: { apiVersion: "client.authentication.k8s.io/v1", command: "false", interactiveMode: "Never" } },
+  );
   const file = join(folder, "config");
   writeFileSync(file, JSON.stringify(all), { mode: 0o600 });
   return file;
@@ -49,7 +65,13 @@ await test("contexts", { timeout: 180_000 }, async (t) => {
     await page.locator("#cluster-pop button", { hasText: context }).first().click();
   };
   const check = async (page, what) => {
-    const found = await page.evaluate(async (values) => (await window.axe.run(document, { runOnly: { type: "tag", values } })).violations.map((v) => `${v.id}: ${v.help}`), tags);
+    const found = await page.evaluate(
+      async (values) =>
+        (await window.axe.run(document, { runOnly: { type: "tag", values } })).violations.map(
+          (v) => `${v.id}: ${v.help}`,
+        ),
+      tags,
+    );
     assert.deepEqual(found, [], what);
   };
   const liveAs = async (page, context) => {
@@ -65,8 +87,19 @@ await test("contexts", { timeout: 180_000 }, async (t) => {
     const covered = await page.context().newPage();
     await covered.goto(`${dashboard.url}status`);
     await page.locator("#cluster").click();
-    await become("the contexts", () => page.locator("#cluster-pop button .name").allInnerTexts(), ["of-a-stranger", "of-admin", "of-limited", "of-nobody"]);
-    assert.equal(await page.locator("#cluster-pop button[aria-current]").innerText().then((s) => s.split("\n")[0]), "of-admin");
+    await become("the contexts", () => page.locator("#cluster-pop button .name").allInnerTexts(), [
+      "of-a-stranger",
+      "of-admin",
+      "of-limited",
+      "of-nobody",
+    ]);
+    assert.equal(
+      await page
+        .locator("#cluster-pop button[aria-current]")
+        .innerText()
+        .then((s) => s.split("\n")[0]),
+      "of-admin",
+    );
     await page.locator("#cluster-pop button", { hasText: "of-limited" }).first().click();
     for (const p of [page, other, covered]) {
       await liveAs(p, "of-limited");
@@ -106,7 +139,9 @@ await test("contexts", { timeout: 180_000 }, async (t) => {
     await openLive(page, pods);
     await choose(page, "of-a-stranger");
     const note = page.locator("#cluster-pop [role=status]");
-    await until("why not", async () => /^of-admin stays as it was: .*executable false failed/.test(await note.innerText()));
+    await until("why not", async () =>
+      /^of-admin stays as it was: .*executable false failed/.test(await note.innerText()),
+    );
     await page.keyboard.press("Escape");
     await liveAs(page, "of-admin");
     await page.keyboard.type(":ctx stranger");
@@ -149,7 +184,10 @@ await test("contexts", { timeout: 180_000 }, async (t) => {
       await page.goto(`${dashboard.url}contexts`);
       await page.getByRole("button", { name: "of-nobody" }).waitFor();
       await check(page, `the contexts in ${colorScheme}`);
-      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nothing is wider than the screen");
+      assert.ok(
+        await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
+        "nothing is wider than the screen",
+      );
       await openLive(page, pods);
       if (width < 800) {
         await page.getByRole("button", { name: "Menu" }).click();

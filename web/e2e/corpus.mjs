@@ -34,14 +34,44 @@ const last = new Set(["limitranges", "resourcequotas"]);
 
 const template = { metadata: { labels: { app: "e2e" } }, spec: { containers: [{ name: "main", image: "e2e" }] } };
 const definition = {
-  group: "hostile.example.com", scope: "Namespaced", names: { plural: "scripts", singular: "script", kind: "Script", listKind: "ScriptList", shortNames: ["js"], categories: ["all"] },
-  versions: [{
-    name: "v1", served: true, storage: true, subresources: { status: {} },
-    additionalPrinterColumns: [{ name: "x", type: "string", jsonPath: ".spec.text" }, { name: "Ready", type: "string", jsonPath: ".status.conditions[0].message" }, { name: "Count", type: "string", jsonPath: ".spec.list" }],
-    schema: { openAPIV3Schema: { type: "object", properties: { spec: { type: "object", "x-kubernetes-preserve-unknown-fields": true }, status: { type: "object", "x-kubernetes-preserve-unknown-fields": true } } } },
-  }],
+  group: "hostile.example.com",
+  scope: "Namespaced",
+  names: {
+    plural: "scripts",
+    singular: "script",
+    kind: "Script",
+    listKind: "ScriptList",
+    shortNames: ["js"],
+    categories: ["all"],
+  },
+  versions: [
+    {
+      name: "v1",
+      served: true,
+      storage: true,
+      subresources: { status: {} },
+      additionalPrinterColumns: [
+        { name: "x", type: "string", jsonPath: ".spec.text" },
+        { name: "Ready", type: "string", jsonPath: ".status.conditions[0].message" },
+        { name: "Count", type: "string", jsonPath: ".spec.list" },
+      ],
+      schema: {
+        openAPIV3Schema: {
+          type: "object",
+          properties: {
+            spec: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+            status: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+          },
+        },
+      },
+    },
+  ],
 };
-const rules = { resourceRules: [{ operations: ["CONNECT"], apiGroups: ["none.example.com"], apiVersions: ["v1"], resources: ["nothing"] }] };
+const rules = {
+  resourceRules: [
+    { operations: ["CONNECT"], apiGroups: ["none.example.com"], apiVersions: ["v1"], resources: ["nothing"] },
+  ],
+};
 
 // Required fields for kinds that the demo cluster has no objects of, and fields that keep controllers away from an
 // object.
@@ -53,25 +83,51 @@ const bases = {
   replicasets: () => ({ spec: { replicas: 0, selector: { matchLabels: { app: "e2e" } }, template } }),
   deployments: () => ({ spec: { replicas: 0, selector: { matchLabels: { app: "e2e" } }, template } }),
   statefulsets: () => ({ spec: { replicas: 0, selector: { matchLabels: { app: "e2e" } }, template } }),
-  daemonsets: () => ({ spec: { selector: { matchLabels: { app: "e2e" } }, template: { ...template, spec: { ...template.spec, nodeSelector: { e2e: "none" } } } } }),
+  daemonsets: () => ({
+    spec: {
+      selector: { matchLabels: { app: "e2e" } },
+      template: { ...template, spec: { ...template.spec, nodeSelector: { e2e: "none" } } },
+    },
+  }),
   jobs: () => ({ spec: { suspend: true, template: { spec: { ...template.spec, restartPolicy: "Never" } } } }),
-  cronjobs: () => ({ spec: { suspend: true, schedule: "0 0 1 1 *", jobTemplate: { spec: { template: { spec: { ...template.spec, restartPolicy: "Never" } } } } } }),
+  cronjobs: () => ({
+    spec: {
+      suspend: true,
+      schedule: "0 0 1 1 *",
+      jobTemplate: { spec: { template: { spec: { ...template.spec, restartPolicy: "Never" } } } },
+    },
+  }),
   nodes: () => ({ spec: { unschedulable: true } }),
   namespaces: () => ({}),
   services: () => ({ spec: { type: "ExternalName", externalName: "example.com" } }),
   secrets: () => ({ type: "Opaque", data: {} }),
   serviceaccounts: () => ({}),
   persistentvolumes: ({ spec: { claimRef: _, ...spec } }) => ({ spec }),
-  persistentvolumeclaims: ({ spec: { accessModes, resources } }) => ({ spec: { accessModes, resources, storageClassName: "none" } }),
-  ipaddresses: () => ({ metadata: { name: "10.96.0.99" }, spec: { parentRef: { resource: "services", name: "none", namespace: "none" } } }),
+  persistentvolumeclaims: ({ spec: { accessModes, resources } }) => ({
+    spec: { accessModes, resources, storageClassName: "none" },
+  }),
+  ipaddresses: () => ({
+    metadata: { name: "10.96.0.99" },
+    spec: { parentRef: { resource: "services", name: "none", namespace: "none" } },
+  }),
   csistoragecapacities: () => ({ storageClassName: "none" }),
   volumeattachments: () => ({ spec: { attacher: "none", nodeName: "none", source: { persistentVolumeName: "none" } } }),
   volumeattributesclasses: () => ({ driverName: "none.example.com", parameters: { a: "b" } }),
   runtimeclasses: () => ({ handler: "none" }),
-  resourceslices: () => ({ spec: { driver: "none.example.com", pool: { name: "none", resourceSliceCount: 1 }, allNodes: true } }),
+  resourceslices: () => ({
+    spec: { driver: "none.example.com", pool: { name: "none", resourceSliceCount: 1 }, allNodes: true },
+  }),
   validatingadmissionpolicies: () => ({ spec: { matchConstraints: rules, validations: [{ expression: "true" }] } }),
   validatingadmissionpolicybindings: () => ({ spec: { policyName: "none", validationActions: ["Audit"] } }),
-  mutatingadmissionpolicies: () => ({ spec: { matchConstraints: rules, reinvocationPolicy: "Never", mutations: [{ patchType: "JSONPatch", jsonPatch: { expression: '[JSONPatch{op: "test", path: "/kind", value: "none"}]' } }] } }),
+  mutatingadmissionpolicies: () => ({
+    spec: {
+      matchConstraints: rules,
+      reinvocationPolicy: "Never",
+      mutations: [
+        { patchType: "JSONPatch", jsonPatch: { expression: '[JSONPatch{op: "test", path: "/kind", value: "none"}]' } },
+      ],
+    },
+  }),
   mutatingadmissionpolicybindings: () => ({ spec: { policyName: "none" } }),
   events: (o) => ({ ...o, metadata: {}, involvedObject: { kind: "Pod", name: "hostile" } }),
 };
@@ -90,8 +146,23 @@ export async function kinds() {
     const version = root.replace(/^\/apis?\//, "");
     const { resources } = await read(root);
     for (const r of resources) {
-      if (r.name.includes("/") || apart.has(r.name) || !["create", "list", "delete"].every((v) => r.verbs.includes(v)) || version === "events.k8s.io/v1") continue;
-      found.push({ ref: `${root === "/api/v1" ? "core/v1" : version}/${r.name}`, resource: r.name, kind: r.kind, version, root, path: `${root}/${r.name}`, namespaced: r.namespaced, status: resources.some((s) => s.name === `${r.name}/status`) });
+      if (
+        r.name.includes("/") ||
+        apart.has(r.name) ||
+        !["create", "list", "delete"].every((v) => r.verbs.includes(v)) ||
+        version === "events.k8s.io/v1"
+      )
+        continue;
+      found.push({
+        ref: `${root === "/api/v1" ? "core/v1" : version}/${r.name}`,
+        resource: r.name,
+        kind: r.kind,
+        version,
+        root,
+        path: `${root}/${r.name}`,
+        namespaced: r.namespaced,
+        status: resources.some((s) => s.name === `${r.name}/status`),
+      });
     }
   }
   return found.sort((a, b) => Number(last.has(a.resource)) - Number(last.has(b.resource)));
@@ -116,9 +187,19 @@ function* leaves(schema, all, path = [], above = []) {
   else if (schema.properties !== undefined) {
     for (const [name, s] of Object.entries(schema.properties)) yield* leaves(s, all, [...path, name], above);
   } else if (schema.additionalProperties) {
-    for (const name of [key, print]) for (const leaf of leaves(schema.additionalProperties, all, [...path, name], above)) yield { ...leaf, odd: name === print };
+    for (const name of [key, print])
+      for (const leaf of leaves(schema.additionalProperties, all, [...path, name], above))
+        yield { ...leaf, odd: name === print };
   } else if (schema.type === "object" || schema["x-kubernetes-preserve-unknown-fields"]) {
-    for (const p of [["text"], ["list", 0], [whole], ["conditions", 0, "type"], ["conditions", 0, "message"], ["conditions", 0, "reason"]]) yield { path: [...path, ...p], is: text };
+    for (const p of [
+      ["text"],
+      ["list", 0],
+      [whole],
+      ["conditions", 0, "type"],
+      ["conditions", 0, "message"],
+      ["conditions", 0, "reason"],
+    ])
+      yield { path: [...path, ...p], is: text };
   }
 }
 
@@ -131,7 +212,10 @@ function put(object, path, value) {
   });
 }
 
-const steps = (field) => [...field.matchAll(/\[([^\]]*)\]|([^.[\]]+)/g)].map((m) => (m[1] !== undefined && /^\d+$/.test(m[1]) ? Number(m[1]) : m[1] ?? m[2]));
+const steps = (field) =>
+  [...field.matchAll(/\[([^\]]*)\]|([^.[\]]+)/g)].map((m) =>
+    m[1] !== undefined && /^\d+$/.test(m[1]) ? Number(m[1]) : (m[1] ?? m[2]),
+  );
 const under = (path, field) => field.every((step, i) => path[i] === step);
 
 // Returns the leaves that caused a rejection: those that it names, or else the few that are nearest above them.
@@ -198,18 +282,38 @@ async function filled(base, found, value, send) {
 /**
  * Creates an object of a kind. Returns which of its strings are hostile. only limits the strings that become hostile.
  */
-export async function hostile(t, kind, ns, schemas, { called = "hostile", values = [whole, name, print], only = null } = {}) {
+export async function hostile(
+  t,
+  kind,
+  ns,
+  schemas,
+  { called = "hostile", values = [whole, name, print], only = null } = {},
+) {
   const { root, resource } = kind;
   const where = kind.namespaced ? `${root}/namespaces/${ns}/${resource}` : kind.path;
   const all = schemas[root];
-  const own = Object.values(all).find((s) => s["x-kubernetes-group-version-kind"]?.some((g) => g.kind === kind.kind && `${g.group === "" ? "" : `${g.group}/`}${g.version}` === kind.version));
+  const own = Object.values(all).find((s) =>
+    s["x-kubernetes-group-version-kind"]?.some(
+      (g) => g.kind === kind.kind && `${g.group === "" ? "" : `${g.group}/`}${g.version}` === kind.version,
+    ),
+  );
   const some = (list) => list.filter((l) => only === null || only.includes(l.path.join(".")));
-  const found = some([...leaves(own, all)].filter(({ path: [first, second] }) => !["apiVersion", "kind", "status"].includes(first) && (first !== "metadata" || ["annotations", "labels", "ownerReferences", "name"].includes(second))));
+  const found = some(
+    [...leaves(own, all)].filter(
+      ({ path: [first, second] }) =>
+        !["apiVersion", "kind", "status"].includes(first) &&
+        (first !== "metadata" || ["annotations", "labels", "ownerReferences", "name"].includes(second)),
+    ),
+  );
   const refused = [400, 403, 404, 405, 409, 422, 500];
   const base = await baseOf(kind);
   base.apiVersion = kind.version;
   base.kind = kind.kind;
-  base.metadata = { name: resource === "customresourcedefinitions" ? "scripts.hostile.example.com" : called, ownerReferences: [{ apiVersion: "none.example.com/v1", kind: "None", name: "none", uid: "none" }], ...base.metadata };
+  base.metadata = {
+    name: resource === "customresourcedefinitions" ? "scripts.hostile.example.com" : called,
+    ownerReferences: [{ apiVersion: "none.example.com/v1", kind: "None", name: "none", uid: "none" }],
+    ...base.metadata,
+  };
   if (resource === "events") base.involvedObject.namespace = ns;
   const post = (o, query) => api("POST", where + query, o, { allowed: refused, manager: print });
   const { object, taken } = await filled(base, found, values, post);
@@ -221,7 +325,12 @@ export async function hostile(t, kind, ns, schemas, { called = "hostile", values
     const states = some([...leaves(own, all)].filter(({ path: [first] }) => first === "status"));
     const now = await read(at);
     const send = (o, query) => api("PUT", `${at}/status${query}`, o, { allowed: refused, manager: print });
-    const filledIn = await filled({ ...now, metadata: { ...now.metadata, managedFields: undefined, resourceVersion: undefined } }, states, values, send);
+    const filledIn = await filled(
+      { ...now, metadata: { ...now.metadata, managedFields: undefined, resourceVersion: undefined } },
+      states,
+      values,
+      send,
+    );
     await send(filledIn.object, "");
     told = filledIn.taken;
   }
@@ -231,5 +340,7 @@ export async function hostile(t, kind, ns, schemas, { called = "hostile", values
 /** Returns the schemas of each group and version. */
 export async function schemasOf(list) {
   const roots = [...new Set(list.map((k) => k.root))];
-  return Object.fromEntries(await Promise.all(roots.map(async (root) => [root, (await read(`/openapi/v3${root}`)).components.schemas])));
+  return Object.fromEntries(
+    await Promise.all(roots.map(async (root) => [root, (await read(`/openapi/v3${root}`)).components.schemas])),
+  );
 }

@@ -25,7 +25,10 @@ export class Dashboard {
     this.user = user;
     this.log = [];
     const env = { ...process.env, KUBECONFIG: this.config ?? kubeconfig(user) };
-    const child = spawn(this.binary, ["--listen", `127.0.0.1:${port}`, "--log-format", "json", ...this.flags], { env, stdio: ["ignore", "ignore", "pipe"] });
+    const child = spawn(this.binary, ["--listen", `127.0.0.1:${port}`, "--log-format", "json", ...this.flags], {
+      env,
+      stdio: ["ignore", "ignore", "pipe"],
+    });
     this.child = child;
     const kill = () => child.kill("SIGKILL");
     process.once("exit", kill);

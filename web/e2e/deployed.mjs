@@ -13,7 +13,8 @@ import { within } from "./wait.mjs";
 
 const repository = new URL("../..", import.meta.url).pathname;
 const env = { ...process.env, KUBECONFIG: kubeconfig() };
-const kubectl = (...args) => execFileSync("kubectl", args, { env, stdio: ["ignore", "pipe", "pipe"], timeout: 120_000 });
+const kubectl = (...args) =>
+  execFileSync("kubectl", args, { env, stdio: ["ignore", "pipe", "pipe"], timeout: 120_000 });
 
 /** Applies a variant of deploy/kustomize, or of a copy of it, and waits for its pod. */
 export function deploy(t, variant, kustomize = join(repository, "deploy/kustomize")) {
@@ -32,7 +33,10 @@ export function deployTeam(t, own) {
   atEnd(t, () => rmSync(folder, { recursive: true }));
   cpSync(join(repository, "deploy/kustomize"), folder, { recursive: true });
   for (const file of ["ingress.yaml", "deployment.yaml"].map((name) => join(folder, "team", name))) {
-    writeFileSync(file, Object.entries(own).reduce((text, [theirs, ours]) => text.replaceAll(theirs, ours), readFileSync(file, "utf8")));
+    writeFileSync(
+      file,
+      Object.entries(own).reduce((text, [theirs, ours]) => text.replaceAll(theirs, ours), readFileSync(file, "utf8")),
+    );
   }
   const volume = join(repository, "test/deploy/testdata/volume.yaml");
   atEnd(t, () => kubectl("delete", "--ignore-not-found", "--timeout=90s", "-f", volume));
@@ -69,7 +73,11 @@ export class Forward {
   }
 
   async run(port) {
-    const child = spawn("kubectl", ["--namespace", "glasshouse", "port-forward", "deploy/glasshouse", `${port || ""}:8080`], { env, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(
+      "kubectl",
+      ["--namespace", "glasshouse", "port-forward", "deploy/glasshouse", `${port || ""}:8080`],
+      { env, stdio: ["ignore", "pipe", "pipe"] },
+    );
     this.child = child;
     this.said = [];
     const kill = () => child.kill("SIGKILL");

@@ -11,7 +11,11 @@ await test("filters", { timeout: 120_000 }, async (t) => {
   const browser = await browse(t);
   const dashboard = await Dashboard.start(t);
   const [ns, other] = [await namespace(t), await namespace(t)];
-  const put = (ns, name, keys, labels) => create(`/api/v1/namespaces/${ns}/configmaps`, configMap(name, Object.fromEntries(Array.from({ length: keys }, (_, i) => [`k${i}`, ""])), { labels }));
+  const put = (ns, name, keys, labels) =>
+    create(
+      `/api/v1/namespaces/${ns}/configmaps`,
+      configMap(name, Object.fromEntries(Array.from({ length: keys }, (_, i) => [`k${i}`, ""])), { labels }),
+    );
   await put(ns, "map-2", 11, { tier: "front" });
   await put(ns, "map-10", 9, { tier: "back" });
   await put(ns, "other", 2, {});
@@ -108,8 +112,13 @@ await test("filters", { timeout: 120_000 }, async (t) => {
 
   await t.test("a column that is not there is named, in any page", async (t) => {
     const few = await Dashboard.start(t, { flags: ["--page-rows", "2"] });
-    const words = "There is no column “colour” to sort by, and none “weight” to show; there are namespace, name, data, age.";
-    for (const [what, { url }, javaScriptEnabled] of [["of all rows", dashboard, true], ["of a window", few, true], ["without script", dashboard, false]]) {
+    const words =
+      "There is no column “colour” to sort by, and none “weight” to show; there are namespace, name, data, age.";
+    for (const [what, { url }, javaScriptEnabled] of [
+      ["of all rows", dashboard, true],
+      ["of a window", few, true],
+      ["without script", dashboard, false],
+    ]) {
       const page = await newPage(t, browser, { javaScriptEnabled });
       await until(`rows ${what}`, async () => {
         await page.goto(`${url}r/core/v1/configmaps?ns=${ns}&sort=colour&cols=data&cols=weight`);
@@ -117,13 +126,21 @@ await test("filters", { timeout: 120_000 }, async (t) => {
       });
       if (javaScriptEnabled) await page.locator('#status[data-state="live"]').waitFor();
       assert.equal(await page.locator("#covered").innerText(), words, what);
-      assert.deepEqual([(await names(page))[0], await page.locator("thead th").allInnerTexts()], ["map-10", ["Name", "Data"]], what);
+      assert.deepEqual(
+        [(await names(page))[0], await page.locator("thead th").allInnerTexts()],
+        ["map-10", ["Name", "Data"]],
+        what,
+      );
     }
   });
 
   await t.test("an address that leads nowhere says where to go", async (t) => {
     const page = await newPage(t, browser, { allow: [/status of 40[04]/] });
-    for (const [path, status] of [["r/example.org/v1/unicorns", 404], ["nothing/here", 404], ["r/core/v1/pods?colour=red", 400]]) {
+    for (const [path, status] of [
+      ["r/example.org/v1/unicorns", 404],
+      ["nothing/here", 404],
+      ["r/core/v1/pods?colour=red", 400],
+    ]) {
       const answer = await page.goto(dashboard.url + path);
       assert.equal(answer.status(), status, path);
       assert.match(answer.headers()["content-type"], /text\/html/);

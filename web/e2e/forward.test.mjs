@@ -27,7 +27,9 @@ await test("through kubectl port-forward", { timeout: 240_000 }, async (t) => {
   });
 
   await t.test("an end of kubectl is said at once, and made up for", async (t) => {
-    const page = await newPage(t, browser, { allow: [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/] });
+    const page = await newPage(t, browser, {
+      allow: [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/],
+    });
     await openLive(page, `${forward.url}r/core/v1/configmaps?ns=${ns}`);
     await until("the rows", () => row(page, "goes"));
     await page.evaluate(() => { window.e2e.same = true; });
@@ -51,7 +53,9 @@ await test("through kubectl port-forward", { timeout: 240_000 }, async (t) => {
   });
 
   await t.test("so is an end of the pod's program", async (t) => {
-    const page = await newPage(t, browser, { allow: [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/] });
+    const page = await newPage(t, browser, {
+      allow: [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/],
+    });
     await openLive(page, `${forward.url}r/core/v1/configmaps?ns=${ns}`);
     await until("the rows", () => row(page, "stays"));
     const { port } = forward;

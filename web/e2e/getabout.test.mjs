@@ -37,16 +37,27 @@ await test("getting about", { timeout: 240_000 }, async (t) => {
     await page.locator("#palette-box").waitFor();
     await page.keyboard.type("deploy");
     await become("the kind", () => chosen(page), "Deployments");
-    assert.equal(await page.locator("#palette-box").getAttribute("aria-activedescendant"), await page.locator('#palette [aria-selected="true"]').getAttribute("id"));
+    assert.equal(
+      await page.locator("#palette-box").getAttribute("aria-activedescendant"),
+      await page.locator('#palette [aria-selected="true"]').getAttribute("id"),
+    );
     await keys(page, "Enter");
-    await become("deployments of the same namespace", () => `${path(page)} ${query(page).get("ns")}`, `/r/apps/v1/deployments ${ns}`);
+    await become(
+      "deployments of the same namespace",
+      () => `${path(page)} ${query(page).get("ns")}`,
+      `/r/apps/v1/deployments ${ns}`,
+    );
     await page.goBack();
     await become("the rows", () => names(page), ["a-1", "a-2", "b-10"]);
 
     await page.locator("#jump").click();
     await page.keyboard.type("b 10");
     await become("the object", () => chosen(page), `${ns}/b-10`);
-    await until("what was looked through", async () => /^Looked through \d+ kinds, \d+ namespaces and the 4 configmaps of this page\./.test(await page.locator(".palette-through").innerText()));
+    await until("what was looked through", async () =>
+      /^Looked through \d+ kinds, \d+ namespaces and the 4 configmaps of this page\./.test(
+        await page.locator(".palette-through").innerText(),
+      ),
+    );
     await keys(page, "Enter");
     await become("the object open", () => query(page).get("open"), `${ns}/b-10`);
     await keys(page, "Escape");
@@ -86,7 +97,10 @@ await test("getting about", { timeout: 240_000 }, async (t) => {
     await become("another namespace's", found, [`${other}/remote`]);
     await page.locator("#palette input").fill("checkout");
     await until("another kind's", async () => (await found()).includes("shop/checkout"));
-    assert.match(await page.locator(".palette-through").innerText(), /On the server: (?=.*\d configmaps).*34 deployments/);
+    assert.match(
+      await page.locator(".palette-through").innerText(),
+      /On the server: (?=.*\d configmaps).*34 deployments/,
+    );
     await page.keyboard.press("Enter");
     await page.waitForURL(/deployments.*open=shop\/checkout/);
     await page.locator("#panel h2", { hasText: "shop/checkout" }).waitFor();
@@ -104,7 +118,11 @@ await test("getting about", { timeout: 240_000 }, async (t) => {
     await become("the namespace", () => chosen(page), "Deployments in data");
     await keys(page, "Enter");
     await become("the address", () => page.url(), `${dashboard.url}r/apps/v1/deployments?ns=data`);
-    for (const [word, said] of [["ctx", /one cluster/], ["q", /nothing to quit/], ["nosuchkind", /No kind is called “nosuchkind”/]]) {
+    for (const [word, said] of [
+      ["ctx", /one cluster/],
+      ["q", /nothing to quit/],
+      ["nosuchkind", /No kind is called “nosuchkind”/],
+    ]) {
       await page.keyboard.type(`:${word}`);
       await until(word, async () => said.test(await page.locator(".palette-words").innerText()));
       await keys(page, "Escape");
@@ -122,9 +140,43 @@ await test("getting about", { timeout: 240_000 }, async (t) => {
     await keys(page, "?");
     const help = page.locator("dialog.help");
     await help.waitFor();
-    const told = await help.locator("dl > div").evaluateAll((lines) => Object.fromEntries(lines.flatMap((l) => [...l.querySelectorAll("kbd")].map((k) => [k.textContent, l.querySelector("dd").textContent]))));
-    for (const key of ["/", "j", "k", "g", "G", "PgDn", "PgUp", "Enter", "Esc", "n", "y", "o", "[", "]", "p", "w", "s", "x", "t", "?", ":", "Ctrl K"]) assert.ok(told[key], `the help has no ${key}`);
-    const notices = await page.request.get(await help.getByRole("link", { name: "Third-party notices" }).evaluate((a) => a.href));
+    const told = await help
+      .locator("dl > div")
+      .evaluateAll((lines) =>
+        Object.fromEntries(
+          lines.flatMap((l) =>
+            [...l.querySelectorAll("kbd")].map((k) => [k.textContent, l.querySelector("dd").textContent]),
+          ),
+        ),
+      );
+    for (const key of [
+      "/",
+      "j",
+      "k",
+      "g",
+      "G",
+      "PgDn",
+      "PgUp",
+      "Enter",
+      "Esc",
+      "n",
+      "y",
+      "o",
+      "[",
+      "]",
+      "p",
+      "w",
+      "s",
+      "x",
+      "t",
+      "?",
+      ":",
+      "Ctrl K",
+    ])
+      assert.ok(told[key], `the help has no ${key}`);
+    const notices = await page.request.get(
+      await help.getByRole("link", { name: "Third-party notices" }).evaluate((a) => a.href),
+    );
     assert.match(await notices.text(), /^THIRD-PARTY NOTICES\n[^]*@dagrejs\/dagre/);
     await keys(page, "Escape");
     await help.waitFor({ state: "hidden" });
@@ -145,16 +197,31 @@ await test("getting about", { timeout: 240_000 }, async (t) => {
     await become("what arrows and Enter do", () => query(page).get("open"), `${ns}/a-1`);
     await keys(page, "Escape");
     await page.locator("#panel").waitFor({ state: "hidden" });
-    assert.deepEqual(await page.evaluate(() => [document.documentElement.dataset.theme, document.activeElement.id, document.querySelectorAll("dialog[open]").length]), ["", "table", 0]);
+    assert.deepEqual(
+      await page.evaluate(() => [
+        document.documentElement.dataset.theme,
+        document.activeElement.id,
+        document.querySelectorAll("dialog[open]").length,
+      ]),
+      ["", "table", 0],
+    );
     await keys(page, "Control+k");
     await page.locator("#palette-box").waitFor();
-    assert.deepEqual((await page.locator("#palette kbd").allInnerTexts()).filter((k) => k.length === 1 && k !== "↵"), [], "keys that do nothing are not offered");
+    assert.deepEqual(
+      (await page.locator("#palette kbd").allInnerTexts()).filter((k) => k.length === 1 && k !== "↵"),
+      [],
+      "keys that do nothing are not offered",
+    );
     await keys(page, "Escape");
     await turn(true);
     await openLive(page, list);
 
     await keys(page, "j", "y");
-    await become("YAML of the object at hand", () => `${query(page).get("open")} ${query(page).get("tab")}`, `${ns}/a-1 yaml`);
+    await become(
+      "YAML of the object at hand",
+      () => `${query(page).get("open")} ${query(page).get("tab")}`,
+      `${ns}/a-1 yaml`,
+    );
     await keys(page, "]");
     await become("the next object", () => query(page).get("open"), `${ns}/a-2`);
     await keys(page, "]", "[", "[");
@@ -174,8 +241,13 @@ await test("getting about", { timeout: 240_000 }, async (t) => {
     await become("sorted by the column chosen", () => query(page).get("sort"), "data");
     await keys(page, "s", "t", "d");
     await become("the other way round", () => query(page).get("sort"), "-data");
-    assert.deepEqual(await page.evaluate(() => [document.documentElement.dataset.theme, document.documentElement.dataset.density]), ["dark", "roomy"]);
-    await until("rows of that height", () => page.evaluate(() => document.querySelector("#tbody tr[data-name]").offsetHeight === 30));
+    assert.deepEqual(
+      await page.evaluate(() => [document.documentElement.dataset.theme, document.documentElement.dataset.density]),
+      ["dark", "roomy"],
+    );
+    await until("rows of that height", () =>
+      page.evaluate(() => document.querySelector("#tbody tr[data-name]").offsetHeight === 30),
+    );
     await keys(page, "u");
     await become("the link", () => page.evaluate(() => navigator.clipboard.readText()), page.url());
 
@@ -186,7 +258,10 @@ await test("getting about", { timeout: 240_000 }, async (t) => {
     assert.equal(await page.locator("dialog[open]").count(), 0);
     await keys(page, "Escape", "Escape");
     // Key combinations that the browser handles are left alone too.
-    await page.evaluate(() => { window.taken = []; document.addEventListener("keydown", (e) => window.taken.push(`${e.key} ${e.defaultPrevented}`)); });
+    await page.evaluate(() => {
+      window.taken = [];
+      document.addEventListener("keydown", (e) => window.taken.push(`${e.key} ${e.defaultPrevented}`));
+    });
     await keys(page, "Control+j", "Alt+t", "Shift+F1");
     assert.ok((await page.evaluate(() => window.taken)).every((k) => k.endsWith("false")));
   });
@@ -234,7 +309,11 @@ await test("getting about", { timeout: 240_000 }, async (t) => {
     assert.deepEqual(await head(), usual);
     await page.locator("#columns").click();
     const box = (name) => page.locator("#columns-pop label", { hasText: name }).locator("input");
-    await become("the columns that are there", () => page.locator("#columns-pop li", { hasText: "wide" }).locator(".name").allInnerTexts(), ["IP", "Node", "Nominated Node", "Readiness Gates"]);
+    await become(
+      "the columns that are there",
+      () => page.locator("#columns-pop li", { hasText: "wide" }).locator(".name").allInnerTexts(),
+      ["IP", "Node", "Nominated Node", "Readiness Gates"],
+    );
     await box("Restarts").uncheck();
     await page.locator("#columns-pop label", { hasText: /^Node/ }).first().locator("input").check();
     await become("the columns", head, ["Namespace", "Name", "Ready", "Status", "Age", "Node"]);
@@ -267,7 +346,10 @@ await test("getting about", { timeout: 240_000 }, async (t) => {
     const page = await open(t, `${dashboard.url}r/core/v1/configmaps?ns=${ns}`, { allow: [/^download: /] });
     const take = async (label) => {
       await keys(page, "x");
-      const [download] = await Promise.all([page.waitForEvent("download"), page.locator("#export a", { hasText: label }).first().click()]);
+      const [download] = await Promise.all([
+        page.waitForEvent("download"),
+        page.locator("#export a", { hasText: label }).first().click(),
+      ]);
       return { name: download.suggestedFilename(), text: await readFile(await download.path(), "utf8") };
     };
     await page.locator("#q").fill("a-");
@@ -294,24 +376,40 @@ await test("getting about", { timeout: 240_000 }, async (t) => {
 
   await t.test("the picker: pins, folding, a filter, and counts as they change", async (t) => {
     const page = await open(t, list);
-    const link = (ref, group) => page.locator(`#picker .group${group ? `[data-group="${group}"]` : ":not([data-group=Pinned])"} a[data-ref="${ref}"]`);
+    const link = (ref, group) =>
+      page.locator(
+        `#picker .group${group ? `[data-group="${group}"]` : ":not([data-group=Pinned])"} a[data-ref="${ref}"]`,
+      );
     const other = await page.context().newPage();
     await openLive(other, list);
     await link("apps/v1/deployments").hover();
     await page.getByRole("button", { name: "Pin Deployments" }).click();
     await keys(page, "p");
-    for (const tab of [page, other]) await become("the pins", () => tab.locator('#picker [data-group="Pinned"] .kind').allInnerTexts(), ["Deployments", "ConfigMaps"]);
+    for (const tab of [page, other])
+      await become("the pins", () => tab.locator('#picker [data-group="Pinned"] .kind').allInnerTexts(), [
+        "Deployments",
+        "ConfigMaps",
+      ]);
     await other.close();
     assert.equal(await page.locator("#picker .group").first().getAttribute("data-group"), "Pinned");
     await page.locator('#picker [data-group="Storage"] summary').click();
     await page.reload();
     await page.locator('#status[data-state="live"]').waitFor();
-    await become("the pins", () => page.locator('#picker [data-group="Pinned"] .kind').allInnerTexts(), ["Deployments", "ConfigMaps"]);
+    await become("the pins", () => page.locator('#picker [data-group="Pinned"] .kind').allInnerTexts(), [
+      "Deployments",
+      "ConfigMaps",
+    ]);
     assert.equal(await page.locator('#picker [data-group="Storage"]').getAttribute("open"), null);
     const seen = () => page.locator("#picker a:visible .kind").allInnerTexts();
-    for (const [typed, want] of [["pvc", ["PersistentVolumeClaims"]], ["storage.k8s.io class", ["StorageClasses", "VolumeAttributesClasses"]]]) {
+    for (const [typed, want] of [
+      ["pvc", ["PersistentVolumeClaims"]],
+      ["storage.k8s.io class", ["StorageClasses", "VolumeAttributesClasses"]],
+    ]) {
       await page.locator("#picker-filter").fill(typed);
-      await until(`what ${typed} finds`, async () => want.every((w) => seen().then((all) => all.includes(w))) && (await seen()).includes(want[0]));
+      await until(
+        `what ${typed} finds`,
+        async () => want.every((w) => seen().then((all) => all.includes(w))) && (await seen()).includes(want[0]),
+      );
     }
     await page.locator("#picker-filter").fill("unicorn");
     await page.locator(".picker-none", { hasText: "No kind is called “unicorn”." }).waitFor();

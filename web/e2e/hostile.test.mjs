@@ -13,22 +13,35 @@ import { until } from "./wait.mjs";
 
 // Finds elements that no template of this program created.
 function strangers() {
-  const found = [...document.querySelectorAll("img, iframe, object, embed, b:not(.labels b), i, style, base, math, video, svg:not(.lines), script:not([src^='/static/'])")].map((e) => e.outerHTML.slice(0, 200));
+  const found = [
+    ...document.querySelectorAll(
+      "img, iframe, object, embed, b:not(.labels b), i, style, base, math, video, svg:not(.lines), " +
+        "script:not([src^='/static/'])",
+    ),
+  ].map((e) => e.outerHTML.slice(0, 200));
   for (const e of document.querySelectorAll("*")) {
-    for (const a of e.attributes) if (/^on|^style$/i.test(a.name) && (a.name !== "style" || e.getAttribute("style").includes("e2e"))) found.push(`${e.tagName} ${a.name}`);
+    for (const a of e.attributes)
+      if (/^on|^style$/i.test(a.name) && (a.name !== "style" || e.getAttribute("style").includes("e2e")))
+        found.push(`${e.tagName} ${a.name}`);
     for (const name of ["href", "src", "action", "formaction", "xlink:href"]) {
       const to = e.getAttribute(name);
-      if (to !== null && new URL(to, location.href).origin !== location.origin && !to.startsWith("blob:")) found.push(`${e.tagName} leads to ${to}`);
+      if (to !== null && new URL(to, location.href).origin !== location.origin && !to.startsWith("blob:"))
+        found.push(`${e.tagName} leads to ${to}`);
     }
   }
   // Invisible characters, and those that change the writing direction, must be isolated and shown by their number.
-  const odd = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/;
+  const odd =
+    /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/;
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  for (let n = texts.nextNode(); n !== null; n = texts.nextNode()) if (odd.test(n.data) && n.parentElement.closest(".odd, datalist, option") === null) found.push(`odd text in ${n.parentElement.outerHTML.slice(0, 120)}`);
-  for (const e of document.querySelectorAll(".odd")) if (getComputedStyle(e).unicodeBidi !== "isolate") found.push("odd text is not apart");
+  for (let n = texts.nextNode(); n !== null; n = texts.nextNode())
+    if (odd.test(n.data) && n.parentElement.closest(".odd, datalist, option") === null)
+      found.push(`odd text in ${n.parentElement.outerHTML.slice(0, 120)}`);
+  for (const e of document.querySelectorAll(".odd"))
+    if (getComputedStyle(e).unicodeBidi !== "isolate") found.push("odd text is not apart");
   // The page's own isolating characters around a value separate it from its neighbors, and end with it.
   const within = (text) => (text ?? "").replace(/\u2068([^\u2066-\u2069]*)\u2069/g, "$1");
-  for (const e of document.querySelectorAll("[title], [aria-label]")) if (odd.test(within(e.title) + e.ariaLabel)) found.push(`odd title ${e.outerHTML.slice(0, 120)}`);
+  for (const e of document.querySelectorAll("[title], [aria-label]"))
+    if (odd.test(within(e.title) + e.ariaLabel)) found.push(`odd title ${e.outerHTML.slice(0, 120)}`);
   if (odd.test(document.title)) found.push("odd title of the page");
   if (window.e2e?.hit) found.push("a script ran");
   const wide = (e) => e !== null && e.scrollWidth > e.clientWidth + 1;
@@ -36,7 +49,8 @@ function strangers() {
   if (wide(document.getElementById("panel"))) found.push("the panel scrolls sideways");
   const top = document.querySelector("header.top");
   if (top.getBoundingClientRect().height !== 44 || top.scrollWidth > innerWidth) found.push("the header has grown");
-  for (const tr of document.querySelectorAll("#tbody tr[data-name]")) if (tr.getBoundingClientRect().height !== 24) found.push(`a row is ${tr.getBoundingClientRect().height} high`);
+  for (const tr of document.querySelectorAll("#tbody tr[data-name]"))
+    if (tr.getBoundingClientRect().height !== 24) found.push(`a row is ${tr.getBoundingClientRect().height} high`);
   return found;
 }
 
@@ -46,15 +60,27 @@ async function served(page, address) {
   const { strangers, yaml } = await page.evaluate(async ([address, own]) => {
     const answer = await fetch(address, { headers: { accept: "text/html" } });
     const all = [...new DOMParser().parseFromString(await answer.text(), "text/html").querySelectorAll("*")];
-    const odd = (a) => /^(on|style|srcdoc)/i.test(a.name) || (/^(href|src|action|formaction)$/.test(a.name) && !/^[/#]/.test(a.value));
-    return { strangers: all.filter((e) => !own.includes(e.localName) || [...e.attributes].some(odd)).map((e) => e.outerHTML.slice(0, 200)), yaml: all.find((e) => e.matches("pre.yaml"))?.textContent };
+    const odd = (a) =>
+      /^(on|style|srcdoc)/i.test(a.name) || (/^(href|src|action|formaction)$/.test(a.name) && !/^[/#]/.test(a.value));
+    return {
+      strangers: all
+        .filter((e) => !own.includes(e.localName) || [...e.attributes].some(odd))
+        .map((e) => e.outerHTML.slice(0, 200)),
+      yaml: all.find((e) => e.matches("pre.yaml"))?.textContent,
+    };
   }, [address, elements]);
   assert.deepEqual(strangers, [], address);
   return yaml;
 }
-const elements = "html head meta title link script body a header button span div nav input details summary p ul li main aside section h1 h2 form label table thead tbody tr th td footer dl dt dd datalist option kbd pre noscript".split(" ");
+const elements = (
+  "html head meta title link script body a header button span div nav input details summary p ul li main aside " +
+  "section h1 h2 form label table thead tbody tr th td footer dl dt dd datalist option kbd pre noscript"
+).split(" ");
 
-const cells = (csv) => [...csv.matchAll(/(?:^|,|\n)(?:"((?:[^"]|"")*)"|([^",\n]*))/g)].map((m) => (m[1] ?? m[2] ?? "").replaceAll('""', '"'));
+const cells = (csv) =>
+  [...csv.matchAll(/(?:^|,|\n)(?:"((?:[^"]|"")*)"|([^",\n]*))/g)].map((m) =>
+    (m[1] ?? m[2] ?? "").replaceAll('""', '"'),
+  );
 
 await test("hostile text", { timeout: 600_000 }, async (t) => {
   const browser = await browse(t);
@@ -71,42 +97,97 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
   const made = [];
   const queue = [...list];
   await Promise.all(Array.from({ length: 4 }, async () => {
-    for (let kind = queue.shift(); kind !== undefined; kind = queue.shift()) made.push(await hostile(t, kind, ns, schemas));
+    for (let kind = queue.shift(); kind !== undefined; kind = queue.shift())
+      made.push(await hostile(t, kind, ns, schemas));
   }));
   const strings = made.reduce((n, m) => n + m.paths.length, 0);
   passed(`${strings} strings of ${made.length} kinds hold it`);
   // A lower number would mean that the corpus is broken.
   assert.ok(strings > 800 && made.length > 50, `${strings} strings of ${made.length} kinds`);
-  const scripts = { ...list.find((k) => k.resource === "customresourcedefinitions"), ref: "hostile.example.com/v1/scripts" };
+  const scripts = {
+    ...list.find((k) => k.resource === "customresourcedefinitions"),
+    ref: "hostile.example.com/v1/scripts",
+  };
   const script = `/apis/hostile.example.com/v1/namespaces/${ns}/scripts`;
   const free = { [print]: whole, text: whole, list: [texts.formula, texts.link] };
-  await until("the custom resource", async () => (await create(script, { apiVersion: "hostile.example.com/v1", kind: "Script", metadata: { name: "hostile", annotations: { "e2e.example.com/a": whole } }, spec: free }, { allowed: [404] })).kind === "Script");
-  await patch(`${script}/hostile/status`, { status: { conditions: [{ type: print, status: whole, reason: texts.link, message: whole, lastTransitionTime: texts.control }], phase: texts.attribute } });
-  made.push({ ...scripts, kind: "Script", resource: "scripts", namespaced: true, name: "hostile", at: `${script}/hostile`, paths: ["metadata.annotations"] });
+  await until(
+    "the custom resource",
+    async () =>
+      (
+        await create(
+          script,
+          {
+            apiVersion: "hostile.example.com/v1",
+            kind: "Script",
+            metadata: { name: "hostile", annotations: { "e2e.example.com/a": whole } },
+            spec: free,
+          },
+          { allowed: [404] },
+        )
+      ).kind === "Script",
+  );
+  await patch(`${script}/hostile/status`, {
+    status: {
+      conditions: [
+        { type: print, status: whole, reason: texts.link, message: whole, lastTransitionTime: texts.control },
+      ],
+      phase: texts.attribute,
+    },
+  });
+  made.push({
+    ...scripts,
+    kind: "Script",
+    resource: "scripts",
+    namespaced: true,
+    name: "hostile",
+    at: `${script}/hostile`,
+    paths: ["metadata.annotations"],
+  });
 
   await t.test("in the list, and in each tab, of every kind", async (t) => {
     const page = await newPage(t, browser, { allow });
     const panel = page.locator("#panel");
-    const there = { yaml: "#panel .line", changes: "#panel .timeline .foot", events: "#panel .events :is(li, .note p):visible", related: "#panel :is(.card, .note h2)" };
+    const there = {
+      yaml: "#panel .line",
+      changes: "#panel .timeline .foot",
+      events: "#panel .events :is(li, .note p):visible",
+      related: "#panel :is(.card, .note h2)",
+    };
     // The page shows annotations exactly as they are.
     const annotated = async (m) => {
-      const { annotations = {} } = (await json(`api/v1/object/${m.ref}/${m.namespaced ? ns : "_"}/${encodeURIComponent(m.name)}`)).metadata;
+      const { annotations = {} } = (
+        await json(`api/v1/object/${m.ref}/${m.namespaced ? ns : "_"}/${encodeURIComponent(m.name)}`)
+      ).metadata;
       const said = await panel.locator(".annotations :is(pre, dd)").allTextContents();
-      for (const value of Object.values(annotations)) assert.ok(said.includes(value), `${m.resource}: the annotation ${JSON.stringify(value)} among ${JSON.stringify(said)}`);
+      for (const value of Object.values(annotations))
+        assert.ok(
+          said.includes(value),
+          `${m.resource}: the annotation ${JSON.stringify(value)} among ${JSON.stringify(said)}`,
+        );
     };
     for (const m of made) {
       const key = `${m.namespaced ? ns : "_"}/${m.name}`;
-      await openLive(page, `${dashboard.url}r/${m.ref}?${new URLSearchParams({ ...(m.namespaced ? { ns } : {}), q: m.name, cols: "wide", open: key })}`);
+      await openLive(
+        page,
+        `${dashboard.url}r/${m.ref}?` +
+          `${new URLSearchParams({ ...(m.namespaced ? { ns } : {}), q: m.name, cols: "wide", open: key })}`,
+      );
       await page.locator('#panel .status[data-state="live"]').waitFor();
       await panel.locator(".overview .pairs").first().waitFor();
       await until(`the row of ${m.resource}`, async () => (await table(page)).rows.length > 0);
       await harmless(page, `${m.resource}: list and overview`);
       await annotated(m);
-      const snapshot = await json(`api/v1/snapshot/${m.ref}?${new URLSearchParams({ ...(m.namespaced ? { ns } : {}), q: m.name })}`);
+      const snapshot = await json(
+        `api/v1/snapshot/${m.ref}?${new URLSearchParams({ ...(m.namespaced ? { ns } : {}), q: m.name })}`,
+      );
       const drawn = (await table(page)).rows;
       snapshot.columns.forEach((c, i) => {
         const text = String(snapshot.rows.find((r) => r.name === m.name).cells[i] ?? "");
-        if (/img|javascript:/.test(text) && !c.relative) assert.ok(drawn.some((r) => Object.values(r).includes(text)), `${m.resource}: the column ${c.name} has ${JSON.stringify(text)}, drawn are ${JSON.stringify(drawn)}`);
+        if (/img|javascript:/.test(text) && !c.relative)
+          assert.ok(
+            drawn.some((r) => Object.values(r).includes(text)),
+            `${m.resource}: the column ${c.name} has ${JSON.stringify(text)}, drawn are ${JSON.stringify(drawn)}`,
+          );
       });
       for (const [tab, place] of Object.entries(there)) {
         const button = page.locator(`#tab-${tab}`);
@@ -114,13 +195,21 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
         await button.click();
         await page.locator(place).first().waitFor();
         if (tab === "changes") {
-          const to = { metadata: { annotations: { "e2e.example.com": `${whole}${whole}`, "e2e.example.com/new": texts.attribute } } };
+          const to = {
+            metadata: {
+              annotations: { "e2e.example.com": `${whole}${whole}`, "e2e.example.com/new": texts.attribute },
+            },
+          };
           // A ControllerRevision is immutable.
           if ((await patch(m.at, to, { manager: print, allowed: [422] })).code === 422) continue;
           await panel.locator(".happened .by", { hasText: "<img src=x" }).first().waitFor();
           // The annotations of a Secret are masked.
           const masked = m.resource === "secrets";
-          assert.equal((await panel.locator(".timeline").textContent()).includes("</td></script><svg/onload="), !masked, `${m.resource}: a change`);
+          assert.equal(
+            (await panel.locator(".timeline").textContent()).includes("</td></script><svg/onload="),
+            !masked,
+            `${m.resource}: a change`,
+          );
           if (masked) continue;
         }
         await harmless(page, `${m.resource}: ${tab}`);
@@ -142,11 +231,21 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
 
   await t.test("of 10 KB", async (t) => {
     const page = await newPage(t, browser, { allow });
-    for (const kind of list.filter((k) => ["configmaps", "pods", "events", "persistentvolumes", "horizontalpodautoscalers"].includes(k.resource))) {
+    for (const kind of list.filter((k) =>
+      ["configmaps", "pods", "events", "persistentvolumes", "horizontalpodautoscalers"].includes(k.resource),
+    )) {
       const only = made.find((m) => m.ref === kind.ref).paths.slice(0, 80);
       const m = await hostile(t, kind, ns, schemas, { called: "long", values: [texts.long], only });
       assert.ok(m.paths.length > 1, `${m.paths.length} strings of ${m.resource}`);
-      await openLive(page, `${dashboard.url}r/${m.ref}?${new URLSearchParams({ ...(m.namespaced ? { ns } : {}), q: "long", cols: "wide", open: `${m.namespaced ? ns : "_"}/${m.name}` })}`);
+      await openLive(
+        page,
+        `${dashboard.url}r/${m.ref}?${new URLSearchParams({
+          ...(m.namespaced ? { ns } : {}),
+          q: "long",
+          cols: "wide",
+          open: `${m.namespaced ? ns : "_"}/${m.name}`,
+        })}`,
+      );
       await page.locator('#panel .status[data-state="live"]').waitFor();
       await page.locator("#panel .overview .pairs").first().waitFor();
       await harmless(page, `long ${m.resource}: list and overview`);
@@ -161,7 +260,14 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
     const formulas = ["=1+1", "+1", "-1", "@SUM(A1)", "＝1"];
     let n = 0;
     for (const text of [...Object.values(texts), ...formulas]) {
-      await create(`/api/v1/namespaces/${ns}/events`, { metadata: { name: `e${n++}` }, type: "Warning", reason: text.slice(0, 100), message: text, involvedObject: { kind: "Pod", namespace: ns, name: "none" }, lastTimestamp: now });
+      await create(`/api/v1/namespaces/${ns}/events`, {
+        metadata: { name: `e${n++}` },
+        type: "Warning",
+        reason: text.slice(0, 100),
+        message: text,
+        involvedObject: { kind: "Pod", namespace: ns, name: "none" },
+        lastTimestamp: now,
+      });
     }
     const page = await newPage(t, browser, { allow: [/^download/] });
     await openLive(page, `${dashboard.url}r/core/v1/events?ns=${ns}`);
@@ -169,7 +275,11 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
       const { rows } = await table(page);
       return rows.length >= n && rows;
     });
-    for (const text of [...Object.values(texts), ...formulas]) assert.ok(shown.some((r) => r.Message === text && r.Reason === text.slice(0, 100)), JSON.stringify(text.slice(0, 80)));
+    for (const text of [...Object.values(texts), ...formulas])
+      assert.ok(
+        shown.some((r) => r.Message === text && r.Reason === text.slice(0, 100)),
+        JSON.stringify(text.slice(0, 80)),
+      );
     await harmless(page, "events");
     // The pieces of a text are in the order in which they were written.
     const places = await page.locator("#tbody td:has(.odd)").evaluateAll((all) => all.map((td) => {
@@ -181,29 +291,51 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
     }));
     assert.ok(places.length > 0);
     for (const lefts of places) assert.deepEqual(lefts, [...lefts].sort((a, b) => a - b));
-    for (const td of [page.locator("#tbody td:has(.odd)").first(), page.locator("#tbody td", { hasText: "<i>0123" }).first()]) {
+    for (const td of [
+      page.locator("#tbody td:has(.odd)").first(),
+      page.locator("#tbody td", { hasText: "<i>0123" }).first(),
+    ]) {
       await td.hover();
       await until("the title", () => td.getAttribute("title"));
     }
     await harmless(page, "titles");
     await page.keyboard.press("x");
-    const [download] = await Promise.all([page.waitForEvent("download"), page.locator('#export a[data-format="csv"][data-view="rows"]').first().click()]);
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.locator('#export a[data-format="csv"][data-view="rows"]').first().click(),
+    ]);
     const csv = cells(await text(await download.createReadStream()));
     assert.ok(csv.includes(`'${texts.formula}`) && csv.includes(texts.markup));
     assert.deepEqual(csv.filter((c) => /^[=+\-@\t\r\n＝＋－＠]/.test(c)), []);
   });
 
   await t.test("in names, which addresses are made of", async (t) => {
-    const names = [texts.markup.replace(/[/%]/g, ""), texts.link.replaceAll("/", ""), `a?b=c&d#e"'+ é\u202ef`, "system:e2e:x"];
+    const names = [
+      texts.markup.replace(/[/%]/g, ""),
+      texts.link.replaceAll("/", ""),
+      `a?b=c&d#e"'+ é\u202ef`,
+      "system:e2e:x",
+    ];
     const roles = `/apis/rbac.authorization.k8s.io/v1/namespaces/${ns}/roles`;
-    for (const name of names) await create(roles, { apiVersion: "rbac.authorization.k8s.io/v1", kind: "Role", metadata: { name, labels: { e2e: "names" } }, rules: [] });
+    for (const name of names)
+      await create(roles, {
+        apiVersion: "rbac.authorization.k8s.io/v1",
+        kind: "Role",
+        metadata: { name, labels: { e2e: "names" } },
+        rules: [],
+      });
     const page = await newPage(t, browser);
     await openLive(page, `${dashboard.url}r/rbac.authorization.k8s.io/v1/roles?ns=${ns}&labels=e2e=names`);
     await until("the roles", async () => (await table(page)).rows.length === names.length);
     assert.deepEqual((await table(page)).rows.map((r) => r.Name).sort(), [...names].sort());
     await harmless(page, "roles");
     for (const name of names) {
-      await page.locator("#tbody tr[data-name]").nth((await table(page)).rows.findIndex((r) => r.Name === name)).locator("td").last().click();
+      await page
+        .locator("#tbody tr[data-name]")
+        .nth((await table(page)).rows.findIndex((r) => r.Name === name))
+        .locator("td")
+        .last()
+        .click();
       assert.equal(new URL(page.url()).searchParams.get("open"), `${ns}/${name}`);
       await page.locator('#panel .status[data-state="live"]').waitFor();
       assert.equal(await page.locator("#panel h2").textContent(), `${ns}/${name}`);
@@ -225,7 +357,8 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
     await page.keyboard.press("v");
     await page.locator("#columns-pop .pop-list li").first().waitFor();
     const columns = (await json(`api/v1/snapshot/${scripts.ref}?ns=${ns}`)).columns.map((c) => c.name);
-    for (const name of columns) assert.ok((await page.locator("#columns-pop .name").allTextContents()).includes(name), name);
+    for (const name of columns)
+      assert.ok((await page.locator("#columns-pop .name").allTextContents()).includes(name), name);
     await harmless(page, "columns");
     await page.keyboard.press("Escape");
     await page.keyboard.press("a");
@@ -250,11 +383,15 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
     await page.locator("#difference[data-live] .line", { hasText: "onerror=" }).first().waitFor();
     await harmless(page, "compare");
     // All containers of the demo write to the same file.
-    const pod = (await read("/api/v1/namespaces/shop/pods")).items.find((p) => p.status.phase === "Running").metadata.name;
+    const pod = (await read("/api/v1/namespaces/shop/pods")).items.find((p) => p.status.phase === "Running").metadata
+      .name;
     await page.goto(`${dashboard.url}o/core/v1/pods/shop/${pod}?tab=logs`);
     await page.locator(".log-line").first().waitFor();
     const all = Object.values(texts).map((text) => text.replaceAll(/[\r\n]+/g, " "));
-    appendFileSync(join(dirname(kubeconfig()), "pod-logs", "current.log"), [...all, "end of the hostile"].map((l) => `${new Date().toISOString()} stdout F ${l}\n`).join(""));
+    appendFileSync(
+      join(dirname(kubeconfig()), "pod-logs", "current.log"),
+      [...all, "end of the hostile"].map((l) => `${new Date().toISOString()} stdout F ${l}\n`).join(""),
+    );
     await page.locator(".log-line", { hasText: "end of the hostile" }).waitFor();
     const lines = await page.locator(".log-line").allTextContents();
     for (const text of [texts.markup, texts.attribute, texts.link]) assert.ok(lines.includes(text), text);
@@ -268,8 +405,16 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
     for (const text of [whole, texts.attribute]) {
       const e = encodeURIComponent(text);
       const addresses = [
-        ...["ns", "labels", "from"].map((p) => `r/core/v1/configmaps?${p}=${e}`), `r/core/v1/configmaps?ns=${ns}&q=${e}&sort=${e}&cols=${e}&cols=name&tab=${e}&at=${e}`, `r/core/v1/configmaps?open=${ns}/${e}&tab=${e}`,
-        `r/${e}/v1/pods`, `r/core/v1/${e}`, `o/core/v1/pods/${ns}/${e}`, `o/core/v1/configmaps/${ns}/hostile?tab=${e}`, `compare?a=${e}&b=${e}&hide=${e}`, `compare?a=core/v1/configmaps/${ns}/hostile&b=${e}`, e,
+        ...["ns", "labels", "from"].map((p) => `r/core/v1/configmaps?${p}=${e}`),
+        `r/core/v1/configmaps?ns=${ns}&q=${e}&sort=${e}&cols=${e}&cols=name&tab=${e}&at=${e}`,
+        `r/core/v1/configmaps?open=${ns}/${e}&tab=${e}`,
+        `r/${e}/v1/pods`,
+        `r/core/v1/${e}`,
+        `o/core/v1/pods/${ns}/${e}`,
+        `o/core/v1/configmaps/${ns}/hostile?tab=${e}`,
+        `compare?a=${e}&b=${e}&hide=${e}`,
+        `compare?a=core/v1/configmaps/${ns}/hostile&b=${e}`,
+        e,
       ];
       for (const address of addresses) {
         await page.goto(dashboard.url + address);
@@ -285,7 +430,10 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
     const page = await newPage(t, browser);
     await page.goto(`${dashboard.url}status`);
     for (const m of made) {
-      await served(page, `/r/${m.ref}?${new URLSearchParams({ ...(m.namespaced ? { ns } : {}), q: m.name, cols: "wide" })}`);
+      await served(
+        page,
+        `/r/${m.ref}?${new URLSearchParams({ ...(m.namespaced ? { ns } : {}), q: m.name, cols: "wide" })}`,
+      );
       const yaml = await served(page, `/o/${m.ref}/${m.namespaced ? ns : "_"}/${encodeURIComponent(m.name)}`);
       assert.ok(yaml.includes("window.e2e.hit=1"), m.ref);
     }

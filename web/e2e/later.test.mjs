@@ -24,7 +24,9 @@ await test("what comes later", { timeout: 120_000 }, async (t) => {
     assert.match(await plain.locator("#object").innerText(), /^Not found\n[^]*\nReload the page to look again\.$/);
     const page = await newPage(t, browser, missing);
     assert.equal((await page.goto(address)).status(), 404);
-    await page.locator("#object .banner", { hasText: "There is no such object now. Should it be made, it appears here." }).waitFor();
+    await page
+      .locator("#object .banner", { hasText: "There is no such object now. Should it be made, it appears here." })
+      .waitFor();
     assert.equal(await page.getByText("Reload the page").filter({ visible: true }).count(), 0);
     await create(configMaps, configMap("later", { text: "of the one that came" }));
     await page.locator("#object .overview").waitFor();
@@ -64,16 +66,28 @@ await test("what comes later", { timeout: 120_000 }, async (t) => {
     assert.match(await plain.locator("main").innerText(), /Reload the page to look again\.$/);
     atEnd(t, () => remove(`${crds}/${name}s.${name}.example.com`));
     await create(crds, {
-      apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", metadata: { name: `${name}s.${name}.example.com` },
-      spec: { group: `${name}.example.com`, scope: "Cluster", names: { plural: `${name}s`, kind: "Later" }, versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } } }] },
+      apiVersion: "apiextensions.k8s.io/v1",
+      kind: "CustomResourceDefinition",
+      metadata: { name: `${name}s.${name}.example.com` },
+      spec: {
+        group: `${name}.example.com`,
+        scope: "Cluster",
+        names: { plural: `${name}s`, kind: "Later" },
+        versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } } }],
+      },
     });
     await pages[0].locator("#heading", { hasText: `${name}s` }).waitFor();
     await pages[0].locator('#status[data-state="live"]').waitFor();
     await pages[1].locator("#object .banner", { hasText: "Should it be made" }).waitFor();
-    await create(`/apis/${name}.example.com/v1/${name}s`, { apiVersion: `${name}.example.com/v1`, kind: "Later", metadata: { name: "it" } });
+    await create(`/apis/${name}.example.com/v1/${name}s`, {
+      apiVersion: `${name}.example.com/v1`,
+      kind: "Later",
+      metadata: { name: "it" },
+    });
     await pages[1].locator("#object .overview").waitFor();
     await pages[0].locator('#tbody tr[data-name="it"]').waitFor();
-    for (const page of pages) assert.equal(await page.evaluate(() => history.state?.load), undefined, "it is not waited for any more");
+    for (const page of pages)
+      assert.equal(await page.evaluate(() => history.state?.load), undefined, "it is not waited for any more");
     for (const { page, end } of busy) {
       await page.locator(`#picker-groups a[data-ref="${ref}"]`).waitFor({ state: "attached" });
       assert.equal(await page.evaluate(() => window.e2e.same), true, "the page was loaded anew");
@@ -90,7 +104,9 @@ await test("what comes later", { timeout: 120_000 }, async (t) => {
     const body = (await other.text()).replace('data-ref="none.example.com/v1/nones"', 'data-ref="core/v1/configmaps"');
     await page.route("**/r/core/v1/configmaps", (route) => {
       loads.push(performance.now());
-      return loads.length < 3 ? route.fulfill({ status: 404, contentType: "text/html; charset=utf-8", body }) : route.continue();
+      return loads.length < 3
+        ? route.fulfill({ status: 404, contentType: "text/html; charset=utf-8", body })
+        : route.continue();
     });
     assert.match(body, /data-page="problem" data-ref="core.v1.configmaps"/);
     await page.goto(`${dashboard.url}r/core/v1/configmaps`);
@@ -124,7 +140,9 @@ await test("what comes later", { timeout: 120_000 }, async (t) => {
     await page.goto(address);
     await become("the words", () => words(page), `There is no namespace ${ns}-never.`);
     link.cut();
-    await until("what was known", async () => /^There was no namespace \S+-never at \d\d:\d\d:\d\d\.$/.test(await words(page)));
+    await until("what was known", async () =>
+      /^There was no namespace \S+-never at \d\d:\d\d:\d\d\.$/.test(await words(page)),
+    );
     await until("the same without script", async () => {
       await plain.goto(address);
       return /^There was no namespace \S+-never at \d{4}-\S+Z\.$/.test(await words(plain));

@@ -14,30 +14,46 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
   const dashboard = await Dashboard.start(t);
   const ns = await namespace(t);
 
-  await t.test("the server's rows are on the screen before the script begins, which it does without a frame, too", async (t) => {
-    const page = await newPage(t, browser);
-    await openLive(page, dashboard.url); // From now on, the server has rows to send.
-    await page.addInitScript(() => {
-      const frame = window.requestAnimationFrame;
-      window.requestAnimationFrame = () => 0;
-      document.addEventListener("DOMContentLoaded", () => setTimeout(() => {
-        window.early = { rows: document.querySelectorAll("#tbody tr[data-name]").length, begun: document.documentElement.dataset.begun !== undefined };
-        window.requestAnimationFrame = frame;
-      }, 100));
-    });
-    await openLive(page, dashboard.url);
-    const early = await page.evaluate(() => window.early);
-    assert.ok(early.rows > 20, `${early.rows} rows`);
-    assert.equal(early.begun, false);
-  });
+  await t.test(
+    "the server's rows are on the screen before the script begins, which it does without a frame, too",
+    async (t) => {
+      const page = await newPage(t, browser);
+      await openLive(page, dashboard.url); // From now on, the server has rows to send.
+      await page.addInitScript(() => {
+        const frame = window.requestAnimationFrame;
+        window.requestAnimationFrame = () => 0;
+        document.addEventListener("DOMContentLoaded", () =>
+          setTimeout(() => {
+            window.early = {
+              rows: document.querySelectorAll("#tbody tr[data-name]").length,
+              begun: document.documentElement.dataset.begun !== undefined,
+            };
+            window.requestAnimationFrame = frame;
+          }, 100),
+        );
+      });
+      await openLive(page, dashboard.url);
+      const early = await page.evaluate(() => window.early);
+      assert.ok(early.rows > 20, `${early.rows} rows`);
+      assert.equal(early.begun, false);
+    },
+  );
 
   await t.test("picks a kind, and sees a scale as it happens", async (t) => {
     await create(`/apis/apps/v1/namespaces/${ns}/deployments`, deployment("scaled", 1));
     const page = await newPage(t, browser);
     await openLive(page, dashboard.url);
     await page.evaluate(() => { window.e2e.same = true; });
-    const groups = await page.evaluate(() => Object.fromEntries([...document.querySelectorAll("#picker-groups .group")].map((g) => [g.dataset.group, [...g.querySelectorAll(".kind")].map((k) => k.textContent)])));
-    for (const kind of ["Pods", "Deployments", "StatefulSets", "DaemonSets", "Jobs", "CronJobs"]) assert.ok(groups["Workloads"]?.includes(kind), kind);
+    const groups = await page.evaluate(() =>
+      Object.fromEntries(
+        [...document.querySelectorAll("#picker-groups .group")].map((g) => [
+          g.dataset.group,
+          [...g.querySelectorAll(".kind")].map((k) => k.textContent),
+        ]),
+      ),
+    );
+    for (const kind of ["Pods", "Deployments", "StatefulSets", "DaemonSets", "Jobs", "CronJobs"])
+      assert.ok(groups["Workloads"]?.includes(kind), kind);
     assert.ok(groups["Network"]?.includes("Services"));
     assert.deepEqual(groups["data.example.com"], ["Backups"]);
     assert.deepEqual(groups["shop.example.com"], ["FeatureFlags"]);
@@ -57,8 +73,15 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
       const r = await row(page, "scaled");
       return r?.Ready === "3/3" && r["Up-to-date"] === "3" && r.Available === "3";
     });
-    const marked = await until("a cell that flashes", () => page.evaluate(() => window.e2e.marked.filter((m) => m.row === "scaled")));
-    assert.ok(marked.some((m) => /^\S+ → \S+\nChanged \d\d:\d\d:\d\d by kube-controller-manager \(status\)$/.test(m.title ?? "")), JSON.stringify(marked));
+    const marked = await until("a cell that flashes", () =>
+      page.evaluate(() => window.e2e.marked.filter((m) => m.row === "scaled")),
+    );
+    assert.ok(
+      marked.some((m) =>
+        /^\S+ → \S+\nChanged \d\d:\d\d:\d\d by kube-controller-manager \(status\)$/.test(m.title ?? ""),
+      ),
+      JSON.stringify(marked),
+    );
     await become("flashes to end", () => page.locator("#tbody [data-changed]").count(), 0);
     assert.equal(await page.evaluate(() => window.e2e.same), true, "the page was loaded anew");
     // The page shows what the API server returns.
@@ -71,20 +94,59 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
     const page = await newPage(t, browser);
     await openLive(page, `${dashboard.url}r/data.example.com/v1/backups`);
     await until("seeded rows", async () => (await table(page)).rows.length > 0);
-    assert.deepEqual((await table(page)).head, ["Namespace", "Name", "Source", "Schedule", "Phase", "GiB", "Last Run", "Age"]);
+    assert.deepEqual((await table(page)).head, [
+      "Namespace",
+      "Name",
+      "Source",
+      "Schedule",
+      "Phase",
+      "GiB",
+      "Last Run",
+      "Age",
+    ]);
     await page.keyboard.press("w");
-    await become("the wide columns", async () => (await table(page)).head, ["Namespace", "Name", "Source", "Schedule", "Phase", "GiB", "Last Run", "Target", "Age"]);
+    await become("the wide columns", async () => (await table(page)).head, [
+      "Namespace",
+      "Name",
+      "Source",
+      "Schedule",
+      "Phase",
+      "GiB",
+      "Last Run",
+      "Target",
+      "Age",
+    ]);
     assert.match(page.url(), /cols=wide/);
 
-    await create(`${where}/${ns}/backups`, { apiVersion: "data.example.com/v1", kind: "Backup", metadata: { name: "fresh" }, spec: { source: "orders", schedule: "0 1 * * *", target: "s3://e2e" } });
+    await create(`${where}/${ns}/backups`, {
+      apiVersion: "data.example.com/v1",
+      kind: "Backup",
+      metadata: { name: "fresh" },
+      spec: { source: "orders", schedule: "0 1 * * *", target: "s3://e2e" },
+    });
     await until("the new object", () => row(page, "fresh"));
     const ran = new Date(Date.now() - 30_000).toISOString();
-    await patch(`${where}/${ns}/backups/fresh/status`, { status: { phase: "Succeeded", sizeGiB: 42, lastRunTime: ran } });
+    await patch(`${where}/${ns}/backups/fresh/status`, {
+      status: { phase: "Succeeded", sizeGiB: 42, lastRunTime: ran },
+    });
     const r = await until("its status", async () => {
       const r = await row(page, "fresh");
       return r?.GiB === "42" && r;
     });
-    assert.deepEqual({ ...r, Age: "", "Last Run": "" }, { Namespace: ns, Name: "fresh", Source: "orders", Schedule: "0 1 * * *", Phase: "Succeeded", GiB: "42", "Last Run": "", Target: "s3://e2e", Age: "" });
+    assert.deepEqual(
+      { ...r, Age: "", "Last Run": "" },
+      {
+        Namespace: ns,
+        Name: "fresh",
+        Source: "orders",
+        Schedule: "0 1 * * *",
+        Phase: "Succeeded",
+        GiB: "42",
+        "Last Run": "",
+        Target: "s3://e2e",
+        Age: "",
+      },
+    );
     for (const r of (await table(page)).rows) {
       if (r["Last Run"] !== "" && r["Last Run"] !== "<unknown>") assert.match(r["Last Run"], age);
       assert.match(r.Age, age);
@@ -99,11 +161,20 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
 
   await t.test("states stand out by colour, and nothing is cut off that there is room for", async (t) => {
     const page = await newPage(t, browser);
-    const tones = () => page.evaluate(() => Object.fromEntries([...document.querySelectorAll("#tbody [data-tone]")].map((e) => [e.textContent, e.dataset.tone])));
+    const tones = () =>
+      page.evaluate(() =>
+        Object.fromEntries(
+          [...document.querySelectorAll("#tbody [data-tone]")].map((e) => [e.textContent, e.dataset.tone]),
+        ),
+      );
     const seen = async (path, q, want) => {
       await openLive(page, `${dashboard.url}${path}?q=${q}`);
       await become(`the tone of ${q}`, tones, want);
-      const cut = await page.evaluate(() => [...document.querySelectorAll("#tbody :is(td, th), #table thead button")].filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.textContent));
+      const cut = await page.evaluate(() =>
+        [...document.querySelectorAll("#tbody :is(td, th), #table thead button")]
+          .filter((e) => e.scrollWidth > e.clientWidth)
+          .map((e) => e.textContent),
+      );
       assert.deepEqual(cut, []);
     };
     await seen("r/core/v1/pods", "crashloop", { "0/1": "warn", CrashLoopBackOff: "bad" });
@@ -117,29 +188,45 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
     assert.equal(await page.locator("#tbody tr a").first().innerText(), "Warning");
   });
 
-  await t.test("a kind that is installed while the page is open appears in the picker within 2 s, and goes with its definition", async (t) => {
-    const name = ns.replace(/-/g, "");
-    const crd = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions`;
-    const page = await newPage(t, browser);
-    await openLive(page, `${dashboard.url}r/core/v1/namespaces`);
-    atEnd(t, () => remove(`${crd}/${name}s.${name}.example.com`));
-    await create(crd, {
-      metadata: { name: `${name}s.${name}.example.com` },
-      spec: {
-        group: `${name}.example.com`, scope: "Cluster", names: { kind: "Fleeting", plural: `${name}s`, singular: name },
-        versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } } }],
-      },
-    });
-    const served = async () => (await read("/apis")).groups.some((g) => g.name === `${name}.example.com`);
-    const link = page.locator(`#picker [data-group="${name}.example.com"] a`);
-    await until("the API server to serve it", served);
-    await link.waitFor({ timeout: 2000 });
-    await link.click();
-    await page.locator("#note h2", { hasText: "No " }).waitFor();
-    await create(`/apis/${name}.example.com/v1/${name}s`, { apiVersion: `${name}.example.com/v1`, kind: "Fleeting", metadata: { name: "one" } });
-    await until("its object", () => row(page, "one"));
-    await remove(`${crd}/${name}s.${name}.example.com`);
-    await until("the API server to serve it no more", async () => !(await served()));
-    await until("the kind to go", async () => (await link.count()) === 0, 2000);
-  });
+  await t.test(
+    "a kind that is installed while the page is open appears in the picker within 2 s, and goes with its definition",
+    async (t) => {
+      const name = ns.replace(/-/g, "");
+      const crd = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions`;
+      const page = await newPage(t, browser);
+      await openLive(page, `${dashboard.url}r/core/v1/namespaces`);
+      atEnd(t, () => remove(`${crd}/${name}s.${name}.example.com`));
+      await create(crd, {
+        metadata: { name: `${name}s.${name}.example.com` },
+        spec: {
+          group: `${name}.example.com`,
+          scope: "Cluster",
+          names: { kind: "Fleeting", plural: `${name}s`, singular: name },
+          versions: [
+            {
+              name: "v1",
+              served: true,
+              storage: true,
+              schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
+            },
+          ],
+        },
+      });
+      const served = async () => (await read("/apis")).groups.some((g) => g.name === `${name}.example.com`);
+      const link = page.locator(`#picker [data-group="${name}.example.com"] a`);
+      await until("the API server to serve it", served);
+      await link.waitFor({ timeout: 2000 });
+      await link.click();
+      await page.locator("#note h2", { hasText: "No " }).waitFor();
+      await create(`/apis/${name}.example.com/v1/${name}s`, {
+        apiVersion: `${name}.example.com/v1`,
+        kind: "Fleeting",
+        metadata: { name: "one" },
+      });
+      await until("its object", () => row(page, "one"));
+      await remove(`${crd}/${name}s.${name}.example.com`);
+      await until("the API server to serve it no more", async () => !(await served()));
+      await until("the kind to go", async () => (await link.count()) === 0, 2000);
+    },
+  );
 });

@@ -22,9 +22,19 @@ await test("login", { timeout: 180_000 }, async (t) => {
   const account = async (name) => {
     await create(accounts, { apiVersion: "v1", kind: "ServiceAccount", metadata: { name } });
     const binding = `${ns}-${name}`;
-    await create(bindings, { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRoleBinding", metadata: { name: binding }, roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "view" }, subjects: [{ kind: "ServiceAccount", name, namespace: ns }] });
+    await create(bindings, {
+      apiVersion: "rbac.authorization.k8s.io/v1",
+      kind: "ClusterRoleBinding",
+      metadata: { name: binding },
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "view" },
+      subjects: [{ kind: "ServiceAccount", name, namespace: ns }],
+    });
     atEnd(t, () => remove(`${bindings}/${binding}`));
-    const { status } = await create(`${accounts}/${name}/token`, { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: { expirationSeconds: 3600 } });
+    const { status } = await create(`${accounts}/${name}/token`, {
+      apiVersion: "authentication.k8s.io/v1",
+      kind: "TokenRequest",
+      spec: { expirationSeconds: 3600 },
+    });
     secrets.push(status.token);
     return status.token;
   };
@@ -49,7 +59,10 @@ await test("login", { timeout: 180_000 }, async (t) => {
     await until("rows", async () => (await table(page)).rows.length > 0);
     const cookie = await session(page);
     secrets.push(cookie.value);
-    assert.deepEqual([cookie.httpOnly, cookie.sameSite, cookie.path, cookie.value.includes(token)], [true, "Strict", "/", false]);
+    assert.deepEqual(
+      [cookie.httpOnly, cookie.sameSite, cookie.path, cookie.value.includes(token)],
+      [true, "Strict", "/", false],
+    );
     await page.getByRole("button", { name: "Log out" }).click();
     await page.getByLabel("Token").waitFor();
     assert.equal(await session(page), undefined);
@@ -88,9 +101,18 @@ await test("login", { timeout: 180_000 }, async (t) => {
       await page.goto(pods);
       await logIn(page, "no-token");
       await page.getByRole("alert").waitFor();
-      const found = await page.evaluate(async (values) => (await window.axe.run(document, { runOnly: { type: "tag", values } })).violations.map((v) => `${v.id}: ${v.help}`), tags);
+      const found = await page.evaluate(
+        async (values) =>
+          (await window.axe.run(document, { runOnly: { type: "tag", values } })).violations.map(
+            (v) => `${v.id}: ${v.help}`,
+          ),
+        tags,
+      );
       assert.deepEqual(found, [], `the login in ${colorScheme}`);
-      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nothing is wider than the screen");
+      assert.ok(
+        await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
+        "nothing is wider than the screen",
+      );
     }
   });
 
@@ -105,7 +127,12 @@ await test("login", { timeout: 180_000 }, async (t) => {
     await page.locator('#status[data-state="live"]').waitFor();
     // Another name of this machine is another site.
     const elsewhere = dashboard.url.replace("127.0.0.1", "localhost");
-    await page.route(`${elsewhere}elsewhere`, (route) => route.fulfill({ contentType: "text/html", body: `<a href="${pods}">in</a><form method="post" action="${dashboard.url}logout"><button>out</button></form>` }));
+    await page.route(`${elsewhere}elsewhere`, (route) =>
+      route.fulfill({
+        contentType: "text/html",
+        body: `<a href="${pods}">in</a><form method="post" action="${dashboard.url}logout"><button>out</button></form>`,
+      }),
+    );
     await page.goto(`${elsewhere}elsewhere`);
     await page.getByText("in").click();
     await page.locator('#status[data-state="live"]').waitFor();

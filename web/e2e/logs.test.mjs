@@ -10,8 +10,19 @@ import { gate } from "./gate.mjs";
 import { become, until } from "./wait.mjs";
 
 const file = join(dirname(kubeconfig()), "pod-logs", "current.log");
-const write = (...lines) => appendFileSync(file, lines.map((l) => `${new Date().toISOString()} stdout F ${l}\n`).join(""));
-const pod = (name, more = {}) => ({ metadata: { name }, spec: { initContainers: [{ name: "init", image: "registry.example.com/e2e:1" }], containers: [{ name: "main", image: "registry.example.com/e2e:1" }, { name: "side", image: "registry.example.com/e2e:1" }], ...more } });
+const write = (...lines) =>
+  appendFileSync(file, lines.map((l) => `${new Date().toISOString()} stdout F ${l}\n`).join(""));
+const pod = (name, more = {}) => ({
+  metadata: { name },
+  spec: {
+    initContainers: [{ name: "init", image: "registry.example.com/e2e:1" }],
+    containers: [
+      { name: "main", image: "registry.example.com/e2e:1" },
+      { name: "side", image: "registry.example.com/e2e:1" },
+    ],
+    ...more,
+  },
+});
 
 await test("logs", { timeout: 240_000 }, async (t) => {
   const browser = await browse(t);
@@ -29,7 +40,10 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     await logs(page).waitFor();
     return page;
   };
-  await until("the pod to run", async () => (await fetch(`${dashboard.url}api/v1/logs/${ns}/talker?container=main&tail=1`)).ok);
+  await until(
+    "the pod to run",
+    async () => (await fetch(`${dashboard.url}api/v1/logs/${ns}/talker?container=main&tail=1`)).ok,
+  );
 
   await t.test("by the letter l, and line by line", async (t) => {
     const page = await newPage(t, browser);
@@ -41,11 +55,17 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     await logs(page).waitFor();
     assert.equal(new URL(page.url()).searchParams.get("tab"), "logs");
     assert.equal(new URL(page.url()).searchParams.get("open"), `${ns}/talker`);
-    assert.deepEqual((await page.getByLabel("Container").locator("option").allTextContents()).map((o) => o.split(" – ")[0]), ["main", "side", "init (init)"]);
+    assert.deepEqual(
+      (await page.getByLabel("Container").locator("option").allTextContents()).map((o) => o.split(" – ")[0]),
+      ["main", "side", "init (init)"],
+    );
     await become("the state", () => foot(page), "Following");
     write("a line größe <b>bold</b> €", "level=error it broke");
     await until("the line", async () => (await texts(page)).includes("a line größe <b>bold</b> €"));
-    assert.equal(await page.locator('.log-line[data-tone="bad"]', { hasText: "it broke" }).locator(".level").innerText(), "error");
+    assert.equal(
+      await page.locator('.log-line[data-tone="bad"]', { hasText: "it broke" }).locator(".level").innerText(),
+      "error",
+    );
     assert.equal(await page.locator(".log-line b").count(), 0, "text is text");
     await page.locator("#panel .close").click();
     await until("the stream to end", async () => (await page.locator(".logs").count()) === 0);
@@ -62,7 +82,11 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     await until("what is found", async () => /^\d of 3$/.test(await page.locator(".found").innerText()));
     await page.keyboard.press("Enter");
     await page.keyboard.press("Enter");
-    await until("the last", async () => (await page.locator(".found").innerText()) === "3 of 3" || (await page.keyboard.press("Enter"), false));
+    await until(
+      "the last",
+      async () =>
+        (await page.locator(".found").innerText()) === "3 of 3" || (await page.keyboard.press("Enter"), false),
+    );
     assert.equal(await page.locator("mark[data-current]").innerText(), "NEEDLE");
     assert.ok((await page.locator("mark").count()) >= 3);
     await page.keyboard.press("Escape");
@@ -73,7 +97,10 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     await page.getByRole("button", { name: "Copy" }).click();
     const copied = await until("the copy", () => page.evaluate(() => navigator.clipboard.readText()));
     assert.match(copied, /\d{4}-\d\d-\d\dT[\d:.]+Z needle one Needle\n/);
-    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Download" }).click()]);
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Download" }).click(),
+    ]);
     assert.equal(download.suggestedFilename(), "talker-main.log");
     assert.match(readFileSync(await download.path(), "utf8"), /NEEDLE two\n/);
   });
@@ -85,7 +112,9 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     await until("it", async () => (await texts(page)).includes("the first of many"));
     for (let n = 0; n < 25; n++) write(...Array.from({ length: 1000 }, (_, i) => `flood ${n * 1000 + i}`));
     await until("its end", async () => (await texts(page)).includes("flood 24999"));
-    await until("what is held", async () => (await page.locator(".log-size").innerText()).startsWith("20,000 lines, the newest; "));
+    await until("what is held", async () =>
+      (await page.locator(".log-size").innerText()).startsWith("20,000 lines, the newest; "),
+    );
     assert.ok((await page.locator(".log-line").count()) < 150, "only what is seen has elements");
     // However little the user scrolls up: smooth scrolling starts with a pixel or two.
     await page.locator(".log-screen").hover();
@@ -95,7 +124,11 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     await page.keyboard.press("PageUp");
     const seen = (await texts(page)).filter((l) => l.startsWith("flood "))[30];
     write("below 1", "below 2");
-    await until("the count", async () => Number(/^([\d,]+) new lines? below/.exec(await page.locator(".log-below").innerText())?.[1] ?? 0) >= 2);
+    await until(
+      "the count",
+      async () =>
+        Number(/^([\d,]+) new lines? below/.exec(await page.locator(".log-below").innerText())?.[1] ?? 0) >= 2,
+    );
     assert.ok((await texts(page)).includes(seen), "it has not moved");
     await page.locator(".log-below").click();
     await until("the end", async () => (await texts(page)).includes("below 2"));
@@ -148,7 +181,10 @@ await test("logs", { timeout: 240_000 }, async (t) => {
 
   await t.test("of a pod that is deleted meanwhile it is said what was not read", async (t) => {
     await create(pods, pod("brief"));
-    await until("it to run", async () => (await fetch(`${dashboard.url}api/v1/logs/${ns}/brief?container=main&tail=1`)).ok);
+    await until(
+      "it to run",
+      async () => (await fetch(`${dashboard.url}api/v1/logs/${ns}/brief?container=main&tail=1`)).ok,
+    );
     const own = await Dashboard.start(t);
     const page = await newPage(t, browser, { allow: [/WebSocket|ERR_|Failed to load/] });
     await page.goto(`${own.url}o/core/v1/pods/${ns}/brief?tab=logs`);
@@ -158,10 +194,17 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     await own.stop();
     await until("the loss", async () => /^Disconnected since/.test(await foot(page)));
     await remove(`${pods}/brief`);
-    await until("it to be gone", async () => (await fetch(`${dashboard.url}api/v1/object/core/v1/pods/${ns}/brief`)).status === 404);
+    await until(
+      "it to be gone",
+      async () => (await fetch(`${dashboard.url}api/v1/object/core/v1/pods/${ns}/brief`)).status === 404,
+    );
     await own.run("admin", own.port);
     await page.getByRole("button", { name: "Try now" }).click().catch(() => {});
-    await until("the words", async () => /^The pod is deleted; nothing was read after \d\d:\d\d:\d\d$/.test(await foot(page)), 30_000);
+    await until(
+      "the words",
+      async () => /^The pod is deleted; nothing was read after \d\d:\d\d:\d\d$/.test(await foot(page)),
+      30_000,
+    );
     assert.ok((await texts(page)).includes("before it was deleted"), "what was read stays");
   });
 
@@ -174,7 +217,11 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     write("before the cut");
     await until("the line", async () => (await texts(page)).includes("before the cut"));
     link.cut();
-    await until("the cut", async () => /^The API server (broke off the log|does not answer); nothing since \d\d:\d\d:\d\d, trying again$/.test(await foot(page)));
+    await until("the cut", async () =>
+      /^The API server (broke off the log|does not answer); nothing since \d\d:\d\d:\d\d, trying again$/.test(
+        await foot(page),
+      ),
+    );
     await until("its second try", async () => /^The API server does not answer;/.test(await foot(page)));
     write("while it was away");
     link.down = false;
@@ -206,7 +253,9 @@ await test("logs", { timeout: 240_000 }, async (t) => {
       await become("what is read", () => reads(page), "Log of main");
       assert.equal(named(page), "main");
       await page.goto(`${dashboard.url}${at}tab=logs&container=nope`);
-      await page.locator(".logs .banner", { hasText: "This pod has no container nope. Shown is the log of main." }).waitFor();
+      await page
+        .locator(".logs .banner", { hasText: "This pod has no container nope. Shown is the log of main." })
+        .waitFor();
       await become("the state", () => foot(page), "Following");
     }
   });
@@ -229,7 +278,10 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     await nowhere.locator(".logs .note h2", { hasText: "The pod is on no node yet" }).waitFor();
 
     await create(pods, pod("leaver"));
-    await until("it to run", async () => (await fetch(`${dashboard.url}api/v1/logs/${ns}/leaver?container=main&tail=1`)).ok);
+    await until(
+      "it to run",
+      async () => (await fetch(`${dashboard.url}api/v1/logs/${ns}/leaver?container=main&tail=1`)).ok,
+    );
     const leaver = await open(t, "leaver");
     await until("lines", async () => (await texts(leaver)).length > 0);
     await remove(`${pods}/leaver`);
@@ -237,13 +289,26 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     // The log is drawn again below the banner.
     await until("what was read to stay", async () => (await texts(leaver)).length > 0);
 
-    await create(`/apis/rbac.authorization.k8s.io/v1/namespaces/${ns}/roles`, { metadata: { name: "pods" }, rules: [{ apiGroups: [""], resources: ["pods"], verbs: ["get", "list", "watch"] }] });
-    await create(`/apis/rbac.authorization.k8s.io/v1/namespaces/${ns}/rolebindings`, { metadata: { name: "pods" }, roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "pods" }, subjects: [{ kind: "User", apiGroup: "rbac.authorization.k8s.io", name: "nobody" }] });
+    await create(`/apis/rbac.authorization.k8s.io/v1/namespaces/${ns}/roles`, {
+      metadata: { name: "pods" },
+      rules: [{ apiGroups: [""], resources: ["pods"], verbs: ["get", "list", "watch"] }],
+    });
+    await create(`/apis/rbac.authorization.k8s.io/v1/namespaces/${ns}/rolebindings`, {
+      metadata: { name: "pods" },
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "pods" },
+      subjects: [{ kind: "User", apiGroup: "rbac.authorization.k8s.io", name: "nobody" }],
+    });
     const own = await Dashboard.start(t, { user: "nobody" });
     const page = await newPage(t, browser);
-    await until("the right to the pod", async () => (await fetch(`${own.url}api/v1/object/core/v1/pods/${ns}/talker`)).ok);
+    await until(
+      "the right to the pod",
+      async () => (await fetch(`${own.url}api/v1/object/core/v1/pods/${ns}/talker`)).ok,
+    );
     await page.goto(`${own.url}o/core/v1/pods/${ns}/talker?tab=logs`);
     await page.locator(".logs .note h2", { hasText: "You may not read this log" }).waitFor();
-    assert.match(await page.locator(".logs .note").innerText(), new RegExp(`right to get pods/log in the namespace ${ns}`));
+    assert.match(
+      await page.locator(".logs .note").innerText(),
+      new RegExp(`right to get pods/log in the namespace ${ns}`),
+    );
   });
 });

@@ -20,7 +20,30 @@ export async function proxy(t, upstream, { base = "", timeout = 60, host, bind }
   taken.close();
   await once(taken, "close");
   const log = join(folder, "error.log");
-  if (host) execFileSync("openssl", ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", `/CN=${host}`, "-addext", `subjectAltName=DNS:${host}`, "-keyout", join(folder, "key"), "-out", join(folder, "cert")], { stdio: "ignore", timeout: 20_000 });
+  if (host)
+    execFileSync(
+      "openssl",
+      [
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:P-256",
+        "-nodes",
+        "-days",
+        "2",
+        "-subj",
+        `/CN=${host}`,
+        "-addext",
+        `subjectAltName=DNS:${host}`,
+        "-keyout",
+        join(folder, "key"),
+        "-out",
+        join(folder, "cert"),
+      ],
+      { stdio: "ignore", timeout: 20_000 },
+    );
   writeFileSync(join(folder, "nginx.conf"), `
     worker_processes 1;
     pid ${folder}/pid;
@@ -50,7 +73,11 @@ export async function proxy(t, upstream, { base = "", timeout = 60, host, bind }
         }
       }
     }`);
-  const child = spawn("nginx", ["-p", folder, "-e", log, "-c", join(folder, "nginx.conf"), "-g", "daemon off; user root;"], { stdio: "ignore" });
+  const child = spawn(
+    "nginx",
+    ["-p", folder, "-e", log, "-c", join(folder, "nginx.conf"), "-g", "daemon off; user root;"],
+    { stdio: "ignore" },
+  );
   const kill = () => child.kill("SIGKILL");
   process.once("exit", kill);
   atEnd(t, async () => {
@@ -67,5 +94,9 @@ export async function proxy(t, upstream, { base = "", timeout = 60, host, bind }
     s.destroy();
     return true;
   });
-  return { url: host ? `https://${host}/` : `http://127.0.0.1:${port}${base}/`, port, log: () => readFileSync(log, "utf8") };
+  return {
+    url: host ? `https://${host}/` : `http://127.0.0.1:${port}${base}/`,
+    port,
+    log: () => readFileSync(log, "utf8"),
+  };
 }

@@ -22,7 +22,14 @@ await test("without script", { timeout: 120_000 }, async (t) => {
       await page.goto(dashboard.url);
       return (await names(page)).length > 50;
     });
-    assert.deepEqual(await page.locator("thead th").allInnerTexts(), ["Namespace", "Name", "Ready", "Status", "Restarts", "Age"]);
+    assert.deepEqual(await page.locator("thead th").allInnerTexts(), [
+      "Namespace",
+      "Name",
+      "Ready",
+      "Status",
+      "Restarts",
+      "Age",
+    ]);
     assert.match(await page.locator("#asof").innerText(), /^As of \d{4}-/);
     assert.doesNotMatch(await page.locator("body").innerText(), /\bLive\b/, "a page without script is not live");
     // With links only: sort by a column, reverse the order, and go from page to page.
@@ -73,12 +80,23 @@ await test("without script", { timeout: 120_000 }, async (t) => {
     await page.locator("#filters a", { hasText: "Usual columns" }).click();
     await page.locator("#wide").check();
     assert.deepEqual(await apply({ ns: "" }).then(head), ["Namespace", "Name", "Data", "Age"]);
-    assert.deepEqual([...new URL(page.url()).searchParams].filter(([, value]) => value !== ""), [["sort", "-name"], ["cols", "wide"]]);
+    assert.deepEqual(
+      [...new URL(page.url()).searchParams].filter(([, value]) => value !== ""),
+      [
+        ["sort", "-name"],
+        ["cols", "wide"],
+      ],
+    );
   });
 
   await t.test("serves where a script is let, and does not come", async (t) => {
     const list = `${dashboard.url}r/core/v1/configmaps?ns=${ns}`;
-    const seen = (page) => page.evaluate(() => ["#filters button", "#ns", "#wide", "#jump", "#theme", "#columns", ".picker-filter", ".unbegun"].filter((e) => document.querySelector(e).checkVisibility({ visibilityProperty: true })));
+    const seen = (page) =>
+      page.evaluate(() =>
+        ["#filters button", "#ns", "#wide", "#jump", "#theme", "#columns", ".picker-filter", ".unbegun"].filter((e) =>
+          document.querySelector(e).checkVisibility({ visibilityProperty: true }),
+        ),
+      );
     const scripted = ["#jump", "#theme", "#columns", ".picker-filter"];
     const live = await newPage(t, browser);
     await openLive(live, list);
@@ -88,7 +106,10 @@ await test("without script", { timeout: 120_000 }, async (t) => {
     await page.goto(list);
     // Nothing visible changes while the script may still be loading.
     assert.deepEqual(await seen(page), scripted);
-    assert.deepEqual(await page.evaluate(() => [document.documentElement.scrollHeight, document.documentElement.scrollWidth]), [900, 1440]);
+    assert.deepEqual(
+      await page.evaluate(() => [document.documentElement.scrollHeight, document.documentElement.scrollWidth]),
+      [900, 1440],
+    );
     await become("what serves without", () => seen(page), ["#filters button", "#ns", "#wide", ".unbegun"]);
     assert.match(await page.locator(".unbegun").innerText(), /^The script of this page has not begun\./);
     await page.locator("#labels").fill("tier=front");
@@ -105,7 +126,8 @@ await test("without script", { timeout: 120_000 }, async (t) => {
     await page.locator("#tbody a", { hasText: "with-label" }).click();
     assert.equal(new URL(page.url()).pathname, `/o/core/v1/configmaps/${ns}/with-label`);
     const yaml = await page.locator("pre.yaml").innerText();
-    for (const line of ["kind: ConfigMap", "  greeting: good morning", "    tier: front", `  namespace: ${ns}`]) assert.ok(yaml.split("\n").includes(line), `${line} in\n${yaml}`);
+    for (const line of ["kind: ConfigMap", "  greeting: good morning", "    tier: front", `  namespace: ${ns}`])
+      assert.ok(yaml.split("\n").includes(line), `${line} in\n${yaml}`);
     await page.locator(".crumbs a", { hasText: ns }).click();
     assert.ok((await names(page)).includes("with-label"));
   });

@@ -22,7 +22,13 @@ await test("objects", { timeout: 120_000 }, async (t) => {
   };
   const panel = (page) => page.locator("#panel");
   const yaml = async (page) => (await page.locator("#panel .line").allTextContents()).join("\n");
-  const shows = (page, name) => until(`the panel to show ${name}`, async () => (await page.locator("#panel h2").innerText()).endsWith(`/${name}`) && (await page.locator("#panel .overview").or(page.locator("#panel .yaml")).innerText()).includes(name));
+  const shows = (page, name) =>
+    until(
+      `the panel to show ${name}`,
+      async () =>
+        (await page.locator("#panel h2").innerText()).endsWith(`/${name}`) &&
+        (await page.locator("#panel .overview").or(page.locator("#panel .yaml")).innerText()).includes(name),
+    );
   const active = (page) => page.evaluate(() => document.querySelector("#tbody tr[data-active]")?.dataset.name ?? null);
   const openOf = (page) => new URL(page.url()).searchParams.get("open");
 
@@ -84,7 +90,9 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     await other.getByRole("tab", { name: "YAML" }).click();
     await until("the YAML", async () => (await other.locator("#object").innerText()).includes("text: of a-3"));
     await patch(`${where}/a-3`, { data: { text: "changed" } });
-    await until("the page to follow", async () => (await other.locator("#object .line[data-changed]").allTextContents()).includes("  text: changed"));
+    await until("the page to follow", async () =>
+      (await other.locator("#object .line[data-changed]").allTextContents()).includes("  text: changed"),
+    );
   });
 
   await t.test("by the keyboard alone", async (t) => {
@@ -96,7 +104,10 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     await become("the row", () => active(page), "a-1");
     await keys("j", "j", "j", "k");
     await become("the row", () => active(page), "a-2");
-    assert.equal(await page.locator("#table").getAttribute("aria-activedescendant"), await page.locator("#tbody tr[data-active]").getAttribute("id"));
+    assert.equal(
+      await page.locator("#table").getAttribute("aria-activedescendant"),
+      await page.locator("#tbody tr[data-active]").getAttribute("id"),
+    );
     await keys("Enter");
     await shows(page, "a-2");
     await keys("Escape");
@@ -158,28 +169,31 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     await hint.waitFor({ state: "hidden" });
   });
 
-  await t.test("a tab whose script did not come is asked for again when it is chosen again, and says nothing in another", async (t) => {
-    const page = await newPage(t, browser, { allow: [/Failed to load resource/] });
-    const asked = [];
-    await page.route(/\/yaml-\w+\.js$/, (route) => void asked.push(route));
-    await openLive(page, `${list}&open=${ns}/a-3&tab=yaml`);
-    const next = () => until("the script to be asked for", () => asked.shift());
-    const overview = () => panel(page).getByRole("tab", { name: "Overview" }).click();
-    const again = () => panel(page).getByRole("tab", { name: "YAML" }).click();
-    const first = await next();
-    await overview();
-    await page.locator("#panel .overview").waitFor();
-    await first.abort();
-    await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
-    assert.ok(!(await panel(page).innerText()).includes("could not be loaded"), "it is another tab's");
-    await again();
-    await (await next()).abort();
-    await panel(page).getByText("YAML could not be loaded").waitFor();
-    await again();
-    await (await next()).continue();
-    await until("the YAML", async () => (await yaml(page)).includes("name: a-3"));
-    assert.ok(!(await panel(page).innerText()).includes("could not be loaded"));
-  });
+  await t.test(
+    "a tab whose script did not come is asked for again when it is chosen again, and says nothing in another",
+    async (t) => {
+      const page = await newPage(t, browser, { allow: [/Failed to load resource/] });
+      const asked = [];
+      await page.route(/\/yaml-\w+\.js$/, (route) => void asked.push(route));
+      await openLive(page, `${list}&open=${ns}/a-3&tab=yaml`);
+      const next = () => until("the script to be asked for", () => asked.shift());
+      const overview = () => panel(page).getByRole("tab", { name: "Overview" }).click();
+      const again = () => panel(page).getByRole("tab", { name: "YAML" }).click();
+      const first = await next();
+      await overview();
+      await page.locator("#panel .overview").waitFor();
+      await first.abort();
+      await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+      assert.ok(!(await panel(page).innerText()).includes("could not be loaded"), "it is another tab's");
+      await again();
+      await (await next()).abort();
+      await panel(page).getByText("YAML could not be loaded").waitFor();
+      await again();
+      await (await next()).continue();
+      await until("the YAML", async () => (await yaml(page)).includes("name: a-3"));
+      assert.ok(!(await panel(page).innerText()).includes("could not be loaded"));
+    },
+  );
 
   await t.test("the style of the tabs comes with the first one, and no tab is shown without it", async (t) => {
     const page = await newPage(t, browser, { allow: [/Failed to load resource/] });
@@ -198,7 +212,10 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     [asked, refuse] = [0, false];
     await panel(page).getByRole("tab", { name: "Overview" }).click();
     await page.locator("#panel .overview").waitFor();
-    assert.equal(await page.locator("#panel .overview").evaluate((e) => getComputedStyle(e).containerType), "inline-size");
+    assert.equal(
+      await page.locator("#panel .overview").evaluate((e) => getComputedStyle(e).containerType),
+      "inline-size",
+    );
     await panel(page).getByRole("tab", { name: "Related" }).click();
     await page.locator("#panel .related").waitFor();
     assert.equal(asked, 1, "it is asked for once");

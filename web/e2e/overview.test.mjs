@@ -14,7 +14,11 @@ await test("overview", { timeout: 180_000 }, async (t) => {
   const dashboard = await Dashboard.start(t);
   const ns = await namespace(t);
   await create(`/apis/apps/v1/namespaces/${ns}/deployments`, deployment("web", 1, { team: "front" }));
-  const pod = await until("the pod to run", async () => (await read(`/api/v1/namespaces/${ns}/pods`)).items.find((p) => p.status.phase === "Running" && p.status.containerStatuses?.[0].ready));
+  const pod = await until("the pod to run", async () =>
+    (await read(`/api/v1/namespaces/${ns}/pods`)).items.find(
+      (p) => p.status.phase === "Running" && p.status.containerStatuses?.[0].ready,
+    ),
+  );
   const name = pod.metadata.name;
   const beside = (ref, object) => `${dashboard.url}r/${ref}?ns=${ns}&open=${ns}/${object}`;
   const open = async (t, address, options) => {
@@ -23,7 +27,11 @@ await test("overview", { timeout: 180_000 }, async (t) => {
     return page;
   };
   const verdict = (page) => page.locator(".verdict").getAttribute("data-verdict");
-  const fact = (page, name) => page.locator(".pairs > div", { has: page.locator("dt", { hasText: new RegExp(`^${name}$`) }) }).first().locator("dd");
+  const fact = (page, name) =>
+    page
+      .locator(".pairs > div", { has: page.locator("dt", { hasText: new RegExp(`^${name}$`) }) })
+      .first()
+      .locator("dd");
 
   await t.test("health, facts and conditions follow the object, and only what changed is touched", async (t) => {
     const page = await open(t, beside("core/v1/pods", name));
@@ -41,32 +49,77 @@ await test("overview", { timeout: 180_000 }, async (t) => {
     await page.evaluate(() => {
       window.kept = [...document.querySelectorAll(".overview dd, .overview tr")];
       window.flashed = [];
-      new MutationObserver((list) => list.forEach((m) => m.target.hasAttribute("data-changed") && window.flashed.push((m.target.querySelector("th") ?? m.target.parentElement.firstElementChild).textContent))).observe(document.querySelector(".overview"), { attributes: true, attributeFilter: ["data-changed"], subtree: true });
+      new MutationObserver((list) =>
+        list.forEach(
+          (m) =>
+            m.target.hasAttribute("data-changed") &&
+            window.flashed.push((m.target.querySelector("th") ?? m.target.parentElement.firstElementChild).textContent),
+        ),
+      ).observe(document.querySelector(".overview"), {
+        attributes: true,
+        attributeFilter: ["data-changed"],
+        subtree: true,
+      });
     });
 
     const at = new Date(Date.now() - 60_000).toISOString().replace(/\.\d+/, "");
-    await patch(`/api/v1/namespaces/${ns}/pods/${name}/status`, {
-      status: {
-        conditions: [{ type: "Ready", status: "False", reason: "ContainersNotReady", message: "containers with unready status: [main]", lastTransitionTime: at }],
-        containerStatuses: [{ name: "main", image: "registry.example.com/e2e:1", imageID: "", ready: false, restartCount: 7, state: { waiting: { reason: "CrashLoopBackOff", message: "back-off 5m0s" } }, lastState: { terminated: { exitCode: 137, reason: "OOMKilled", startedAt: at, finishedAt: at } } }],
+    await patch(
+      `/api/v1/namespaces/${ns}/pods/${name}/status`,
+      {
+        status: {
+          conditions: [
+            {
+              type: "Ready",
+              status: "False",
+              reason: "ContainersNotReady",
+              message: "containers with unready status: [main]",
+              lastTransitionTime: at,
+            },
+          ],
+          containerStatuses: [
+            {
+              name: "main",
+              image: "registry.example.com/e2e:1",
+              imageID: "",
+              ready: false,
+              restartCount: 7,
+              state: { waiting: { reason: "CrashLoopBackOff", message: "back-off 5m0s" } },
+              lastState: { terminated: { exitCode: 137, reason: "OOMKilled", startedAt: at, finishedAt: at } },
+            },
+          ],
+        },
       },
-    }, strategic);
+      strategic,
+    );
     await become("the verdict", () => verdict(page), "Failed");
-    assert.match(await page.locator(".verdict p").innerText(), /^Failed container main: CrashLoopBackOff, restarted 7 times, last exit 137 \(OOMKilled\)$/);
+    assert.match(
+      await page.locator(".verdict p").innerText(),
+      /^Failed container main: CrashLoopBackOff, restarted 7 times, last exit 137 \(OOMKilled\)$/,
+    );
     assert.match(await page.locator(".item .pieces").innerText(), /CrashLoopBackOff\s+not ready\s+7 restarts/);
     assert.match(await fact(page, "Last exit").innerText(), /OOMKilled, exit 137\s+\d+[ms].* ago/);
     assert.equal(await ready.locator("td").first().getAttribute("data-tone"), "bad");
     assert.match(await ready.innerText(), /ContainersNotReady\s+containers with unready status/);
     const flashed = await page.evaluate(() => window.flashed);
-    for (const want of ["Ready", "Last exit", "main"]) assert.ok(flashed.includes(want), `${want} did not flash: ${flashed}`);
-    for (const not of ["Node", "Image", "Started", "PodScheduled", "UID"]) assert.ok(!flashed.includes(not), `${not} flashed`);
-    assert.deepEqual(await page.evaluate(() => window.kept.filter((e) => !e.isConnected).map((e) => e.textContent)), [], "what was not changed was made anew");
+    for (const want of ["Ready", "Last exit", "main"])
+      assert.ok(flashed.includes(want), `${want} did not flash: ${flashed}`);
+    for (const not of ["Node", "Image", "Started", "PodScheduled", "UID"])
+      assert.ok(!flashed.includes(not), `${not} flashed`);
+    assert.deepEqual(
+      await page.evaluate(() => window.kept.filter((e) => !e.isConnected).map((e) => e.textContent)),
+      [],
+      "what was not changed was made anew",
+    );
   });
 
   await t.test("owners lead up to the root, and open in the panel", async (t) => {
     const page = await open(t, beside("core/v1/pods", name));
     const set = pod.metadata.ownerReferences[0].name;
-    await become("the owners", async () => (await page.locator(".owners li").allInnerTexts()).map((l) => l.replace(/^›\s*/, "")), ["Deployment web", `ReplicaSet ${set}`, `Pod ${name}`]);
+    await become(
+      "the owners",
+      async () => (await page.locator(".owners li").allInnerTexts()).map((l) => l.replace(/^›\s*/, "")),
+      ["Deployment web", `ReplicaSet ${set}`, `Pod ${name}`],
+    );
     await page.evaluate(() => (window.same = true));
     await page.locator(".owners a", { hasText: /^web$/ }).click();
     await until("the deployment", async () => (await page.locator("#panel h2").innerText()) === `${ns}/web`);
@@ -85,14 +138,28 @@ await test("overview", { timeout: 180_000 }, async (t) => {
 
   await t.test("owners that are not there, or may not be read, say so", async (t) => {
     const where = `/api/v1/namespaces/${ns}/configmaps`;
-    await create(where, configMap("owned", {}, { ownerReferences: [{ apiVersion: "example.net/v1", kind: "Unicorn", name: "u", uid: "u-1" }] }));
+    await create(
+      where,
+      configMap(
+        "owned",
+        {},
+        { ownerReferences: [{ apiVersion: "example.net/v1", kind: "Unicorn", name: "u", uid: "u-1" }] },
+      ),
+    );
     const page = await open(t, beside("core/v1/configmaps", "owned"));
     await page.locator(".owners em", { hasText: "example.net/v1 is not served" }).waitFor();
     assert.equal(await page.locator(".owners a").count(), 0);
 
     const node = await read(`/api/v1/nodes/${pod.spec.nodeName}`);
     const inShop = "/api/v1/namespaces/shop/configmaps";
-    await create(inShop, configMap(`owned-${ns}`, {}, { ownerReferences: [{ apiVersion: "v1", kind: "Node", name: node.metadata.name, uid: node.metadata.uid }] }));
+    await create(
+      inShop,
+      configMap(
+        `owned-${ns}`,
+        {},
+        { ownerReferences: [{ apiVersion: "v1", kind: "Node", name: node.metadata.name, uid: node.metadata.uid }] },
+      ),
+    );
     atEnd(t, () => remove(`${inShop}/owned-${ns}`));
     const narrow = await Dashboard.start(t, { user: "limited" });
     const limited = await newPage(t, browser, { allow: [/status of 403/] });
@@ -114,13 +181,29 @@ await test("overview", { timeout: 180_000 }, async (t) => {
     const events = `/api/v1/namespaces/${ns}/events`;
     const event = (name, type, reason, message, minutes) => {
       const time = new Date(Date.now() - minutes * 60_000).toISOString().replace(/\.\d+/, "");
-      return { metadata: { name }, involvedObject: { apiVersion: "v1", kind: "ConfigMap", namespace: ns, name: "eventful", uid: metadata.uid }, type, reason, message, count: 1, firstTimestamp: time, lastTimestamp: time, source: { component: "e2e" } };
+      return {
+        metadata: { name },
+        involvedObject: { apiVersion: "v1", kind: "ConfigMap", namespace: ns, name: "eventful", uid: metadata.uid },
+        type,
+        reason,
+        message,
+        count: 1,
+        firstTimestamp: time,
+        lastTimestamp: time,
+        source: { component: "e2e" },
+      };
     };
-    await create(events, { ...event("another", "Warning", "Other", "of another object", 1), involvedObject: { kind: "ConfigMap", namespace: ns, name: "eventful", uid: "u-other" } });
+    await create(events, {
+      ...event("another", "Warning", "Other", "of another object", 1),
+      involvedObject: { kind: "ConfigMap", namespace: ns, name: "eventful", uid: "u-other" },
+    });
     const page = await open(t, `${beside("core/v1/configmaps", "eventful")}&tab=events`);
     await page.locator(".events .note", { hasText: "No events" }).waitFor();
     const reasons = () => page.locator(".events li strong").allInnerTexts();
-    const followed = async () => (await (await fetch(`${dashboard.url}api/v1/status`)).json()).resources.filter((r) => r.resource === "core/v1/events" && r.fields && r.readers > 0).length;
+    const followed = async () =>
+      (await (await fetch(`${dashboard.url}api/v1/status`)).json()).resources.filter(
+        (r) => r.resource === "core/v1/events" && r.fields && r.readers > 0,
+      ).length;
     assert.equal(await followed(), 1);
 
     await create(events, event("first", "Warning", "Broken", "<b>it</b> broke", 5));

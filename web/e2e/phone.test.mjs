@@ -22,10 +22,16 @@ await test("a phone", { timeout: 120_000 }, async (t) => {
     await menu.click();
     await page.getByRole("link", { name: "Coverage" }).click();
     await page.waitForURL("**/status");
-    const far = await page.locator(".ledger-rows .state .words").evaluateAll((all) => Math.max(...all.map((e) => e.getBoundingClientRect().right)));
+    const far = await page
+      .locator(".ledger-rows .state .words")
+      .evaluateAll((all) => Math.max(...all.map((e) => e.getBoundingClientRect().right)));
     assert.ok(far > 0 && far <= 390, `how well a kind is known ends at ${far}`);
     await page.setViewportSize({ width: 1440, height: 900 });
-    assert.deepEqual(await Promise.all([".top .quiet", "#help", ".picker-foot"].map((e) => page.locator(e).isVisible())), [true, true, false], "a wide screen has them in its header");
+    assert.deepEqual(
+      await Promise.all([".top .quiet", "#help", ".picker-foot"].map((e) => page.locator(e).isVisible())),
+      [true, true, false],
+      "a wide screen has them in its header",
+    );
   });
 
   await t.test("shows the names of all tabs, whichever is open", async (t) => {
@@ -37,7 +43,16 @@ await test("a phone", { timeout: 120_000 }, async (t) => {
       await tabs.first().waitFor();
       for (const tab of await tabs.all()) {
         await tab.click();
-        const cut = await tabs.evaluateAll((all) => all.filter((e) => e.getBoundingClientRect().left < 0 || e.getBoundingClientRect().right > innerWidth || e.scrollWidth > e.clientWidth).map((e) => e.textContent));
+        const cut = await tabs.evaluateAll((all) =>
+          all
+            .filter(
+              (e) =>
+                e.getBoundingClientRect().left < 0 ||
+                e.getBoundingClientRect().right > innerWidth ||
+                e.scrollWidth > e.clientWidth,
+            )
+            .map((e) => e.textContent),
+        );
         assert.deepEqual(cut, []);
       }
     }

@@ -8,17 +8,33 @@ import { become, until } from "./wait.mjs";
 
 const firstRow = (page) => page.evaluate(() => {
   const head = document.querySelector("#table thead th").getBoundingClientRect().bottom;
-  return [...document.querySelectorAll("#tbody tr[data-name]")].find((tr) => tr.getBoundingClientRect().bottom > head + 1)?.dataset.name;
+  return [...document.querySelectorAll("#tbody tr[data-name]")].find(
+    (tr) => tr.getBoundingClientRect().bottom > head + 1,
+  )?.dataset.name;
 });
 // Waits until everything that needs a frame is drawn, and everything that waits for that.
-const frames = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done)))));
+const frames = (page) =>
+  page.evaluate(
+    () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done)))),
+  );
 
 await test("the place of a list", { timeout: 180_000 }, async (t) => {
   const browser = await browse(t);
-  const dashboards = { "a page of all rows": await Dashboard.start(t), "one of a window": await Dashboard.start(t, { flags: ["--page-rows", "100"] }) };
+  const dashboards = {
+    "a page of all rows": await Dashboard.start(t),
+    "one of a window": await Dashboard.start(t, { flags: ["--page-rows", "100"] }),
+  };
   const ns = await namespace(t);
   const name = (i) => `map-${String(i).padStart(4, "0")}`;
-  for (let i = 0; i < 600; i += 30) await Promise.all(Array.from({ length: 30 }, (_, n) => create(`/api/v1/namespaces/${ns}/configmaps`, configMap(name(i + n), { text: "x", ...(n % 2 === 0 ? {} : { more: "y" }) }))));
+  for (let i = 0; i < 600; i += 30)
+    await Promise.all(
+      Array.from({ length: 30 }, (_, n) =>
+        create(
+          `/api/v1/namespaces/${ns}/configmaps`,
+          configMap(name(i + n), { text: "x", ...(n % 2 === 0 ? {} : { more: "y" }) }),
+        ),
+      ),
+    );
 
   for (const [what, dashboard] of Object.entries(dashboards)) {
     await t.test(`is where the keyboard begins, and a column that it chose stays chosen, in ${what}`, async (t) => {
@@ -28,13 +44,23 @@ await test("the place of a list", { timeout: 180_000 }, async (t) => {
       await page.evaluate(() => { document.getElementById("rows").scrollTop = 200 * 24; });
       await become("the first row", () => firstRow(page), name(199));
       await page.keyboard.press("j");
-      await become("the row", () => page.evaluate(() => document.querySelector("#tbody tr[data-active]")?.dataset.name), name(199));
+      await become(
+        "the row",
+        () => page.evaluate(() => document.querySelector("#tbody tr[data-active]")?.dataset.name),
+        name(199),
+      );
       for (const key of ["ArrowRight", "ArrowRight", "s", "Home"]) await page.keyboard.press(key);
       const [few, many] = [["kube-root-ca.crt", name(0), name(2)], [name(1), name(3), name(5)]];
-      const first = () => page.evaluate(() => [...document.querySelectorAll("#tbody tr[data-name]")].slice(0, 3).map((tr) => tr.dataset.name));
+      const first = () =>
+        page.evaluate(() =>
+          [...document.querySelectorAll("#tbody tr[data-name]")].slice(0, 3).map((tr) => tr.dataset.name),
+        );
       await become("those with the fewest keys", first, few);
       await page.keyboard.press("s");
-      await become("those with the most", async () => [new URL(page.url()).search, ...(await first())], [`?ns=${ns}&sort=-data`, ...many]);
+      await become("those with the most", async () => [new URL(page.url()).search, ...(await first())], [
+        `?ns=${ns}&sort=-data`,
+        ...many,
+      ]);
     });
     await t.test(`is that of its entry in the history, in ${what}`, async (t) => {
       const page = await newPage(t, browser);
@@ -42,7 +68,9 @@ await test("the place of a list", { timeout: 180_000 }, async (t) => {
       const scrollTo = async (row) => {
         await page.evaluate((row) => { document.getElementById("rows").scrollTop = row * 24; }, row);
         await become("the first row", top, name(row - 1));
-        await until("the place to be kept", () => page.evaluate((row) => Math.abs(history.state?.place - row) < 1, row));
+        await until("the place to be kept", () =>
+          page.evaluate((row) => Math.abs(history.state?.place - row) < 1, row),
+        );
       };
       const at = (row) => become("the first row", top, name(row - 1));
       await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}`);
@@ -69,7 +97,9 @@ await test("the place of a list", { timeout: 180_000 }, async (t) => {
       // Rows of every height.
       for (const height of [30, 20, 24]) {
         await page.keyboard.press("d");
-        await until(`rows of ${height} pixels`, () => page.evaluate((h) => document.querySelector("#tbody tr[data-name]").offsetHeight === h, height));
+        await until(`rows of ${height} pixels`, () =>
+          page.evaluate((h) => document.querySelector("#tbody tr[data-name]").offsetHeight === h, height),
+        );
         await at(200);
       }
       // The object in the panel, and stepping to the next one.
@@ -117,7 +147,11 @@ await test("the place of a list", { timeout: 180_000 }, async (t) => {
       await openLive(page, address);
       await page.evaluate(() => { document.getElementById("rows").scrollTop = 200 * 24; });
       await until("the place to be kept", () => page.evaluate(() => Math.abs(history.state?.place - 200) < 1));
-      const [anew, opened, ofObject] = [() => page.reload({ waitUntil: "commit" }), () => page.goto(address, { waitUntil: "commit" }), () => page.goto(`${address}&open=${ns}/${name(500)}`, { waitUntil: "commit" })];
+      const [anew, opened, ofObject] = [
+        () => page.reload({ waitUntil: "commit" }),
+        () => page.goto(address, { waitUntil: "commit" }),
+        () => page.goto(`${address}&open=${ns}/${name(500)}`, { waitUntil: "commit" }),
+      ];
       let to = 20; // another position each time, because the previous one is stored
       for (const [how, load, before] of [
         ["loaded anew, before the rows", anew, "rows"], ["loaded anew, before the script", anew, "script"],

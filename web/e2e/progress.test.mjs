@@ -32,7 +32,13 @@ await test("progress", { timeout: 120_000 }, async (t) => {
     total = ',"total":400';
     await bar.waitFor();
     assert.match(await page.locator("#note").innerText(), /\d+ of 400/);
-    const [now, max, text, part, whole] = await bar.evaluate((e) => [e.ariaValueNow, e.ariaValueMax, e.ariaValueText, parseFloat(getComputedStyle(e, "::before").width), e.clientWidth]);
+    const [now, max, text, part, whole] = await bar.evaluate((e) => [
+      e.ariaValueNow,
+      e.ariaValueMax,
+      e.ariaValueText,
+      parseFloat(getComputedStyle(e, "::before").width),
+      e.clientWidth,
+    ]);
     assert.ok(Number(now) > 0 && Number(now) < 400, now);
     assert.deepEqual([max, text], ["400", `${now} of 400`]);
     assert.ok(part > 0 && part < whole, `${part} of ${whole} px`);
@@ -41,7 +47,10 @@ await test("progress", { timeout: 120_000 }, async (t) => {
     await page.locator('#status[data-state="live"]').waitFor();
     assert.equal(await page.locator("#progress").isHidden(), true);
     await become("the words", () => page.locator("#status").innerText(), "Live");
-    assert.match(await page.locator("#activity").innerText(), /Nothing has changed in the columns of this list since \d\d:/);
+    assert.match(
+      await page.locator("#activity").innerText(),
+      /Nothing has changed in the columns of this list since \d\d:/,
+    );
   });
 
   await t.test("what an answer takes stands beside Live, and goes with it", async (t) => {
@@ -51,8 +60,13 @@ await test("progress", { timeout: 120_000 }, async (t) => {
     const latency = page.locator("#latency");
     await latency.waitFor();
     assert.match(await latency.innerText(), /^(<1|\d+) ms$/);
-    assert.match(await latency.getAttribute("title"), /from this page to Glasshouse and back, measured over its connection at \d\d:\d\d:\d\d/);
-    assert.ok(page.wire.some((frame) => /"op":"ping"/.test(frame)) && page.wire.some((frame) => /"type":"pong"/.test(frame)));
+    assert.match(
+      await latency.getAttribute("title"),
+      /from this page to Glasshouse and back, measured over its connection at \d\d:\d\d:\d\d/,
+    );
+    assert.ok(
+      page.wire.some((frame) => /"op":"ping"/.test(frame)) && page.wire.some((frame) => /"type":"pong"/.test(frame)),
+    );
     await dashboard.stop();
     await page.locator('#status[data-state="bad"]').waitFor();
     await latency.waitFor({ state: "hidden" });
@@ -66,7 +80,11 @@ await test("progress", { timeout: 120_000 }, async (t) => {
     await openLive(page, `${dashboard.url}r/core/v1/pods?open=${last.ns}/${last.name}`);
     await until("the row", () => page.evaluate((name) => {
       const tr = document.querySelector(`#tbody tr[data-name="${name}"]`);
-      return tr !== null && tr.getAttribute("aria-selected") === "true" && tr.getBoundingClientRect().bottom <= document.getElementById("rows").getBoundingClientRect().bottom;
+      return (
+        tr !== null &&
+        tr.getAttribute("aria-selected") === "true" &&
+        tr.getBoundingClientRect().bottom <= document.getElementById("rows").getBoundingClientRect().bottom
+      );
     }, last.name));
   });
 });

@@ -16,10 +16,19 @@ export async function proxied(t) {
   const server = createServer((from, answer) => {
     p.asked.push(from.url);
     const { hostname, port, host } = p.to;
-    const r = request({ hostname, port, method: from.method, path: from.url, headers: { ...from.headers, host, "x-forwarded-for": "192.0.2.1" } }, (a) => {
-      answer.writeHead(a.statusCode, a.headers);
-      a.pipe(answer);
-    });
+    const r = request(
+      {
+        hostname,
+        port,
+        method: from.method,
+        path: from.url,
+        headers: { ...from.headers, host, "x-forwarded-for": "192.0.2.1" },
+      },
+      (a) => {
+        answer.writeHead(a.statusCode, a.headers);
+        a.pipe(answer);
+      },
+    );
     r.on("error", () => answer.destroy());
     from.pipe(r);
   });
@@ -27,7 +36,9 @@ export async function proxied(t) {
   server.on("upgrade", (from, client, head) => {
     p.asked.push(from.url);
     const far = connect(Number(p.to.port), p.to.hostname, () => {
-      const headers = Object.entries({ ...from.headers, host: p.to.host }).map(([name, value]) => `${name}: ${value}\r\n`);
+      const headers = Object.entries({ ...from.headers, host: p.to.host }).map(
+        ([name, value]) => `${name}: ${value}\r\n`,
+      );
       far.write(`GET ${from.url} HTTP/1.1\r\n${headers.join("")}\r\n`);
       far.write(head);
       far.pipe(client).pipe(far);

@@ -40,7 +40,10 @@ await test("behind nginx", { timeout: 240_000 }, async (t) => {
     await page.evaluate(() => {
       window.e2e.states = [];
       const status = document.querySelector("#status");
-      new MutationObserver(() => window.e2e.states.push(status.dataset.state)).observe(status, { attributes: true, attributeFilter: ["data-state"] });
+      new MutationObserver(() => window.e2e.states.push(status.dataset.state)).observe(status, {
+        attributes: true,
+        attributeFilter: ["data-state"],
+      });
     });
     await pause(3.5 * timeout * 1000);
     assert.deepEqual(await page.evaluate(() => window.e2e.states.filter((s) => s !== "live")), []);

@@ -17,7 +17,9 @@ await test("a restart", { timeout: 120_000 }, async (t) => {
   for (const name of ["goes", "stays"]) await create(where, configMap(name));
 
   await t.test("is said at once, and made up for", async (t) => {
-    const page = await newPage(t, browser, { allow: [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/] });
+    const page = await newPage(t, browser, {
+      allow: [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/],
+    });
     await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}&open=${ns}/stays&tab=yaml`);
     await until("the rows", () => row(page, "goes"));
     await page.locator("#panel .line", { hasText: "name: stays" }).waitFor();

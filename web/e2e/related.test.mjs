@@ -11,16 +11,29 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
   const dashboard = await Dashboard.start(t);
   const ns = await namespace(t);
   const d = deployment("web", 2);
-  d.spec.template.spec.containers[0].envFrom = [{ configMapRef: { name: "settings" } }, { configMapRef: { name: "gone" } }];
+  d.spec.template.spec.containers[0].envFrom = [
+    { configMapRef: { name: "settings" } },
+    { configMapRef: { name: "gone" } },
+  ];
   await create(`/api/v1/namespaces/${ns}/configmaps`, configMap("settings"));
   await create(`/apis/apps/v1/namespaces/${ns}/deployments`, d);
-  await create(`/api/v1/namespaces/${ns}/services`, { metadata: { name: "web" }, spec: { selector: { app: "web" }, ports: [{ port: 80 }] } });
+  await create(`/api/v1/namespaces/${ns}/services`, {
+    metadata: { name: "web" },
+    spec: { selector: { app: "web" }, ports: [{ port: 80 }] },
+  });
   const pods = await until("the pods", async () => {
     const { items } = await read(`/api/v1/namespaces/${ns}/pods`);
-    return items.length === 2 && items.every((p) => p.status.phase === "Running") && items.map((p) => p.metadata.name).sort();
+    return (
+      items.length === 2 && items.every((p) => p.status.phase === "Running") && items.map((p) => p.metadata.name).sort()
+    );
   });
   const pod = pods[0];
-  const cards = (page) => page.locator(".card").evaluateAll((all) => all.map((e) => `${e.querySelector(".kind").textContent} ${e.querySelector(".card-name").textContent}`));
+  const cards = (page) =>
+    page
+      .locator(".card")
+      .evaluateAll((all) =>
+        all.map((e) => `${e.querySelector(".kind").textContent} ${e.querySelector(".card-name").textContent}`),
+      );
   const focused = (page) => page.evaluate(() => document.activeElement?.querySelector?.(".kind")?.textContent ?? "");
   const open = async (t, path, options) => {
     const page = await newPage(t, browser, options);
@@ -33,13 +46,16 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
     const page = await open(t, beside);
     await until("the cards", async () => (await cards(page)).includes("ConfigMap settings"));
     const got = await cards(page);
-    for (const want of [`Pod ${pod}`, "Deployment web", "Service web", "ConfigMap gone", "ServiceAccount default"]) assert.ok(got.includes(want), `${want} in ${got.join(", ")}`);
+    for (const want of [`Pod ${pod}`, "Deployment web", "Service web", "ConfigMap gone", "ServiceAccount default"])
+      assert.ok(got.includes(want), `${want} in ${got.join(", ")}`);
     assert.equal(await page.locator(".card[data-self] .card-name").textContent(), pod);
     const missing = page.locator(".card", { hasText: "gone" });
     assert.match(await missing.innerText(), /missing/);
     const x = (text) => page.locator(".card", { hasText: text }).first().evaluate((e) => e.getBoundingClientRect().x);
     assert.ok((await x("Deployment")) < (await x("ReplicaSet")), "owners are on the left");
-    assert.ok((await x("ReplicaSet")) < (await page.locator(".card[data-self]").evaluate((e) => e.getBoundingClientRect().x)));
+    assert.ok(
+      (await x("ReplicaSet")) < (await page.locator(".card[data-self]").evaluate((e) => e.getBoundingClientRect().x)),
+    );
     // With the keyboard, along the lines.
     await page.locator(".card[data-self]").focus();
     assert.ok((await page.locator(".words text").allTextContents()).includes("owns"), "the lines say what they are");
@@ -51,13 +67,24 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
     await page.keyboard.press("ArrowLeft");
     assert.equal(await focused(page), "Deployment");
     await page.keyboard.press("Enter");
-    await page.waitForURL((u) => u.pathname === "/r/apps/v1/deployments" && u.searchParams.get("open") === `${ns}/web` && u.searchParams.get("tab") === "related");
-    await until("the deployment's graph", async () => (await page.locator(".card[data-self] .card-name").allTextContents()).join() === "web");
+    await page.waitForURL(
+      (u) =>
+        u.pathname === "/r/apps/v1/deployments" &&
+        u.searchParams.get("open") === `${ns}/web` &&
+        u.searchParams.get("tab") === "related",
+    );
+    await until(
+      "the deployment's graph",
+      async () => (await page.locator(".card[data-self] .card-name").allTextContents()).join() === "web",
+    );
     await until("the keyboard to go on there", async () => (await focused(page)) === "Deployment");
     const all = await cards(page);
     assert.ok(pods.every((p) => all.includes(`Pod ${p}`)), all.join());
     await page.goBack();
-    await until("the pod again", async () => (await page.locator(".card[data-self] .card-name").allTextContents()).join() === pod);
+    await until(
+      "the pod again",
+      async () => (await page.locator(".card[data-self] .card-name").allTextContents()).join() === pod,
+    );
   });
 
   await t.test("a list that says the same, which is remembered", async (t) => {
@@ -65,22 +92,46 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
     await page.getByRole("button", { name: "List", exact: true }).click();
     const list = page.locator(".related-list");
     await list.waitFor();
-    const groups = await list.locator("section").evaluateAll((all) => Object.fromEntries(all.map((s) => [s.querySelector("h3").firstChild.textContent, [...s.querySelectorAll("li")].map((li) => li.textContent)])));
-    assert.ok(groups["Owned by"].some((l) => l.startsWith("Deploymentweb") && l.includes("owns ReplicaSet")), JSON.stringify(groups));
-    assert.ok(groups["Uses"].some((l) => l.startsWith("ConfigMapgone") && l.includes("missing") && l.includes("spec.containers.envFrom.configMapRef")), JSON.stringify(groups));
+    const groups = await list
+      .locator("section")
+      .evaluateAll((all) =>
+        Object.fromEntries(
+          all.map((s) => [
+            s.querySelector("h3").firstChild.textContent,
+            [...s.querySelectorAll("li")].map((li) => li.textContent),
+          ]),
+        ),
+      );
+    assert.ok(
+      groups["Owned by"].some((l) => l.startsWith("Deploymentweb") && l.includes("owns ReplicaSet")),
+      JSON.stringify(groups),
+    );
+    assert.ok(
+      groups["Uses"].some(
+        (l) =>
+          l.startsWith("ConfigMapgone") && l.includes("missing") && l.includes("spec.containers.envFrom.configMapRef"),
+      ),
+      JSON.stringify(groups),
+    );
     assert.ok(groups["Selected by"].some((l) => l.startsWith("Serviceweb")));
     assert.match(await page.locator(".searched summary").innerText(), /^\d+ kinds looked through$/);
     await page.reload();
     await list.waitFor();
     await list.getByRole("link", { name: "settings", exact: true }).click();
     await page.waitForURL((u) => u.pathname === "/r/core/v1/configmaps");
-    await until("what uses it", async () => (await list.locator("section").allInnerTexts()).some((s) => s.startsWith("Used by") && s.includes(pod)));
+    await until("what uses it", async () =>
+      (await list.locator("section").allInnerTexts()).some((s) => s.startsWith("Used by") && s.includes(pod)),
+    );
   });
 
   await t.test("moved, scaled, and told anew when the object changes", async (t) => {
     const page = await open(t, `o/apps/v1/deployments/${ns}/web?tab=related`);
     await until("the cards", async () => (await cards(page)).length > 4);
-    const place = () => page.locator(".card[data-self]").evaluate((e) => { const r = e.getBoundingClientRect(); return { x: r.x, y: r.y, width: r.width }; });
+    const place = () =>
+      page.locator(".card[data-self]").evaluate((e) => {
+        const r = e.getBoundingClientRect();
+        return { x: r.x, y: r.y, width: r.width };
+      });
     const before = await place();
     const box = await page.locator(".graph").boundingBox();
     await page.mouse.move(box.x + box.width - 40, box.y + box.height - 40);
@@ -88,7 +139,10 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
     await page.mouse.move(box.x + box.width - 140, box.y + box.height - 90, { steps: 4 });
     await page.mouse.up();
     const moved = await place();
-    assert.ok(Math.abs(before.x - moved.x - 100) < 2 && Math.abs(before.y - moved.y - 50) < 2, JSON.stringify([before, moved]));
+    assert.ok(
+      Math.abs(before.x - moved.x - 100) < 2 && Math.abs(before.y - moved.y - 50) < 2,
+      JSON.stringify([before, moved]),
+    );
     await page.getByRole("button", { name: "Larger" }).click();
     assert.ok((await place()).width > moved.width * 1.2);
     await page.mouse.move(box.x + 40, box.y + box.height - 40);
@@ -99,10 +153,16 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
     await page.getByRole("button", { name: "Fit: all of it" }).click();
     assert.ok(Math.abs((await place()).width - before.width) < 1);
     await patch(`/apis/apps/v1/namespaces/${ns}/deployments/web`, { spec: { replicas: 3 } });
-    await until("the third pod", async () => (await cards(page)).filter((c) => c.startsWith("Pod ")).length === 3, 25_000);
+    await until(
+      "the third pod",
+      async () => (await cards(page)).filter((c) => c.startsWith("Pod ")).length === 3,
+      25_000,
+    );
     await page.locator(`.card[data-id="core/configmaps/${ns}/settings"]`).waitFor();
     await page.locator(".card", { hasText: "Service" }).first().click();
-    await page.waitForURL((u) => u.pathname.startsWith(`/o/core/v1/service`) && u.searchParams.get("tab") === "related");
+    await page.waitForURL(
+      (u) => u.pathname.startsWith(`/o/core/v1/service`) && u.searchParams.get("tab") === "related",
+    );
   });
 
   await t.test("what is deleted is not looked for, and is once it is there again", async (t) => {
@@ -134,7 +194,13 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
     const own = await Dashboard.start(t, { user: "limited" });
     const page = await newPage(t, browser, { allow: [/status of 403/] });
     await openLive(page, `${own.url}r/core/v1/pods?ns=shop`);
-    const name = await until("a row that runs", () => page.evaluate(() => [...document.querySelectorAll("#tbody tr[data-name]")].find((tr) => tr.textContent.includes("Running"))?.dataset.name));
+    const name = await until("a row that runs", () =>
+      page.evaluate(
+        () =>
+          [...document.querySelectorAll("#tbody tr[data-name]")].find((tr) => tr.textContent.includes("Running"))
+            ?.dataset.name,
+      ),
+    );
     assert.ok(await row(page, name));
     await page.goto(`${own.url}r/core/v1/pods?ns=shop&open=shop/${name}&tab=related`);
     const node = page.locator('.card[data-id^="core/nodes/"]');

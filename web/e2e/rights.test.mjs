@@ -24,7 +24,12 @@ await test("rights", { timeout: 120_000 }, async (t) => {
     await page.locator('#picker a[data-ref="core/v1/pods"][data-state="forbidden"]').waitFor();
     // The reason is shown on hover and on keyboard focus.
     await page.locator('#picker a[data-ref="core/v1/pods"]').focus();
-    await become("the reason", async () => /Pods \(core\/v1\/pods\): forbidden\. You cannot list pods/.test(await page.getByRole("tooltip").innerText()), true);
+    await become(
+      "the reason",
+      async () =>
+        /Pods \(core\/v1\/pods\): forbidden\. You cannot list pods/.test(await page.getByRole("tooltip").innerText()),
+      true,
+    );
     await page.locator("#picker-filter").focus();
     await page.getByRole("tooltip").waitFor({ state: "hidden" });
     await page.locator('#picker a[data-ref="core/v1/pods"]').hover();
@@ -58,14 +63,19 @@ await test("rights", { timeout: 120_000 }, async (t) => {
     assert.match(await page.locator("#note").innerText(), /in the namespace "payments"/);
     const plain = await newPage(t, browser, { allow, javaScriptEnabled: false });
     await plain.goto(page.url());
-    for (const shown of [page, plain]) await shown.locator("#note a", { hasText: "Show pods wherever you may list them" }).click();
+    for (const shown of [page, plain])
+      await shown.locator("#note a", { hasText: "Show pods wherever you may list them" }).click();
     await become("the address without script", () => new URL(plain.url()).search, "");
     await become("what is covered without script", async () => {
       await plain.reload();
       return plain.locator("#covered").innerText();
     }, "Only shop: you may not list the others.");
     await become("the address", () => new URL(page.url()).search, "");
-    await become("what is covered", () => page.locator("#covered").innerText(), "Only shop: you may not list the others.");
+    await become(
+      "what is covered",
+      () => page.locator("#covered").innerText(),
+      "Only shop: you may not list the others.",
+    );
     await page.locator("#count", { hasText: new RegExp(`^${want.length}$`) }).waitFor();
     await page.goBack();
     await page.goBack();

@@ -13,11 +13,18 @@ function noteRows() {
   const note = (window.e2e.rows = { seen: [], came: [], struck: [] });
   const look = () => {
     for (const tr of document.querySelectorAll("#tbody tr[data-name]")) {
-      const lists = [tr.hasAttribute("data-gone") ? note.struck : note.seen, ...(tr.hasAttribute("data-came") ? [note.came] : [])];
+      const lists = [
+        tr.hasAttribute("data-gone") ? note.struck : note.seen,
+        ...(tr.hasAttribute("data-came") ? [note.came] : []),
+      ];
       for (const list of lists) if (!list.includes(tr.dataset.name)) list.push(tr.dataset.name);
     }
   };
-  new MutationObserver(look).observe(document.getElementById("tbody"), { subtree: true, childList: true, attributes: true });
+  new MutationObserver(look).observe(document.getElementById("tbody"), {
+    subtree: true,
+    childList: true,
+    attributes: true,
+  });
   look();
 }
 
@@ -37,15 +44,30 @@ await test("a rollout is seen as it happens", { timeout: 120_000 }, async (t) =>
   const shown = async () => (await table(pods)).rows.map((r) => [r.Name, r.Ready, r.Status, r.IP, r.Node]);
   const listed = async () => {
     const { items } = await read(`/api/v1/namespaces/${ns}/pods`);
-    return items.map(({ metadata, spec, status }) => [metadata.name, `${status.containerStatuses?.filter((c) => c.ready).length ?? 0}/${spec.containers.length}`, status.phase, status.podIP, spec.nodeName]).sort(([a], [b]) => (a < b ? -1 : 1));
+    return items
+      .map(({ metadata, spec, status }) => [
+        metadata.name,
+        `${status.containerStatuses?.filter((c) => c.ready).length ?? 0}/${spec.containers.length}`,
+        status.phase,
+        status.podIP,
+        spec.nodeName,
+      ])
+      .sort(([a], [b]) => (a < b ? -1 : 1));
   };
   const ready = (r) => r?.Ready === "3/3" && r["Up-to-date"] === "3" && r.Available === "3";
-  await until("three ready pods", async () => ready(await row(deployments, "web")) && (await shown()).filter((r) => r[1] === "1/1").length === 3);
+  await until(
+    "three ready pods",
+    async () => ready(await row(deployments, "web")) && (await shown()).filter((r) => r[1] === "1/1").length === 3,
+  );
   const old = (await listed()).map(([name]) => name);
 
   await deployments.evaluate(() => { window.e2e.marked = []; });
   await pods.evaluate(noteRows);
-  await patch(`${where}/web`, { spec: { template: { spec: { containers: [{ name: "main", image: "registry.example.com/e2e:2" }] } } } }, { type: "application/strategic-merge-patch+json", manager: "e2e-roller" });
+  await patch(
+    `${where}/web`,
+    { spec: { template: { spec: { containers: [{ name: "main", image: "registry.example.com/e2e:2" }] } } } },
+    { type: "application/strategic-merge-patch+json", manager: "e2e-roller" },
+  );
 
   await until("the new pods, and them alone", async () => {
     const names = (await shown()).map(([name]) => name);
@@ -55,15 +77,23 @@ await test("a rollout is seen as it happens", { timeout: 120_000 }, async (t) =>
   // In the end, the page shows what the API server has.
   await until("the pods to be those of the API server", async () => isDeepStrictEqual(await shown(), await listed()));
   const { items } = await read(`/api/v1/namespaces/${ns}/pods`);
-  assert.deepEqual(items.map((p) => p.spec.containers[0].image), Array.from({ length: 3 }, () => "registry.example.com/e2e:2"));
+  assert.deepEqual(
+    items.map((p) => p.spec.containers[0].image),
+    Array.from({ length: 3 }, () => "registry.example.com/e2e:2"),
+  );
 
   const { seen, came, struck } = await pods.evaluate(() => window.e2e.rows);
-  for (const { metadata } of items) assert.ok(came.includes(metadata.name) && !old.includes(metadata.name), `${metadata.name} came, and faded in`);
+  for (const { metadata } of items)
+    assert.ok(came.includes(metadata.name) && !old.includes(metadata.name), `${metadata.name} came, and faded in`);
   await become("rows to have faded in", () => pods.locator("#tbody [data-came]").count(), 0);
-  for (const name of old) assert.ok(seen.includes(name) && struck.includes(name), `${name} was there, and was struck as it went`);
+  for (const name of old)
+    assert.ok(seen.includes(name) && struck.includes(name), `${name} was there, and was struck as it went`);
   const marked = (await deployments.evaluate(() => window.e2e.marked)).filter((m) => m.row === "web");
   const by = String.raw`\nChanged \d\d:\d\d:\d\d by kube-controller-manager \(status\)$`;
   for (const change of ["3/3 → 2/3", "2/3 → 3/3", "2 → 3"]) {
-    assert.ok(marked.some((m) => new RegExp(`^${change}${by}`).test(m.title ?? "")), `${change} in ${JSON.stringify(marked)}`);
+    assert.ok(
+      marked.some((m) => new RegExp(`^${change}${by}`).test(m.title ?? "")),
+      `${change} in ${JSON.stringify(marked)}`,
+    );
   }
 });

@@ -10,7 +10,11 @@ import { until } from "./wait.mjs";
 const canary = () => `canary-${randomBytes(9).toString("hex")}`;
 const base64 = (text) => Buffer.from(text).toString("base64");
 // The three base64 forms of a text, by its offset within other text.
-const forms = (text) => [text, text.slice(7), ...[0, 1, 2].map((n) => base64("x".repeat(n) + text).slice(n === 0 ? 0 : 4, -4))];
+const forms = (text) => [
+  text,
+  text.slice(7),
+  ...[0, 1, 2].map((n) => base64("x".repeat(n) + text).slice(n === 0 ? 0 : 4, -4)),
+];
 
 await test("secrets", { timeout: 120_000 }, async (t) => {
   const browser = await browse(t);
@@ -19,11 +23,26 @@ await test("secrets", { timeout: 120_000 }, async (t) => {
   const where = `/api/v1/namespaces/${ns}/secrets`;
 
   await t.test("no value is anywhere; a changed one shows as changed", async (t) => {
-    const canaries = { data: canary(), stringData: canary(), applied: canary(), changed: canary(), meanwhile: canary() };
-    const applied = { apiVersion: "v1", kind: "Secret", metadata: { name: "kept", namespace: ns }, stringData: { password: canaries.applied } };
+    const canaries = {
+      data: canary(),
+      stringData: canary(),
+      applied: canary(),
+      changed: canary(),
+      meanwhile: canary(),
+    };
+    const applied = {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name: "kept", namespace: ns },
+      stringData: { password: canaries.applied },
+    };
     await create(where, {
-      metadata: { name: "kept", annotations: { "kubectl.kubernetes.io/last-applied-configuration": JSON.stringify(applied) } },
-      data: { password: base64(canaries.data) }, stringData: { token: canaries.stringData },
+      metadata: {
+        name: "kept",
+        annotations: { "kubectl.kubernetes.io/last-applied-configuration": JSON.stringify(applied) },
+      },
+      data: { password: base64(canaries.data) },
+      stringData: { token: canaries.stringData },
     });
     const page = await newPage(t, browser);
     await openLive(page, `${dashboard.url}r/core/v1/secrets?ns=${ns}&cols=wide`);
@@ -42,7 +61,11 @@ await test("secrets", { timeout: 120_000 }, async (t) => {
     await page.locator("#panel .line[data-changed]", { hasText: "password:" }).waitFor();
     assert.notEqual(await line.innerText(), before);
     assert.match(await page.locator("#panel .change").innerText(), /changed by e2e-rotator/);
-    assert.equal(await page.locator("#panel .line[data-changed]", { hasText: "token:" }).count(), 0, "what is the same is not marked");
+    assert.equal(
+      await page.locator("#panel .line[data-changed]", { hasText: "token:" }).count(),
+      0,
+      "what is the same is not marked",
+    );
     const texts = [await page.content()];
 
     await page.locator("#panel .page-link").click();
@@ -55,11 +78,18 @@ await test("secrets", { timeout: 120_000 }, async (t) => {
     const plain = page.wire.length;
     assert.ok(plain > 10, "there are frames and bodies to search");
     for (const [route, accept] of [
-      [`object/core/v1/secrets/${ns}/kept`, "application/json"], [`object/core/v1/secrets/${ns}/kept`, "application/yaml"],
-      [`snapshot/core/v1/secrets?ns=${ns}`, "application/json"], [`snapshot/core/v1/secrets?ns=${ns}&view=objects`, "application/json"],
-      [`snapshot/core/v1/secrets?ns=${ns}`, "text/csv"], [`snapshot/core/v1/secrets?ns=${ns}&view=objects`, "application/yaml"], [`snapshot/core/v1/secrets?ns=${ns}&view=objects`, "application/x-ndjson"],
+      [`object/core/v1/secrets/${ns}/kept`, "application/json"],
+      [`object/core/v1/secrets/${ns}/kept`, "application/yaml"],
+      [`snapshot/core/v1/secrets?ns=${ns}`, "application/json"],
+      [`snapshot/core/v1/secrets?ns=${ns}&view=objects`, "application/json"],
+      [`snapshot/core/v1/secrets?ns=${ns}`, "text/csv"],
+      [`snapshot/core/v1/secrets?ns=${ns}&view=objects`, "application/yaml"],
+      [`snapshot/core/v1/secrets?ns=${ns}&view=objects`, "application/x-ndjson"],
     ]) {
-      const answer = await fetch(`${dashboard.url}api/v1/${route}`, { headers: { accept }, signal: AbortSignal.timeout(15_000) });
+      const answer = await fetch(`${dashboard.url}api/v1/${route}`, {
+        headers: { accept },
+        signal: AbortSignal.timeout(15_000),
+      });
       const text = await answer.text();
       assert.equal(answer.status, 200, text);
       assert.match(text, /kept/);
@@ -70,7 +100,12 @@ await test("secrets", { timeout: 120_000 }, async (t) => {
     for (const [name, value] of Object.entries(canaries)) {
       for (const form of forms(value)) {
         const found = texts.find((text) => text.includes(form));
-        assert.equal(found, undefined, `the ${name} canary (${form}) in: ${found?.slice(Math.max(0, found.indexOf(form) - 200), found.indexOf(form) + 200)}`);
+        assert.equal(
+          found,
+          undefined,
+          `the ${name} canary (${form}) in: ` +
+            `${found?.slice(Math.max(0, found.indexOf(form) - 200), found.indexOf(form) + 200)}`,
+        );
       }
     }
   });

@@ -19,7 +19,8 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
   const dashboard = await Dashboard.start(t, { flags: ["--data-dir", dir, "--log-level", "debug"] });
   const [ns, other] = [await namespace(t), await namespace(t)];
   const maps = `/api/v1/namespaces/${ns}/configmaps`;
-  for (const name of ["a-1", "a-2"]) await create(maps, configMap(name, { key: "a-value-that-is-masked" }, { labels: { app: "web" } }));
+  for (const name of ["a-1", "a-2"])
+    await create(maps, configMap(name, { key: "a-value-that-is-masked" }, { labels: { app: "web" } }));
   await create(`/api/v1/namespaces/${other}/configmaps`, configMap("elsewhere"));
   const list = `${dashboard.url}r/core/v1/configmaps?ns=${ns}&labels=app%3Dweb`;
   const names = async (page) => (await table(page)).rows.map((r) => r.Name);
@@ -36,60 +37,107 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
   await openLive(owner, list);
   const guests = (t, options = {}) => newPage(t, browser, { allow, ...options });
 
-  await t.test("a link of this view shows its rows, live, and has no token left in the address or the history", async (t) => {
-    const url = told(await share(owner, async (form) => {
-      assert.match(await form.locator(".share-sees").innerText(), new RegExp(`^The link shows configmaps in ${ns} with app=web\\. .*sees everything here anyway, as nobody is asked`));
-      assert.match(await form.locator(".share-means").innerText(), /with your rights as they are at each moment.*ConfigMaps and of environment variables are masked/s);
-      await form.getByLabel("Note").fill("for <b>Anna</b>");
-    }));
-    assert.match(url, new RegExp(`^${dashboard.url}share#[\\w-]{43}$`));
-    assert.equal(await readCode(owner), url);
-    assert.match(await owner.locator(".share-near").innerText(), /127\.0\.0\.1 is an address of this machine alone/);
-    assert.doesNotMatch(await owner.locator(".share-made").innerText(), /--data-dir/, "it outlives the program");
-    await owner.getByLabel("For a wall screen").check();
-    await become("the link for a wall", () => owner.locator(".share-url").inputValue(), url.replace("share#", "share?kiosk=1#"));
-    await become("its code", () => readCode(owner), url.replace("share#", "share?kiosk=1#"));
-    await owner.getByRole("button", { name: "Copy" }).click();
-    await owner.getByRole("button", { name: "Copied" }).waitFor();
-    await owner.getByRole("button", { name: "Done" }).click();
+  await t.test(
+    "a link of this view shows its rows, live, and has no token left in the address or the history",
+    async (t) => {
+      const url = told(
+        await share(owner, async (form) => {
+          assert.match(
+            await form.locator(".share-sees").innerText(),
+            new RegExp(
+              `^The link shows configmaps in ${ns} with app=web\\. .*sees everything here anyway, as nobody is asked`,
+            ),
+          );
+          assert.match(
+            await form.locator(".share-means").innerText(),
+            /with your rights as they are at each moment.*ConfigMaps and of environment variables are masked/s,
+          );
+          await form.getByLabel("Note").fill("for <b>Anna</b>");
+        }),
+      );
+      assert.match(url, new RegExp(`^${dashboard.url}share#[\\w-]{43}$`));
+      assert.equal(await readCode(owner), url);
+      assert.match(await owner.locator(".share-near").innerText(), /127\.0\.0\.1 is an address of this machine alone/);
+      assert.doesNotMatch(await owner.locator(".share-made").innerText(), /--data-dir/, "it outlives the program");
+      await owner.getByLabel("For a wall screen").check();
+      await become(
+        "the link for a wall",
+        () => owner.locator(".share-url").inputValue(),
+        url.replace("share#", "share?kiosk=1#"),
+      );
+      await become("its code", () => readCode(owner), url.replace("share#", "share?kiosk=1#"));
+      await owner.getByRole("button", { name: "Copy" }).click();
+      await owner.getByRole("button", { name: "Copied" }).waitFor();
+      await owner.getByRole("button", { name: "Done" }).click();
 
-    const guest = await guests(t);
-    await openLink(guest, url);
-    await become("the rows", () => names(guest), ["a-1", "a-2"]);
-    const seen = await guest.evaluate(() => ({ here: location.href, back: window.navigation.entries().map((e) => e.url), state: JSON.stringify(history.state), referrer: document.referrer }));
-    assert.equal(seen.here, list.replace("app%3Dweb", "app=web"));
-    assert.doesNotMatch(JSON.stringify(seen), new RegExp(tokens[0]));
-    const cookie = (await guest.context().cookies()).find((c) => c.name.startsWith("glasshouse-share"));
-    assert.deepEqual([cookie.httpOnly, cookie.value.includes(tokens[0])], [true, false]);
-    tokens.push(cookie.value);
+      const guest = await guests(t);
+      await openLink(guest, url);
+      await become("the rows", () => names(guest), ["a-1", "a-2"]);
+      const seen = await guest.evaluate(() => ({
+        here: location.href,
+        back: window.navigation.entries().map((e) => e.url),
+        state: JSON.stringify(history.state),
+        referrer: document.referrer,
+      }));
+      assert.equal(seen.here, list.replace("app%3Dweb", "app=web"));
+      assert.doesNotMatch(JSON.stringify(seen), new RegExp(tokens[0]));
+      const cookie = (await guest.context().cookies()).find((c) => c.name.startsWith("glasshouse-share"));
+      assert.deepEqual([cookie.httpOnly, cookie.value.includes(tokens[0])], [true, false]);
+      tokens.push(cookie.value);
 
-    assert.match(await guest.locator(".shared").innerText(), /Shared with you, read-only\s*until tomorrow \d\d:\d\d\s*for <b>Anna<\/b>/);
-    assert.deepEqual(await Promise.all([".cluster", ".top .quiet", ".sharer", "#picker", "button.kinds", "#spaces"].map((e) => guest.locator(`${e}:visible`).count())), [0, 0, 0, 0, 0, 0]);
-    assert.deepEqual(await guest.locator("#picker a[data-ref]").evaluateAll((all) => all.map((a) => a.dataset.ref)), ["core/v1/configmaps"]);
-    await create(maps, configMap("a-3", {}, { labels: { app: "web" } }));
-    await create(maps, configMap("b-1", {}, { labels: { app: "other" } }));
-    await become("a row that came", () => names(guest), ["a-1", "a-2", "a-3"]);
-    await patch(`${maps}/a-3`, { data: { k: "v", l: "w" } });
-    await become("a cell that changed", async () => (await row(guest, "a-3")).Data, "2");
-    await guest.locator("#tbody tr", { hasText: "a-1" }).locator("td").last().click();
-    assert.deepEqual(await guest.locator("#panel [role=tab]").allInnerTexts(), ["Overview", "YAML", "Changes"]);
-    await guest.keyboard.press("y");
-    await until("its YAML", async () => (await guest.locator("#panel .line").allTextContents()).join("\n").includes("name: a-1"));
-    await guest.keyboard.press("Control+k");
-    await guest.keyboard.type("share");
-    await until("the palette", () => guest.locator("#palette[open]").count());
-    assert.doesNotMatch((await guest.locator("#palette [role=option]").allInnerTexts()).join("\n"), /Share|coverage|Copy the link/);
-    await guest.loaded();
-    const bytes = guest.wire.join("\n");
-    for (const secret of ["a-value-that-is-masked", other, "b-1", ...tokens]) assert.ok(!bytes.includes(secret), `the guest was told ${secret}`);
-  });
+      assert.match(
+        await guest.locator(".shared").innerText(),
+        /Shared with you, read-only\s*until tomorrow \d\d:\d\d\s*for <b>Anna<\/b>/,
+      );
+      assert.deepEqual(
+        await Promise.all(
+          [".cluster", ".top .quiet", ".sharer", "#picker", "button.kinds", "#spaces"].map((e) =>
+            guest.locator(`${e}:visible`).count(),
+          ),
+        ),
+        [0, 0, 0, 0, 0, 0],
+      );
+      assert.deepEqual(await guest.locator("#picker a[data-ref]").evaluateAll((all) => all.map((a) => a.dataset.ref)), [
+        "core/v1/configmaps",
+      ]);
+      await create(maps, configMap("a-3", {}, { labels: { app: "web" } }));
+      await create(maps, configMap("b-1", {}, { labels: { app: "other" } }));
+      await become("a row that came", () => names(guest), ["a-1", "a-2", "a-3"]);
+      await patch(`${maps}/a-3`, { data: { k: "v", l: "w" } });
+      await become("a cell that changed", async () => (await row(guest, "a-3")).Data, "2");
+      await guest.locator("#tbody tr", { hasText: "a-1" }).locator("td").last().click();
+      assert.deepEqual(await guest.locator("#panel [role=tab]").allInnerTexts(), ["Overview", "YAML", "Changes"]);
+      await guest.keyboard.press("y");
+      await until("its YAML", async () =>
+        (await guest.locator("#panel .line").allTextContents()).join("\n").includes("name: a-1"),
+      );
+      await guest.keyboard.press("Control+k");
+      await guest.keyboard.type("share");
+      await until("the palette", () => guest.locator("#palette[open]").count());
+      assert.doesNotMatch(
+        (await guest.locator("#palette [role=option]").allInnerTexts()).join("\n"),
+        /Share|coverage|Copy the link/,
+      );
+      await guest.loaded();
+      const bytes = guest.wire.join("\n");
+      for (const secret of ["a-value-that-is-masked", other, "b-1", ...tokens])
+        assert.ok(!bytes.includes(secret), `the guest was told ${secret}`);
+    },
+  );
 
   await t.test("nothing but that is had by its address, in words that lead back", async (t) => {
     const url = told(await share(owner));
     await owner.keyboard.press("Escape");
     const guest = await guests(t);
     await openLink(guest, url);
-    for (const path of ["r/core/v1/pods", "r/core/v1/secrets", "r/nothing/v1/here", `o/core/v1/pods/shop/${pod}`, `o/core/v1/configmaps/${other}/elsewhere`, `o/core/v1/configmaps/${ns}/b-1`]) {
+    for (const path of [
+      "r/core/v1/pods",
+      "r/core/v1/secrets",
+      "r/nothing/v1/here",
+      `o/core/v1/pods/shop/${pod}`,
+      `o/core/v1/configmaps/${other}/elsewhere`,
+      `o/core/v1/configmaps/${ns}/b-1`,
+    ]) {
       const answer = await guest.goto(dashboard.url + path);
       assert.ok([403, 404].includes(answer.status()), `${path} is answered with ${answer.status()}`);
       assert.match(await guest.locator("#main").innerText(), /not shared with you|There is no/, path);
@@ -172,14 +220,23 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
       assert.equal(await form.locator("input[name=what]:checked").inputValue(), "object");
       await form.getByLabel("With logs").check();
       await form.getByLabel("With the events that name it").check();
-      assert.match(await form.locator(".share-means").innerText(), /Logs, and the texts of events, are shown as they are/);
+      assert.match(
+        await form.locator(".share-means").innerText(),
+        /Logs, and the texts of events, are shown as they are/,
+      );
       await form.getByLabel("7 days").check();
     }));
     await owner.keyboard.press("Escape");
     const guest = await guests(t);
     await openLink(guest, url);
     assert.equal(new URL(guest.url()).pathname, `/o/core/v1/pods/shop/${pod}`);
-    assert.deepEqual(await guest.locator("#object [role=tab]").allInnerTexts(), ["Overview", "YAML", "Changes", "Events", "Logs"]);
+    assert.deepEqual(await guest.locator("#object [role=tab]").allInnerTexts(), [
+      "Overview",
+      "YAML",
+      "Changes",
+      "Events",
+      "Logs",
+    ]);
     assert.deepEqual(await guest.locator(".crumbs a").count(), 0, "no way leads on");
     await guest.keyboard.press("l");
     await guest.locator("#object .log-line").first().waitFor();
@@ -202,14 +259,22 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     await until("rows", async () => (await names(owner)).length > 0);
     await owner.keyboard.press("L");
     await owner.locator(".share-form").waitFor();
-    await become("the keyboard is in the dialog", () => owner.evaluate(() => document.activeElement.getAttribute("name")), "what");
+    await become(
+      "the keyboard is in the dialog",
+      () => owner.evaluate(() => document.activeElement.getAttribute("name")),
+      "what",
+    );
     await owner.keyboard.press("ArrowDown"); // Resources and namespaces.
     await become("the choice", () => owner.locator("input[name=what]:checked").inputValue(), "kinds");
     await owner.keyboard.press("Tab"); // The filter of the resources.
     await owner.keyboard.type("services");
     await owner.locator(".share-list li", { hasText: /^Services/ }).waitFor();
     await owner.keyboard.press("Enter");
-    await become("what guests see", async () => (await owner.locator(".share-sees").innerText()).split(". ")[0], `The link shows configmaps in ${ns} and services in ${ns}`);
+    await become(
+      "what guests see",
+      async () => (await owner.locator(".share-sees").innerText()).split(". ")[0],
+      `The link shows configmaps in ${ns} and services in ${ns}`,
+    );
     const stops = async (id) => {
       for (let n = 1; n <= 12; n++) {
         await owner.keyboard.press("Tab");
@@ -221,13 +286,20 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     await owner.keyboard.type("two kinds");
     await owner.keyboard.press("Enter");
     const url = told(await made(owner));
-    await become("the keyboard is at the button", () => owner.evaluate(() => document.activeElement.textContent), "Copy");
+    await become(
+      "the keyboard is at the button",
+      () => owner.evaluate(() => document.activeElement.textContent),
+      "Copy",
+    );
     await owner.keyboard.press("Escape");
     await owner.locator("#sharing").waitFor({ state: "hidden" });
     const guest = await guests(t);
     await openLink(guest, url);
     await until("rows", async () => (await names(guest)).includes("b-1"));
-    assert.deepEqual((await guest.locator("#picker a[data-ref]:visible").evaluateAll((all) => all.map((a) => a.dataset.ref))).sort(), ["core/v1/configmaps", "core/v1/services"]);
+    assert.deepEqual(
+      (await guest.locator("#picker a[data-ref]:visible").evaluateAll((all) => all.map((a) => a.dataset.ref))).sort(),
+      ["core/v1/configmaps", "core/v1/services"],
+    );
     await guest.locator('#picker a[data-ref="core/v1/services"]').click();
     await become("the other kind", () => new URL(guest.url()).pathname, "/r/core/v1/services");
     await guest.locator("#note", { hasText: "No services" }).waitFor();
@@ -244,15 +316,41 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     const guest = await guests(t, { viewport: { width: 1920, height: 1080 } });
     await guest.addInitScript(() => {
       window.awake = 0;
-      Object.defineProperty(navigator, "wakeLock", { value: { request: (type) => Promise.resolve({ type, released: false, n: ++window.awake }) } });
+      Object.defineProperty(navigator, "wakeLock", {
+        value: { request: (type) => Promise.resolve({ type, released: false, n: ++window.awake }) },
+      });
     });
     await openLink(guest, wall);
     await until("the rows", async () => (await names(guest)).includes("a-3"));
     assert.equal(new URL(guest.url()).searchParams.get("kiosk"), "1");
-    assert.deepEqual(await Promise.all([".shared", ".brand", "#jump", "#filters button", "#columns", "#export", "#activity", "#picker", "#theme"].map((e) => guest.locator(`${e}:visible`).count())), [0, 0, 0, 0, 0, 0, 0, 0, 0]);
-    assert.deepEqual(await Promise.all(["#heading", "#count", "#status"].map((e) => guest.locator(`${e}:visible`).count())), [1, 1, 1]);
-    assert.deepEqual([await guest.locator("#spaces:visible").innerText(), await guest.locator("#labels:visible").inputValue(), await guest.locator("#q:visible").count()], [ns, "app=web", 0], "what of all it shows");
-    assert.ok(await guest.locator("#tbody th").first().evaluate((e) => parseFloat(getComputedStyle(e).fontSize)) >= 20, "big type");
+    assert.deepEqual(
+      await Promise.all(
+        [".shared", ".brand", "#jump", "#filters button", "#columns", "#export", "#activity", "#picker", "#theme"].map(
+          (e) => guest.locator(`${e}:visible`).count(),
+        ),
+      ),
+      [0, 0, 0, 0, 0, 0, 0, 0, 0],
+    );
+    assert.deepEqual(
+      await Promise.all(["#heading", "#count", "#status"].map((e) => guest.locator(`${e}:visible`).count())),
+      [1, 1, 1],
+    );
+    assert.deepEqual(
+      [
+        await guest.locator("#spaces:visible").innerText(),
+        await guest.locator("#labels:visible").inputValue(),
+        await guest.locator("#q:visible").count(),
+      ],
+      [ns, "app=web", 0],
+      "what of all it shows",
+    );
+    assert.ok(
+      (await guest
+        .locator("#tbody th")
+        .first()
+        .evaluate((e) => parseFloat(getComputedStyle(e).fontSize))) >= 20,
+      "big type",
+    );
     assert.equal(await guest.evaluate(() => window.awake), 1, "the screen is kept awake");
     await dashboard.stop();
     await guest.locator('#status:not([data-state="live"])').waitFor();
@@ -287,7 +385,9 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     assert.equal(guest.url(), `${proxy.origin}${base}/r/core/v1/configmaps?ns=${ns}`);
     assert.equal((await guest.context().cookies()).find((c) => c.name.startsWith("glasshouse-share")).path, `${base}/`);
     await guest.getByRole("button", { name: "Leave" }).click();
-    await until("that it has left", async () => (await guest.context().cookies()).every((c) => !c.name.startsWith("glasshouse-share")));
+    await until("that it has left", async () =>
+      (await guest.context().cookies()).every((c) => !c.name.startsWith("glasshouse-share")),
+    );
     // A share that ends while the page is disconnected is detected on the next request.
     await openLink(guest, url);
     await behind.stop();

@@ -25,13 +25,16 @@ export async function openLink(page, url) {
 
 /** Returns what a camera reads from the displayed code. */
 export async function readCode(page) {
-  const { d, size } = await page.locator(".share-code svg").evaluate((e) => ({ d: e.querySelector("path").getAttribute("d"), size: e.viewBox.baseVal.width }));
+  const { d, size } = await page
+    .locator(".share-code svg")
+    .evaluate((e) => ({ d: e.querySelector("path").getAttribute("d"), size: e.viewBox.baseVal.width }));
   const scale = 4;
   const side = size * scale;
   const pixels = new Uint8ClampedArray(side * side * 4).fill(255);
   for (const [, x, y, width] of d.matchAll(/M(\d+) (\d+)h(\d+)v1H\d+z/g)) {
     for (let row = y * scale; row < (Number(y) + 1) * scale; row++) {
-      for (let column = x * scale; column < (Number(x) + Number(width)) * scale; column++) pixels.fill(0, (row * side + column) * 4, (row * side + column) * 4 + 3);
+      for (let column = x * scale; column < (Number(x) + Number(width)) * scale; column++)
+        pixels.fill(0, (row * side + column) * 4, (row * side + column) * 4 + 3);
     }
   }
   return jsQR(pixels, side, side)?.data;

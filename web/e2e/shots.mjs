@@ -57,7 +57,8 @@ try {
   for (const tab of ["", "yaml", "changes", "events", "related", "logs"]) {
     await screen(`panel-${tab || "overview"}`, async () => {
       await live(`r/core/v1/pods?open=shop/${ill}${tab && `&tab=${tab}`}`);
-      if (tab === "changes") await patch(`/api/v1/namespaces/shop/pods/${ill}`, { metadata: { labels: { looked: String(Date.now()) } } });
+      if (tab === "changes")
+        await patch(`/api/v1/namespaces/shop/pods/${ill}`, { metadata: { labels: { looked: String(Date.now()) } } });
       await page.locator("#tab > *").waitFor();
       await page.waitForTimeout(1200);
     });
@@ -100,7 +101,8 @@ try {
   await screen("activity", async () => {
     await live("r/core/v1/pods");
     await page.locator("#activity button, #activity summary").first().click();
-    for (const name of pods.slice(0, 4)) await patch(`/api/v1/namespaces/shop/pods/${name}`, { metadata: { labels: { looked: String(Date.now()) } } });
+    for (const name of pods.slice(0, 4))
+      await patch(`/api/v1/namespaces/shop/pods/${name}`, { metadata: { labels: { looked: String(Date.now()) } } });
     await page.waitForTimeout(800);
   });
   await screen("picker", async () => {
@@ -180,11 +182,17 @@ try {
   await screen("state-empty", () => live("r/storage.k8s.io/v1/volumeattachments"));
   await screen("state-nomatch", () => live("r/core/v1/pods?q=no+such+words"));
   await screen("state-nothere", () => live("r/core/v1/pods?ns=default"));
-  await screen("state-selector", () => page.goto(at("r/core/v1/pods?labels=app%3D%3D%3D")).then(() => page.waitForTimeout(500)));
+  await screen("state-selector", () =>
+    page.goto(at("r/core/v1/pods?labels=app%3D%3D%3D")).then(() => page.waitForTimeout(500)),
+  );
   await screen("state-404", () => page.goto(at("no/such/page")));
   await screen("state-kind-404", () => page.goto(at("r/example.org/v1/unicorns")));
-  await screen("state-object-404", () => page.goto(at("o/core/v1/pods/shop/no-such-pod")).then(() => page.waitForTimeout(700)));
-  await screen("state-panel-404", () => live("r/core/v1/pods?open=shop/no-such-pod").then(() => page.waitForTimeout(500)));
+  await screen("state-object-404", () =>
+    page.goto(at("o/core/v1/pods/shop/no-such-pod")).then(() => page.waitForTimeout(700)),
+  );
+  await screen("state-panel-404", () =>
+    live("r/core/v1/pods?open=shop/no-such-pod").then(() => page.waitForTimeout(500)),
+  );
   await screen("state-gone", async () => {
     const ns = await namespace(t);
     await create(`/api/v1/namespaces/${ns}/configmaps`, { metadata: { name: "goes" }, data: { colour: "teal" } });
@@ -193,7 +201,11 @@ try {
     await remove(`/api/v1/namespaces/${ns}/configmaps/goes`);
     await text("This is how it was last");
   });
-  for (const [name, user, path] of [["forbidden", "nobody", "r/core/v1/pods"], ["partly", "limited", "r/core/v1/pods"], ["object-forbidden", "nobody", "o/core/v1/pods/shop/x"]]) {
+  for (const [name, user, path] of [
+    ["forbidden", "nobody", "r/core/v1/pods"],
+    ["partly", "limited", "r/core/v1/pods"],
+    ["object-forbidden", "nobody", "o/core/v1/pods/shop/x"],
+  ]) {
     await screen(`state-${name}`, async () => {
       const other = await Dashboard.start(t, { user });
       await page.goto(other.url + path);

@@ -28,13 +28,43 @@ await test("a slow link", { timeout: 240_000 }, async (t) => {
     const group = `e2e-${randomBytes(4).toString("hex")}.example.com`;
     const crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
     const schema = { openAPIV3Schema: { type: "object", properties: { text: { type: "string" } } } };
-    await create(crds, { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", metadata: { name: `things.${group}` }, spec: { group, scope: "Cluster", names: { plural: "things", singular: "thing", kind: "Thing" }, versions: [{ name: "v1", served: true, storage: true, schema, additionalPrinterColumns: [{ name: "Text", type: "string", jsonPath: ".text" }] }] } });
+    await create(crds, {
+      apiVersion: "apiextensions.k8s.io/v1",
+      kind: "CustomResourceDefinition",
+      metadata: { name: `things.${group}` },
+      spec: {
+        group,
+        scope: "Cluster",
+        names: { plural: "things", singular: "thing", kind: "Thing" },
+        versions: [
+          {
+            name: "v1",
+            served: true,
+            storage: true,
+            schema,
+            additionalPrinterColumns: [{ name: "Text", type: "string", jsonPath: ".text" }],
+          },
+        ],
+      },
+    });
     atEnd(t, () => remove(`${crds}/things.${group}`));
     const count = 200;
-    const thing = (i) => ({ apiVersion: `${group}/v1`, kind: "Thing", metadata: { name: `thing-${i}` }, text: noise(4000) });
+    const thing = (i) => ({
+      apiVersion: `${group}/v1`,
+      kind: "Thing",
+      metadata: { name: `thing-${i}` },
+      text: noise(4000),
+    });
     await until("the kind", () => create(`/apis/${group}/v1/things`, thing(0)));
-    for (let i = 1; i < count; i += 20) await Promise.all(Array.from({ length: Math.min(20, count - i) }, (_, n) => create(`/apis/${group}/v1/things`, thing(i + n))));
-    await until("all of them", async () => (await (await fetch(`${dashboard.url}api/v1/snapshot/${group}/v1/things?limit=1`)).json()).total === count);
+    for (let i = 1; i < count; i += 20)
+      await Promise.all(
+        Array.from({ length: Math.min(20, count - i) }, (_, n) => create(`/apis/${group}/v1/things`, thing(i + n))),
+      );
+    await until(
+      "all of them",
+      async () =>
+        (await (await fetch(`${dashboard.url}api/v1/snapshot/${group}/v1/things?limit=1`)).json()).total === count,
+    );
 
     const { page, sockets } = await open(t, "r/core/v1/nodes");
     const link = page.locator(`#picker a[data-ref="${group}/v1/things"]`).first();
@@ -44,53 +74,72 @@ await test("a slow link", { timeout: 240_000 }, async (t) => {
     await until("all rows", async () => {
       const far = /^Receiving\s*(\d+) of 200$/.exec(await page.locator("#status").innerText());
       if (far !== null) seen.add(Number(far[1]));
-      return (await page.locator("#status").getAttribute("data-state")) === "live" && (await page.locator("#count").innerText()) === String(count);
+      return (
+        (await page.locator("#status").getAttribute("data-state")) === "live" &&
+        (await page.locator("#count").innerText()) === String(count)
+      );
     }, 60_000);
     assert.ok(seen.size >= 3 && [...seen].every((n) => n > 0 && n < count), `how far it was said to be: ${[...seen]}`);
     assert.equal(sockets.length, 1, "by one connection");
   });
 
-  await t.test("an object says how much of it has come; the list goes on beside it, and who leaves it has the link again", async (t) => {
-    const ns = await namespace(t);
-    const where = `/api/v1/namespaces/${ns}/configmaps`;
-    await create(where, configMap("long", { text: noise(1_040_000) }));
-    await create(where, configMap("other", { a: "1" }));
-    const { page, sockets } = await open(t, `r/core/v1/configmaps?ns=${ns}`);
-    const parts = () => page.wire.filter((frame) => frame.includes('"type":"part"')).map((frame) => JSON.parse(frame));
-    const far = page.locator("#panel .change");
-    const words = () => far.innerText();
-    const click = () => page.locator('#tbody tr[data-name="long"] td').last().click();
-    await click();
-    const seen = new Set();
-    const look = async () => {
-      const told = await words();
-      if (/^[\d,]+ of 1,0\d\d KiB received$/.test(told)) seen.add(told);
-      return seen.size;
-    };
-    await until("how far it is", look, 20_000);
-    await patch(`${where}/other`, { data: { b: "2" } });
-    await until("a change in the list, while the object is on its way", async () => {
-      await look();
-      assert.equal(await page.locator("#panel .status").innerText(), "Receiving");
-      return (await row(page, "other"))?.Data === "2";
-    }, 20_000);
-    await until("the object", async () => {
-      await look();
-      return (await page.locator("#panel .status").innerText()) === "Live" && (await words()) === "";
-    }, 60_000);
-    assert.ok(seen.size >= 4, `how far it was said to be: ${[...seen]}`);
+  await t.test(
+    "an object says how much of it has come; the list goes on beside it, and who leaves it has the link again",
+    async (t) => {
+      const ns = await namespace(t);
+      const where = `/api/v1/namespaces/${ns}/configmaps`;
+      await create(where, configMap("long", { text: noise(1_040_000) }));
+      await create(where, configMap("other", { a: "1" }));
+      const { page, sockets } = await open(t, `r/core/v1/configmaps?ns=${ns}`);
+      const parts = () =>
+        page.wire.filter((frame) => frame.includes('"type":"part"')).map((frame) => JSON.parse(frame));
+      const far = page.locator("#panel .change");
+      const words = () => far.innerText();
+      const click = () => page.locator('#tbody tr[data-name="long"] td').last().click();
+      await click();
+      const seen = new Set();
+      const look = async () => {
+        const told = await words();
+        if (/^[\d,]+ of 1,0\d\d KiB received$/.test(told)) seen.add(told);
+        return seen.size;
+      };
+      await until("how far it is", look, 20_000);
+      await patch(`${where}/other`, { data: { b: "2" } });
+      await until(
+        "a change in the list, while the object is on its way",
+        async () => {
+          await look();
+          assert.equal(await page.locator("#panel .status").innerText(), "Receiving");
+          return (await row(page, "other"))?.Data === "2";
+        },
+        20_000,
+      );
+      await until(
+        "the object",
+        async () => {
+          await look();
+          return (await page.locator("#panel .status").innerText()) === "Live" && (await words()) === "";
+        },
+        60_000,
+      );
+      assert.ok(seen.size >= 4, `how far it was said to be: ${[...seen]}`);
 
-    await page.keyboard.press("Escape");
-    const before = parts().length;
-    await click();
-    await until("how far it is", async () => /received$/.test(await words()), 20_000);
-    await page.keyboard.press("Escape");
-    await patch(`${where}/other`, { data: { c: "3" } });
-    await until("a change in the list", async () => (await row(page, "other"))?.Data === "3", 20_000);
-    await page.locator('#tbody tr[data-name="other"] td').last().click();
-    await page.locator("#panel .status", { hasText: "Live" }).waitFor();
-    const late = parts().slice(before); // Nothing else is sent before the rest of the closed panel's message has ended.
-    assert.ok(late.length > 0 && late.every((p) => p.told < p.of), `all of it came, in ${late.length} parts, to a panel that was closed`);
-    assert.equal(sockets.length, 1, "by one connection");
-  });
+      await page.keyboard.press("Escape");
+      const before = parts().length;
+      await click();
+      await until("how far it is", async () => /received$/.test(await words()), 20_000);
+      await page.keyboard.press("Escape");
+      await patch(`${where}/other`, { data: { c: "3" } });
+      await until("a change in the list", async () => (await row(page, "other"))?.Data === "3", 20_000);
+      await page.locator('#tbody tr[data-name="other"] td').last().click();
+      await page.locator("#panel .status", { hasText: "Live" }).waitFor();
+      // Nothing else is sent before the rest of the closed panel's message has ended.
+      const late = parts().slice(before);
+      assert.ok(
+        late.length > 0 && late.every((p) => p.told < p.of),
+        `all of it came, in ${late.length} parts, to a panel that was closed`,
+      );
+      assert.equal(sockets.length, 1, "by one connection");
+    },
+  );
 });

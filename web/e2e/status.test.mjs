@@ -6,10 +6,25 @@ import { create, namespace, remove } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
 import { become, until } from "./wait.mjs";
 
-const columns = ["Resource", "Scope", "State", "Objects", "Readers", "Cache", "Past kept", "Last event", "Relists", "Drops", "Resets", "Blind"];
+const columns = [
+  "Resource",
+  "Scope",
+  "State",
+  "Objects",
+  "Readers",
+  "Cache",
+  "Past kept",
+  "Last event",
+  "Relists",
+  "Drops",
+  "Resets",
+  "Blind",
+];
 const scopes = (page) => page.evaluate(() => {
   const head = [...document.querySelectorAll(".ledger thead th")].map((th) => th.textContent);
-  return [...document.querySelectorAll("#scopes tr")].map((tr) => Object.fromEntries([...tr.children].map((td, i) => [head[i], td.textContent])));
+  return [...document.querySelectorAll("#scopes tr")].map((tr) =>
+    Object.fromEntries([...tr.children].map((td, i) => [head[i], td.textContent])),
+  );
 });
 // A resource that only this test changes.
 const limitRanges = async (page) => (await scopes(page)).find((s) => s.Resource === "limitrangescore/v1");
@@ -44,7 +59,10 @@ await test("status", { timeout: 120_000 }, async (t) => {
     const where = `/api/v1/namespaces/${ns}/limitranges`;
     await create(where, { metadata: { name: "counted" }, spec: { limits: [{ type: "Pod", max: { cpu: "1" } }] } });
     await become("the objects", async () => (await limitRanges(page)).Objects, String(before + 1));
-    await until("the time to pass", async () => parseInt((await limitRanges(page)).State.slice("Live for ".length), 10) >= 2);
+    await until(
+      "the time to pass",
+      async () => parseInt((await limitRanges(page)).State.slice("Live for ".length), 10) >= 2,
+    );
     await remove(`${where}/counted`);
     await become("the objects", async () => (await limitRanges(page)).Objects, String(before));
 

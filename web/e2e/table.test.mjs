@@ -75,11 +75,23 @@ await test("the table", { timeout: 120_000 }, async (t) => {
     await until("rows enough", async () => (await table(page)).rows.length > 30);
     const seen = await page.evaluate(() => {
       const place = document.getElementById("rows");
-      const inside = (e) => { const b = e.getBoundingClientRect(); return [b.left + 2, b.right - 2].every((x) => [b.top + 1, b.bottom - 1].every((y) => e.contains(document.elementFromPoint(x, y)))); };
-      return { rows: [...document.querySelectorAll("#tbody tr[data-name]")].filter(inside).length, head: [...document.querySelectorAll("#table thead th")].filter(inside).map((e) => e.textContent), over: place.scrollWidth - place.clientWidth };
+      const inside = (e) => {
+        const b = e.getBoundingClientRect();
+        return [b.left + 2, b.right - 2].every((x) =>
+          [b.top + 1, b.bottom - 1].every((y) => e.contains(document.elementFromPoint(x, y))),
+        );
+      };
+      return {
+        rows: [...document.querySelectorAll("#tbody tr[data-name]")].filter(inside).length,
+        head: [...document.querySelectorAll("#table thead th")].filter(inside).map((e) => e.textContent),
+        over: place.scrollWidth - place.clientWidth,
+      };
     });
     assert.ok(seen.rows >= 30, `${seen.rows} rows are seen whole`);
-    assert.deepEqual({ head: seen.head, over: seen.over }, { head: ["Namespace", "Name", "Ready", "Status", "Restarts", "Age"], over: 0 });
+    assert.deepEqual(
+      { head: seen.head, over: seen.over },
+      { head: ["Namespace", "Name", "Ready", "Status", "Restarts", "Age"], over: 0 },
+    );
   });
 
   await t.test("strikes a row that goes, and says what a cell was before", async (t) => {
@@ -89,7 +101,9 @@ await test("the table", { timeout: 120_000 }, async (t) => {
     await page.mouse.move(700, 20);
     await page.evaluate(() => {
       window.struck = [];
-      new MutationObserver((all) => all.forEach((m) => m.target.hasAttribute("data-gone") && window.struck.push(m.target.dataset.name))).observe(document.getElementById("tbody"), { attributes: true, attributeFilter: ["data-gone"], subtree: true });
+      new MutationObserver((all) =>
+        all.forEach((m) => m.target.hasAttribute("data-gone") && window.struck.push(m.target.dataset.name)),
+      ).observe(document.getElementById("tbody"), { attributes: true, attributeFilter: ["data-gone"], subtree: true });
     });
     await patch(`${where}/f`, { data: { another: "z" } }, { manager: "e2e-painter" });
     await until("the cell", async () => (await row(page, "f"))?.Data === "3");
@@ -107,20 +121,43 @@ await test("the table", { timeout: 120_000 }, async (t) => {
       await page.locator("#tbody tr[data-name] td").first().click();
       await page.locator("#panel h2").waitFor();
       const seen = await page.evaluate(() => {
-        const clear = (e, x) => e.contains(document.elementFromPoint(x, e.getBoundingClientRect().top + e.offsetHeight / 2));
+        const clear = (e, x) =>
+          e.contains(document.elementFromPoint(x, e.getBoundingClientRect().top + e.offsetHeight / 2));
         const names = [...document.querySelectorAll("#tbody th a")].slice(0, 10);
         const text = document.createElement("canvas").getContext("2d");
         const boxes = [...document.querySelectorAll(".list .bar input")].filter((e) => e.checkVisibility());
         const inner = (e) => e.clientWidth - parseFloat(getComputedStyle(e).paddingLeft) * 2;
         const words = [...document.querySelectorAll(".list .bar > :not(.spring)")].filter((e) => e.checkVisibility());
         return {
-          covered: names.filter((e) => !clear(e.closest("th"), e.getBoundingClientRect().left + 2) || !clear(e.closest("th"), e.getBoundingClientRect().right - 2)).map((e) => e.textContent),
-          cut: boxes.filter((e) => { text.font = getComputedStyle(e).font; return text.measureText(e.placeholder).width > inner(e); }).map((e) => e.placeholder),
-          over: words.filter((e, i) => i > 0 && e.getBoundingClientRect().left < words[i - 1].getBoundingClientRect().right || e.scrollWidth > e.clientWidth + 1).map((e) => e.id || e.className),
-          names: names.length, boxes: boxes.length,
+          covered: names
+            .filter(
+              (e) =>
+                !clear(e.closest("th"), e.getBoundingClientRect().left + 2) ||
+                !clear(e.closest("th"), e.getBoundingClientRect().right - 2),
+            )
+            .map((e) => e.textContent),
+          cut: boxes
+            .filter((e) => {
+              text.font = getComputedStyle(e).font;
+              return text.measureText(e.placeholder).width > inner(e);
+            })
+            .map((e) => e.placeholder),
+          over: words
+            .filter(
+              (e, i) =>
+                (i > 0 && e.getBoundingClientRect().left < words[i - 1].getBoundingClientRect().right) ||
+                e.scrollWidth > e.clientWidth + 1,
+            )
+            .map((e) => e.id || e.className),
+          names: names.length,
+          boxes: boxes.length,
         };
       });
-      assert.deepEqual({ ...seen, names: seen.names > 5, boxes: seen.boxes > 0 }, { covered: [], cut: [], over: [], names: true, boxes: true }, `${width} wide`);
+      assert.deepEqual(
+        { ...seen, names: seen.names > 5, boxes: seen.boxes > 0 },
+        { covered: [], cut: [], over: [], names: true, boxes: true },
+        `${width} wide`,
+      );
       if (width > 1100) continue;
       await page.locator(".kinds").click();
       await page.locator('#picker a[data-ref="core/v1/services"]').click();
@@ -153,30 +190,36 @@ await test("the table", { timeout: 120_000 }, async (t) => {
     assert.equal(await page.locator("#split").getAttribute("aria-valuenow"), String(before + 24));
   });
 
-  for (const motion of ["no-preference", "reduce"]) await t.test(`what comes, changes and goes is marked, and moves by the system's wish: ${motion}`, async (t) => {
-    const page = await newPage(t, browser);
-    await page.emulateMedia({ reducedMotion: motion });
-    await openLive(page, list);
-    await page.evaluate(() => {
-      window.moved = new Set();
-      window.seen = new Set();
-      const look = () => {
-        for (const a of document.getAnimations()) if (a.playState === "running") window.moved.add(a.animationName ?? a.transitionProperty);
-        if (document.querySelector("[data-fading]") !== null) window.moved.add("fade");
-        for (const mark of ["came", "changed", "gone"]) if (document.querySelector(`#tbody [data-${mark}]`) !== null) window.seen.add(mark);
-        requestAnimationFrame(look);
-      };
-      look();
+  for (const motion of ["no-preference", "reduce"])
+    await t.test(`what comes, changes and goes is marked, and moves by the system's wish: ${motion}`, async (t) => {
+      const page = await newPage(t, browser);
+      await page.emulateMedia({ reducedMotion: motion });
+      await openLive(page, list);
+      await page.evaluate(() => {
+        window.moved = new Set();
+        window.seen = new Set();
+        const look = () => {
+          for (const a of document.getAnimations())
+            if (a.playState === "running") window.moved.add(a.animationName ?? a.transitionProperty);
+          if (document.querySelector("[data-fading]") !== null) window.moved.add("fade");
+          for (const mark of ["came", "changed", "gone"])
+            if (document.querySelector(`#tbody [data-${mark}]`) !== null) window.seen.add(mark);
+          requestAnimationFrame(look);
+        };
+        look();
+      });
+      const seen = (mark) => until(`what ${mark}`, () => page.evaluate((mark) => window.seen.has(mark), mark));
+      await create(where, configMap("moves"));
+      await seen("came");
+      await patch(`${where}/moves`, { data: { more: "y" } });
+      await seen("changed");
+      await become("flashes to end", () => page.locator("#tbody [data-changed]").count(), 0);
+      await remove(`${where}/moves`);
+      await seen("gone");
+      await until("the row to go", async () => (await row(page, "moves")) === undefined);
+      assert.deepEqual(
+        await page.evaluate(() => [...window.moved].sort()),
+        motion === "reduce" ? [] : ["come", "fade", "leave"],
+      );
     });
-    const seen = (mark) => until(`what ${mark}`, () => page.evaluate((mark) => window.seen.has(mark), mark));
-    await create(where, configMap("moves"));
-    await seen("came");
-    await patch(`${where}/moves`, { data: { more: "y" } });
-    await seen("changed");
-    await become("flashes to end", () => page.locator("#tbody [data-changed]").count(), 0);
-    await remove(`${where}/moves`);
-    await seen("gone");
-    await until("the row to go", async () => (await row(page, "moves")) === undefined);
-    assert.deepEqual(await page.evaluate(() => [...window.moved].sort()), motion === "reduce" ? [] : ["come", "fade", "leave"]);
-  });
 });

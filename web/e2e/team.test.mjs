@@ -22,12 +22,18 @@ const client = "127.0.0.1";
 await test("a team behind its Ingress", { timeout: 240_000 }, async (t) => {
   const [ns, admins] = [await namespace(t), await namespace(t)];
   const group = `system:serviceaccounts:${admins}`;
-  const get = deployTeam(t, { "glasshouse.example.com": host, "glasshouse-admins": group, "INGRESS_ADDRESSES": `${ingress}/32` });
+  const get = deployTeam(t, {
+    "glasshouse.example.com": host,
+    "glasshouse-admins": group,
+    "INGRESS_ADDRESSES": `${ingress}/32`,
+  });
 
   // What the API server accepted.
   const { spec } = get("ingress", "glasshouse");
   assert.deepEqual([spec.rules.map((r) => r.host), spec.tls.map((e) => e.hosts)], [[host], [[host]]]);
-  const port = get("service", "glasshouse").spec.ports.find((p) => p.name === spec.rules[0].http.paths[0].backend.service.port.name);
+  const port = get("service", "glasshouse").spec.ports.find(
+    (p) => p.name === spec.rules[0].http.paths[0].backend.service.port.name,
+  );
   assert.equal(port.port, 80, "the Ingress leads to the Service's port");
   assert.equal(get("persistentvolumeclaim", "glasshouse").status.phase, "Bound");
   assert.equal(get("namespace", "glasshouse").metadata.labels["pod-security.kubernetes.io/enforce"], "restricted");
@@ -50,7 +56,11 @@ await test("a team behind its Ingress", { timeout: 240_000 }, async (t) => {
   const member = async (space) => {
     const accounts = `/api/v1/namespaces/${space}/serviceaccounts`;
     await create(accounts, { metadata: { name: "member" } });
-    await create(`/apis/rbac.authorization.k8s.io/v1/namespaces/${space}/rolebindings`, { metadata: { name: "member" }, roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "view" }, subjects: [{ kind: "ServiceAccount", name: "member", namespace: space }] });
+    await create(`/apis/rbac.authorization.k8s.io/v1/namespaces/${space}/rolebindings`, {
+      metadata: { name: "member" },
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "view" },
+      subjects: [{ kind: "ServiceAccount", name: "member", namespace: space }],
+    });
     const { status } = await create(`${accounts}/member/token`, { spec: {} });
     secrets.push(status.token);
     return { name: `system:serviceaccount:${space}:member`, token: status.token };
@@ -59,7 +69,8 @@ await test("a team behind its Ingress", { timeout: 240_000 }, async (t) => {
   await create(`/api/v1/namespaces/${ns}/configmaps`, configMap("ours"));
   await create(`/api/v1/namespaces/${admins}/configmaps`, configMap("not-for-anna"));
 
-  const fresh = (t) => newPage(t, browser, { ignoreHTTPSErrors: true, allow: [/status of 40[134]/, /WebSocket connection/] });
+  const fresh = (t) =>
+    newPage(t, browser, { ignoreHTTPSErrors: true, allow: [/status of 40[134]/, /WebSocket connection/] });
   const names = async (page) => (await table(page)).rows.map((r) => r.Name);
   const maps = `${nginx.url}r/core/v1/configmaps`;
   const logIn = async (page, who) => {
@@ -75,7 +86,9 @@ await test("a team behind its Ingress", { timeout: 240_000 }, async (t) => {
   }, nginx.url + path);
   const audit = () => readFileSync(join(dir, "audit.jsonl"), "utf8");
   const ended = async (t, guest, began) => {
-    await guest.getByRole("heading", { name: "This share has ended" }).waitFor({ timeout: Math.max(1, 5000 - (Date.now() - began)) });
+    await guest
+      .getByRole("heading", { name: "This share has ended" })
+      .waitFor({ timeout: Math.max(1, 5000 - (Date.now() - began)) });
     t.diagnostic(`the guest's page said so ${Date.now() - began} ms after the asking`);
     assert.doesNotMatch(await guest.locator("body").innerText(), /ours/);
   };
@@ -130,7 +143,9 @@ await test("a team behind its Ingress", { timeout: 240_000 }, async (t) => {
     await logIn(other, admin);
     await other.locator("button.sharer:visible").click();
     await other.getByRole("tab", { name: "Links" }).click();
-    await until("whose it is", async () => (await other.locator(".share-links").innerText()).includes(`by ${anna.name}`));
+    await until("whose it is", async () =>
+      (await other.locator(".share-links").innerText()).includes(`by ${anna.name}`),
+    );
     const began = Date.now();
     await Promise.all([ended(t, guest, began), revoke(other)]);
   });
@@ -144,9 +159,21 @@ await test("a team behind its Ingress", { timeout: 240_000 }, async (t) => {
   });
 
   await t.test("the audit log has each of it, and no secret", async () => {
-    const lines = () => audit().trim().split("\n").map((line) => JSON.parse(line)).map(({ event, creator, by = "", from }) => ({ event, creator, by, from }));
+    const lines = () =>
+      audit()
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line))
+        .map(({ event, creator, by = "", from }) => ({ event, creator, by, from }));
     const line = (event, by) => ({ event, creator: anna.name, by, from: client });
-    await become("the audit log", lines, [line("create", anna.name), line("open", ""), line("revoke", anna.name), line("create", anna.name), line("open", ""), line("revoke", admin.name)]);
+    await become("the audit log", lines, [
+      line("create", anna.name),
+      line("open", ""),
+      line("revoke", anna.name),
+      line("create", anna.name),
+      line("open", ""),
+      line("revoke", admin.name),
+    ]);
     const told = `${audit()}${dashboard.log.join("\n")}${nginx.log()}`;
     assert.deepEqual(secrets.filter((s) => told.includes(s)), []);
   });

@@ -21,7 +21,11 @@ function build(folder, name) {
   const overlay = join(folder, `${name}.json`);
   writeFileSync(overlay, JSON.stringify({ Replace: { [app]: other } }));
   const binary = join(folder, name);
-  execFileSync("go", ["build", "-trimpath", "-ldflags", "-s -w", "-overlay", overlay, "-o", binary, "./cmd/dashboard"], { cwd: root, env: { ...process.env, CGO_ENABLED: "0" }, stdio: "inherit" });
+  execFileSync(
+    "go",
+    ["build", "-trimpath", "-ldflags", "-s -w", "-overlay", overlay, "-o", binary, "./cmd/dashboard"],
+    { cwd: root, env: { ...process.env, CGO_ENABLED: "0" }, stdio: "inherit" },
+  );
   return binary;
 }
 
@@ -60,9 +64,20 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
     for (const p of [page, phone, plain]) {
       await told(p).waitFor({ timeout: 30_000 });
       assert.equal(await p.evaluate(() => window.e2e.same), true, "the page was loaded anew");
-      assert.equal(await p.evaluate(() => document.documentElement.scrollWidth > innerWidth), false, "the page is too wide");
+      assert.equal(
+        await p.evaluate(() => document.documentElement.scrollWidth > innerWidth),
+        false,
+        "the page is too wide",
+      );
       const button = p.getByRole("button", { name: "Reload", exact: true });
-      assert.equal(await button.evaluate((b) => { const at = b.getBoundingClientRect(); return document.elementFromPoint(at.x + at.width / 2, at.y + at.height / 2) === b; }), true, "the button is covered");
+      assert.equal(
+        await button.evaluate((b) => {
+          const at = b.getBoundingClientRect();
+          return document.elementFromPoint(at.x + at.width / 2, at.y + at.height / 2) === b;
+        }),
+        true,
+        "the button is covered",
+      );
     }
     await live(page);
     await create(where, configMap("between"));
@@ -123,20 +138,45 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
     };
     const back = (page) => page.evaluate(() => dispatchEvent(new Event("online")));
     // Requests for the page's address by its script, not by the browser.
-    const asked = (answer) => (page) => page.route("**/r/**", (route) => (route.request().isNavigationRequest() ? route.continue() : answer(route)));
-    const other = (route) => route.fulfill({ contentType: "text/html", body: '<script type="module" src="/static/app.js?v=0"></script>' });
+    const asked = (answer) => (page) =>
+      page.route("**/r/**", (route) => (route.request().isNavigationRequest() ? route.continue() : answer(route)));
+    const other = (route) =>
+      route.fulfill({ contentType: "text/html", body: '<script type="module" src="/static/app.js?v=0"></script>' });
     // What prevents a reload, and what permits it again.
     const held = [
       ["an object", await open(`&open=${ns}/nowhere`), () => {}, (page) => page.locator("#panel .close").click()],
       ["the activity", await open(), (page) => page.keyboard.press("a"), (page) => page.keyboard.press("a")],
-      ["half a selector", await open(), (page) => page.locator("#labels").pressSequentially("app="), (page) => page.locator("#labels").fill("")],
-      ["a filter of the kinds", await open(), (page) => page.locator("#picker-filter").fill("map"), (page) => page.locator("#picker-filter").fill("")],
+      [
+        "half a selector",
+        await open(),
+        (page) => page.locator("#labels").pressSequentially("app="),
+        (page) => page.locator("#labels").fill(""),
+      ],
+      [
+        "a filter of the kinds",
+        await open(),
+        (page) => page.locator("#picker-filter").fill("map"),
+        (page) => page.locator("#picker-filter").fill(""),
+      ],
       ["a dialog", await open(), (page) => page.keyboard.press("?"), (page) => page.keyboard.press("Escape")],
       ["a popover", await open(), (page) => page.locator("#columns").click(), (page) => page.keyboard.press("Escape")],
       ["the keyboard's row", await open(), (page) => page.keyboard.press("j"), null],
-      ["a selection", await open(), (page) => page.evaluate(() => getSelection().selectAllChildren(document.getElementById("heading"))), (page) => page.evaluate(() => getSelection().removeAllRanges())],
+      [
+        "a selection",
+        await open(),
+        (page) => page.evaluate(() => getSelection().selectAllChildren(document.getElementById("heading"))),
+        (page) => page.evaluate(() => getSelection().removeAllRanges()),
+      ],
       ["a connection that is lost", await open("", cut), () => {}, (page) => back(page)],
-      ["rows that are not live", await open("", mute), () => {}, (page) => { for (const ws of sockets) ws.close({ code: 3000 }); return back(page); }],
+      [
+        "rows that are not live",
+        await open("", mute),
+        () => {},
+        (page) => {
+          for (const ws of sockets) ws.close({ code: 3000 });
+          return back(page);
+        },
+      ],
       ["no answer", await open(), asked((route) => route.abort()), (page) => page.unroute("**/r/**")],
       ["an answer of another build", await open(), asked(other), (page) => page.unroute("**/r/**")],
     ];
@@ -152,7 +192,11 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
     assert.equal(await told(left).count(), 0);
     const lost = [];
     for (const [what, page] of held) {
-      await until(`${what} to have had its time twice`, async () => (await ofBuild(page, "third").count()) > 0 || page.evaluate(() => window.e2e.waited > 1), 30_000);
+      await until(
+        `${what} to have had its time twice`,
+        async () => (await ofBuild(page, "third").count()) > 0 || page.evaluate(() => window.e2e.waited > 1),
+        30_000,
+      );
       if ((await ofBuild(page, "third").count()) > 0) lost.push(what);
     }
     assert.deepEqual(lost, []);

@@ -13,7 +13,11 @@ export async function until(what, probe, ms = 15_000) {
     } catch (err) {
       last = err;
     }
-    if (Date.now() > end) throw new Error(`waited ${ms} ms for ${what}; the last answer was ${last instanceof Error ? last.message : JSON.stringify(last)}`);
+    if (Date.now() > end)
+      throw new Error(
+        `waited ${ms} ms for ${what}; the last answer was ` +
+          `${last instanceof Error ? last.message : JSON.stringify(last)}`,
+      );
     await pause(40);
   }
 }
@@ -24,14 +28,18 @@ export async function become(what, probe, want, ms = 15_000) {
   try {
     await until(what, async () => isDeepStrictEqual((got = await probe()), want), ms);
   } catch (err) {
-    throw new Error(`waited ${ms} ms for ${what} to be ${JSON.stringify(want)}; it is ${JSON.stringify(got)}`, { cause: err });
+    throw new Error(`waited ${ms} ms for ${what} to be ${JSON.stringify(want)}; it is ${JSON.stringify(got)}`, {
+      cause: err,
+    });
   }
 }
 
 /** Limits the time of a promise. */
 export async function within(what, ms, promise) {
   const stop = new AbortController();
-  const late = pause(ms, undefined, { signal: stop.signal }).then(() => { throw new Error(`${what} took longer than ${ms} ms`); });
+  const late = pause(ms, undefined, { signal: stop.signal }).then(() => {
+    throw new Error(`${what} took longer than ${ms} ms`);
+  });
   late.catch(() => {});
   try {
     return await Promise.race([promise, late]);

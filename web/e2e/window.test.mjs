@@ -17,7 +17,11 @@ const noteFrames = (page) => page.evaluate(() => {
     const drawn = new ResizeObserver(() => {
       drawn.disconnect();
       const rows = document.getElementById("rows");
-      window.frames.add(`${rows.scrollTop} ${rows.hidden || document.querySelectorAll("#tbody tr[data-name]").length < 20 ? "none" : "rows"} ${document.getElementById("status").dataset.state}`);
+      window.frames.add(
+        `${rows.scrollTop} ` +
+          `${rows.hidden || document.querySelectorAll("#tbody tr[data-name]").length < 20 ? "none" : "rows"} ` +
+          `${document.getElementById("status").dataset.state}`,
+      );
     });
     drawn.observe(document.body);
     requestAnimationFrame(look);
@@ -33,11 +37,28 @@ await test("windows", { timeout: 180_000 }, async (t) => {
   const where = `/api/v1/namespaces/${ns}/configmaps`;
   const name = (i) => `map-${String(i).padStart(4, "0")}`;
   const all = Array.from({ length: 1200 }, (_, i) => i);
-  for (let i = 0; i < all.length; i += 30) await Promise.all(all.slice(i, i + 30).map((n) => create(where, configMap(name(n), n % 2 === 0 ? { a: "1" } : { a: "1", b: "2" }))));
+  for (let i = 0; i < all.length; i += 30)
+    await Promise.all(
+      all.slice(i, i + 30).map((n) => create(where, configMap(name(n), n % 2 === 0 ? { a: "1" } : { a: "1", b: "2" }))),
+    );
   const list = `${dashboard.url}r/core/v1/configmaps?ns=${ns}`;
   const names = async (page) => (await table(page)).rows.map((r) => r.Name);
-  const scroll = (page, to) => page.evaluate((to) => { const e = document.getElementById("rows"); e.scrollTop = to * (e.scrollHeight - e.clientHeight); }, to);
-  const views = (page) => page.wire.flatMap((frame) => { try { return [JSON.parse(frame)].flat().filter((m) => m.op === "subscribe" && m.resource === "core/v1/configmaps").map((m) => m.view); } catch { return []; } });
+  const scroll = (page, to) =>
+    page.evaluate((to) => {
+      const e = document.getElementById("rows");
+      e.scrollTop = to * (e.scrollHeight - e.clientHeight);
+    }, to);
+  const views = (page) =>
+    page.wire.flatMap((frame) => {
+      try {
+        return [JSON.parse(frame)]
+          .flat()
+          .filter((m) => m.op === "subscribe" && m.resource === "core/v1/configmaps")
+          .map((m) => m.view);
+      } catch {
+        return [];
+      }
+    });
 
   await t.test("count, scroll, sort and filter as a table does that holds all rows", async (t) => {
     const page = await newPage(t, browser);
@@ -49,19 +70,30 @@ await test("windows", { timeout: 180_000 }, async (t) => {
     await scroll(page, 1);
     await until("the last rows", async () => (await names(page)).at(-1) === name(1199));
     await scroll(page, 0.5);
-    const middle = await until("rows of the middle", async () => { const n = await names(page); return n.length > 30 && n.find((x) => x === name(600)) && n; });
+    const middle = await until("rows of the middle", async () => {
+      const n = await names(page);
+      return n.length > 30 && n.find((x) => x === name(600)) && n;
+    });
     assert.deepEqual(middle, [...middle].sort(), "in order");
     await page.keyboard.press("End");
-    await until("the last row by the keyboard", () => page.evaluate((n) => document.querySelector("#tbody tr[data-active]")?.dataset.name === n, name(1199)));
+    await until("the last row by the keyboard", () =>
+      page.evaluate((n) => document.querySelector("#tbody tr[data-active]")?.dataset.name === n, name(1199)),
+    );
     await page.locator("#q").fill("map-11");
     await page.locator("#count", { hasText: "100 of 1,201" }).waitFor();
-    await until("the filtered rows", async () => { const n = await names(page); return n.length > 0 && n.every((x) => x.startsWith("map-11")); });
+    await until("the filtered rows", async () => {
+      const n = await names(page);
+      return n.length > 0 && n.every((x) => x.startsWith("map-11"));
+    });
     await page.locator("#q").fill("");
     await page.locator("#count", { hasText: /^1,201$/ }).waitFor();
     await page.locator("thead button", { hasText: "Data" }).click();
     await page.locator("thead button", { hasText: "Data" }).click();
     await scroll(page, 0);
-    await until("those with most keys first", async () => { const n = await names(page); return n[0] === name(1) && n[1] === name(3); });
+    await until("those with most keys first", async () => {
+      const n = await names(page);
+      return n[0] === name(1) && n[1] === name(3);
+    });
     assert.equal(new URL(page.url()).searchParams.get("sort"), "-data");
   });
 
@@ -72,7 +104,13 @@ await test("windows", { timeout: 180_000 }, async (t) => {
     await page.mouse.move(700, 20);
     await patch(`${where}/${name(3)}`, { data: { c: "3" } }, { manager: "e2e-painter" });
     await until("the cell", async () => (await row(page, name(3)))?.Data === "3");
-    assert.match(await page.locator(`#tbody tr[data-name="${name(3)}"] td`).first().getAttribute("title"), /^2 → 3\nChanged .* by e2e-painter$/);
+    assert.match(
+      await page
+        .locator(`#tbody tr[data-name="${name(3)}"] td`)
+        .first()
+        .getAttribute("title"),
+      /^2 → 3\nChanged .* by e2e-painter$/,
+    );
     await create(where, configMap("a-first"));
     await until("the new one", async () => (await names(page))[0] === "a-first");
     await page.locator("#count", { hasText: "1,202" }).waitFor();
@@ -98,24 +136,48 @@ await test("a list that outgrows what a page holds stays where it is", { timeout
   const ns = await namespace(t);
   const where = `/api/v1/namespaces/${ns}/configmaps`;
   const name = (i) => `map-${String(i).padStart(4, "0")}`;
-  const make = async (from, to) => { for (let i = from; i < to; i += 20) await Promise.all(Array.from({ length: 20 }, (_, n) => create(where, configMap(name(i + n))))); };
+  const make = async (from, to) => {
+    for (let i = from; i < to; i += 20)
+      await Promise.all(Array.from({ length: 20 }, (_, n) => create(where, configMap(name(i + n)))));
+  };
   await make(0, 180);
   const page = await newPage(t, browser);
   await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}`);
   await page.locator("#count", { hasText: /^181$/ }).waitFor();
-  const views = () => page.wire.flatMap((frame) => { try { return [JSON.parse(frame)].flat().filter((m) => m.op === "subscribe" && m.resource === "core/v1/configmaps" && m.name === undefined).map((m) => m.view); } catch { return []; } });
+  const views = () =>
+    page.wire.flatMap((frame) => {
+      try {
+        return [JSON.parse(frame)]
+          .flat()
+          .filter((m) => m.op === "subscribe" && m.resource === "core/v1/configmaps" && m.name === undefined)
+          .map((m) => m.view);
+      } catch {
+        return [];
+      }
+    });
   assert.deepEqual([...new Set(views())], ["table"]);
-  await page.evaluate(() => { const e = document.getElementById("rows"); e.scrollTop = (e.scrollHeight - e.clientHeight) / 2; });
+  await page.evaluate(() => {
+    const e = document.getElementById("rows");
+    e.scrollTop = (e.scrollHeight - e.clientHeight) / 2;
+  });
   const middle = page.locator(`#tbody tr[data-name="${name(90)}"] td`).last();
   await middle.waitFor();
   await middle.click();
   await page.locator("#panel h2", { hasText: name(90) }).waitFor();
   await page.mouse.move(700, 20);
-  const look = () => page.evaluate(() => ({
-    top: document.getElementById("rows").scrollTop,
-    rows: [...document.querySelectorAll("#tbody tr[data-name]")].map((tr) => [tr.dataset.name, tr.getAttribute("aria-rowindex"), tr.hasAttribute("data-active"), tr.getAttribute("aria-selected")].join(" ")),
-    panel: document.querySelector("#panel h2")?.textContent,
-  }));
+  const look = () =>
+    page.evaluate(() => ({
+      top: document.getElementById("rows").scrollTop,
+      rows: [...document.querySelectorAll("#tbody tr[data-name]")].map((tr) =>
+        [
+          tr.dataset.name,
+          tr.getAttribute("aria-rowindex"),
+          tr.hasAttribute("data-active"),
+          tr.getAttribute("aria-selected"),
+        ].join(" "),
+      ),
+      panel: document.querySelector("#panel h2")?.textContent,
+    }));
   const before = await look();
   assert.ok(before.top > 500 && before.rows.some((r) => r.endsWith(" true true")), JSON.stringify(before));
   await noteFrames(page);
@@ -126,9 +188,17 @@ await test("a list that outgrows what a page holds stays where it is", { timeout
   assert.deepEqual(await framesSeen(page), [`${before.top} rows live`]);
   await page.locator("#table").focus();
   await page.keyboard.press("j");
-  await become("the next row by the keyboard", () => page.evaluate(() => document.querySelector("#tbody tr[data-active]")?.dataset.name), name(91));
+  await become(
+    "the next row by the keyboard",
+    () => page.evaluate(() => document.querySelector("#tbody tr[data-active]")?.dataset.name),
+    name(91),
+  );
   await page.keyboard.press("End");
-  await become("the last one", () => page.evaluate(() => document.querySelector("#tbody tr[data-active]")?.dataset.name), name(259));
+  await become(
+    "the last one",
+    () => page.evaluate(() => document.querySelector("#tbody tr[data-active]")?.dataset.name),
+    name(259),
+  );
 });
 
 // At the limit, the page keeps all rows. With one more row, the server keeps the order. An open list may first grow by
@@ -140,19 +210,53 @@ await test("the limit of what a page holds", { timeout: 180_000 }, async (t) => 
   const group = `e2e-${randomBytes(4).toString("hex")}.example.com`;
   const crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
   const schema = { openAPIV3Schema: { type: "object", properties: { number: { type: "integer" } } } };
-  await create(crds, { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", metadata: { name: `things.${group}` }, spec: { group, scope: "Namespaced", names: { plural: "things", singular: "thing", kind: "Thing" }, versions: [{ name: "v1", served: true, storage: true, schema, additionalPrinterColumns: [{ name: "Number", type: "integer", jsonPath: ".number" }] }] } });
+  await create(crds, {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: `things.${group}` },
+    spec: {
+      group,
+      scope: "Namespaced",
+      names: { plural: "things", singular: "thing", kind: "Thing" },
+      versions: [
+        {
+          name: "v1",
+          served: true,
+          storage: true,
+          schema,
+          additionalPrinterColumns: [{ name: "Number", type: "integer", jsonPath: ".number" }],
+        },
+      ],
+    },
+  });
   atEnd(t, () => remove(`${crds}/things.${group}`));
   const ns = await namespace(t);
   const where = `/apis/${group}/v1/namespaces/${ns}/things`;
   const name = (i) => `thing-${String(i).padStart(3, "0")}`;
-  const make = (i, called = name(i)) => create(where, { apiVersion: `${group}/v1`, kind: "Thing", metadata: { name: called }, number: i });
+  const make = (i, called = name(i)) =>
+    create(where, { apiVersion: `${group}/v1`, kind: "Thing", metadata: { name: called }, number: i });
   await until("the kind", () => make(0));
   await Promise.all(Array.from({ length: limit - 1 }, (_, i) => make(i + 1)));
   const list = `${dashboard.url}r/${group}/v1/things`;
-  const served = (total) => until(`${total} things`, async () => (await (await fetch(`${dashboard.url}api/v1/snapshot/${group}/v1/things?limit=1`)).json()).total === total);
+  const served = (total) =>
+    until(
+      `${total} things`,
+      async () =>
+        (await (await fetch(`${dashboard.url}api/v1/snapshot/${group}/v1/things?limit=1`)).json()).total === total,
+    );
   await served(limit);
 
-  const views = (page) => page.wire.flatMap((frame) => { try { return [JSON.parse(frame)].flat().filter((m) => m.op === "subscribe" && m.resource === `${group}/v1/things` && m.view !== "object").map((m) => m.view); } catch { return []; } });
+  const views = (page) =>
+    page.wire.flatMap((frame) => {
+      try {
+        return [JSON.parse(frame)]
+          .flat()
+          .filter((m) => m.op === "subscribe" && m.resource === `${group}/v1/things` && m.view !== "object")
+          .map((m) => m.view);
+      } catch {
+        return [];
+      }
+    });
   // Returns the views that an address subscribes to.
   const asked = async (address, words) => {
     const page = await newPage(t, browser);
@@ -160,23 +264,46 @@ await test("the limit of what a page holds", { timeout: 180_000 }, async (t) => 
     await page.locator("#count", { hasText: new RegExp(`^${words}$`) }).waitFor();
     return { page, views: views(page) };
   };
-  for (const address of [list, `${list}?ns=${ns}`]) assert.deepEqual((await asked(address, limit)).views, ["table"], `at the limit, ${address}`);
+  for (const address of [list, `${list}?ns=${ns}`])
+    assert.deepEqual((await asked(address, limit)).views, ["table"], `at the limit, ${address}`);
 
   // Sorted, filtered, scrolled, and with an open object. New rows are after all visible ones.
   const { page } = await asked(`${list}?sort=number&q=thing`, `${limit} of ${limit}`);
-  await page.evaluate(() => { const e = document.getElementById("rows"); e.scrollTop = (e.scrollHeight - e.clientHeight) / 2; });
+  await page.evaluate(() => {
+    const e = document.getElementById("rows");
+    e.scrollTop = (e.scrollHeight - e.clientHeight) / 2;
+  });
   await page.locator(`#tbody tr[data-name="${name(50)}"] td`).last().click();
   await page.locator("#panel h2", { hasText: name(50) }).waitFor();
   await page.mouse.move(700, 20);
-  const look = () => page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))).then(() => page.evaluate(() => ({
-    top: document.getElementById("rows").scrollTop,
-    rows: [...document.querySelectorAll("#tbody tr[data-name]")].map((tr) => [tr.dataset.name, tr.getAttribute("aria-rowindex"), tr.hasAttribute("data-active"), tr.getAttribute("aria-selected"), tr.children[2]?.textContent].join(" ")),
-    sorted: document.querySelector("#table thead [aria-sort]:not([aria-sort=none])")?.textContent, filter: document.getElementById("q").value,
-    panel: document.querySelector("#panel h2")?.textContent, status: document.getElementById("status").dataset.state, address: location.search,
-  })));
+  const look = () =>
+    page
+      .evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))))
+      .then(() =>
+        page.evaluate(() => ({
+          top: document.getElementById("rows").scrollTop,
+          rows: [...document.querySelectorAll("#tbody tr[data-name]")].map((tr) =>
+            [
+              tr.dataset.name,
+              tr.getAttribute("aria-rowindex"),
+              tr.hasAttribute("data-active"),
+              tr.getAttribute("aria-selected"),
+              tr.children[2]?.textContent,
+            ].join(" "),
+          ),
+          sorted: document.querySelector("#table thead [aria-sort]:not([aria-sort=none])")?.textContent,
+          filter: document.getElementById("q").value,
+          panel: document.querySelector("#panel h2")?.textContent,
+          status: document.getElementById("status").dataset.state,
+          address: location.search,
+        })),
+      );
   const count = (words) => become("the count", () => page.locator("#count").innerText(), words);
   const before = await look();
-  assert.ok(before.top > 300 && before.rows.some((r) => r.includes(" true true")) && before.sorted?.includes("Number"), JSON.stringify(before));
+  assert.ok(
+    before.top > 300 && before.rows.some((r) => r.includes(" true true")) && before.sorted?.includes("Number"),
+    JSON.stringify(before),
+  );
   await noteFrames(page);
   const most = 1.2 * limit;
   for (let i = limit; i < most; i++) await make(i, `other-${i}`);
@@ -193,13 +320,21 @@ await test("the limit of what a page holds", { timeout: 180_000 }, async (t) => 
 
   await served(limit + 1);
   assert.deepEqual((await asked(list, limit + 1)).views, ["window"], "one more than the limit, of which it is known");
-  assert.deepEqual((await asked(`${list}?ns=${ns}`, limit + 1)).views, ["table", "window"], "one more than the limit, which shows as they come");
+  assert.deepEqual(
+    (await asked(`${list}?ns=${ns}`, limit + 1)).views,
+    ["table", "window"],
+    "one more than the limit, which shows as they come",
+  );
   await remove(`${where}/other-${limit}`);
   await count(`${limit} of ${limit}`);
   assert.deepEqual(await look(), before, "as many as a page holds");
   assert.equal(views(page).at(-1), "window", "until it is asked for again");
   assert.deepEqual(await framesSeen(page), [`${before.top} rows live`], "at any frame");
-  await become("the picker's count", () => page.locator(`#picker a[data-ref="${group}/v1/things"] .count`).first().textContent(), String(limit));
+  await become(
+    "the picker's count",
+    () => page.locator(`#picker a[data-ref="${group}/v1/things"] .count`).first().textContent(),
+    String(limit),
+  );
   // A list read within the last second may still contain the additional row.
   await until("the page to hold all rows", async () => {
     const earlier = views(page).length;
@@ -220,17 +355,41 @@ await test("a page of all rows and one of a window", { timeout: 400_000 }, async
   const ns = await namespace(t), other = await namespace(t);
   const group = `e2e-${randomBytes(4).toString("hex")}.example.com`;
   const crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-  const schema = { openAPIV3Schema: { type: "object", properties: { spec: { type: "object", properties: { phase: { type: "string" }, number: { type: "integer" } } } } } };
-  const printed = [{ name: "Phase", type: "string", jsonPath: ".spec.phase" }, { name: "Number", type: "integer", jsonPath: ".spec.number" }];
-  await create(crds, { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", metadata: { name: `things.${group}` }, spec: { group, scope: "Namespaced", names: { plural: "things", singular: "thing", kind: "Thing" }, versions: [{ name: "v1", served: true, storage: true, schema, additionalPrinterColumns: printed }] } });
+  const schema = {
+    openAPIV3Schema: {
+      type: "object",
+      properties: { spec: { type: "object", properties: { phase: { type: "string" }, number: { type: "integer" } } } },
+    },
+  };
+  const printed = [
+    { name: "Phase", type: "string", jsonPath: ".spec.phase" },
+    { name: "Number", type: "integer", jsonPath: ".spec.number" },
+  ];
+  await create(crds, {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: `things.${group}` },
+    spec: {
+      group,
+      scope: "Namespaced",
+      names: { plural: "things", singular: "thing", kind: "Thing" },
+      versions: [{ name: "v1", served: true, storage: true, schema, additionalPrinterColumns: printed }],
+    },
+  });
   atEnd(t, () => remove(`${crds}/things.${group}`));
   const where = (space = ns) => `/apis/${group}/v1/namespaces/${space}/things`;
   const name = (i) => `thing-${String(i).padStart(4, "0")}`;
-  const thing = (name, phase, number, labels = { app: "web" }) => ({ apiVersion: `${group}/v1`, kind: "Thing", metadata: { name, labels }, spec: { phase, number } });
+  const thing = (name, phase, number, labels = { app: "web" }) => ({
+    apiVersion: `${group}/v1`,
+    kind: "Thing",
+    metadata: { name, labels },
+    spec: { phase, number },
+  });
   const phase = (i) => (i % 100 === 3 ? "Failed" : i % 100 === 4 ? "Pending" : "Running");
   await until("the kind", () => create(where(), thing(name(0), "Running", 0)));
   const all = Array.from({ length: 1199 }, (_, i) => i + 1);
-  for (let i = 0; i < all.length; i += 30) await Promise.all(all.slice(i, i + 30).map((n) => create(where(), thing(name(n), phase(n), n))));
+  for (let i = 0; i < all.length; i += 30)
+    await Promise.all(all.slice(i, i + 30).map((n) => create(where(), thing(name(n), phase(n), n))));
   for (const n of [1, 2, 3]) await create(where(other), thing(`other-${n}`, "Running", n));
   const change = (i, spec) => patch(`${where()}/${name(i)}`, { spec }, { manager: "e2e-painter" });
 
@@ -240,13 +399,25 @@ await test("a page of all rows and one of a window", { timeout: 400_000 }, async
     const page = await newPage(t, browser, { allow });
     await page.addInitScript(() => {
       window.struck = [];
-      new MutationObserver((all) => all.forEach((m) => m.target.hasAttribute?.("data-gone") && window.struck.push(m.target.dataset.name))).observe(document, { attributes: true, attributeFilter: ["data-gone"], subtree: true });
+      new MutationObserver((all) =>
+        all.forEach((m) => m.target.hasAttribute?.("data-gone") && window.struck.push(m.target.dataset.name)),
+      ).observe(document, { attributes: true, attributeFilter: ["data-gone"], subtree: true });
     });
     await until("the kind to be served", async () => (await fetch(`${d.url}r/${group}/v1/things`)).ok);
     await openLive(page, `${d.url}r/${group}/v1/things?ns=${ns}`);
     pages.push(page);
   }
-  const views = (page) => page.wire.flatMap((frame) => { try { return [JSON.parse(frame)].flat().filter((m) => m.op === "subscribe" && m.resource === `${group}/v1/things`).map((m) => m.view); } catch { return []; } });
+  const views = (page) =>
+    page.wire.flatMap((frame) => {
+      try {
+        return [JSON.parse(frame)]
+          .flat()
+          .filter((m) => m.op === "subscribe" && m.resource === `${group}/v1/things`)
+          .map((m) => m.view);
+      } catch {
+        return [];
+      }
+    });
 
   const look = (page) => page.evaluate(() => {
     const text = (id) => { const e = document.getElementById(id); return e === null || e.hidden ? "" : e.textContent; };
@@ -255,12 +426,33 @@ await test("a page of all rows and one of a window", { timeout: 400_000 }, async
     const timeless = (t) => t?.replace(/\d\d:\d\d:\d\d/g, "time") ?? null;
     const age = [...document.querySelectorAll("#table thead th")].findIndex((th) => th.textContent.trim() === "Age");
     return {
-      rows: rows.map((tr) => [tr.getAttribute("aria-rowindex"), ...[...tr.children].filter((_, i) => i !== age).map((td) => td.textContent), tr.hasAttribute("data-gone") ? "gone" : "", tr.hasAttribute("data-active") ? "active" : "", tr.getAttribute("aria-selected") ?? ""].join(" ")),
-      titles: rows.flatMap((tr) => [...tr.children].filter((_, i) => i !== age).map((td) => timeless(td.getAttribute("title"))).filter((t) => t !== null && t.includes("Changed")).map((t) => `${tr.dataset.name}: ${t}`)),
+      rows: rows.map((tr) =>
+        [
+          tr.getAttribute("aria-rowindex"),
+          ...[...tr.children].filter((_, i) => i !== age).map((td) => td.textContent),
+          tr.hasAttribute("data-gone") ? "gone" : "",
+          tr.hasAttribute("data-active") ? "active" : "",
+          tr.getAttribute("aria-selected") ?? "",
+        ].join(" "),
+      ),
+      titles: rows.flatMap((tr) =>
+        [...tr.children]
+          .filter((_, i) => i !== age)
+          .map((td) => timeless(td.getAttribute("title")))
+          .filter((t) => t !== null && t.includes("Changed"))
+          .map((t) => `${tr.dataset.name}: ${t}`),
+      ),
       waits: document.getElementById("rows").hasAttribute("data-waits"),
-      count: text("count"), rowcount: document.getElementById("table").getAttribute("aria-rowcount"), trouble: text("trouble"), held: text("held"), note: text("note"), banner: timeless(text("banner")),
-      status: timeless(document.getElementById("status").textContent), activity: timeless(document.querySelector("#activity .words").textContent),
-      panel: text("side") === "" ? "" : document.querySelector("#panel h2")?.textContent ?? "", address: location.pathname + location.search,
+      count: text("count"),
+      rowcount: document.getElementById("table").getAttribute("aria-rowcount"),
+      trouble: text("trouble"),
+      held: text("held"),
+      note: text("note"),
+      banner: timeless(text("banner")),
+      status: timeless(document.getElementById("status").textContent),
+      activity: timeless(document.querySelector("#activity .words").textContent),
+      panel: text("side") === "" ? "" : (document.querySelector("#panel h2")?.textContent ?? ""),
+      address: location.pathname + location.search,
     };
   });
   // Waits until both pages show the same, and the wanted content.
@@ -273,23 +465,49 @@ await test("a page of all rows and one of a window", { timeout: 400_000 }, async
       }, ms);
     } catch (err) {
       const differ = Object.keys(got[0] ?? {}).filter((k) => !isDeepStrictEqual(got[0][k], got[1][k]));
-      throw new Error(`${step}: ${differ.length === 0 ? `not as wanted: ${JSON.stringify(got[0])}` : differ.map((k) => `${k}: ${JSON.stringify(got[0][k])} of all rows, ${JSON.stringify(got[1][k])} of a window`).join("\n")}`, { cause: err });
+      throw new Error(
+        `${step}: ${differ.length === 0 ? `not as wanted: ${JSON.stringify(got[0])}` : differ.map((k) => `${k}: ` +
+          `${JSON.stringify(got[0][k])} of all rows, ${JSON.stringify(got[1][k])} of a window`).join("\n")}`,
+        { cause: err },
+      );
     }
   };
   const both = (what) => Promise.all(pages.map(what));
-  const scroll = (to) => both((page) => page.evaluate((to) => { const e = document.getElementById("rows"); e.scrollTop = to * (e.scrollHeight - e.clientHeight); }, to));
+  const scroll = (to) =>
+    both((page) =>
+      page.evaluate((to) => {
+        const e = document.getElementById("rows");
+        e.scrollTop = to * (e.scrollHeight - e.clientHeight);
+      }, to),
+    );
   const filter = (q) => both((page) => page.locator("#q").fill(q));
   const press = (key) => both((page) => page.keyboard.press(key));
   const sort = (column) => both((page) => page.locator("thead button", { hasText: column }).click());
   // Each page counts its own resets: a page does not count resets of rows that it did not have.
-  const anew = () => both((page) => page.evaluate(() => { const e = document.getElementById("anew"); return e.hidden ? "" : e.textContent; }));
+  const anew = () =>
+    both((page) =>
+      page.evaluate(() => {
+        const e = document.getElementById("anew");
+        return e.hidden ? "" : e.textContent;
+      }),
+    );
   // Returns all exports of the current view. The watch start and the cursor differ between servers.
   const exported = async (page) => {
-    const links = await page.locator("#export a[data-format]").evaluateAll((all) => all.map((a) => [a.textContent, a.href]));
-    return Promise.all(links.map(async ([what, href]) => ({ what, text: (await (await fetch(href)).text()).replace(/"(cursor|since)":"[^"]*",?/g, "") })));
+    const links = await page
+      .locator("#export a[data-format]")
+      .evaluateAll((all) => all.map((a) => [a.textContent, a.href]));
+    return Promise.all(
+      links.map(async ([what, href]) => ({
+        what,
+        text: (await (await fetch(href)).text()).replace(/"(cursor|since)":"[^"]*",?/g, ""),
+      })),
+    );
   };
   const has = (key, ...words) => (seen) => seen.rows.some((r) => r.includes(key) && words.every((w) => r.includes(w)));
-  const struck = async (key) => { for (const page of pages) await until(`${key} to be struck`, () => page.evaluate((key) => window.struck.includes(key), key)); };
+  const struck = async (key) => {
+    for (const page of pages)
+      await until(`${key} to be struck`, () => page.evaluate((key) => window.struck.includes(key), key));
+  };
 
   await t.test("scroll, sort and filter", async () => {
     await same("the first rows", (s) => s.count === "1,200" && has(name(0))(s) && s.trouble === "12 failing12 waiting");
@@ -309,8 +527,16 @@ await test("a page of all rows and one of a window", { timeout: 400_000 }, async
     await filter("thing-11 running");
     await same("words", (s) => s.count === "98 of 1,200");
     const [whole, window] = await both(exported);
-    assert.deepEqual(window.filter(({ text }, i) => text !== whole[i].text).map(({ what }) => what), [], "what is saved of a window");
-    assert.ok(whole.length > 3 && whole.every(({ text }) => text.indexOf(name(1199)) < text.indexOf(name(1100)) && !text.includes(name(1099))), "those that are shown, the last first");
+    assert.deepEqual(
+      window.filter(({ text }, i) => text !== whole[i].text).map(({ what }) => what),
+      [],
+      "what is saved of a window",
+    );
+    assert.ok(
+      whole.length > 3 &&
+        whole.every(({ text }) => text.indexOf(name(1199)) < text.indexOf(name(1100)) && !text.includes(name(1099))),
+      "those that are shown, the last first",
+    );
     await filter("");
     await sort("Number");
     await scroll(0);
@@ -320,16 +546,33 @@ await test("a page of all rows and one of a window", { timeout: 400_000 }, async
   await t.test("rows come, change and go, seen or not", async () => {
     await both((page) => page.mouse.move(700, 20));
     await change(5, { phase: "Waiting", number: 55 });
-    await same("a cell", (s) => has(name(5), "Waiting")(s) && s.titles.some((t) => t.includes("Running → Waiting") && t.includes("by e2e-painter")) && s.activity.includes("Running → Waiting"));
+    await same(
+      "a cell",
+      (s) =>
+        has(name(5), "Waiting")(s) &&
+        s.titles.some((t) => t.includes("Running → Waiting") && t.includes("by e2e-painter")) &&
+        s.activity.includes("Running → Waiting"),
+    );
     await change(1000, { phase: "CrashLoopBackOff" });
-    await same("one that is not seen", (s) => s.trouble === "13 failing13 waiting" && s.activity.includes(`${name(1000)}Phase Running → CrashLoopBackOffe2e-painter`));
+    await same(
+      "one that is not seen",
+      (s) =>
+        s.trouble === "13 failing13 waiting" &&
+        s.activity.includes(`${name(1000)}Phase Running → CrashLoopBackOffe2e-painter`),
+    );
     await create(where(), thing("a-first", "Running", 1));
-    await same("one that comes", (s) => has("a-first")(s) && s.count === "1,201" && s.activity.includes("a-firstcreated"));
+    await same(
+      "one that comes",
+      (s) => has("a-first")(s) && s.count === "1,201" && s.activity.includes("a-firstcreated"),
+    );
     await create(where(), thing("z-last", "Running", 1));
     await same("one that comes and is not seen", (s) => s.count === "1,202" && s.activity.includes("z-lastcreated"));
     await remove(`${where()}/${name(7)}`);
     await struck(name(7));
-    await same("one that goes", (s) => s.count === "1,201" && !has(name(7))(s) && s.activity.includes(`${name(7)}deleted`));
+    await same(
+      "one that goes",
+      (s) => s.count === "1,201" && !has(name(7))(s) && s.activity.includes(`${name(7)}deleted`),
+    );
     await remove(`${where()}/z-last`);
     await same("one that goes and is not seen", (s) => s.count === "1,200" && s.activity.includes("z-lastdeleted"));
     await both((page) => page.evaluate(() => { window.struck = []; }));
@@ -353,13 +596,23 @@ await test("a page of all rows and one of a window", { timeout: 400_000 }, async
     await create(where(), thing("a-second", "Running", 12));
     await change(12, { number: 7000 });
     await change(13, { phase: "Other" });
-    await same("what waits", (s) => s.held === "1 moved, 1 new, 1 gone" && has(name(11), "gone")(s) && has(name(12), "7000")(s) && has(name(13), "Other")(s) && !has("a-second")(s));
+    await same(
+      "what waits",
+      (s) =>
+        s.held === "1 moved, 1 new, 1 gone" &&
+        has(name(11), "gone")(s) &&
+        has(name(12), "7000")(s) &&
+        has(name(13), "Other")(s) &&
+        !has("a-second")(s),
+    );
     await both((page) => page.mouse.move(700, 20));
     await same("what came", (s) => s.held === "" && has("a-second")(s) && !has(name(11))(s) && !has(name(12))(s));
   });
 
   await t.test("open, step, and go by the keyboard", async () => {
-    await both((page, i) => openLive(page, `${dashboards[pages.indexOf(page)].url}r/${group}/v1/things?ns=${ns}&open=${ns}/${name(700)}`));
+    await both((page, i) =>
+      openLive(page, `${dashboards[pages.indexOf(page)].url}r/${group}/v1/things?ns=${ns}&open=${ns}/${name(700)}`),
+    );
     await same("an object of a link", (s) => s.panel.includes(name(700)));
     await press("]");
     await same("the next", (s) => s.panel.includes(name(701)) && has(name(701), "active", "true")(s));
@@ -384,13 +637,16 @@ await test("a page of all rows and one of a window", { timeout: 400_000 }, async
   });
 
   await t.test("several namespaces, and labels", async () => {
-    const goTo = (query) => both((page) => openLive(page, `${dashboards[pages.indexOf(page)].url}r/${group}/v1/things?${query}`));
+    const goTo = (query) =>
+      both((page) => openLive(page, `${dashboards[pages.indexOf(page)].url}r/${group}/v1/things?${query}`));
     await goTo(`ns=${ns},${other}&q=other-`);
     await same("of two namespaces", (s) => s.count === "3 of 1,203" && has("other-2", other)(s));
     await patch(`${where(other)}/other-2`, { metadata: { labels: { app: "db" } } });
     // Otherwise, the server that receives the change only after its snapshot would show it as a new change.
     await until("both to have heard of it", async () => {
-      const answers = await Promise.all(dashboards.map((d) => fetch(`${d.url}api/v1/snapshot/${group}/v1/things?ns=${other}&labels=app%3Ddb`)));
+      const answers = await Promise.all(
+        dashboards.map((d) => fetch(`${d.url}api/v1/snapshot/${group}/v1/things?ns=${other}&labels=app%3Ddb`)),
+      );
       return (await Promise.all(answers.map((a) => a.json()))).every((a) => a.total === 1);
     });
     await goTo(`ns=${ns},${other}&labels=app%3Ddb`);
@@ -414,7 +670,11 @@ await test("a page of all rows and one of a window", { timeout: 400_000 }, async
     await change(600, { phase: "Meanwhile" });
     await remove(`${where()}/${name(601)}`);
     for (const d of dashboards) await d.run(d.user, d.port);
-    await same("back", (s) => s.status === "Live" && has(name(600), "Meanwhile")(s) && !has(name(601))(s) && s.count === "1,199", 40_000);
+    await same(
+      "back",
+      (s) => s.status === "Live" && has(name(600), "Meanwhile")(s) && !has(name(601))(s) && s.count === "1,199",
+      40_000,
+    );
     await change(600, { phase: "Again" });
     await same("and goes on", has(name(600), "Again"));
     const told = await anew(); // Changes missed while a server was stopped are not replayed.

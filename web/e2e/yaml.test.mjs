@@ -24,37 +24,119 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
     return page;
   };
   // The complete text, including folded lines.
-  const text = (page) => page.evaluate(() => [...document.querySelectorAll(".yaml .line")].map((l) => `${[...l.childNodes].filter((n) => !n.matches?.(".more")).map((n) => n.textContent).join("")}\n`).join(""));
+  const text = (page) =>
+    page.evaluate(() =>
+      [...document.querySelectorAll(".yaml .line")]
+        .map(
+          (l) =>
+            `${[...l.childNodes]
+              .filter((n) => !n.matches?.(".more"))
+              .map((n) => n.textContent)
+              .join("")}\n`,
+        )
+        .join(""),
+    );
   const line = (page, words) => page.locator(".yaml .line", { hasText: words });
-  const shown = (page) => page.evaluate(() => [...document.querySelectorAll(".yaml .line:not([hidden])")].map((l) => l.firstChild?.textContent ?? ""));
+  const shown = (page) =>
+    page.evaluate(() =>
+      [...document.querySelectorAll(".yaml .line:not([hidden])")].map((l) => l.firstChild?.textContent ?? ""),
+    );
   const region = (page) => page.locator(".yaml.text");
   const copied = (page) => page.evaluate(() => navigator.clipboard.readText());
   const found = (page) => page.locator(".yaml-bar .found").innerText();
   const fold = (page, words) => line(page, words).first().click({ position: { x: 8, y: 9 } });
-  const marked = async (page) => (await page.locator(".yaml .line[data-changed]").allTextContents()).map((l) => l.trim());
+  const marked = async (page) =>
+    (await page.locator(".yaml .line[data-changed]").allTextContents()).map((l) => l.trim());
 
   await t.test("kubectl reads what is copied as the same object", async (t) => {
-    const values = ["yes", "no", "on", "off", "n", "y", "0x1F", "0X1f", "1e3", "8E0_1", "08", "1_000", "0b-1", "<<", "=", "~", "null", "2026-11-21", "12:30:45", "--- a", " lead", "trail ", "\ttab\tin", "one\n\ttab\n", "cr\r\nlf", "u\u2028\u2029\u0085x", "\u{1f600}", "", "{a: 1}", "keep\n\n\n", "it's \"so\"", "x".repeat(20_000), "1", "9007199254740993"];
+    const values = [
+      "yes",
+      "no",
+      "on",
+      "off",
+      "n",
+      "y",
+      "0x1F",
+      "0X1f",
+      "1e3",
+      "8E0_1",
+      "08",
+      "1_000",
+      "0b-1",
+      "<<",
+      "=",
+      "~",
+      "null",
+      "2026-11-21",
+      "12:30:45",
+      "--- a",
+      " lead",
+      "trail ",
+      "\ttab\tin",
+      "one\n\ttab\n",
+      "cr\r\nlf",
+      "u\u2028\u2029\u0085x",
+      "\u{1f600}",
+      "",
+      "{a: 1}",
+      "keep\n\n\n",
+      "it's \"so\"",
+      "x".repeat(20_000),
+      "1",
+      "9007199254740993",
+    ];
     const data = Object.fromEntries(values.map((v, i) => [`v${i}`, v]));
-    for (const key of ["yes", "n", "0x1F", "1e3", "08", "1_000", "12345678901234567890", "null", "2026-11-21", "-", ".a", "true"]) data[key] = key;
-    await create(where, configMap("tricky", data, { annotations: { "a/esc": "\u0000\u001b\u007f", "a/text": "two: 2\n  lines # no\n" } }));
+    for (const key of [
+      "yes",
+      "n",
+      "0x1F",
+      "1e3",
+      "08",
+      "1_000",
+      "12345678901234567890",
+      "null",
+      "2026-11-21",
+      "-",
+      ".a",
+      "true",
+    ])
+      data[key] = key;
+    await create(
+      where,
+      configMap("tricky", data, { annotations: { "a/esc": "\u0000\u001b\u007f", "a/text": "two: 2\n  lines # no\n" } }),
+    );
     const page = await open(t, "tricky", "9007199254740993");
     await page.getByRole("button", { name: "Copy" }).click();
     await page.getByRole("button", { name: "Copied" }).waitFor();
     const yaml = await copied(page);
     assert.equal(yaml, await text(page));
-    const got = JSON.parse(execFileSync("kubectl", ["create", "--dry-run=client", "--validate=false", "-o", "json", "-f", "-"], { input: yaml, env: { ...process.env, KUBECONFIG: kubeconfig() }, maxBuffer: 1e8 }));
+    const got = JSON.parse(
+      execFileSync("kubectl", ["create", "--dry-run=client", "--validate=false", "-o", "json", "-f", "-"], {
+        input: yaml,
+        env: { ...process.env, KUBECONFIG: kubeconfig() },
+        maxBuffer: 1e8,
+      }),
+    );
     const want = await read(`${where}/tricky`);
     delete want.metadata.managedFields;
     assert.deepEqual(got, want);
-    const applied = JSON.parse(execFileSync("kubectl", ["replace", "--dry-run=server", "-o", "json", "-f", "-"], { input: yaml, env: { ...process.env, KUBECONFIG: kubeconfig() }, maxBuffer: 1e8 }));
+    const applied = JSON.parse(
+      execFileSync("kubectl", ["replace", "--dry-run=server", "-o", "json", "-f", "-"], {
+        input: yaml,
+        env: { ...process.env, KUBECONFIG: kubeconfig() },
+        maxBuffer: 1e8,
+      }),
+    );
     assert.deepEqual(applied.data, want.data);
     assert.deepEqual(applied.metadata.annotations, want.metadata.annotations);
   });
 
   await t.test("ten changes a second take no place, fold, selection or search away", async (t) => {
     const conf = Array.from({ length: 3000 }, (_, i) => `line ${i} = value`).join("\n");
-    await create(where, configMap("busy", { "a.conf": "first\nsecond\nthird", "b.conf": conf, counter: "0", "z.conf": "the end" }));
+    await create(
+      where,
+      configMap("busy", { "a.conf": "first\nsecond\nthird", "b.conf": conf, counter: "0", "z.conf": "the end" }),
+    );
     const page = await open(t, "busy", "the end");
     await fold(page, "a.conf: |-");
     await become("the fold", async () => (await shown(page)).includes("    second"), false);
@@ -69,14 +151,34 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
     await become("around the end", () => found(page), "111 of 111");
     const at = line(page, "line 1599 = value");
     await at.click({ clickCount: 2, position: { x: 60, y: 9 } });
-    const before = await page.evaluate(() => ({ top: [...document.querySelectorAll(".yaml .line")].find((l) => l.textContent.includes("line 1599")).getBoundingClientRect().top, selected: String(getSelection()) }));
+    const before = await page.evaluate(() => ({
+      top: [...document.querySelectorAll(".yaml .line")]
+        .find((l) => l.textContent.includes("line 1599"))
+        .getBoundingClientRect().top,
+      selected: String(getSelection()),
+    }));
     assert.notEqual(before.selected, "");
     for (let i = 1; i <= 30; i++) {
       // Lines are added and removed above and below the visible ones.
-      await patch(`${where}/busy`, { data: { counter: String(i), "aa.conf": "more\n".repeat(i % 7) || null, "y.conf": "x\n".repeat(i % 5) || null } }, { manager: "e2e-busy" });
+      await patch(
+        `${where}/busy`,
+        {
+          data: {
+            counter: String(i),
+            "aa.conf": "more\n".repeat(i % 7) || null,
+            "y.conf": "x\n".repeat(i % 5) || null,
+          },
+        },
+        { manager: "e2e-busy" },
+      );
     }
     await until("the last change", async () => (await text(page)).includes('  counter: "30"'));
-    const after = await page.evaluate(() => ({ top: [...document.querySelectorAll(".yaml .line")].find((l) => l.textContent.includes("line 1599")).getBoundingClientRect().top, selected: String(getSelection()) }));
+    const after = await page.evaluate(() => ({
+      top: [...document.querySelectorAll(".yaml .line")]
+        .find((l) => l.textContent.includes("line 1599"))
+        .getBoundingClientRect().top,
+      selected: String(getSelection()),
+    }));
     assert.ok(Math.abs(after.top - before.top) < 2, `the line was at ${before.top} and is at ${after.top}`);
     assert.equal(after.selected, before.selected);
     assert.equal(await found(page), "111 of 111");
@@ -89,7 +191,10 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
     await until("the last", async () => (await text(page)).includes("    colour: green"));
     const marks = (await marked(page)).filter((l) => !l.startsWith("resourceVersion:"));
     assert.deepEqual(marks, ["labels:", "colour: green"], "the last update's lines alone");
-    assert.match(await page.locator(".yaml .line[data-changed]").first().getAttribute("title"), /^Changed \d\d:\d\d:\d\d by e2e-two$/);
+    assert.match(
+      await page.locator(".yaml .line[data-changed]").first().getAttribute("title"),
+      /^Changed \d\d:\d\d:\d\d by e2e-two$/,
+    );
   });
 
   await t.test("folds, and finds in what is folded", async (t) => {
@@ -124,7 +229,8 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
     await create(where, configMap("keys", { text: "one\ntwo\n" }));
     const page = await open(t, "keys", "two");
     const keys = async (...list) => { for (const k of list) await page.keyboard.press(k); };
-    const active = () => page.evaluate(() => document.querySelector(".yaml .line[data-active]")?.firstChild?.textContent ?? null);
+    const active = () =>
+      page.evaluate(() => document.querySelector(".yaml .line[data-active]")?.firstChild?.textContent ?? null);
     await region(page).focus();
     await keys("ArrowDown");
     await become("the first line", active, "apiVersion: v1");
@@ -151,7 +257,12 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
       assert.equal(all, await text(page));
       assert.ok(all.length > 900_000);
       // Invisible lines are not laid out, and only the start of a long line is.
-      const size = await region(page).evaluate((e) => ({ width: e.scrollWidth, laid: [...e.querySelectorAll(".block")].filter((b) => b.firstElementChild.checkVisibility({ contentVisibilityAuto: true })).length }));
+      const size = await region(page).evaluate((e) => ({
+        width: e.scrollWidth,
+        laid: [...e.querySelectorAll(".block")].filter((b) =>
+          b.firstElementChild.checkVisibility({ contentVisibilityAuto: true }),
+        ).length,
+      }));
       assert.ok(size.width < 20_000, `${size.width} pixels wide`);
       assert.ok(size.laid < 20, `${size.laid} blocks are laid out`);
       if (name === "line") {
@@ -171,7 +282,10 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
 
   await t.test("a megabyte does not freeze the page", async (t) => {
     const conf = (word) => Array.from({ length: 12_000 }, (_, i) => `${word} ${i}; # ${"x".repeat(60)}`).join("\n");
-    const values = { smooth: [conf("listen"), conf("speak")], "smooth-line": ["QUJD".repeat(250_000), "REVG".repeat(250_000)] };
+    const values = {
+      smooth: [conf("listen"), conf("speak")],
+      "smooth-line": ["QUJD".repeat(250_000), "REVG".repeat(250_000)],
+    };
     for (const [name, [before, after]] of Object.entries(values)) {
       await create(where, configMap(name, { "a.conf": before, last: "0" }));
       const page = await newPage(t, browser);
@@ -186,24 +300,48 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
       const address = `${dashboard.url}o/core/v1/configmaps/${ns}/${name}?tab=yaml`;
       await time("opened", () => page.goto(address), '.yaml.text[aria-label*=" lines"]');
       await page.locator('#status[data-state="live"]').waitFor();
-      await time("changed in a line", () => patch(`${where}/${name}`, { data: { last: "1" } }), ".yaml .line[data-changed]");
+      await time(
+        "changed in a line",
+        () => patch(`${where}/${name}`, { data: { last: "1" } }),
+        ".yaml .line[data-changed]",
+      );
       await page.getByRole("tab", { name: "Changes" }).click();
       await page.locator(".kept", { hasText: " since " }).waitFor();
-      await time("changed as a whole, among the changes", () => patch(`${where}/${name}`, { data: { "a.conf": after } }), '.happened .field:has-text("a.conf")');
-      await time("side by side", () => page.getByRole("button", { name: "Side by side" }).click(), '.happened .diff[data-layout="split"]');
+      await time(
+        "changed as a whole, among the changes",
+        () => patch(`${where}/${name}`, { data: { "a.conf": after } }),
+        '.happened .field:has-text("a.conf")',
+      );
+      await time(
+        "side by side",
+        () => page.getByRole("button", { name: "Side by side" }).click(),
+        '.happened .diff[data-layout="split"]',
+      );
       await page.getByRole("button", { name: "Inline" }).click();
       await page.getByRole("tab", { name: "YAML" }).click();
       await page.locator('.yaml.text[aria-label*=" lines"]').waitFor();
-      await time("changed as a whole", () => patch(`${where}/${name}`, { data: { "a.conf": before } }), ".yaml .line[data-changed]");
+      await time(
+        "changed as a whole",
+        () => patch(`${where}/${name}`, { data: { "a.conf": before } }),
+        ".yaml .line[data-changed]",
+      );
       t.diagnostic(`${name}: ${JSON.stringify(times)}`);
-      assert.deepEqual(Object.entries(times).filter(([, ms]) => ms > freeze), [], `${name}: tasks longer than ${freeze} ms`);
+      assert.deepEqual(
+        Object.entries(times).filter(([, ms]) => ms > freeze),
+        [],
+        `${name}: tasks longer than ${freeze} ms`,
+      );
     }
   });
 
   await t.test("wrapped lines stay so", async (t) => {
     await create(where, configMap("wide", { wide: "word ".repeat(150) }));
     const page = await open(t, "wide", "word word");
-    const size = () => region(page).evaluate((e) => ({ over: e.scrollWidth > e.clientWidth, high: document.querySelector(".yaml .line:nth-child(3)").getBoundingClientRect().height > 30 }));
+    const size = () =>
+      region(page).evaluate((e) => ({
+        over: e.scrollWidth > e.clientWidth,
+        high: document.querySelector(".yaml .line:nth-child(3)").getBoundingClientRect().height > 30,
+      }));
     assert.deepEqual(await size(), { over: true, high: false });
     await page.getByRole("button", { name: "Wrap" }).click();
     await become("wrapped", size, { over: false, high: true });

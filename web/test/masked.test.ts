@@ -4,7 +4,11 @@ import { masked, untold } from "../static/src/masked.ts";
 import type { Tree } from "../static/src/wire.ts";
 
 const secret = (more: Tree): Tree => ({ apiVersion: "v1", kind: "Secret", ...more });
-const pod = (value: string): Tree => ({ apiVersion: "v1", kind: "Pod", spec: { containers: [{ name: "c", env: [{ name: "A", value }] }] } });
+const pod = (value: string): Tree => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  spec: { containers: [{ name: "c", env: [{ name: "A", value }] }] },
+});
 
 void test("which values are masked", () => {
   for (const [value, want] of [
@@ -28,6 +32,10 @@ void test("which values are masked", () => {
 void test("what a comparison does not tell is said in words that fit", () => {
   const [s, p] = [secret({ data: { a: "(masked)" } }), pod("(masked)")];
   assert.match(untold([s, s]) ?? "", /^Values of Secrets are masked: they are not compared/);
-  for (const objects of [[p, p], [p, s]]) assert.match(untold(objects) ?? "", /^Some values are masked: they are not compared/);
+  for (const objects of [
+    [p, p],
+    [p, s],
+  ])
+    assert.match(untold(objects) ?? "", /^Some values are masked: they are not compared/);
   for (const objects of [[p, pod("a")], [secret({}), s]]) assert.equal(untold(objects), null);
 });

@@ -5,8 +5,27 @@ import type { PatchOp } from "../static/src/wire.ts";
 
 void test("a patch to be applied leaves out what the API server sets", () => {
   const set = (path: string): PatchOp => ({ op: "replace", path, value: "x" });
-  const mine = ["/spec/replicas", "/metadata/labels/uid", "/metadata/annotations/resourceVersion", "/metadata/finalizers/0", "/metadata/generationOf", "/spec/metadata/resourceVersion", "/status/observedGeneration", "/resourceVersion"].map(set);
-  const its = ["/metadata/resourceVersion", "/metadata/generation", "/metadata/managedFields", "/metadata/managedFields/0/time", "/metadata/uid", "/metadata/creationTimestamp", "/metadata/deletionTimestamp", "/metadata/deletionGracePeriodSeconds", "/metadata/selfLink"].map(set);
+  const mine = [
+    "/spec/replicas",
+    "/metadata/labels/uid",
+    "/metadata/annotations/resourceVersion",
+    "/metadata/finalizers/0",
+    "/metadata/generationOf",
+    "/spec/metadata/resourceVersion",
+    "/status/observedGeneration",
+    "/resourceVersion",
+  ].map(set);
+  const its = [
+    "/metadata/resourceVersion",
+    "/metadata/generation",
+    "/metadata/managedFields",
+    "/metadata/managedFields/0/time",
+    "/metadata/uid",
+    "/metadata/creationTimestamp",
+    "/metadata/deletionTimestamp",
+    "/metadata/deletionGracePeriodSeconds",
+    "/metadata/selfLink",
+  ].map(set);
   assert.deepEqual(applicable([...its, ...mine, { op: "remove", path: "/metadata/managedFields/1" }]), mine);
   assert.deepEqual(applicable(its), []);
 });

@@ -13,7 +13,11 @@ void test("text that is seen as it is stays one piece", () => {
 void test("what is written from the right is kept apart from what stands beside it", () => {
   assert.equal(isolated("Running"), "Running");
   assert.equal(isolated("שלום"), "\u2068שלום\u2069");
-  assert.equal(isolated("שלום\u2069 → \u202ex"), "\u2068שלום[U+2069] → [U+202E]x\u2069", "it does not end what keeps it apart");
+  assert.equal(
+    isolated("שלום\u2069 → \u202ex"),
+    "\u2068שלום[U+2069] → [U+202E]x\u2069",
+    "it does not end what keeps it apart",
+  );
 });
 
 void test("what is not seen, or turns the order, is told by its number", () => {
@@ -26,8 +30,10 @@ void test("what is not seen, or turns the order, is told by its number", () => {
   assert.equal(spelled("a\u001b[31m\u{e0041}"), "a[U+001B][31m[U+E0041]");
 });
 
-void test("all that Unicode calls a control or a format character is told, but for those that letters and signs need", () => {
-  const needed = /[\t\n\r\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u200c\u200d\u{110bd}\u{110cd}\u{13430}-\u{1343f}\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}]/u;
+void test("all that Unicode calls a control or a format character is told, " +
+  "but for those that letters and signs need", () => {
+  const needed =
+    /[\t\n\r\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u200c\u200d\u{110bd}\u{110cd}\u{13430}-\u{1343f}\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}]/u;
   for (let n = 0; n < 0x110000; n++) {
     const c = String.fromCodePoint(n);
     if (/[\p{Cc}\p{Cf}]/u.test(c)) assert.equal(isOdd(c), !needed.test(c), n.toString(16));

@@ -13,8 +13,16 @@ function opened(): { head: Part; up: Upstream; root: Part; panel: Panel } {
   Object.assign(page, { head });
   const up = new Upstream();
   const root = new Part();
-  const host = { now: () => 0, live: up.live, kind: { ref: "core/v1/pods", resource: "pods", kind: "Pod" }, name: { ns: "a", name: "web" } } as unknown as Host;
-  const panel = new Panel(root as unknown as HTMLElement, host, "changes", { tab: () => undefined, close: () => undefined });
+  const host = {
+    now: () => 0,
+    live: up.live,
+    kind: { ref: "core/v1/pods", resource: "pods", kind: "Pod" },
+    name: { ns: "a", name: "web" },
+  } as unknown as Host;
+  const panel = new Panel(root as unknown as HTMLElement, host, "changes", {
+    tab: () => undefined,
+    close: () => undefined,
+  });
   return { head, up, root, panel };
 }
 

@@ -5,7 +5,15 @@ import { Related } from "../static/src/tabs/related.ts";
 import type { Host, Shown } from "../static/src/tabs.ts";
 
 const turn = (): Promise<void> => new Promise((done) => setTimeout(done, 5));
-const node = (id: string): object => ({ id, ref: "core/v1/pods", kind: "Pod", ns: "a", name: id, uid: id, state: "there" });
+const node = (id: string): object => ({
+  id,
+  ref: "core/v1/pods",
+  kind: "Pod",
+  ns: "a",
+  name: id,
+  uid: id,
+  state: "there",
+});
 
 void test("a graph is read again while it is looked at, and is not told as live", async () => {
   localStorage.setItem("related-as", "list");
@@ -17,10 +25,28 @@ void test("a graph is read again while it is looked at, and is not told as live"
   globalThis.fetch = async () => {
     asked++;
     if (wait !== null) await wait;
-    return Response.json({ nodes, edges: nodes.slice(1).map(() => ({ from: "deploy", to: "web", type: "owns", via: "" })), truncated: false, searched: [] });
+    return Response.json({
+      nodes,
+      edges: nodes.slice(1).map(() => ({ from: "deploy", to: "web", type: "owns", via: "" })),
+      truncated: false,
+      searched: [],
+    });
   };
-  const host = { now: () => now, kind: { ref: "core/v1/pods", resource: "pods", kind: "Pod" }, name: { ns: "a", name: "web" }, kindOf: () => undefined, kindOfRef: () => undefined } as unknown as Host;
-  const shown = (gone: boolean): Shown => ({ object, gone, health: null, last: null, known: { connection: "open", state: { state: "live" }, problem: null } }) as unknown as Shown;
+  const host = {
+    now: () => now,
+    kind: { ref: "core/v1/pods", resource: "pods", kind: "Pod" },
+    name: { ns: "a", name: "web" },
+    kindOf: () => undefined,
+    kindOfRef: () => undefined,
+  } as unknown as Host;
+  const shown = (gone: boolean): Shown =>
+    ({
+      object,
+      gone,
+      health: null,
+      last: null,
+      known: { connection: "open", state: { state: "live" }, problem: null },
+    }) as unknown as Shown;
   const object = {};
   const tab = new Related(host);
   const e = tab.element as unknown as Part;
@@ -40,7 +66,11 @@ void test("a graph is read again while it is looked at, and is not told as live"
   assert.equal(asked, 1);
   await pass(1_000);
   assert.equal(asked, 2);
-  assert.equal((e.find("class", "related-body") as Part).firstElementChild, list, "what is the same is not drawn again");
+  assert.equal(
+    (e.find("class", "related-body") as Part).firstElementChild,
+    list,
+    "what is the same is not drawn again",
+  );
 
   nodes = [node("web")];
   await pass(10_000);

@@ -6,9 +6,22 @@ import { Rows } from "../static/src/rows.ts";
 import type { Column, Row } from "../static/src/wire.ts";
 import { Element } from "./element.ts";
 
-const column = (name: string, priority = 0, relative = false): Column => ({ name, type: "string", format: "", priority, relative });
+const column = (name: string, priority = 0, relative = false): Column => ({
+  name,
+  type: "string",
+  format: "",
+  priority,
+  relative,
+});
 const columns = [column("Name"), column("Status"), column("Restarts", 0, true), column("Node", 1)];
-const row = (name: string, uid: string, cells: Row["cells"]): Row => ({ ns: "big", name, uid, rv: "1", created: "", cells });
+const row = (name: string, uid: string, cells: Row["cells"]): Row => ({
+  ns: "big",
+  name,
+  uid,
+  rv: "1",
+  created: "",
+  cells,
+});
 const now = Date.parse("2026-11-21T10:05:00Z");
 
 function build(): { html: () => string; tick: (ms: number) => void; refill: () => string[] } {
@@ -29,12 +42,15 @@ function build(): { html: () => string; tick: (ms: number) => void; refill: () =
     tick: (ms) => trs.forEach((tr) => tick(tr, now + ms)),
     refill: () => {
       const [first, second] = [trs[0], rows.visible()[1]];
-      return first === undefined || second === undefined ? [] : fillRow(first, shape, second, now).map(({ cell, before }) => `${before} > ${cell.textContent ?? ""}`);
+      return first === undefined || second === undefined
+        ? []
+        : fillRow(first, shape, second, now).map(({ cell, before }) => `${before} > ${cell.textContent ?? ""}`);
     },
   };
 }
 
-void test("the server and the page make the same rows", () => assert.equal(build().html(), readFileSync("templates/testdata/rows.html", "utf8")));
+void test("the server and the page make the same rows", () =>
+  assert.equal(build().html(), readFileSync("templates/testdata/rows.html", "utf8")));
 
 void test("times pass", () => {
   const b = build();
@@ -42,9 +58,16 @@ void test("times pass", () => {
   assert.ok(b.html().includes("3 (65m ago)"));
 });
 
-void test("a row filled again tells what differs", () => assert.deepEqual(build().refill(), ["web-1 > web-2", `Running > <b>"it's" & javascript:x`, "3 (5m ago) > 0"]));
+void test("a row filled again tells what differs", () =>
+  assert.deepEqual(build().refill(), ["web-1 > web-2", `Running > <b>"it's" & javascript:x`, "3 (5m ago) > 0"]));
 
 void test("a time is no link where another column is shown", () => {
-  assert.equal(shapeOf("core/v1/events", [column("Last Seen", 0, true), column("Type"), column("Name", 1)], true, []).link, 1);
-  assert.equal(shapeOf("core/v1/events", [column("Last Seen", 0, true), column("Type"), column("Name", 1)], true, ["wide"]).link, 2);
+  assert.equal(
+    shapeOf("core/v1/events", [column("Last Seen", 0, true), column("Type"), column("Name", 1)], true, []).link,
+    1,
+  );
+  assert.equal(
+    shapeOf("core/v1/events", [column("Last Seen", 0, true), column("Type"), column("Name", 1)], true, ["wide"]).link,
+    2,
+  );
 });

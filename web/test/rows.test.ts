@@ -5,7 +5,13 @@ import { Rows } from "../static/src/rows.ts";
 import { compareRanks, rank, type Sort } from "../static/src/sort.ts";
 import type { Cell, Column, Row, RowEvent } from "../static/src/wire.ts";
 
-const column = (name: string, relative = false): Column => ({ name, type: "string", format: "", priority: 0, relative });
+const column = (name: string, relative = false): Column => ({
+  name,
+  type: "string",
+  format: "",
+  priority: 0,
+  relative,
+});
 const columns = [column("Name"), column("Status"), column("Restarts"), column("Age", true)];
 const at = (i: number): string => new Date(Date.UTC(2026, 10, 21) - i * 1000).toISOString();
 
@@ -18,16 +24,21 @@ function random(seed: number): (below: number) => number {
   };
 }
 
-const snapshot = (rows: readonly Row[], last: boolean, first = true) => ({ id: 1, type: "rows", cursor: "c", columns: first ? columns : null, rows, last }) as const;
+const snapshot = (rows: readonly Row[], last: boolean, first = true) =>
+  ({ id: 1, type: "rows", cursor: "c", columns: first ? columns : null, rows, last }) as const;
 const events = (list: readonly RowEvent[]) => ({ id: 1, type: "row-events", cursor: "c", events: list }) as const;
 
 // Computes the expected rows in the simplest way.
 function expected(model: ReadonlyMap<string, Row>, sort: Sort | null, q: string): string[] {
   const index = columns.findIndex((c) => c.name.toLowerCase() === sort?.column);
-  const by = (r: Row): ReturnType<typeof rank> => (index < 0 ? null : rank(r.cells[index] ?? null, columns[index] as Column));
+  const by = (r: Row): ReturnType<typeof rank> =>
+    index < 0 ? null : rank(r.cells[index] ?? null, columns[index] as Column);
   return [...model.values()]
     .filter((r) => q === "" || [r.ns, r.name, ...r.cells.slice(0, 3)].join(" ").toLowerCase().includes(q))
-    .sort((a, b) => compareRanks(by(a), by(b), sort?.descending ?? false) || (a.ns + "\0" + a.name < b.ns + "\0" + b.name ? -1 : 1))
+    .sort(
+      (a, b) =>
+        compareRanks(by(a), by(b), sort?.descending ?? false) || (a.ns + "\0" + a.name < b.ns + "\0" + b.name ? -1 : 1),
+    )
     .map((r) => `${r.ns}/${r.name} ${r.uid} ${r.cells.join(",")}`);
 }
 const seen = (rows: Rows): string[] => rows.visible().map((e) => `${e.ns}/${e.name} ${e.uid} ${e.cells.join(",")}`);
@@ -80,7 +91,13 @@ for (let seed = 1; seed <= 30; seed++) {
       }
       assert.ok(rows.apply(events(list)));
       const turn = pick(12);
-      if (turn === 0) rows.setSort((sort = pick(3) === 0 ? null : { column: ["name", "status", "restarts", "age"][pick(4)] as string, descending: pick(2) === 0 }));
+      if (turn === 0)
+        rows.setSort(
+          (sort =
+            pick(3) === 0
+              ? null
+              : { column: ["name", "status", "restarts", "age"][pick(4)] as string, descending: pick(2) === 0 }),
+        );
       if (turn === 1) rows.setFilter((q = ["", "web-1", "running", "ns2", "none of it"][pick(5)] as string));
       if (turn === 2) fill();
       // Not read each time, as in a hidden tab.
@@ -105,7 +122,14 @@ void test("rows stand until the last chunk of a new snapshot", () => {
 });
 
 void test("what does not fit is refused", () => {
-  const update = (change: Partial<Extract<RowEvent, { op: "update" }>>): RowEvent => ({ op: "update", ns: "a", name: "x", rv: "2", cells: new Map([[1, "Pending"]]), ...change });
+  const update = (change: Partial<Extract<RowEvent, { op: "update" }>>): RowEvent => ({
+    op: "update",
+    ns: "a",
+    name: "x",
+    rv: "2",
+    cells: new Map([[1, "Pending"]]),
+    ...change,
+  });
   const fits = (e: RowEvent): boolean => {
     const rows = new Rows();
     rows.apply(snapshot([one], true));
@@ -137,7 +161,13 @@ void test("a held order stays, and says what waits", () => {
   rows.setSort({ column: "status", descending: false });
   const names = (): string[] => rows.slice(0, rows.length).map((e) => e.name);
   rows.hold(true);
-  const move = (name: string, status: string): RowEvent => ({ op: "update", ns: "a", name, rv: "2", cells: new Map([[1, status]]) });
+  const move = (name: string, status: string): RowEvent => ({
+    op: "update",
+    ns: "a",
+    name,
+    rv: "2",
+    cells: new Map([[1, status]]),
+  });
   rows.apply(events([move("a", "9"), { op: "add", row: row("d", "0") }, { op: "delete", ns: "a", name: "b" }]));
   assert.deepEqual(names(), ["a", "b", "c"]);
   assert.equal(rows.waiting, "1 moved, 1 new, 1 gone");
@@ -171,7 +201,10 @@ void test("an order that is held outlasts rows that are read anew", () => {
   rows.hold(true);
   rows.apply(snapshot([row("a", "0"), row("b", "9"), row("c", "2")], true));
   const names = (): string[] => rows.slice(0, rows.length).map((e) => e.name);
-  assert.deepEqual([names(), rows.waiting, rows.gone("a/d"), rows.get("a/b")?.cells[1]], [["b", "c", "d"], "1 moved, 1 new, 1 gone", true, "9"]);
+  assert.deepEqual(
+    [names(), rows.waiting, rows.gone("a/d"), rows.get("a/b")?.cells[1]],
+    [["b", "c", "d"], "1 moved, 1 new, 1 gone", true, "9"],
+  );
   rows.hold(false);
   assert.deepEqual(names(), ["a", "c", "b"]);
   rows.hold(true);
@@ -194,10 +227,33 @@ void test("a row that several have changed since it was drawn names none of them
   rows.apply(snapshot([one], true));
   const x = () => rows.get("a/x") as Entry;
   const who = (manager: string): string => {
-    rows.apply(events([{ op: "update", ns: "a", name: "x", rv: "2", cells: new Map([[1, manager]]), by: { manager, operation: "Update", subresource: "", time: "" } }]));
+    rows.apply(
+      events([
+        {
+          op: "update",
+          ns: "a",
+          name: "x",
+          rv: "2",
+          cells: new Map([[1, manager]]),
+          by: { manager, operation: "Update", subresource: "", time: "" },
+        },
+      ]),
+    );
     return x().by?.manager ?? "nobody";
   };
-  const quiet = (): boolean => rows.apply(events([{ op: "update", ns: "a", name: "x", rv: "3", cells: new Map(), by: { manager: "quiet", operation: "Update", subresource: "", time: "" } }]));
+  const quiet = (): boolean =>
+    rows.apply(
+      events([
+        {
+          op: "update",
+          ns: "a",
+          name: "x",
+          rv: "3",
+          cells: new Map(),
+          by: { manager: "quiet", operation: "Update", subresource: "", time: "" },
+        },
+      ]),
+    );
   x().drawn = true;
   assert.deepEqual([who("a"), who("a"), who("b"), who("b"), who("a")], ["a", "a", "nobody", "nobody", "nobody"]);
   x().drawn = true;
@@ -217,7 +273,13 @@ void test("to filter while rows move sorts nothing anew but what has come", () =
   rows.visible();
   let made = 2000;
   const change = (n: number): void => {
-    rows.apply(events([{ op: "update", ns: "a", name: `x${n}`, rv: "2", cells: new Map([[1, "s9"]]) }, { op: "delete", ns: "a", name: `x${n + 1}` }, { op: "add", row: row(made++) }]));
+    rows.apply(
+      events([
+        { op: "update", ns: "a", name: `x${n}`, rv: "2", cells: new Map([[1, "s9"]]) },
+        { op: "delete", ns: "a", name: `x${n + 1}` },
+        { op: "add", row: row(made++) },
+      ]),
+    );
   };
   const { sort } = Array.prototype;
   let longest = 0; // the longest array that was sorted

@@ -9,7 +9,11 @@ import { sayAfterTyping } from "../static/src/said.ts";
 void test("what is found is said once typing has paused", () => {
   const browser = new Browser();
   const place = new Element("p");
-  const page = globalThis as unknown as { document: { getElementById: () => Element }; setTimeout: unknown; clearTimeout: unknown };
+  const page = globalThis as unknown as {
+    document: { getElementById: () => Element };
+    setTimeout: unknown;
+    clearTimeout: unknown;
+  };
   const { setTimeout: after, clearTimeout: cancel } = page;
   page.document.getElementById = () => place;
   page.setTimeout = (run: () => void, ms: number) => browser.after(ms, run);
@@ -36,7 +40,11 @@ void test("a table tells how many columns it has", () => {
   const head = { thead: new Element("thead"), colgroup: new Element("colgroup"), table: new Element("table") };
   const column = (name: string, index: number): object => ({ name, index });
   for (const namespace of [true, false]) {
-    drawHead(head as unknown as Head, { namespace, columns: ["Name", "Ready", "Age"].map(column) } as unknown as Shape, null);
+    drawHead(
+      head as unknown as Head,
+      { namespace, columns: ["Name", "Ready", "Age"].map(column) } as unknown as Shape,
+      null,
+    );
     assert.equal(head.table.getAttribute("aria-colcount"), namespace ? "4" : "3");
   }
 });

@@ -26,7 +26,9 @@ void test("typing asks once, when it rests", async () => {
 });
 
 void test("what is not waited for any more is cancelled, and tells nothing", async () => {
-  const { asked, cancelled, told, search } = start((q) => (q === "web" ? new Promise<never>(() => undefined) : { status: 200, body: {} }));
+  const { asked, cancelled, told, search } = start((q) =>
+    q === "web" ? new Promise<never>(() => undefined) : { status: 200, body: {} },
+  );
   search.ask("web");
   await soon();
   search.ask("webs");
@@ -44,6 +46,12 @@ void test("a server without the search is asked once, and that is said", async (
 
 void test("an answer is trusted in nothing", () => {
   const good = { ref: "core/v1/pods", kind: "Pod", ns: "a", name: "b" };
-  assert.deepEqual(readAnswer({ objects: [good, null, {}, { ref: "x", name: "y" }, { ...good, name: 5 }], searched: [{ ref: "core/v1/pods", count: "many" }, 7] }), { results: [good], searched: [{ ref: "core/v1/pods", state: "", count: null }], trouble: "" });
+  assert.deepEqual(
+    readAnswer({
+      objects: [good, null, {}, { ref: "x", name: "y" }, { ...good, name: 5 }],
+      searched: [{ ref: "core/v1/pods", count: "many" }, 7],
+    }),
+    { results: [good], searched: [{ ref: "core/v1/pods", state: "", count: null }], trouble: "" },
+  );
   assert.deepEqual(readAnswer(null), { results: [], searched: [], trouble: "" });
 });

@@ -4,34 +4,135 @@ import jsQR from "jsqr";
 import { untilWords } from "../static/src/guest.ts";
 import { outline } from "../static/src/qr.ts";
 import { offeredLines } from "../static/src/sharekinds.ts";
-import { bareWords, bodyOf, isLoopback, kioskUrl, linkWords, partsOf, partsWords, readLinks, readMade, seesWords, times, toOf, type Choice } from "../static/src/sharewords.ts";
+import {
+  bareWords,
+  bodyOf,
+  isLoopback,
+  kioskUrl,
+  linkWords,
+  partsOf,
+  partsWords,
+  readLinks,
+  readMade,
+  seesWords,
+  times,
+  toOf,
+  type Choice,
+} from "../static/src/sharewords.ts";
 import { plain } from "../static/src/view.ts";
 
-const page = (data: Record<string, string> = {}): void => void Object.assign(globalThis, { document: { documentElement: { dataset: data } } });
+const page = (data: Record<string, string> = {}): void =>
+  void Object.assign(globalThis, { document: { documentElement: { dataset: data } } });
 const pods = { ref: "core/v1/pods", kind: "Pod", resource: "pods", namespaced: true };
 const nodes = { ref: "core/v1/nodes", kind: "Node", resource: "nodes", namespaced: false };
 const deployments = { ref: "apps/v1/deployments", kind: "Deployment", resource: "deployments", namespaced: true };
-const part = (resource: string, more: object = {}): object => ({ resource, namespaces: [], labels: "", name: "", q: "", about: "", ...more });
+const part = (resource: string, more: object = {}): object => ({
+  resource,
+  namespaces: [],
+  labels: "",
+  name: "",
+  q: "",
+  about: "",
+  ...more,
+});
 
-const view: Choice = { what: "view", kind: pods, view: { ...plain("core/v1/pods"), ns: ["shop"], labels: "app=web", q: "err", sort: { column: "age", descending: true } }, logs: false, events: false };
-const object: Choice = { what: "object", kind: pods, name: { ns: "shop", name: "web-1" }, tab: "", logs: false, events: false };
-const node: Choice = { what: "object", kind: nodes, name: { ns: "", name: "node-1" }, tab: "yaml", logs: true, events: true };
-const deployment: Choice = { what: "object", kind: deployments, name: { ns: "shop", name: "web" }, tab: "", logs: false, events: true };
+const view: Choice = {
+  what: "view",
+  kind: pods,
+  view: {
+    ...plain("core/v1/pods"),
+    ns: ["shop"],
+    labels: "app=web",
+    q: "err",
+    sort: { column: "age", descending: true },
+  },
+  logs: false,
+  events: false,
+};
+const object: Choice = {
+  what: "object",
+  kind: pods,
+  name: { ns: "shop", name: "web-1" },
+  tab: "",
+  logs: false,
+  events: false,
+};
+const node: Choice = {
+  what: "object",
+  kind: nodes,
+  name: { ns: "", name: "node-1" },
+  tab: "yaml",
+  logs: true,
+  events: true,
+};
+const deployment: Choice = {
+  what: "object",
+  kind: deployments,
+  name: { ns: "shop", name: "web" },
+  tab: "",
+  logs: false,
+  events: true,
+};
 const kinds: Choice = { what: "kinds", kinds: [pods, nodes], ns: ["data", "shop"] };
 
 const cases: [string, Choice, object[], string][] = [
-  ["a view with its filters", view, [part("core/v1/pods", { namespaces: ["shop"], labels: "app=web", q: "err" })], "/r/core/v1/pods?ns=shop&q=err&labels=app=web&sort=-age"],
-  ["with logs and events", { ...view, logs: true, events: true },
-    [part("core/v1/pods", { namespaces: ["shop"], labels: "app=web", q: "err" }), part("core/v1/pods/log", { namespaces: ["shop"], labels: "app=web", q: "err" }), part("core/v1/events", { namespaces: ["shop"] })],
-    "/r/core/v1/pods?ns=shop&q=err&labels=app=web&sort=-age"],
+  [
+    "a view with its filters",
+    view,
+    [part("core/v1/pods", { namespaces: ["shop"], labels: "app=web", q: "err" })],
+    "/r/core/v1/pods?ns=shop&q=err&labels=app=web&sort=-age",
+  ],
+  [
+    "with logs and events",
+    { ...view, logs: true, events: true },
+    [
+      part("core/v1/pods", { namespaces: ["shop"], labels: "app=web", q: "err" }),
+      part("core/v1/pods/log", { namespaces: ["shop"], labels: "app=web", q: "err" }),
+      part("core/v1/events", { namespaces: ["shop"] }),
+    ],
+    "/r/core/v1/pods?ns=shop&q=err&labels=app=web&sort=-age",
+  ],
   ["an object", object, [part("core/v1/pods", { namespaces: ["shop"], name: "web-1" })], "/o/core/v1/pods/shop/web-1"],
-  ["with its log and events, at its log", { ...object, tab: "logs", logs: true, events: true },
-    [part("core/v1/pods", { namespaces: ["shop"], name: "web-1" }), part("core/v1/pods/log", { namespaces: ["shop"], name: "web-1" }), part("core/v1/events", { namespaces: ["shop"], about: "pod.core/web-1" })],
-    "/o/core/v1/pods/shop/web-1?tab=logs"],
-  ["one in no namespace, which has no log", node, [part("core/v1/nodes", { name: "node-1" }), part("core/v1/events", { namespaces: ["default"], about: "node.core/node-1" })], "/o/core/v1/nodes/_/node-1?tab=yaml"],
-  ["one of another group, with events", deployment, [part("apps/v1/deployments", { namespaces: ["shop"], name: "web" }), part("core/v1/events", { namespaces: ["shop"], about: "deployment.apps/web" })], "/o/apps/v1/deployments/shop/web"],
-  ["a view of what is in no namespace, with events", { what: "view", kind: nodes, view: { ...plain("core/v1/nodes"), ns: ["shop"] }, logs: true, events: true }, [part("core/v1/nodes"), part("core/v1/events", { namespaces: ["default"] })], "/r/core/v1/nodes?ns=shop"],
-  ["kinds and namespaces", kinds, [part("core/v1/pods", { namespaces: ["data", "shop"] }), part("core/v1/nodes")], "/r/core/v1/pods?ns=data&ns=shop"],
+  [
+    "with its log and events, at its log",
+    { ...object, tab: "logs", logs: true, events: true },
+    [
+      part("core/v1/pods", { namespaces: ["shop"], name: "web-1" }),
+      part("core/v1/pods/log", { namespaces: ["shop"], name: "web-1" }),
+      part("core/v1/events", { namespaces: ["shop"], about: "pod.core/web-1" }),
+    ],
+    "/o/core/v1/pods/shop/web-1?tab=logs",
+  ],
+  [
+    "one in no namespace, which has no log",
+    node,
+    [
+      part("core/v1/nodes", { name: "node-1" }),
+      part("core/v1/events", { namespaces: ["default"], about: "node.core/node-1" }),
+    ],
+    "/o/core/v1/nodes/_/node-1?tab=yaml",
+  ],
+  [
+    "one of another group, with events",
+    deployment,
+    [
+      part("apps/v1/deployments", { namespaces: ["shop"], name: "web" }),
+      part("core/v1/events", { namespaces: ["shop"], about: "deployment.apps/web" }),
+    ],
+    "/o/apps/v1/deployments/shop/web",
+  ],
+  [
+    "a view of what is in no namespace, with events",
+    { what: "view", kind: nodes, view: { ...plain("core/v1/nodes"), ns: ["shop"] }, logs: true, events: true },
+    [part("core/v1/nodes"), part("core/v1/events", { namespaces: ["default"] })],
+    "/r/core/v1/nodes?ns=shop",
+  ],
+  [
+    "kinds and namespaces",
+    kinds,
+    [part("core/v1/pods", { namespaces: ["data", "shop"] }), part("core/v1/nodes")],
+    "/r/core/v1/pods?ns=data&ns=shop",
+  ],
 ];
 for (const [name, choice, parts, to] of cases) {
   void test(`what is shared: ${name}`, () => {
@@ -45,7 +146,12 @@ for (const [name, choice, parts, to] of cases) {
 
 void test("what is asked of the server", () => {
   page();
-  assert.deepEqual(bodyOf(object, "", 3600, " for the incident "), { parts: partsOf(object), to: "/o/core/v1/pods/shop/web-1", seconds: 3600, note: "for the incident" });
+  assert.deepEqual(bodyOf(object, "", 3600, " for the incident "), {
+    parts: partsOf(object),
+    to: "/o/core/v1/pods/shop/web-1",
+    seconds: 3600,
+    note: "for the incident",
+  });
   assert.deepEqual(times.map((t) => t.seconds / 3600), [1, 24, 7 * 24, 30 * 24]);
 });
 
@@ -54,12 +160,19 @@ void test("a share in words", () => {
     [view, "pods in shop with app=web that match “err”"],
     [{ ...object, logs: true, events: true }, "shop/web-1 (pods), its log and the events that name it"],
     [node, "node-1 (nodes) and the events that name it"],
-    [{ ...view, logs: true, events: true }, "pods in shop with app=web that match “err”, their logs and all events there"],
+    [
+      { ...view, logs: true, events: true },
+      "pods in shop with app=web that match “err”, their logs and all events there",
+    ],
     [{ ...view, logs: true, events: true, view: plain("core/v1/pods") }, "all pods, their logs and all events there"],
     [kinds, "pods in data and shop and all nodes"],
-    [{ what: "kinds", kinds: [pods, nodes, { ...pods, ref: "core/v1/services", resource: "services" }], ns: ["shop"] }, "pods, nodes and services in shop"],
+    [
+      { what: "kinds", kinds: [pods, nodes, { ...pods, ref: "core/v1/services", resource: "services" }], ns: ["shop"] },
+      "pods, nodes and services in shop",
+    ],
     [{ what: "kinds", kinds: [pods], ns: ["a", "b", "c", "d", "e", "f", "g"] }, "pods in a, b, c, d, e and 2 more"],
-  ] as [Choice, string][]) assert.equal(partsWords(partsOf(choice)), want);
+  ] as [Choice, string][])
+    assert.equal(partsWords(partsOf(choice)), want);
   assert.equal(partsWords(partsOf({ ...object, events: true }).slice(1)), "events in shop about pod/web-1");
   assert.equal(partsWords(partsOf(deployment).slice(1)), "events in shop about deployment.apps/web");
 });
@@ -67,7 +180,10 @@ void test("a share in words", () => {
 void test("a link is not said to keep anybody from the rest where nobody is asked", () => {
   const parts = partsOf(object);
   assert.equal(seesWords(parts, false), "Guests see shop/web-1 (pods), and nothing else.");
-  assert.match(seesWords(parts, true), /^The link shows shop\/web-1 \(pods\)\. .*whoever reaches this address sees everything here anyway/);
+  assert.match(
+    seesWords(parts, true),
+    /^The link shows shop\/web-1 \(pods\)\. .*whoever reaches this address sees everything here anyway/,
+  );
   assert.ok(!seesWords(parts, true).includes("nothing else"));
   for (const open of [true, false]) assert.match(seesWords([], open), /^Choose at least one kind/);
 });
@@ -78,16 +194,32 @@ void test("what is not masked is said where it is shared", () => {
   assert.match(words({ ...object, logs: true }) ?? "", /^Logs are shown as they are/);
   assert.match(words({ ...object, events: true }) ?? "", /^The texts of events are/);
   assert.match(words({ ...object, logs: true, events: true }) ?? "", /^Logs, and the texts of events, are/);
-  assert.match(words({ what: "kinds", kinds: [{ ...pods, ref: "events.k8s.io/v1/events", resource: "events" }], ns: [] }) ?? "", /^The texts of events are/);
+  assert.match(
+    words({ what: "kinds", kinds: [{ ...pods, ref: "events.k8s.io/v1/events", resource: "events" }], ns: [] }) ?? "",
+    /^The texts of events are/,
+  );
 });
 
 const now = new Date(2026, 10, 21, 14, 3, 22).getTime();
 const at = (hours: number): string => new Date(now + hours * 3_600_000).toISOString();
 
 void test("a link in words", () => {
-  const link = { id: "a", to: "/", expires: at(23), created: at(-1), lastUsed: "", note: "", creator: "", viewers: 0, parts: [] };
+  const link = {
+    id: "a",
+    to: "/",
+    expires: at(23),
+    created: at(-1),
+    lastUsed: "",
+    note: "",
+    creator: "",
+    viewers: 0,
+    parts: [],
+  };
   assert.equal(linkWords(link, now), "ends in 23h · nobody looks now · never used");
-  assert.equal(linkWords({ ...link, creator: "anna", viewers: 1, lastUsed: at(-0.1) }, now), "by anna · ends in 23h · one looks now");
+  assert.equal(
+    linkWords({ ...link, creator: "anna", viewers: 1, lastUsed: at(-0.1) }, now),
+    "by anna · ends in 23h · one looks now",
+  );
   assert.equal(linkWords({ ...link, viewers: 12, expires: at(-1) }, now), "has ended · 12 look now");
   assert.equal(linkWords({ ...link, lastUsed: at(-0.5) }, now), "ends in 23h · nobody looks now · last used 30m ago");
 });
@@ -101,16 +233,48 @@ void test("when a share ends, by the clock", () => {
 
 void test("answers are read with care", () => {
   for (const odd of [null, 1, "x", [], {}, { shares: 1 }]) assert.equal(readLinks(odd), null);
-  assert.deepEqual(readLinks({ shares: [1, null, {}, { id: "a", viewers: "x", parts: [1, { resource: "core/v1/pods", namespaces: ["a", 1] }], creator: 3, lastUsed: null }], persistent: "yes" }), {
-    links: [{ id: "a", to: "", expires: "", created: "", lastUsed: "", note: "", creator: "", viewers: 0, parts: [part("core/v1/pods", { namespaces: ["a"] })] }], persistent: false,
-  });
+  assert.deepEqual(
+    readLinks({
+      shares: [
+        1,
+        null,
+        {},
+        {
+          id: "a",
+          viewers: "x",
+          parts: [1, { resource: "core/v1/pods", namespaces: ["a", 1] }],
+          creator: 3,
+          lastUsed: null,
+        },
+      ],
+      persistent: "yes",
+    }),
+    {
+      links: [
+        {
+          id: "a",
+          to: "",
+          expires: "",
+          created: "",
+          lastUsed: "",
+          note: "",
+          creator: "",
+          viewers: 0,
+          parts: [part("core/v1/pods", { namespaces: ["a"] })],
+        },
+      ],
+      persistent: false,
+    },
+  );
   assert.equal(readMade({ id: "a" }), null);
   assert.equal(readMade({ url: "http://x/share#t", persistent: true })?.url, "http://x/share#t");
 });
 
 void test("an address of this machine alone is told as one", () => {
-  for (const host of ["localhost", "a.localhost", "127.0.0.1", "127.8.9.1", "[::1]"]) assert.equal(isLoopback(host), true, host);
-  for (const host of ["glasshouse.example.com", "localhost.example.com", "10.0.0.1", "127.0.0.1.example.com", "[::2]"]) assert.equal(isLoopback(host), false, host);
+  for (const host of ["localhost", "a.localhost", "127.0.0.1", "127.8.9.1", "[::1]"])
+    assert.equal(isLoopback(host), true, host);
+  for (const host of ["glasshouse.example.com", "localhost.example.com", "10.0.0.1", "127.0.0.1.example.com", "[::2]"])
+    assert.equal(isLoopback(host), false, host);
 });
 
 void test("a link for a wall is the same with a word before the #", () => {
@@ -118,8 +282,13 @@ void test("a link for a wall is the same with a word before the #", () => {
 });
 
 void test("what is chosen stands first, and stays whatever is typed", () => {
-  const lines = ["core/v1/pods", "core/v1/services", "apps/v1/deployments"].map((key) => ({ key, text: key.split("/")[2] ?? "", detail: key.split("/")[0] ?? "" }));
-  const keys = (chosen: string[], typed: string): string[] => offeredLines(lines, new Set(chosen), typed).map((l) => l.text);
+  const lines = ["core/v1/pods", "core/v1/services", "apps/v1/deployments"].map((key) => ({
+    key,
+    text: key.split("/")[2] ?? "",
+    detail: key.split("/")[0] ?? "",
+  }));
+  const keys = (chosen: string[], typed: string): string[] =>
+    offeredLines(lines, new Set(chosen), typed).map((l) => l.text);
   assert.deepEqual(keys([], ""), ["pods", "services", "deployments"]);
   assert.deepEqual(keys(["apps/v1/deployments"], ""), ["deployments", "pods", "services"]);
   assert.deepEqual(keys(["apps/v1/deployments"], "serv"), ["deployments", "services"]);
@@ -127,13 +296,18 @@ void test("what is chosen stands first, and stays whatever is typed", () => {
 });
 
 void test("a camera reads the link from its code", () => {
-  for (const url of ["http://127.0.0.1:8080/share#Zx1p0b8dA-_9qWcLm3rT5uVyKe2sHgJ4nOiPfXtCa7Y", "https://glasshouse.example.com/a/long/base/path/of/a/team/share?kiosk=1#Zx1p0b8dA-_9qWcLm3rT5uVyKe2sHgJ4nOiPfXtCa7Y"]) {
+  for (const url of [
+    "http://127.0.0.1:8080/share#Zx1p0b8dA-_9qWcLm3rT5uVyKe2sHgJ4nOiPfXtCa7Y",
+    "https://glasshouse.example.com/a/long/base/path/of/a/team/share?kiosk=1" +
+      "#Zx1p0b8dA-_9qWcLm3rT5uVyKe2sHgJ4nOiPfXtCa7Y",
+  ]) {
     const { d, size } = outline(url);
     const scale = 4;
     const pixels = new Uint8ClampedArray((size * scale) ** 2 * 4).fill(255);
     for (const [, x = "", y = "", width = ""] of d.matchAll(/M(\d+) (\d+)h(\d+)v1H\d+z/g)) {
       for (let row = Number(y) * scale; row < (Number(y) + 1) * scale; row++) {
-        for (let column = Number(x) * scale; column < (Number(x) + Number(width)) * scale; column++) pixels.fill(0, (row * size * scale + column) * 4, (row * size * scale + column) * 4 + 3);
+        for (let column = Number(x) * scale; column < (Number(x) + Number(width)) * scale; column++)
+          pixels.fill(0, (row * size * scale + column) * 4, (row * size * scale + column) * 4 + 3);
       }
     }
     assert.equal(jsQR(pixels, size * scale, size * scale)?.data, url);

@@ -12,7 +12,10 @@ for (const { name, relative, cells: want } of orders) {
   void test(name, () => {
     const before = [...want].reverse();
     const sorted = (descending: boolean): Cell[] =>
-      before.map((c) => ({ c, r: rank(c, { relative }) })).sort((a, b) => compareRanks(a.r, b.r, descending)).map((x) => x.c);
+      before
+        .map((c) => ({ c, r: rank(c, { relative }) }))
+        .sort((a, b) => compareRanks(a.r, b.r, descending))
+        .map((x) => x.c);
     const known = want.filter((c) => rank(c, { relative }) !== null);
     const unknown = before.filter((c) => rank(c, { relative }) === null);
     assert.deepEqual(sorted(false), [...known, ...unknown]);

@@ -2,9 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { habits, store, stored, storedElsewhere } from "../static/src/stored.ts";
 
-const browser = (get: () => unknown): void => void Object.defineProperty(globalThis, "localStorage", { configurable: true, get });
+const browser = (get: () => unknown): void =>
+  void Object.defineProperty(globalThis, "localStorage", { configurable: true, get });
 const kept = new Map<string, string>();
-const storage = { getItem: (key: string) => kept.get(key) ?? null, setItem: (key: string, value: string) => void kept.set(key, value), removeItem: (key: string) => void kept.delete(key) };
+const storage = {
+  getItem: (key: string) => kept.get(key) ?? null,
+  setItem: (key: string, value: string) => void kept.set(key, value),
+  removeItem: (key: string) => void kept.delete(key),
+};
 const full = { ...storage, setItem: () => { throw new Error("QuotaExceededError"); } };
 
 void test("a browser that keeps nothing remembers while the page stands", () => {
@@ -32,9 +37,13 @@ void test("what does not fit is remembered while the page stands, and what fits 
 
 void test("what another tab changes is told, and nothing else", () => {
   const page = new EventTarget();
-  Object.defineProperty(globalThis, "addEventListener", { configurable: true, value: page.addEventListener.bind(page) });
+  Object.defineProperty(globalThis, "addEventListener", {
+    configurable: true,
+    value: page.addEventListener.bind(page),
+  });
   let told = 0;
   storedElsewhere("pins", () => told++);
-  for (const key of ["glasshouse.pins", "glasshouse.folded", null]) page.dispatchEvent(Object.assign(new Event("storage"), { key }));
+  for (const key of ["glasshouse.pins", "glasshouse.folded", null])
+    page.dispatchEvent(Object.assign(new Event("storage"), { key }));
   assert.equal(told, 2);
 });

@@ -2,11 +2,31 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { aligned } from "../static/src/diff.ts";
 import { readKinds, readProblems } from "../static/src/kinds.ts";
-import { aloneWords, anewWords, banner, counted, countWords, coverage, lastKnown, note, status, type Known } from "../static/src/status.ts";
+import {
+  aloneWords,
+  anewWords,
+  banner,
+  counted,
+  countWords,
+  coverage,
+  lastKnown,
+  note,
+  status,
+  type Known,
+} from "../static/src/status.ts";
 import { states } from "../static/src/wire.ts";
 
-const changed = (before: string, next: string): string => [...aligned([...before], [...next])].map((from, i) => (from < 0 ? next[i] : ".")).join("");
-for (const [before, next, want] of [["abc", "abc", "..."], ["abc", "axc", ".x."], ["abc", "abxc", "..x."], ["abxc", "abc", "..."], ["abcdef", "acbdxf", "..b.x."], ["", "ab", "ab"], ["ab", "", ""]] as const) {
+const changed = (before: string, next: string): string =>
+  [...aligned([...before], [...next])].map((from, i) => (from < 0 ? next[i] : ".")).join("");
+for (const [before, next, want] of [
+  ["abc", "abc", "..."],
+  ["abc", "axc", ".x."],
+  ["abc", "abxc", "..x."],
+  ["abxc", "abc", "..."],
+  ["abcdef", "acbdxf", "..b.x."],
+  ["", "ab", "ab"],
+  ["ab", "", ""],
+] as const) {
   void test(`lines of ${before} in ${next}`, () => {
     const marks = changed(before, next);
     // If two lines changed places, either may count as the moved one.
@@ -14,7 +34,18 @@ for (const [before, next, want] of [["abc", "abc", "..."], ["abc", "axc", ".x."]
   });
 }
 
-const whole: Known = { connection: "open", since: 0, said: "", state: { state: "live", since: "", reason: "", count: null, total: null, namespaces: [] }, stale: null, complete: true, arriving: 0, expected: 0, problem: null, anew: false };
+const whole: Known = {
+  connection: "open",
+  since: 0,
+  said: "",
+  state: { state: "live", since: "", reason: "", count: null, total: null, namespaces: [] },
+  stale: null,
+  complete: true,
+  arriving: 0,
+  expected: 0,
+  problem: null,
+  anew: false,
+};
 
 void test("live is said only while it is", () => {
   const live = (k: Partial<Known>): boolean => {
@@ -27,40 +58,84 @@ void test("live is said only while it is", () => {
   assert.equal(live({ complete: false }), false);
   assert.equal(live({ state: null }), false);
   assert.equal(live({ problem: { title: "", status: 400, detail: "" } }), false);
-  for (const state of states.filter((s) => s !== "live")) assert.equal(live({ state: { state, since: "", reason: "", count: null, total: null, namespaces: [] } }), false, state);
+  for (const state of states.filter((s) => s !== "live"))
+    assert.equal(
+      live({ state: { state, since: "", reason: "", count: null, total: null, namespaces: [] } }),
+      false,
+      state,
+    );
 });
 
 void test("what is not known is not counted", () => {
   const of = (k: Partial<Known>): boolean => counted({ ...whole, ...k });
-  for (const state of states) assert.equal(of({ state: { state, since: "", reason: "", count: null, total: null, namespaces: [] } }), ["syncing", "live", "stale"].includes(state), state);
-  assert.deepEqual([of({}), of({ connection: "lost", state: null }), of({ problem: { title: "", status: 400, detail: "" } })], [true, true, false]);
+  for (const state of states)
+    assert.equal(
+      of({ state: { state, since: "", reason: "", count: null, total: null, namespaces: [] } }),
+      ["syncing", "live", "stale"].includes(state),
+      state,
+    );
+  assert.deepEqual(
+    [of({}), of({ connection: "lost", state: null }), of({ problem: { title: "", status: 400, detail: "" } })],
+    [true, true, false],
+  );
 });
 
 void test("reading anew is told, and counted", () => {
-  assert.deepEqual(status({ ...whole, anew: true, complete: false, arriving: 7 }, 0), { tone: "busy", words: "Reading anew", count: 7, total: null });
+  assert.deepEqual(status({ ...whole, anew: true, complete: false, arriving: 7 }, 0), {
+    tone: "busy",
+    words: "Reading anew",
+    count: 7,
+    total: null,
+  });
   assert.equal(status({ ...whole, anew: true, complete: false, state: null }, 0).words, "Reading anew");
   assert.equal(status({ ...whole, anew: true, complete: false, connection: "lost" }, 0).tone, "bad");
   assert.equal(note({ ...whole, anew: true, complete: false }, "pods", 0, false, 0)?.title, "Reading pods anew");
-  assert.deepEqual([0, 1, 2, 1000].map(anewWords), [null, "read anew once", "read anew 2 times", "read anew 1,000 times"]);
+  assert.deepEqual([0, 1, 2, 1000].map(anewWords), [
+    null,
+    "read anew once",
+    "read anew 2 times",
+    "read anew 1,000 times",
+  ]);
 });
 
 void test("how far a list has come is told of how many, where both are known", () => {
   const far = (k: Partial<Known>, of: { count?: number; total?: number } | null): string[] => {
-    const state = of === null ? whole.state : { state: "syncing" as const, since: "", reason: "", count: of.count ?? null, total: of.total ?? null, namespaces: [] };
+    const state =
+      of === null
+        ? whole.state
+        : {
+            state: "syncing" as const,
+            since: "",
+            reason: "",
+            count: of.count ?? null,
+            total: of.total ?? null,
+            namespaces: [],
+          };
     const known = { ...whole, complete: false, ...k, state };
     return [countWords(status(known, 0)), note(known, "pods", 0, false, 0)?.detail ?? ""];
   };
   assert.deepEqual(far({}, { count: 2400, total: 10016 }), ["2,400 of 10,016", "2,400 of 10,016"]);
-  assert.deepEqual(far({ expected: 9 }, { count: 2400 }), ["2,400", "2,400 so far"], "the server's count has no other total");
+  assert.deepEqual(
+    far({ expected: 9 }, { count: 2400 }),
+    ["2,400", "2,400 so far"],
+    "the server's count has no other total",
+  );
   assert.deepEqual(far({ expected: 9 }, {}), ["", ""], "nothing has come");
   assert.deepEqual(far({ expected: 10016, arriving: 6000 }, null), ["6,000 of 10,016", "6,000 of 10,016"]);
-  assert.deepEqual(far({ expected: 5000, arriving: 6000 }, null), ["6,000", "6,000 so far"], "there are more than were expected");
+  assert.deepEqual(
+    far({ expected: 5000, arriving: 6000 }, null),
+    ["6,000", "6,000 so far"],
+    "there are more than were expected",
+  );
   assert.deepEqual(far({ arriving: 6000 }, null), ["6,000", "6,000 so far"]);
   assert.equal(countWords(status(whole, 0)), "");
 });
 
 void test("where not all is covered, the words say what is", () => {
-  const some: Known = { ...whole, state: { state: "live", since: "", reason: "", count: null, total: null, namespaces: ["data", "shop"] } };
+  const some: Known = {
+    ...whole,
+    state: { state: "live", since: "", reason: "", count: null, total: null, namespaces: ["data", "shop"] },
+  };
   const only = "Only data, shop: you may not list the others.";
   assert.equal(coverage(whole), null);
   assert.equal(coverage(some), only);
@@ -71,14 +146,40 @@ void test("where not all is covered, the words say what is", () => {
 });
 
 void test("who may not list what they chose is led to where they may", () => {
-  const not: Known = { ...whole, complete: false, state: { state: "forbidden", since: "", reason: "You may not.", count: null, total: null, namespaces: [] } };
-  const say = (chosen: boolean, namespaced = true, guest = false): unknown[] => Object.values(note(not, "pods", 0, chosen, 0, chosen, namespaced, guest) ?? {});
-  assert.deepEqual(say(false), ["You may not list pods", "You may not.", "Choose a namespace that you may read, or ask for the right to list and watch them.", null]);
-  assert.deepEqual(say(true), ["You may not list pods", "You may not.", "Ask for the right to list and watch them, or", "show-allowed"]);
-  assert.deepEqual(say(false, false), ["You may not list pods", "You may not.", "Ask for the right to list and watch them.", null], "no namespace has them");
-  assert.deepEqual(say(false, true, true), ["You may not list pods", "You may not.", "", null], "guests have no right to ask for");
+  const not: Known = {
+    ...whole,
+    complete: false,
+    state: { state: "forbidden", since: "", reason: "You may not.", count: null, total: null, namespaces: [] },
+  };
+  const say = (chosen: boolean, namespaced = true, guest = false): unknown[] =>
+    Object.values(note(not, "pods", 0, chosen, 0, chosen, namespaced, guest) ?? {});
+  assert.deepEqual(say(false), [
+    "You may not list pods",
+    "You may not.",
+    "Choose a namespace that you may read, or ask for the right to list and watch them.",
+    null,
+  ]);
+  assert.deepEqual(say(true), [
+    "You may not list pods",
+    "You may not.",
+    "Ask for the right to list and watch them, or",
+    "show-allowed",
+  ]);
+  assert.deepEqual(
+    say(false, false),
+    ["You may not list pods", "You may not.", "Ask for the right to list and watch them.", null],
+    "no namespace has them",
+  );
+  assert.deepEqual(
+    say(false, true, true),
+    ["You may not list pods", "You may not.", "", null],
+    "guests have no right to ask for",
+  );
   assert.deepEqual(say(true, true, true), ["You may not list pods", "You may not.", "", "show-allowed"]);
-  assert.equal(banner(not, 0, false), "Forbidden: You may not. Ask for that right: with it, this appears here by itself.");
+  assert.equal(
+    banner(not, 0, false),
+    "Forbidden: You may not. Ask for that right: with it, this appears here by itself.",
+  );
   assert.equal(banner(not, 0, true), "Forbidden: You may not.");
 });
 
@@ -91,31 +192,108 @@ void test("a server that said why it went is quoted", () => {
 void test("a page that never was live says why, as far as known, and since when what it shows is", () => {
   const at = new Date(2026, 0, 2, 14, 2, 10).toISOString();
   const words = (said: string, reached: boolean | null): string => aloneWords(said, reached, at, Date.parse(at));
-  assert.match(words("", true), /^Not live: Glasshouse answers, but no WebSocket to it can be opened, as where a proxy forbids them\. What is shown was read at 14:02:10;/);
+  assert.match(
+    words("", true),
+    /^Not live: Glasshouse answers, but no WebSocket to it can be opened, as where a proxy forbids them\. What is shown was read at 14:02:10;/,
+  );
   assert.match(words("", null), /^Not live: no WebSocket to Glasshouse can be opened, as where/);
-  assert.match(words("", false), /^Not live: Glasshouse cannot be reached from this browser\. What is shown was read at 14:02:10;/);
-  assert.match(words("as many are connected as may be", true), /^Not live: Glasshouse said: as many are connected as may be\. /);
+  assert.match(
+    words("", false),
+    /^Not live: Glasshouse cannot be reached from this browser\. What is shown was read at 14:02:10;/,
+  );
+  assert.match(
+    words("as many are connected as may be", true),
+    /^Not live: Glasshouse said: as many are connected as may be\. /,
+  );
 });
 
 void test("an empty table that is in doubt says since when, and what was known then", () => {
   const at = new Date(2026, 0, 2, 14, 2, 10).toISOString();
   const now = Date.parse(at) + 60_000;
   const lost: Known = { ...whole, connection: "lost", since: Date.parse(at) };
-  const stale: Known = { ...whole, state: { state: "stale", since: at, reason: "connection refused", count: null, total: null, namespaces: [] } };
+  const stale: Known = {
+    ...whole,
+    state: { state: "stale", since: at, reason: "connection refused", count: null, total: null, namespaces: [] },
+  };
   for (const [k, total, narrowed, want] of [
-    [lost, 0, false, { title: "Disconnected since 14:02:10", detail: "There were none at 14:02:10.", next: "It is tried again by itself. Is the program still running?", act: null }],
-    [{ ...lost, said: "the server stops" }, 0, true, { title: "Disconnected since 14:02:10", detail: "There were none in the namespaces and with the labels chosen at 14:02:10. Glasshouse said: the server stops.", next: "It is tried again by itself. Is the program still running?", act: null }],
-    [stale, 0, false, { title: "Stale since 14:02:10", detail: "There were none at 14:02:10. The cluster's watch is interrupted: connection refused.", next: "It is tried again by itself; what came meanwhile is shown then.", act: null }],
-    [lost, 168, false, { title: "Nothing matches", detail: "None of the 168 pods known then matches the filter.", next: "", act: "show-all" }],
-    [stale, 168, false, { title: "Nothing matches", detail: "None of the 168 pods known then matches the filter.", next: "", act: "show-all" }],
-    [whole, 168, false, { title: "Nothing matches", detail: "None of 168 pods matches the filter.", next: "", act: "show-all" }],
-  ] as const) assert.deepEqual(note(k, "pods", total, narrowed, now), want);
+    [
+      lost,
+      0,
+      false,
+      {
+        title: "Disconnected since 14:02:10",
+        detail: "There were none at 14:02:10.",
+        next: "It is tried again by itself. Is the program still running?",
+        act: null,
+      },
+    ],
+    [
+      { ...lost, said: "the server stops" },
+      0,
+      true,
+      {
+        title: "Disconnected since 14:02:10",
+        detail:
+          "There were none in the namespaces and with the labels chosen at 14:02:10. Glasshouse said: the server " +
+            "stops.",
+        next: "It is tried again by itself. Is the program still running?",
+        act: null,
+      },
+    ],
+    [
+      stale,
+      0,
+      false,
+      {
+        title: "Stale since 14:02:10",
+        detail: "There were none at 14:02:10. The cluster's watch is interrupted: connection refused.",
+        next: "It is tried again by itself; what came meanwhile is shown then.",
+        act: null,
+      },
+    ],
+    [
+      lost,
+      168,
+      false,
+      {
+        title: "Nothing matches",
+        detail: "None of the 168 pods known then matches the filter.",
+        next: "",
+        act: "show-all",
+      },
+    ],
+    [
+      stale,
+      168,
+      false,
+      {
+        title: "Nothing matches",
+        detail: "None of the 168 pods known then matches the filter.",
+        next: "",
+        act: "show-all",
+      },
+    ],
+    [
+      whole,
+      168,
+      false,
+      { title: "Nothing matches", detail: "None of 168 pods matches the filter.", next: "", act: "show-all" },
+    ],
+  ] as const)
+    assert.deepEqual(note(k, "pods", total, narrowed, now), want);
 });
 
 void test("what is held was last known when it became stale, and else when the connection was lost", () => {
   const at = (hour: number): string => new Date(2026, 0, 2, hour).toISOString();
   const now = new Date(2026, 0, 2, 12).getTime();
-  const stale = (since: string): Known["state"] => ({ state: "stale", since, reason: "", count: null, total: null, namespaces: [] });
+  const stale = (since: string): Known["state"] => ({
+    state: "stale",
+    since,
+    reason: "",
+    count: null,
+    total: null,
+    namespaces: [],
+  });
   const lost: Partial<Known> = { connection: "lost", since: new Date(2026, 0, 2, 11).getTime(), state: null };
   const cases: [string, Partial<Known>, string | null][] = [
     ["live", {}, null],
@@ -129,21 +307,61 @@ void test("what is held was last known when it became stale, and else when the c
     ["nothing is told yet", { state: null }, "when it was last known"],
   ];
   for (const [what, k, want] of cases) assert.equal(lastKnown({ ...whole, ...k }, now), want, what);
-  assert.equal(note({ ...whole, ...lost, stale: at(10) }, "pods", 0, false, now)?.detail, "There were none at 10:00:00.");
+  assert.equal(
+    note({ ...whole, ...lost, stale: at(10) }, "pods", 0, false, now)?.detail,
+    "There were none at 10:00:00.",
+  );
 });
 
 void test("kinds that can be listed, and groups that could not be read", () => {
-  const pods = { group: "core", version: "v1", resource: "pods", kind: "Pod", namespaced: true, shortNames: ["po"], categories: ["all"], verbs: ["get", "list"], preferred: true, ref: "core/v1/pods", section: "Workloads", state: "live", count: 3 };
-  const body = { resources: [pods, { ...pods, resource: "bindings", ref: "", verbs: ["create"] }, { ...pods, preferred: false }, { ...pods, group: "example.com", section: "", ref: "", count: undefined }, null, 7], problems: [{ group: "metrics.k8s.io", reason: "away" }, {}] };
-  assert.deepEqual(readKinds(body).map((k) => [k.ref, k.section, k.count, k.words]), [["core/v1/pods", "Workloads", 3, "pod pods core po all"], ["example.com/v1/pods", "example.com", null, "pod pods example.com po all"]]);
-  assert.deepEqual(readKinds({ resources: [pods, { ...pods, namespaces: ["a", "b"] }] }).map((k) => k.namespaces), [0, 2]);
+  const pods = {
+    group: "core",
+    version: "v1",
+    resource: "pods",
+    kind: "Pod",
+    namespaced: true,
+    shortNames: ["po"],
+    categories: ["all"],
+    verbs: ["get", "list"],
+    preferred: true,
+    ref: "core/v1/pods",
+    section: "Workloads",
+    state: "live",
+    count: 3,
+  };
+  const body = {
+    resources: [
+      pods,
+      { ...pods, resource: "bindings", ref: "", verbs: ["create"] },
+      { ...pods, preferred: false },
+      { ...pods, group: "example.com", section: "", ref: "", count: undefined },
+      null,
+      7,
+    ],
+    problems: [{ group: "metrics.k8s.io", reason: "away" }, {}],
+  };
+  assert.deepEqual(
+    readKinds(body).map((k) => [k.ref, k.section, k.count, k.words]),
+    [
+      ["core/v1/pods", "Workloads", 3, "pod pods core po all"],
+      ["example.com/v1/pods", "example.com", null, "pod pods example.com po all"],
+    ],
+  );
+  assert.deepEqual(
+    readKinds({ resources: [pods, { ...pods, namespaces: ["a", "b"] }] }).map((k) => k.namespaces),
+    [0, 2],
+  );
   assert.deepEqual([...readProblems(body)], [["metrics.k8s.io", "away"]]);
   assert.deepEqual(readKinds("nonsense"), []);
 });
 
 void test("over a new connection nothing is known until it is told", () => {
   const were = "There were none when it was last known.";
-  for (const [k, title] of [[{ connection: "connecting" }, "Connecting"], [{ state: null }, "Catching up"], [{ state: { ...whole.state, state: "syncing" } }, "Syncing"]] as const) {
+  for (const [k, title] of [
+    [{ connection: "connecting" }, "Connecting"],
+    [{ state: null }, "Catching up"],
+    [{ state: { ...whole.state, state: "syncing" } }, "Syncing"],
+  ] as const) {
     const known = { ...whole, ...k } as Known;
     assert.deepEqual(note(known, "pods", 0, false, 0), { title, detail: were, next: "", act: null });
     assert.match(note(known, "pods", 5, false, 0)?.detail ?? "", /^None of the 5 pods known then matches/);

@@ -5,16 +5,39 @@ import { Timeline } from "../static/src/timeline.ts";
 import { formatHide, parseHide, without } from "../static/src/without.ts";
 import type { Change, PatchOp } from "../static/src/wire.ts";
 
-const change = (patch: PatchOp[], manager = "kubelet", op: Change["op"] = "update"): Change => ({ op, ns: "", name: "n", uid: "u", rv: "", time: "2026-11-21T10:00:00Z", patch, by: { manager, operation: "Update", subresource: "", time: "" } });
+const change = (patch: PatchOp[], manager = "kubelet", op: Change["op"] = "update"): Change => ({
+  op,
+  ns: "",
+  name: "n",
+  uid: "u",
+  rv: "",
+  time: "2026-11-21T10:00:00Z",
+  patch,
+  by: { manager, operation: "Update", subresource: "", time: "" },
+});
 const set = (path: string, value: unknown): PatchOp => ({ op: "replace", path, value });
-const beat = (): Change => change([set("/metadata/resourceVersion", "2"), set("/status/conditions/0/lastHeartbeatTime", "t")]);
-const object = { metadata: { uid: "u", resourceVersion: "1" }, status: { phase: "Pending", conditions: [{ type: "Ready", lastHeartbeatTime: "s" }] } };
+const beat = (): Change =>
+  change([set("/metadata/resourceVersion", "2"), set("/status/conditions/0/lastHeartbeatTime", "t")]);
+const object = {
+  metadata: { uid: "u", resourceVersion: "1" },
+  status: { phase: "Pending", conditions: [{ type: "Ready", lastHeartbeatTime: "s" }] },
+};
 
 function draw(changes: readonly Change[], filter = "", most = 200): string {
   const history = new History();
   history.begin(object, "t", changes);
   const { groups, more } = new Timeline().read(history.steps, filter, most);
-  return groups.map((g) => (g[0].quiet ? `${g.length} quiet` : g[0].step.change.op === "update" ? g[0].fields.map((f) => f.words).join("+") : g[0].step.change.op)).join(", ") + (more ? ", more" : "");
+  return (
+    groups
+      .map((g) =>
+        g[0].quiet
+          ? `${g.length} quiet`
+          : g[0].step.change.op === "update"
+            ? g[0].fields.map((f) => f.words).join("+")
+            : g[0].step.change.op,
+      )
+      .join(", ") + (more ? ", more" : "")
+  );
 }
 
 void test("quiet changes that follow each other are one line", () => {
@@ -31,11 +54,16 @@ void test("quiet changes that follow each other are one line", () => {
 });
 
 void test("what was missed is never quiet, and tells no counter of a masked value as a change", () => {
-  const secret = (rv: string, value: string, type: string) => ({ metadata: { uid: "u", resourceVersion: rv }, type, data: { a: value } });
+  const secret = (rv: string, value: string, type: string) => ({
+    metadata: { uid: "u", resourceVersion: rv },
+    type,
+    data: { a: value },
+  });
   const history = new History();
   history.begin(secret("1", "(masked, change 3)", "x"), "2026-11-21T10:00:00Z", []);
   history.begin(secret("2", "(masked)", "y"), "2026-11-21T11:00:00Z", []);
-  const read = (filter: string) => new Timeline().read(history.steps, filter, 9).groups.map((g) => [g[0].quiet, ...g[0].fields.map((f) => f.words)]);
+  const read = (filter: string) =>
+    new Timeline().read(history.steps, filter, 9).groups.map((g) => [g[0].quiet, ...g[0].fields.map((f) => f.words)]);
   assert.deepEqual(read(""), [[false, "metadata.resourceVersion", "type"]]);
   assert.deepEqual(read("type"), [[false, "type"]]);
   assert.deepEqual(read("missed"), [[false, "metadata.resourceVersion", "type"]]);
@@ -45,8 +73,18 @@ void test("what was missed is never quiet, and tells no counter of a masked valu
 });
 
 void test("what is left out of objects that are compared", () => {
-  const o = { kind: "Pod", metadata: { name: "a", uid: "u", resourceVersion: "1", creationTimestamp: "t", generation: 2 }, spec: { uid: "stays" }, status: { observedGeneration: 2, phase: "Running" } };
-  assert.deepEqual(without(o, parseHide(null)), { kind: "Pod", metadata: { name: "a" }, spec: { uid: "stays" }, status: { phase: "Running" } });
+  const o = {
+    kind: "Pod",
+    metadata: { name: "a", uid: "u", resourceVersion: "1", creationTimestamp: "t", generation: 2 },
+    spec: { uid: "stays" },
+    status: { observedGeneration: 2, phase: "Running" },
+  };
+  assert.deepEqual(without(o, parseHide(null)), {
+    kind: "Pod",
+    metadata: { name: "a" },
+    spec: { uid: "stays" },
+    status: { phase: "Running" },
+  });
   assert.deepEqual(without(o, parseHide("status")), { kind: "Pod", metadata: o.metadata, spec: o.spec });
   assert.deepEqual(without(o, parseHide("none")), o);
   for (const text of ["none", "status", "identity,status"]) assert.equal(formatHide(parseHide(text)), text);

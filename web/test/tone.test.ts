@@ -4,12 +4,16 @@ import { test } from "node:test";
 import { telling, toneIn } from "../static/src/tone.ts";
 
 void test("cells that tell a state have the tone that the server gives them", () => {
-  const cases = JSON.parse(readFileSync("../internal/watch/testdata/tones.json", "utf8")) as { cells: [string, string, string][]; rows: { columns: string[]; cells: string[]; want: string[] }[] };
+  const cases = JSON.parse(readFileSync("../internal/watch/testdata/tones.json", "utf8")) as {
+    cells: [string, string, string][];
+    rows: { columns: string[]; cells: string[]; want: string[] }[];
+  };
   assert.ok(cases.cells.length > 30 && cases.rows.length > 10);
   const got = (columns: readonly string[], cells: readonly string[]): string[] => {
     const told = telling(columns);
     return cells.map((_, i) => told.filter((t) => t.index === i).map((t) => toneIn(told, cells, t) ?? "")[0] ?? "");
   };
   for (const [column, text, want] of cases.cells) assert.deepEqual(got([column], [text]), [want], `${column} ${text}`);
-  for (const { columns, cells, want } of cases.rows) assert.deepEqual(got(columns, cells), want, `${columns.join()} ${cells.join()}`);
+  for (const { columns, cells, want } of cases.rows)
+    assert.deepEqual(got(columns, cells), want, `${columns.join()} ${cells.join()}`);
 });

@@ -6,7 +6,15 @@ import { UsesView } from "../static/src/overview/uses.ts";
 import type { Host } from "../static/src/tabs.ts";
 
 const turn = (): Promise<void> => new Promise((done) => setTimeout(done, 5));
-const node = (id: string, kind = "Pod"): object => ({ id, ref: `core/v1/${kind.toLowerCase()}s`, kind, ns: "a", name: id, uid: id, state: "there" });
+const node = (id: string, kind = "Pod"): object => ({
+  id,
+  ref: `core/v1/${kind.toLowerCase()}s`,
+  kind,
+  ns: "a",
+  name: id,
+  uid: id,
+  state: "there",
+});
 const self = node("env", "ConfigMap");
 const uses = (from: string, to: string, type = "uses"): object => ({ from, to, type, via: "" });
 
@@ -19,7 +27,13 @@ void test("what an object uses, and what uses it, is looked for when it is asked
     asked.push(String(address));
     return Promise.resolve(answer());
   };
-  const host = { now: () => now, kind: { ref: "core/v1/configmaps", resource: "configmaps", kind: "ConfigMap" }, name: { ns: "a", name: "env" }, kindOf: () => undefined, kindOfRef: () => undefined } as unknown as Host;
+  const host = {
+    now: () => now,
+    kind: { ref: "core/v1/configmaps", resource: "configmaps", kind: "ConfigMap" },
+    name: { ns: "a", name: "env" },
+    kindOf: () => undefined,
+    kindOfRef: () => undefined,
+  } as unknown as Host;
   const view = new UsesView(host);
   view.show("1", false);
   const e = view.element as unknown as Part;
@@ -29,17 +43,30 @@ void test("what an object uses, and what uses it, is looked for when it is asked
     view.tick();
     await turn();
   };
-  const graph = (nodes: readonly object[], edges: readonly object[], searched: readonly object[] = [{ ref: "core/v1/pods", state: "live" }]): (() => Response) => () => Response.json({ nodes: [self, ...nodes], edges, truncated: false, searched });
+  const graph =
+    (
+      nodes: readonly object[],
+      edges: readonly object[],
+      searched: readonly object[] = [{ ref: "core/v1/pods", state: "live" }],
+    ): (() => Response) =>
+    () =>
+      Response.json({ nodes: [self, ...nodes], edges, truncated: false, searched });
 
   await pass(60_000);
   assert.deepEqual(asked, [], "nothing is looked through that nobody asked for");
 
   const pods = Array.from({ length: 11 }, (_, i) => node(`p${i}`));
-  answer = graph([...pods, node("web", "Service"), node("owner", "Thing")], [...pods.map((_, i) => uses(`p${i}`, "env")), uses("env", "web", "selects"), uses("owner", "env", "owns")]);
+  answer = graph(
+    [...pods, node("web", "Service"), node("owner", "Thing")],
+    [...pods.map((_, i) => uses(`p${i}`, "env")), uses("env", "web", "selects"), uses("owner", "env", "owns")],
+  );
   (e.find("type", "button") as Part).fire("click");
   await turn();
   assert.deepEqual(asked, ["/api/v1/related/core/v1/configmaps/a/env"]);
-  assert.equal(list(), `Used by ${Array.from({ length: 8 }, (_, i) => `Pod p${i}`).join(" ")} and 3 more Selects Service web`);
+  assert.equal(
+    list(),
+    `Used by ${Array.from({ length: 8 }, (_, i) => `Pod p${i}`).join(" ")} and 3 more Selects Service web`,
+  );
   assert.match(e.textContent, /Look again .*Not live: as of \d/);
   assert.match(e.textContent, /1 kind looked through/);
 
@@ -51,7 +78,14 @@ void test("what an object uses, and what uses it, is looked for when it is asked
     await turn();
   };
 
-  answer = graph([], [], [{ ref: "core/v1/pods", state: "forbidden", reason: "you may not list them" }, { ref: "batch/v1/jobs", state: "live" }]);
+  answer = graph(
+    [],
+    [],
+    [
+      { ref: "core/v1/pods", state: "forbidden", reason: "you may not list them" },
+      { ref: "batch/v1/jobs", state: "live" },
+    ],
+  );
   await click();
   assert.equal(list(), "Nothing was found that it uses, or that uses it.");
   assert.match(e.textContent, /1 of 2 kinds looked through; there may be more in the others.*you may not list them/);
@@ -60,7 +94,11 @@ void test("what an object uses, and what uses it, is looked for when it is asked
   await click();
   assert.equal(list(), "It uses nothing, and nothing uses it.");
 
-  answer = () => Response.json({ title: "Forbidden", status: 403, detail: "no more" }, { status: 403, headers: { "content-type": "application/problem+json" } });
+  answer = () =>
+    Response.json(
+      { title: "Forbidden", status: 403, detail: "no more" },
+      { status: 403, headers: { "content-type": "application/problem+json" } },
+    );
   await click();
   assert.equal(list(), "");
   assert.match(e.textContent, /Forbidden\. no more/);

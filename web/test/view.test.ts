@@ -24,8 +24,15 @@ void test("a log is named with its tab alone", () => {
   const view = parseView("/r/core/v1/pods", "?open=a/web-1&tab=logs&container=side&previous=true", "");
   assert.deepEqual(view.open, { ns: "a", name: "web-1", log: { container: "side", previous: true } });
   assert.equal(formatView({ ...view, tab: "yaml" }), "/r/core/v1/pods?open=a/web-1&tab=yaml");
-  assert.deepEqual(parseView("/r/core/v1/pods", "?open=a/web-1&tab=yaml&container=side", "").open, { ns: "a", name: "web-1" });
-  assert.equal(formatView({ ...view, open: { ns: "a", name: "web-2" } }), "/r/core/v1/pods?open=a/web-2&tab=logs", "another object has others");
+  assert.deepEqual(parseView("/r/core/v1/pods", "?open=a/web-1&tab=yaml&container=side", "").open, {
+    ns: "a",
+    name: "web-1",
+  });
+  assert.equal(
+    formatView({ ...view, open: { ns: "a", name: "web-2" } }),
+    "/r/core/v1/pods?open=a/web-2&tab=logs",
+    "another object has others",
+  );
 });
 
 void test("a plain form's address is read as well", () => {
@@ -33,9 +40,11 @@ void test("a plain form's address is read as well", () => {
   assert.deepEqual([view.ns, view.q, view.sort], [["a", "b"], "", null]);
 });
 
-void test("the root shows the kind that the server chose", () => assert.equal(parseView("/", "", "core/v1/pods").ref, "core/v1/pods"));
+void test("the root shows the kind that the server chose", () =>
+  assert.equal(parseView("/", "", "core/v1/pods").ref, "core/v1/pods"));
 
-void test("names are escaped in paths", () => assert.equal(objectHref("a/b/c", { ns: "", name: "x?/y" }), "/o/a/b/c/_/x%3F%2Fy"));
+void test("names are escaped in paths", () =>
+  assert.equal(objectHref("a/b/c", { ns: "", name: "x?/y" }), "/o/a/b/c/_/x%3F%2Fy"));
 
 void test("the title names the object that is open", () => {
   assert.equal(titleOf("Pods", { ns: "shop", name: "web-1" }), "shop/web-1 - Pods - Glasshouse");

@@ -17,8 +17,21 @@ for (const { q, sort, want } of file.views) {
     const rows = new Rows();
     if (sort !== "") rows.setSort({ column: sort.replace(/^-/, ""), descending: sort.startsWith("-") });
     rows.setFilter(q);
-    const columns: Column[] = file.columns.map((c) => ({ name: c.name, type: "", format: "", priority: 0, relative: c.relative === true }));
-    rows.apply({ id: 1, type: "rows", cursor: "c", columns, rows: file.rows.map((r) => ({ ...r, uid: r.name, rv: "1", created: "" })), last: true });
+    const columns: Column[] = file.columns.map((c) => ({
+      name: c.name,
+      type: "",
+      format: "",
+      priority: 0,
+      relative: c.relative === true,
+    }));
+    rows.apply({
+      id: 1,
+      type: "rows",
+      cursor: "c",
+      columns,
+      rows: file.rows.map((r) => ({ ...r, uid: r.name, rv: "1", created: "" })),
+      last: true,
+    });
     assert.deepEqual(rows.visible().map((e) => `${e.ns}/${e.name}`), want);
   });
 }

@@ -3,7 +3,13 @@ import { test } from "node:test";
 import { Window, windowRows } from "../static/src/window.ts";
 import type { Column, Row, WindowEvent } from "../static/src/wire.ts";
 
-const columns: Column[] = ["Name", "Status"].map((name) => ({ name, type: "string", format: "", priority: 0, relative: false }));
+const columns: Column[] = ["Name", "Status"].map((name) => ({
+  name,
+  type: "string",
+  format: "",
+  priority: 0,
+  relative: false,
+}));
 
 function random(seed: number): (below: number) => number {
   let s = seed;
@@ -22,13 +28,33 @@ class Server {
   moves = true; // whether a changed row has moved by itself
   readonly window = new Window((offset) => this.asked.push(offset));
 
-  private get counts() { return { id: 1, cursor: "c", total: this.rows.length, matching: this.rows.length, failing: 2, waiting: 1, changes: 0, newest: null }; }
+  private get counts() {
+    return {
+      id: 1,
+      cursor: "c",
+      total: this.rows.length,
+      matching: this.rows.length,
+      failing: 2,
+      waiting: 1,
+      changes: 0,
+      newest: null,
+    };
+  }
   whole(first = false): void {
     const to = this.asked.pop();
     this.asked = [];
     if (to !== undefined) this.offset = to;
     this.told = this.rows.slice(this.offset, this.offset + windowRows);
-    assert.ok(this.window.apply({ ...this.counts, type: "window", columns: first ? columns : null, offset: this.offset, count: windowRows, rows: this.told }));
+    assert.ok(
+      this.window.apply({
+        ...this.counts,
+        type: "window",
+        columns: first ? columns : null,
+        offset: this.offset,
+        count: windowRows,
+        rows: this.told,
+      }),
+    );
   }
   // Rows that keep their order stay. The others are removed, from the last on, and then inserted, from the first on.
   changes(): void {
@@ -51,15 +77,24 @@ class Server {
     next.forEach((r, i) => {
       const old = this.told.find((t) => t.uid === r.uid);
       if (!stay.has(r.uid)) events.push({ op: "insert", at: i, row: r });
-      else if (old?.rv !== r.rv) events.push({ op: "update", at: i, uid: r.uid, rv: r.rv, cells: new Map([[1, r.cells[1] ?? null]]) });
+      else if (old?.rv !== r.rv)
+        events.push({ op: "update", at: i, uid: r.uid, rv: r.rv, cells: new Map([[1, r.cells[1] ?? null]]) });
     });
     this.told = next;
     assert.ok(this.window.apply({ ...this.counts, type: "window-events", events }));
   }
 }
 
-const row = (n: number, status = "Running"): Row => ({ ns: "a", name: `web-${n}`, uid: `u${n}`, rv: "1", created: "", cells: [`web-${n}`, status] });
-const texts = (rows: readonly (Row | undefined)[]): string[] => rows.map((r) => (r === undefined ? "?" : `${r.uid} ${r.rv} ${String(r.cells[1])}`));
+const row = (n: number, status = "Running"): Row => ({
+  ns: "a",
+  name: `web-${n}`,
+  uid: `u${n}`,
+  rv: "1",
+  created: "",
+  cells: [`web-${n}`, status],
+});
+const texts = (rows: readonly (Row | undefined)[]): string[] =>
+  rows.map((r) => (r === undefined ? "?" : `${r.uid} ${r.rv} ${String(r.cells[1])}`));
 
 for (let seed = 1; seed <= 20; seed++) {
   void test(`whatever happens and wherever one looks, what is there is the server's, seed ${seed}`, () => {
@@ -87,7 +122,11 @@ for (let seed = 1; seed <= 20; seed++) {
       const got = texts(s.window.slice(from, from + 40)).slice(0, want.length);
       got.forEach((g, i) => assert.ok(g === "?" || g === want[i], `${g} at ${from + i}, where there is ${want[i]}`));
       for (let tries = 0; s.asked.length > 0 && tries < 3; tries++) s.whole();
-      assert.deepEqual(texts(s.window.slice(from, from + 40)).slice(0, want.length), want, "it comes when it was looked at");
+      assert.deepEqual(
+        texts(s.window.slice(from, from + 40)).slice(0, want.length),
+        want,
+        "it comes when it was looked at",
+      );
     }
   });
 }
@@ -166,17 +205,54 @@ void test("what waits is counted wherever it is; who was pushed out or in does n
   assert.equal(change(start(), (rows) => rows.splice(400, 1, row(2000))), "1 new, 1 gone");
   assert.equal(change(start(), (rows) => moved(rows, 650, 600)), "1 moved", "within");
   assert.equal(change(start(), (rows) => moved(rows, 400, 10)), "1 moved", "out of it");
-  assert.equal(change(start(), (rows) => rows.splice(600, 0, ...rows.splice(650, 1))), "", "told elsewhere as others moved");
+  assert.equal(
+    change(start(), (rows) => rows.splice(600, 0, ...rows.splice(650, 1))),
+    "",
+    "told elsewhere as others moved",
+  );
   const told = (all: boolean, events: WindowEvent[]): string => {
     const s = start();
-    s.window.apply({ id: 1, type: "window-events", cursor: "c", total: 1000, matching: all ? 1000 : 999, failing: 0, waiting: 0, changes: 1, newest: null, events });
+    s.window.apply({
+      id: 1,
+      type: "window-events",
+      cursor: "c",
+      total: 1000,
+      matching: all ? 1000 : 999,
+      failing: 0,
+      waiting: 0,
+      changes: 1,
+      newest: null,
+      events,
+    });
     return s.window.waiting;
   };
   const by = { manager: "m", operation: "", subresource: "", time: "" };
   assert.equal(told(true, [{ op: "remove", at: 399 }, { op: "insert", at: 0, row: row(5), by }]), "1 moved", "into it");
-  assert.equal(told(false, [{ op: "remove", at: 399 }, { op: "insert", at: 0, row: row(5), by }]), "1 gone", "through a filter it may have come, and the counts tell");
+  assert.equal(
+    told(false, [
+      { op: "remove", at: 399 },
+      { op: "insert", at: 0, row: row(5), by },
+    ]),
+    "1 gone",
+    "through a filter it may have come, and the counts tell",
+  );
   const left = start();
-  for (const events of [[{ op: "insert", at: 0, row: row(5) }], [{ op: "remove", at: 0, why: "moved" }]] as WindowEvent[][]) left.window.apply({ id: 1, type: "window-events", cursor: "c", total: 1000, matching: 1000, failing: 0, waiting: 0, changes: 1, newest: null, events });
+  for (const events of [
+    [{ op: "insert", at: 0, row: row(5) }],
+    [{ op: "remove", at: 0, why: "moved" }],
+  ] as WindowEvent[][])
+    left.window.apply({
+      id: 1,
+      type: "window-events",
+      cursor: "c",
+      total: 1000,
+      matching: 1000,
+      failing: 0,
+      waiting: 0,
+      changes: 1,
+      newest: null,
+      events,
+    });
   assert.equal(left.window.waiting, "1 moved", "in and out again");
   const s = start();
   assert.equal(change(s, (rows) => rows.splice(400, 1)), "1 gone");
@@ -215,14 +291,38 @@ void test("what stands in a held row is true where it has just gone elsewhere", 
   s.whole(true);
   s.window.hold(true);
   const counts = { id: 1, cursor: "c", total: 2, matching: 1, failing: 0, waiting: 0, changes: 1, newest: null };
-  assert.ok(s.window.apply({ ...counts, type: "window-events", events: [{ op: "remove", at: 1, why: "filtered", now: { rv: "2", cells: new Map([[1, "Odd"]]) } }] }));
-  assert.deepEqual([texts(s.window.slice(0, 2)), s.window.waiting, s.window.gone("a/web-1")], [["u0 1 Running", "u1 2 Odd"], "1 gone", false]);
+  assert.ok(
+    s.window.apply({
+      ...counts,
+      type: "window-events",
+      events: [{ op: "remove", at: 1, why: "filtered", now: { rv: "2", cells: new Map([[1, "Odd"]]) } }],
+    }),
+  );
+  assert.deepEqual(
+    [texts(s.window.slice(0, 2)), s.window.waiting, s.window.gone("a/web-1")],
+    [["u0 1 Running", "u1 2 Odd"], "1 gone", false],
+  );
 });
 
 void test("who seeks an object is at its place, whatever was looked at before", () => {
   const around: unknown[] = [];
   const window = new Window((offset, row) => around.push([offset, row]));
-  const tell = (offset: number): boolean => window.apply({ id: 1, type: "window", cursor: "c", columns, total: 5000, matching: 5000, failing: 0, waiting: 0, changes: 0, newest: null, offset, count: windowRows, rows: Array.from({ length: windowRows }, (_, i) => row(offset + i)) });
+  const tell = (offset: number): boolean =>
+    window.apply({
+      id: 1,
+      type: "window",
+      cursor: "c",
+      columns,
+      total: 5000,
+      matching: 5000,
+      failing: 0,
+      waiting: 0,
+      changes: 0,
+      newest: null,
+      offset,
+      count: windowRows,
+      rows: Array.from({ length: windowRows }, (_, i) => row(offset + i)),
+    });
   assert.ok(!window.seek("a", "web-3000"), "before there is anything");
   tell(0);
   window.slice(0, 40);
@@ -239,7 +339,18 @@ void test("what does not fit is refused", () => {
     const s = new Server();
     s.rows = [row(1)];
     s.whole(true);
-    return s.window.apply({ id: 1, type: "window-events", cursor: "c", total: 1, matching: 1, failing: 0, waiting: 0, changes: 0, newest: null, events: [event] });
+    return s.window.apply({
+      id: 1,
+      type: "window-events",
+      cursor: "c",
+      total: 1,
+      matching: 1,
+      failing: 0,
+      waiting: 0,
+      changes: 0,
+      newest: null,
+      events: [event],
+    });
   };
   assert.ok(fits({ op: "update", at: 0, uid: "u1", rv: "2", cells: new Map([[1, "x"]]) }));
   assert.ok(!fits({ op: "update", at: 0, uid: "u2", rv: "2", cells: new Map() }), "another object");
@@ -247,15 +358,39 @@ void test("what does not fit is refused", () => {
   assert.ok(!fits({ op: "update", at: 0, uid: "u1", rv: "2", cells: new Map([[7, "x"]]) }), "a cell that is not there");
   assert.ok(!fits({ op: "remove", at: 1 }));
   assert.ok(!fits({ op: "insert", at: 2, row: row(2) }));
-  assert.ok(!new Window(() => {}).apply({ id: 1, type: "window-events", cursor: "c", total: 0, matching: 0, failing: 0, waiting: 0, changes: 0, newest: null, events: [] }), "events before a window");
+  assert.ok(
+    !new Window(() => {}).apply({
+      id: 1,
+      type: "window-events",
+      cursor: "c",
+      total: 0,
+      matching: 0,
+      failing: 0,
+      waiting: 0,
+      changes: 0,
+      newest: null,
+      events: [],
+    }),
+    "events before a window",
+  );
 });
 
 void test("a row that several have changed since it was drawn names none of them, also where it has moved", () => {
   const counts = { id: 1, cursor: "c", total: 2, matching: 2, failing: 0, waiting: 0, changes: 1, newest: null };
   const by = (manager: string) => ({ manager, operation: "Update", subresource: "", time: "" });
-  const update = (manager: string): WindowEvent[] => [{ op: "update", at: 0, uid: "u0", rv: "2", cells: new Map([[1, manager]]), by: by(manager) }];
-  const move = (manager: string): WindowEvent[] => [{ op: "remove", at: 0, why: "moved" }, { op: "insert", at: 0, row: row(0, manager), by: by(manager) }];
-  for (const [second, want] of [[update("a"), "a"], [update("b"), undefined], [move("a"), "a"], [move("b"), undefined]] as const) {
+  const update = (manager: string): WindowEvent[] => [
+    { op: "update", at: 0, uid: "u0", rv: "2", cells: new Map([[1, manager]]), by: by(manager) },
+  ];
+  const move = (manager: string): WindowEvent[] => [
+    { op: "remove", at: 0, why: "moved" },
+    { op: "insert", at: 0, row: row(0, manager), by: by(manager) },
+  ];
+  for (const [second, want] of [
+    [update("a"), "a"],
+    [update("b"), undefined],
+    [move("a"), "a"],
+    [move("b"), undefined],
+  ] as const) {
     const s = new Server();
     s.rows = [row(0), row(1)];
     s.whole(true);

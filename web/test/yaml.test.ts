@@ -7,7 +7,8 @@ import { compareKeys } from "../static/src/yaml/scalar.ts";
 import { Writer, type Line } from "../static/src/yaml/write.ts";
 import type { Tree } from "../static/src/wire.ts";
 
-const write = async (object: Tree, by = new Writer()): Promise<readonly Line[]> => (await by.write(object, () => true)) ?? [];
+const write = async (object: Tree, by = new Writer()): Promise<readonly Line[]> =>
+  (await by.write(object, () => true)) ?? [];
 const text = (lines: readonly Line[]): string => lines.map((l) => `${l.text}\n`).join("");
 
 // Returns a generator of pseudorandom numbers from a seed, so that failures can be reproduced.
@@ -32,25 +33,75 @@ void test("the text of the file's cases", async () => {
 
 // Parses whole numbers beyond 2^53 as bigint, as decode.ts does.
 function parse(json: string): Tree {
-  return JSON.parse(json.replace(/([:[,])(-?\d{16,})(?=[,\]}])/g, '$1"big:$2"'), (_, v: unknown) => (typeof v === "string" && v.startsWith("big:") ? BigInt(v.slice(4)) : v)) as Tree;
+  return JSON.parse(json.replace(/([:[,])(-?\d{16,})(?=[,\]}])/g, '$1"big:$2"'), (_, v: unknown) =>
+    typeof v === "string" && v.startsWith("big:") ? BigInt(v.slice(4)) : v,
+  ) as Tree;
 }
 
 void test("what is written in parts is what the library writes at once", async () => {
   const below = random(7);
-  const strings = ["", "yes", "N", "0x1F", "1e3", "08", "<<", "=", "~", "2026-11-21", " lead", "trail ", "cr\r\nlf", "a: b", "a #b", "- a", "'q'", "one\ntwo", "one\ntwo\n", "one\n\n\n", "\n", "\nx", " x\ny", "x\n y\n", "x \ny", "a\n \nb", "#a\nb", "{}", "a:", "a:b", "http://x/y", "x".repeat(3000), "b\n".repeat(1500), "plain"];
+  const strings = [
+    "",
+    "yes",
+    "N",
+    "0x1F",
+    "1e3",
+    "08",
+    "<<",
+    "=",
+    "~",
+    "2026-11-21",
+    " lead",
+    "trail ",
+    "cr\r\nlf",
+    "a: b",
+    "a #b",
+    "- a",
+    "'q'",
+    "one\ntwo",
+    "one\ntwo\n",
+    "one\n\n\n",
+    "\n",
+    "\nx",
+    " x\ny",
+    "x\n y\n",
+    "x \ny",
+    "a\n \nb",
+    "#a\nb",
+    "{}",
+    "a:",
+    "a:b",
+    "http://x/y",
+    "x".repeat(3000),
+    "b\n".repeat(1500),
+    "plain",
+  ];
   const pick = (): string => strings[below(strings.length)] ?? "";
   const value = (depth: number): unknown => {
     const kind = below(depth === 0 ? 2 : 4);
     if (kind === 0) return pick();
     if (kind === 1) return [0, -1, 1.5, 1e21, true, false, null, {}, []][below(9)];
     if (kind === 2) return Array.from({ length: below(4) }, () => value(depth - 1));
-    return Object.fromEntries(Array.from({ length: below(5) }, () => [below(2) === 0 ? pick() : `key${below(20)}`, value(depth - 1)]));
+    return Object.fromEntries(
+      Array.from({ length: below(5) }, () => [below(2) === 0 ? pick() : `key${below(20)}`, value(depth - 1)]),
+    );
   };
   for (let i = 0; i < 2000; i++) {
     const object = { a: value(4), [pick()]: value(3), zz: 0 };
     const lines = await write(object);
-    assert.equal(text(lines), dump(object, { schema: DUMP_SCHEMA, lineWidth: -1, noRefs: true, sortKeys: compareKeys, seqNoIndent: true, quoteStyle: "double" }));
-    for (const l of lines) if (l.to > 0) assert.ok(l.text.slice(l.to).startsWith(":") && l.text.slice(l.from, l.to).trim() !== "", l.text);
+    assert.equal(
+      text(lines),
+      dump(object, {
+        schema: DUMP_SCHEMA,
+        lineWidth: -1,
+        noRefs: true,
+        sortKeys: compareKeys,
+        seqNoIndent: true,
+        quoteStyle: "double",
+      }),
+    );
+    for (const l of lines)
+      if (l.to > 0) assert.ok(l.text.slice(l.to).startsWith(":") && l.text.slice(l.from, l.to).trim() !== "", l.text);
   }
 });
 
@@ -63,7 +114,10 @@ void test("a change writes what changed, the same as anew", async () => {
   const after = await write(next, by);
   assert.equal(text(after), text(await write(next)));
   const known = new Set(before);
-  assert.deepEqual(after.filter((l) => !known.has(l)).map((l) => l.text), ["added: x", "kept:", "other:", "  long: |", "  size: 2"]);
+  assert.deepEqual(
+    after.filter((l) => !known.has(l)).map((l) => l.text),
+    ["added: x", "kept:", "other:", "  long: |", "  size: 2"],
+  );
 });
 
 void test("long work is done in parts, and ends when nobody wants it", async () => {
@@ -78,13 +132,54 @@ void test("long work is done in parts, and ends when nobody wants it", async () 
 });
 
 void test("what a fold hides", async () => {
-  const lines = await write({ spec: { containers: [{ args: ["a", "b"], name: "x" }, "plain"], text: "one\ntwo\n" }, kind: "A" });
-  assert.deepEqual(lines.map((l) => [l.text, l.inner]), [["kind: A", 0], ["spec:", 9], ["  containers:", 5], ["  - args:", 3], ["    - a", 0], ["    - b", 0], ["    name: x", 0], ["  - plain", 0], ["  text: |", 2], ["    one", 0], ["    two", 0]]);
+  const lines = await write({
+    spec: { containers: [{ args: ["a", "b"], name: "x" }, "plain"], text: "one\ntwo\n" },
+    kind: "A",
+  });
+  assert.deepEqual(
+    lines.map((l) => [l.text, l.inner]),
+    [
+      ["kind: A", 0],
+      ["spec:", 9],
+      ["  containers:", 5],
+      ["  - args:", 3],
+      ["    - a", 0],
+      ["    - b", 0],
+      ["    name: x", 0],
+      ["  - plain", 0],
+      ["  text: |", 2],
+      ["    one", 0],
+      ["    two", 0],
+    ],
+  );
 });
 
 void test("the order of kubectl", () => {
-  const order = ["-", ".", "_", "1", "2", "10", "A", "B2", "B10", "a", "a-1", "a.b", "a1", "a01", "a2", "a10", "a100", "a10b", "aB", "ab", "b"];
-  for (const [i, a] of order.entries()) for (const [j, b] of order.entries()) assert.equal(Math.sign(compareKeys(a, b)), Math.sign(i - j), `${a} and ${b}`);
+  const order = [
+    "-",
+    ".",
+    "_",
+    "1",
+    "2",
+    "10",
+    "A",
+    "B2",
+    "B10",
+    "a",
+    "a-1",
+    "a.b",
+    "a1",
+    "a01",
+    "a2",
+    "a10",
+    "a100",
+    "a10b",
+    "aB",
+    "ab",
+    "b",
+  ];
+  for (const [i, a] of order.entries())
+    for (const [j, b] of order.entries()) assert.equal(Math.sign(compareKeys(a, b)), Math.sign(i - j), `${a} and ${b}`);
 });
 
 void test("lines that stay are found, the most that there are", () => {
