@@ -42,8 +42,8 @@ async function check(page, what, within = "html") {
   }
 }
 
-// Intercepts the socket between the page and the server, and changes the messages of the list to states that are hard
-// to produce in a cluster. state replaces the fields of the server's state.
+// Intercepts the socket between the page and the server. It changes the messages of the list to states that are hard to
+// produce in a cluster. state replaces the fields of the server's state.
 async function between(page) {
   const way = { state: null, hold: false, cut: false, ids: new Set() };
   await page.routeWebSocket(/\/api\/v1\/live/, (socket) => {

@@ -122,7 +122,7 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
     };
     let stopped = false;
     const sockets = [];
-    // The connection is accepted again, but closed before the subscriptions are answered.
+    // Forwards messages up to the one that names the new build, then closes the connection for good.
     const cut = (m, ws) => {
       if (stopped === "for good") return void ws.close({ code: 3000 });
       ws.send(JSON.stringify(m));

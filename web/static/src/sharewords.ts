@@ -28,7 +28,7 @@ export const pods = "core/v1/pods";
 const logs = `${pods}/log`;
 const events = "core/v1/events";
 
-/** The namespace that holds the events of cluster-scoped objects. */
+/** The namespace of the events of cluster-scoped objects. */
 export const eventsOfNone = "default";
 
 /** The lifetimes to choose from. The second is the default. */

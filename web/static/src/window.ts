@@ -43,7 +43,7 @@ export class Window implements Ordered {
   private asked = 0; // the offset that was requested last
   private wanted: readonly [number, number] = [0, 0];
   private waits = false; // whether a request is pending
-  private seeks = false; // whether the pending request looks for the position of an object
+  private seeks = false; // whether the pending request is for the position of an object
 
   /** move requests the rows from an offset on, or the rows around an object. */
   constructor(private readonly move: (offset: number, around?: { ns: string; name: string }) => void) {}

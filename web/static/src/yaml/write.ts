@@ -1,5 +1,5 @@
 // Formats an object as lines of YAML as kubectl prints it: keys sorted, lists not indented. Parts that a patch did not
-// change are not formatted again, so that the cost of a change in a large object depends only on the change.
+// change are not formatted again. The cost of a change in a large object thus depends only on the change.
 
 import { compareKeys, keyLines, keyText, scalar, type Tone } from "./scalar.ts";
 import type { Tree } from "../wire.ts";
