@@ -118,12 +118,12 @@ func (st *stream) cursors() (cursors map[string]string, err error) {
 		defer st.mu.Unlock()
 		cursors = map[string]string{}
 		for _, name := range st.names {
-			all := st.messages[name]
+			all := withoutDigests(st.messages[name])
 			if len(all) > 0 && strings.HasSuffix(name, resumed) {
 				continue
 			}
 			if len(all) == 0 || !all[len(all)-1].Last && all[len(all)-1].Type != "window" {
-				return fmt.Errorf("the view %s has %d messages: %w", name, len(all), st.err)
+				return fmt.Errorf("the view %s has %d messages, reading ended with %v", name, len(all), st.err)
 			}
 			cursors[name] = all[len(all)-1].Cursor
 		}
