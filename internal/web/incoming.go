@@ -23,9 +23,8 @@ const (
 // incoming delays data that arrives on a socket faster than the frame rates allow. Only the reader of the socket uses
 // it; end may be called by any goroutine.
 type incoming struct {
-	frames   frameCount
-	paces    []*rate.Limiter // The first is the socket's own.
-	overload overload
+	frames frameCount
+	paces  []*rate.Limiter
 
 	once  sync.Once
 	ended chan struct{}
@@ -38,9 +37,6 @@ func newIncoming(paces []*rate.Limiter) *incoming {
 // take waits until the rate limits allow the bytes that were read.
 func (i *incoming) take(p []byte) error {
 	n := i.frames.of(p)
-	if own := i.paces[0]; i.overload.exceeded(own.Tokens() < float64(min(n, own.Burst()))) {
-		return errOverload
-	}
 	for _, pace := range i.paces {
 		wait := pace.ReserveN(time.Now(), min(n, pace.Burst())).Delay()
 		if wait <= 0 {

@@ -4,14 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"runtime"
 	"time"
 
-	"github.com/coder/websocket"
 	"golang.org/x/time/rate"
 
 	"glasshouse/internal/limit"
@@ -51,9 +49,6 @@ const (
 	viewerLogs, linkLogs, guestLogs = 25, 25, 50
 	// messageRate is how many messages a second a socket may send, after messageBurst at once. Further messages wait.
 	messageRate, messageBurst = 20, 200
-	// overloadAfter is how long a socket may exceed the rate of its messages or frames without a pause. Then it is
-	// closed. Otherwise the rest of a flood would be read slowly, for up to a minute after its client has gone.
-	overloadAfter = 20 * time.Second
 	// addressRate is how many requests, connections and socket messages a second one address may send, after
 	// addressBurst at once: a thousand tabs may reconnect together.
 	addressRate, addressBurst = 250, 4000
@@ -93,31 +88,8 @@ func (s *Server) rateLimitersFor(r *http.Request, own *rate.Limiter, addresses *
 	return []*rate.Limiter{own}
 }
 
-// errOverload ends a socket whose client has exceeded a rate for overloadAfter.
-var errOverload = errors.New("the client has exceeded the rate of its messages or frames for too long")
-
-// overload detects a client that exceeds a rate without a pause. The zero value is ready for use.
-type overload struct {
-	since time.Time // Zero while the client keeps to the rate.
-}
-
-// exceeded records whether the client exceeds the rate now. It reports whether it has done so for overloadAfter.
-func (o *overload) exceeded(now bool) bool {
-	if !now {
-		o.since = time.Time{}
-	} else if o.since.IsZero() {
-		o.since = time.Now()
-	}
-	return now && time.Since(o.since) >= overloadAfter
-}
-
-// wait waits until the session may read one more message. It returns an error if the session has ended, or ends because
-// of an overload.
+// wait waits until the session may read one more message. It returns an error if the session has ended.
 func (l *session) wait(ctx context.Context) error {
-	if l.overload.exceeded(l.rates[0].Tokens() < 1) {
-		l.close(websocket.StatusPolicyViolation, "messages were sent too fast for too long")
-		return errOverload
-	}
 	for _, limiter := range l.rates {
 		if err := limiter.Wait(ctx); err != nil {
 			return err

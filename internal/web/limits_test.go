@@ -320,54 +320,6 @@ func TestFramesWait(t *testing.T) {
 	}
 }
 
-// A socket that exceeds its rate of frames or messages for 20 s without a pause is closed. One that pauses is not.
-func TestOverloadedSocketsAreClosed(t *testing.T) {
-	pings := bytes.Repeat([]byte{0x89, 0x80, 0, 0, 0, 0}, 600) // 3 s at 200 a second.
-	operation := []byte(`{"op":"ping","id":1}`)
-	header := []byte{0x81, 0x80 | byte(len(operation)), 0, 0, 0, 0}
-	operations := bytes.Repeat(append(header, operation...), 60) // 3 s at 20 a second.
-	for _, test := range []struct {
-		name   string
-		flood  []byte
-		times  int
-		pause  time.Duration
-		closes bool
-	}{
-		{"pings", pings, 30, 0, true},
-		{"operations", operations, 30, 0, true},
-		{"pings with pauses", pings, 4, 10 * time.Second, false},
-		{"operations with pauses", operations, 4, 10 * time.Second, false},
-		{"a flood that is shorter", operations, 8, 0, false},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			inBubble(t, func(b *bubble) {
-				conn := b.deafTo(`{"op":"ping","id":1}`)
-				closed := make(chan struct{})
-				go func() {
-					defer close(closed)
-					_, _ = io.Copy(io.Discard, conn) // Until it is closed.
-				}()
-				began := time.Now()
-				for range test.times {
-					_, _ = conn.Write(test.flood) // It may be closed.
-					<-time.After(test.pause)
-				}
-				closes := false
-				select {
-				case <-closed:
-					closes = true
-				case <-time.After(50*time.Second - time.Since(began)): // Then a client that answers no ping is closed.
-				}
-				if closes != test.closes {
-					b.t.Errorf("closed %t after %v, want %t", closes, time.Since(began), test.closes)
-				}
-				_ = conn.Close()
-				<-closed
-			})
-		})
-	}
-}
-
 // Unfinished bodies of many addresses leave room for the requests of others.
 func TestUnfinishedBodiesLeaveRoom(t *testing.T) {
 	handler, err := serverOf(t, web.Options{MemoryLimit: 96 << 20}).Handler()

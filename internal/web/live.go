@@ -104,8 +104,7 @@ type session struct {
 	cancel   context.CancelFunc // Ends the session without a close frame.
 	quotas   []limit.Limit
 	each     []limit.Limit   // The limits that each subscription counts toward.
-	rates    []*rate.Limiter // The rate limits of the messages that are read; the first is the socket's own.
-	overload overload        // Of the first of rates.
+	rates    []*rate.Limiter // The rate limits of the messages that are read.
 
 	running sync.WaitGroup
 	faults  int // Invalid messages so far.

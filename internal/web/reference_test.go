@@ -422,10 +422,6 @@ func TestReferenceHasTheLimits(t *testing.T) {
 			"limits.go", "messageRate, messageBurst = 20, 200",
 			"| Messages of one WebSocket from the client | 200 at once, and 20 a second;",
 		},
-		{
-			"limits.go", "overloadAfter = 20 * time.Second",
-			"exceeds this for 20 s without a pause is closed with 1008 |",
-		},
 		{"../watch/query.go", "maxTerms = 100", "or words of a text filter | 100 |"},
 		{"keypair.go", "lookEvery = time.Second", "Both files are looked at once a second at most"},
 		{
