@@ -6,16 +6,18 @@ import (
 	"unicode/utf8"
 )
 
-// Runs that are told one by one, and characters of a run.
+// mostOdd is how many runs of odd characters are marked one by one, and how many characters of one run are listed.
 const mostOdd = 32
 
-// piece is a part of a text; told is what is shown in its place.
+// piece is a part of a text. told lists the code points of an odd part. It is empty for an odd part that is only
+// isolated from the text around it.
 type piece struct {
 	text, told string
 	odd        bool
 }
 
-// pieces are the parts of a text, which together are it.
+// pieces splits a text into odd and ordinary parts. Joined, they are the text. After 2*mostOdd parts, the rest is a
+// single odd part, so that a hostile text cannot produce an unlimited amount of markup.
 func pieces(s string) (out []piece) {
 	for s != "" {
 		if len(out) == 2*mostOdd {
@@ -31,7 +33,7 @@ func pieces(s string) (out []piece) {
 	return out
 }
 
-// spelled is the same where there is only text, as in a title.
+// spelled replaces odd characters by their code points, for places that allow only text, such as a title.
 func spelled(s string) string {
 	var out strings.Builder
 	for s != "" {
@@ -46,7 +48,7 @@ func spelled(s string) string {
 	return out.String()
 }
 
-// run is how many bytes at the head of s are odd, or are not.
+// run returns the length in bytes of the prefix of s whose characters are odd, or are not odd if wanted is false.
 func run(s string, wanted bool) int {
 	for i, r := range s {
 		if odd(r) != wanted {
@@ -56,6 +58,8 @@ func run(s string, wanted bool) int {
 	return len(s)
 }
 
+// odd reports whether a character is invisible, or changes the direction of the text after it. Such a character could
+// make a name look like another one. static/src/odd.ts must match the same characters.
 func odd(r rune) bool {
 	switch {
 	case r < 0x20:
@@ -63,7 +67,10 @@ func odd(r rune) bool {
 	case r < 0x7f:
 		return false
 	}
-	for _, in := range [][2]rune{{0x7f, 0x9f}, {0xad, 0xad}, {0x61c, 0x61c}, {0x180e, 0x180e}, {0x200b, 0x200b}, {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f}} {
+	for _, in := range [][2]rune{
+		{0x7f, 0x9f}, {0xad, 0xad}, {0x61c, 0x61c}, {0x180e, 0x180e}, {0x200b, 0x200b}, {0x200e, 0x200f},
+		{0x2028, 0x202e}, {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f},
+	} {
 		if r >= in[0] && r <= in[1] {
 			return true
 		}
@@ -71,6 +78,7 @@ func odd(r rune) bool {
 	return false
 }
 
+// numbers lists the code points of a run, for example "U+202E U+200B".
 func numbers(run string) string {
 	var told []string
 	for _, r := range run {

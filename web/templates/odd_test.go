@@ -9,14 +9,17 @@ import (
 	"glasshouse/web/templates"
 )
 
-// A name may hold what is not seen, or turns the order of what stands behind it:
-// it is there, apart, and told by its number. What web/test/odd.test.ts counts.
+// A name may contain characters that are invisible, or that change the direction of the text after them. They stay in
+// the page, isolated from the rest, and their code points are shown. web/test/odd.test.ts tests the same in TypeScript.
 func TestOddCharactersAreTold(t *testing.T) {
 	const name = "admin\u202enimda\u200b"
-	html := render(t, templates.ObjectPage(templates.Object{Frame: templates.Frame{Title: name}, Crumbs: []templates.Crumb{{Text: name}}, YAML: "name: " + name}))
+	html := render(t, templates.ObjectPage(templates.Object{
+		Frame: templates.Frame{Title: name}, Crumbs: []templates.Crumb{{Text: name}}, YAML: "name: " + name,
+	}))
 	for _, want := range []string{
 		`<title>admin[U+202E]nimda[U+200B] - Glasshouse</title>`,
-		`admin<span class="odd" data-odd="U+202E">` + "\u202e" + `</span>nimda<span class="odd" data-odd="U+200B">` + "\u200b" + `</span></h1>`,
+		`admin<span class="odd" data-odd="U+202E">` + "\u202e" +
+			`</span>nimda<span class="odd" data-odd="U+200B">` + "\u200b" + `</span></h1>`,
 	} {
 		if !strings.Contains(html, want) {
 			t.Errorf("the page has no %s", want)

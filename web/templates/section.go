@@ -6,36 +6,44 @@ import (
 	"strings"
 )
 
-// sections is the grouping rule of the resource picker, and its only copy: the
-// sections in their order, and in each the built-in resources, as
-// "resource.group", in theirs. Pages get it as markup, the JSON of
-// /api/v1/resources as its field "section" and its order (see Compare).
+// sections returns the grouping rule of the resource picker: the sections in their order, and in each section the
+// built-in resources as "resource.group", in their order. This is the only copy of the rule. Pages receive it as
+// markup. The JSON of /api/v1/resources contains it as the field "section" and as the order of the resources (see
+// Compare).
 func sections() []struct{ name, resources string } {
 	return []struct{ name, resources string }{
-		{"Workloads", "pods.core deployments.apps statefulsets.apps daemonsets.apps replicasets.apps jobs.batch cronjobs.batch " +
-			"horizontalpodautoscalers.autoscaling poddisruptionbudgets.policy replicationcontrollers.core controllerrevisions.apps podtemplates.core " +
-			"workloads.scheduling.k8s.io podgroups.scheduling.k8s.io"},
-		{"Network", "services.core ingresses.networking.k8s.io networkpolicies.networking.k8s.io endpointslices.discovery.k8s.io endpoints.core " +
-			"ingressclasses.networking.k8s.io ipaddresses.networking.k8s.io servicecidrs.networking.k8s.io"},
-		{"Config", "configmaps.core secrets.core resourcequotas.core limitranges.core priorityclasses.scheduling.k8s.io " +
-			"validatingadmissionpolicies.admissionregistration.k8s.io validatingadmissionpolicybindings.admissionregistration.k8s.io " +
-			"mutatingadmissionpolicies.admissionregistration.k8s.io mutatingadmissionpolicybindings.admissionregistration.k8s.io " +
-			"validatingwebhookconfigurations.admissionregistration.k8s.io mutatingwebhookconfigurations.admissionregistration.k8s.io"},
-		{"Storage", "persistentvolumeclaims.core persistentvolumes.core storageclasses.storage.k8s.io volumeattachments.storage.k8s.io " +
-			"volumeattributesclasses.storage.k8s.io csidrivers.storage.k8s.io csinodes.storage.k8s.io csistoragecapacities.storage.k8s.io " +
+		{"Workloads", "pods.core deployments.apps statefulsets.apps daemonsets.apps replicasets.apps jobs.batch " +
+			"cronjobs.batch horizontalpodautoscalers.autoscaling poddisruptionbudgets.policy " +
+			"replicationcontrollers.core controllerrevisions.apps podtemplates.core workloads.scheduling.k8s.io " +
+			"podgroups.scheduling.k8s.io"},
+		{"Network", "services.core ingresses.networking.k8s.io networkpolicies.networking.k8s.io " +
+			"endpointslices.discovery.k8s.io endpoints.core ingressclasses.networking.k8s.io " +
+			"ipaddresses.networking.k8s.io servicecidrs.networking.k8s.io"},
+		{"Config", "configmaps.core secrets.core resourcequotas.core limitranges.core " +
+			"priorityclasses.scheduling.k8s.io validatingadmissionpolicies.admissionregistration.k8s.io " +
+			"validatingadmissionpolicybindings.admissionregistration.k8s.io " +
+			"mutatingadmissionpolicies.admissionregistration.k8s.io " +
+			"mutatingadmissionpolicybindings.admissionregistration.k8s.io " +
+			"validatingwebhookconfigurations.admissionregistration.k8s.io " +
+			"mutatingwebhookconfigurations.admissionregistration.k8s.io"},
+		{"Storage", "persistentvolumeclaims.core persistentvolumes.core storageclasses.storage.k8s.io " +
+			"volumeattachments.storage.k8s.io volumeattributesclasses.storage.k8s.io csidrivers.storage.k8s.io " +
+			"csinodes.storage.k8s.io csistoragecapacities.storage.k8s.io " +
 			"storageversionmigrations.storagemigration.k8s.io"},
 		{"Access", "serviceaccounts.core roles.rbac.authorization.k8s.io rolebindings.rbac.authorization.k8s.io " +
 			"clusterroles.rbac.authorization.k8s.io clusterrolebindings.rbac.authorization.k8s.io " +
-			"certificatesigningrequests.certificates.k8s.io clustertrustbundles.certificates.k8s.io podcertificaterequests.certificates.k8s.io"},
-		{"Cluster", "nodes.core namespaces.core events.core events.events.k8s.io leases.coordination.k8s.io leasecandidates.coordination.k8s.io " +
-			"componentstatuses.core runtimeclasses.node.k8s.io customresourcedefinitions.apiextensions.k8s.io apiservices.apiregistration.k8s.io " +
+			"certificatesigningrequests.certificates.k8s.io clustertrustbundles.certificates.k8s.io " +
+			"podcertificaterequests.certificates.k8s.io"},
+		{"Cluster", "nodes.core namespaces.core events.core events.events.k8s.io leases.coordination.k8s.io " +
+			"leasecandidates.coordination.k8s.io componentstatuses.core runtimeclasses.node.k8s.io " +
+			"customresourcedefinitions.apiextensions.k8s.io apiservices.apiregistration.k8s.io " +
 			"flowschemas.flowcontrol.apiserver.k8s.io prioritylevelconfigurations.flowcontrol.apiserver.k8s.io " +
-			"resourceclaims.resource.k8s.io resourceclaimtemplates.resource.k8s.io deviceclasses.resource.k8s.io resourceslices.resource.k8s.io " +
-			"storageversions.internal.apiserver.k8s.io"},
+			"resourceclaims.resource.k8s.io resourceclaimtemplates.resource.k8s.io deviceclasses.resource.k8s.io " +
+			"resourceslices.resource.k8s.io storageversions.internal.apiserver.k8s.io"},
 	}
 }
 
-// Sections places resources in the picker. Make one with NewSections.
+// Sections assigns resources to sections of the resource picker, and orders them. NewSections creates it.
 type Sections struct {
 	place map[string]place // by "resource.group"
 }
@@ -45,7 +53,7 @@ type place struct {
 	rank    int
 }
 
-// NewSections returns the picker's grouping rule.
+// NewSections returns the grouping rule of the resource picker.
 func NewSections() Sections {
 	s := Sections{place: map[string]place{}}
 	rank := 0
@@ -58,8 +66,8 @@ func NewSections() Sections {
 	return s
 }
 
-// Section returns the picker's section of a resource: one of the built-in ones,
-// or the API group. The group is as on the wire: "core" for the empty one.
+// Section returns the section of a resource in the picker: one of the built-in sections, otherwise the API group. The
+// argument group is "core" for the legacy API group, which has an empty name in Kubernetes.
 func (s Sections) Section(group, resource string) string {
 	if p, ok := s.place[resource+"."+group]; ok {
 		return p.section
@@ -67,8 +75,8 @@ func (s Sections) Section(group, resource string) string {
 	return group
 }
 
-// Compare orders resources as the picker shows them: built-in ones as listed,
-// then by API group, then by name. It is a total order.
+// Compare orders resources as the picker shows them, with the same results as cmp.Compare. Built-in resources are
+// first, in the order of the grouping rule. The others follow by API group, then by name. It is a total order.
 func (s Sections) Compare(groupA, resourceA, groupB, resourceB string) int {
 	a, okA := s.place[resourceA+"."+groupA]
 	b, okB := s.place[resourceB+"."+groupB]
@@ -83,9 +91,8 @@ func (s Sections) Compare(groupA, resourceA, groupB, resourceB string) int {
 	return cmp.Or(strings.Compare(groupA, groupB), strings.Compare(resourceA, resourceB))
 }
 
-// Groups sorts kinds into the picker's groups. problems are the API groups that
-// discovery could not read, with the reason; each is a group of its own unless
-// some of its kinds are known.
+// Groups sorts resources into the groups of the picker. problems maps each API group that discovery could not read to
+// the reason. Such an API group becomes a group without resources, unless some of its resources are known.
 func (s Sections) Groups(kinds []Kind, problems map[string]string) []Group {
 	kinds = slices.Clone(kinds)
 	slices.SortFunc(kinds, func(a, b Kind) int { return s.Compare(a.Group, a.Resource, b.Group, b.Resource) })

@@ -29,11 +29,39 @@ func pods() templates.List {
 	return templates.List{
 		Frame: templates.Frame{Title: "pods", Cluster: "demo"},
 		Ref:   "core/v1/pods", Kind: "Pod", Resource: "pods", Href: "/r/core/v1/pods", Namespaced: true,
-		Columns: []templates.Column{{Name: "Name"}, {Name: "Status"}, {Name: "Restarts", Relative: true}, {Name: "Node", Priority: 1}},
+		Columns: []templates.Column{
+			{Name: "Name"}, {Name: "Status"}, {Name: "Restarts", Relative: true}, {Name: "Node", Priority: 1},
+		},
 		Rows: []templates.Row{
-			{Namespace: "big", Name: "web-1", Href: "/o/core/v1/pods/big/web-1", Cells: []templates.Cell{cell("web-1"), cell("Running"), {Text: "3 (5m ago)", Wire: "3 (2026-11-21T10:00:00Z ago)"}, cell("node-1")}},
-			{Namespace: "big", Name: "web-2", Href: "/o/core/v1/pods/big/web-2", Cells: []templates.Cell{cell("web-2"), cell(`<b>"it's" & javascript:x`), {Text: "0", Wire: "0"}, cell("")}},
-			{Namespace: "big", Name: "web-3", Href: "/o/core/v1/pods/big/web-3", Cells: []templates.Cell{cell("web-3"), cell("a\u202e\u2066b\u200b\x1b[31m<c>" + strings.Repeat("\u200bd", 32)), {Text: "1", Wire: "1"}, cell("")}},
+			{
+				Namespace: "big",
+				Name:      "web-1",
+				Href:      "/o/core/v1/pods/big/web-1",
+				Cells: []templates.Cell{
+					cell("web-1"), cell("Running"),
+					{Text: "3 (5m ago)", Wire: "3 (2026-11-21T10:00:00Z ago)"},
+					cell("node-1"),
+				},
+			},
+			{
+				Namespace: "big",
+				Name:      "web-2",
+				Href:      "/o/core/v1/pods/big/web-2",
+				Cells: []templates.Cell{
+					cell("web-2"), cell(`<b>"it's" & javascript:x`), {Text: "0", Wire: "0"}, cell(""),
+				},
+			},
+			{
+				Namespace: "big",
+				Name:      "web-3",
+				Href:      "/o/core/v1/pods/big/web-3",
+				Cells: []templates.Cell{
+					cell("web-3"),
+					cell("a\u202e\u2066b\u200b\x1b[31m<c>" + strings.Repeat("\u200bd", 32)),
+					{Text: "1", Wire: "1"},
+					cell(""),
+				},
+			},
 		},
 		Total: &total,
 		At:    "2026-11-21T10:05:00Z",
@@ -43,20 +71,27 @@ func pods() templates.List {
 
 var update = flag.Bool("update", false, "write testdata anew")
 
-// test/row.test.ts and test/ledger.test.ts build the same rows in the page's
-// code and compare them with the same files.
+// web/test/row.test.ts and web/test/ledger.test.ts build the same rows in TypeScript, and compare them with the same
+// files.
 func TestRowsAreTheFile(t *testing.T) {
 	cells := []templates.Cell{{Text: "3", Wire: "3"}, {Text: "4s ago", Wire: "2026-11-21T10:04:56Z ago"}}
-	scope := templates.Scope{Href: "/r/core/v1/pods?ns=shop", Resource: "pods", Group: "core/v1", Scope: "shop", Cells: cells}
+	scope := templates.Scope{
+		Href: "/r/core/v1/pods?ns=shop", Resource: "pods", Group: "core/v1", Scope: "shop", Cells: cells,
+	}
 	stale, live := scope, scope
-	stale.State, stale.Status, stale.Reason = "stale", templates.Cell{Text: "Stale for 10s", Wire: "Stale for 2026-11-21T10:04:50Z"}, "<b>ended</b>"
+	stale.State, stale.Status, stale.Reason =
+		"stale", templates.Cell{Text: "Stale for 10s", Wire: "Stale for 2026-11-21T10:04:50Z"}, "<b>ended</b>"
 	live.State, live.Status = "live", templates.Cell{Text: "Live for 10s", Wire: "Live for 2026-11-21T10:04:50Z"}
 	for _, test := range []struct {
 		name, body string
 		page       templ.Component
 	}{
 		{"rows.html", `<tbody id="tbody">`, templates.ListPage(pods())},
-		{"scopes.html", `<tbody id="scopes">`, templates.StatusPage(templates.Status{Scopes: []templates.Scope{stale, live}})},
+		{
+			"scopes.html",
+			`<tbody id="scopes">`,
+			templates.StatusPage(templates.Status{Scopes: []templates.Scope{stale, live}}),
+		},
 	} {
 		_, rows, _ := strings.Cut(render(t, test.page), test.body)
 		rows, _, found := strings.Cut(rows, "</tbody>")
@@ -88,83 +123,295 @@ func TestListPage(t *testing.T) {
 		want []string
 		not  []string
 	}{
-		{"rows", func(*templates.List) {}, []string{"first 3 of 10,020", "As of 2026-11-21T10:05:00Z", ">Namespace</a></th>", `href="/o/core/v1/pods/big/web-1"`, `name="labels"`}, []string{"node-1", ">Live<", "No pods"}},
+		{
+			"rows",
+			func(*templates.List) {},
+			[]string{
+				"first 3 of 10,020",
+				"As of 2026-11-21T10:05:00Z",
+				">Namespace</a></th>",
+				`href="/o/core/v1/pods/big/web-1"`,
+				`name="labels"`,
+			},
+			[]string{"node-1", ">Live<", "No pods"},
+		},
 		{"wide", func(l *templates.List) { l.Query.Columns = []string{"wide"} }, []string{"node-1", "checked"}, nil},
-		{"what else is shown", func(l *templates.List) {
-			l.Query.Columns, l.Usual = []string{"node"}, "/r/core/v1/pods?sort=-name"
-			l.Carried = []templates.Parameter{{Name: "sort", Value: "-name"}, {Name: "cols", Value: "node"}}
-		}, []string{`type="hidden" name="sort" value="-name"`, `type="hidden" name="cols" value="node"`, `<a class="wide" href="/r/core/v1/pods?sort=-name">Usual columns</a>`}, []string{`id="wide"`}},
-		{"columns chosen", func(l *templates.List) { l.Query.Columns = []string{"node", "restarts"} }, []string{"node-1", "3 (5m ago)", ">web-1</a>"}, []string{">Status</a></th>", ">Namespace</a></th>"}},
-		{"and the namespace", func(l *templates.List) { l.Query.Columns = []string{"namespace"} }, []string{">web-1</a>", ">Namespace</a></th>"}, []string{">Status</a></th>"}},
-		{"one namespace", func(l *templates.List) { l.Query.Namespaces = []string{"big"} }, []string{`value="big"`}, []string{">Namespace</a></th>"}},
-		{"several namespaces", func(l *templates.List) { l.Query.Namespaces = []string{"a", "b"} }, []string{`value="a,b"`, ">Namespace</a></th>"}, nil},
-		{"a time is no link", func(l *templates.List) { l.Columns[0] = templates.Column{Name: "Last Seen", Relative: true} }, []string{`href="/o/core/v1/pods/big/web-1">Running</a>`}, nil},
-		{"sorted", func(l *templates.List) { l.Query.Sort = "-status" }, []string{`aria-sort="descending" data-column="1"`}, []string{`aria-sort="ascending"`}},
-		{"unknown count is not zero", func(l *templates.List) { l.Total = nil }, []string{"first 3</span>"}, []string{`class="count">0<`}},
-		{"empty", func(l *templates.List) { l.Rows, l.Total = nil, &none }, []string{"No pods", "The cluster holds none now"}, nil},
-		{"nothing matches", func(l *templates.List) { l.Rows, l.Total, l.Query.Q = nil, &none, "x" }, []string{"No pods match", "Show all pods"}, nil},
-		{"forbidden", func(l *templates.List) {
-			l.Rows, l.Total, l.State = nil, nil, templates.State{State: "forbidden", Reason: "anna may not"}
-		}, []string{"You may not list pods", "anna may not", "Choose a namespace that you may read, or ask for the right", `class="count"></span>`}, []string{"No pods", "first 0", "wherever"}},
-		{"forbidden, and of no namespace", func(l *templates.List) {
-			l.Rows, l.Total, l.State, l.Namespaced = nil, nil, templates.State{State: "forbidden", Reason: "anna may not"}, false
-		}, []string{"<p>Ask for the right to list and watch them.</p>"}, []string{"Choose a namespace"}},
-		{"forbidden where it was chosen", func(l *templates.List) {
-			l.Rows, l.Total, l.State, l.Query.Namespaces = nil, nil, templates.State{State: "forbidden", Reason: "anna may not"}, []string{"payments"}
-		}, []string{"<p>Ask for the right to list and watch them, or</p><p><a href=\"/r/core/v1/pods\">Show pods wherever you may list them</a></p>"}, []string{"Choose a namespace"}},
-		{"forbidden to a guest", func(l *templates.List) {
-			l.Rows, l.Total, l.State, l.Guest = nil, nil, templates.State{State: "forbidden", Reason: "not shared"}, &templates.Guest{}
-		}, []string{"You may not list pods", "<p>not shared</p>"}, []string{"the right", "Choose a namespace", "wherever"}},
-		{"forbidden to a guest who chose", func(l *templates.List) {
-			l.Rows, l.Total, l.State, l.Guest = nil, nil, templates.State{State: "forbidden", Reason: "not shared"}, &templates.Guest{}
-			l.Query.Namespaces = []string{"payments"}
-		}, []string{"Show pods wherever you may list them"}, []string{"the right"}},
+		{
+			"what else is shown",
+			func(l *templates.List) {
+				l.Query.Columns, l.Usual = []string{"node"}, "/r/core/v1/pods?sort=-name"
+				l.Carried = []templates.Parameter{{Name: "sort", Value: "-name"}, {Name: "cols", Value: "node"}}
+			},
+			[]string{
+				`type="hidden" name="sort" value="-name"`,
+				`type="hidden" name="cols" value="node"`,
+				`<a class="wide" href="/r/core/v1/pods?sort=-name">Usual columns</a>`,
+			},
+			[]string{`id="wide"`},
+		},
+		{
+			"columns chosen",
+			func(l *templates.List) {
+				l.Query.Columns = []string{"node", "restarts"}
+			},
+			[]string{"node-1", "3 (5m ago)", ">web-1</a>"},
+			[]string{">Status</a></th>", ">Namespace</a></th>"},
+		},
+		{
+			"and the namespace",
+			func(l *templates.List) {
+				l.Query.Columns = []string{"namespace"}
+			},
+			[]string{">web-1</a>", ">Namespace</a></th>"},
+			[]string{">Status</a></th>"},
+		},
+		{
+			"one namespace",
+			func(l *templates.List) {
+				l.Query.Namespaces = []string{"big"}
+			},
+			[]string{`value="big"`},
+			[]string{">Namespace</a></th>"},
+		},
+		{
+			"several namespaces",
+			func(l *templates.List) {
+				l.Query.Namespaces = []string{"a", "b"}
+			},
+			[]string{`value="a,b"`, ">Namespace</a></th>"},
+			nil,
+		},
+		{
+			"a time is no link",
+			func(l *templates.List) {
+				l.Columns[0] = templates.Column{Name: "Last Seen", Relative: true}
+			},
+			[]string{`href="/o/core/v1/pods/big/web-1">Running</a>`},
+			nil,
+		},
+		{
+			"sorted",
+			func(l *templates.List) {
+				l.Query.Sort = "-status"
+			},
+			[]string{`aria-sort="descending" data-column="1"`},
+			[]string{`aria-sort="ascending"`},
+		},
+		{
+			"unknown count is not zero",
+			func(l *templates.List) {
+				l.Total = nil
+			},
+			[]string{"first 3</span>"},
+			[]string{`class="count">0<`},
+		},
+		{
+			"empty",
+			func(l *templates.List) {
+				l.Rows, l.Total = nil, &none
+			},
+			[]string{"No pods", "The cluster holds none now"},
+			nil,
+		},
+		{
+			"nothing matches",
+			func(l *templates.List) {
+				l.Rows, l.Total, l.Query.Q = nil, &none, "x"
+			},
+			[]string{"No pods match", "Show all pods"},
+			nil,
+		},
+		{
+			"forbidden",
+			func(l *templates.List) {
+				l.Rows, l.Total, l.State = nil, nil, templates.State{State: "forbidden", Reason: "anna may not"}
+			},
+			[]string{
+				"You may not list pods",
+				"anna may not",
+				"Choose a namespace that you may read, or ask for the right",
+				`class="count"></span>`,
+			},
+			[]string{"No pods", "first 0", "wherever"},
+		},
+		{
+			"forbidden, and of no namespace",
+			func(l *templates.List) {
+				l.Rows, l.Total, l.State, l.Namespaced =
+					nil, nil, templates.State{State: "forbidden", Reason: "anna may not"}, false
+			},
+			[]string{"<p>Ask for the right to list and watch them.</p>"},
+			[]string{"Choose a namespace"},
+		},
+		{
+			"forbidden where it was chosen",
+			func(l *templates.List) {
+				l.Rows, l.Total, l.State, l.Query.Namespaces =
+					nil, nil, templates.State{State: "forbidden", Reason: "anna may not"}, []string{"payments"}
+			},
+			[]string{
+				"<p>Ask for the right to list and watch them, or</p><p><a href=\"/r/core/v1/pods\">Show pods " +
+					"wherever you may list them</a></p>",
+			},
+			[]string{"Choose a namespace"},
+		},
+		{
+			"forbidden to a guest",
+			func(l *templates.List) {
+				l.Rows, l.Total, l.State, l.Guest =
+					nil, nil, templates.State{State: "forbidden", Reason: "not shared"}, &templates.Guest{}
+			},
+			[]string{"You may not list pods", "<p>not shared</p>"},
+			[]string{"the right", "Choose a namespace", "wherever"},
+		},
+		{
+			"forbidden to a guest who chose",
+			func(l *templates.List) {
+				l.Rows, l.Total, l.State, l.Guest =
+					nil, nil, templates.State{State: "forbidden", Reason: "not shared"}, &templates.Guest{}
+				l.Query.Namespaces = []string{"payments"}
+			},
+			[]string{"Show pods wherever you may list them"},
+			[]string{"the right"},
+		},
 		{"forbidden by now", func(l *templates.List) {
 			l.Rows, l.Total, l.State = nil, &none, templates.State{State: "forbidden"}
 		}, []string{`class="count"></span>`}, nil},
 		{"failed", func(l *templates.List) {
 			l.Rows, l.Total, l.State = nil, nil, templates.State{State: "failed", Reason: "no route"}
 		}, []string{"Reading pods failed", "no route", `class="count"></span>`}, nil},
-		{"stale and empty", func(l *templates.List) {
-			l.Rows, l.Total, l.State = nil, &none, templates.State{State: "stale", Since: "2026-11-21T10:00:00Z", Reason: "connection refused"}
-		}, []string{"No pods known", "<p>Stale since 2026-11-21T10:00:00Z: connection refused. There were none when they were last read, which may have changed since.</p>", "Look again"}, []string{"holds none now"}},
-		{"stale, and nothing matches", func(l *templates.List) {
-			l.Rows, l.Total, l.State, l.Query.Q = nil, &none, templates.State{State: "stale"}, "x"
-		}, []string{"No pods known", "<p>Stale. None fitted the namespaces and filters chosen when they were last read, which may have changed since.</p>", "Show all pods"}, []string{"No pods match"}},
-		{"some namespaces", func(l *templates.List) { l.State.Namespaces = []string{"big", "shop"} }, []string{`class="covered">Only big, shop: you may not list the others.</p>`}, nil},
+		{
+			"stale and empty",
+			func(l *templates.List) {
+				l.Rows, l.Total, l.State = nil, &none, templates.State{
+					State: "stale", Since: "2026-11-21T10:00:00Z", Reason: "connection refused",
+				}
+			},
+			[]string{
+				"No pods known",
+				"<p>Stale since 2026-11-21T10:00:00Z: connection refused. There were none when they were last read, " +
+					"which may have changed since.</p>",
+				"Look again",
+			},
+			[]string{"holds none now"},
+		},
+		{
+			"stale, and nothing matches",
+			func(l *templates.List) {
+				l.Rows, l.Total, l.State, l.Query.Q = nil, &none, templates.State{State: "stale"}, "x"
+			},
+			[]string{
+				"No pods known",
+				"<p>Stale. None fitted the namespaces and filters chosen when they were last read, which may have " +
+					"changed since.</p>",
+				"Show all pods",
+			},
+			[]string{"No pods match"},
+		},
+		{
+			"some namespaces",
+			func(l *templates.List) {
+				l.State.Namespaces = []string{"big", "shop"}
+			},
+			[]string{`class="covered">Only big, shop: you may not list the others.</p>`},
+			nil,
+		},
 		{"some namespaces, for another reason", func(l *templates.List) {
 			l.State.Namespaces, l.State.Reason = []string{"shop"}, "a <b> is away"
 		}, []string{`class="covered">Only shop: a &lt;b&gt; is away</p>`}, nil},
 		{"all namespaces", func(*templates.List) {}, []string{`class="covered" hidden></p>`}, nil},
-		{"some namespaces, and empty", func(l *templates.List) {
-			l.Rows, l.Total, l.State.Namespaces = nil, &none, []string{"shop"}
-		}, []string{`class="covered" hidden></p>`, "<p>Only shop: you may not list the others. The first one appears"}, []string{"The cluster holds none"}},
+		{
+			"some namespaces, and empty",
+			func(l *templates.List) {
+				l.Rows, l.Total, l.State.Namespaces = nil, &none, []string{"shop"}
+			},
+			[]string{`class="covered" hidden></p>`, "<p>Only shop: you may not list the others. The first one appears"},
+			[]string{"The cluster holds none"},
+		},
 		{"some namespaces, and nothing matches", func(l *templates.List) {
 			l.Rows, l.Total, l.State.Namespaces, l.Query.Q = nil, &none, []string{"shop"}, "x"
 		}, []string{"filters chosen. Only shop: you may not list the others."}, nil},
-		{"no such columns", func(l *templates.List) {
-			l.Query.Sort, l.Query.Columns = "-Colour", []string{"a<b", "node", "Weight"}
-		}, []string{`class="covered">There is no column “colour” to sort by, and none “a&lt;b” or “weight” to show; there are namespace, name, status, restarts, node.</p>`, `>web-1</a>`, "node-1"}, nil},
-		{"no such column to show, in some namespaces", func(l *templates.List) {
-			l.Query.Columns, l.State.Namespaces = []string{"weight"}, []string{"shop"}
-		}, []string{`class="covered">There is no column “weight” to show; there are namespace, name, status, restarts, node. Only shop: you may not`}, nil},
-		{"a namespace that is not there", func(l *templates.List) {
-			l.Query.Namespaces, l.Namespaces, l.Known.State = []string{"big", "nope", "none"}, []string{"big", "shop"}, "live"
-		}, []string{`class="covered">There is no namespace nope or none.</p>`}, nil},
-		{"a namespace that was not there", func(l *templates.List) {
-			l.Query.Namespaces, l.Namespaces, l.Known = []string{"big", "nope"}, []string{"big"}, templates.State{State: "stale", Since: "2026-11-21T10:00:00Z"}
-		}, []string{`class="covered">There was no namespace nope at 2026-11-21T10:00:00Z.</p>`}, nil},
-		{"a namespace that was not there, while they are read", func(l *templates.List) {
-			l.Query.Namespaces, l.Namespaces, l.Known = []string{"big", "nope"}, []string{"big"}, templates.State{State: "syncing", Since: "2026-11-21T10:00:00Z"}
-		}, []string{`class="covered">There was no namespace nope when it was last known.</p>`}, nil},
-		{"namespaces that are not known", func(l *templates.List) { l.Query.Namespaces = []string{"big", "nope"} }, []string{`class="covered" hidden`}, nil},
-		{"such columns", func(l *templates.List) { l.Query.Sort, l.Query.Columns = "namespace", []string{"wide"} }, []string{`class="covered" hidden`}, nil},
+		{
+			"no such columns",
+			func(l *templates.List) {
+				l.Query.Sort, l.Query.Columns = "-Colour", []string{"a<b", "node", "Weight"}
+			},
+			[]string{
+				`class="covered">There is no column “colour” to sort by, and none “a&lt;b” or “weight” to show; ` +
+					`there are namespace, name, status, restarts, node.</p>`,
+				`>web-1</a>`,
+				"node-1",
+			},
+			nil,
+		},
+		{
+			"no such column to show, in some namespaces",
+			func(l *templates.List) {
+				l.Query.Columns, l.State.Namespaces = []string{"weight"}, []string{"shop"}
+			},
+			[]string{
+				`class="covered">There is no column “weight” to show; there are namespace, name, status, restarts, ` +
+					`node. Only shop: you may not`,
+			},
+			nil,
+		},
+		{
+			"a namespace that is not there",
+			func(l *templates.List) {
+				l.Query.Namespaces, l.Namespaces, l.Known.State =
+					[]string{"big", "nope", "none"}, []string{"big", "shop"}, "live"
+			},
+			[]string{`class="covered">There is no namespace nope or none.</p>`},
+			nil,
+		},
+		{
+			"a namespace that was not there",
+			func(l *templates.List) {
+				l.Query.Namespaces, l.Namespaces, l.Known = []string{"big", "nope"}, []string{"big"}, templates.State{
+					State: "stale", Since: "2026-11-21T10:00:00Z",
+				}
+			},
+			[]string{`class="covered">There was no namespace nope at 2026-11-21T10:00:00Z.</p>`},
+			nil,
+		},
+		{
+			"a namespace that was not there, while they are read",
+			func(l *templates.List) {
+				l.Query.Namespaces, l.Namespaces, l.Known = []string{"big", "nope"}, []string{"big"}, templates.State{
+					State: "syncing", Since: "2026-11-21T10:00:00Z",
+				}
+			},
+			[]string{`class="covered">There was no namespace nope when it was last known.</p>`},
+			nil,
+		},
+		{
+			"namespaces that are not known",
+			func(l *templates.List) {
+				l.Query.Namespaces = []string{"big", "nope"}
+			},
+			[]string{`class="covered" hidden`},
+			nil,
+		},
+		{
+			"such columns",
+			func(l *templates.List) {
+				l.Query.Sort, l.Query.Columns = "namespace", []string{"wide"}
+			},
+			[]string{`class="covered" hidden`},
+			nil,
+		},
 		{"syncing", func(l *templates.List) {
 			l.Rows, l.Total, l.State = nil, nil, templates.State{State: "syncing", Count: new(3400)}
 		}, []string{"Reading pods", "Syncing, 3,400 so far", `class="count"></span>`}, []string{"No pods"}},
-		{"a bad selector", func(l *templates.List) {
-			l.State, l.Problem = templates.State{}, &templates.Problem{Status: 400, Title: "The selector cannot be read"}
-		}, []string{"The selector cannot be read"}, []string{"Not read yet"}},
+		{
+			"a bad selector",
+			func(l *templates.List) {
+				l.State, l.Problem =
+					templates.State{}, &templates.Problem{Status: 400, Title: "The selector cannot be read"}
+			},
+			[]string{"The selector cannot be read"},
+			[]string{"Not read yet"},
+		},
 		{"not read yet", func(l *templates.List) { l.State = templates.State{} }, []string{"Not read yet"}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -185,11 +432,12 @@ func TestListPage(t *testing.T) {
 	}
 }
 
-// A hostile cluster fills every text of every page with markup; none of it may
-// come out as markup, and no page may hold inline code or styles.
+// A hostile cluster fills every text of every page with markup. The pages must escape all of it, and must not contain
+// inline scripts or styles.
 func TestTextIsText(t *testing.T) {
 	const hostile = `"><script>alert(1)</script><img src=x onerror=alert(1)>' onclick='x`
-	list, object, compare, status, failure := templates.List{}, templates.Object{}, templates.Compare{}, templates.Status{}, templates.Failure{}
+	list, object, compare, status, failure :=
+		templates.List{}, templates.Object{}, templates.Compare{}, templates.Status{}, templates.Failure{}
 	for _, v := range []any{&list, &object, &compare, &status, &failure} {
 		poison(reflect.ValueOf(v).Elem(), hostile)
 	}
@@ -197,11 +445,14 @@ func TestTextIsText(t *testing.T) {
 	noRows.Rows, there.Problem = nil, nil
 	inline := regexp.MustCompile(`(?i)<script>|<img|<[^>]*\s(style|on[a-z]+)=|javascript:`)
 	for name, page := range map[string]templ.Component{
-		"list": templates.ListPage(list), "empty list": templates.ListPage(noRows), "object": templates.ObjectPage(there), "no object": templates.ObjectPage(object), "compare": templates.ComparePage(compare), "status": templates.StatusPage(status), "problem": templates.ProblemPage(failure),
+		"list": templates.ListPage(list), "empty list": templates.ListPage(noRows),
+		"object": templates.ObjectPage(there), "no object": templates.ObjectPage(object),
+		"compare": templates.ComparePage(compare), "status": templates.StatusPage(status),
+		"problem": templates.ProblemPage(failure),
 	} {
 		t.Run(name, func(t *testing.T) {
 			html := render(t, page)
-			// Within quotes the payload may stand, so quoted text is left out.
+			// The payload may appear in quoted attribute values, so the search ignores them.
 			bare := regexp.MustCompile(`"[^"]*"`).ReplaceAllString(html, `""`)
 			if found := inline.FindString(bare); found != "" {
 				t.Errorf("the page holds %q", found)
@@ -213,7 +464,7 @@ func TestTextIsText(t *testing.T) {
 	}
 }
 
-// poison sets every string in v, and gives every slice an element and every pointer a value.
+// poison sets every string in v to text. It gives every slice one element and every pointer a value.
 func poison(v reflect.Value, text string) {
 	switch v.Kind() {
 	case reflect.String:
@@ -228,7 +479,7 @@ func poison(v reflect.Value, text string) {
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
 		poison(v.Elem(), text)
-	default: // Numbers and truth values hold no text.
+	default: // Numbers and booleans contain no text.
 	}
 }
 
@@ -251,19 +502,38 @@ func TestGroups(t *testing.T) {
 		}
 		got = append(got, strings.TrimSpace(strings.Join(append(line, g.Problem), " ")))
 	}
-	want := []string{"Workloads: pods deployments", "Config: secrets", "Cluster: nodes", "cert-manager.io: certificates issuers half", "example.com: widgets", "metrics.k8s.io: away"}
+	want := []string{
+		"Workloads: pods deployments",
+		"Config: secrets",
+		"Cluster: nodes",
+		"cert-manager.io: certificates issuers half",
+		"example.com: widgets",
+		"metrics.k8s.io: away",
+	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("groups = %q\nwant %q", got, want)
 	}
 }
 
-// A guest's page names what is shared, and leads nowhere else.
+// A guest's page shows what the link shares, and does not link to anything else.
 func TestGuestPage(t *testing.T) {
 	kind := func(resource string) templates.Kind {
-		return templates.Kind{Ref: "core/v1/" + resource, Href: "/r/core/v1/" + resource, Group: "core", Kind: resource, Resource: resource}
+		return templates.Kind{
+			Ref:      "core/v1/" + resource,
+			Href:     "/r/core/v1/" + resource,
+			Group:    "core",
+			Kind:     resource,
+			Resource: resource,
+		}
 	}
 	const picker = `popover hidden>`
-	guest := &templates.Guest{Expires: "2026-11-21T14:03:00Z", Start: "/r/core/v1/pods?ns=a", Leave: "/share/leave", Note: "<b>for Anna</b>", Parts: `[{"resource":"core/v1/pods"}]`}
+	guest := &templates.Guest{
+		Expires: "2026-11-21T14:03:00Z",
+		Start:   "/r/core/v1/pods?ns=a",
+		Leave:   "/share/leave",
+		Note:    "<b>for Anna</b>",
+		Parts:   `[{"resource":"core/v1/pods"}]`,
+	}
 	for _, test := range []struct {
 		name  string
 		kinds []templates.Kind
@@ -272,16 +542,26 @@ func TestGuestPage(t *testing.T) {
 		not   []string
 	}{
 		{"one kind", []templates.Kind{kind("pods")}, false, []string{
-			"Shared with you, read-only", `datetime="2026-11-21T14:03:00Z">2026-11-21 14:03 UTC</time>`, "&lt;b&gt;for Anna&lt;/b&gt;", `action="/share/leave"`, `href="/r/core/v1/pods?ns=a"`, picker, "data-shared", `name="referrer"`,
+			"Shared with you, read-only", `datetime="2026-11-21T14:03:00Z">2026-11-21 14:03 UTC</time>`,
+			"&lt;b&gt;for Anna&lt;/b&gt;", `action="/share/leave"`, `href="/r/core/v1/pods?ns=a"`, picker,
+			"data-shared", `name="referrer"`,
 		}, []string{"/status", ">Share<", "<b>for", "Log out"}},
-		{"several kinds", []templates.Kind{kind("pods"), kind("services")}, false, []string{"Shared with you"}, []string{"/status", picker}},
+		{
+			"several kinds",
+			[]templates.Kind{kind("pods"), kind("services")},
+			false,
+			[]string{"Shared with you"},
+			[]string{"/status", picker},
+		},
 		{"one object, and its events", []templates.Kind{kind("pods"), kind("events")}, true, []string{picker}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			page := pods()
 			own := *guest
 			own.One = test.one
-			page.Frame = templates.Frame{Title: "pods", Guest: &own, Groups: []templates.Group{{Name: "Workloads", Kinds: test.kinds}}}
+			page.Frame = templates.Frame{
+				Title: "pods", Guest: &own, Groups: []templates.Group{{Name: "Workloads", Kinds: test.kinds}},
+			}
 			got := render(t, templates.ListPage(page))
 			for _, want := range test.want {
 				if !strings.Contains(got, want) {
@@ -295,13 +575,16 @@ func TestGuestPage(t *testing.T) {
 			}
 		})
 	}
-	crumbs := templates.Object{Frame: templates.Frame{Guest: &templates.Guest{One: true}}, Crumbs: []templates.Crumb{{Text: "pods", Href: "/r/core/v1/pods"}, {Text: "web-1"}}}
+	crumbs := templates.Object{
+		Frame:  templates.Frame{Guest: &templates.Guest{One: true}},
+		Crumbs: []templates.Crumb{{Text: "pods", Href: "/r/core/v1/pods"}, {Text: "web-1"}},
+	}
 	if got := render(t, templates.ObjectPage(crumbs)); strings.Contains(got, `href="/r/core/v1/pods"`) {
 		t.Error("where one object is shared its page leads to a list")
 	}
 }
 
-// Without script an object leads to its comparison; a guest may compare nothing.
+// Without script, an object's page links to the comparison of the object. The pages of guests have no such link.
 func TestObjectLeadsToItsComparison(t *testing.T) {
 	object := templates.Object{Compare: "/compare?a=core%2Fv1%2Fnodes%2F_%2Fa"}
 	const link = `<a class="unscripted" href="/compare?a=core%2Fv1%2Fnodes%2F_%2Fa">`
@@ -314,28 +597,39 @@ func TestObjectLeadsToItsComparison(t *testing.T) {
 	}
 }
 
-// What guests are told nothing of is not told as none.
+// A guest's status page contains no rows. The page must not claim that nothing is watched.
 func TestStatusOfGuests(t *testing.T) {
 	page := templates.Status{Held: "0 B held, without a limit"}
-	if got := render(t, templates.StatusPage(page)); !strings.Contains(got, "Nothing is watched") || !strings.Contains(got, page.Held) {
+	if got := render(t, templates.StatusPage(page)); !strings.Contains(got, "Nothing is watched") ||
+		!strings.Contains(got, page.Held) {
 		t.Errorf("where nothing is watched the page says %s", got)
 	}
 	page.Guest = &templates.Guest{}
-	if got := render(t, templates.StatusPage(page)); !strings.Contains(got, "not shared with you") || strings.Contains(got, "Nothing is watched") || strings.Contains(got, page.Held) {
+	if got := render(t, templates.StatusPage(page)); !strings.Contains(got, "not shared with you") ||
+		strings.Contains(got, "Nothing is watched") || strings.Contains(got, page.Held) {
 		t.Errorf("a guest is told %s", got)
 	}
 }
 
-// What a kiosk leads to is one, with base path and without.
+// The links of a page in kiosk mode lead to pages in kiosk mode, below the base path. Links to the API get no kiosk
+// parameter. Other pages do not contain the parameter.
 func TestKiosk(t *testing.T) {
 	page := pods()
 	page.Next = "/r/core/v1/pods?from=100"
 	page.Exports = []templates.Export{{Href: "/api/v1/snapshot/core/v1/pods?format=csv"}}
 	var b strings.Builder
-	if err := templates.ListPage(page).Render(templates.InKiosk(templates.Under(t.Context(), "/base")), &b); err != nil {
+	if err := templates.ListPage(page).Render(
+		templates.InKiosk(templates.Under(t.Context(), "/base")), &b,
+	); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{" data-kiosk", `href="/base/o/core/v1/pods/big/web-1?kiosk=1"`, `href="/base/r/core/v1/pods?from=100&amp;kiosk=1"`, `name="kiosk" value="1"`, `href="/base/api/v1/snapshot/core/v1/pods?format=csv"`} {
+	for _, want := range []string{
+		" data-kiosk",
+		`href="/base/o/core/v1/pods/big/web-1?kiosk=1"`,
+		`href="/base/r/core/v1/pods?from=100&amp;kiosk=1"`,
+		`name="kiosk" value="1"`,
+		`href="/base/api/v1/snapshot/core/v1/pods?format=csv"`,
+	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("the page has no %s", want)
 		}

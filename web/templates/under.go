@@ -7,11 +7,11 @@ import (
 	"github.com/a-h/templ"
 )
 
-// baseKey is where a context has the path that all addresses are under.
+// baseKey is the context key of the base path.
 type baseKey struct{}
 
-// Under returns a context in which a page is rendered whose addresses are all
-// under a path, as in "/glasshouse". The view models name routes without it.
+// Under returns a context for rendering pages whose URLs all start with a base path, for example "/glasshouse". The
+// routes in the view models do not include the base path.
 func Under(ctx context.Context, base string) context.Context {
 	return context.WithValue(ctx, baseKey{}, base)
 }
@@ -21,11 +21,11 @@ func base(ctx context.Context) string {
 	return base
 }
 
-// kioskKey is where a context says that the page is a kiosk.
+// kioskKey is the context key of kiosk mode.
 type kioskKey struct{}
 
-// InKiosk returns a context in which a page is rendered for a screen on a wall:
-// what is shown and nothing around it, as on all pages that it leads to.
+// InKiosk returns a context for rendering a page in kiosk mode, for a wall display. The page has no controls around its
+// content, and its links lead to pages in kiosk mode.
 func InKiosk(ctx context.Context) context.Context {
 	return context.WithValue(ctx, kioskKey{}, true)
 }
@@ -35,7 +35,8 @@ func kiosk(ctx context.Context) bool {
 	return is
 }
 
-// under is the address of a route.
+// under returns the sanitized URL of a route: with the base path, and with the kiosk parameter in kiosk mode. Static
+// files and the API get no kiosk parameter. A URL that is not a route only is sanitized.
 func under(ctx context.Context, route string) templ.SafeURL {
 	if !strings.HasPrefix(route, "/") {
 		return templ.URL(route)
@@ -46,7 +47,7 @@ func under(ctx context.Context, route string) templ.SafeURL {
 	return templ.URL(base(ctx) + route)
 }
 
-// KioskOf is the route of a page as a kiosk, of that of the page.
+// KioskOf returns the route of a page in kiosk mode, for the route of the page.
 func KioskOf(route string) string {
 	if strings.Contains(route, "?") {
 		return route + "&kiosk=1"

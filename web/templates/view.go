@@ -1,63 +1,62 @@
-// Package templates holds the pages. Each page takes one typed view model,
-// which this file defines; the models are plain values without behaviour, are
-// filled by internal/web, and hold text that is ready to be shown. Nothing in
-// them is trusted: templ escapes every field, and only the fields named Href,
-// Script, Style and Icon become addresses.
+// Package templates contains the HTML pages. Each page renders one typed view model. This file defines most models. The
+// models are plain values without methods. Package internal/web fills them with text that is ready to be shown. Nothing
+// in them is trusted: templ escapes every field, and templ.URL sanitizes every URL that becomes a link or a form
+// action.
 //
-// A table row's markup exists once, in row.templ. static/src/row.ts builds the
-// same elements in the browser; testdata/rows.html holds both to it.
+// The server's markup of a table row is in row.templ only. static/src/row.ts builds the same elements in the browser.
+// Tests compare both with testdata/rows.html.
 package templates
 
-// Frame is what every page has around its content.
+// Frame contains everything that a page shows around its content.
 type Frame struct {
-	Title   string // of the document, without the product's name
+	Title   string // the document title, without the product name
 	Assets  Assets
-	Version string // of this program, as "v0.1.0"; empty is not shown
-	Cluster string // the context's or cluster's name; empty is not shown
-	ID      string // tells the cluster from others
-	// Contexts is where another one is chosen; empty where there is nothing to choose.
+	Version string // of this program, for example "v0.1.0"; empty: not shown
+	Cluster string // the name of the context or cluster; empty: not shown
+	ID      string // distinguishes the cluster from others
+	// Contexts is the route of the page that switches the cluster; empty if the viewer cannot switch.
 	Contexts string
 	Groups   []Group
 	Look     Look
-	User     string // who looks; empty where nobody is asked
-	Logout   string // where who looks logs out; empty where nobody logs in
-	Banner   string // what everybody is to know who looks; empty for nothing
-	Open     bool   // nobody is asked who they are: whoever comes sees all that there is
-	Guest    *Guest // whom something is shared with; nil for who looks by a right of their own
+	User     string // the name of the viewer; empty if the viewer is not identified
+	Logout   string // the URL of the logout form; empty if users do not log in
+	Banner   string // a notice for all viewers; empty: none
+	Open     bool   // there is no login: every client sees everything that the server shows
+	Guest    *Guest // the share link that the viewer uses; nil for viewers with permissions of their own
 }
 
-// Look is how a person likes pages to look; the script keeps it in a cookie.
+// Look contains a viewer's display preferences. The script stores them in a cookie.
 type Look struct {
-	Theme   string // "light" or "dark"; empty is the system's
-	Density string // "compact" or "roomy"; empty is between them
+	Theme   string // "light" or "dark"; empty: the theme of the system
+	Density string // "compact" or "roomy"; empty: medium
 }
 
-// Export is a link to what the page shows, in a format.
+// Export is a link that downloads the complete result of the page's query in one format.
 type Export struct {
 	View   string // "rows" or "objects"
-	Format string // "csv"
+	Format string // "csv", "json", "ndjson" or "yaml"
 	Text   string // "Rows as CSV"
 	Href   string
 }
 
-// Assets are the addresses of the embedded files, with their content hash.
+// Assets contains the URLs of the embedded files. Each URL includes a hash of the content.
 type Assets struct {
 	Script string   // "/static/app.js?v=.."
 	Style  string   // "/static/app.css?v=.."
 	Icon   string   // "/static/favicon.svg?v=.."
-	Parts  []string // Of the script.
+	Parts  []string // the chunks that the script imports, to be preloaded
 }
 
-// Group is one section of the resource picker. Groups makes them.
+// Group is one section of the resource picker. Sections.Groups creates it.
 type Group struct {
 	Name    string // "Workloads", or the API group for custom resources
-	Kinds   []Kind // may be empty where Problem says why
+	Kinds   []Kind // may be empty if Problem is set
 	Problem string // why discovery could not read this API group; empty if it could
 }
 
-// Kind is one line of the resource picker.
+// Kind is one resource in the resource picker.
 type Kind struct {
-	Ref        string // "core/v1/pods": how the wire and the paths name it
+	Ref        string // "core/v1/pods", as in the API and in paths
 	Href       string // "/r/core/v1/pods"
 	Group      string // "core", "apps", "example.com"
 	Kind       string // "Pod"
@@ -65,46 +64,46 @@ type Kind struct {
 	Namespaced bool
 	ShortNames []string
 	Categories []string
-	Count      *int   // objects held; nil when it is not being watched, which is not zero
-	State      string // as in State.State; empty when it is not being watched
+	Count      *int   // objects in memory; nil if the resource is not watched, because that does not mean zero
+	State      string // as in State.State; empty if the resource is not watched
 	Reason     string // why it is forbidden, stale or failed
-	Namespaces int    // how many are watched; 0 for all
-	Selected   bool   // it is the kind that the page shows
+	Namespaces int    // number of watched namespaces; 0: all
+	Selected   bool   // the page shows this resource
 }
 
-// State is what is known of the freshness of a kind.
+// State describes how current the data of a resource is.
 type State struct {
-	State  string // "syncing", "live", "stale", "forbidden", "absent" or "failed"
-	Since  string // RFC 3339; empty when unknown
+	State  string // "syncing", "live", "stale", "forbidden", "absent" or "failed"; empty: not read yet
+	Since  string // RFC 3339; empty: unknown
 	Reason string
-	Count  *int // objects received so far, while syncing,
-	Total  *int // of about so many; nil when unknown
-	// Namespaces are those covered, where not all that were asked for are.
+	Count  *int // objects received so far, while syncing
+	Total  *int // the estimated total, while syncing; nil: unknown
+	// Namespaces are the covered ones, if the query asks for more; otherwise empty.
 	Namespaces []string
 }
 
-// Query is the view that the address asks for, echoed into the form.
+// Query contains the parameters of the page's URL, which the form shows again.
 type Query struct {
 	Namespaces []string // empty: all
 	Q          string   // text filter
 	Labels     string   // label selector
-	Sort       string   // a column's name, lower case, "-" before it to reverse
-	Columns    []string // names, lower case, of those to show; empty: the usual; "wide": all
+	Sort       string   // a column name in lower case; a leading "-" reverses the order
+	Columns    []string // names of the columns to show, in lower case; empty: the usual ones; "wide": all
 }
 
-// Column is one column of the cluster's own table, in the wire's order.
+// Column is one column of the API server's Table. List.Columns has the order of the Table.
 type Column struct {
 	Name     string
-	Priority int // above 0: not among the usual
-	Relative bool
-	Sort     string // the address of the list sorted by it, or otherwise if it is so now
+	Priority int    // above 0: not one of the usual columns
+	Relative bool   // the cells contain times, shown as elapsed time
+	Sort     string // the route for the column's next sort order: ascending, descending, unsorted
 }
 
 // Cell is one cell of a row.
 type Cell struct {
 	Text string // as shown: "4m", "3 (5m ago)", "Running"
-	Wire string // relative columns only: the wire's text, with RFC 3339 in it
-	Tone string // how it stands out: "bad", "warn" or not at all
+	Wire string // the text with timestamps as RFC 3339, from which the script updates Text; only in relative columns
+	Tone string // the severity: "bad", "warn" or empty
 }
 
 // Row is one object in a table. len(Cells) equals len(List.Columns).
@@ -115,39 +114,39 @@ type Row struct {
 	Cells     []Cell
 }
 
-// List is the page of one kind: the first rows, complete without script.
+// List is the page of one resource. It shows the rows From and following, and works without script.
 type List struct {
 	Frame
 	Ref        string // "core/v1/pods"
 	Kind       string // "Pod"
 	Resource   string // "pods"
-	Href       string // "/r/core/v1/pods", the form's target
+	Href       string // "/r/core/v1/pods"; the form leads there
 	Namespaced bool
 	Columns    []Column
-	// SortNamespace is as Column.Sort.
+	// SortNamespace is Column.Sort for the namespace column.
 	SortNamespace string
-	Rows          []Row    // some of those that the query asks for
-	From          int      // how many come before these
-	Previous      string   // the address of the rows before; empty without any
-	Next          string   // and of those after
-	Total         *int     // how many the query asks for; nil when unknown
-	Limit         int      // how many rows the script may hold
+	Rows          []Row    // the rows of this page, out of the result of the query
+	From          int      // number of rows before these
+	Previous      string   // the route of the rows before these; empty: none
+	Next          string   // the route of the rows after these; empty: none
+	Total         *int     // number of rows in the result of the query; nil: unknown
+	Limit         int      // maximum number of rows in the script's memory
 	At            string   // RFC 3339: when these rows were read
-	Namespaces    []string // those of the cluster, offered by the namespace box; may be empty
-	Known         State    // how well those are
+	Namespaces    []string // all namespaces of the cluster, for the namespace box; empty: unknown
+	Known         State    // how current Namespaces is
 	State         State
 	Query         Query
 	Exports       []Export
-	Carried       []Parameter // what else is shown, which the form keeps
-	Usual         string      // the address of the list with the usual columns
-	Opened        Step        // the object that the script shows beside the rows; its page
-	Problem       *Problem    // shown instead of the rows, as for a bad label selector
+	Carried       []Parameter // other parameters of the page's URL, which the form keeps
+	Usual         string      // the route of the list with the usual columns
+	Opened        Step        // the page of the object that the script shows beside the rows; without Href: none
+	Problem       *Problem    // shown in place of the rows, for example for an invalid label selector
 }
 
-// Parameter is one of an address.
+// Parameter is one query parameter of a URL.
 type Parameter struct{ Name, Value string }
 
-// Crumb is one step of the way to an object; the last one has no Href.
+// Crumb is one element of the breadcrumbs of an object page. The last one has no Href.
 type Crumb struct {
 	Text string
 	Href string
@@ -162,90 +161,89 @@ type Object struct {
 	Namespace string // empty for a cluster-scoped object
 	Name      string
 	Crumbs    []Crumb
-	Compare   string // the address where it is compared with another
-	YAML      string // empty while it is not known; Problem then says why
+	Compare   string // the route of the page that compares this object; empty: none
+	YAML      string // empty if the object cannot be read; Problem then contains the reason
 	Problem   *Problem
 	State     State
-	At        string // RFC 3339: when it was read
+	At        string // RFC 3339: when the object was read
 }
 
-// Compare is the page of two objects.
+// Compare is the page that compares two objects.
 type Compare struct {
 	Frame
 	A, B   Side
-	Others []Step   // what A may be compared with, where there is no B
-	Hide   []string // what the script leaves out of both
+	Others []Step   // suggestions for B, if B is empty
+	Hide   []string // the differences that the script ignores
 }
 
-// Side is one of the objects that are compared. Without a Ref nothing more is
-// known than the Text.
+// Side is one of the two compared objects. If Ref is empty, only Text and Problem can be set.
 type Side struct {
-	Text      string // as it was asked for, "core/v1/pods/big/web-1"; may be empty
+	Text      string // as the URL names it: "core/v1/pods/big/web-1"; may be empty
 	Ref       string
 	Kind      string
 	Resource  string
 	Namespace string // empty for a cluster-scoped object
 	Name      string
-	Href      string // its own page
+	Href      string // the route of the object's page
 	YAML      string
-	State     State    // stale where the YAML is from before; nothing otherwise
-	Problem   *Problem // why there is no YAML
+	State     State    // set if YAML may be out of date, otherwise zero
+	Problem   *Problem // the reason why there is no YAML
 }
 
-// Status is the page of what is watched, how well, and what it costs.
+// Status is the status page: what is watched, how current it is, and how much memory it uses.
 type Status struct {
 	Frame
-	At     string // RFC 3339: when it was read
-	Held   string // how much memory, of how much
+	At     string // RFC 3339: when the status was read
+	Held   string // the memory in use and its limit, as text
 	Scopes []Scope
 }
 
-// Scope is one line of the status page: a resource, or a part of it, that is
-// watched. len(Cells) is that of the columns after the state.
+// Scope is one row of the status page: a watched resource, or a watched part of it. Cells has one element for each
+// column after the state.
 type Scope struct {
-	Href     string // of the page that shows it
+	Href     string // the route of the resource's list
 	Resource string // "pods"
 	Group    string // "core/v1"
 	Scope    string // "all", a namespace, or a field selector
 	State    string // as in State.State
-	Status   Cell   // the state in words: "Live for 5m"
-	Reason   string // why it is not live; empty if it is
+	Status   Cell   // the state as text: "Live for 5m"
+	Reason   string // why the state is not live; empty if it is
 	Cells    []Cell
 }
 
-// Problem is an RFC 9457 problem in words.
+// Problem is an RFC 9457 problem document, for display.
 type Problem struct {
 	Status int
 	Title  string
 	Detail string
-	Next   []Step // what to do now
+	Next   []Step // suggestions for the user
 }
 
-// Step is one thing to do next; Href may be empty.
+// Step is a suggestion for the user: a link, or only text if Href is empty.
 type Step struct {
 	Text string
 	Href string
 }
 
-// Contexts is the page on which another cluster is chosen.
+// Contexts is the page on which a user switches to another context of the kubeconfig.
 type Contexts struct {
 	Frame
 	Contexts []Context
-	Present  string // The name of the one that is shown.
-	Why      string // it could not be; empty where it was not tried
+	Present  string // name of the active context
+	Why      string // why the last switch failed, or why the contexts cannot be read; empty if neither
 }
 
-// Context is one of the kubeconfig's.
+// Context is one context of the kubeconfig.
 type Context struct {
 	Name      string
 	Cluster   string
 	User      string
-	Namespace string // empty for none
+	Namespace string // empty: none
 }
 
 // Failure is the page of a request that has no other page.
 type Failure struct {
 	Frame
 	Problem Problem
-	Ref     string // of a kind that the cluster does not serve, and which is waited for; empty for none
+	Ref     string // the resource that the cluster does not serve, and that the script waits for; empty: none
 }

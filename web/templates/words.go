@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Digits puts commas into a count: 10,020.
+// Digits formats a count with thousands separators: 10,020.
 func Digits(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
@@ -19,7 +19,7 @@ func Digits(n int) string {
 	return s
 }
 
-// number is a count, or nothing where it is unknown.
+// number formats a count. It returns an empty text for an unknown count.
 func number(n *int) string {
 	if n == nil {
 		return ""
@@ -27,10 +27,11 @@ func number(n *int) string {
 	return Digits(*n)
 }
 
-// wide reports whether all columns are on the page.
+// wide reports whether the page shows all columns.
 func wide(q Query) bool { return len(q.Columns) == 1 && q.Columns[0] == "wide" }
 
-// shown reports whether a column is on the page: the one of the name always is.
+// shown reports whether the page shows a column. If the query names columns, the column Name is shown in addition to
+// them.
 func shown(c Column, q Query) bool {
 	if len(q.Columns) == 0 || wide(q) {
 		return wide(q) || c.Priority <= 0
@@ -42,8 +43,8 @@ func chosen(column string, q Query) bool {
 	return slices.ContainsFunc(q.Columns, func(name string) bool { return strings.EqualFold(name, column) })
 }
 
-// Plural is a kind as a heading: "Pods", "NetworkPolicies". Where the resource is
-// no plural of the kind it is the resource.
+// Plural returns the plural of a kind for headings: "Pods", "NetworkPolicies". If the resource's name is not a regular
+// plural of the kind, Plural returns the resource's name.
 func Plural(kind, resource string) string {
 	for _, ending := range []struct{ cut, put string }{{"", "s"}, {"", "es"}, {"y", "ies"}, {"", ""}} {
 		if stem, found := strings.CutSuffix(kind, ending.cut); found && strings.EqualFold(stem+ending.put, resource) {
@@ -53,8 +54,8 @@ func Plural(kind, resource string) string {
 	return resource
 }
 
-// untold says what objects that are compared do not tell, where values of both are
-// masked. static/src/masked.ts says the same.
+// untold returns a note about masked values in a comparison. It returns an empty text unless both objects contain
+// masked values. static/src/masked.ts returns the same text.
 func untold(c Compare) string {
 	mask := regexp.MustCompile(`(?m)[:-] "?\(masked(, changed|, change \d+)?\)"?$`)
 	switch {
@@ -66,10 +67,10 @@ func untold(c Compare) string {
 	return "Some values are masked: they are not compared, only whether each was seen to change."
 }
 
-// sideName is the name of an object that is compared.
+// sideName returns the name of a compared object, with its namespace if it has one.
 func sideName(s Side) string { return strings.TrimPrefix(s.Namespace+"/"+s.Name, "/") }
 
-// orOne leads to the others that may be chosen.
+// orOne ends the sentence that asks for an object. It introduces the list of suggestions, if there are any.
 func orOne(others []Step) string {
 	if len(others) == 0 {
 		return "."
@@ -77,7 +78,7 @@ func orOne(others []Step) string {
 	return ", or choose one:"
 }
 
-// otherWords says what may be typed for the second object.
+// otherWords returns the placeholder of the input for the second object.
 func otherWords(first Side) string {
 	if first.Ref == "" {
 		return "core/v1/pods/namespace/name"
@@ -85,8 +86,8 @@ func otherWords(first Side) string {
 	return "Name of another of the " + first.Resource + ", or group/version/resource/namespace/name"
 }
 
-// chooses reports whether there are kinds to choose from: a guest with one has
-// its list alone.
+// chooses reports whether the page shows the resource picker. A guest does not get one if the link shares only one
+// resource or one object.
 func chooses(f Frame) bool {
 	kinds := 0
 	for _, g := range f.Groups {
@@ -95,8 +96,8 @@ func chooses(f Frame) bool {
 	return f.Guest == nil || !f.Guest.One && kinds > 1
 }
 
-// untilWords is when something ends, as it stands until there is script, which
-// knows the clock of who reads it.
+// untilWords formats the time at which a share ends, in UTC. The script replaces it by the viewer's local time, which
+// the server does not know.
 func untilWords(until string) string {
 	at, err := time.Parse(time.RFC3339, until)
 	if err != nil {
@@ -105,7 +106,7 @@ func untilWords(until string) string {
 	return at.UTC().Format("2006-01-02 15:04 UTC")
 }
 
-// versionWords is the program's version, for the end of a sentence.
+// versionWords returns the program's version as a sentence to append to a title.
 func versionWords(f Frame) string {
 	if f.Version == "" {
 		return ""
@@ -113,7 +114,8 @@ func versionWords(f Frame) string {
 	return ". Glasshouse " + f.Version
 }
 
-// tokenCommand makes a token that is taken, of an account that is to be named.
+// tokenCommand returns a kubectl command that creates an accepted token. The user replaces the placeholders for the
+// service account and its namespace.
 func tokenCommand(audience string) string {
 	command := "kubectl create token ACCOUNT --namespace NAMESPACE --duration 8h"
 	if audience != "" {
@@ -122,8 +124,8 @@ func tokenCommand(audience string) string {
 	return command
 }
 
-// linkColumn is the index of the column that names the object and carries the
-// link to it: the one called Name, else the first one shown that holds no time.
+// linkColumn returns the index of the column that links to the object: the column Name, otherwise the first shown
+// column without times, otherwise the first shown column. It returns -1 if no column is shown.
 func linkColumn(columns []Column, q Query) int {
 	first := -1
 	for i, c := range columns {
@@ -140,13 +142,13 @@ func linkColumn(columns []Column, q Query) int {
 	return first
 }
 
-// showNamespace reports whether rows tell their namespace: not when there is
-// only one that they can be in, or other columns were chosen.
+// showNamespace reports whether the page shows the namespace column. It does not for cluster-scoped resources, for a
+// query of exactly one namespace, or if the query names only other columns.
 func showNamespace(namespaced bool, q Query) bool {
 	return namespaced && len(q.Namespaces) != 1 && (len(q.Columns) == 0 || wide(q) || chosen("namespace", q))
 }
 
-// sortState is the aria-sort of a column.
+// sortState returns the aria-sort attribute of a column.
 func sortState(column string, q Query) string {
 	name, descending := strings.CutPrefix(q.Sort, "-")
 	switch {
@@ -158,7 +160,8 @@ func sortState(column string, q Query) string {
 	return "ascending"
 }
 
-// readWords are those of stateWords, and none where a problem says why nothing is read.
+// readWords returns the text of stateWords. It returns an empty text if there is no state and the page shows a problem,
+// because the problem contains the reason.
 func readWords(s State, at string, p *Problem) string {
 	if p != nil && s.State == "" {
 		return ""
@@ -166,8 +169,8 @@ func readWords(s State, at string, p *Problem) string {
 	return stateWords(s, at)
 }
 
-// stateWords says the state of a page that has no script running: such a page
-// is never live.
+// stateWords formats the state of a page without a running script. Such a page does not update, so a live state is
+// shown as the time of the read.
 func stateWords(s State, at string) string {
 	switch s.State {
 	case "syncing":
@@ -198,8 +201,8 @@ func stateWords(s State, at string) string {
 	return "Not read yet"
 }
 
-// coverage says which namespaces are covered where not all that were asked for
-// are, and nothing where they are. static/src/status.ts says the same.
+// coverage returns a note that lists the covered namespaces, with the reason. It returns an empty text if all requested
+// namespaces are covered. static/src/status.ts returns the same text.
 func coverage(s State) string {
 	if len(s.Namespaces) == 0 {
 		return ""
@@ -211,9 +214,9 @@ func coverage(s State) string {
 	return "Only " + strings.Join(s.Namespaces, ", ") + ": " + why
 }
 
-// strange says which columns the address names, to sort by or to show, that are
-// not there, and which are; nothing where all are, or none are known yet.
-// static/src/columnset.ts says the same.
+// strange returns a note about columns that the URL names for sorting or display, but that do not exist. The note lists
+// the existing columns. It is empty if all named columns exist, or if no columns are known yet. static/src/columnset.ts
+// returns the same text.
 func strange(l List) string {
 	var there []string
 	if l.Namespaced {
@@ -223,7 +226,9 @@ func strange(l List) string {
 		there = append(there, strings.ToLower(c.Name))
 	}
 	unknown := func(names []string, what string) string {
-		names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == "" || slices.Contains(there, strings.ToLower(name)) })
+		names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+			return name == "" || slices.Contains(there, strings.ToLower(name))
+		})
 		if len(names) == 0 {
 			return ""
 		}
@@ -233,18 +238,23 @@ func strange(l List) string {
 	if wide(l.Query) {
 		shown = nil
 	}
-	parts := slices.DeleteFunc([]string{unknown([]string{strings.TrimPrefix(l.Query.Sort, "-")}, "sort by"), unknown(shown, "show")}, func(part string) bool { return part == "" })
+	parts := slices.DeleteFunc(
+		[]string{unknown([]string{strings.TrimPrefix(l.Query.Sort, "-")}, "sort by"), unknown(shown, "show")},
+		func(part string) bool { return part == "" },
+	)
 	if len(l.Columns) == 0 || len(parts) == 0 {
 		return ""
 	}
 	return "There is no column " + strings.Join(parts, ", and none ") + "; there are " + strings.Join(there, ", ") + "."
 }
 
-// missing says which of several namespaces the cluster does not have, or did not
-// have when that was last known; nothing where it never was. static/src/spaces.ts
-// says the same.
+// missing returns a note about requested namespaces that the cluster does not have, or did not have when the namespaces
+// were last read. The note is empty for fewer than two requested namespaces, or if the cluster's namespaces are
+// unknown. static/src/spaces.ts returns the same text.
 func missing(l List) string {
-	names := slices.DeleteFunc(slices.Clone(l.Query.Namespaces), func(ns string) bool { return slices.Contains(l.Namespaces, ns) })
+	names := slices.DeleteFunc(slices.Clone(l.Query.Namespaces), func(ns string) bool {
+		return slices.Contains(l.Namespaces, ns)
+	})
 	if len(l.Namespaces) == 0 || len(l.Query.Namespaces) < 2 || len(names) == 0 {
 		return ""
 	}
@@ -258,18 +268,20 @@ func missing(l List) string {
 	return "There was no namespace " + which + " at " + l.Known.Since + "."
 }
 
-// covered is what is said above the rows where they are not all that was asked
-// for; emptyWords says what of it is to be said where there are none.
+// covered returns the notes above the rows: what the URL requests and the rows do not contain. It returns an empty text
+// without rows, because emptyWords then includes the note about namespaces, and if the page shows a problem.
 func covered(l List) string {
 	if len(l.Rows) == 0 || l.Problem != nil {
 		return ""
 	}
-	said := slices.DeleteFunc([]string{strange(l), missing(l), coverage(l.State)}, func(words string) bool { return words == "" })
+	said := slices.DeleteFunc([]string{strange(l), missing(l), coverage(l.State)}, func(words string) bool {
+		return words == ""
+	})
 	return strings.Join(said, " ")
 }
 
-// shownOf counts the rows on the page. It says nothing where none are known, or
-// may be: that is not zero.
+// shownOf returns the count of rows, for the heading. It returns an empty text if the rows are unknown or forbidden,
+// because that does not mean zero.
 func shownOf(l List) string {
 	switch l.State.State {
 	case "forbidden", "absent", "failed":
@@ -288,7 +300,7 @@ func shownOf(l List) string {
 	return fmt.Sprintf("first %s of %s", Digits(len(l.Rows)), Digits(*l.Total))
 }
 
-// pageWords says which of the rows are on the page: "101 to 200 of 10,020".
+// pageWords returns the range of rows on the page: "101 to 200 of 10,020".
 func pageWords(l List) string {
 	words := Digits(l.From+1) + " to " + Digits(l.From+len(l.Rows))
 	if l.Total != nil {
@@ -297,7 +309,7 @@ func pageWords(l List) string {
 	return words
 }
 
-// emptyWords is what stands in place of rows, with the next step to take.
+// emptyWords returns the note that the page shows in place of rows, with suggestions.
 func emptyWords(l List) Problem {
 	only := coverage(l.State)
 	narrowed := len(l.Query.Namespaces) > 0 || l.Query.Q != "" || l.Query.Labels != ""
@@ -309,33 +321,60 @@ func emptyWords(l List) Problem {
 		if l.Namespaced {
 			next[0].Text = "Choose a namespace that you may read, or ask for the right to list and watch them."
 		}
-		if len(l.Query.Namespaces) > 0 { // Without a choice those that may be read are shown.
-			next = []Step{{Text: "Ask for the right to list and watch them, or"}, {Text: "Show " + l.Resource + " wherever you may list them", Href: l.Href}}
+		if len(l.Query.Namespaces) > 0 { // Without chosen namespaces, the list shows the permitted ones.
+			next = []Step{
+				{Text: "Ask for the right to list and watch them, or"},
+				{Text: "Show " + l.Resource + " wherever you may list them", Href: l.Href},
+			}
 		}
-		if l.Guest != nil { // who has no right to ask for
+		if l.Guest != nil { // A guest cannot request permissions.
 			next = next[1:]
 		}
 		return Problem{Title: "You may not list " + l.Resource, Detail: l.State.Reason, Next: next}
 	case l.State.State == "absent":
-		return Problem{Title: "This cluster does not serve " + l.Resource, Detail: l.State.Reason, Next: []Step{{Text: "Choose another kind. This one appears by itself once its API is installed."}}}
+		return Problem{
+			Title:  "This cluster does not serve " + l.Resource,
+			Detail: l.State.Reason,
+			Next:   []Step{{Text: "Choose another kind. This one appears by itself once its API is installed."}},
+		}
 	case l.State.State == "failed":
-		return Problem{Title: "Reading " + l.Resource + " failed", Detail: l.State.Reason, Next: []Step{{Text: "It is tried again by itself."}}}
+		return Problem{
+			Title:  "Reading " + l.Resource + " failed",
+			Detail: l.State.Reason,
+			Next:   []Step{{Text: "It is tried again by itself."}},
+		}
 	case l.State.State == "syncing" || l.State.State == "":
-		return Problem{Title: "Reading " + l.Resource, Detail: stateWords(l.State, ""), Next: []Step{{Text: "Look again", Href: l.Href}}}
+		return Problem{
+			Title:  "Reading " + l.Resource,
+			Detail: stateWords(l.State, ""),
+			Next:   []Step{{Text: "Look again", Href: l.Href}},
+		}
 	case l.State.State == "stale":
 		none, next := "There were none", "Look again"
 		if narrowed {
 			none, next = "None fitted the namespaces and filters chosen", "Show all "+l.Resource
 		}
-		known := sentence(stateWords(l.State, ""), l.State.Reason) + " " + none + " when they were last read, which may have changed since. " + only
-		return Problem{Title: "No " + l.Resource + " known", Detail: strings.TrimSpace(known), Next: []Step{{Text: next, Href: l.Href}}}
+		known := sentence(stateWords(l.State, ""), l.State.Reason) + " " + none +
+			" when they were last read, which may have changed since. " + only
+		return Problem{
+			Title:  "No " + l.Resource + " known",
+			Detail: strings.TrimSpace(known),
+			Next:   []Step{{Text: next, Href: l.Href}},
+		}
 	case narrowed:
-		return Problem{Title: "No " + l.Resource + " match", Detail: strings.TrimSpace("Nothing fits the namespaces and filters chosen. " + only), Next: []Step{{Text: "Show all " + l.Resource, Href: l.Href}}}
+		return Problem{
+			Title:  "No " + l.Resource + " match",
+			Detail: strings.TrimSpace("Nothing fits the namespaces and filters chosen. " + only),
+			Next:   []Step{{Text: "Show all " + l.Resource, Href: l.Href}},
+		}
 	}
-	return Problem{Title: "No " + l.Resource, Detail: cmp.Or(only, "The cluster holds none now.") + " The first one appears here by itself."}
+	return Problem{
+		Title:  "No " + l.Resource,
+		Detail: cmp.Or(only, "The cluster holds none now.") + " The first one appears here by itself.",
+	}
 }
 
-// sentence is words and why they are so, with a full stop.
+// sentence joins words and their reason, and ends them with a full stop.
 func sentence(words, why string) string {
 	if why != "" {
 		words += ": " + why
@@ -343,8 +382,8 @@ func sentence(words, why string) string {
 	return strings.TrimSuffix(words, ".") + "."
 }
 
-// pickerWords is what the picker says of a kind that is not simply live in all
-// namespaces.
+// pickerWords returns the tooltip of a resource in the picker: its name, the number of watched namespaces, and the
+// state with its reason if it is neither live nor syncing.
 func pickerWords(k Kind) string {
 	words := Plural(k.Kind, k.Resource) + " (" + k.Ref + ")"
 	if k.Namespaces > 0 {
@@ -357,7 +396,7 @@ func pickerWords(k Kind) string {
 	return strings.TrimSuffix(words+": "+k.State+". "+k.Reason, ". ")
 }
 
-// contextWords are what a context is of.
+// contextWords returns the cluster, the user and the namespace of a context.
 func contextWords(c Context) string {
 	words := "cluster " + c.Cluster + ", user " + c.User
 	if c.Namespace != "" {
