@@ -92,8 +92,8 @@ func TestShareCommand(t *testing.T) {
 	used := time.Now().Add(-3 * time.Minute)
 	listed, err := json.Marshal(share.Documents{Shares: []share.Document{
 		{
-			ID: "id1", To: "/r/core/v1/pods", Expires: time.Now().Add(2*time.Hour + 30*time.Second), Note: "a\x1b[2J\nb",
-			Creator: "anna", Viewers: 3, LastUsed: &used,
+			ID: "id1", To: "/r/core/v1/pods", Expires: time.Now().Add(2*time.Hour + 30*time.Second),
+			Note: "a\x1b[2J\nb", Creator: "anna", Viewers: 3, LastUsed: &used,
 		}, {ID: "id2", Expires: time.Now().Add(time.Hour)},
 	}})
 	if err != nil {

@@ -44,7 +44,9 @@ func messages(t *testing.T, in io.Reader, take func(message)) {
 		}
 		if packed {
 			const tail = "\x00\x00\xff\xff\x01\x00\x00\xff\xff" // The tail that the sender removed, and an end.
-			text, err := io.ReadAll(flate.NewReader(io.MultiReader(bytes.NewReader(m.text), bytes.NewReader([]byte(tail)))))
+			text, err := io.ReadAll(flate.NewReader(
+				io.MultiReader(bytes.NewReader(m.text), bytes.NewReader([]byte(tail))),
+			))
 			if err != nil {
 				t.Errorf("a compressed message: %v", err)
 				return

@@ -38,7 +38,9 @@ func syncOurs(t *testing.T, config *rest.Config) (int, any) {
 		}
 	})
 	for {
-		snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), watch.Query{Resource: podsRef}, time.Minute)
+		snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(
+			t.Context(), watch.Query{Resource: podsRef}, time.Minute,
+		)
 		if err == nil && snapshot.Synced {
 			return len(snapshot.Objects), cluster
 		}

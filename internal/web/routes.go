@@ -49,8 +49,8 @@ func (s *Server) routes() []route {
 			smallMemory,
 		},
 		{
-			http.MethodGet, "/api/v1/object/{group}/{version}/{resource}/{namespace}/{name}", viewers, s.object, buffered,
-			objectMemory,
+			http.MethodGet, "/api/v1/object/{group}/{version}/{resource}/{namespace}/{name}", viewers, s.object,
+			buffered, objectMemory,
 		},
 		{http.MethodGet, "/api/v1/logs/{namespace}/{name}", viewers, s.logs, direct, 0},
 		{http.MethodGet, "/api/v1/search", viewers, s.search, buffered, smallMemory},
