@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// ListPage is the page of one kind.
+// ListPage renders the page of one resource.
 func ListPage(l List) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -511,8 +511,8 @@ func ListPage(l List) templ.Component {
 	})
 }
 
-// namespacesOf is what chooses namespaces, in the header: a box, which is a part of
-// the form of filters, and with script a button that opens all of them.
+// namespacesOf renders the choice of namespaces in the header: an input that belongs to the form of filters, and with
+// script a button that opens the list of all namespaces.
 func namespacesOf(l List) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -8,23 +8,23 @@ package templates
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// Login is the page on which somebody says who they are.
+// Login is the view model of the login page.
 type Login struct {
-	Frame           // without anything of the cluster
-	Action   string // where the form goes
-	To       string // where the login leads
-	Why      string // the last one failed; empty where there was none
-	Audience string // of tokens that are taken; empty for the API server's own
-	Provider string // at which they log in; empty where it is by a token
+	Frame           // reveals nothing about the cluster
+	Action   string // the URL to which the form is sent
+	To       string // the path to open after the login
+	Why      string // why the last login failed; empty if there was none
+	Audience string // the audience of accepted tokens; empty: that of the API server
+	Provider string // the host of the OpenID provider; empty: login with a token
 }
 
-// Lead is the page that leads on to another one.
+// Lead is the view model of a page that only links to the next page.
 type Lead struct {
-	Frame          // without anything of the cluster
-	Address string // where it leads
+	Frame          // reveals nothing about the cluster
+	Address string // the URL of the next page
 }
 
-// LoginPage asks who somebody is. It has no script, and needs none.
+// LoginPage renders the login form. It works without script.
 func LoginPage(l Login) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -157,7 +157,7 @@ func LoginPage(l Login) templ.Component {
 	})
 }
 
-// LeadPage leads on by itself, and by its link.
+// LeadPage renders a link to the next page. The response also has a Refresh header with the same URL.
 func LeadPage(l Lead) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -231,8 +231,8 @@ func LeadPage(l Lead) templ.Component {
 	})
 }
 
-// withOrigin has the browser say from which page a form comes, to this site alone;
-// where it is to send no referrer at all it says null.
+// withOrigin makes the browser send the Origin header with a form that this site submits to itself. It overrides the
+// header "Referrer-Policy: no-referrer" of the response, with which browsers send "Origin: null".
 func withOrigin() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -262,7 +262,7 @@ func withOrigin() templ.Component {
 	})
 }
 
-// bare is a page that tells nothing of the cluster, and has no script.
+// bare renders a page that reveals nothing about the cluster, and has no script.
 func bare(f Frame) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
