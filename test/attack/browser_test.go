@@ -51,7 +51,8 @@ func TestForeignHostsGetNothing(t *testing.T) {
 				"evil.test", "localhost.evil.test:" + port, "127.0.0.1.evil.test", "192.0.2.1:" + port, "",
 			} {
 				a := s.status(r.request(s.address, "Host: "+host, bearer(s.creator)))
-				t.note(a.status == http.StatusForbidden || a.status == http.StatusBadRequest, "%s for %q is answered with %d",
+				t.note(a.status == http.StatusForbidden || a.status == http.StatusBadRequest,
+					"%s for %q is answered with %d",
 					r.name, host, a.status)
 			}
 		}
@@ -69,22 +70,30 @@ func TestForeignOriginsGetNothing(t *testing.T) {
 		_, port, _ := strings.Cut(s.address, ":")
 		for _, r := range append(s.writes(), s.inventory()...) {
 			for _, origin := range []string{
-				"http://evil.test", "null", "https://" + s.address, "http://127.0.0.1:1", "http://" + s.address + ".evil.test",
+				"http://evil.test", "null", "https://" + s.address, "http://127.0.0.1:1",
+				"http://" + s.address + ".evil.test",
 				"http://localhost:" + port + "/", "file://",
 			} {
 				own := r.request(s.address, bearer(s.creator))
 				own.headers = append(without(own.headers, "Origin:"), "Origin: "+origin)
 				a := s.status(own)
-				t.note(a.status == http.StatusForbidden, "%s for the origin %q is answered with %d", r.name, origin, a.status)
+				t.note(
+					a.status == http.StatusForbidden, "%s for the origin %q is answered with %d", r.name, origin,
+					a.status,
+				)
 				for name := range a.header {
-					t.note(!strings.HasPrefix(name, "Access-Control-"), "%s for the origin %q has the header %s", r.name, origin, name)
+					t.note(
+						!strings.HasPrefix(name, "Access-Control-"), "%s for the origin %q has the header %s", r.name,
+						origin, name,
+					)
 				}
 			}
 			if r.subscribe != "" {
 				own := r.request(s.address, guest)
 				own.headers = without(own.headers, "Origin:")
 				a := s.status(own)
-				t.note(a.status == http.StatusForbidden, "a socket with a cookie and without an origin is answered with %d",
+				t.note(a.status == http.StatusForbidden,
+					"a socket with a cookie and without an origin is answered with %d",
 					a.status)
 			}
 		}
@@ -108,12 +117,14 @@ func TestForeignPagesChangeNothing(t *testing.T) {
 		s := p.open()
 		guest := s.shareContent()
 		t := &tally{probe: p}
-		share := fmt.Sprintf(`{"parts":[{"resource":%q,"namespaces":[%q]}],"to":"/r/%s?ns=%s"}`, configMaps, s.namespace,
+		share := fmt.Sprintf(`{"parts":[{"resource":%q,"namespaces":[%q]}],"to":"/r/%s?ns=%s"}`, configMaps,
+			s.namespace,
 			configMaps, s.namespace)
 		for _, r := range []request{
 			post("/api/v1/shares", share, bearer(s.creator)),
 			{method: "DELETE", path: "/api/v1/shares/x", headers: []string{bearer(s.creator)}},
-			post("/share", `{"token":"x"}`), post("/share/leave", "", guest), post("/login", "token=x"), post("/logout", ""),
+			post("/share", `{"token":"x"}`), post("/share/leave", "", guest), post("/login", "token=x"),
+			post("/logout", ""),
 			post("/api/v1/context", `{}`, bearer(s.creator)), post("/contexts", "", bearer(s.creator)),
 		} {
 			for _, headers := range [][]string{
@@ -126,7 +137,10 @@ func TestForeignPagesChangeNothing(t *testing.T) {
 				foreign := r
 				foreign.headers = append(append([]string{}, r.headers...), headers...)
 				a := s.status(foreign)
-				t.note(a.status == http.StatusForbidden, "%s %s with %q is answered with %d", r.method, r.path, headers, a.status)
+				t.note(
+					a.status == http.StatusForbidden, "%s %s with %q is answered with %d", r.method, r.path, headers,
+					a.status,
+				)
 			}
 		}
 		var listed struct{ Shares []any }
@@ -146,7 +160,9 @@ func TestEachAnswerHasPolicy(t *testing.T) {
 		requests := map[string]request{
 			"a route that is not there": get("/nothing"), "a wrong method": {method: "PUT", path: "/healthz"},
 			"a foreign Host": get("/", "Host: evil.test"), "a long address": get("/?" + strings.Repeat("a", 20<<10)),
-			"a method that is not there": {method: "NONE", path: "/"}, "OPTIONS of a page": {method: "OPTIONS", path: "/"},
+			"a method that is not there": {method: "NONE", path: "/"}, "OPTIONS of a page": {
+				method: "OPTIONS", path: "/",
+			},
 		}
 		for who, headers := range s.identities(guest) {
 			for _, r := range append(s.writes(), s.inventory()...) {
@@ -158,11 +174,14 @@ func TestEachAnswerHasPolicy(t *testing.T) {
 		for name, r := range requests {
 			a := s.status(r)
 			policy := a.header.Get("Content-Security-Policy")
-			strict := strings.Contains(policy, "default-src 'none'") && strings.Contains(policy, "frame-ancestors 'none'") &&
+			strict := strings.Contains(policy, "default-src 'none'") &&
+				strings.Contains(policy, "frame-ancestors 'none'") &&
 				strings.Contains(policy, "base-uri 'none'") && !strings.Contains(policy, "unsafe")
 			t.note(strict, "%s is answered with %d and the policy %q", name, a.status, policy)
 			t.note(a.header.Get("X-Content-Type-Options") == "nosniff", "%s has no nosniff", name)
-			t.note(a.header.Get("Cross-Origin-Resource-Policy") == "same-origin", "%s may be loaded by other pages", name)
+			t.note(
+				a.header.Get("Cross-Origin-Resource-Policy") == "same-origin", "%s may be loaded by other pages", name,
+			)
 			t.note(a.header.Get("Referrer-Policy") == "no-referrer", "%s has no Referrer-Policy", name)
 		}
 		t.require("S06, S07, S38: headers of each answer", "strict policy, nosniff, same-origin, no-referrer")

@@ -212,7 +212,9 @@ func TestEveryRouteSurvivesMisuse(t *testing.T) {
 		s.requireMemory("misuse of each route", fmt.Sprintf("; %d combinations, %d connections", m.combined,
 			m.connections.Load()))
 		s.requireNoErrors("misuse of each route", int(m.connections.Load()))
-		s.require(len(m.wrong) == 0, "misuse of each route: answers", "refused with 4xx or closed", "%d wrong", len(m.wrong))
+		s.require(
+			len(m.wrong) == 0, "misuse of each route: answers", "refused with 4xx or closed", "%d wrong", len(m.wrong),
+		)
 		s.requireHealth("misuse of each route", quiet, during)
 		s.requireReturn("misuse of each route: what remains", start)
 	})

@@ -90,9 +90,13 @@ func (c *content) makeConfigMaps(ctx context.Context) error {
 			making.Go(func() {
 				slots <- struct{}{}
 				defer func() { <-slots }()
-				cm := &corev1.ConfigMap{Data: map[string]string{"text": strings.Repeat(fmt.Sprintf("%s %d ", kind, i), size[1]/10)}}
+				cm := &corev1.ConfigMap{Data: map[string]string{"text": strings.Repeat(
+					fmt.Sprintf("%s %d ", kind, i), size[1]/10,
+				)}}
 				cm.Name, cm.Labels = fmt.Sprint(kind, "-", i), map[string]string{"size": kind}
-				if _, err := c.Core.CoreV1().ConfigMaps(c.namespace).Create(ctx, cm, metav1.CreateOptions{}); err != nil {
+				if _, err := c.Core.CoreV1().ConfigMaps(c.namespace).Create(
+					ctx, cm, metav1.CreateOptions{},
+				); err != nil {
 					cancel(fmt.Errorf("create %s: %w", cm.Name, err))
 				}
 			})
@@ -120,7 +124,9 @@ func (c *content) makeUsers(ctx context.Context) (err error) {
 			return err
 		}
 		if user.role != "" {
-			if err := c.Grant(ctx, fmt.Sprintf("system:serviceaccount:%s:%s", c.namespace, name), user.role); err != nil {
+			if err := c.Grant(
+				ctx, fmt.Sprintf("system:serviceaccount:%s:%s", c.namespace, name), user.role,
+			); err != nil {
 				return err
 			}
 		}

@@ -93,7 +93,8 @@ func (s *site) guess(o onlooker) {
 		"only heartbeats, digests and empty messages, at their pace")
 	advantage := math.Abs(float64(cursors[1]-cursors[0])) / float64(max(1, cursors[0], cursors[1]))
 	s.require(advantage <= 0.34, "cursors of "+o.who+" tell of hidden changes", "advantage at most 34 %",
-		"advantage %.0f %% (%d cursors differ in %d rounds with a change, %d without)", 100*advantage, cursors[1], rounds,
+		"advantage %.0f %% (%d cursors differ in %d rounds with a change, %d without)", 100*advantage, cursors[1],
+		rounds,
 		cursors[0])
 }
 

@@ -33,13 +33,16 @@ func TestAmbiguousRequestsAreRefused(t *testing.T) {
 				method: "POST", path: "/share", headers: []string{"Content-Length: 1", "Content-Length: 2"}, body: "{}",
 			},
 			"Transfer-Encoding: gzip, chunked": {
-				method: "POST", path: "/share", headers: []string{"Transfer-Encoding: gzip, chunked"}, body: "0\r\n\r\n",
+				method: "POST", path: "/share", headers: []string{"Transfer-Encoding: gzip, chunked"},
+				body: "0\r\n\r\n",
 			},
 			"two Hosts":                  get("/healthz", "Host: localhost", "Host: localhost"),
 			"a space before a colon":     get("/healthz", "X-Space : a"),
 			"CONNECT":                    {method: "CONNECT", path: "a.test:443", headers: []string{"Host: a.test"}},
 			"an address of another host": get("http://a.test/healthz", "Host: localhost"),
-			"a body with GET":            {method: "GET", path: "/", headers: []string{"Content-Length: 2"}, body: "{}"},
+			"a body with GET": {
+				method: "GET", path: "/", headers: []string{"Content-Length: 2"}, body: "{}",
+			},
 		} {
 			a, err := exchange(p.Context(), attacker(0), s.address, r)
 			value, refused := "closed", err != nil

@@ -59,7 +59,8 @@ func (s *site) streamPaths() []string {
 	object := configMaps + "/" + s.namespace + "/huge-0"
 	return []string{
 		"/r/" + configMaps + "?ns=" + s.namespace, "/o/" + object, "/status", "/healthz", "/api/v1/object/" + object,
-		"/api/v1/snapshot/" + configMaps + "?view=objects&ns=" + s.namespace, "/api/v1/resources", "/api/v1/search?q=huge",
+		"/api/v1/snapshot/" + configMaps + "?view=objects&ns=" + s.namespace, "/api/v1/resources",
+		"/api/v1/search?q=huge",
 		"/api/v1/related/" + object, "/api/v1/logs/shop/" + s.pod + "?follow=true", "/login",
 		"/compare?a=" + object + "&b=" + configMaps + "/" + s.namespace + "/huge-1",
 	}
@@ -76,7 +77,9 @@ func TestUnreadStreamsStayWithinTheMemoryLimit(t *testing.T) {
 		var conns []net.Conn
 		streams := 0
 		for n := range 12 {
-			conn, opened, err := openStreams(p.Context(), attacker(n), s.address, config, s.streamPaths(), "Bearer "+s.creator, 50, false)
+			conn, opened, err := openStreams(
+				p.Context(), attacker(n), s.address, config, s.streamPaths(), "Bearer "+s.creator, 50, false,
+			)
 			streams += opened
 			if err != nil {
 				p.Logf("a connection ended with: %v", err)
@@ -156,7 +159,9 @@ func openStreams(
 			_ = encoder.WriteField(hpack.HeaderField{Name: field[0], Value: field[1]}) // A buffer takes every write.
 		}
 		id := uint32(2*n + 1) //nolint:gosec // It is small.
-		headers := http2.HeadersFrameParam{StreamID: id, BlockFragment: block.Bytes(), EndStream: true, EndHeaders: true}
+		headers := http2.HeadersFrameParam{
+			StreamID: id, BlockFragment: block.Bytes(), EndStream: true, EndHeaders: true,
+		}
 		if err := framer.WriteHeaders(headers); err != nil {
 			return conn, n, ignoreClosed(err)
 		}

@@ -56,8 +56,10 @@ func TestTraversalLeadsNowhere(t *testing.T) {
 						path = strings.Replace(path, "/api/v1/object/", "/o/", 1)
 					}
 					a := s.status(get(path, headers...))
-					leaks := strings.Contains(a.body, marker) || strings.Contains(a.body, "beat-") || strings.Contains(a.body, "root:")
-					t.note(!leaks && a.status < http.StatusInternalServerError, "%s as %s is answered with %d %.100s", path, who,
+					leaks := strings.Contains(a.body, marker) || strings.Contains(a.body, "beat-") ||
+						strings.Contains(a.body, "root:")
+					t.note(!leaks && a.status < http.StatusInternalServerError, "%s as %s is answered with %d %.100s",
+						path, who,
 						a.status, a.body)
 				}
 			}
@@ -116,11 +118,14 @@ func TestCrashInputsAreAnswered(t *testing.T) {
 			get("/", "If-None-Match: "+strings.Repeat(`"a",`, 3000)),
 			get("/api/v1/live", "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 99"),
 		}
-		for who, headers := range map[string][]string{"a guest": {guest}, "a user": {bearer(s.creator)}, "nobody": nil} {
+		for who, headers := range map[string][]string{
+			"a guest": {guest}, "a user": {bearer(s.creator)}, "nobody": nil,
+		} {
 			for _, r := range requests {
 				r.headers = append(append([]string{}, r.headers...), headers...)
 				a := s.status(r)
-				t.note(a.status < http.StatusInternalServerError && !s.killed(), "%s %.100s as %s is answered with %d %.200s",
+				t.note(a.status < http.StatusInternalServerError && !s.killed(),
+					"%s %.100s as %s is answered with %d %.200s",
 					r.method, r.path, who, a.status, a.body)
 			}
 		}

@@ -22,15 +22,21 @@ func TestRelatedTellsGuestsWhatIsNotShared(t *testing.T) {
 			Spec: corev1.PodSpec{
 				NodeSelector: map[string]string{"none": "such"}, ServiceAccountName: "nobody",
 				Containers: []corev1.Container{{Name: "c", Image: "example.com/c", EnvFrom: []corev1.EnvFromSource{
-					{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "small-0"}}},
-					{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "hidden"}}},
+					{ConfigMapRef: &corev1.ConfigMapEnvSource{
+						LocalObjectReference: corev1.LocalObjectReference{Name: "small-0"},
+					}},
+					{SecretRef: &corev1.SecretEnvSource{
+						LocalObjectReference: corev1.LocalObjectReference{Name: "hidden"},
+					}},
 				}}},
 			},
 		}
 		_, err := s.Core.CoreV1().Pods(s.namespace).Create(p.Context(), pod, metav1.CreateOptions{})
 		s.check(ignoreExisting(err))
 		place := "core/v1/pods/" + s.namespace + "/related"
-		_, guest := s.share("/o/"+place, part{Resource: "core/v1/pods", Namespaces: []string{s.namespace}, Name: "related"})
+		_, guest := s.share("/o/"+place, part{
+			Resource: "core/v1/pods", Namespaces: []string{s.namespace}, Name: "related",
+		})
 		a := s.do(get("/api/v1/related/"+place, guest))
 		if a.status != http.StatusOK {
 			s.Fatalf("it is answered with %d %s", a.status, a.body)
@@ -55,7 +61,8 @@ func TestNamespacedRoleGetsItsNamespace(t *testing.T) {
 		own := s.do(get("/api/v1/object/core/v1/namespaces/_/"+namespace, bearer(token)))
 		other := s.do(get("/api/v1/object/core/v1/namespaces/_/"+s.namespace, bearer(token)))
 		absent := s.do(get("/api/v1/object/core/v1/namespaces/_/no-such-namespace", bearer(token)))
-		met := own.status == http.StatusOK && other.status == http.StatusForbidden && absent.status == http.StatusForbidden
+		met := own.status == http.StatusOK && other.status == http.StatusForbidden &&
+			absent.status == http.StatusForbidden
 		s.require(met, "a namespaced Role with get namespaces",
 			"200 for its own namespace, 403 for others and for absent ones",
 			"%d, %d, %d", own.status, other.status, absent.status)

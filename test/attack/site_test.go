@@ -52,7 +52,8 @@ func (p *probe) open(args ...string) *site {
 		p.Logf("no cgroup limits the memory, so only its size is sampled: %v", err)
 	}
 	args = append([]string{
-		"--kubeconfig", c.Kubeconfig, "--auth", "token", "--memory-limit", "512Mi", "--data-dir", filepath.Join(dir, "data"),
+		"--kubeconfig", c.Kubeconfig, "--auth", "token", "--memory-limit", "512Mi", "--data-dir",
+		filepath.Join(dir, "data"),
 	}, args...)
 	s.program = must(program.Start(p.Context(), program.Options{Path: path, Args: args}))(p)
 	_, s.address, _ = strings.Cut(s.program.URL, "://")
@@ -207,7 +208,9 @@ func (s *site) shareContent() (guest string) {
 }
 
 func post(path, body string, headers ...string) request {
-	headers = append([]string{"Content-Type: application/json", fmt.Sprintf("Content-Length: %d", len(body))}, headers...)
+	headers = append(
+		[]string{"Content-Type: application/json", fmt.Sprintf("Content-Length: %d", len(body))}, headers...,
+	)
 	return request{method: http.MethodPost, path: path, headers: headers, body: body}
 }
 

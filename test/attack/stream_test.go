@@ -51,7 +51,8 @@ func (s *site) openStream(ctx context.Context, from string, o onlooker, resume m
 	subscribe := func(name, members string) {
 		id := len(st.names) + 1
 		st.names[id] = name
-		all = append(all, fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":%q,"ns":[%q],%s}`, id, configMaps, o.namespace,
+		all = append(all, fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":%q,"ns":[%q],%s}`, id, configMaps,
+			o.namespace,
 			members))
 	}
 	for view, members := range map[string]string{

@@ -211,6 +211,7 @@ func TestGuestsSeeNoCopiesInTemplates(t *testing.T) {
 		kinds := distinct(leaks)
 		s.require(len(leaks) == 0, "copies in annotations of templates, read by a guest", "0 kinds",
 			"%d of %d kinds, %d answers: %s", len(kinds), len(templates()), len(leaks), strings.Join(kinds, " "))
-		alike.require("annotations at the top and in templates, read by a guest", "masked or readable in all places alike")
+		alike.require("annotations at the top and in templates, read by a guest",
+			"masked or readable in all places alike")
 	})
 }

@@ -167,7 +167,8 @@ func TestUnreadResponsesStayWithinTheMemoryLimit(t *testing.T) {
 				start = must(s.counts())(p)
 			}
 		}
-		s.require(kills == 0 && worst.peak > 0 && worst.peak <= memoryLimit*9/10, "unread responses: memory of the worst wave",
+		s.require(kills == 0 && worst.peak > 0 && worst.peak <= memoryLimit*9/10,
+			"unread responses: memory of the worst wave",
 			memoryBar, "RSS %d MB (%s), killed in %d of %d waves", worst.peak>>20, worst.name, kills, len(waves))
 		s.requireMemory("unread responses: last wave", "")
 		s.requireHealth("unread responses", quiet, slowest)
