@@ -69,7 +69,10 @@ func serve(t *testing.T, k kind) (port int) {
 	mux.HandleFunc("/apis/"+k.ref(), func(w http.ResponseWriter, r *http.Request) {
 		switch query := r.URL.Query(); {
 		case query.Has("sendInitialEvents"):
-			say(w, http.StatusBadRequest, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"BadRequest","code":400}`)
+			say(
+				w, http.StatusBadRequest,
+				`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"BadRequest","code":400}`,
+			)
 		case query.Has("watch"):
 			w.WriteHeader(http.StatusOK)
 			_ = http.NewResponseController(w).Flush() // It may be gone.
@@ -100,13 +103,16 @@ func (w *scene) register(k kind, port int) (unregister func()) {
 	}
 	_, err := w.Core.CoreV1().Services(w.namespace).Create(w.t.Context(), service, metav1.CreateOptions{})
 	check(w.t, err)
-	registered := w.Dynamic.Resource(schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"})
+	registered := w.Dynamic.Resource(schema.GroupVersionResource{
+		Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices",
+	})
 	name := "v1." + k.group
 	_, err = registered.Create(w.t.Context(), &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": map[string]any{"name": name},
 		"spec": map[string]any{
-			"group": k.group, "version": "v1", "groupPriorityMinimum": int64(100), "versionPriority": int64(100), "insecureSkipTLSVerify": true,
-			"service": map[string]any{"namespace": w.namespace, "name": service.Name, "port": int64(port)},
+			"group": k.group, "version": "v1", "groupPriorityMinimum": int64(100), "versionPriority": int64(100),
+			"insecureSkipTLSVerify": true,
+			"service":               map[string]any{"namespace": w.namespace, "name": service.Name, "port": int64(port)},
 		},
 	}}, metav1.CreateOptions{})
 	check(w.t, err)

@@ -75,7 +75,10 @@ func TestEtcdCompaction(t *testing.T) {
 	check(t, w.up.Mend())
 	t.Logf("converged after %v", w.converges(60*time.Second, rows...))
 	if told := rows[0].Tally().Events - before.Events; told != 3 {
-		t.Errorf("%d events, of two that are others and one that is gone: what a watch told and a list tells again is the same", told)
+		t.Errorf(
+			"%d events, of two that are others and one that is gone: what a watch told and a list tells again is the same",
+			told,
+		)
 	}
 	w.objectConverges(10*time.Second, "kept", objects...)
 	becomes(t, 10*time.Second, "live", all...)

@@ -90,7 +90,8 @@ func TestThousandClientsReconnect(t *testing.T) {
 	}
 	stop()
 	t.Logf("converged after %v", w.converges(30*time.Second, viewers...))
-	if sum := sound(t, viewers...); sum.Connections < 2*len(viewers) || sum.Resets > 0 || sum.Snapshots != len(viewers) {
+	if sum := sound(t, viewers...); sum.Connections < 2*len(viewers) || sum.Resets > 0 ||
+		sum.Snapshots != len(viewers) {
 		t.Errorf("they did not all go on from where they were: %+v", sum)
 	}
 	if again := w.gate.Count(link.Lists("configmaps")) - lists; again > 0 {
@@ -112,7 +113,10 @@ func noise(size int) string {
 func pattern(size, seed int) string {
 	text := make([]byte, 0, size+100)
 	for i := 0; len(text) < size; i++ {
-		text = fmt.Appendf(text, "  - name: setting-%d\n    value: %d\n    comment: as the others\n", i, (i*7919+seed*104729)%1_000_003)
+		text = fmt.Appendf(
+			text, "  - name: setting-%d\n    value: %d\n    comment: as the others\n", i,
+			(i*7919+seed*104729)%1_000_003,
+		)
 	}
 	return string(text[:size])
 }

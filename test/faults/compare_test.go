@@ -13,7 +13,9 @@ import (
 // converges waits until every viewer holds what a quorum list gives, and reports how long that took.
 func (w *scene) converges(within time.Duration, viewers ...*viewer.Viewer) time.Duration {
 	w.t.Helper()
-	return eventually(w.t, within, "what is held is what the API server lists", func() error { return w.compare(viewers) })
+	return eventually(w.t, within, "what is held is what the API server lists", func() error {
+		return w.compare(viewers)
+	})
 }
 
 // compare compares what viewers of rows hold with quorum lists of what they look at.
@@ -39,7 +41,9 @@ func (w *scene) compare(viewers []*viewer.Viewer) error {
 // objectConverges is converges for viewers of one object.
 func (w *scene) objectConverges(within time.Duration, name string, viewers ...*viewer.Viewer) time.Duration {
 	w.t.Helper()
-	return eventually(w.t, within, "the object held is the API server's", func() error { return w.compareObject(name, viewers) })
+	return eventually(w.t, within, "the object held is the API server's", func() error {
+		return w.compareObject(name, viewers)
+	})
 }
 
 func (w *scene) compareObject(name string, viewers []*viewer.Viewer) error {
@@ -58,10 +62,13 @@ func (w *scene) compareObject(name string, viewers []*viewer.Viewer) error {
 // led waits until the changes that every viewer was told of lead from what there was before to what there is.
 func (w *scene) led(within time.Duration, before map[string]viewer.Row, viewers ...*viewer.Viewer) {
 	w.t.Helper()
-	eventually(w.t, within, "changes lead to what the API server lists", func() error { return w.compareChanges(before, viewers) })
+	eventually(w.t, within, "changes lead to what the API server lists", func() error {
+		return w.compareChanges(before, viewers)
+	})
 	for i, v := range viewers {
 		if one, other := viewers[0].History(), v.History(); !slices.Equal(one, other) {
-			w.t.Errorf("viewer %d was told %d changes in another order than viewer 0, or others than its %d", i, len(other), len(one))
+			w.t.Errorf("viewer %d was told %d changes in another order than viewer 0, or others than its %d",
+				i, len(other), len(one))
 		}
 	}
 }
@@ -98,7 +105,8 @@ func notLive(t *testing.T, from, to time.Time, viewers ...*viewer.Viewer) {
 	for i, v := range viewers {
 		if long := v.LiveWithin(from, to); long > 0 {
 			states := v.States()
-			t.Errorf("viewer %d was shown live for %v of %v in which nothing was: %+v", i, long, to.Sub(from), states[max(0, len(states)-5):])
+			t.Errorf("viewer %d was shown live for %v of %v in which nothing was: %+v",
+				i, long, to.Sub(from), states[max(0, len(states)-5):])
 		}
 	}
 }

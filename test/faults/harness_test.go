@@ -86,7 +86,9 @@ func open(t *testing.T, s setting) *scene {
 		kubeconfig = c.Kubeconfig
 	}
 	w.program = must(program.Start(t.Context(), program.Options{
-		Path: path, Env: s.env, Args: append([]string{"--kubeconfig", kubeconfig, "--server", "https://" + w.up.Addr()}, s.args...),
+		Path: path, Env: s.env, Args: append(
+			[]string{"--kubeconfig", kubeconfig, "--server", "https://" + w.up.Addr()}, s.args...,
+		),
 	}))(t)
 	t.Cleanup(func() {
 		if err := w.program.Stop(20 * time.Second); err != nil {

@@ -94,7 +94,8 @@ func attackAll(ctx context.Context, address, namespace string) {
 type spread struct{ median, p99, longest, write, told time.Duration }
 
 func (s spread) String() string {
-	return fmt.Sprintf("median %v, p99 %v, longest %v (the writes' p99 %v, behind them %v)", s.median.Round(time.Microsecond), s.p99.Round(time.Microsecond), s.longest.Round(time.Microsecond),
+	return fmt.Sprintf("median %v, p99 %v, longest %v (the writes' p99 %v, behind them %v)",
+		s.median.Round(time.Microsecond), s.p99.Round(time.Microsecond), s.longest.Round(time.Microsecond),
 		s.write.Round(time.Microsecond), s.told.Round(time.Microsecond))
 }
 
@@ -108,7 +109,16 @@ func delays(t *testing.T, w *scene, writes int) spread {
 	check(t, err)
 	defer func() { _ = conn.CloseNow() }() // It has been read enough.
 	conn.SetReadLimit(64 << 20)
-	check(t, conn.Write(ctx, websocket.MessageText, fmt.Appendf(nil, `{"op":"subscribe","id":1,"resource":%q,"ns":[%q],"name":"it","view":"object"}`, configMaps, w.namespace)))
+	check(
+		t,
+		conn.Write(
+			ctx, websocket.MessageText,
+			fmt.Appendf(
+				nil, `{"op":"subscribe","id":1,"resource":%q,"ns":[%q],"name":"it","view":"object"}`, configMaps,
+				w.namespace,
+			),
+		),
+	)
 	until := func(text string) {
 		for {
 			_, frame, err := conn.Read(ctx)
@@ -206,7 +216,9 @@ func hugely(a *attack) error {
 		return err
 	}
 	go func() { _, _ = io.Copy(io.Discard, a.conn) }() // It ends with the connection.
-	frame := string([]byte{0x81, 0x80 | 127, 0, 0, 0, 0, 0, 0x0f, 0xff, 0xf0, 0, 0, 0, 0}) + strings.Repeat("a", 0x0ffff0)
+	frame := string([]byte{
+		0x81, 0x80 | 127, 0, 0, 0, 0, 0, 0x0f, 0xff, 0xf0, 0, 0, 0, 0,
+	}) + strings.Repeat("a", 0x0ffff0)
 	for {
 		if err := a.write(frame); err != nil {
 			return err
@@ -221,7 +233,9 @@ func flooding(a *attack) error {
 	}
 	go func() { _, _ = io.Copy(io.Discard, a.conn) }() // It ends with the connection.
 	for {
-		text := fmt.Sprintf(`[{"op":"subscribe","id":1,"resource":%q,"ns":[%q]},{"op":"unsubscribe","id":1}]`, configMaps, a.namespace)
+		text := fmt.Sprintf(
+			`[{"op":"subscribe","id":1,"resource":%q,"ns":[%q]},{"op":"unsubscribe","id":1}]`, configMaps, a.namespace,
+		)
 		frame := append([]byte{0x81, 0x80 | 126, byte(len(text) >> 8), byte(len(text)), 0, 0, 0, 0}, text...) //nolint:gosec // It is short.
 		if err := a.write(string(frame)); err != nil {
 			return err
@@ -248,7 +262,9 @@ func deafly(a *attack) error {
 	if err := a.upgrade(); err != nil {
 		return err
 	}
-	text := fmt.Sprintf(`{"op":"subscribe","id":1,"resource":%q,"ns":[%q],"name":"it","view":"object"}`, configMaps, a.namespace)
+	text := fmt.Sprintf(
+		`{"op":"subscribe","id":1,"resource":%q,"ns":[%q],"name":"it","view":"object"}`, configMaps, a.namespace,
+	)
 	frame := append([]byte{0x81, 0x80 | 126, byte(len(text) >> 8), byte(len(text)), 0, 0, 0, 0}, text...) //nolint:gosec // It is short.
 	if err := a.write(string(frame)); err != nil {
 		return err

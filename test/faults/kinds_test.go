@@ -27,7 +27,9 @@ func newKind() kind {
 func (k kind) ref() string { return k.group + "/v1/" + k.plural }
 
 func definitions() schema.GroupVersionResource {
-	return schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+	return schema.GroupVersionResource{
+		Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions",
+	}
 }
 
 // define installs the kind, and returns when it is served.
@@ -38,7 +40,9 @@ func (w *scene) define(k kind) {
 		"metadata": map[string]any{"name": k.plural + "." + k.group},
 		"spec": map[string]any{
 			"group": k.group, "scope": "Namespaced",
-			"names": map[string]any{"plural": k.plural, "singular": strings.ToLower(k.name), "kind": k.name, "listKind": k.name + "List"},
+			"names": map[string]any{
+				"plural": k.plural, "singular": strings.ToLower(k.name), "kind": k.name, "listKind": k.name + "List",
+			},
 			"versions": []any{map[string]any{"name": "v1", "served": true, "storage": true, "schema": map[string]any{
 				"openAPIV3Schema": map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true},
 			}}},
@@ -78,7 +82,9 @@ func (w *scene) make(k kind, names ...string) {
 			"apiVersion": k.group + "/v1", "kind": k.name, "metadata": map[string]any{"name": name},
 		}}
 		eventually(w.t, 10*time.Second, "an object is created", func() error { // Its endpoint may not be there yet.
-			_, err := w.Dynamic.Resource(resource).Namespace(w.namespace).Create(w.t.Context(), object, metav1.CreateOptions{})
+			_, err := w.Dynamic.Resource(resource).Namespace(w.namespace).Create(
+				w.t.Context(), object, metav1.CreateOptions{},
+			)
 			return err
 		})
 	}

@@ -77,7 +77,9 @@ func TestSlope(t *testing.T) {
 	start := time.Now()
 	s := samples{{at: start, bytes: 500 << 20}}
 	for minute := 1; minute <= 60; minute++ {
-		s = append(s, sample{at: start.Add(time.Duration(minute) * time.Minute), bytes: (100 + minute) << 20, held: minute << 19})
+		s = append(s, sample{
+			at: start.Add(time.Duration(minute) * time.Minute), bytes: (100 + minute) << 20, held: minute << 19,
+		})
 	}
 	if got := s.slope(start.Add(time.Second)); got < 59.9 || got > 60.1 {
 		t.Errorf("a megabyte a minute is %.1f MB/h", got)

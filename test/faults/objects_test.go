@@ -12,8 +12,14 @@ func TestChangedWhileDisconnected(t *testing.T) {
 		name      string
 		cut, mend func(*scene) error
 	}{
-		{"the API server", func(w *scene) error { w.up.Cut(); return nil }, func(w *scene) error { return w.up.Mend() }},
-		{"the client", func(w *scene) error { w.down.Cut(); return nil }, func(w *scene) error { return w.down.Mend() }},
+		{
+			"the API server", func(w *scene) error { w.up.Cut(); return nil },
+			func(w *scene) error { return w.up.Mend() },
+		},
+		{
+			"the client", func(w *scene) error { w.down.Cut(); return nil },
+			func(w *scene) error { return w.down.Mend() },
+		},
 	} {
 		for _, test := range []struct {
 			name    string

@@ -90,10 +90,14 @@ func TestRightsInManyNamespaces(t *testing.T) {
 		return err
 	}
 	for n, ns := range names {
-		_, err := w.Core.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}, metav1.CreateOptions{})
+		_, err := w.Core.CoreV1().Namespaces().Create(
+			t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}, metav1.CreateOptions{},
+		)
 		check(t, err)
 		t.Cleanup(func() {
-			check(t, w.Core.CoreV1().Namespaces().Delete(context.WithoutCancel(t.Context()), ns, metav1.DeleteOptions{}))
+			check(
+				t, w.Core.CoreV1().Namespaces().Delete(context.WithoutCancel(t.Context()), ns, metav1.DeleteOptions{}),
+			)
 		})
 		check(t, bindings(t.Context(), n))
 	}

@@ -86,7 +86,10 @@ func race(t *testing.T, w *scene, seed int) {
 	for id := 1; id <= 50; id++ {
 		frame := fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":%q,"ns":[%q]}`, id, configMaps, w.namespace)
 		if random.IntN(2) == 0 {
-			frame = fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":%q,"ns":[%q],"name":"it","view":"object"}`, id, configMaps, w.namespace)
+			frame = fmt.Sprintf(
+				`{"op":"subscribe","id":%d,"resource":%q,"ns":[%q],"name":"it","view":"object"}`, id, configMaps,
+				w.namespace,
+			)
 		}
 		send(frame)
 		if random.IntN(3) == 0 {

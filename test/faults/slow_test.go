@@ -29,7 +29,13 @@ func TestReaderThatNeverReads(t *testing.T) {
 	sockets := must(w.program.Sockets(t.Context()))(t)
 	const readers = 20
 	for range readers {
-		deaf(t, w, fmt.Sprintf(`{"op":"subscribe","id":1,"resource":%q,"ns":[%q],"name":"it","view":"object"}`, configMaps, w.namespace))
+		deaf(
+			t, w,
+			fmt.Sprintf(
+				`{"op":"subscribe","id":1,"resource":%q,"ns":[%q],"name":"it","view":"object"}`, configMaps,
+				w.namespace,
+			),
+		)
 	}
 	eventually(t, 5*time.Second, "they are there", func() error {
 		if n := must(w.program.Sockets(t.Context()))(t); n < sockets+readers {
@@ -136,7 +142,9 @@ func (w *scene) flood(ctx context.Context, writers, times int) error {
 func (w *scene) clear() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.t.Context()), 30*time.Second)
 	defer cancel()
-	if err := w.Core.CoreV1().ConfigMaps(w.namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+	if err := w.Core.CoreV1().ConfigMaps(w.namespace).DeleteCollection(
+		ctx, metav1.DeleteOptions{}, metav1.ListOptions{},
+	); err != nil {
 		w.t.Errorf("delete what was made: %v", err)
 	}
 }

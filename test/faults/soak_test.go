@@ -83,7 +83,8 @@ func TestSoak(t *testing.T) {
 	taken := memory()
 	t.Logf("after %v and %d faults:", long, s.broken.Load())
 	t.Logf("mismatches: %d", s.mismatches.Load())
-	t.Logf("RSS: %d MB, at most %d MB; slope after %v: %+.1f MB/h, beside what is held %+.1f MB/h", must(s.program.RSS(t.Context()))(t)>>20,
+	t.Logf("RSS: %d MB, at most %d MB; slope after %v: %+.1f MB/h, beside what is held %+.1f MB/h",
+		must(s.program.RSS(t.Context()))(t)>>20,
 		must(s.program.PeakRSS())(t)>>20, min(ringAge, long/2), taken.slope(warm), taken.beside().slope(warm))
 	_, more := try(time.Minute, func() error { // After rights came back each namespace is watched by itself, for a while.
 		if now := s.goroutines(); now > goroutines+20 {
@@ -95,7 +96,8 @@ func TestSoak(t *testing.T) {
 		t.Errorf("%v:\n%s", more, must(s.program.Stacks(t.Context()))(t))
 	}
 	after := s.heap()
-	t.Logf("live heap while nothing may be seen: %.1f MB after %v, %.1f MB now", mega(before), min(ringAge, long/2), mega(after))
+	t.Logf("live heap while nothing may be seen: %.1f MB after %v, %.1f MB now",
+		mega(before), min(ringAge, long/2), mega(after))
 	if after > before+leak {
 		t.Errorf("the live heap grew by %.1f MB, want at most %.1f MB", mega(after-before), mega(leak))
 	}
@@ -152,7 +154,8 @@ func (s *soak) tell(ctx context.Context, end time.Time) {
 		memory, _ := s.program.RSS(ctx) // It may just end.
 		held, _ := s.program.Held(ctx)
 		goroutines, _ := s.program.Goroutines(ctx)
-		s.t.Logf("%v to go: %d faults, %d mismatches, %d notes, RSS %d MB, %d MB held, %d goroutines", time.Until(end).Round(time.Second),
+		s.t.Logf("%v to go: %d faults, %d mismatches, %d notes, RSS %d MB, %d MB held, %d goroutines",
+			time.Until(end).Round(time.Second),
 			s.broken.Load(), s.mismatches.Load(), s.notes(), memory>>20, held>>20, goroutines)
 	}
 }
@@ -228,10 +231,16 @@ type fault struct {
 func (s *soak) faults() []fault {
 	return []fault{
 		{"the upper link is cut", func(context.Context) error { return s.up.Blink() }},
-		{"the upper link is down", func(context.Context) error { s.up.Cut(); pass(s.within(8000)); return s.up.Mend() }},
+		{
+			"the upper link is down",
+			func(context.Context) error { s.up.Cut(); pass(s.within(8000)); return s.up.Mend() },
+		},
 		{"the upper link freezes", func(ctx context.Context) error { return s.freeze(ctx, s.up, 12000) }},
 		{"the lower link is cut", func(context.Context) error { return s.down.Blink() }},
-		{"the lower link is down", func(context.Context) error { s.down.Cut(); pass(s.within(5000)); return s.down.Mend() }},
+		{
+			"the lower link is down",
+			func(context.Context) error { s.down.Cut(); pass(s.within(5000)); return s.down.Mend() },
+		},
 		{"the lower link freezes", func(ctx context.Context) error { return s.freeze(ctx, s.down, 5000) }},
 		{"too many requests", func(context.Context) error {
 			s.gate.Refuse(func(r link.Request) bool { return r.Resource != "" })
@@ -239,7 +248,10 @@ func (s *soak) faults() []fault {
 			pass(s.within(3000))
 			return s.up.Blink()
 		}},
-		{"the API server is killed", func(ctx context.Context) error { s.own.Kill(); pass(s.within(3000)); return s.own.Start(ctx) }},
+		{
+			"the API server is killed",
+			func(ctx context.Context) error { s.own.Kill(); pass(s.within(3000)); return s.own.Start(ctx) },
+		},
 		{"etcd is compacted while the link is down", func(ctx context.Context) error {
 			s.up.Cut()
 			err := s.Compact(ctx)

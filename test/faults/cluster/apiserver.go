@@ -82,7 +82,9 @@ func (a *APIServer) Start(ctx context.Context) error {
 	}
 	defer func() { _ = log.Close() }() // The process has it.
 	cmd := exec.Command(own.Path)      //nolint:gosec,noctx // The demo's own program, ended by Kill.
-	cmd.Args = slices.Concat([]string{"kube-apiserver"}, own.Args["kube-apiserver"], []string{"--secure-port=" + port}, a.flags)
+	cmd.Args = slices.Concat(
+		[]string{"kube-apiserver"}, own.Args["kube-apiserver"], []string{"--secure-port=" + port}, a.flags,
+	)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	a.ended = make(chan struct{})

@@ -18,7 +18,9 @@ import (
 
 // Namespace makes a namespace with a name of its own.
 func (c *Cluster) Namespace(ctx context.Context) (string, error) {
-	made, err := c.Core.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "fault-"}}, metav1.CreateOptions{})
+	made, err := c.Core.CoreV1().Namespaces().Create(
+		ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "fault-"}}, metav1.CreateOptions{},
+	)
 	if err != nil {
 		return "", fmt.Errorf("make a namespace: %w", err)
 	}
@@ -69,7 +71,9 @@ func (c *Cluster) Delete(ctx context.Context, namespace, name string) error {
 func (c *Cluster) Touch(ctx context.Context, namespace, name string, times int) error {
 	for i := range times {
 		patch := fmt.Sprintf(`{"data":{"v":"%d","touch-%d":"1","touch-%d":null}}`, i, i%3, (i+1)%3)
-		_, err := c.Core.CoreV1().ConfigMaps(namespace).Patch(ctx, name, types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: "toucher"})
+		_, err := c.Core.CoreV1().ConfigMaps(namespace).Patch(
+			ctx, name, types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: "toucher"},
+		)
 		if err != nil {
 			return fmt.Errorf("patch %s: %w", name, err)
 		}

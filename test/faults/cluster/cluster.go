@@ -107,7 +107,9 @@ func (c *Cluster) addRows(ctx context.Context, rows map[string]viewer.Row, of vi
 	}
 	for i := range table.Rows {
 		m := &table.Rows[i].Object.Metadata
-		row := viewer.Row{NS: m.Namespace, Name: m.Name, UID: string(m.UID), RV: m.ResourceVersion, Cells: table.Rows[i].Cells}
+		row := viewer.Row{
+			NS: m.Namespace, Name: m.Name, UID: string(m.UID), RV: m.ResourceVersion, Cells: table.Rows[i].Cells,
+		}
 		rows[row.Key()] = row
 	}
 	return nil
@@ -115,7 +117,9 @@ func (c *Cluster) addRows(ctx context.Context, rows map[string]viewer.Row, of vi
 
 // Object is an object as it may be shown, read from the quorum; nil where there is none. It is no Secret.
 func (c *Cluster) Object(ctx context.Context, resource, namespace, name string) ([]byte, error) {
-	text, err := c.Core.CoreV1().RESTClient().Get().AbsPath(path(resource, namespace, name)).SetHeader("Accept", "application/json").DoRaw(ctx)
+	text, err := c.Core.CoreV1().RESTClient().Get().AbsPath(path(
+		resource, namespace, name,
+	)).SetHeader("Accept", "application/json").DoRaw(ctx)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}

@@ -34,12 +34,16 @@ func (c *Cluster) etcd(ctx context.Context, path, body string, answer any) error
 	if err != nil {
 		return fmt.Errorf("set up TLS: %w", err)
 	}
-	certificate, err := tls.LoadX509KeyPair(filepath.Join(c.Dir, "pki", "etcd-client.crt"), filepath.Join(c.Dir, "pki", "etcd-client.key"))
+	certificate, err := tls.LoadX509KeyPair(
+		filepath.Join(c.Dir, "pki", "etcd-client.crt"), filepath.Join(c.Dir, "pki", "etcd-client.key"),
+	)
 	if err != nil {
 		return fmt.Errorf("read etcd's client certificate: %w", err)
 	}
 	config.Certificates = []tls.Certificate{certificate}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, own.flag("kube-apiserver", "--etcd-servers=")+path, bytes.NewBufferString(body))
+	request, err := http.NewRequestWithContext(
+		ctx, http.MethodPost, own.flag("kube-apiserver", "--etcd-servers=")+path, bytes.NewBufferString(body),
+	)
 	if err != nil {
 		return fmt.Errorf("ask etcd: %w", err)
 	}

@@ -93,7 +93,10 @@ func (g *Gate) handler(proxy http.Handler) http.Handler {
 		w.Header().Set("Retry-After", "1")
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusTooManyRequests)
-		_, _ = io.WriteString(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"Too many requests, please try again later.","reason":"TooManyRequests","code":429,"details":{"retryAfterSeconds":1}}`)
+		_, _ = io.WriteString(
+			w,
+			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"Too many requests, please try again later.","reason":"TooManyRequests","code":429,"details":{"retryAfterSeconds":1}}`,
+		)
 	})
 }
 

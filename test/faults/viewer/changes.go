@@ -54,7 +54,8 @@ func (v *Viewer) Led(before, want map[string]Row) error {
 		switch {
 		case last == nil && there && held.UID == w.UID && held.RV == w.RV: // It has not changed.
 		case last == nil, last.Op == "delete", last.UID != w.UID, last.RV != w.RV:
-			return fmt.Errorf("the last change of %s is %+v of %d, want one to %s at %s", key, last, len(history), w.UID, w.RV)
+			return fmt.Errorf("the last change of %s is %+v of %d, want one to %s at %s",
+				key, last, len(history), w.UID, w.RV)
 		}
 	}
 	for i := range history {

@@ -166,7 +166,8 @@ func (v *Viewer) takeMessage(m *message) {
 	case "digest":
 		v.tally.Digests++
 		if sum := digest(v.rows); m.Cursor != v.want.Cursor || m.Count != len(v.rows) || m.Digest != sum {
-			v.fault("a digest of %d rows %s at %s, where %d rows %s at %s are held", m.Count, m.Digest, m.Cursor, len(v.rows), sum, v.want.Cursor)
+			v.fault("a digest of %d rows %s at %s, where %d rows %s at %s are held",
+				m.Count, m.Digest, m.Cursor, len(v.rows), sum, v.want.Cursor)
 		}
 	case "error":
 		v.fault("an error: %s", m.Problem)

@@ -89,7 +89,9 @@ type Tally struct {
 // New makes a Viewer of what is served at url.
 func New(url string, want Want) *Viewer {
 	want.Op, want.ID = "subscribe", 1
-	return &Viewer{url: strings.Replace(url, "http://", "ws://", 1) + "/api/v1/live", want: want, rows: make(map[string]Row)}
+	return &Viewer{
+		url: strings.Replace(url, "http://", "ws://", 1) + "/api/v1/live", want: want, rows: make(map[string]Row),
+	}
 }
 
 // InParts asks for long messages in parts; call it before Run.

@@ -70,7 +70,8 @@ func TestDigest(t *testing.T) {
 		} {
 			v := told(t, viewer.Rows("core/v1/pods"), snapshot, `{"type":"digest",`+test.digest+`}`)
 			if got := v.Faults(); len(got) != test.faults || v.Tally().Digests != 1 {
-				t.Errorf("%s, %s: %s of %d digests, want %d faults of one", example.Name, test.name, got, v.Tally().Digests, test.faults)
+				t.Errorf("%s, %s: %s of %d digests, want %d faults of one",
+					example.Name, test.name, got, v.Tally().Digests, test.faults)
 			}
 		}
 	}
@@ -89,10 +90,16 @@ func TestFaults(t *testing.T) {
 	events := func(event string) string { return `{"type":"events","cursor":"d","events":[` + event + `]}` }
 	for _, test := range []struct{ view, snapshot, frame, want string }{
 		{"rows", rows, events(`{"op":"update","ns":"a","name":"x","uid":"1","rv":"6","cells":{"0":"1"}}`), ""},
-		{"rows", rows, events(`{"op":"update","ns":"a","name":"x","uid":"1","rv":"5","cells":{}}`), "from version 5 to 5"},
+		{
+			"rows", rows, events(`{"op":"update","ns":"a","name":"x","uid":"1","rv":"5","cells":{}}`),
+			"from version 5 to 5",
+		},
 		{"rows", rows, events(`{"op":"update","ns":"a","name":"x","uid":"2","rv":"6","cells":{}}`), "update of a/x"},
 		{"rows", rows, events(`{"op":"update","ns":"a","name":"x","uid":"1","rv":"6","cells":{"7":"1"}}`), "cell 7"},
-		{"rows", rows, events(`{"op":"add","row":{"ns":"a","name":"x","uid":"2","rv":"6","cells":["0"]}}`), "add of a/x"},
+		{
+			"rows", rows, events(`{"op":"add","row":{"ns":"a","name":"x","uid":"2","rv":"6","cells":["0"]}}`),
+			"add of a/x",
+		},
 		{"rows", rows, events(`{"op":"delete","ns":"a","name":"y","uid":"1"}`), "delete of a/y"},
 		{"rows", rows, rows, ""}, // Without a cursor to go on from, nothing is wrong with it.
 		{"rows", rows, `{"type":"heartbeat","cursor":"e"}`, "a heartbeat"},
@@ -107,20 +114,50 @@ func TestFaults(t *testing.T) {
 		{"table", table, events(`{"op":"update","ns":"a","name":"x","rv":"6","cells":{"3":"u"}}`), "cell 3"},
 		{"table", table, events(`{"op":"delete","ns":"a","name":"x","uid":"1"}`), ""},
 		{"table", table, strings.Replace(table, `["0"]`, `[]`, 1), "not understood"},
-		{"window", window, placed(`{"op":"remove","at":0},{"op":"update","at":0,"uid":"1","rv":"6","cells":{"0":"1"}},{"op":"insert","at":1,"row":{"ns":"a","name":"y","uid":"2","rv":"5","cells":["0"]}}`), ""},
+		{
+			"window", window,
+			placed(
+				`{"op":"remove","at":0},{"op":"update","at":0,"uid":"1","rv":"6","cells":{"0":"1"}},{"op":"insert","at":1,"row":{"ns":"a","name":"y","uid":"2","rv":"5","cells":["0"]}}`,
+			),
+			"",
+		},
 		{"window", window, placed(`{"op":"remove","at":2}`), "remove at 2 of 2"},
 		{"window", window, placed(`{"op":"update","at":0,"uid":"1","rv":"6","cells":{"0":"1"}}`), "update of a/y"},
-		{"window", window, placed(`{"op":"insert","at":2,"row":{"ns":"a","name":"x","uid":"1","rv":"6","cells":["0"]}}`), "add of a/x"},
+		{
+			"window", window,
+			placed(`{"op":"insert","at":2,"row":{"ns":"a","name":"x","uid":"1","rv":"6","cells":["0"]}}`), "add of a/x",
+		},
 		{"window", window, window, ""},
-		{"object", object, events(`{"op":"update","uid":"1","rv":"6","patch":[{"op":"replace","path":"/a","value":2},{"op":"replace","path":"/metadata/resourceVersion","value":"6"}]}`), ""},
-		{"object", object, events(`{"op":"update","uid":"1","rv":"7","patch":[{"op":"replace","path":"/metadata/resourceVersion","value":"6"}]}`), "the patch"},
-		{"object", object, events(`{"op":"update","uid":"1","rv":"6","patch":[{"op":"remove","path":"/b"},{"op":"replace","path":"/metadata/resourceVersion","value":"6"}]}`), "the patch"},
+		{
+			"object", object,
+			events(
+				`{"op":"update","uid":"1","rv":"6","patch":[{"op":"replace","path":"/a","value":2},{"op":"replace","path":"/metadata/resourceVersion","value":"6"}]}`,
+			),
+			"",
+		},
+		{
+			"object", object,
+			events(
+				`{"op":"update","uid":"1","rv":"7","patch":[{"op":"replace","path":"/metadata/resourceVersion","value":"6"}]}`,
+			),
+			"the patch",
+		},
+		{
+			"object", object,
+			events(
+				`{"op":"update","uid":"1","rv":"6","patch":[{"op":"remove","path":"/b"},{"op":"replace","path":"/metadata/resourceVersion","value":"6"}]}`,
+			),
+			"the patch",
+		},
 		{"object", object, events(`{"op":"add","object":{}}`), "add of an object"},
 		{"object", object, events(`{"op":"delete","uid":"2"}`), "delete of 2"},
 		{"changes", changes, events(`{"op":"update","ns":"a","name":"x","uid":"1","rv":"6","patch":[]}`), ""},
 		{"changes", changes, events(`{"op":"add","ns":"a","name":"x","uid":"2","rv":"6"}`), "comes"},
 		{"changes", changes, events(`{"op":"update","ns":"a","name":"x","uid":"1","rv":"5","patch":[]}`), "older"},
-		{"changes", changes, events(`{"op":"update","ns":"a","name":"x","uid":"1","rv":"6"}`), "a change with the patch"},
+		{
+			"changes", changes, events(`{"op":"update","ns":"a","name":"x","uid":"1","rv":"6"}`),
+			"a change with the patch",
+		},
 		{"changes", changes, events(`{"op":"delete","ns":"a","name":"x","uid":"2","rv":"6"}`), "comes"},
 	} {
 		v := told(t, viewer.Want{Resource: "core/v1/pods", View: test.view}, test.snapshot, test.frame)
@@ -163,7 +200,9 @@ func TestHalfAMessage(t *testing.T) {
 // What is held is compared with all that there is, a window with its part of that, in its order.
 func TestHolds(t *testing.T) {
 	row := func(name, rv, cell string) viewer.Row {
-		return viewer.Row{NS: "a", Name: name, UID: "u-" + name, RV: rv, Cells: []json.RawMessage{json.RawMessage(cell)}}
+		return viewer.Row{
+			NS: "a", Name: name, UID: "u-" + name, RV: rv, Cells: []json.RawMessage{json.RawMessage(cell)},
+		}
 	}
 	all := func(rows ...viewer.Row) map[string]viewer.Row {
 		held := make(map[string]viewer.Row)
@@ -192,11 +231,14 @@ func TestHolds(t *testing.T) {
 		{"window of too many", window, all(w1, w2, w3), "the counts are"},
 		{"window of what does not match", window, all(w1, w2, row("v", "7", "3"), x), "the counts are"},
 	} {
-		v := told(t, viewer.Want{View: strings.Fields(test.name)[0], Q: "w", Sort: "-v", Offset: 1, Count: 2}, test.frame)
+		v := told(
+			t, viewer.Want{View: strings.Fields(test.name)[0], Q: "w", Sort: "-v", Offset: 1, Count: 2}, test.frame,
+		)
 		if faults := v.Faults(); len(faults) > 0 {
 			t.Errorf("%s: %s", test.name, faults)
 		}
-		if err := v.Holds(test.there); (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+		if err := v.Holds(test.there); (err == nil) != (test.want == "") ||
+			err != nil && !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q", test.name, err, test.want)
 		}
 	}
