@@ -29,11 +29,13 @@ func TestChartIsTheKustomization(t *testing.T) {
 			}
 			got, want := slices.Sorted(maps.Keys(charted)), slices.Sorted(maps.Keys(kustomized))
 			if !slices.Equal(got, want) {
-				t.Fatalf("the chart gives\n%s\nand the kustomization\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+				t.Fatalf("the chart gives\n%s\nand the kustomization\n%s",
+					strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
 			for _, key := range want {
 				if !reflect.DeepEqual(charted[key], kustomized[key]) {
-					t.Errorf("%s is of the chart\n%s\nand of the kustomization\n%s", key, text(t, charted[key]), text(t, kustomized[key]))
+					t.Errorf("%s is of the chart\n%s\nand of the kustomization\n%s",
+						key, text(t, charted[key]), text(t, kustomized[key]))
 				}
 			}
 		})
@@ -46,7 +48,8 @@ func TestLabels(t *testing.T) {
 		for key, object := range kustomize(t, name) {
 			metadata, _ := object["metadata"].(map[string]any)
 			labels, _ := metadata["labels"].(map[string]any)
-			if labels["app.kubernetes.io/name"] != "glasshouse" || labels["app.kubernetes.io/instance"] != "glasshouse" || labels["app.kubernetes.io/version"] == nil {
+			if labels["app.kubernetes.io/name"] != "glasshouse" ||
+				labels["app.kubernetes.io/instance"] != "glasshouse" || labels["app.kubernetes.io/version"] == nil {
 				t.Errorf("%s: %s has the labels %v", name, key, labels)
 			}
 		}
@@ -59,19 +62,34 @@ func TestChartRefuses(t *testing.T) {
 		values map[string]any
 		says   string
 	}{
-		"a value that there is not":     {map[string]any{"replicas": 2}, "replicas"},
-		"a mode that there is not":      {map[string]any{"auth": map[string]any{"mode": "off"}}, "mode"},
-		"a Service without a login":     {map[string]any{"service": map[string]any{"enabled": true}}, "auth.mode"},
-		"an Ingress without Service":    {map[string]any{"ingress": map[string]any{"enabled": true}}, "service.enabled"},
-		"all Secrets of a namespace":    {map[string]any{"rbac": map[string]any{"secrets": []any{map[string]any{"namespace": "shop", "names": []any{}}}}}, "names"},
-		"Secrets by a wildcard":         {map[string]any{"rbac": map[string]any{"secrets": []any{map[string]any{"namespace": "shop", "names": []any{"*"}}}}}, "names"},
-		"an origin that is an address":  {map[string]any{"allowedOrigins": []any{"https://glasshouse.example.com/"}}, "allowedOrigins"},
+		"a value that there is not": {map[string]any{"replicas": 2}, "replicas"},
+		"a mode that there is not":  {map[string]any{"auth": map[string]any{"mode": "off"}}, "mode"},
+		"a Service without a login": {map[string]any{"service": map[string]any{"enabled": true}}, "auth.mode"},
+		"an Ingress without Service": {
+			map[string]any{"ingress": map[string]any{"enabled": true}}, "service.enabled",
+		},
+		"all Secrets of a namespace": {
+			map[string]any{"rbac": map[string]any{"secrets": []any{map[string]any{
+				"namespace": "shop", "names": []any{},
+			}}}},
+			"names",
+		},
+		"Secrets by a wildcard": {
+			map[string]any{"rbac": map[string]any{"secrets": []any{map[string]any{
+				"namespace": "shop", "names": []any{"*"},
+			}}}},
+			"names",
+		},
+		"an origin that is an address": {
+			map[string]any{"allowedOrigins": []any{"https://glasshouse.example.com/"}}, "allowedOrigins",
+		},
 		"addresses not filled in":       {map[string]any{"forwardedBy": []any{variant.Placeholder}}, "forwardedBy"},
 		"a forwarder that is everybody": {map[string]any{"forwardedBy": []any{"0.0.0.0/0"}}, "forwardedBy"},
 		"groups without a login":        {map[string]any{"shareAdmins": []any{"ops"}}, "shareAdmins"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := variant.Helm(root, "cluster", test.values); err == nil || !strings.Contains(err.Error(), test.says) {
+			if _, err := variant.Helm(root, "cluster", test.values); err == nil ||
+				!strings.Contains(err.Error(), test.says) {
 				t.Errorf("got %v, want an error that says %q", err, test.says)
 			}
 		})

@@ -87,7 +87,9 @@ func account(name string) string { return "system:serviceaccount:" + variant.Nam
 func (c *cluster) may(ctx context.Context, name string, what authorizationv1.ResourceAttributes) (bool, error) {
 	review, err := c.AuthorizationV1().SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{
 		Spec: authorizationv1.SubjectAccessReviewSpec{
-			User: account(name), Groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + variant.Namespace, "system:authenticated"},
+			User: account(name), Groups: []string{
+				"system:serviceaccounts", "system:serviceaccounts:" + variant.Namespace, "system:authenticated",
+			},
 			ResourceAttributes: &what,
 		},
 	}, metav1.CreateOptions{})

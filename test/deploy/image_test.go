@@ -40,7 +40,8 @@ func TestImageIsOneProgram(t *testing.T) {
 		}
 	}
 	decode(t, blob(t, folder, manifest.Config.Digest), &image)
-	if image.OS != "linux" || image.Config.User != "65532:65532" || !slices.Equal(image.Config.Entrypoint, []string{"/dashboard"}) || len(image.Config.Cmd) > 0 {
+	if image.OS != "linux" || image.Config.User != "65532:65532" ||
+		!slices.Equal(image.Config.Entrypoint, []string{"/dashboard"}) || len(image.Config.Cmd) > 0 {
 		t.Errorf("the image is %+v", image)
 	}
 	files := map[string][]byte{}
@@ -69,11 +70,14 @@ func TestImageIsOneProgram(t *testing.T) {
 			}
 		}
 	}
-	if got, want := slices.Sorted(maps.Keys(files)), []string{"dashboard", "licenses/LICENSE", "licenses/THIRD_PARTY_NOTICES"}; !slices.Equal(got, want) {
+	if got, want := slices.Sorted(maps.Keys(files)), []string{
+		"dashboard", "licenses/LICENSE", "licenses/THIRD_PARTY_NOTICES",
+	}; !slices.Equal(got, want) {
 		t.Fatalf("the image has the files %q, want %q", got, want)
 	}
 	for _, name := range []string{"LICENSE", "THIRD_PARTY_NOTICES"} {
-		if want, err := os.ReadFile(filepath.Join(root, name)); err != nil || !bytes.Equal(files["licenses/"+name], want) {
+		if want, err := os.ReadFile(filepath.Join(root, name)); err != nil ||
+			!bytes.Equal(files["licenses/"+name], want) {
 			t.Errorf("licenses/%s is not that of the repository (%v)", name, err)
 		}
 	}

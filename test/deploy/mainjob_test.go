@@ -33,7 +33,9 @@ func TestMainJobWithItsServiceAccount(t *testing.T) {
 
 	p.everyKind()
 	var pods corev1.PodList
-	if list, err := c.CoreV1().Pods("shop").List(t.Context(), metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=storefront"}); err != nil || len(list.Items) == 0 {
+	if list, err := c.CoreV1().Pods("shop").List(t.Context(), metav1.ListOptions{
+		LabelSelector: "app.kubernetes.io/name=storefront",
+	}); err != nil || len(list.Items) == 0 {
 		t.Fatalf("no pods: %v", err)
 	} else {
 		pods = *list
@@ -128,7 +130,10 @@ func (p *program) changesCome(c *cluster) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), 30*time.Second)
 	defer cancel()
-	conn, _, err := websocket.Dial(ctx, strings.Replace(p.url, "http://", "ws://", 1)+"/api/v1/live", &websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}})
+	conn, _, err := websocket.Dial(
+		ctx, strings.Replace(p.url, "http://", "ws://", 1)+"/api/v1/live",
+		&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}},
+	)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -146,11 +151,16 @@ func (p *program) changesCome(c *cluster) {
 			}
 		}
 	}
-	if err := conn.Write(ctx, websocket.MessageText, []byte(`{"op":"subscribe","id":1,"resource":"core/v1/configmaps","ns":["`+variant.Namespace+`"]}`)); err != nil {
+	if err := conn.Write(
+		ctx, websocket.MessageText,
+		[]byte(`{"op":"subscribe","id":1,"resource":"core/v1/configmaps","ns":["`+variant.Namespace+`"]}`),
+	); err != nil {
 		p.t.Fatal(err)
 	}
 	until(`"type":"snapshot"`)
-	if _, err := c.CoreV1().ConfigMaps(variant.Namespace).Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "comes"}}, metav1.CreateOptions{}); err != nil {
+	if _, err := c.CoreV1().ConfigMaps(variant.Namespace).Create(
+		ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "comes"}}, metav1.CreateOptions{},
+	); err != nil {
 		p.t.Fatal(err)
 	}
 	until(`"name":"comes"`)

@@ -21,7 +21,9 @@ func TestChartHasEachMode(t *testing.T) {
 	with := func(mode, folder string, args ...any) map[string]any {
 		return map[string]any{
 			"auth": map[string]any{"mode": mode}, "service": map[string]any{"enabled": true}, "extraArgs": args,
-			"extraVolumes":      []any{map[string]any{"name": "files", "secret": map[string]any{"secretName": "files"}}},
+			"extraVolumes": []any{map[string]any{
+				"name": "files", "secret": map[string]any{"secretName": "files"},
+			}},
 			"extraVolumeMounts": []any{map[string]any{"name": "files", "mountPath": folder, "readOnly": true}},
 		}
 	}
@@ -31,11 +33,24 @@ func TestChartHasEachMode(t *testing.T) {
 		reviews []string
 		files   []string
 	}{
-		"nobody":           {"none", chart(t, "cluster", nil), nil, nil},
-		"tokens":           {"token", chart(t, "team", nil), []string{"tokenreviews", "subjectaccessreviews"}, nil},
-		"a provider":       {"oidc", chart(t, "oidc", nil), []string{"subjectaccessreviews"}, []string{"--oidc-client-secret-file", "--oidc-ca"}},
-		"a proxy":          {"proxy", chart(t, "cluster", with("proxy", "/etc/proxy", "--proxy-secret-file=/etc/proxy/secret")), []string{"subjectaccessreviews"}, []string{"--proxy-secret-file"}},
-		"nobody, wherever": {"shared-identity", chart(t, "cluster", with("shared-identity", "/etc/tls", "--tls-cert=/etc/tls/tls.crt", "--tls-key=/etc/tls/tls.key")), nil, []string{"--tls-cert", "--tls-key"}},
+		"nobody": {"none", chart(t, "cluster", nil), nil, nil},
+		"tokens": {"token", chart(t, "team", nil), []string{"tokenreviews", "subjectaccessreviews"}, nil},
+		"a provider": {
+			"oidc", chart(t, "oidc", nil), []string{"subjectaccessreviews"},
+			[]string{"--oidc-client-secret-file", "--oidc-ca"},
+		},
+		"a proxy": {
+			"proxy", chart(t, "cluster", with("proxy", "/etc/proxy", "--proxy-secret-file=/etc/proxy/secret")),
+			[]string{"subjectaccessreviews"}, []string{"--proxy-secret-file"},
+		},
+		"nobody, wherever": {
+			"shared-identity",
+			chart(
+				t, "cluster",
+				with("shared-identity", "/etc/tls", "--tls-cert=/etc/tls/tls.crt", "--tls-key=/etc/tls/tls.key"),
+			),
+			nil, []string{"--tls-cert", "--tls-key"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var reviews, files []string
@@ -53,7 +68,8 @@ func TestChartHasEachMode(t *testing.T) {
 					t.Errorf("the arguments are %v", args)
 				}
 				for _, arg := range args {
-					if flag, file, _ := strings.Cut(arg, "="); strings.HasPrefix(file, "/etc/") && isMounted(&pod, file) {
+					if flag, file, _ := strings.Cut(arg, "="); strings.HasPrefix(file, "/etc/") &&
+						isMounted(&pod, file) {
 						files = append(files, flag)
 					}
 				}

@@ -22,23 +22,37 @@ func TestPodSecurityIsEnforced(t *testing.T) {
 		without func(*corev1.PodSpec)
 		says    string
 	}{
-		"as it is":                {func(*corev1.PodSpec) {}, ""},
-		"root":                    {func(p *corev1.PodSpec) { p.SecurityContext.RunAsNonRoot = nil }, "runAsNonRoot"},
-		"user 0":                  {func(p *corev1.PodSpec) { p.SecurityContext.RunAsUser = new(int64) }, "runAsUser"},
-		"no seccomp":              {func(p *corev1.PodSpec) { p.SecurityContext.SeccompProfile = nil }, "seccompProfile"},
-		"escalation":              {func(p *corev1.PodSpec) { p.Containers[0].SecurityContext.AllowPrivilegeEscalation = nil }, "allowPrivilegeEscalation"},
-		"capabilities":            {func(p *corev1.PodSpec) { p.Containers[0].SecurityContext.Capabilities = nil }, "capabilities"},
+		"as it is": {func(*corev1.PodSpec) {}, ""},
+		"root":     {func(p *corev1.PodSpec) { p.SecurityContext.RunAsNonRoot = nil }, "runAsNonRoot"},
+		"user 0":   {func(p *corev1.PodSpec) { p.SecurityContext.RunAsUser = new(int64) }, "runAsUser"},
+		"no seccomp": {func(p *corev1.PodSpec) {
+			p.SecurityContext.SeccompProfile = nil
+		}, "seccompProfile"},
+		"escalation": {func(p *corev1.PodSpec) {
+			p.Containers[0].SecurityContext.AllowPrivilegeEscalation = nil
+		}, "allowPrivilegeEscalation"},
+		"capabilities": {func(p *corev1.PodSpec) {
+			p.Containers[0].SecurityContext.Capabilities = nil
+		}, "capabilities"},
 		"the network of its node": {func(p *corev1.PodSpec) { p.HostNetwork = true }, "host namespaces"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			read(t, kustomize(t, "cluster"), "Deployment", func(deployment appsv1.Deployment) {
-				pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "test", Namespace: variant.Namespace}, Spec: deployment.Spec.Template.Spec}
+				pod := &corev1.Pod{
+					ObjectMeta: metav1.ObjectMeta{Name: "test", Namespace: variant.Namespace},
+					Spec:       deployment.Spec.Template.Spec,
+				}
 				test.without(&pod.Spec)
-				_, err := c.CoreV1().Pods(variant.Namespace).Create(t.Context(), pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+				_, err := c.CoreV1().Pods(variant.Namespace).Create(t.Context(), pod, metav1.CreateOptions{
+					DryRun: []string{metav1.DryRunAll},
+				})
 				switch {
 				case test.says == "" && err != nil:
 					t.Errorf("it is refused: %v", err)
-				case test.says != "" && (err == nil || !strings.Contains(err.Error(), "violates PodSecurity") || !strings.Contains(err.Error(), test.says)):
+				case test.says != "" &&
+					(err == nil || !strings.Contains(
+						err.Error(), "violates PodSecurity",
+					) || !strings.Contains(err.Error(), test.says)):
 					t.Errorf("got %v, want a refusal that says %s", err, test.says)
 				}
 			})

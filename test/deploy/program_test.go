@@ -84,7 +84,9 @@ func run(t *testing.T, kubeconfig string, args ...string) *program {
 func (c *cluster) token(t *testing.T, bound *authenticationv1.BoundObjectReference) string {
 	t.Helper()
 	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{BoundObjectRef: bound}}
-	made, err := c.CoreV1().ServiceAccounts(variant.Namespace).CreateToken(t.Context(), "glasshouse", request, metav1.CreateOptions{})
+	made, err := c.CoreV1().ServiceAccounts(variant.Namespace).CreateToken(
+		t.Context(), "glasshouse", request, metav1.CreateOptions{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +97,10 @@ func (c *cluster) token(t *testing.T, bound *authenticationv1.BoundObjectReferen
 func kubeconfigOf(t *testing.T, server *httptest.Server, user *api.AuthInfo) string {
 	t.Helper()
 	config := api.NewConfig()
-	config.Clusters["demo"] = &api.Cluster{Server: server.URL, CertificateAuthorityData: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})}
+	config.Clusters["demo"] = &api.Cluster{
+		Server:                   server.URL,
+		CertificateAuthorityData: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}),
+	}
 	config.AuthInfos["account"] = user
 	config.Contexts["account"] = &api.Context{Cluster: "demo", AuthInfo: "account"}
 	config.CurrentContext = "account"

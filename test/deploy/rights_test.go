@@ -32,11 +32,15 @@ func TestRightsOfEachVariant(t *testing.T) {
 	c := open(t)
 	served := c.served(t)
 	usual := c.rights(t, "nobody", served) // What any service account may.
-	for name, reviews := range map[string][]string{"cluster": nil, "namespaced": nil, "monitoring": nil, "team": {"subjectaccessreviews", "tokenreviews"}} {
+	for name, reviews := range map[string][]string{
+		"cluster": nil, "namespaced": nil, "monitoring": nil, "team": {"subjectaccessreviews", "tokenreviews"},
+	} {
 		t.Run(name, func(t *testing.T) {
 			deploy(t, name)
 			eventually(t, "the rights are there", func() error {
-				allowed, err := c.may(t.Context(), "glasshouse", authorizationv1.ResourceAttributes{Verb: "list", Resource: "pods", Namespace: variant.Namespace})
+				allowed, err := c.may(t.Context(), "glasshouse", authorizationv1.ResourceAttributes{
+					Verb: "list", Resource: "pods", Namespace: variant.Namespace,
+				})
 				if err == nil && !allowed {
 					err = fmt.Errorf("%s may not list pods", account("glasshouse"))
 				}
@@ -63,7 +67,8 @@ func TestRightsOfEachVariant(t *testing.T) {
 			if !slices.Equal(created, reviews) {
 				t.Errorf("it may create %v, want %v", created, reviews)
 			}
-			t.Logf("%d of %d rights that were asked for, beside the %d of any service account", len(may)-len(usual), len(served)*len(verbs())*3, len(usual))
+			t.Logf("%d of %d rights that were asked for, beside the %d of any service account",
+				len(may)-len(usual), len(served)*len(verbs())*3, len(usual))
 		})
 	}
 }
@@ -99,7 +104,8 @@ func TestBuiltinKindsAreNamed(t *testing.T) {
 		}
 	}
 	if got, want := slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)); !slices.Equal(got, want) {
-		t.Errorf("deploy/kustomize/cluster/rights.yaml names\n%s\nand the API server serves\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		t.Errorf("deploy/kustomize/cluster/rights.yaml names\n%s\nand the API server serves\n%s",
+			strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 
@@ -115,11 +121,16 @@ func TestExamples(t *testing.T) {
 		{
 			"custom-resources",
 			authorizationv1.ResourceAttributes{Verb: "list", Group: "data.example.com", Resource: "backups"},
-			[]authorizationv1.ResourceAttributes{{Verb: "delete", Group: "data.example.com", Resource: "backups"}, {Verb: "list", Group: "shop.example.com", Resource: "featureflags"}},
+			[]authorizationv1.ResourceAttributes{
+				{Verb: "delete", Group: "data.example.com", Resource: "backups"},
+				{Verb: "list", Group: "shop.example.com", Resource: "featureflags"},
+			},
 		},
 		{
 			"secret-by-name",
-			authorizationv1.ResourceAttributes{Verb: "get", Resource: "secrets", Namespace: "shop", Name: "storefront-tls"},
+			authorizationv1.ResourceAttributes{
+				Verb: "get", Resource: "secrets", Namespace: "shop", Name: "storefront-tls",
+			},
 			[]authorizationv1.ResourceAttributes{
 				{Verb: "get", Resource: "secrets", Namespace: "shop", Name: "storefront-session"},
 				{Verb: "get", Resource: "secrets", Namespace: "data", Name: "storefront-tls"},
@@ -164,7 +175,8 @@ func (c *cluster) served(t *testing.T) []right {
 	}
 	all := map[right]bool{
 		{group: "*", resource: "*"}: true, {resource: "*"}: true, {resource: "users"}: true, {resource: "groups"}: true,
-		{group: "authentication.k8s.io", resource: "uids"}: true, {group: "certificates.k8s.io", resource: "signers"}: true,
+		{group: "authentication.k8s.io", resource: "uids"}:  true,
+		{group: "certificates.k8s.io", resource: "signers"}: true,
 	}
 	for _, list := range lists {
 		group, _, versioned := strings.Cut(list.GroupVersion, "/")
@@ -222,13 +234,17 @@ func (c *cluster) rights(t *testing.T, name string, served []right) map[right]bo
 
 func (c *cluster) mayRight(ctx context.Context, name string, r right) (bool, error) {
 	resource, subresource, _ := strings.Cut(r.resource, "/")
-	return c.may(ctx, name, authorizationv1.ResourceAttributes{Verb: r.verb, Group: r.group, Resource: resource, Subresource: subresource, Namespace: r.namespace})
+	return c.may(ctx, name, authorizationv1.ResourceAttributes{
+		Verb: r.verb, Group: r.group, Resource: resource, Subresource: subresource, Namespace: r.namespace,
+	})
 }
 
 // builtin are the rules of the ClusterRole that names Kubernetes' own kinds.
 func builtin(t *testing.T) []rbacv1.PolicyRule {
 	t.Helper()
 	var rules []rbacv1.PolicyRule
-	read(t, kustomize(t, "cluster"), "ClusterRole", func(role rbacv1.ClusterRole) { rules = append(rules, role.Rules...) })
+	read(t, kustomize(t, "cluster"), "ClusterRole", func(role rbacv1.ClusterRole) {
+		rules = append(rules, role.Rules...)
+	})
 	return rules
 }

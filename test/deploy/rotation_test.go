@@ -22,14 +22,18 @@ func TestTokenIsRotated(t *testing.T) {
 	deploy(t, "cluster")
 	server, _ := c.counted(t)
 	secrets := c.CoreV1().Secrets(variant.Namespace)
-	if _, err := secrets.Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "bound"}}, metav1.CreateOptions{}); err != nil {
+	if _, err := secrets.Create(
+		t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "bound"}}, metav1.CreateOptions{},
+	); err != nil {
 		t.Fatal(err)
 	}
 	first := c.token(t, &authenticationv1.BoundObjectReference{APIVersion: "v1", Kind: "Secret", Name: "bound"})
 	file := filepath.Join(t.TempDir(), "token")
 	put := func(token string) {
 		t.Helper()
-		if err := errors.Join(os.WriteFile(file+".new", []byte(token), 0o600), os.Rename(file+".new", file)); err != nil {
+		if err := errors.Join(
+			os.WriteFile(file+".new", []byte(token), 0o600), os.Rename(file+".new", file),
+		); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -42,7 +46,10 @@ func TestTokenIsRotated(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the first token ends", func() error {
-		review, err := c.AuthenticationV1().TokenReviews().Create(t.Context(), &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: first}}, metav1.CreateOptions{})
+		review, err := c.AuthenticationV1().TokenReviews().Create(
+			t.Context(), &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: first}},
+			metav1.CreateOptions{},
+		)
 		if err == nil && review.Status.Authenticated {
 			err = errors.New("it is still taken")
 		}

@@ -26,14 +26,17 @@ func TestRightsAreNamed(t *testing.T) {
 			"secrets":    []any{map[string]any{"namespace": "shop", "names": []any{"storefront-tls"}}},
 		}}),
 	}
-	for _, name := range slices.Concat(variant.Names(), []string{"examples/custom-resources", "examples/secret-by-name"}) {
+	for _, name := range slices.Concat(variant.Names(), []string{
+		"examples/custom-resources", "examples/secret-by-name",
+	}) {
 		all[name] = kustomize(t, name)
 	}
 	for name, objects := range all {
 		rules := 0
 		check := func(role string, rule rbacv1.PolicyRule) {
 			rules++
-			if slices.Contains(slices.Concat(rule.APIGroups, rule.Resources, rule.Verbs, rule.ResourceNames), "*") || len(rule.NonResourceURLs) > 0 {
+			if slices.Contains(slices.Concat(rule.APIGroups, rule.Resources, rule.Verbs, rule.ResourceNames), "*") ||
+				len(rule.NonResourceURLs) > 0 {
 				t.Errorf("%s: %s has a wildcard: %v", name, role, rule)
 			}
 			for _, resource := range rule.Resources {
@@ -92,7 +95,9 @@ func TestArguments(t *testing.T) {
 			if without := slices.Contains(args, "--auth=none"); without != loopback {
 				t.Errorf("%s: the arguments are %v", name, args)
 			}
-			forwarded := slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "--forwarded-by=") })
+			forwarded := slices.ContainsFunc(args, func(arg string) bool {
+				return strings.HasPrefix(arg, "--forwarded-by=")
+			})
 			if behind := objects["Ingress glasshouse/glasshouse"] != nil; behind != forwarded {
 				t.Errorf("%s: behind an Ingress: %t; whose addresses are believed: %t", name, behind, forwarded)
 			}
@@ -111,7 +116,8 @@ func TestTrustedAddressesAreFilledIn(t *testing.T) {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(string(text)) {
-			if of := strings.TrimSpace(line); strings.HasPrefix(of, "- --forwarded-by=") && !strings.HasPrefix(of, "- --forwarded-by="+variant.Placeholder+" ") ||
+			if of := strings.TrimSpace(line); strings.HasPrefix(of, "- --forwarded-by=") &&
+				!strings.HasPrefix(of, "- --forwarded-by="+variant.Placeholder+" ") ||
 				strings.HasPrefix(of, "forwardedBy:") && of != "forwardedBy: ["+variant.Placeholder+"]" {
 				t.Errorf("%s ships %s", file, of)
 			}
@@ -128,7 +134,9 @@ func TestSharesHaveAdmins(t *testing.T) {
 		read(t, kustomize(t, name), "Deployment", func(deployment appsv1.Deployment) {
 			args := deployment.Spec.Template.Spec.Containers[0].Args
 			known := !slices.Contains(args, "--auth=none") && !slices.Contains(args, "--auth=shared-identity")
-			if admins := slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "--share-admins=") }); admins != known {
+			if admins := slices.ContainsFunc(args, func(arg string) bool {
+				return strings.HasPrefix(arg, "--share-admins=")
+			}); admins != known {
 				t.Errorf("%s: the arguments are %v", name, args)
 			}
 		})
@@ -141,8 +149,10 @@ func TestPodHasNoMoreThanItNeeds(t *testing.T) {
 		read(t, kustomize(t, name), "Deployment", func(deployment appsv1.Deployment) {
 			pod := deployment.Spec.Template.Spec
 			container := pod.Containers[0]
-			if len(pod.Containers) != 1 || len(pod.InitContainers) > 0 || !*container.SecurityContext.ReadOnlyRootFilesystem ||
-				*pod.SecurityContext.RunAsUser != 65532 || container.Resources.Limits.Memory().IsZero() || *pod.EnableServiceLinks {
+			if len(pod.Containers) != 1 || len(pod.InitContainers) > 0 ||
+				!*container.SecurityContext.ReadOnlyRootFilesystem ||
+				*pod.SecurityContext.RunAsUser != 65532 || container.Resources.Limits.Memory().IsZero() ||
+				*pod.EnableServiceLinks {
 				t.Errorf("%s: the pod is %+v", name, pod)
 			}
 		})
@@ -181,7 +191,10 @@ func TestWhatMayReachThePod(t *testing.T) {
 					t.Errorf("%s: lets in %v", name, rule)
 					continue
 				}
-				got = append(got, rule.From[0].NamespaceSelector.MatchLabels["kubernetes.io/metadata.name"]+" "+rule.Ports[0].Port.String())
+				got = append(
+					got,
+					rule.From[0].NamespaceSelector.MatchLabels["kubernetes.io/metadata.name"]+" "+rule.Ports[0].Port.String(),
+				)
 			}
 		})
 		if !slices.Equal(got, want) {
@@ -202,7 +215,9 @@ func TestREADMEIsTrue(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, path := range regexp.MustCompile(`\bdeploy/(?:kustomize|helm|image)[\w./-]*[\w]`).FindAllString(string(text), -1) {
+		for _, path := range regexp.MustCompile(
+			`\bdeploy/(?:kustomize|helm|image)[\w./-]*[\w]`,
+		).FindAllString(string(text), -1) {
 			if _, err := os.Stat(filepath.Join(root, path)); err != nil {
 				t.Errorf("%s names %s: %v", file, path, err)
 			}

@@ -41,7 +41,9 @@ type Objects map[string]map[string]any
 
 // Kustomize makes what deploy/kustomize/NAME says; root is the repository.
 func Kustomize(root, name string) (Objects, error) {
-	made, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), filepath.Join(root, "deploy/kustomize", name))
+	made, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(
+		filesys.MakeFsOnDisk(), filepath.Join(root, "deploy/kustomize", name),
+	)
 	if err != nil {
 		return nil, fmt.Errorf("kustomize %s: %w", name, err)
 	}
