@@ -36,19 +36,27 @@ func newDex(t *testing.T, valid time.Duration) *dex {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	d := &dex{store: memory.New(log)}
-	d.Server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*d.front.Load()).ServeHTTP(w, r) }))
+	d.Server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		(*d.front.Load()).ServeHTTP(w, r)
+	}))
 	t.Cleanup(d.Close)
 	hash, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.DefaultCost)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := d.store.CreateConnector(t.Context(), storage.Connector{ID: server.LocalConnector, Type: server.LocalConnector, Name: "Email", ResourceVersion: "1"}); err != nil {
+	if err := d.store.CreateConnector(t.Context(), storage.Connector{
+		ID: server.LocalConnector, Type: server.LocalConnector, Name: "Email", ResourceVersion: "1",
+	}); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.store.CreatePassword(t.Context(), storage.Password{Email: email, Hash: hash, Username: "anna", UserID: "u-1"}); err != nil {
+	if err := d.store.CreatePassword(t.Context(), storage.Password{
+		Email: email, Hash: hash, Username: "anna", UserID: "u-1",
+	}); err != nil {
 		t.Fatal(err)
 	}
-	own, err := server.NewServer(t.Context(), server.Config{Issuer: d.URL, Storage: d.store, SkipApprovalScreen: true, IDTokensValidFor: valid, Logger: log})
+	own, err := server.NewServer(t.Context(), server.Config{
+		Issuer: d.URL, Storage: d.store, SkipApprovalScreen: true, IDTokensValidFor: valid, Logger: log,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +72,9 @@ func (d *dex) through(handler http.Handler) { d.front.Store(&handler) }
 func (d *dex) know(t *testing.T, back string) {
 	t.Helper()
 	for _, id := range []string{client, other} {
-		if err := d.store.CreateClient(t.Context(), storage.Client{ID: id, Secret: secret, Name: id, RedirectURIs: []string{back}}); err != nil {
+		if err := d.store.CreateClient(t.Context(), storage.Client{
+			ID: id, Secret: secret, Name: id, RedirectURIs: []string{back},
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}

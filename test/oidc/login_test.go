@@ -30,7 +30,9 @@ func namespace(t *testing.T) (*kubernetes.Clientset, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := admin.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "oidc-"}}, metav1.CreateOptions{})
+	made, err := admin.CoreV1().Namespaces().Create(
+		t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "oidc-"}}, metav1.CreateOptions{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +43,9 @@ func namespace(t *testing.T) (*kubernetes.Clientset, string) {
 			t.Error(err)
 		}
 	})
-	if _, err := admin.CoreV1().ConfigMaps(made.Name).Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "of-the-test"}}, metav1.CreateOptions{}); err != nil {
+	if _, err := admin.CoreV1().ConfigMaps(made.Name).Create(
+		t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "of-the-test"}}, metav1.CreateOptions{},
+	); err != nil {
 		t.Fatal(err)
 	}
 	return admin, made.Name
@@ -55,30 +59,39 @@ func TestLogInAtDex(t *testing.T) {
 	p := run(t, provider)
 	b := newBrowser(t, provider)
 	page := "/r/core/v1/configmaps?ns=" + ns
-	if _, text := b.logIn(p, page, "wrong"); !strings.Contains(text, "Invalid") || b.at.Host == strings.TrimPrefix(p.url, "http://") {
+	if _, text := b.logIn(p, page, "wrong"); !strings.Contains(text, "Invalid") ||
+		b.at.Host == strings.TrimPrefix(p.url, "http://") {
 		t.Errorf("a wrong password leads to %s: %s", b.at, text)
 	}
 	code, text := b.logIn(p, page, password)
-	if code != http.StatusForbidden || b.at.Path+"?"+b.at.RawQuery != page || !strings.Contains(text, "Logged in as "+email) || strings.Contains(text, "of-the-test") {
-		t.Errorf("without rights the page at %s is %d, want 403 at %s, which says %q and nothing of the ConfigMap: %s", b.at, code, page, "Logged in as "+email, text)
+	if code != http.StatusForbidden || b.at.Path+"?"+b.at.RawQuery != page ||
+		!strings.Contains(text, "Logged in as "+email) || strings.Contains(text, "of-the-test") {
+		t.Errorf("without rights the page at %s is %d, want 403 at %s, which says %q and nothing of the ConfigMap: %s",
+			b.at, code, page, "Logged in as "+email, text)
 	}
 	binding := &rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: "anna"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "view"},
+		ObjectMeta: metav1.ObjectMeta{Name: "anna"}, RoleRef: rbacv1.RoleRef{
+			APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "view",
+		},
 		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: email}},
 	}
 	if _, err := admin.RbacV1().RoleBindings(ns).Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the right that was given", func() error {
-		if code, text := b.get(p.url + "/api/v1/snapshot/core/v1/configmaps?ns=" + ns); code != http.StatusOK || !strings.Contains(text, "of-the-test") {
+		if code, text := b.get(p.url + "/api/v1/snapshot/core/v1/configmaps?ns=" + ns); code != http.StatusOK ||
+			!strings.Contains(text, "of-the-test") {
 			return fmt.Errorf("%d %s", code, text)
 		}
 		return nil
 	})
-	if code, text := b.get(p.url + "/api/v1/snapshot/core/v1/configmaps"); code != http.StatusOK || strings.Count(text, `"uid"`) != strings.Count(text, `"ns":"`+ns+`"`) {
+	if code, text := b.get(p.url + "/api/v1/snapshot/core/v1/configmaps"); code != http.StatusOK ||
+		strings.Count(text, `"uid"`) != strings.Count(text, `"ns":"`+ns+`"`) {
 		t.Errorf("of all namespaces come %d %s, want those of %s", code, text, ns)
 	}
-	for _, path := range []string{"/api/v1/snapshot/core/v1/configmaps?ns=kube-system", "/api/v1/snapshot/core/v1/secrets?ns=" + ns} {
+	for _, path := range []string{
+		"/api/v1/snapshot/core/v1/configmaps?ns=kube-system", "/api/v1/snapshot/core/v1/secrets?ns=" + ns,
+	} {
 		if code, text := b.get(p.url + path); code != http.StatusForbidden {
 			t.Errorf("%s is answered with %d %s, want 403", path, code, text)
 		}

@@ -47,8 +47,11 @@ func run(t *testing.T, provider *dex, args ...string) *program {
 	}
 	args = append([]string{
 		"--kubeconfig", kubeconfig, "--listen", "127.0.0.1:0", "--log-level", "debug", "--auth", "oidc",
-		"--oidc-issuer", provider.URL, "--oidc-client-id", client, "--oidc-client-secret-file", write("secret", []byte(secret+"\n")),
-		"--oidc-ca", write("ca.pem", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: provider.Certificate().Raw})), "--oidc-username-claim", "email",
+		"--oidc-issuer", provider.URL, "--oidc-client-id", client, "--oidc-client-secret-file",
+		write("secret", []byte(secret+"\n")),
+		"--oidc-ca",
+		write("ca.pem", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: provider.Certificate().Raw})),
+		"--oidc-username-claim", "email",
 	}, args...)
 	cmd := exec.Command(path, args...) //nolint:gosec // It is what is tested, and is ended by a signal.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -104,7 +107,9 @@ func newBrowser(t *testing.T, provider *dex) *browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &browser{t: t, client: &http.Client{Jar: jar, Transport: provider.Client().Transport, Timeout: 30 * time.Second}}
+	return &browser{
+		t: t, client: &http.Client{Jar: jar, Transport: provider.Client().Transport, Timeout: 30 * time.Second},
+	}
 }
 
 func (b *browser) do(method, address string, form url.Values) (int, string, http.Header) {
