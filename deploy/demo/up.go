@@ -19,12 +19,24 @@ func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags.SetOutput(stderr)
 	flags.StringVar(&opts.DataDir, "data-dir", ".demo", "`directory` of everything that the cluster keeps")
 	flags.IntVar(&opts.Nodes, "nodes", 0, "number of nodes (default 12, or more where --pods needs them)")
-	flags.IntVar(&opts.Pods, "pods", 0, "number of pods at least, filled up in namespace big (default: the company's own)")
+	flags.IntVar(
+		&opts.Pods, "pods", 0, "number of pods at least, filled up in namespace big (default: the company's own)",
+	)
 	flags.IntVar(&opts.Life, "life", 20, "changes a minute that the cluster makes by itself; 0 for none")
-	flags.BoolVar(&opts.Seed, "seed", true, "put the company's workload on it; --seed=false leaves it empty but for the nodes")
-	flags.BoolVar(&opts.Still, "still", false, "etcd and API server alone, with --pods that run already and no workload: for very many pods")
-	flags.IntVar(&opts.APIServerPort, "apiserver-port", 0, "`port` of the API server if it is free (default 6443, or the one of last time)")
-	flags.DurationVar(&opts.Compaction, "etcd-compaction", 5*time.Minute, "how long etcd keeps old revisions; 0 for ever")
+	flags.BoolVar(
+		&opts.Seed, "seed", true, "put the company's workload on it; --seed=false leaves it empty but for the nodes",
+	)
+	flags.BoolVar(
+		&opts.Still, "still", false,
+		"etcd and API server alone, with --pods that run already and no workload: for very many pods",
+	)
+	flags.IntVar(
+		&opts.APIServerPort, "apiserver-port", 0,
+		"`port` of the API server if it is free (default 6443, or the one of last time)",
+	)
+	flags.DurationVar(
+		&opts.Compaction, "etcd-compaction", 5*time.Minute, "how long etcd keeps old revisions; 0 for ever",
+	)
 	flags.BoolVar(&opts.Audit, "audit", false, "write an audit log, one line for each request")
 	err := flags.Parse(args)
 	if errors.Is(err, flag.ErrHelp) {

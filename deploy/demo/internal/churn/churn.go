@@ -31,7 +31,9 @@ type pod struct {
 
 // Pods counts the restarts of the first so many pods of a namespace up, perSecond times a second in all, for so long.
 // What cannot be kept up with is left out. Gives how many changes there were.
-func Pods(ctx context.Context, etcd *clientv3.Client, namespace string, most int64, perSecond int, long time.Duration) (int64, error) {
+func Pods(
+	ctx context.Context, etcd *clientv3.Client, namespace string, most int64, perSecond int, long time.Duration,
+) (int64, error) {
 	pods, err := read(ctx, etcd, namespace, most)
 	if err != nil {
 		return 0, err
@@ -103,7 +105,9 @@ func (p *pod) write(ctx context.Context, etcd *clientv3.Client) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("encode %s: %w", p.key, err)
 	}
-	answer, err := etcd.Txn(ctx).If(clientv3.Compare(clientv3.ModRevision(p.key), "=", p.revision)).Then(clientv3.OpPut(p.key, string(text))).Commit()
+	answer, err := etcd.Txn(ctx).If(clientv3.Compare(
+		clientv3.ModRevision(p.key), "=", p.revision,
+	)).Then(clientv3.OpPut(p.key, string(text))).Commit()
 	if err != nil {
 		return false, fmt.Errorf("write %s: %w", p.key, err)
 	}

@@ -35,7 +35,9 @@ func Churn(ctx context.Context, directory string, pods int64, rate int, long tim
 	if err != nil {
 		return 0, err
 	}
-	client, err := clientv3.New(clientv3.Config{Endpoints: []string{p.etcdServer()}, TLS: config, DialTimeout: 5 * time.Second, Context: ctx})
+	client, err := clientv3.New(clientv3.Config{
+		Endpoints: []string{p.etcdServer()}, TLS: config, DialTimeout: 5 * time.Second, Context: ctx,
+	})
 	if err != nil {
 		return 0, fmt.Errorf("reach etcd: %w", err)
 	}

@@ -18,8 +18,9 @@ type commands struct {
 // writeCommands writes down how the parts are started.
 func (p plan) writeCommands(path string) error {
 	text, err := json.MarshalIndent(commands{Path: path, Args: map[string][]string{
-		parts.Etcd: p.etcdArgs(), parts.APIServer: p.apiServerArgs(), parts.ControllerManager: p.controllerManagerArgs(),
-		parts.Scheduler: p.schedulerArgs(), parts.Kubelet: p.kubeletArgs(),
+		parts.Etcd: p.etcdArgs(), parts.APIServer: p.apiServerArgs(),
+		parts.ControllerManager: p.controllerManagerArgs(),
+		parts.Scheduler:         p.schedulerArgs(), parts.Kubelet: p.kubeletArgs(),
 	}}, "", "  ")
 	if err != nil {
 		return fmt.Errorf("encode the commands: %w", err)

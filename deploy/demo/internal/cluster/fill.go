@@ -25,7 +25,9 @@ func (p plan) fill(ctx context.Context, config *rest.Config, client kubernetes.I
 	}
 	progress.step("%d nodes registered", p.opts.nodes())
 	if p.opts.Still {
-		return seed.Still(ctx, client, p.opts.nodes(), p.opts.Pods, func(done int) { progress.step("%d pods written", done) })
+		return seed.Still(ctx, client, p.opts.nodes(), p.opts.Pods, func(done int) {
+			progress.step("%d pods written", done)
+		})
 	}
 	if !p.opts.Seed && p.opts.Pods == 0 {
 		return nil
@@ -63,7 +65,11 @@ func (p plan) settle(ctx context.Context, client kubernetes.Interface, progress 
 
 func (p plan) explain(progress progress) {
 	var next strings.Builder
-	fmt.Fprintf(&next, "\nThe cluster is up. In another terminal:\n\n  export KUBECONFIG=%s\n  kubectl get pods -A\n\nIts users:\n\n", p.dir.kubeconfig())
+	fmt.Fprintf(
+		&next,
+		"\nThe cluster is up. In another terminal:\n\n  export KUBECONFIG=%s\n  kubectl get pods -A\n\nIts users:\n\n",
+		p.dir.kubeconfig(),
+	)
 	for _, user := range [][2]string{
 		{p.dir.kubeconfig(), "may do everything"},
 		{p.dir.kubeconfigOf("viewer"), "may look at everything but secrets, as ClusterRole view says"},
@@ -72,6 +78,8 @@ func (p plan) explain(progress progress) {
 	} {
 		fmt.Fprintf(&next, "  %s\n      %s\n", user[0], user[1])
 	}
-	fmt.Fprintf(&next, "\nLogs of the parts are in %s. Ctrl-C stops it; the same command brings it up again.\n\n", p.dir.logs())
+	fmt.Fprintf(
+		&next, "\nLogs of the parts are in %s. Ctrl-C stops it; the same command brings it up again.\n\n", p.dir.logs(),
+	)
 	fmt.Fprint(progress.out, next.String()) //nolint:errcheck // nobody to tell
 }

@@ -27,7 +27,15 @@ func (p *ports) all() []*int {
 
 // usualPorts are those that each part has by tradition.
 func usualPorts() ports {
-	return ports{APIServer: 6443, Etcd: 2379, EtcdPeer: 2380, ControllerManager: 10257, Scheduler: 10259, Kubelet: 10247, Forward: 18080}
+	return ports{
+		APIServer:         6443,
+		Etcd:              2379,
+		EtcdPeer:          2380,
+		ControllerManager: 10257,
+		Scheduler:         10259,
+		Kubelet:           10247,
+		Forward:           18080,
+	}
 }
 
 // choosePorts gives the ports that the file at path has from last time, or the usual ones, each of them only if it is

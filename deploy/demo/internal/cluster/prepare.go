@@ -73,11 +73,15 @@ func (p plan) writeKubeconfigs(tokens identity.Tokens) error {
 func (p plan) writeKubelet() error {
 	logs := p.dir.podLog()
 	previous := filepath.Join(p.dir.podLogs(), "previous.log")
-	config, err := kubelet.Config(kubelet.Options{Restarts: p.opts.Life > 0, Logs: logs, Previous: previous, Forward: p.ports.Forward})
+	config, err := kubelet.Config(kubelet.Options{
+		Restarts: p.opts.Life > 0, Logs: logs, Previous: previous, Forward: p.ports.Forward,
+	})
 	if err != nil {
 		return err
 	}
-	for path, data := range map[string][]byte{p.dir.stages(): config, logs: kubelet.Logs(), previous: kubelet.PreviousLogs()} {
+	for path, data := range map[string][]byte{
+		p.dir.stages(): config, logs: kubelet.Logs(), previous: kubelet.PreviousLogs(),
+	} {
 		if err := identity.WriteFile(path, data); err != nil {
 			return err
 		}

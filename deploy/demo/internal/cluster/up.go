@@ -89,7 +89,9 @@ func (p plan) live(ctx context.Context, fleet *proc.Fleet, tokens identity.Token
 }
 
 // start brings the parts up, in the order in which they need each other.
-func (p plan) start(ctx context.Context, fleet *proc.Fleet, client kubernetes.Interface, token string, progress progress) error {
+func (p plan) start(
+	ctx context.Context, fleet *proc.Fleet, client kubernetes.Interface, token string, progress progress,
+) error {
 	probe, err := newProber(p, token)
 	if err != nil {
 		return err
@@ -127,7 +129,8 @@ func (p plan) start(ctx context.Context, fleet *proc.Fleet, client kubernetes.In
 	launch(parts.Scheduler, p.schedulerArgs())
 	launch(parts.Kubelet, p.kubeletArgs())
 	for name, port := range map[string]int{
-		parts.ControllerManager: p.ports.ControllerManager, parts.Scheduler: p.ports.Scheduler, parts.Kubelet: p.ports.Kubelet,
+		parts.ControllerManager: p.ports.ControllerManager, parts.Scheduler: p.ports.Scheduler,
+		parts.Kubelet: p.ports.Kubelet,
 	} {
 		if err := probe.wait(ctx, name, fmt.Sprintf("https://localhost:%d/healthz", port), patience); err != nil {
 			return err

@@ -40,7 +40,14 @@ func TestTokensStay(t *testing.T) {
 
 func TestKubeconfigChecksServer(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "kubeconfig")
-	want := identity.Kubeconfig{Context: "demo", Server: "https://127.0.0.1:6443", CA: []byte("CA"), User: "limited", Token: "T", Namespace: "shop"}
+	want := identity.Kubeconfig{
+		Context:   "demo",
+		Server:    "https://127.0.0.1:6443",
+		CA:        []byte("CA"),
+		User:      "limited",
+		Token:     "T",
+		Namespace: "shop",
+	}
 	if err := want.Write(path); err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,9 @@ func TestConfig(t *testing.T) {
 		"without life": {restarts: false, want: false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			data, err := kubelet.Config(kubelet.Options{Restarts: test.restarts, Logs: "/tmp/a.log", Previous: "/tmp/b.log", Forward: 18080})
+			data, err := kubelet.Config(kubelet.Options{
+				Restarts: test.restarts, Logs: "/tmp/a.log", Previous: "/tmp/b.log", Forward: 18080,
+			})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -23,7 +23,9 @@ func Grow(ctx context.Context, path string) error {
 		case <-ctx.Done():
 			return nil
 		case now := <-tick.C:
-			if err := appendLine(path, fmt.Sprintf("%s stdout F %s\n", now.UTC().Format(time.RFC3339Nano), request(n))); err != nil {
+			if err := appendLine(
+				path, fmt.Sprintf("%s stdout F %s\n", now.UTC().Format(time.RFC3339Nano), request(n)),
+			); err != nil {
 				return err
 			}
 		}
@@ -66,9 +68,13 @@ func request(n int) string {
 	took := 3 + n*37%180
 	switch {
 	case n%29 == 28:
-		return fmt.Sprintf("\x1b[31mlevel=error\x1b[0m msg=\"request\" method=GET path=%s status=502 took=%dms error=\"connection refused\"", path, took)
+		return fmt.Sprintf(
+			"\x1b[31mlevel=error\x1b[0m msg=\"request\" method=GET path=%s status=502 took=%dms error=\"connection refused\"",
+			path, took,
+		)
 	case n%11 == 10:
-		return fmt.Sprintf("\x1b[33mlevel=warn\x1b[0m msg=\"slow request\" method=GET path=%s status=200 took=1.%ds", path, took)
+		return fmt.Sprintf("\x1b[33mlevel=warn\x1b[0m msg=\"slow request\" method=GET path=%s status=200 took=1.%ds",
+			path, took)
 	}
 	return fmt.Sprintf("level=info msg=\"request\" method=GET path=%s status=200 took=%dms", path, took)
 }

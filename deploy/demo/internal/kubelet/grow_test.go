@@ -33,6 +33,7 @@ func TestGrow(t *testing.T) {
 	lines := bytes.Count(text, []byte("\n"))
 	whole := regexp.MustCompile(`(?m)^\S+Z stdout F .*level=.*$`).FindAll(text, -1)
 	if len(whole) != lines || lines < 100 || len(text) > 1<<20+200 {
-		t.Errorf("after 8 hours the file has %d bytes and %d lines, of which %d are a log's", len(text), lines, len(whole))
+		t.Errorf("after 8 hours the file has %d bytes and %d lines, of which %d are a log's",
+			len(text), lines, len(whole))
 	}
 }

@@ -44,8 +44,12 @@ func rollOut(ctx context.Context, w world) (string, error) {
 	}
 	container := found.Spec.Template.Spec.Containers[0]
 	image := nextVersion(container.Image)
-	patch := fmt.Appendf(nil, `{"spec":{"template":{"spec":{"containers":[{"name":%q,"image":%q}]}}}}`, container.Name, image)
-	_, err = api.Patch(ctx, t.name, types.StrategicMergePatchType, patch, metav1.PatchOptions{FieldManager: one("kubectl-set", "argocd-controller", "deploy-bot")})
+	patch := fmt.Appendf(
+		nil, `{"spec":{"template":{"spec":{"containers":[{"name":%q,"image":%q}]}}}}`, container.Name, image,
+	)
+	_, err = api.Patch(ctx, t.name, types.StrategicMergePatchType, patch, metav1.PatchOptions{
+		FieldManager: one("kubectl-set", "argocd-controller", "deploy-bot"),
+	})
 	if err != nil {
 		return "", fmt.Errorf("roll out: %w", err)
 	}
@@ -72,7 +76,10 @@ func scale(ctx context.Context, w world) (string, error) {
 	old := int(found.Spec.Replicas)
 	replicas := min(t.most, max(t.least, old+one(-2, -1, 1, 2)))
 	patch := fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas)
-	_, err = api.Patch(ctx, t.name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: one("kubectl", "autoscaler")}, "scale")
+	_, err = api.Patch(
+		ctx, t.name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: one("kubectl", "autoscaler")},
+		"scale",
+	)
 	if err != nil {
 		return "", fmt.Errorf("scale: %w", err)
 	}
@@ -82,8 +89,13 @@ func scale(ctx context.Context, w world) (string, error) {
 // restart does what kubectl rollout restart does.
 func restart(ctx context.Context, w world) (string, error) {
 	t := one(targets()...)
-	patch := fmt.Appendf(nil, `{"spec":{"template":{"metadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":%q}}}}}`, time.Now().Format(time.RFC3339))
-	_, err := w.typed.AppsV1().Deployments(t.namespace).Patch(ctx, t.name, types.StrategicMergePatchType, patch, metav1.PatchOptions{FieldManager: "kubectl-rollout"})
+	patch := fmt.Appendf(
+		nil, `{"spec":{"template":{"metadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":%q}}}}}`,
+		time.Now().Format(time.RFC3339),
+	)
+	_, err := w.typed.AppsV1().Deployments(t.namespace).Patch(
+		ctx, t.name, types.StrategicMergePatchType, patch, metav1.PatchOptions{FieldManager: "kubectl-rollout"},
+	)
 	if err != nil {
 		return "", fmt.Errorf("restart: %w", err)
 	}

@@ -16,19 +16,51 @@ type note struct {
 
 func notes() []note {
 	return []note{
-		{kind: corev1.EventTypeWarning, reason: "Unhealthy", message: "Readiness probe failed: Get \"http://10.64.0.17:8080/healthz\": context deadline exceeded", from: "kubelet"},
-		{kind: corev1.EventTypeWarning, reason: "Unhealthy", message: "Liveness probe failed: HTTP probe failed with statuscode: 500", from: "kubelet"},
-		{kind: corev1.EventTypeNormal, reason: "Pulling", message: "Pulling image \"registry.example.com/infra/mesh-proxy:2.8.1\"", from: "kubelet"},
-		{kind: corev1.EventTypeWarning, reason: "DNSConfigForming", message: "Nameserver limits were exceeded, some nameservers have been omitted", from: "kubelet"},
-		{kind: corev1.EventTypeNormal, reason: "SecretSynced", message: "Secret was synced from the vault", from: "secrets-sync"},
-		{kind: corev1.EventTypeWarning, reason: "PolicyViolation", message: "container may run as root", from: "policy"},
+		{
+			kind:    corev1.EventTypeWarning,
+			reason:  "Unhealthy",
+			message: "Readiness probe failed: Get \"http://10.64.0.17:8080/healthz\": context deadline exceeded",
+			from:    "kubelet",
+		},
+		{
+			kind:    corev1.EventTypeWarning,
+			reason:  "Unhealthy",
+			message: "Liveness probe failed: HTTP probe failed with statuscode: 500",
+			from:    "kubelet",
+		},
+		{
+			kind:    corev1.EventTypeNormal,
+			reason:  "Pulling",
+			message: "Pulling image \"registry.example.com/infra/mesh-proxy:2.8.1\"",
+			from:    "kubelet",
+		},
+		{
+			kind:    corev1.EventTypeWarning,
+			reason:  "DNSConfigForming",
+			message: "Nameserver limits were exceeded, some nameservers have been omitted",
+			from:    "kubelet",
+		},
+		{
+			kind:    corev1.EventTypeNormal,
+			reason:  "SecretSynced",
+			message: "Secret was synced from the vault",
+			from:    "secrets-sync",
+		},
+		{
+			kind:    corev1.EventTypeWarning,
+			reason:  "PolicyViolation",
+			message: "container may run as root",
+			from:    "policy",
+		},
 	}
 }
 
 // report writes an Event about some pod. Events go away after an hour.
 func report(ctx context.Context, w world) (string, error) {
 	t, n := one(targets()...), one(notes()...)
-	pods, err := w.typed.CoreV1().Pods(t.namespace).List(ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=" + t.name})
+	pods, err := w.typed.CoreV1().Pods(t.namespace).List(ctx, metav1.ListOptions{
+		LabelSelector: "app.kubernetes.io/name=" + t.name,
+	})
 	if err != nil {
 		return "", fmt.Errorf("report: %w", err)
 	}
@@ -38,14 +70,23 @@ func report(ctx context.Context, w world) (string, error) {
 	pod := pods.Items[rand.IntN(len(pods.Items))] //nolint:gosec // no secret
 	now := metav1.Now()
 	event := &corev1.Event{
-		ObjectMeta:     metav1.ObjectMeta{GenerateName: pod.Name + ".", Namespace: pod.Namespace},
-		InvolvedObject: corev1.ObjectReference{APIVersion: "v1", Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, ResourceVersion: pod.ResourceVersion},
-		Type:           n.kind, Reason: n.reason, Message: n.message,
+		ObjectMeta: metav1.ObjectMeta{GenerateName: pod.Name + ".", Namespace: pod.Namespace},
+		InvolvedObject: corev1.ObjectReference{
+			APIVersion:      "v1",
+			Kind:            "Pod",
+			Namespace:       pod.Namespace,
+			Name:            pod.Name,
+			UID:             pod.UID,
+			ResourceVersion: pod.ResourceVersion,
+		},
+		Type: n.kind, Reason: n.reason, Message: n.message,
 		Source:         corev1.EventSource{Component: n.from, Host: pod.Spec.NodeName},
 		FirstTimestamp: now, LastTimestamp: now, Count: 1,
 		ReportingController: n.from, ReportingInstance: pod.Spec.NodeName,
 	}
-	if _, err := w.typed.CoreV1().Events(pod.Namespace).Create(ctx, event, metav1.CreateOptions{FieldManager: n.from}); err != nil {
+	if _, err := w.typed.CoreV1().Events(pod.Namespace).Create(
+		ctx, event, metav1.CreateOptions{FieldManager: n.from},
+	); err != nil {
 		return "", fmt.Errorf("report: %w", err)
 	}
 	return fmt.Sprintf("event %s about pod %s/%s", n.reason, pod.Namespace, pod.Name), nil

@@ -13,12 +13,17 @@ import (
 // build starts a build, which is done after a while, fails now and then, and is cleaned up two minutes later.
 func build(ctx context.Context, w world) (string, error) {
 	project := one("storefront", "catalog", "cart", "checkout", "gateway", "ledger", "edge-proxy")
-	labels := map[string]string{"app.kubernetes.io/name": "build-" + project, "app.kubernetes.io/part-of": "ci", "ci.example.com/branch": one("main", "main", "fix-rounding", "upgrade-deps")}
+	labels := map[string]string{
+		"app.kubernetes.io/name": "build-" + project, "app.kubernetes.io/part-of": "ci",
+		"ci.example.com/branch": one("main", "main", "fix-rounding", "upgrade-deps"),
+	}
 	annotations := map[string]string{"demo.glasshouse/runs-for": one("8s", "15s", "30s", "55s")}
 	if one(true, false, false, false, false) {
 		annotations["demo.glasshouse/state"] = "fails"
 	}
-	amount := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("500m"), corev1.ResourceMemory: resource.MustParse("1Gi")}
+	amount := corev1.ResourceList{
+		corev1.ResourceCPU: resource.MustParse("500m"), corev1.ResourceMemory: resource.MustParse("1Gi"),
+	}
 	job := &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{GenerateName: "build-" + project + "-", Namespace: "ci", Labels: labels},
 		Spec: batchv1.JobSpec{

@@ -16,16 +16,32 @@ import (
 func editConfig(ctx context.Context, w world) (string, error) {
 	type edit struct{ namespace, name, key, value, by string }
 	e := one(
-		edit{"shop", "opening-hours", "banner", one("Free shipping above 50 EUR", "20 % off tents this week", "We are closed on Monday", "New: winter boots"), "kubectl-edit"},
+		edit{
+			"shop", "opening-hours", "banner",
+			one(
+				"Free shipping above 50 EUR", "20 % off tents this week", "We are closed on Monday",
+				"New: winter boots",
+			),
+			"kubectl-edit",
+		},
 		edit{"shop", "opening-hours", "saturday", one("09:00-18:00", "10:00-16:00"), "kubectl-edit"},
 		edit{"shop", "storefront-config", "LOG_LEVEL", one("info", "debug", "warn"), "kubectl-patch"},
-		edit{"payments", "gateway-config", "gateway.yaml", fmt.Sprintf("acquirers:\n  - name: north\n    weight: %d\n  - name: south\n    weight: 20\ntimeout: %ds\nretries: 2\n", one(60, 70, 80), one(3, 4, 5)), "config-sync"},
+		edit{
+			"payments", "gateway-config", "gateway.yaml",
+			fmt.Sprintf(
+				"acquirers:\n  - name: north\n    weight: %d\n  - name: south\n    weight: 20\ntimeout: %ds\nretries: 2\n",
+				one(60, 70, 80), one(3, 4, 5),
+			),
+			"config-sync",
+		},
 	)
 	patch, err := json.Marshal(map[string]any{"data": map[string]string{e.key: e.value}})
 	if err != nil {
 		return "", fmt.Errorf("edit: %w", err)
 	}
-	if _, err := w.typed.CoreV1().ConfigMaps(e.namespace).Patch(ctx, e.name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: e.by}); err != nil {
+	if _, err := w.typed.CoreV1().ConfigMaps(e.namespace).Patch(
+		ctx, e.name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: e.by},
+	); err != nil {
 		return "", fmt.Errorf("edit: %w", err)
 	}
 	return fmt.Sprintf("configmap %s/%s: %s changes", e.namespace, e.name, e.key), nil
@@ -34,7 +50,9 @@ func editConfig(ctx context.Context, w world) (string, error) {
 // rotateSecret gives a secret a new value, which is as little of a secret as the old one.
 func rotateSecret(ctx context.Context, w world) (string, error) {
 	patch := fmt.Appendf(nil, `{"stringData":{"api-key":%q}}`, "not-a-real-secret-"+rand.Text())
-	if _, err := w.typed.CoreV1().Secrets("payments").Patch(ctx, "acquirer-api", types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "secrets-sync"}); err != nil {
+	if _, err := w.typed.CoreV1().Secrets("payments").Patch(
+		ctx, "acquirer-api", types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "secrets-sync"},
+	); err != nil {
 		return "", fmt.Errorf("rotate: %w", err)
 	}
 	return "secret payments/acquirer-api is rotated", nil
@@ -42,8 +60,12 @@ func rotateSecret(ctx context.Context, w world) (string, error) {
 
 // flipFlag turns a feature on or off for some of the customers; its controller takes note.
 func flipFlag(ctx context.Context, w world) (string, error) {
-	api := w.dynamic.Resource(schema.GroupVersionResource{Group: "shop.example.com", Version: "v1", Resource: "featureflags"}).Namespace("shop")
-	name, percent := one("reviews", "express-shipping", "ai-search", "price-alerts", "buy-again"), one(0, 5, 25, 50, 100)
+	api := w.dynamic.Resource(schema.GroupVersionResource{
+		Group: "shop.example.com", Version: "v1", Resource: "featureflags",
+	}).Namespace("shop")
+	name, percent := one(
+		"reviews", "express-shipping", "ai-search", "price-alerts", "buy-again",
+	), one(0, 5, 25, 50, 100)
 	patch := fmt.Appendf(nil, `{"spec":{"enabled":%t,"rollout":%d}}`, percent > 0, percent)
 	flag, err := api.Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "flag-admin"})
 	if err != nil {
@@ -51,7 +73,9 @@ func flipFlag(ctx context.Context, w world) (string, error) {
 	}
 	patch = fmt.Appendf(nil, `{"status":{"lastChanged":%q,"observedGeneration":%d,"evaluationsPerMinute":%d}}`,
 		time.Now().UTC().Format(time.RFC3339), flag.GetGeneration(), percent*50)
-	if _, err := api.Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "flag-controller"}, "status"); err != nil {
+	if _, err := api.Patch(
+		ctx, name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "flag-controller"}, "status",
+	); err != nil {
 		return "", fmt.Errorf("flip: %w", err)
 	}
 	return fmt.Sprintf("feature flag %s is at %d %%", name, percent), nil
@@ -59,7 +83,9 @@ func flipFlag(ctx context.Context, w world) (string, error) {
 
 // backUp moves a Backup on: one that runs ends, one that has ended runs.
 func backUp(ctx context.Context, w world) (string, error) {
-	api := w.dynamic.Resource(schema.GroupVersionResource{Group: "data.example.com", Version: "v1", Resource: "backups"}).Namespace("data")
+	api := w.dynamic.Resource(schema.GroupVersionResource{
+		Group: "data.example.com", Version: "v1", Resource: "backups",
+	}).Namespace("data")
 	name := one("postgres-daily", "postgres-wal", "ledger-hourly", "kafka-topics")
 	phase := one("Running", "Succeeded", "Succeeded", "Failed")
 	message := ""
@@ -68,7 +94,9 @@ func backUp(ctx context.Context, w world) (string, error) {
 	}
 	patch := fmt.Appendf(nil, `{"status":{"phase":%q,"lastRunTime":%q,"sizeGiB":%d,"message":%q}}`,
 		phase, time.Now().UTC().Format(time.RFC3339), one(3, 97, 98, 412, 415), message)
-	if _, err := api.Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "backup-operator"}, "status"); err != nil {
+	if _, err := api.Patch(
+		ctx, name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "backup-operator"}, "status",
+	); err != nil {
 		return "", fmt.Errorf("back up: %w", err)
 	}
 	return fmt.Sprintf("backup %s: %s", name, phase), nil
@@ -79,7 +107,10 @@ func cordon(ctx context.Context, w world) (string, error) {
 	const name = "node-a-02"
 	closed := one(true, false)
 	patch := fmt.Appendf(nil, `{"spec":{"unschedulable":%t}}`, closed)
-	if _, err := w.typed.CoreV1().Nodes().Patch(ctx, name, types.StrategicMergePatchType, patch, metav1.PatchOptions{FieldManager: one("kubectl-cordon", "node-upgrader")}); err != nil {
+	if _, err := w.typed.CoreV1().Nodes().Patch(
+		ctx, name, types.StrategicMergePatchType, patch,
+		metav1.PatchOptions{FieldManager: one("kubectl-cordon", "node-upgrader")},
+	); err != nil {
 		return "", fmt.Errorf("cordon: %w", err)
 	}
 	return fmt.Sprintf("node %s unschedulable: %t", name, closed), nil

@@ -47,7 +47,10 @@ func etcdConfig(args []string) (*embed.Config, error) {
 	client := flags.String("listen-client-url", "", "URL for clients")
 	peer := flags.String("listen-peer-url", "", "URL for peers, of which there are none")
 	flags.StringVar(&cfg.Dir, "data-dir", "", "directory of the data")
-	flags.StringVar(&cfg.AutoCompactionRetention, "auto-compaction-retention", "0", "how long revisions are kept; 0 leaves that to the API server")
+	flags.StringVar(
+		&cfg.AutoCompactionRetention, "auto-compaction-retention", "0",
+		"how long revisions are kept; 0 leaves that to the API server",
+	)
 	flags.StringVar(&cfg.ClientTLSInfo.CertFile, "cert-file", "", "serving certificate")
 	flags.StringVar(&cfg.ClientTLSInfo.KeyFile, "key-file", "", "serving key")
 	flags.StringVar(&cfg.ClientTLSInfo.TrustedCAFile, "trusted-ca-file", "", "authority of the clients' certificates")

@@ -55,5 +55,7 @@ func Run(ctx context.Context, spec Spec, grace time.Duration) error {
 	if ctx.Err() != nil {
 		return nil
 	}
-	return &EndedError{Name: spec.Name, State: cmd.ProcessState.String(), Log: spec.Log, Tail: Tail(spec.Log, tailLines)}
+	return &EndedError{
+		Name: spec.Name, State: cmd.ProcessState.String(), Log: spec.Log, Tail: Tail(spec.Log, tailLines),
+	}
 }

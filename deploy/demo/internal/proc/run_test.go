@@ -27,7 +27,9 @@ func TestRunTellsWhyItEnded(t *testing.T) {
 }
 
 func TestRunStopsWithContext(t *testing.T) {
-	for name, trap := range map[string]string{"one that listens": "trap 'exit 0' TERM", "one that does not": "trap '' TERM"} {
+	for name, trap := range map[string]string{
+		"one that listens": "trap 'exit 0' TERM", "one that does not": "trap '' TERM",
+	} {
 		t.Run(name, func(t *testing.T) {
 			ready := filepath.Join(t.TempDir(), "ready")
 			if err := syscall.Mkfifo(ready, 0o600); err != nil {

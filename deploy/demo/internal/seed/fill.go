@@ -51,7 +51,8 @@ func order(ctx context.Context, client kubernetes.Interface, missing, existing i
 	for i := 0; i < existing || i*perDeployment < missing; i++ {
 		replicas := min(perDeployment, max(0, missing-i*perDeployment))
 		group.Go(func() error {
-			if _, err := client.AppsV1().Deployments(Big).Apply(ctx, crowd(i, replicas), applyAs("demo")); err != nil && !apierrors.IsAlreadyExists(err) {
+			if _, err := client.AppsV1().Deployments(Big).Apply(ctx, crowd(i, replicas), applyAs("demo")); err != nil &&
+				!apierrors.IsAlreadyExists(err) {
 				return fmt.Errorf("order pods: %w", err)
 			}
 			return nil
@@ -66,7 +67,9 @@ func applyAs(manager string) metav1.ApplyOptions {
 
 func crowd(i, replicas int) *v1.DeploymentApplyConfiguration {
 	name := fmt.Sprintf("crowd-%03d", i)
-	labels := map[string]string{"app.kubernetes.io/name": name, "app.kubernetes.io/part-of": Big, "tier": []string{"web", "api", "worker"}[i%3]}
+	labels := map[string]string{
+		"app.kubernetes.io/name": name, "app.kubernetes.io/part-of": Big, "tier": []string{"web", "api", "worker"}[i%3],
+	}
 	container := corev1ac.Container().WithName("app").WithImage(fmt.Sprintf("registry.example.com/big/app:1.%d.0", i)).
 		WithPorts(corev1ac.ContainerPort().WithName("http").WithContainerPort(8080)).
 		WithEnv(corev1ac.EnvVar().WithName("LOG_LEVEL").WithValue("info")).

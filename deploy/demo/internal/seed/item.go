@@ -97,7 +97,11 @@ func patiently(ctx context.Context, try func() error) error {
 	for {
 		err := try()
 		early := apierrors.IsNotFound(err) || apierrors.IsConflict(err) ||
-			apierrors.IsForbidden(err) && (strings.Contains(err.Error(), "service account") || strings.Contains(err.Error(), "serviceaccount") || strings.Contains(err.Error(), "status unknown for quota"))
+			apierrors.IsForbidden(err) &&
+				(strings.Contains(
+					err.Error(), "service account",
+				) || strings.Contains(err.Error(), "serviceaccount") ||
+					strings.Contains(err.Error(), "status unknown for quota"))
 		if !early || time.Now().After(deadline) {
 			return err
 		}

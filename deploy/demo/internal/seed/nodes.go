@@ -44,7 +44,9 @@ func Nodes(ctx context.Context, client kubernetes.Interface, n, port int) error 
 // Release takes the nodes' leases from the kubelets of last time. Those of this time, which go by another name, would
 // leave the pods of every node alone until its lease has run out, 40 seconds later.
 func Release(ctx context.Context, client kubernetes.Interface) error {
-	err := client.CoordinationV1().Leases(corev1.NamespaceNodeLease).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{})
+	err := client.CoordinationV1().Leases(corev1.NamespaceNodeLease).DeleteCollection(
+		ctx, metav1.DeleteOptions{}, metav1.ListOptions{},
+	)
 	if err != nil {
 		return fmt.Errorf("release nodes: %w", err)
 	}
@@ -101,13 +103,18 @@ func node(i, port int) *corev1.Node {
 			DaemonEndpoints: corev1.NodeDaemonEndpoints{KubeletEndpoint: corev1.DaemonEndpoint{Port: int32(port)}}, //nolint:gosec // a port
 			NodeInfo: corev1.NodeSystemInfo{
 				Architecture: "amd64", OperatingSystem: "linux", OSImage: "Debian GNU/Linux 13 (trixie)",
-				KernelVersion: "6.12.41-cloud-amd64", ContainerRuntimeVersion: "containerd://2.1.4", KubeletVersion: "v1.36.3",
-				MachineID: digest(name, "machine"), SystemUUID: digest(name, "system"), BootID: digest(name, time.Now().String()),
+				KernelVersion: "6.12.41-cloud-amd64", ContainerRuntimeVersion: "containerd://2.1.4",
+				KubeletVersion: "v1.36.3",
+				MachineID:      digest(name, "machine"), SystemUUID: digest(name, "system"), BootID: digest(
+					name, time.Now().String(),
+				),
 			},
 		},
 	}
 	if machine.taint != "" {
-		node.Spec.Taints = []corev1.Taint{{Key: "dedicated", Value: machine.taint, Effect: corev1.TaintEffectNoSchedule}}
+		node.Spec.Taints = []corev1.Taint{{
+			Key: "dedicated", Value: machine.taint, Effect: corev1.TaintEffectNoSchedule,
+		}}
 	}
 	return node
 }

@@ -55,7 +55,9 @@ func countPods(ctx context.Context, client kubernetes.Interface) (Count, error) 
 		return Count{}, err
 	}
 	// From the API server's cache, so that asking often costs etcd nothing.
-	pods, err := client.CoreV1().Pods("").List(ctx, metav1.ListOptions{ResourceVersion: "0", FieldSelector: "metadata.namespace!=" + Big})
+	pods, err := client.CoreV1().Pods("").List(ctx, metav1.ListOptions{
+		ResourceVersion: "0", FieldSelector: "metadata.namespace!=" + Big,
+	})
 	if err != nil {
 		return Count{}, err //nolint:wrapcheck // the caller says what failed
 	}

@@ -23,7 +23,9 @@ func Still(ctx context.Context, client kubernetes.Interface, nodes, total int, r
 		return fmt.Errorf("make namespace %s: %w", Big, err)
 	}
 	// Without it the API server admits no pod, and no controller makes it.
-	if _, err := client.CoreV1().ServiceAccounts(Big).Apply(ctx, corev1ac.ServiceAccount("default", Big), opts); err != nil {
+	if _, err := client.CoreV1().ServiceAccounts(Big).Apply(
+		ctx, corev1ac.ServiceAccount("default", Big), opts,
+	); err != nil {
 		return fmt.Errorf("make service account: %w", err)
 	}
 	for done := 0; done < total; done += perDeployment {
@@ -44,20 +46,26 @@ func Still(ctx context.Context, client kubernetes.Interface, nodes, total int, r
 // stillSet makes the ReplicaSet of so many pods, or finds it.
 func stillSet(ctx context.Context, client kubernetes.Interface, i, replicas int) (*appsv1.ReplicaSet, error) {
 	name := fmt.Sprintf("still-%04d", i)
-	labels := map[string]string{"app.kubernetes.io/name": name, "app.kubernetes.io/part-of": Big, "tier": []string{"web", "api", "worker"}[i%3], "pod-template-hash": "7d4b9c6f58"}
+	labels := map[string]string{
+		"app.kubernetes.io/name": name, "app.kubernetes.io/part-of": Big, "tier": []string{"web", "api", "worker"}[i%3],
+		"pod-template-hash": "7d4b9c6f58",
+	}
 	count := int32(replicas) //nolint:gosec // 250 at most
 	set, err := client.AppsV1().ReplicaSets(Big).Create(ctx, &appsv1.ReplicaSet{
 		ObjectMeta: metav1.ObjectMeta{Name: name + "-7d4b9c6f58", Labels: labels},
 		Spec: appsv1.ReplicaSetSpec{
 			Replicas: &count, Selector: &metav1.LabelSelector{MatchLabels: labels},
 			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: labels, Annotations: map[string]string{"demo.glasshouse/state": "at-once"}},
+				ObjectMeta: metav1.ObjectMeta{
+					Labels: labels, Annotations: map[string]string{"demo.glasshouse/state": "at-once"},
+				},
 				Spec: corev1.PodSpec{Containers: []corev1.Container{{
 					Name: "app", Image: fmt.Sprintf("registry.example.com/big/app:1.%d.0", i),
 					Ports: []corev1.ContainerPort{{Name: "http", ContainerPort: 8080}},
 					Env:   []corev1.EnvVar{{Name: "LOG_LEVEL", Value: "info"}},
 					Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{
-						corev1.ResourceCPU: resource.MustParse("20m"), corev1.ResourceMemory: resource.MustParse("64Mi"),
+						corev1.ResourceCPU:    resource.MustParse("20m"),
+						corev1.ResourceMemory: resource.MustParse("64Mi"),
 					}},
 				}}},
 			},
@@ -84,7 +92,9 @@ func stillPods(ctx context.Context, client kubernetes.Interface, set *appsv1.Rep
 	}
 	set.Status.Replicas, set.Status.ReadyReplicas, set.Status.AvailableReplicas = *set.Spec.Replicas, *set.Spec.Replicas, *set.Spec.Replicas
 	set.Status.FullyLabeledReplicas, set.Status.ObservedGeneration = *set.Spec.Replicas, set.Generation
-	if _, err := client.AppsV1().ReplicaSets(Big).UpdateStatus(ctx, set, metav1.UpdateOptions{FieldManager: "kube-controller-manager"}); err != nil {
+	if _, err := client.AppsV1().ReplicaSets(Big).UpdateStatus(ctx, set, metav1.UpdateOptions{
+		FieldManager: "kube-controller-manager",
+	}); err != nil {
 		return fmt.Errorf("say that the pods are there: %w", err)
 	}
 	return nil
@@ -94,7 +104,9 @@ func stillPod(ctx context.Context, client kubernetes.Interface, set *appsv1.Repl
 	pods := client.CoreV1().Pods(Big)
 	want := &corev1.Pod{ObjectMeta: *set.Spec.Template.ObjectMeta.DeepCopy(), Spec: *set.Spec.Template.Spec.DeepCopy()}
 	want.GenerateName, want.Name = set.Name+"-", fmt.Sprintf("%s-%s%02x", set.Name, digest(set.Name)[:3], i) // 250 at most
-	want.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(set, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"))}
+	want.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(
+		set, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"),
+	)}
 	onto := node(general(number, nodes), 0)
 	want.Spec.NodeName = onto.Name
 	pod, err := pods.Create(ctx, want, metav1.CreateOptions{FieldManager: "kube-controller-manager"})
@@ -104,7 +116,9 @@ func stillPod(ctx context.Context, client kubernetes.Interface, set *appsv1.Repl
 	if err != nil {
 		return err //nolint:wrapcheck // the caller says what failed
 	}
-	pod.Status = stillStatus(pod, onto.Status.Addresses[0].Address, fmt.Sprintf("10.%d.%d.%d", 64+number>>16&63, number>>8&255, number&255))
+	pod.Status = stillStatus(
+		pod, onto.Status.Addresses[0].Address, fmt.Sprintf("10.%d.%d.%d", 64+number>>16&63, number>>8&255, number&255),
+	)
 	_, err = pods.UpdateStatus(ctx, pod, metav1.UpdateOptions{FieldManager: "kubelet"})
 	return err //nolint:wrapcheck // the caller says what failed
 }
@@ -125,8 +139,13 @@ func stillStatus(pod *corev1.Pod, hostIP, podIP string) corev1.PodStatus {
 		Phase: corev1.PodRunning, QOSClass: pod.Status.QOSClass, StartTime: &now,
 		HostIP: hostIP, HostIPs: []corev1.HostIP{{IP: hostIP}}, PodIP: podIP, PodIPs: []corev1.PodIP{{IP: podIP}},
 	}
-	for _, kind := range []corev1.PodConditionType{"PodReadyToStartContainers", corev1.PodInitialized, corev1.PodReady, corev1.ContainersReady, corev1.PodScheduled} {
-		status.Conditions = append(status.Conditions, corev1.PodCondition{Type: kind, Status: corev1.ConditionTrue, LastTransitionTime: now, ObservedGeneration: pod.Generation})
+	for _, kind := range []corev1.PodConditionType{
+		"PodReadyToStartContainers", corev1.PodInitialized, corev1.PodReady, corev1.ContainersReady,
+		corev1.PodScheduled,
+	} {
+		status.Conditions = append(status.Conditions, corev1.PodCondition{
+			Type: kind, Status: corev1.ConditionTrue, LastTransitionTime: now, ObservedGeneration: pod.Generation,
+		})
 	}
 	started := true
 	for _, c := range pod.Spec.Containers {

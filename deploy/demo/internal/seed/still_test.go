@@ -18,7 +18,9 @@ func TestStillPodsRun(t *testing.T) {
 	var told []int
 	still := func() {
 		t.Helper()
-		if err := seed.Still(t.Context(), client, nodes, total, func(done int) { told = append(told, done) }); err != nil {
+		if err := seed.Still(t.Context(), client, nodes, total, func(done int) {
+			told = append(told, done)
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -34,7 +36,9 @@ func TestStillPodsRun(t *testing.T) {
 	for _, pod := range pods.Items {
 		addresses[pod.Status.PodIP] = true
 		if pod.Spec.NodeName == "" || pod.Status.Phase != corev1.PodRunning || metav1.GetControllerOf(&pod) == nil {
-			t.Fatalf("%s is %s, on node %q, and of %v", pod.Name, pod.Status.Phase, pod.Spec.NodeName, pod.OwnerReferences)
+			t.Fatalf(
+				"%s is %s, on node %q, and of %v", pod.Name, pod.Status.Phase, pod.Spec.NodeName, pod.OwnerReferences,
+			)
 		}
 	}
 	if len(addresses) != total {

@@ -71,7 +71,12 @@ func parse(data []byte, now time.Time) ([]Item, error) {
 			}
 		}
 		own := directives(doc)
-		items = append(items, Item{Object: object, By: first(own["by"], whole["by"]), StatusBy: own["status-by"], Delete: own["then"] == "delete"})
+		items = append(items, Item{
+			Object:   object,
+			By:       first(own["by"], whole["by"]),
+			StatusBy: own["status-by"],
+			Delete:   own["then"] == "delete",
+		})
 	}
 	return items, nil
 }

@@ -29,8 +29,10 @@ func TestWorkloadHasEveryKind(t *testing.T) {
 	}
 	for _, want := range []string{
 		"Namespace", "Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob", "HorizontalPodAutoscaler",
-		"PodDisruptionBudget", "Service", "Ingress", "IngressClass", "NetworkPolicy", "ConfigMap", "Secret", "PersistentVolumeClaim",
-		"PersistentVolume", "StorageClass", "ServiceAccount", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding",
+		"PodDisruptionBudget", "Service", "Ingress", "IngressClass", "NetworkPolicy", "ConfigMap", "Secret",
+		"PersistentVolumeClaim",
+		"PersistentVolume", "StorageClass", "ServiceAccount", "Role", "RoleBinding", "ClusterRole",
+		"ClusterRoleBinding",
 		"ResourceQuota", "LimitRange", "PriorityClass", "CustomResourceDefinition", "Backup", "FeatureFlag", "Pod",
 	} {
 		if !got[want] {
@@ -42,13 +44,17 @@ func TestWorkloadHasEveryKind(t *testing.T) {
 func TestWorkloadHasEveryState(t *testing.T) {
 	got := map[string]bool{}
 	for _, item := range load(t) {
-		template, _, _ := unstructured.NestedStringMap(item.Object.Object, "spec", "template", "metadata", "annotations")
+		template, _, _ := unstructured.NestedStringMap(
+			item.Object.Object, "spec", "template", "metadata", "annotations",
+		)
 		got[template["demo.glasshouse/state"]] = true
 		if item.Delete {
 			got["terminating"] = len(item.Object.GetFinalizers()) > 0
 		}
 	}
-	for _, want := range []string{"crashloop", "image-pull", "oom-killed", "not-ready", "init-stuck", "fails", "terminating"} {
+	for _, want := range []string{
+		"crashloop", "image-pull", "oom-killed", "not-ready", "init-stuck", "fails", "terminating",
+	} {
 		if !got[want] {
 			t.Errorf("no pod in state %s", want)
 		}
