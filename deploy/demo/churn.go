@@ -11,7 +11,7 @@ import (
 	"glasshouse/deploy/demo/internal/cluster"
 )
 
-// churn reads the flags of `demo churn`, changes pods of a cluster that is up, and says how many changes there were.
+// churn reads the flags of `demo churn`, changes pods of a running cluster, and prints the number of changes.
 func churn(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("demo churn", flag.ContinueOnError)
 	flags.SetOutput(stderr)
@@ -24,7 +24,7 @@ func churn(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return nil
 	}
 	if err != nil {
-		return cluster.ExitError{Code: 2} // the flag set has said why
+		return cluster.ExitError{Code: 2} // the flag set has printed the reason
 	}
 	if flags.NArg() > 0 || *pods <= 0 || *rate <= 0 || *long <= 0 {
 		return errors.New("--pods, --rate and --for are numbers from 1 up, and there are no other arguments")
@@ -36,5 +36,5 @@ func churn(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	_, err = fmt.Fprintln(stdout, done)
-	return err //nolint:wrapcheck // it says where
+	return err //nolint:wrapcheck // the error names the file
 }

@@ -1,5 +1,6 @@
-// Package churn changes pods quicker than an API server with two cores takes writes: beneath it, in etcd. The API server
-// is told by etcd, as of what it wrote itself, and tells who watches.
+// Package churn changes pods directly in etcd, because this is faster than an API server on two cores can accept
+// writes. The API server receives these changes from its etcd watch, like the changes that it wrote itself, and sends
+// them to its watchers.
 package churn
 
 import (
@@ -19,18 +20,18 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// parallel is how many writes are under way at most.
+// parallel is the maximum number of concurrent writes.
 const parallel = 64
 
-// pod is one that is changed, as it was last written.
+// pod is a pod that is changed, as it was last written.
 type pod struct {
 	key      string
 	object   *corev1.Pod
 	revision int64
 }
 
-// Pods counts the restarts of the first so many pods of a namespace up, perSecond times a second in all, for so long.
-// What cannot be kept up with is left out. Gives how many changes there were.
+// Pods increments the restart counts of the first most pods of a namespace, perSecond times a second in total, for the
+// duration long. If etcd is slower than that, it makes fewer changes. Pods returns the number of changes.
 func Pods(
 	ctx context.Context, etcd *clientv3.Client, namespace string, most int64, perSecond int, long time.Duration,
 ) (int64, error) {
@@ -89,10 +90,10 @@ func read(ctx context.Context, etcd *clientv3.Client, namespace string, most int
 	return pods, nil
 }
 
-// stored is how the API server keeps pods.
+// stored returns the encoding in which the API server stores pods.
 func stored() runtime.Serializer { return protobuf.NewSerializer(scheme.Scheme, scheme.Scheme) }
 
-// write counts one restart more. It is not done where somebody else has written the pod, to whom it is left.
+// write increments the restart count by one. It returns false, without a write, if another writer has changed the pod.
 func (p *pod) write(ctx context.Context, etcd *clientv3.Client) (bool, error) {
 	p.object.Status.ContainerStatuses[0].RestartCount++
 	for i, f := range p.object.ManagedFields {
@@ -105,9 +106,10 @@ func (p *pod) write(ctx context.Context, etcd *clientv3.Client) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("encode %s: %w", p.key, err)
 	}
-	answer, err := etcd.Txn(ctx).If(clientv3.Compare(
-		clientv3.ModRevision(p.key), "=", p.revision,
-	)).Then(clientv3.OpPut(p.key, string(text))).Commit()
+	answer, err := etcd.Txn(ctx).
+		If(clientv3.Compare(clientv3.ModRevision(p.key), "=", p.revision)).
+		Then(clientv3.OpPut(p.key, string(text))).
+		Commit()
 	if err != nil {
 		return false, fmt.Errorf("write %s: %w", p.key, err)
 	}

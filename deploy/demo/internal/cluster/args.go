@@ -7,7 +7,7 @@ import (
 	"glasshouse/deploy/demo/internal/identity"
 )
 
-// plan is what the command lines of the parts are made of.
+// plan contains what the command lines of the parts are built from.
 type plan struct {
 	dir   dir
 	ports ports
@@ -47,7 +47,8 @@ func (p plan) apiServerArgs() []string {
 		"--secure-port=" + strconv.Itoa(p.ports.APIServer),
 		"--tls-cert-file=" + p.pki.Cert("server"),
 		"--tls-private-key-file=" + p.pki.Key("server"),
-		// What the kubernetes service shows; a loopback address is not allowed there, and none of the pods is there to call it.
+		// The endpoint of the kubernetes service. A loopback address is not allowed there. No pod uses it, because no
+		// container runs.
 		"--advertise-address=10.10.0.10",
 		"--service-cluster-ip-range=10.96.0.0/16",
 		"--client-ca-file=" + p.pki.Cert("ca"),
@@ -65,7 +66,7 @@ func (p plan) apiServerArgs() []string {
 		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
 		"--proxy-client-cert-file=" + p.pki.Cert("front-proxy-client"),
 		"--proxy-client-key-file=" + p.pki.Key("front-proxy-client"),
-		// The kubelets all listen here; the nodes' internal addresses are for show.
+		// All kubelets listen on this machine. The nodes' internal addresses are only displayed.
 		"--kubelet-preferred-address-types=ExternalDNS",
 		"--kubelet-certificate-authority=" + p.pki.Cert("ca"),
 		"--kubelet-client-certificate=" + p.pki.Cert("kubelet-client"),
@@ -100,7 +101,7 @@ func (p plan) schedulerArgs() []string {
 	return p.clientArgs(identity.Scheduler, p.ports.Scheduler)
 }
 
-// clientArgs are common to those who serve little and ask much.
+// clientArgs returns the flags that the controller manager and the scheduler share.
 func (p plan) clientArgs(user string, port int) []string {
 	config := p.dir.config(user)
 	return []string{

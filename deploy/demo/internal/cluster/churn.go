@@ -16,8 +16,8 @@ import (
 	"glasshouse/deploy/demo/internal/seed"
 )
 
-// Churn changes the first so many pods of namespace big of the cluster that is up in the directory: rate times a second
-// in all, for so long. Gives how many changes there were.
+// Churn changes the first pods (their number is pods) of namespace big in the cluster that runs in the directory. It
+// makes rate changes a second in total, for the duration long, and returns the number of changes.
 func Churn(ctx context.Context, directory string, pods int64, rate int, long time.Duration) (int64, error) {
 	home := dir(directory)
 	p := plan{dir: home}
@@ -41,11 +41,11 @@ func Churn(ctx context.Context, directory string, pods int64, rate int, long tim
 	if err != nil {
 		return 0, fmt.Errorf("reach etcd: %w", err)
 	}
-	defer client.Close() //nolint:errcheck // it was used
+	defer client.Close() //nolint:errcheck // the writes are complete
 	return churn.Pods(ctx, client, seed.Big, pods, rate, long)
 }
 
-// etcdClient is how etcd knows who belongs to the cluster.
+// etcdClient returns the TLS configuration with the client certificate that etcd requires.
 func (p plan) etcdClient() (*tls.Config, error) {
 	ca, err := os.ReadFile(p.pki.Cert("ca"))
 	if err != nil {

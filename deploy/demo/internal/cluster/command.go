@@ -13,24 +13,25 @@ import (
 	"golang.org/x/term"
 )
 
-// SignalError is the cause of a context that a signal ended.
+// SignalError is the cause of a context that a signal canceled.
 type SignalError struct {
 	Signal os.Signal
 }
 
 func (e SignalError) Error() string { return "stopped by " + e.Signal.String() }
 
-// runCommand runs the command against the cluster and blocks until it has ended. Its exit code becomes an ExitError
-// unless it is 0. When ctx ends the command is sent the same signal, SIGTERM where it was none, and killed after ten
-// seconds.
+// runCommand runs the command against the cluster and blocks until it has ended. It returns an exit code other than 0
+// as an ExitError. When a signal cancels ctx, runCommand forwards this signal to the command; for any other cause it
+// sends SIGTERM. It kills the command after ten seconds.
 func (p plan) runCommand(ctx context.Context) error {
 	args := p.opts.Command
-	cmd := exec.CommandContext(ctx, args[0], args[1:]...) //nolint:gosec // running it is what was asked for
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...) //nolint:gosec // the user gave this command to run
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+p.dir.kubeconfig(), "GLASSHOUSE_DEMO_DIR="+string(p.dir))
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.opts.Stdin, p.opts.Stdout, p.opts.Stderr
 	cmd.Cancel = func() error { return p.forward(ctx, cmd.Process) }
 	cmd.WaitDelay = 10 * time.Second
-	// The kernel watches the thread that starts the command, so this one is kept until the command has ended.
+	// The kernel sends the parent-death signal when the starting thread ends. Therefore this thread is kept until the
+	// command has ended.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	cmd.SysProcAttr = dieWithParent()
@@ -50,7 +51,7 @@ func (p plan) forward(ctx context.Context, process *os.Process) error {
 	case !ok:
 		return process.Signal(syscall.SIGTERM) //nolint:wrapcheck // exec reports it
 	case signal.Signal == os.Interrupt && isTerminal(p.opts.Stdin):
-		return nil // Ctrl-C went to the command as well; twice is a different word
+		return nil // the terminal sent Ctrl-C to the command too; a second one has another meaning
 	default:
 		return process.Signal(signal.Signal) //nolint:wrapcheck // exec reports it
 	}
@@ -60,7 +61,7 @@ func isTerminal(file *os.File) bool {
 	return file != nil && term.IsTerminal(int(file.Fd()))
 }
 
-// exitCode is the code as a shell gives it: 128 and the signal's number for a command that was killed.
+// exitCode returns the code that a shell would return: 128 plus the signal's number if a signal ended the command.
 func exitCode(err *exec.ExitError) int {
 	const killed = 128
 	if status, ok := err.Sys().(syscall.WaitStatus); ok && status.Signaled() {

@@ -8,19 +8,21 @@ import (
 	"glasshouse/deploy/demo/internal/parts"
 )
 
-// commands is what somebody needs who wants one more of a part, as a test does that kills an API server of its own: the
-// executable, and the arguments of each part. A process is the part that its argv[0] names.
+// commands contains what is needed to start another process of a part: the executable and the arguments of each part.
+// For example, a test starts an API server of its own and kills it. A process runs the part that its argv[0] names.
 type commands struct {
 	Path string              `json:"path"`
 	Args map[string][]string `json:"args"`
 }
 
-// writeCommands writes down how the parts are started.
+// writeCommands stores the command lines of the parts in a file.
 func (p plan) writeCommands(path string) error {
 	text, err := json.MarshalIndent(commands{Path: path, Args: map[string][]string{
-		parts.Etcd: p.etcdArgs(), parts.APIServer: p.apiServerArgs(),
+		parts.Etcd:              p.etcdArgs(),
+		parts.APIServer:         p.apiServerArgs(),
 		parts.ControllerManager: p.controllerManagerArgs(),
-		parts.Scheduler:         p.schedulerArgs(), parts.Kubelet: p.kubeletArgs(),
+		parts.Scheduler:         p.schedulerArgs(),
+		parts.Kubelet:           p.kubeletArgs(),
 	}}, "", "  ")
 	if err != nil {
 		return fmt.Errorf("encode the commands: %w", err)

@@ -4,5 +4,6 @@ package cluster
 
 import "syscall"
 
-// dieWithParent has no counterpart here: a command outlives a demo that is killed.
+// dieWithParent returns nil, because only Linux has a parent-death signal. Here a command outlives a demo that is
+// killed.
 func dieWithParent() *syscall.SysProcAttr { return nil }

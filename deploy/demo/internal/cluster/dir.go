@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 )
 
-// dir is the data directory: all that a cluster needs to come up again, and nothing else.
+// dir is the data directory. It contains exactly what a cluster needs to start again.
 type dir string
 
 func openDir(path string) (dir, error) {

@@ -12,10 +12,10 @@ import (
 	"glasshouse/deploy/demo/internal/seed"
 )
 
-// limitedTo is the namespace that the user "limited" sees.
+// limitedTo is the namespace that the user "limited" may read.
 const limitedTo = "shop"
 
-// fill puts the nodes and the workload on the cluster and waits until its pods have found their state.
+// fill creates the nodes and the workload, and waits until the pods have reached their final state.
 func (p plan) fill(ctx context.Context, config *rest.Config, client kubernetes.Interface, progress progress) error {
 	if err := seed.Access(ctx, client, limitedTo); err != nil {
 		return err
@@ -49,9 +49,10 @@ func (p plan) fill(ctx context.Context, config *rest.Config, client kubernetes.I
 	return p.settle(ctx, client, progress)
 }
 
-// settle waits, a while that grows with the number of pods, until all pods that were ordered are there and none is on its way to run.
+// settle waits until all requested pods exist and none is still starting. Its time limit grows with the number of pods.
+// After this limit it continues without an error.
 func (p plan) settle(ctx context.Context, client kubernetes.Interface, progress progress) error {
-	// Ten thousand take two minutes on two cores; a machine that is five times slower gets its time as well.
+	// 10,000 pods take two minutes on two cores. The limit is also sufficient for a machine that is five times slower.
 	limit := time.Minute + time.Duration(p.opts.Pods)*60*time.Millisecond
 	waiting, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -81,5 +82,5 @@ func (p plan) explain(progress progress) {
 	fmt.Fprintf(
 		&next, "\nLogs of the parts are in %s. Ctrl-C stops it; the same command brings it up again.\n\n", p.dir.logs(),
 	)
-	fmt.Fprint(progress.out, next.String()) //nolint:errcheck // nobody to tell
+	fmt.Fprint(progress.out, next.String()) //nolint:errcheck // there is no other place to report an error
 }

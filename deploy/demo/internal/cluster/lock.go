@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// lock takes the data directory for this process until the file that it gives is closed or the process ends.
+// lock locks the data directory for this process, until the returned file is closed or the process ends.
 func lock(path, dir string) (io.Closer, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -19,8 +19,10 @@ func lock(path, dir string) (io.Closer, error) {
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		owner, _ := io.ReadAll(file)
 		_ = file.Close()
-		return nil, fmt.Errorf("a demo cluster is already up in %s (process %s): stop it first, or give this one another --data-dir",
-			dir, strings.TrimSpace(string(owner)))
+		return nil, fmt.Errorf(
+			"a demo cluster is already up in %s (process %s): stop it first, or give this one another --data-dir",
+			dir, strings.TrimSpace(string(owner)),
+		)
 	}
 	if err != nil {
 		_ = file.Close()

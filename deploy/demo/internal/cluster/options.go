@@ -1,4 +1,4 @@
-// Package cluster brings a control plane up, fills it, keeps it up, and takes it down.
+// Package cluster starts a control plane, fills it with a workload, keeps it running, and stops it.
 package cluster
 
 import (
@@ -8,24 +8,24 @@ import (
 	"time"
 )
 
-// Options says what cluster is wanted.
+// Options describes the cluster to start.
 type Options struct {
 	DataDir       string
-	Nodes         int // 0: as many as the pods need, 12 at least
-	Pods          int // at least so many; the company's own are always there
-	Life          int // changes a minute; 0: none
-	Seed          bool
-	Still         bool // etcd and API server alone; Pods are written as they would run
-	APIServerPort int  // 0: the one of last time, or 6443
-	Compaction    time.Duration
-	Audit         bool
-	Command       []string // run when the cluster is up; nothing: stay up until ctx ends
+	Nodes         int           // 0: as many as the pods need, at least 12
+	Pods          int           // minimum number of pods; those of the company's workload count too
+	Life          int           // changes a minute; 0: none
+	Seed          bool          // apply the company's workload
+	Still         bool          // only etcd and the API server; Pods are written as if they were running
+	APIServerPort int           // preferred port; 0: the one of the last run, or 6443
+	Compaction    time.Duration // interval after which the API server compacts etcd; 0: never
+	Audit         bool          // write an audit log
+	Command       []string      // run when the cluster is ready; empty: run until ctx ends
 
 	Stdin          *os.File
 	Stdout, Stderr io.Writer
 }
 
-// ExitError carries the exit code of the command that was run against the cluster.
+// ExitError carries an exit code, for example that of the command that was run against the cluster.
 type ExitError struct {
 	Code int
 }
@@ -34,7 +34,7 @@ func (e ExitError) Error() string { return "exit code " + strconv.Itoa(e.Code) }
 
 const (
 	fewestNodes = 12
-	podsPerNode = 150 // comfortably less than a node holds
+	podsPerNode = 150 // well below the 250 pods that a node can run
 )
 
 func (o Options) nodes() int {

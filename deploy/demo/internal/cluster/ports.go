@@ -10,7 +10,7 @@ import (
 	"glasshouse/deploy/demo/internal/identity"
 )
 
-// ports says where each part listens on the loopback.
+// ports contains the loopback port of each part.
 type ports struct {
 	APIServer         int `json:"apiserver"`
 	Etcd              int `json:"etcd"`
@@ -18,14 +18,14 @@ type ports struct {
 	ControllerManager int `json:"controllerManager"`
 	Scheduler         int `json:"scheduler"`
 	Kubelet           int `json:"kubelet"`
-	Forward           int `json:"forward"` // Nobody listens there; port-forward leads there.
+	Forward           int `json:"forward"` // Target of port-forward. The demo does not listen on it.
 }
 
 func (p *ports) all() []*int {
 	return []*int{&p.APIServer, &p.Etcd, &p.EtcdPeer, &p.ControllerManager, &p.Scheduler, &p.Kubelet, &p.Forward}
 }
 
-// usualPorts are those that each part has by tradition.
+// usualPorts returns the conventional ports of the parts.
 func usualPorts() ports {
 	return ports{
 		APIServer:         6443,
@@ -38,9 +38,9 @@ func usualPorts() ports {
 	}
 }
 
-// choosePorts gives the ports that the file at path has from last time, or the usual ones, each of them only if it is
-// free now; otherwise any free one. An apiserver other than 0 is preferred to both. The choice is kept in the file, so
-// that kubeconfigs written earlier stay true where they can.
+// choosePorts returns the ports that the last run stored in the file at path, or the usual ones. It replaces each port
+// that is not free by any free port. If apiserver is not 0, it is the preferred port of the API server. The choice is
+// stored in the file, so that kubeconfigs written earlier stay valid if possible.
 func choosePorts(path string, apiserver int) (ports, error) {
 	wanted := usualPorts()
 	if data, err := os.ReadFile(path); err == nil {
@@ -62,7 +62,7 @@ func choosePorts(path string, apiserver int) (ports, error) {
 	return chosen, identity.WriteFile(path, data)
 }
 
-// freePorts holds each port until the last is chosen, so that no two are the same.
+// freePorts keeps each port open until the last one is chosen. Therefore no two are the same.
 func freePorts(wanted ports) (_ ports, err error) {
 	var held []net.Listener
 	defer func() {

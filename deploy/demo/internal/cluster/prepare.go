@@ -29,11 +29,12 @@ func prepare(home dir, opts Options) (plan, identity.Tokens, error) {
 	if err := p.writeKubelet(); err != nil {
 		return p, nil, err
 	}
-	const policy = "apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules: [{level: Metadata}]\n"
+	const policy = "apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\n" +
+		"rules: [{level: Metadata}]\n"
 	return p, tokens, identity.WriteFile(home.join("audit-policy.yaml"), []byte(policy))
 }
 
-// people are the users with a kubeconfig for somebody to take.
+// people returns the users that get a kubeconfig for interactive use.
 func people() []string { return []string{identity.Viewer, identity.Limited, identity.Nobody} }
 
 func (p plan) writeKubeconfigs(tokens identity.Tokens) error {

@@ -6,12 +6,14 @@ import (
 	"time"
 )
 
-// progress tells what has been done, one line a step, each with the seconds since the start.
+// progress prints one line for each completed step, with the seconds since the start.
 type progress struct {
 	out   io.Writer
 	start time.Time
 }
 
 func (p progress) step(format string, args ...any) {
-	fmt.Fprintf(p.out, "%6.1fs  %s\n", time.Since(p.start).Seconds(), fmt.Sprintf(format, args...)) //nolint:errcheck // nobody to tell
+	fmt.Fprintf( //nolint:errcheck // there is no other place to report an error
+		p.out, "%6.1fs  %s\n", time.Since(p.start).Seconds(), fmt.Sprintf(format, args...),
+	)
 }

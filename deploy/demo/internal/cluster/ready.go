@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// prober asks the parts whether they are ready.
+// prober queries the health endpoints of the parts.
 type prober struct {
 	client *http.Client
 	token  string
@@ -26,7 +26,8 @@ func newProber(p plan, token string) (prober, error) {
 	}}, nil
 }
 
-// wait asks until url answers 200, ctx ends or patience runs out. The error of an ended ctx is its cause.
+// wait sends requests until url responds with 200, ctx ends, or the time limit patience is over. If ctx ends, wait
+// returns its cause.
 func (p prober) wait(ctx context.Context, name, url string, patience time.Duration) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("%s is not ready after %v", name, patience))
 	defer cancel()
@@ -51,9 +52,9 @@ func (p prober) ask(ctx context.Context, url string) error {
 	req.Header.Set("Authorization", "Bearer "+p.token)
 	resp, err := p.client.Do(req)
 	if err != nil {
-		return err //nolint:wrapcheck // it names method and URL
+		return err //nolint:wrapcheck // the error names method and URL
 	}
-	defer resp.Body.Close() //nolint:errcheck // it was read
+	defer resp.Body.Close() //nolint:errcheck // the body was read
 	_, _ = io.Copy(io.Discard, resp.Body)
 	if resp.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s answers %s", url, resp.Status)

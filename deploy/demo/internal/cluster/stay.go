@@ -10,7 +10,7 @@ import (
 	"glasshouse/deploy/demo/internal/life"
 )
 
-// stay keeps the cluster up, with its life going on, until ctx ends or the command has.
+// stay keeps the cluster running, with its changes and growing logs, until ctx or the command ends.
 func (p plan) stay(ctx context.Context, config *rest.Config, progress progress) error {
 	group, ctx := errgroup.WithContext(ctx)
 	alive, over := context.WithCancel(ctx)

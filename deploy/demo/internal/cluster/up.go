@@ -19,14 +19,14 @@ import (
 )
 
 const (
-	// grace is what a part gets to end by itself; the parts end one after the other, all within ten seconds.
+	// grace is the time in which a part may end by itself. The parts end one after the other, all within ten seconds.
 	grace = 2 * time.Second
-	// patience is what a part gets to become ready, on a slow machine with other things to do.
+	// patience is the time in which a part must become ready. It is sufficient for a slow machine under load.
 	patience = 2 * time.Minute
 )
 
-// Up brings the cluster up, runs what opts asks for, takes it down again, and returns when no process of it is left.
-// An ended ctx is the usual way to say that it is enough; that is no error.
+// Up starts the cluster, runs what opts requests, and stops the cluster. It returns when no process of the cluster is
+// left. Callers usually stop the cluster by canceling ctx, which is not an error.
 func Up(ctx context.Context, opts Options) (err error) {
 	progress := progress{out: opts.Stdout, start: time.Now()}
 	if len(opts.Command) > 0 {
@@ -42,7 +42,7 @@ func Up(ctx context.Context, opts Options) (err error) {
 	if err != nil {
 		return err
 	}
-	defer locked.Close() //nolint:errcheck // the process ends with it
+	defer locked.Close() //nolint:errcheck // the process ends after this
 
 	plan, tokens, err := prepare(home, opts)
 	if err != nil {
@@ -56,7 +56,7 @@ func Up(ctx context.Context, opts Options) (err error) {
 	}()
 	err = plan.live(running, fleet, tokens, progress)
 	if fallen, ok := errors.AsType[*proc.EndedError](context.Cause(running)); ok {
-		return fallen // the reason for whatever else went wrong
+		return fallen // this caused all other errors
 	}
 	if ctx.Err() != nil && !isExit(err) {
 		return nil
@@ -69,7 +69,7 @@ func isExit(err error) bool {
 	return ok
 }
 
-// live does all that needs the processes to run.
+// live starts the parts, fills the cluster, and keeps it running.
 func (p plan) live(ctx context.Context, fleet *proc.Fleet, tokens identity.Tokens, progress progress) error {
 	config, err := p.client()
 	if err != nil {
@@ -88,7 +88,7 @@ func (p plan) live(ctx context.Context, fleet *proc.Fleet, tokens identity.Token
 	return p.stay(ctx, config, progress)
 }
 
-// start brings the parts up, in the order in which they need each other.
+// start starts the parts in the order of their dependencies.
 func (p plan) start(
 	ctx context.Context, fleet *proc.Fleet, client kubernetes.Interface, token string, progress progress,
 ) error {
@@ -103,7 +103,7 @@ func (p plan) start(
 	launch := func(name string, args []string) {
 		fleet.Start(ctx, proc.Spec{
 			Name: name, Path: self, Args: args, Log: p.dir.log(name),
-			Env: []string{"KWOK_WORKDIR=" + string(p.dir)}, // not the configuration in somebody's home
+			Env: []string{"KWOK_WORKDIR=" + string(p.dir)}, // kwok must not read its configuration in the home directory
 		})
 	}
 	if err := p.writeCommands(self); err != nil {
@@ -129,8 +129,9 @@ func (p plan) start(
 	launch(parts.Scheduler, p.schedulerArgs())
 	launch(parts.Kubelet, p.kubeletArgs())
 	for name, port := range map[string]int{
-		parts.ControllerManager: p.ports.ControllerManager, parts.Scheduler: p.ports.Scheduler,
-		parts.Kubelet: p.ports.Kubelet,
+		parts.ControllerManager: p.ports.ControllerManager,
+		parts.Scheduler:         p.ports.Scheduler,
+		parts.Kubelet:           p.ports.Kubelet,
 	} {
 		if err := probe.wait(ctx, name, fmt.Sprintf("https://localhost:%d/healthz", port), patience); err != nil {
 			return err
@@ -140,7 +141,8 @@ func (p plan) start(
 	return nil
 }
 
-// client gives the administrator's connection, without the limits that are meant for one program among many.
+// client returns the administrator's configuration. Its rate limits are higher than client-go's defaults, which are
+// meant for one program among many.
 func (p plan) client() (*rest.Config, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", p.dir.kubeconfig())
 	if err != nil {
@@ -152,9 +154,10 @@ func (p plan) client() (*rest.Config, error) {
 	return config, nil
 }
 
-// protobuf asks for the encoding that is cheapest at both ends. Custom resources do not have it.
+// protobuf selects the encoding that is cheapest for client and server. Custom resources do not support it.
 func protobuf(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
-	config.ContentType, config.AcceptContentTypes = "application/vnd.kubernetes.protobuf", "application/vnd.kubernetes.protobuf,application/json"
+	config.ContentType, config.AcceptContentTypes = "application/vnd.kubernetes.protobuf",
+		"application/vnd.kubernetes.protobuf,application/json"
 	return config
 }

@@ -1,5 +1,5 @@
-// Package identity makes who is who in the demo cluster: certificates for its parts, tokens for its users, and the
-// kubeconfigs that carry them. What it finds on disk it keeps, so that a cluster that comes up again is the same cluster.
+// Package identity creates the identities of the demo cluster: certificates for its parts, tokens for its users, and
+// the kubeconfigs that contain them. It keeps existing files, so that a restarted cluster is the same cluster.
 package identity
 
 import (
@@ -23,7 +23,7 @@ type authority struct {
 	key  *ecdsa.PrivateKey
 }
 
-// pair is a certificate and its key, both in PEM.
+// pair is a certificate with its key, both PEM-encoded.
 type pair struct {
 	cert, key []byte
 }
@@ -47,8 +47,8 @@ func newAuthority(name string) (*authority, pair, error) {
 	return own, files, nil
 }
 
-// loopback gives a certificate for name that serves on the loopback and as the API server's service, and that
-// introduces a client by that name.
+// loopback returns a certificate with the common name name. It is valid for servers on the loopback addresses and for
+// the API server's service, and it identifies a client by that name.
 func (a *authority) loopback(name string) (pair, error) {
 	template, err := template(name)
 	if err != nil {
@@ -91,7 +91,7 @@ func template(name string) (*x509.Certificate, error) {
 	return &x509.Certificate{
 		SerialNumber: serial,
 		Subject:      pkix.Name{CommonName: name},
-		NotBefore:    time.Now().Add(-time.Hour), // clocks of virtual machines jump
+		NotBefore:    time.Now().Add(-time.Hour), // the clock of a virtual machine may jump back
 		NotAfter:     time.Now().AddDate(years, 0, 0),
 		KeyUsage:     x509.KeyUsageDigitalSignature,
 	}, nil

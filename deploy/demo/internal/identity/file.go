@@ -6,13 +6,14 @@ import (
 	"path/filepath"
 )
 
-// WriteFile puts data at path, readable by its owner only, whole or not at all: a reader sees the old file or the new one.
+// WriteFile writes data to path atomically: a reader sees either the old file or the new one. Only its owner may read
+// it.
 func WriteFile(path string, data []byte) error {
 	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // mode 0600
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	defer os.Remove(tmp.Name()) //nolint:errcheck // gone already once it is renamed
+	defer os.Remove(tmp.Name()) //nolint:errcheck // it does not exist after the rename
 	if _, err := tmp.Write(data); err != nil {
 		_ = tmp.Close()
 		return fmt.Errorf("write %s: %w", path, err)

@@ -7,17 +7,17 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// Kubeconfig says who connects where.
+// Kubeconfig describes a kubeconfig with one user and one cluster.
 type Kubeconfig struct {
 	Context   string
 	Server    string
 	CA        []byte // PEM; the server's certificate is checked against it
 	User      string
 	Token     string
-	Namespace string // what kubectl takes where none is said; may be empty
+	Namespace string // kubectl's default namespace; may be empty
 }
 
-// Write puts the kubeconfig at path. The file needs no other.
+// Write writes the kubeconfig to path. The file refers to no other file.
 func (k Kubeconfig) Write(path string) error {
 	config := clientcmdapi.NewConfig()
 	config.Clusters["demo"] = &clientcmdapi.Cluster{Server: k.Server, CertificateAuthorityData: k.CA}

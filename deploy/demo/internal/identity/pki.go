@@ -11,21 +11,23 @@ import (
 	"path/filepath"
 )
 
-// PKI is where the certificates and keys lie.
+// PKI is a directory with certificates and keys.
 type PKI struct {
 	dir string
 }
 
-// Cert and Key give the files of the certificate of that name: ca, server, etcd-client, kubelet-client, front-proxy-ca, front-proxy-client.
+// Cert returns the path of the certificate with that name: ca, server, etcd-client, kubelet-client, front-proxy-ca or
+// front-proxy-client.
 func (p PKI) Cert(name string) string { return filepath.Join(p.dir, name+".crt") }
 
-// Key is the private half of Cert.
+// Key returns the path of the private key of Cert with the same name.
 func (p PKI) Key(name string) string { return filepath.Join(p.dir, name+".key") }
 
-// ServiceAccountKey signs the tokens of service accounts, and checks them.
+// ServiceAccountKey returns the path of the key that signs and verifies the tokens of service accounts.
 func (p PKI) ServiceAccountKey() string { return p.Key("service-account") }
 
-// EnsurePKI gives the certificates in dir. A set that is complete is kept as it is; anything less is made anew whole.
+// EnsurePKI returns the certificates in dir. It keeps a complete set, and creates all files again if the set is
+// incomplete.
 func EnsurePKI(dir string) (PKI, error) {
 	pki := PKI{dir: dir}
 	const complete = "complete"

@@ -11,13 +11,14 @@ import (
 	"strings"
 )
 
-// User is somebody whom the API server knows by a token.
+// User is a user that the API server authenticates by a token.
 type User struct {
 	Name   string
 	Groups []string
 }
 
-// The users of every demo cluster. What they may do is said by RBAC objects; only Admin and Kubelets need none.
+// The users of every demo cluster. RBAC objects grant their permissions, except for Admin and Kubelets, which need
+// none.
 const (
 	Admin             = "admin"
 	Viewer            = "viewer"
@@ -28,7 +29,7 @@ const (
 	Scheduler         = "system:kube-scheduler"
 )
 
-// Users gives them all.
+// Users returns all users of a demo cluster.
 func Users() []User {
 	return []User{
 		{Name: Admin, Groups: []string{"system:masters"}},
@@ -44,8 +45,8 @@ func Users() []User {
 // Tokens maps a user's name to its token.
 type Tokens map[string]string
 
-// EnsureTokens gives users their tokens, from the file at path where it has them, random ones elsewhere, and leaves
-// the file as kube-apiserver's --token-auth-file wants it.
+// EnsureTokens returns the tokens of users: those in the file at path, and random ones for users without a token there.
+// It writes all of them to this file, in the format of kube-apiserver's --token-auth-file.
 func EnsureTokens(path string, users []User) (Tokens, error) {
 	tokens, err := readTokens(path)
 	if err != nil {
@@ -57,7 +58,7 @@ func EnsureTokens(path string, users []User) (Tokens, error) {
 		if tokens[user.Name] == "" {
 			tokens[user.Name] = rand.Text()
 		}
-		_ = w.Write([]string{tokens[user.Name], user.Name, user.Name, strings.Join(user.Groups, ",")}) // to memory
+		_ = w.Write([]string{tokens[user.Name], user.Name, user.Name, strings.Join(user.Groups, ",")}) // a write to memory cannot fail
 	}
 	w.Flush()
 	return tokens, WriteFile(path, file.Bytes())

@@ -1,5 +1,6 @@
-// Package kubelet writes the configuration that makes kwok act as the kubelets of the demo: which states a pod goes
-// through, and how quickly. kwok is real and plays these stages against the API server; no container runs.
+// Package kubelet writes the configuration with which kwok simulates the kubelets of the demo. Its stages define the
+// states of a pod and their durations. kwok is the unmodified program, and applies these stages through the API server.
+// No container runs.
 package kubelet
 
 import (
@@ -12,15 +13,15 @@ import (
 //go:embed stages/*.yaml fragments/*.yaml
 var files embed.FS
 
-// Options says what kubelets are wanted.
+// Options describes the simulated kubelets.
 type Options struct {
-	Restarts bool   // containers in CrashLoopBackOff are restarted now and then
+	Restarts bool   // restart containers in CrashLoopBackOff from time to time
 	Logs     string // file that kubectl logs shows for every container, in the format of a container runtime
 	Previous string // the same for kubectl logs --previous
-	Forward  int    // port of this machine's loopback that kubectl port-forward leads to, from the pods of namespace glasshouse
+	Forward  int    // loopback port to which kubectl port-forward connects, for pods in namespace glasshouse
 }
 
-// Config gives the file for kwok's --config.
+// Config returns the file for kwok's --config.
 func Config(opts Options) ([]byte, error) {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, header, opts.Logs, opts.Previous, opts.Forward)
@@ -42,7 +43,8 @@ func Config(opts Options) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// header lets 16 pods change at a time and answers kubectl logs and port-forward, which is what "debugging" stands for. There is no ClusterExec: that would run commands here.
+// header lets kwok change 16 pods at a time. Its "debugging handlers" serve kubectl logs and port-forward. There is no
+// ClusterExec, because it would run commands on this machine.
 const header = `apiVersion: config.kwok.x-k8s.io/v1alpha1
 kind: KwokConfiguration
 options:
@@ -65,8 +67,8 @@ spec:
   forwards: [{ports: [8080], target: {address: 127.0.0.1, port: %d}}]
 `
 
-// expand puts the fragment of that name, as far in, where a line is just @name: stages are templates of their own, and
-// kwok gives them no way to share.
+// expand replaces each line that contains only @name by the fragment of that name, with the same indentation. Each
+// stage is a template of its own, and kwok has no way to share text between them.
 func expand(text string) (string, error) {
 	var out strings.Builder
 	for line := range strings.Lines(text) {

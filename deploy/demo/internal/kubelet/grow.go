@@ -8,13 +8,14 @@ import (
 )
 
 const (
-	// lineEvery is between two lines of a log that grows.
+	// lineEvery is the time between two lines of a growing log.
 	lineEvery = time.Second
-	// fullLog is how long the file may get before it is begun anew, as a kubelet does: some hours.
+	// fullLog is the size in bytes after which the file is rotated, as a kubelet does. It is reached after some hours.
 	fullLog = 1 << 20
 )
 
-// Grow adds a line a second to the file that Logs began, until ctx ends. Who follows it goes on where it is begun anew.
+// Grow appends one line a second to the file with the content of Logs, until ctx ends. When the file is full, Grow
+// replaces it. A client that follows the log continues in the new file.
 func Grow(ctx context.Context, path string) error {
 	tick := time.NewTicker(lineEvery)
 	defer tick.Stop()
@@ -50,7 +51,7 @@ func appendLine(path, line string) error {
 	return nil
 }
 
-// renew puts another file in the place of the full one.
+// renew replaces the full file with a new one.
 func renew(path, line string) error {
 	if err := os.WriteFile(path+".new", []byte(line), 0o600); err != nil {
 		return fmt.Errorf("begin the log of the pods anew: %w", err)
@@ -61,15 +62,16 @@ func renew(path, line string) error {
 	return nil
 }
 
-// request is what a server says of its n-th request. Some lines are coloured, as many programs do that take any output
-// for a terminal.
+// request returns the log line of a server's n-th request. Some lines contain color codes, because many programs treat
+// any output as a terminal.
 func request(n int) string {
 	path := []string{"/api/items", "/api/orders", "/api/cart", "/healthz", "/api/search?q=größe"}[n%5]
 	took := 3 + n*37%180
 	switch {
 	case n%29 == 28:
 		return fmt.Sprintf(
-			"\x1b[31mlevel=error\x1b[0m msg=\"request\" method=GET path=%s status=502 took=%dms error=\"connection refused\"",
+			"\x1b[31mlevel=error\x1b[0m msg=\"request\" method=GET path=%s status=502 took=%dms "+
+				"error=\"connection refused\"",
 			path, took,
 		)
 	case n%11 == 10:

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Logs gives what kubectl logs shows of any container: the same for all, since none runs.
+// Logs returns what kubectl logs shows for any container. It is the same for all, because no container runs.
 func Logs() []byte {
 	return lines(
 		`level=info msg="starting" version=1.42.0`,
@@ -19,16 +19,18 @@ func Logs() []byte {
 	)
 }
 
-// PreviousLogs gives what kubectl logs --previous shows: how the container before this one ended.
+// PreviousLogs returns what kubectl logs --previous shows: the end of the previous container's log.
 func PreviousLogs() []byte {
 	return lines(
 		`level=info msg="starting" version=1.42.0`,
-		`level=error msg="connect" database=postgres-0.postgres.data.svc:5432 error="password authentication failed for user \"app\""`,
+		`level=error msg="connect" database=postgres-0.postgres.data.svc:5432 `+
+			`error="password authentication failed for user \"app\""`,
 		`level=error msg="giving up" attempts=5`,
 	)
 }
 
-// lines writes the text in the format of a container runtime, a second apart, the last a minute ago.
+// lines returns the text in the format of a container runtime. The lines are one second apart, and the last is about
+// one minute old.
 func lines(text ...string) []byte {
 	var out bytes.Buffer
 	begin := time.Now().UTC().Add(-time.Minute - time.Duration(len(text))*time.Second)
