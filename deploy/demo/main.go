@@ -1,8 +1,8 @@
-// Command demo is a whole Kubernetes cluster in one file: `demo up` starts etcd, kube-apiserver,
-// kube-controller-manager, kube-scheduler and kwok on this machine's loopback, each in a process of its own, and fills
-// them with the workload of a company. Everything that Kubernetes does happens; only containers do not run.
+// Command demo is a complete Kubernetes cluster in one file. `demo up` starts etcd, kube-apiserver,
+// kube-controller-manager, kube-scheduler and kwok as separate processes on this machine's loopback, and creates the
+// workload of a fictional company. The control plane is real, but no container runs.
 //
-// Build it with deploy/demo/build.sh, which sets the versions that kubectl and the parts ask for.
+// Build it with deploy/demo/build.sh, which sets the version that the parts report and that kubectl parses.
 package main
 
 import (
@@ -22,7 +22,8 @@ const usage = `demo is a real Kubernetes control plane on this machine, with a c
   demo up [flags]                    start it, and keep it up until Ctrl-C
   demo up [flags] -- command args    start it, run the command against it, stop it, exit as the command did
 
-  demo churn [flags]                 change pods of one that is up, a thousand times a second: in etcd, beneath the API server
+  demo churn [flags]                 change pods of one that is up, a thousand times a second: ` +
+	`in etcd, beneath the API server
 
   demo up -h, demo churn -h          the flags
 `
@@ -32,7 +33,7 @@ func main() {
 		parts.DieWithParent()
 		os.Exit(part())
 	}
-	err := run(context.Background(), os.Args[1:], os.Stdout, os.Stderr) //nolint:forbidigo // Main starts it.
+	err := run(context.Background(), os.Args[1:], os.Stdout, os.Stderr) //nolint:forbidigo // This is the main function.
 	if exit, ok := errors.AsType[cluster.ExitError](err); ok {
 		os.Exit(exit.Code)
 	}

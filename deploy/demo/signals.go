@@ -9,8 +9,8 @@ import (
 	"glasshouse/deploy/demo/internal/cluster"
 )
 
-// withSignals gives a context that ends with a cluster.SignalError on the first SIGINT or SIGTERM. The second ends
-// this process at once, and with it all that it started.
+// withSignals returns a context that the first SIGINT or SIGTERM cancels, with a cluster.SignalError as the cause. The
+// second signal ends this process and all its child processes at once.
 func withSignals(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 1)

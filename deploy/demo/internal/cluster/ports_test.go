@@ -12,7 +12,7 @@ func TestChoosePorts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer taken.Close() //nolint:errcheck // a test
+	defer taken.Close() //nolint:errcheck // the error does not matter here
 	addr, ok := taken.Addr().(*net.TCPAddr)
 	if !ok {
 		t.Fatalf("a TCP listener on a %T", taken.Addr())

@@ -103,7 +103,7 @@ func (p plan) start(
 	launch := func(name string, args []string) {
 		fleet.Start(ctx, proc.Spec{
 			Name: name, Path: self, Args: args, Log: p.dir.log(name),
-			Env: []string{"KWOK_WORKDIR=" + string(p.dir)}, // kwok must not read its configuration in the home directory
+			Env: []string{"KWOK_WORKDIR=" + string(p.dir)}, // not the configuration in the home directory
 		})
 	}
 	if err := p.writeCommands(self); err != nil {

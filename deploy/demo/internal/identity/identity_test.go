@@ -18,7 +18,7 @@ func TestTokensStay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := identity.EnsureTokens(path, identity.Users()) // a later version has more users
+	again, err := identity.EnsureTokens(path, identity.Users()) // as a later version with more users would
 	if err != nil {
 		t.Fatal(err)
 	}

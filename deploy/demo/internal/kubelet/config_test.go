@@ -41,7 +41,7 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// names reads every document; one that is no YAML fails the test.
+// names returns the names in all documents. A document that is not valid YAML fails the test.
 func names(t *testing.T, data []byte) []string {
 	t.Helper()
 	var all []string

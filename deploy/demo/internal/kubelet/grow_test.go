@@ -13,7 +13,7 @@ import (
 	"glasshouse/deploy/demo/internal/kubelet"
 )
 
-// The log grows by a line a second, each as a container runtime writes it, and its file stays within bounds.
+// The log grows by one line a second, in the format of a container runtime, and the size of its file stays bounded.
 func TestGrow(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "current.log")
 	if err := os.WriteFile(path, kubelet.Logs(), 0o600); err != nil {

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// target is a Deployment that life may change, and between how many pods.
+// target is a Deployment that this package may change, with its minimum and maximum number of pods.
 type target struct {
 	namespace, name string
 	least, most     int
@@ -34,7 +34,7 @@ func targets() []target {
 	}
 }
 
-// rollOut gives a Deployment the next patch version of its image, 9 being followed by 0.
+// rollOut changes a Deployment's image to the next patch version. 0 follows 9.
 func rollOut(ctx context.Context, w world) (string, error) {
 	t := one(targets()...)
 	api := w.typed.AppsV1().Deployments(t.namespace)
@@ -56,16 +56,16 @@ func rollOut(ctx context.Context, w world) (string, error) {
 	return fmt.Sprintf("%s/%s rolls out %s", t.namespace, t.name, image), nil
 }
 
-// nextVersion counts the last digit of an image's version on.
+// nextVersion increments the last digit of an image's version, modulo 10.
 func nextVersion(image string) string {
 	const round = 10
 	return regexp.MustCompile(`\d$`).ReplaceAllStringFunc(image, func(digit string) string {
-		n, _ := strconv.Atoi(digit) // it is one
+		n, _ := strconv.Atoi(digit) // the pattern matches only digits
 		return strconv.Itoa((n + 1) % round)
 	})
 }
 
-// scale adds or takes a pod or two.
+// scale adds or removes one or two pods, within the limits of the target.
 func scale(ctx context.Context, w world) (string, error) {
 	t := one(targets()...)
 	api := w.typed.AppsV1().Deployments(t.namespace)
@@ -77,8 +77,8 @@ func scale(ctx context.Context, w world) (string, error) {
 	replicas := min(t.most, max(t.least, old+one(-2, -1, 1, 2)))
 	patch := fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas)
 	_, err = api.Patch(
-		ctx, t.name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: one("kubectl", "autoscaler")},
-		"scale",
+		ctx, t.name, types.MergePatchType, patch,
+		metav1.PatchOptions{FieldManager: one("kubectl", "autoscaler")}, "scale",
 	)
 	if err != nil {
 		return "", fmt.Errorf("scale: %w", err)
@@ -86,7 +86,7 @@ func scale(ctx context.Context, w world) (string, error) {
 	return fmt.Sprintf("%s/%s scales from %d to %d", t.namespace, t.name, old, replicas), nil
 }
 
-// restart does what kubectl rollout restart does.
+// restart sends the same patch as kubectl rollout restart.
 func restart(ctx context.Context, w world) (string, error) {
 	t := one(targets()...)
 	patch := fmt.Appendf(
@@ -102,7 +102,7 @@ func restart(ctx context.Context, w world) (string, error) {
 	return fmt.Sprintf("%s/%s restarts", t.namespace, t.name), nil
 }
 
-// evict deletes one pod; its Deployment makes another.
+// evict deletes one pod. Its Deployment creates another.
 func evict(ctx context.Context, w world) (string, error) {
 	t := one(targets()...)
 	api := w.typed.CoreV1().Pods(t.namespace)
@@ -113,7 +113,7 @@ func evict(ctx context.Context, w world) (string, error) {
 	if len(pods.Items) == 0 {
 		return "", fmt.Errorf("evict: %s/%s has no pods", t.namespace, t.name)
 	}
-	name := pods.Items[rand.IntN(len(pods.Items))].Name //nolint:gosec // no secret
+	name := pods.Items[rand.IntN(len(pods.Items))].Name //nolint:gosec // this random number is not security-relevant
 	if err := api.Delete(ctx, name, metav1.DeleteOptions{}); err != nil {
 		return "", fmt.Errorf("evict: %w", err)
 	}

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// note is what an event says.
+// note is the content of an event.
 type note struct {
 	kind, reason, message, from string
 }
@@ -55,7 +55,7 @@ func notes() []note {
 	}
 }
 
-// report writes an Event about some pod. Events go away after an hour.
+// report creates an Event about a random pod. The API server deletes Events after an hour.
 func report(ctx context.Context, w world) (string, error) {
 	t, n := one(targets()...), one(notes()...)
 	pods, err := w.typed.CoreV1().Pods(t.namespace).List(ctx, metav1.ListOptions{
@@ -67,7 +67,7 @@ func report(ctx context.Context, w world) (string, error) {
 	if len(pods.Items) == 0 {
 		return "", fmt.Errorf("report: %s/%s has no pods", t.namespace, t.name)
 	}
-	pod := pods.Items[rand.IntN(len(pods.Items))] //nolint:gosec // no secret
+	pod := pods.Items[rand.IntN(len(pods.Items))] //nolint:gosec // this random number is not security-relevant
 	now := metav1.Now()
 	event := &corev1.Event{
 		ObjectMeta: metav1.ObjectMeta{GenerateName: pod.Name + ".", Namespace: pod.Namespace},

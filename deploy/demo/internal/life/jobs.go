@@ -10,7 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// build starts a build, which is done after a while, fails now and then, and is cleaned up two minutes later.
+// build creates a Job for a build. The build completes after some seconds, and fails one time in five. Its Job is
+// deleted two minutes after it has finished.
 func build(ctx context.Context, w world) (string, error) {
 	project := one("storefront", "catalog", "cart", "checkout", "gateway", "ledger", "edge-proxy")
 	labels := map[string]string{

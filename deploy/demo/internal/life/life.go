@@ -1,5 +1,5 @@
-// Package life makes small changes to the company's workload, one now and then, as people and robots do in a cluster
-// that is used. It is bounded: scales stay within limits, jobs and events go away by themselves, versions go round.
+// Package life makes small changes to the company's workload from time to time, as people and controllers do in a real
+// cluster. The cluster does not grow: scales stay within limits, Jobs and Events expire, and versions repeat.
 package life
 
 import (
@@ -15,13 +15,13 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// world is what an action acts on.
+// world contains the clients that an action uses.
 type world struct {
 	typed   kubernetes.Interface
 	dynamic dynamic.Interface
 }
 
-// action does one thing and says what it did.
+// action makes one change and returns a description of it. Its weight is its relative frequency.
 type action struct {
 	weight int
 	do     func(context.Context, world) (string, error)
@@ -43,14 +43,14 @@ func actions() []action {
 	}
 }
 
-// Run makes perMinute changes a minute, at times that vary, until ctx ends. What it does, and what it could not do
-// since somebody took the thing away, is in the log file.
+// Run makes perMinute changes a minute, at random intervals, until ctx ends. It logs each change to the file at path.
+// It also logs changes that fail, for example because a user has deleted the object.
 func Run(ctx context.Context, config *rest.Config, perMinute int, path string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("open log of life: %w", err)
 	}
-	defer file.Close() //nolint:errcheck // a log
+	defer file.Close() //nolint:errcheck // a lost log line does no harm
 	log := slog.New(slog.NewTextHandler(file, nil))
 	var w world
 	if w.typed, err = kubernetes.NewForConfig(config); err != nil {
@@ -63,7 +63,7 @@ func Run(ctx context.Context, config *rest.Config, perMinute int, path string) e
 	pause := time.Minute / time.Duration(perMinute)
 	for {
 		select {
-		case <-time.After(pause/2 + rand.N(pause)): //nolint:gosec // no secret
+		case <-time.After(pause/2 + rand.N(pause)): //nolint:gosec // this random number is not security-relevant
 		case <-ctx.Done():
 			return nil
 		}
@@ -81,7 +81,7 @@ func pick(all []action) action {
 	for _, a := range all {
 		total += a.weight
 	}
-	at := rand.IntN(total) //nolint:gosec // no secret
+	at := rand.IntN(total) //nolint:gosec // this random number is not security-relevant
 	for _, a := range all {
 		if at -= a.weight; at < 0 {
 			return a
@@ -90,7 +90,7 @@ func pick(all []action) action {
 	return all[0]
 }
 
-// one gives one of the choices.
+// one returns one of the choices at random.
 func one[T any](choices ...T) T {
-	return choices[rand.IntN(len(choices))] //nolint:gosec // no secret
+	return choices[rand.IntN(len(choices))] //nolint:gosec // this random number is not security-relevant
 }

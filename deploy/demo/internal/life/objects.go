@@ -29,7 +29,8 @@ func editConfig(ctx context.Context, w world) (string, error) {
 		edit{
 			"payments", "gateway-config", "gateway.yaml",
 			fmt.Sprintf(
-				"acquirers:\n  - name: north\n    weight: %d\n  - name: south\n    weight: 20\ntimeout: %ds\nretries: 2\n",
+				"acquirers:\n  - name: north\n    weight: %d\n  - name: south\n    weight: 20\n"+
+					"timeout: %ds\nretries: 2\n",
 				one(60, 70, 80), one(3, 4, 5),
 			),
 			"config-sync",
@@ -47,7 +48,7 @@ func editConfig(ctx context.Context, w world) (string, error) {
 	return fmt.Sprintf("configmap %s/%s: %s changes", e.namespace, e.name, e.key), nil
 }
 
-// rotateSecret gives a secret a new value, which is as little of a secret as the old one.
+// rotateSecret writes a new value to a Secret. Like the old value, it is only a placeholder.
 func rotateSecret(ctx context.Context, w world) (string, error) {
 	patch := fmt.Appendf(nil, `{"stringData":{"api-key":%q}}`, "not-a-real-secret-"+rand.Text())
 	if _, err := w.typed.CoreV1().Secrets("payments").Patch(
@@ -58,14 +59,13 @@ func rotateSecret(ctx context.Context, w world) (string, error) {
 	return "secret payments/acquirer-api is rotated", nil
 }
 
-// flipFlag turns a feature on or off for some of the customers; its controller takes note.
+// flipFlag changes the share of customers that have a feature, and then the status, as the feature's controller would.
 func flipFlag(ctx context.Context, w world) (string, error) {
 	api := w.dynamic.Resource(schema.GroupVersionResource{
 		Group: "shop.example.com", Version: "v1", Resource: "featureflags",
 	}).Namespace("shop")
-	name, percent := one(
-		"reviews", "express-shipping", "ai-search", "price-alerts", "buy-again",
-	), one(0, 5, 25, 50, 100)
+	name, percent := one("reviews", "express-shipping", "ai-search", "price-alerts", "buy-again"),
+		one(0, 5, 25, 50, 100)
 	patch := fmt.Appendf(nil, `{"spec":{"enabled":%t,"rollout":%d}}`, percent > 0, percent)
 	flag, err := api.Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "flag-admin"})
 	if err != nil {
@@ -81,7 +81,7 @@ func flipFlag(ctx context.Context, w world) (string, error) {
 	return fmt.Sprintf("feature flag %s is at %d %%", name, percent), nil
 }
 
-// backUp moves a Backup on: one that runs ends, one that has ended runs.
+// backUp writes a random phase (Running, Succeeded or Failed) to the status of a Backup.
 func backUp(ctx context.Context, w world) (string, error) {
 	api := w.dynamic.Resource(schema.GroupVersionResource{
 		Group: "data.example.com", Version: "v1", Resource: "backups",
@@ -102,7 +102,7 @@ func backUp(ctx context.Context, w world) (string, error) {
 	return fmt.Sprintf("backup %s: %s", name, phase), nil
 }
 
-// cordon closes one node to new pods, or opens it again.
+// cordon marks one node as unschedulable or schedulable, at random.
 func cordon(ctx context.Context, w world) (string, error) {
 	const name = "node-a-02"
 	closed := one(true, false)

@@ -12,7 +12,8 @@ import (
 	"go.etcd.io/etcd/server/v3/embed"
 )
 
-// etcd serves the keys of one member, to clients that carry a certificate of the demo's own authority.
+// etcd runs a cluster of one etcd member. It accepts only clients with a certificate of the demo's certificate
+// authority.
 func etcd() int {
 	if err := runEtcd(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "etcd:", err)
@@ -70,13 +71,15 @@ func etcdConfig(args []string) (*embed.Config, error) {
 	cfg.InitialCluster = cfg.InitialClusterFromName(cfg.Name)
 	cfg.ClientTLSInfo.ClientCertAuth = true
 	cfg.LogLevel = "warn"
-	// A demo outlives its process, not its machine: what was written is in the page cache, and no disk is waited for.
+	// The data must survive a crash of the process, but not of the machine. Written data is in the page cache, so etcd
+	// does not wait for the disk.
 	cfg.UnsafeNoFsync = true
-	// With one member there is nobody to hear from first.
+	// With one member, an election need not wait for heartbeats of other members.
 	cfg.TickMs, cfg.ElectionMs = 20, 200
-	// Applying 10,000 pods on a busy laptop takes longer than the usual 100 ms now and then; that is no news.
+	// While 10,000 pods are created on a busy laptop, some requests exceed the default of 100 ms. A warning about this
+	// is not useful.
 	cfg.WarningApplyDuration = 2 * time.Second
-	cfg.WarningUnaryRequestDuration = 2 * time.Second // 0, which NewConfig leaves, logs every request
+	cfg.WarningUnaryRequestDuration = 2 * time.Second // NewConfig leaves this at 0, which would log every request
 	const eightGiB = 8 << 30
 	cfg.QuotaBackendBytes = eightGiB
 	return cfg, nil

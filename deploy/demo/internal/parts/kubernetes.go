@@ -1,7 +1,7 @@
 package parts
 
 import (
-	_ "time/tzdata" // time zones of CronJobs
+	_ "time/tzdata" // time zones for CronJobs
 
 	"k8s.io/component-base/cli"
 	_ "k8s.io/component-base/logs/json/register"          // --logging-format=json

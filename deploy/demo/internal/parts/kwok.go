@@ -13,10 +13,14 @@ import (
 	"sigs.k8s.io/kwok/pkg/log"
 )
 
-// kubelets runs kwok as its own main function does, but for one thing: component-base has put a --version of its own
-// into this binary, which is no bool, and cobra panics on that unless the command has no version.
+// kubelets runs kwok as its own main function does, with one difference: it clears the command's version.
+// component-base registers a --version flag in this binary that is not a bool. With such a flag, cobra panics if the
+// command has a version.
 func kubelets() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM) //nolint:forbidigo // The main of a process of its own.
+	ctx, stop := signal.NotifyContext(
+		context.Background(), //nolint:forbidigo // This is the main function of a process.
+		os.Interrupt, syscall.SIGTERM,
+	)
 	defer stop()
 
 	flags := pflag.NewFlagSet("global", pflag.ContinueOnError)

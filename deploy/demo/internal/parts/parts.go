@@ -1,9 +1,9 @@
-// Package parts holds the programs that a control plane is made of, each of them unchanged: etcd, the three Kubernetes
-// binaries, and kwok in the place of the kubelets.
+// Package parts contains the unmodified programs of a control plane: etcd, the three Kubernetes binaries, and kwok
+// instead of the kubelets.
 //
-// One executable carries them all and is told by its own name which one to be, as busybox is: client-go writes that
-// name into managedFields, so a change shows the author it would show in any other cluster. A part owns its process: it reads
-// the command line and the signals, and returns when it has ended.
+// One executable contains them all. As with busybox, the name in argv[0] selects the program. client-go writes this
+// name into managedFields, so that a change has the same field manager as in any other cluster. Each part owns its
+// process: it reads the command line and handles signals, and returns when it has ended.
 package parts
 
 import (
@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// The names that a process goes by.
+// The names of the parts. A process that runs a part has this name.
 const (
 	Etcd              = "etcd"
 	APIServer         = "kube-apiserver"
@@ -21,7 +21,8 @@ const (
 	Kubelet           = "kubelet"
 )
 
-// Lookup gives the main function of the part of that name, or nil where name is no part. The function returns an exit code.
+// Lookup returns the main function of the part with that name, or nil if there is none. The function returns an exit
+// code.
 func Lookup(name string) func() int {
 	switch name {
 	case Etcd:
@@ -39,21 +40,22 @@ func Lookup(name string) func() int {
 	}
 }
 
-// ParentFD is where a part finds the reading end of a pipe whose writing end only its parent holds.
+// ParentFD is the file descriptor of the reading end of a pipe. Only the parent process has the writing end.
 const ParentFD = 3
 
-// DieWithParent ends this process as soon as the pipe at ParentFD closes, which the kernel does however the parent
-// ends, SIGKILL included. A process that was started by hand has no such pipe and is left alone.
+// DieWithParent ends this process one second after the pipe at ParentFD closes. The kernel closes it when the parent
+// ends for any reason, including SIGKILL. DieWithParent does nothing without such a pipe, as in a process that was
+// started by hand.
 func DieWithParent() {
 	pipe := os.NewFile(ParentFD, "parent")
 	info, err := pipe.Stat()
 	if err != nil || info.Mode()&os.ModeNamedPipe == 0 {
 		return
 	}
-	// This goroutine is the one that nobody waits for: it lives exactly as long as its process.
+	// No code waits for this goroutine, because it runs exactly as long as its process.
 	go func() {
 		_, _ = io.Copy(io.Discard, pipe)
-		// A parent that stops in order sends SIGTERM first and closes the pipe after; leave that a moment to be done.
+		// In an orderly stop the parent sends SIGTERM before it closes the pipe. The delay leaves time for this stop.
 		time.AfterFunc(time.Second, func() { os.Exit(1) })
 	}()
 }

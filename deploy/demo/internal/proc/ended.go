@@ -9,7 +9,7 @@ import (
 
 const tailLines = 12
 
-// EndedError says that a process ended which should have run on.
+// EndedError reports that a process ended unexpectedly.
 type EndedError struct {
 	Name, State, Log, Tail string
 }
@@ -18,7 +18,8 @@ func (e *EndedError) Error() string {
 	return fmt.Sprintf("%s ended unexpectedly (%s); the end of %s:\n%s", e.Name, e.State, e.Log, e.Tail)
 }
 
-// Tail gives the last n lines of a file, indented and cut at 300 bytes each; of one that cannot be read, the reason.
+// Tail returns the last n lines of a file, indented and cut at 300 bytes each. If the file cannot be read, it returns
+// the reason instead.
 func Tail(path string, n int) string {
 	const window, width = 64 << 10, 300
 	data, err := os.ReadFile(path)

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Fleet holds processes that need each other: when one of them ends unexpectedly, the whole is over. Its methods are
-// for one goroutine.
+// Fleet is a group of processes that depend on each other: when one of them ends unexpectedly, the whole group fails.
+// Its methods are not safe for concurrent use.
 type Fleet struct {
 	grace   time.Duration
 	fail    context.CancelCauseFunc
@@ -19,14 +19,15 @@ type member struct {
 	done <-chan struct{}
 }
 
-// NewFleet gives a fleet without processes and the context that it lives in: a child of ctx that ends with the
-// EndedError of the first process to fall. The end of ctx stops no process; Stop does. Stop takes at most grace for each.
+// NewFleet returns a fleet without processes, and its context. This context is a child of ctx. Its cause is the
+// EndedError of the first process that ends unexpectedly. Only Stop stops processes; canceling ctx does not. Stop waits
+// at most grace for each process, and then kills it.
 func NewFleet(ctx context.Context, grace time.Duration) (*Fleet, context.Context) {
 	ctx, fail := context.WithCancelCause(ctx)
 	return &Fleet{grace: grace, fail: fail}, ctx
 }
 
-// Start runs one more process.
+// Start starts another process. The values of ctx apply to it, but not its cancellation.
 func (f *Fleet) Start(ctx context.Context, spec Spec) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan struct{})
@@ -39,7 +40,7 @@ func (f *Fleet) Start(ctx context.Context, spec Spec) {
 	}()
 }
 
-// Stop ends the processes one after the other, the youngest first, and returns when the last has ended.
+// Stop ends the processes one after the other, the last started first. It returns when all have ended.
 func (f *Fleet) Stop() {
 	for _, member := range slices.Backward(f.members) {
 		member.stop()

@@ -1,4 +1,4 @@
-// Package proc runs a part of the cluster as a process of its own, with its log in a file.
+// Package proc runs a part of the cluster as a separate process, with its log in a file.
 package proc
 
 import (
@@ -10,27 +10,27 @@ import (
 	"time"
 )
 
-// Spec says what to run. Name becomes the process's own name (argv[0]).
+// Spec describes a process to run. Name becomes the name of the process (argv[0]).
 type Spec struct {
 	Name string
 	Path string
 	Args []string
-	Env  []string // added to this process's own
-	Log  string   // file that takes both outputs; begun anew at each start
+	Env  []string // added to the environment of this process
+	Log  string   // file for standard output and standard error; truncated at each start
 }
 
-// Run starts the process and blocks until it has ended. When ctx ends the process is asked to stop (SIGTERM) and
-// killed after grace; that is no error. A process that ends while ctx lives is one, whatever its exit code: the error
-// names it and carries the end of its log.
+// Run starts the process and blocks until it has ended. When ctx ends, Run sends SIGTERM to the process and kills it
+// after grace; this is not an error. If the process ends while ctx is active, Run returns an EndedError, whatever the
+// exit code. This error names the process and contains the end of its log.
 //
-// The process gets the reading end of a pipe as file descriptor 3, whose other end is held here. It closes when this
-// process ends, however it ends.
+// The process gets the reading end of a pipe as file descriptor 3. Run keeps the writing end open. The kernel closes it
+// when this process ends for any reason.
 func Run(ctx context.Context, spec Spec, grace time.Duration) error {
 	log, err := os.OpenFile(spec.Log, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("start %s: %w", spec.Name, err)
 	}
-	defer log.Close() //nolint:errcheck // the process wrote it, not we
+	defer log.Close() //nolint:errcheck // only the child process wrote to it
 	read, write, err := os.Pipe()
 	if err != nil {
 		return fmt.Errorf("start %s: %w", spec.Name, err)
@@ -42,7 +42,8 @@ func Run(ctx context.Context, spec Spec, grace time.Duration) error {
 	cmd.Env = append(os.Environ(), spec.Env...)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.ExtraFiles = []*os.File{read}
-	// A group of its own: Ctrl-C in a terminal goes to the whole foreground group, and parts stop in order, not at once.
+	// The process gets its own process group. Otherwise Ctrl-C in a terminal would stop all parts at once, not in
+	// order.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = grace
@@ -51,7 +52,7 @@ func Run(ctx context.Context, spec Spec, grace time.Duration) error {
 	if err != nil {
 		return fmt.Errorf("start %s: %w", spec.Name, err)
 	}
-	_ = cmd.Wait() // How it ended is told by its state.
+	_ = cmd.Wait() // ProcessState reports how it ended.
 	if ctx.Err() != nil {
 		return nil
 	}

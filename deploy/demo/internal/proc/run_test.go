@@ -37,7 +37,7 @@ func TestRunStopsWithContext(t *testing.T) {
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			go func() {
-				_, _ = os.ReadFile(ready) // until the script is there
+				_, _ = os.ReadFile(ready) // blocks until the script is running
 				cancel()
 			}()
 			script := trap + "; echo > " + ready + "; while :; do sleep 0.01; done"
@@ -56,5 +56,5 @@ func TestFleetFallsTogether(t *testing.T) {
 	if _, ok := errors.AsType[*proc.EndedError](context.Cause(running)); !ok {
 		t.Errorf("cause: got %v", context.Cause(running))
 	}
-	fleet.Stop() // the other one sleeps for a minute; the test would notice
+	fleet.Stop() // the other process sleeps for a minute, so the test would time out if Stop did not end it
 }

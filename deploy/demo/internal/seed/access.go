@@ -13,8 +13,9 @@ import (
 	"glasshouse/deploy/demo/internal/identity"
 )
 
-// Access gives the demo's users their rights: the viewer may look at what ClusterRole view says, the limited one at
-// everything in one namespace, which is made if need be. The others have theirs by group, or none.
+// Access grants the permissions of the demo's users. The user viewer gets the ClusterRole view. The user limited may
+// read everything in one namespace, which Access creates if needed. The other users have permissions by their group, or
+// none.
 func Access(ctx context.Context, client kubernetes.Interface, namespace string) error {
 	opts := metav1.ApplyOptions{FieldManager: "demo", Force: true}
 	if _, err := client.CoreV1().Namespaces().Apply(ctx, corev1ac.Namespace(namespace), opts); err != nil {

@@ -11,16 +11,16 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Options says how the workload is applied.
+// Options describes how to apply the workload.
 type Options struct {
-	Quiet bool // CronJobs are suspended: nothing moves by itself
+	Quiet bool // suspend CronJobs, so that nothing changes by itself
 }
 
-// Applied says what Apply did.
+// Applied describes what Apply did.
 type Applied struct {
 	Objects    int
 	Namespaces int
-	Kept       bool // all of it was there
+	Kept       bool // the workload existed already
 }
 
 func (a Applied) String() string {
@@ -30,8 +30,8 @@ func (a Applied) String() string {
 	return fmt.Sprintf("the company's workload applied: %d objects in %d namespaces", a.Objects, a.Namespaces)
 }
 
-// Apply puts the workload on the cluster. Where the very same has been applied before nothing is done, so that what
-// happened to it since then stays.
+// Apply creates the workload in the cluster. If exactly this workload was applied before, Apply does nothing, so that
+// later changes to it stay.
 func Apply(ctx context.Context, config *rest.Config, opts Options) (Applied, error) {
 	items, err := Workload(time.Now())
 	if err != nil {
@@ -76,7 +76,7 @@ func Apply(ctx context.Context, config *rest.Config, opts Options) (Applied, err
 	return applied, setMark(ctx, typed, mark)
 }
 
-// remove deletes the items that are there to be seen going.
+// remove deletes the items that are to be shown as terminating.
 func remove(ctx context.Context, client kubernetes.Interface, items []Item) error {
 	for _, item := range items {
 		if !item.Delete {
@@ -91,7 +91,8 @@ func remove(ctx context.Context, client kubernetes.Interface, items []Item) erro
 
 const phases = 3
 
-// phaseOf puts first what others live in, then what they use, then the rest.
+// phaseOf returns the order in which kinds are applied: first namespaces and cluster-wide definitions, then what
+// workloads refer to, then the rest.
 func phaseOf(item Item) int {
 	switch item.Object.GetKind() {
 	case "Namespace", "CustomResourceDefinition", "PriorityClass", "StorageClass", "PersistentVolume":

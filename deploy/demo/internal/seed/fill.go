@@ -16,15 +16,16 @@ import (
 )
 
 const (
-	// Big is the namespace of pods that are there to be many.
+	// Big is the namespace of the pods that only add load.
 	Big = "big"
 
 	perDeployment = 250
 	parallel      = 16 // requests at a time
 )
 
-// Fill orders as many pods in namespace Big as are missing to total, beyond those that all other namespaces order, in
-// Deployments of up to 250, and gives their number. Deployments that are there and no longer needed are scaled to none.
+// Fill creates Deployments in namespace Big, so that all namespaces together request total pods. Each Deployment has up
+// to 250 pods. Fill returns the number of pods that Big requests. It scales existing Deployments that are no longer
+// needed to zero.
 func Fill(ctx context.Context, client kubernetes.Interface, total int) (int, error) {
 	existing, err := client.AppsV1().Deployments(Big).List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -44,7 +45,7 @@ func Fill(ctx context.Context, client kubernetes.Interface, total int) (int, err
 	return missing, order(ctx, client, missing, len(existing.Items))
 }
 
-// order makes the Deployments that missing pods need, and empties those of the existing ones that are beyond them.
+// order applies Deployments for the number missing of pods, and scales the other existing ones to zero.
 func order(ctx context.Context, client kubernetes.Interface, missing, existing int) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallel)

@@ -17,12 +17,12 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// apply makes the object what the item says, in the names that it says.
+// apply creates or updates the object and its status, with the item's field managers.
 func (i Item) apply(ctx context.Context, client dynamic.Interface, opts Options) error {
 	object := i.Object.DeepCopy()
 	unstructured.RemoveNestedField(object.Object, "status")
 	if opts.Quiet && object.GetKind() == "CronJob" {
-		_ = unstructured.SetNestedField(object.Object, true, "spec", "suspend") // there is a spec
+		_ = unstructured.SetNestedField(object.Object, true, "spec", "suspend") // cannot fail, because there is a spec
 	}
 	resource, _ := meta.UnsafeGuessKindToResource(object.GroupVersionKind())
 	var api dynamic.ResourceInterface = client.Resource(resource)
@@ -34,7 +34,7 @@ func (i Item) apply(ctx context.Context, client dynamic.Interface, opts Options)
 			return createAsKubectl(ctx, api, object)
 		}
 		_, err := api.Apply(ctx, object.GetName(), object, applyAs(i.By))
-		return err //nolint:wrapcheck // named below
+		return err //nolint:wrapcheck // wrapped below
 	})
 	if err == nil && i.StatusBy != "" {
 		_, err = api.ApplyStatus(ctx, object.GetName(), i.status(), applyAs(i.StatusBy))
@@ -45,14 +45,17 @@ func (i Item) apply(ctx context.Context, client dynamic.Interface, opts Options)
 	return nil
 }
 
-// delete waits a while until the pod runs, since one that never was on a node is not terminating but failed, and deletes it.
+// delete waits up to 20 seconds until the pod runs, and then deletes it. A pod that was deleted before it ran on a node
+// would be shown as failed instead of terminating.
 func (i Item) delete(ctx context.Context, client kubernetes.Interface) error {
 	pods := client.CoreV1().Pods(i.Object.GetNamespace())
-	err := wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, 20*time.Second, true, func(ctx context.Context) (bool, error) {
-		pod, err := pods.Get(ctx, i.Object.GetName(), metav1.GetOptions{})
-		return err == nil && pod.Status.Phase == corev1.PodRunning, nil
-	})
-	if err == nil || ctx.Err() == nil { // on a machine so slow that it does not run yet, failed will have to do
+	err := wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, 20*time.Second, true,
+		func(ctx context.Context) (bool, error) {
+			pod, err := pods.Get(ctx, i.Object.GetName(), metav1.GetOptions{})
+			return err == nil && pod.Status.Phase == corev1.PodRunning, nil
+		})
+	// If a slow machine has not started the pod by then, it is deleted anyway, and shown as failed.
+	if err == nil || ctx.Err() == nil {
 		err = pods.Delete(ctx, i.Object.GetName(), metav1.DeleteOptions{})
 	}
 	if err != nil {
@@ -61,7 +64,7 @@ func (i Item) delete(ctx context.Context, client kubernetes.Interface) error {
 	return nil
 }
 
-// status gives the object with its status and nothing else.
+// status returns the object with only its status.
 func (i Item) status() *unstructured.Unstructured {
 	object := &unstructured.Unstructured{Object: map[string]any{"status": i.Object.Object["status"]}}
 	object.SetGroupVersionKind(i.Object.GroupVersionKind())
@@ -70,7 +73,7 @@ func (i Item) status() *unstructured.Unstructured {
 	return object
 }
 
-// createAsKubectl leaves an object as the first kubectl apply does; one that is there already is left alone.
+// createAsKubectl creates an object as the first kubectl apply would. It does not change an existing object.
 func createAsKubectl(ctx context.Context, api dynamic.ResourceInterface, object *unstructured.Unstructured) error {
 	last, err := json.Marshal(object)
 	if err != nil {
@@ -90,17 +93,16 @@ func createAsKubectl(ctx context.Context, api dynamic.ResourceInterface, object 
 	return err //nolint:wrapcheck // the caller names the object
 }
 
-// patiently tries again, for up to 20 seconds, what fails only because the cluster has not caught up: a kind whose
-// definition is not served yet, a namespace that has no service account or whose quota has not been counted yet.
+// patiently retries for up to 20 seconds if a request fails only because the cluster is not ready: a definition is not
+// served yet, a namespace has no service account yet, or its quota is not counted yet.
 func patiently(ctx context.Context, try func() error) error {
 	deadline := time.Now().Add(20 * time.Second)
 	for {
 		err := try()
 		early := apierrors.IsNotFound(err) || apierrors.IsConflict(err) ||
 			apierrors.IsForbidden(err) &&
-				(strings.Contains(
-					err.Error(), "service account",
-				) || strings.Contains(err.Error(), "serviceaccount") ||
+				(strings.Contains(err.Error(), "service account") ||
+					strings.Contains(err.Error(), "serviceaccount") ||
 					strings.Contains(err.Error(), "status unknown for quota"))
 		if !early || time.Now().After(deadline) {
 			return err

@@ -15,7 +15,7 @@ import (
 
 const markNamespace, markName = metav1.NamespaceSystem, "demo-workload"
 
-// fingerprint tells one workload from another.
+// fingerprint returns a hash that identifies the workload and its options.
 func fingerprint(opts Options) (string, error) {
 	hash := sha256.New()
 	entries, err := workload.ReadDir("workload")
@@ -33,7 +33,7 @@ func fingerprint(opts Options) (string, error) {
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-// marked says whether the workload of that fingerprint was applied to the cluster, whole.
+// marked reports whether the workload with that fingerprint was completely applied to the cluster.
 func marked(ctx context.Context, client kubernetes.Interface, mark string) (bool, error) {
 	found, err := client.CoreV1().ConfigMaps(markNamespace).Get(ctx, markName, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {

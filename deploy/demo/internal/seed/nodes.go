@@ -15,11 +15,11 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// NodeLabel says of a node what it is for: general, data, gpu, cordoned or not-ready.
+// NodeLabel is the label with a node's purpose: general, data, gpu, cordoned or not-ready.
 const NodeLabel = "demo.glasshouse/node"
 
-// Nodes makes sure that there are n nodes, whose kubelets answer at port of this machine's loopback. Nodes that are
-// there already are kept, and told the port; none is removed.
+// Nodes ensures that at least n nodes exist, whose kubelets serve at this port on the loopback. It keeps existing nodes
+// and updates their port. It removes no node.
 func Nodes(ctx context.Context, client kubernetes.Interface, n, port int) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallel)
@@ -41,8 +41,8 @@ func Nodes(ctx context.Context, client kubernetes.Interface, n, port int) error 
 	return group.Wait()
 }
 
-// Release takes the nodes' leases from the kubelets of last time. Those of this time, which go by another name, would
-// leave the pods of every node alone until its lease has run out, 40 seconds later.
+// Release deletes the node leases of the last run's kubelets. The new kubelets have another identity. Without Release
+// they would ignore the pods of every node until its lease expires, 40 seconds later.
 func Release(ctx context.Context, client kubernetes.Interface) error {
 	err := client.CoordinationV1().Leases(corev1.NamespaceNodeLease).DeleteCollection(
 		ctx, metav1.DeleteOptions{}, metav1.ListOptions{},
@@ -53,7 +53,7 @@ func Release(ctx context.Context, client kubernetes.Interface) error {
 	return nil
 }
 
-// role spreads the special nodes behind the first few, so that the smallest cluster has general ones only.
+// role returns the purpose of node i. The first nodes are general ones, so that the smallest cluster has only these.
 func role(i int) string {
 	switch i {
 	case 4:
@@ -98,16 +98,18 @@ func node(i, port int) *corev1.Node {
 			Addresses: []corev1.NodeAddress{
 				{Type: corev1.NodeInternalIP, Address: address},
 				{Type: corev1.NodeHostName, Address: name},
-				{Type: corev1.NodeExternalDNS, Address: "localhost"}, // where the API server finds the kubelet
+				{Type: corev1.NodeExternalDNS, Address: "localhost"}, // where the API server calls the kubelet
 			},
-			DaemonEndpoints: corev1.NodeDaemonEndpoints{KubeletEndpoint: corev1.DaemonEndpoint{Port: int32(port)}}, //nolint:gosec // a port
+			DaemonEndpoints: corev1.NodeDaemonEndpoints{
+				KubeletEndpoint: corev1.DaemonEndpoint{Port: int32(port)}, //nolint:gosec // a port fits into an int32
+			},
 			NodeInfo: corev1.NodeSystemInfo{
 				Architecture: "amd64", OperatingSystem: "linux", OSImage: "Debian GNU/Linux 13 (trixie)",
 				KernelVersion: "6.12.41-cloud-amd64", ContainerRuntimeVersion: "containerd://2.1.4",
 				KubeletVersion: "v1.36.3",
-				MachineID:      digest(name, "machine"), SystemUUID: digest(name, "system"), BootID: digest(
-					name, time.Now().String(),
-				),
+				MachineID:      digest(name, "machine"),
+				SystemUUID:     digest(name, "system"),
+				BootID:         digest(name, time.Now().String()),
 			},
 		},
 	}
@@ -145,7 +147,7 @@ func machines(kind string) machine {
 	}
 }
 
-// podCIDR gives each node 1,024 addresses of 10.64.0.0/10.
+// podCIDR returns the pod addresses of node i: 1,024 addresses of 10.64.0.0/10.
 func podCIDR(i int) string {
 	const perByte = 64 // a /22 takes four of the third byte's 256 values
 	return fmt.Sprintf("10.%d.%d.0/22", 64+i/perByte, i%perByte*4)

@@ -7,7 +7,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// orders sums up what Deployments, StatefulSets and DaemonSets ask for, and what they have.
+// orders is the sum of the pods that Deployments, StatefulSets and DaemonSets request, and of those that are ready.
 type orders struct {
 	ordered, ready int
 }
@@ -17,7 +17,7 @@ func (o *orders) add(ordered, ready int32) {
 	o.ready += int(ready)
 }
 
-// countOrdered gives the orders of the company and those of namespace Big.
+// countOrdered returns the pods of the company's workload, and those of namespace Big.
 func countOrdered(ctx context.Context, client kubernetes.Interface) (company, crowd orders, err error) {
 	opts, apps := metav1.ListOptions{ResourceVersion: "0"}, client.AppsV1()
 	deployments, err := apps.Deployments("").List(ctx, opts)

@@ -10,19 +10,19 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Count says how far the pods have come.
+// Count is the progress of the pods.
 type Count struct {
-	Total   int // pods that there are, and those still to be made for a Deployment, StatefulSet or DaemonSet
-	Settled int // pods in a state to stay in, be it a good or a bad one
-	Running int // of these, in phase Running
+	Total   int // existing pods, and those that a Deployment, StatefulSet or DaemonSet has yet to create
+	Settled int // pods in their final state, good or bad
+	Running int // settled pods in phase Running
 }
 
 func (c Count) String() string {
 	return fmt.Sprintf("%d of %d pods settled, %d running", c.Settled, c.Total, c.Running)
 }
 
-// Settle blocks until all pods that are ordered have found the state they stay in, be it a good or a bad one. It
-// reports each count that differs from the one before, at most every two seconds.
+// Settle blocks until all requested pods have reached their final state, good or bad. It reports each count that
+// differs from the previous one, at most every two seconds, and the final count.
 func Settle(ctx context.Context, client kubernetes.Interface, report func(Count)) error {
 	var last Count
 	for tick := 1; ; tick++ {
@@ -47,14 +47,14 @@ func Settle(ctx context.Context, client kubernetes.Interface, report func(Count)
 	}
 }
 
-// countPods looks at each pod of the company, and asks the Deployments of namespace Big how theirs are: to list ten
-// thousand pods twice a second would keep the API server busier than to make them.
+// countPods checks each pod of the company's workload. For namespace Big it uses the status of the Deployments, because
+// listing 10,000 pods twice a second would load the API server more than creating them.
 func countPods(ctx context.Context, client kubernetes.Interface) (Count, error) {
 	company, crowd, err := countOrdered(ctx, client)
 	if err != nil {
 		return Count{}, err
 	}
-	// From the API server's cache, so that asking often costs etcd nothing.
+	// ResourceVersion 0 reads from the API server's cache. Therefore frequent lists do not load etcd.
 	pods, err := client.CoreV1().Pods("").List(ctx, metav1.ListOptions{
 		ResourceVersion: "0", FieldSelector: "metadata.namespace!=" + Big,
 	})
@@ -80,13 +80,14 @@ func countPods(ctx context.Context, client kubernetes.Interface) (Count, error) 
 	return count, nil
 }
 
-// moving says that the pod waits to be looked at by the scheduler, or is on its way to run.
+// moving reports whether the pod is still changing: it waits for the scheduler, is starting, or will complete soon.
 func moving(pod *corev1.Pod) bool {
 	if pod.DeletionTimestamp != nil {
 		return false
 	}
 	if pod.Status.Phase == corev1.PodRunning {
-		// A Job's pod is on its way to be done, unless that is to take long; none of the workload's restarts.
+		// A Job's pod counts as changing if it completes within 15 seconds. The pods of the workload's Jobs never
+		// restart.
 		runs, err := time.ParseDuration(pod.Annotations["demo.glasshouse/runs-for"])
 		return err == nil && runs < 15*time.Second && pod.Spec.RestartPolicy == corev1.RestartPolicyNever
 	}
@@ -94,7 +95,7 @@ func moving(pod *corev1.Pod) bool {
 		return false
 	}
 	if pod.Spec.NodeName == "" {
-		return len(pod.Status.Conditions) == 0 // else the scheduler has said that it cannot
+		return len(pod.Status.Conditions) == 0 // a condition means that the scheduler found no node
 	}
 	return pod.Status.PodIP == "" || onTheWay(pod)
 }
@@ -102,7 +103,7 @@ func moving(pod *corev1.Pod) bool {
 func onTheWay(pod *corev1.Pod) bool {
 	for i := range pod.Status.InitContainerStatuses {
 		if pod.Status.InitContainerStatuses[i].State.Running != nil {
-			return false // waits for its init container, by design
+			return false // the pod waits for its init container, by design
 		}
 	}
 	for i := range pod.Status.ContainerStatuses {

@@ -15,14 +15,15 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Still writes pods into namespace Big where nobody else would: each with its ReplicaSet, on one of the nodes, and
-// running, in two writes. They are as controllers, scheduler and kubelets leave those of Fill. What is there is kept.
+// Still writes running pods into namespace Big in a cluster without controllers, scheduler and kubelets. Each pod
+// belongs to a ReplicaSet, is assigned to a node, and takes two writes. The result is the same as after Fill in a
+// complete cluster. Still keeps existing pods.
 func Still(ctx context.Context, client kubernetes.Interface, nodes, total int, report func(done int)) error {
 	opts := metav1.ApplyOptions{FieldManager: "demo", Force: true}
 	if _, err := client.CoreV1().Namespaces().Apply(ctx, corev1ac.Namespace(Big), opts); err != nil {
 		return fmt.Errorf("make namespace %s: %w", Big, err)
 	}
-	// Without it the API server admits no pod, and no controller makes it.
+	// The API server admits no pod without a service account, and no controller runs that would create one.
 	if _, err := client.CoreV1().ServiceAccounts(Big).Apply(
 		ctx, corev1ac.ServiceAccount("default", Big), opts,
 	); err != nil {
@@ -43,7 +44,7 @@ func Still(ctx context.Context, client kubernetes.Interface, nodes, total int, r
 	return nil
 }
 
-// stillSet makes the ReplicaSet of so many pods, or finds it.
+// stillSet creates the i-th ReplicaSet, or returns the existing one.
 func stillSet(ctx context.Context, client kubernetes.Interface, i, replicas int) (*appsv1.ReplicaSet, error) {
 	name := fmt.Sprintf("still-%04d", i)
 	labels := map[string]string{
@@ -80,7 +81,8 @@ func stillSet(ctx context.Context, client kubernetes.Interface, i, replicas int)
 	return set, nil
 }
 
-// stillPods makes the pods of a ReplicaSet and then says in its status that it has them. The first is the first'th of all.
+// stillPods creates the pods of a ReplicaSet, and then updates its status. The first pod has the number first among all
+// pods.
 func stillPods(ctx context.Context, client kubernetes.Interface, set *appsv1.ReplicaSet, first, nodes int) error {
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(parallel)
@@ -90,7 +92,8 @@ func stillPods(ctx context.Context, client kubernetes.Interface, set *appsv1.Rep
 	if err := group.Wait(); err != nil {
 		return fmt.Errorf("make pods: %w", err)
 	}
-	set.Status.Replicas, set.Status.ReadyReplicas, set.Status.AvailableReplicas = *set.Spec.Replicas, *set.Spec.Replicas, *set.Spec.Replicas
+	set.Status.Replicas, set.Status.ReadyReplicas, set.Status.AvailableReplicas = *set.Spec.Replicas,
+		*set.Spec.Replicas, *set.Spec.Replicas
 	set.Status.FullyLabeledReplicas, set.Status.ObservedGeneration = *set.Spec.Replicas, set.Generation
 	if _, err := client.AppsV1().ReplicaSets(Big).UpdateStatus(ctx, set, metav1.UpdateOptions{
 		FieldManager: "kube-controller-manager",
@@ -103,7 +106,8 @@ func stillPods(ctx context.Context, client kubernetes.Interface, set *appsv1.Rep
 func stillPod(ctx context.Context, client kubernetes.Interface, set *appsv1.ReplicaSet, i, number, nodes int) error {
 	pods := client.CoreV1().Pods(Big)
 	want := &corev1.Pod{ObjectMeta: *set.Spec.Template.ObjectMeta.DeepCopy(), Spec: *set.Spec.Template.Spec.DeepCopy()}
-	want.GenerateName, want.Name = set.Name+"-", fmt.Sprintf("%s-%s%02x", set.Name, digest(set.Name)[:3], i) // 250 at most
+	// i is less than 250, so that two hexadecimal digits are enough.
+	want.GenerateName, want.Name = set.Name+"-", fmt.Sprintf("%s-%s%02x", set.Name, digest(set.Name)[:3], i)
 	want.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(
 		set, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"),
 	)}
@@ -123,7 +127,7 @@ func stillPod(ctx context.Context, client kubernetes.Interface, set *appsv1.Repl
 	return err //nolint:wrapcheck // the caller says what failed
 }
 
-// general gives the number of a node that takes any pod.
+// general returns the number of a node that accepts any pod.
 func general(number, nodes int) int {
 	for i := number % nodes; ; i = (i + 1) % nodes {
 		if role(i) == "general" {
@@ -132,7 +136,7 @@ func general(number, nodes int) int {
 	}
 }
 
-// stillStatus is that of a pod that runs, as the stage pod-at-once writes it.
+// stillStatus returns the status of a running pod, as the stage pod-at-once writes it.
 func stillStatus(pod *corev1.Pod, hostIP, podIP string) corev1.PodStatus {
 	now := metav1.Now()
 	status := corev1.PodStatus{

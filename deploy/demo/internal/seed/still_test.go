@@ -11,7 +11,7 @@ import (
 	"glasshouse/deploy/demo/internal/seed"
 )
 
-// What was begun is ended the next time, and what is there is written once.
+// All pods run, and a second call of Still writes no pod again.
 func TestStillPodsRun(t *testing.T) {
 	client := fake.NewClientset()
 	const nodes, total = 12, 600

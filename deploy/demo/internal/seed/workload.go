@@ -1,5 +1,5 @@
-// Package seed puts things on the demo cluster: nodes, the workload of a company that sells things, and as many more pods as
-// are wanted. All of it can be done again on a cluster that has it already.
+// Package seed creates the objects of the demo cluster: nodes, the workload of a fictional shop (called the company),
+// and any number of additional pods. All of it can be repeated on a cluster that has these objects already.
 package seed
 
 import (
@@ -16,18 +16,18 @@ import (
 
 // The workload, one file for each team. Comments right above an object are directives:
 //
-//	# by: NAME          field manager that applies it; above the first object, that of the whole file.
-//	                    kubectl-client-side-apply makes it as kubectl apply does without --server-side
-//	# status-by: NAME   applies its status as well, in this name
-//	# then: delete      deletes the pod once it runs; its finalizers keep it there
+//	# by: NAME          the field manager of the object; above the first object, that of the whole file.
+//	                    kubectl-client-side-apply creates it as kubectl apply does without --server-side
+//	# status-by: NAME   applies the object's status too, with this field manager
+//	# then: delete      deletes the pod when it runs; its finalizers keep it terminating
 //
 //go:embed workload/*.yaml
 var workload embed.FS
 
-// clientSide is the manager whose objects carry kubectl.kubernetes.io/last-applied-configuration.
+// clientSide is the field manager whose objects get the annotation kubectl.kubernetes.io/last-applied-configuration.
 const clientSide = "kubectl-client-side-apply"
 
-// Item is one object of the workload and how it comes to be.
+// Item is one object of the workload, with the directives for it.
 type Item struct {
 	Object   *unstructured.Unstructured
 	By       string
@@ -35,7 +35,7 @@ type Item struct {
 	Delete   bool
 }
 
-// Workload gives all of it. Times are told from now.
+// Workload returns all items. It computes relative times ("ago 36h") from now.
 func Workload(now time.Time) ([]Item, error) {
 	entries, err := workload.ReadDir("workload")
 	if err != nil {
@@ -99,10 +99,10 @@ func first(names ...string) string {
 	return names[max(0, slices.IndexFunc(names, func(name string) bool { return name != "" }))]
 }
 
-// resolveTimes puts a time in the place of each "ago 36h": a date in a file would be old soon.
+// resolveTimes replaces each relative time, such as "ago 36h", by a date. A fixed date in a file would soon be old.
 func resolveTimes(fields map[string]any, now time.Time) error {
 	for key, value := range fields {
-		text, _ := value.(string) // others stay as they are
+		text, _ := value.(string) // other types stay as they are
 		ago, ok := strings.CutPrefix(text, "ago ")
 		if !ok {
 			continue

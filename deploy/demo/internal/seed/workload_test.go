@@ -21,7 +21,7 @@ func load(t *testing.T) []seed.Item {
 	return items
 }
 
-// The README promises these.
+// The README promises these kinds.
 func TestWorkloadHasEveryKind(t *testing.T) {
 	got := map[string]bool{}
 	for _, item := range load(t) {
@@ -30,9 +30,8 @@ func TestWorkloadHasEveryKind(t *testing.T) {
 	for _, want := range []string{
 		"Namespace", "Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob", "HorizontalPodAutoscaler",
 		"PodDisruptionBudget", "Service", "Ingress", "IngressClass", "NetworkPolicy", "ConfigMap", "Secret",
-		"PersistentVolumeClaim",
-		"PersistentVolume", "StorageClass", "ServiceAccount", "Role", "RoleBinding", "ClusterRole",
-		"ClusterRoleBinding",
+		"PersistentVolumeClaim", "PersistentVolume", "StorageClass", "ServiceAccount",
+		"Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding",
 		"ResourceQuota", "LimitRange", "PriorityClass", "CustomResourceDefinition", "Backup", "FeatureFlag", "Pod",
 	} {
 		if !got[want] {
@@ -75,7 +74,7 @@ func TestWorkloadHasManyAuthors(t *testing.T) {
 	}
 }
 
-// An object that appears twice would be two authors' at random.
+// If an object appeared twice, its field manager would be random.
 func TestWorkloadIsUnambiguous(t *testing.T) {
 	seen := map[string]bool{}
 	for _, item := range load(t) {
@@ -111,7 +110,7 @@ func TestWorkloadTellsTimesFromNow(t *testing.T) {
 	}
 }
 
-// Whatever looks like a secret in a public repository has to say that it is none.
+// Any value in a public repository that looks like a secret must state that it is not one.
 func TestSecretsAreFake(t *testing.T) {
 	harmless := map[string]bool{"username": true, "admin-user": true, "endpoint": true}
 	for _, item := range load(t) {
