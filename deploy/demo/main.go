@@ -45,7 +45,7 @@ func main() {
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(args) == 0 {
-		_, _ = fmt.Fprint(stderr, usage) // Nowhere else to say it.
+		_, _ = fmt.Fprint(stderr, usage) // There is no other place to report an error.
 		return cluster.ExitError{Code: 2}
 	}
 	switch args[0] {
@@ -57,7 +57,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		_, err := fmt.Fprint(stdout, usage)
 		return err
 	default:
-		_, _ = fmt.Fprint(stderr, usage) // Nowhere else to say it.
+		_, _ = fmt.Fprint(stderr, usage) // There is no other place to report an error.
 		return fmt.Errorf("there is no command %q", args[0])
 	}
 }

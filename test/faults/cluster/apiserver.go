@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// commands is how the demo's parts were started.
+// commands contains the command lines of the demo's parts.
 type commands struct {
 	Path string
 	Args map[string][]string
@@ -35,7 +35,7 @@ func (c *Cluster) commands() (*commands, error) {
 	return own, nil
 }
 
-// An APIServer is one more of the cluster's API servers, which may be killed. It belongs to one goroutine.
+// An APIServer is an additional API server of the cluster, which a test may kill. It is not safe for concurrent use.
 type APIServer struct {
 	Addr string
 
@@ -47,13 +47,14 @@ type APIServer struct {
 	ended   chan struct{}
 }
 
-// NewAPIServer makes one that Start starts; flags are added to those of the cluster's own. Its log goes to a file in dir.
+// NewAPIServer returns an API server that is not started yet. It has the flags of the cluster's API server, followed by
+// flags. Its log goes to a file in dir.
 func (c *Cluster) NewAPIServer(ctx context.Context, dir string, flags ...string) (*APIServer, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("find a free port: %w", err)
 	}
-	defer func() { _ = listener.Close() }() // The port is wanted, not the listener.
+	defer func() { _ = listener.Close() }() // Only the port is needed.
 	config := rest.CopyConfig(c.Config)
 	config.Timeout = time.Second
 	client, err := rest.HTTPClientFor(config)
@@ -66,7 +67,7 @@ func (c *Cluster) NewAPIServer(ctx context.Context, dir string, flags ...string)
 	}, nil
 }
 
-// Start starts it, and returns when it is ready. It ends by Kill, or with this process.
+// Start starts the API server, and returns when it is ready. It runs until Kill, or until this process ends.
 func (a *APIServer) Start(ctx context.Context) error {
 	own, err := a.cluster.commands()
 	if err != nil {
@@ -80,8 +81,8 @@ func (a *APIServer) Start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("open its log: %w", err)
 	}
-	defer func() { _ = log.Close() }() // The process has it.
-	cmd := exec.Command(own.Path)      //nolint:gosec,noctx // The demo's own program, ended by Kill.
+	defer func() { _ = log.Close() }() // The child process has its own descriptor.
+	cmd := exec.Command(own.Path)      //nolint:gosec,noctx // This is the demo's own program, and Kill ends it.
 	cmd.Args = slices.Concat(
 		[]string{"kube-apiserver"}, own.Args["kube-apiserver"], []string{"--secure-port=" + port}, a.flags,
 	)
@@ -90,14 +91,15 @@ func (a *APIServer) Start(ctx context.Context) error {
 	a.ended = make(chan struct{})
 	started := make(chan error, 1)
 	go func() {
-		// The kernel watches the thread that starts a process, so this one is kept until the process has ended.
+		// The kernel sends the parent-death signal when the starting thread ends. Therefore this thread is kept until
+		// the process has ended.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		defer close(a.ended)
 		err := cmd.Start()
 		started <- err
 		if err == nil {
-			_ = cmd.Wait() // It is killed.
+			_ = cmd.Wait() // An error is expected, because Kill ends the process.
 		}
 	}()
 	if err := <-started; err != nil {
@@ -116,7 +118,7 @@ func (a *APIServer) ready(ctx context.Context) error {
 			return fmt.Errorf("ask the API server: %w", err)
 		}
 		if response, err := a.client.Do(request); err == nil {
-			_ = response.Body.Close() // Its status is enough.
+			_ = response.Body.Close() // Only the status is needed.
 			if response.StatusCode == http.StatusOK {
 				return nil
 			}
@@ -131,12 +133,12 @@ func (a *APIServer) ready(ctx context.Context) error {
 	}
 }
 
-// Kill ends it at once, if it runs.
+// Kill kills the API server if it runs, and waits until it has ended.
 func (a *APIServer) Kill() {
 	if a.process == nil {
 		return
 	}
-	_ = a.process.Kill() // It may have ended.
+	_ = a.process.Kill() // An error means that it has already ended.
 	<-a.ended
 	a.process = nil
 }

@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Namespace makes a namespace with a name of its own.
+// Namespace creates a namespace with a generated name.
 func (c *Cluster) Namespace(ctx context.Context) (string, error) {
 	made, err := c.Core.CoreV1().Namespaces().Create(
 		ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "fault-"}}, metav1.CreateOptions{},
@@ -27,9 +27,9 @@ func (c *Cluster) Namespace(ctx context.Context) (string, error) {
 	return made.Name, nil
 }
 
-// Apply makes a ConfigMap hold value, and creates it if need be. Its members differ from value to value, so that a patch
-// of one version does not fit another, and so does their number, by which rows are ordered. Its label odd is that of the
-// value's last digit.
+// Apply stores value in a ConfigMap, and creates it if needed. The keys of its data depend on value, so that a patch
+// for one version does not apply to another. Their number, by which rows are sorted, depends on value too. The label
+// odd reports whether the last digit of value is odd.
 func (c *Cluster) Apply(ctx context.Context, namespace, name, value string) error {
 	maps := c.Core.CoreV1().ConfigMaps(namespace)
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels(value)}, Data: Data(value)}
@@ -47,8 +47,8 @@ func labels(value string) map[string]string {
 	return map[string]string{"odd": strconv.FormatBool(value[len(value)-1]%2 == 1)}
 }
 
-// Data is what a ConfigMap has that holds value. With what stays the same it is long enough for a patch not to replace
-// it whole.
+// Data returns the data of a ConfigMap that stores value. It includes a constant text, so that a patch is shorter than
+// the complete data.
 func Data(value string) map[string]string {
 	sum := crc32.ChecksumIEEE([]byte(value))
 	data := map[string]string{"v": value, "same": strings.Repeat("as before ", 20)}
@@ -58,7 +58,7 @@ func Data(value string) map[string]string {
 	return data
 }
 
-// Delete deletes a ConfigMap, if it is there.
+// Delete deletes a ConfigMap, if it exists.
 func (c *Cluster) Delete(ctx context.Context, namespace, name string) error {
 	err := c.Core.CoreV1().ConfigMaps(namespace).Delete(ctx, name, metav1.DeleteOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
@@ -67,7 +67,7 @@ func (c *Cluster) Delete(ctx context.Context, namespace, name string) error {
 	return nil
 }
 
-// Touch patches a ConfigMap so many times.
+// Touch patches a ConfigMap the given number of times.
 func (c *Cluster) Touch(ctx context.Context, namespace, name string, times int) error {
 	for i := range times {
 		patch := fmt.Sprintf(`{"data":{"v":"%d","touch-%d":"1","touch-%d":null}}`, i, i%3, (i+1)%3)
@@ -81,15 +81,15 @@ func (c *Cluster) Touch(ctx context.Context, namespace, name string, times int) 
 	return nil
 }
 
-// Churn changes about 25 ConfigMaps of a namespace at random, at most so many times a second, until stop is called,
-// which tells how many changes were made, or why one failed.
+// Churn changes about 25 ConfigMaps of a namespace at random until stop is called, with at most rate changes a second.
+// stop returns the number of changes, and the error of a change that failed.
 func (c *Cluster) Churn(ctx context.Context, namespace string, rate int) (stop func() (int, error)) {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	var changes int
 	var failed error
 	running.Go(func() {
-		random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // A test that can be replayed.
+		random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // A fixed seed makes the test reproducible.
 		tick := time.NewTicker(time.Second / time.Duration(rate))
 		defer tick.Stop()
 		for ; failed == nil; changes++ {
@@ -116,7 +116,7 @@ func (c *Cluster) change(ctx context.Context, namespace string, random *rand.Ran
 	switch random.IntN(kinds) {
 	case 0:
 		return c.Delete(ctx, namespace, name)
-	case 1: // Another object under the same name.
+	case 1: // Replace the object by another one with the same name.
 		if err := c.Delete(ctx, namespace, name); err != nil {
 			return err
 		}

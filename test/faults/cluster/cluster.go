@@ -1,5 +1,5 @@
-// Package cluster is the demo cluster, asked directly: what the dashboard says is compared with it. KUBECONFIG and
-// GLASSHOUSE_DEMO_DIR name it, as .ci/on-demo sets them.
+// Package cluster accesses the demo cluster directly, so that tests can compare it with the output of the dashboard.
+// The variables KUBECONFIG and GLASSHOUSE_DEMO_DIR, which .ci/on-demo sets, identify the cluster.
 package cluster
 
 import (
@@ -24,8 +24,8 @@ import (
 
 // Cluster is the demo cluster.
 type Cluster struct {
-	Kubeconfig string // Of its administrator.
-	Dir        string // Its data.
+	Kubeconfig string // The administrator's kubeconfig.
+	Dir        string // The data directory of the demo.
 	Config     *rest.Config
 	Core       kubernetes.Interface
 	Dynamic    dynamic.Interface
@@ -52,15 +52,15 @@ func Open() (*Cluster, error) {
 	return c, nil
 }
 
-// TLS is for speaking to its API servers.
+// TLS returns the TLS configuration for connections to the cluster's API servers.
 func (c *Cluster) TLS() (*tls.Config, error) { return rest.TLSConfigFor(c.Config) }
 
-// Certificate is that of an API server on the loopback.
+// Certificate returns the serving certificate of the API server, which is valid for loopback.
 func (c *Cluster) Certificate() (tls.Certificate, error) {
 	return tls.LoadX509KeyPair(filepath.Join(c.Dir, "pki", "server.crt"), filepath.Join(c.Dir, "pki", "server.key"))
 }
 
-// path is where a resource such as core/v1/pods is served.
+// path returns the URL path of a resource such as core/v1/pods.
 func path(resource, namespace, name string) string {
 	part := strings.Split(resource, "/")
 	p := "/apis/" + part[0] + "/" + part[1]
@@ -73,8 +73,8 @@ func path(resource, namespace, name string) string {
 	return strings.TrimSuffix(p+"/"+part[2]+"/"+name, "/")
 }
 
-// Rows are the objects of quorum lists of what is wanted, in whatever view, of each of its namespaces or of all at once,
-// as the API server prints them.
+// Rows returns the objects of a subscription as the API server prints them in Tables, for any view. It sends one quorum
+// list for each namespace, or one for all namespaces.
 func (c *Cluster) Rows(ctx context.Context, of viewer.Want) (map[string]viewer.Row, error) {
 	namespaces := of.Namespaces
 	if len(namespaces) == 0 {
@@ -115,11 +115,11 @@ func (c *Cluster) addRows(ctx context.Context, rows map[string]viewer.Row, of vi
 	return nil
 }
 
-// Object is an object as it may be shown, read from the quorum; nil where there is none. It is no Secret.
+// Object returns an object as the dashboard may show it, from a quorum read, or nil if it does not exist. It must not
+// be a Secret, because its values are not masked.
 func (c *Cluster) Object(ctx context.Context, resource, namespace, name string) ([]byte, error) {
-	text, err := c.Core.CoreV1().RESTClient().Get().AbsPath(path(
-		resource, namespace, name,
-	)).SetHeader("Accept", "application/json").DoRaw(ctx)
+	text, err := c.Core.CoreV1().RESTClient().Get().AbsPath(path(resource, namespace, name)).
+		SetHeader("Accept", "application/json").DoRaw(ctx)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}

@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Compact makes etcd forget every version before the present one.
+// Compact makes etcd discard all revisions before the current one.
 func (c *Cluster) Compact(ctx context.Context) error {
 	now := struct {
 		Header struct{ Revision string }
@@ -24,7 +24,7 @@ func (c *Cluster) Compact(ctx context.Context) error {
 	return c.etcd(ctx, "/v3/kv/compaction", `{"revision":"`+now.Header.Revision+`","physical":true}`, &struct{}{})
 }
 
-// etcd asks etcd's JSON gateway.
+// etcd sends a request to etcd's JSON gateway.
 func (c *Cluster) etcd(ctx context.Context, path, body string, answer any) error {
 	own, err := c.commands()
 	if err != nil {
@@ -52,14 +52,14 @@ func (c *Cluster) etcd(ctx context.Context, path, body string, answer any) error
 	if err != nil {
 		return fmt.Errorf("ask etcd: %w", err)
 	}
-	defer func() { _ = response.Body.Close() }() // Read.
+	defer func() { _ = response.Body.Close() }() // The body was read.
 	if err := json.NewDecoder(response.Body).Decode(answer); err != nil || response.StatusCode != http.StatusOK {
 		return fmt.Errorf("etcd answers %s to %s: %w", response.Status, path, err)
 	}
 	return nil
 }
 
-// flag is the value of a part's flag.
+// flag returns the value of a part's flag.
 func (c *commands) flag(part, prefix string) string {
 	for _, arg := range c.Args[part] {
 		if value, ok := strings.CutPrefix(arg, prefix); ok {

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// A Gate is a reverse proxy in front of an API server. It notes every request, and can refuse some, or keep back the
-// bookmark that ends a streaming list.
+// A Gate is a reverse proxy in front of an API server. It records every request. It can also refuse requests, or drop
+// the bookmark that ends a streaming list.
 type Gate struct {
 	addr    string
 	server  *http.Server
@@ -29,15 +29,15 @@ type Gate struct {
 	expired int
 }
 
-// GateOptions are what a Gate is made of.
+// GateOptions configure a Gate.
 type GateOptions struct {
-	Server     string          // The API server's address.
-	TLS        *tls.Config     // For speaking to it.
-	Serve      tls.Certificate // For being it.
-	NoListEnds bool            // Keeps back the bookmark at the end of a streaming list.
+	Server     string          // The API server's URL.
+	TLS        *tls.Config     // For connections to the API server.
+	Serve      tls.Certificate // The certificate for clients, which must be valid for the API server.
+	NoListEnds bool            // Drop the bookmark at the end of a streaming list.
 }
 
-// NewGate opens a Gate, which is open until Close.
+// NewGate starts a Gate, which serves until Close.
 func NewGate(ctx context.Context, options GateOptions) (*Gate, error) {
 	target, err := url.Parse(options.Server)
 	if err != nil {
@@ -53,7 +53,7 @@ func NewGate(ctx context.Context, options GateOptions) (*Gate, error) {
 		Transport:      &http.Transport{TLSClientConfig: options.TLS, ForceAttemptHTTP2: true},
 		ModifyResponse: g.watched,
 		FlushInterval:  -1,
-		ErrorLog:       log.New(io.Discard, "", 0), // Links that fail are what these tests are about.
+		ErrorLog:       log.New(io.Discard, "", 0), // These tests break connections on purpose.
 	}
 	g.server = &http.Server{
 		Handler: g.handler(proxy), ErrorLog: proxy.ErrorLog, ReadHeaderTimeout: time.Minute,
@@ -61,15 +61,15 @@ func NewGate(ctx context.Context, options GateOptions) (*Gate, error) {
 	}
 	go func() {
 		defer close(g.ended)
-		_ = g.server.ServeTLS(listener, "", "") // It ends by Close.
+		_ = g.server.ServeTLS(listener, "", "") // Close ends it.
 	}()
 	return g, nil
 }
 
-// Addr is where it listens.
+// Addr returns the host and port on which the Gate listens.
 func (g *Gate) Addr() string { return g.addr }
 
-// Close ends all that goes through it.
+// Close closes all connections of the Gate, and waits until it has ended.
 func (g *Gate) Close() error {
 	err := g.server.Close()
 	<-g.ended
@@ -95,26 +95,28 @@ func (g *Gate) handler(proxy http.Handler) http.Handler {
 		w.WriteHeader(http.StatusTooManyRequests)
 		_, _ = io.WriteString(
 			w,
-			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"Too many requests, please try again later.","reason":"TooManyRequests","code":429,"details":{"retryAfterSeconds":1}}`,
+			`{"kind":"Status","apiVersion":"v1","status":"Failure",`+
+				`"message":"Too many requests, please try again later.","reason":"TooManyRequests","code":429,`+
+				`"details":{"retryAfterSeconds":1}}`,
 		)
 	})
 }
 
-// Refuse answers with 429 whatever which holds for; nil answers nothing.
+// Refuse makes the Gate respond with 429 to all requests for which which returns true. With nil it refuses none.
 func (g *Gate) Refuse(which func(Request) bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.refuse = which
 }
 
-// Seen are the requests that came so far.
+// Seen returns the requests received so far, oldest first.
 func (g *Gate) Seen() []Request {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return append([]Request(nil), g.seen...)
 }
 
-// Count is how many requests which holds for.
+// Count returns the number of requests for which which returns true.
 func (g *Gate) Count(which func(Request) bool) int {
 	n := 0
 	for _, r := range g.Seen() {
@@ -125,7 +127,7 @@ func (g *Gate) Count(which func(Request) bool) int {
 	return n
 }
 
-// Expired is how often the API server said that a version is too old to watch from.
+// Expired returns how often the API server reported that a resourceVersion is too old to watch from.
 func (g *Gate) Expired() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -1,7 +1,7 @@
-// Package link is what stands between two programs that a test sets apart: a Link is a wire that can be cut, mended and
-// frozen, a Gate a reverse proxy that counts what is asked of an API server and answers some of it itself.
+// Package link connects two programs through proxies that a test controls. A Link is a TCP proxy that a test can cut,
+// mend and freeze. A Gate is a reverse proxy that records the requests to an API server and can respond to some itself.
 //
-// Everything here is safe for concurrent use.
+// All types are safe for concurrent use.
 package link
 
 import (
@@ -13,12 +13,12 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// A Link is a TCP wire on the loopback.
+// A Link is a TCP proxy on the loopback.
 type Link struct {
 	proxy *toxiproxy.Proxy
 }
 
-// New lays a wire to upstream, a host with a port.
+// New starts a Link to upstream, which is a host with a port.
 func New(upstream string) (*Link, error) {
 	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
 	l := &Link{proxy: toxiproxy.NewProxy(server, upstream, "127.0.0.1:0", upstream)}
@@ -28,13 +28,13 @@ func New(upstream string) (*Link, error) {
 	return l, nil
 }
 
-// Addr is where it begins, which stays the same.
+// Addr returns the host and port on which the Link listens. They never change.
 func (l *Link) Addr() string { return l.proxy.Listen }
 
-// Cut ends every connection, and refuses new ones until Mend.
+// Cut closes every connection, and refuses new ones until Mend.
 func (l *Link) Cut() { l.proxy.Stop() }
 
-// Mend lets connections through again.
+// Mend accepts connections again after Cut.
 func (l *Link) Mend() error {
 	if err := l.proxy.Start(); err != nil {
 		return fmt.Errorf("mend the link on %s: %w", l.Addr(), err)
@@ -42,13 +42,14 @@ func (l *Link) Mend() error {
 	return nil
 }
 
-// Blink ends every connection; new ones are let through at once.
+// Blink closes every connection, and accepts new ones at once.
 func (l *Link) Blink() error {
 	l.Cut()
 	return l.Mend()
 }
 
-// Freeze makes every connection half-open: it stays, new ones are taken, and nothing comes through in either direction.
+// Freeze makes every connection half-open until Thaw: connections stay open and new ones are accepted, but no data
+// passes in either direction.
 func (l *Link) Freeze() error {
 	for _, stream := range []string{"upstream", "downstream"} {
 		toxic := fmt.Sprintf(`{"name":%[1]q,"type":"timeout","stream":%[1]q,"attributes":{"timeout":0}}`, stream)
@@ -59,7 +60,7 @@ func (l *Link) Freeze() error {
 	return nil
 }
 
-// Slow lets that many kB/s of each connection through to clients. It ends by Thaw.
+// Slow limits each connection to rate kB/s towards clients, until Thaw.
 func (l *Link) Slow(rate int) error {
 	toxic := fmt.Sprintf(`{"type":"bandwidth","stream":"downstream","attributes":{"rate":%d}}`, rate)
 	if _, err := l.proxy.Toxics.AddToxicJson(strings.NewReader(toxic)); err != nil {
@@ -68,8 +69,8 @@ func (l *Link) Slow(rate int) error {
 	return nil
 }
 
-// Thaw ends the connections that were frozen; new ones work.
+// Thaw removes the effects of Freeze and Slow. It closes frozen connections; new ones work.
 func (l *Link) Thaw(ctx context.Context) { l.proxy.Toxics.ResetToxics(ctx) }
 
-// Close takes the wire away.
+// Close stops the Link.
 func (l *Link) Close() { l.proxy.Stop() }

@@ -9,28 +9,28 @@ import (
 	"time"
 )
 
-// A Request is one that the program sent to the API server.
+// A Request is a request that the program sent to the API server.
 type Request struct {
 	At       time.Time
 	Method   string
 	Path     string
-	Resource string // As in "configmaps"; empty for discovery.
-	Verb     string // list (also a streaming one), count (a list of one), watch or get; empty for discovery.
-	Streams  bool   // A list that is asked for by a watch.
-	Refused  bool   // Answered with 429 by the Gate.
+	Resource string // Such as "configmaps"; empty for discovery.
+	Verb     string // list (also a streaming list), count (a list with limit 1), watch or get; empty for discovery.
+	Streams  bool   // Whether it is a streaming list, which is sent as a watch.
+	Refused  bool   // Whether the Gate responded with 429.
 }
 
-// Lists tells which requests list a resource.
+// Lists returns a function that reports whether a request lists the resource.
 func Lists(resource string) func(Request) bool {
 	return func(r Request) bool { return r.Resource == resource && r.Verb == "list" }
 }
 
-// Watches tells which requests watch a resource, or list it by a watch.
+// Watches returns a function that reports whether a request watches or lists the resource.
 func Watches(resource string) func(Request) bool {
 	return func(r Request) bool { return r.Resource == resource && (r.Verb == "list" || r.Verb == "watch") }
 }
 
-// read tells what a request asks for, by its address.
+// read returns the Request for an HTTP request. It takes resource and verb from the URL.
 func read(r *http.Request) Request {
 	request := Request{At: time.Now(), Method: r.Method, Path: r.URL.Path}
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
@@ -61,7 +61,7 @@ func read(r *http.Request) Request {
 	return request
 }
 
-// watched reads along with the answer to a watch.
+// watched counts responses with 410, and wraps the body of a watch response in lines.
 func (g *Gate) watched(response *http.Response) error {
 	if query := response.Request.URL.Query(); query.Get("watch") == "" || response.StatusCode != http.StatusOK {
 		if response.StatusCode == http.StatusGone {
@@ -79,7 +79,8 @@ func (g *Gate) gone() {
 	g.expired++
 }
 
-// lines is a watch's body that is handed on line by line, or without some.
+// lines is the body of a watch response. It returns the body line by line, counts errors with code 410, and drops the
+// bookmark at the end of a list if required.
 type lines struct {
 	gate   *Gate
 	body   io.Closer

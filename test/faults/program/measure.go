@@ -12,37 +12,37 @@ import (
 	"time"
 )
 
-// Goroutines is how many goroutines the program has.
+// Goroutines returns the number of goroutines of the program.
 func (p *Program) Goroutines(ctx context.Context) (int, error) {
 	return p.metric(ctx, "go_goroutines")
 }
 
-// RSS is the program's resident memory in bytes.
+// RSS returns the program's resident memory in bytes.
 func (p *Program) RSS(ctx context.Context) (int, error) {
 	return p.metric(ctx, "process_resident_memory_bytes")
 }
 
-// Held is how many bytes it says that the objects and changes take that it holds.
+// Held returns the program's own estimate of the bytes that its objects and changes use.
 func (p *Program) Held(ctx context.Context) (int, error) {
 	return p.metric(ctx, "glasshouse_memory_held_bytes")
 }
 
-// Live is how many bytes of its heap are in use once what is garbage has been collected.
+// Live returns the size of the live heap in bytes, after a garbage collection.
 func (p *Program) Live(ctx context.Context) (int, error) {
-	text, err := p.get(ctx, "/debug/pprof/heap?gc=1&debug=1") // It is read before what the profile takes.
+	text, err := p.get(ctx, "/debug/pprof/heap?gc=1&debug=1") // HeapAlloc does not include the memory of the profile itself.
 	if err != nil {
 		return 0, err
 	}
 	return number(text, `(?m)^# HeapAlloc = (\S+)$`)
 }
 
-// Stacks is what its goroutines do.
+// Stacks returns the stacks of the program's goroutines as text.
 func (p *Program) Stacks(ctx context.Context) (string, error) {
 	text, err := p.get(ctx, "/debug/pprof/goroutine?debug=1")
 	return string(text), err
 }
 
-// PeakRSS is the most it ever had, which no metric tells.
+// PeakRSS returns the peak of the resident memory in bytes, from /proc, because no metric contains it.
 func (p *Program) PeakRSS() (int, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {
@@ -52,23 +52,23 @@ func (p *Program) PeakRSS() (int, error) {
 	return kilobytes << 10, err
 }
 
-// CPU is how long it has computed.
+// CPU returns the processor time that the program has used.
 func (p *Program) CPU() (time.Duration, error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
 	if err != nil {
 		return 0, fmt.Errorf("read the program's time: %w", err)
 	}
-	_, rest, _ := strings.Cut(string(stat), ") ") // The name may hold spaces.
-	var ticks [2]int                              // In user mode, and in the kernel.
+	_, rest, _ := strings.Cut(string(stat), ") ") // The name before this may contain spaces.
+	var ticks [2]int                              // In user mode and in kernel mode.
 	for i, text := range strings.Fields(rest)[11:13] {
 		if ticks[i], err = strconv.Atoi(text); err != nil {
 			return 0, fmt.Errorf("read the program's time: %w", err)
 		}
 	}
-	return time.Duration(ticks[0]+ticks[1]) * 10 * time.Millisecond, nil // Linux counts hundredths of a second.
+	return time.Duration(ticks[0]+ticks[1]) * 10 * time.Millisecond, nil // A tick of Linux is 10 ms.
 }
 
-// Sockets is how many files and sockets the program has open.
+// Sockets returns the number of open files and sockets of the program.
 func (p *Program) Sockets(ctx context.Context) (int, error) { return p.metric(ctx, "process_open_fds") }
 
 func (p *Program) metric(ctx context.Context, name string) (int, error) {
@@ -88,7 +88,7 @@ func (p *Program) get(ctx context.Context, path string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("measure the program: %w", err)
 	}
-	defer func() { _ = response.Body.Close() }() // Read.
+	defer func() { _ = response.Body.Close() }() // The body was read.
 	text, err := io.ReadAll(response.Body)
 	if err != nil {
 		return nil, fmt.Errorf("measure the program: %w", err)
@@ -99,7 +99,7 @@ func (p *Program) get(ctx context.Context, path string) ([]byte, error) {
 	return text, nil
 }
 
-// number is the one that a pattern finds, which may be written as 1.5e+07.
+// number returns the number that a pattern matches in text. It may be written like 1.5e+07.
 func number(text []byte, pattern string) (int, error) {
 	match := regexp.MustCompile(pattern).FindSubmatch(text)
 	if match == nil {

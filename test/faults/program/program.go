@@ -1,4 +1,4 @@
-// Package program runs the dashboard as a process of its own, and looks at it from outside.
+// Package program runs the dashboard as a separate process, and measures it from outside.
 package program
 
 import (
@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// A Program is a dashboard that runs.
+// A Program is a running dashboard.
 type Program struct {
 	URL string
 
@@ -25,27 +25,28 @@ type Program struct {
 	out     *buffer
 	ended   chan struct{}
 	err     error
-	metrics string // The address of its metrics and profiles.
+	metrics string // The URL of its metrics and profiles.
 }
 
-// Options say how to run it.
+// Options describe how to run the dashboard.
 type Options struct {
 	Path string
 	Args []string
-	Env  []string // Beside this process's own.
+	Env  []string // Added to the environment of this process.
 }
 
-// Start runs the program and returns when it serves. It ends by Stop, or with this process.
+// Start starts the program, and returns when it serves. It runs until Stop, or until this process ends.
 func Start(ctx context.Context, options Options) (*Program, error) {
 	p := &Program{out: &buffer{}, ended: make(chan struct{})}
 	args := append([]string{"--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0"}, options.Args...)
-	p.cmd = exec.Command(options.Path, args...) //nolint:gosec,noctx // It is what is tested, and it is ended by a signal.
+	p.cmd = exec.Command(options.Path, args...) //nolint:gosec,noctx // This is the program under test; Stop ends it.
 	p.cmd.Env = slices.Concat(os.Environ(), options.Env)
 	p.cmd.Stdout, p.cmd.Stderr = p.out, p.out
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	started := make(chan error, 1)
 	go func() {
-		// The kernel watches the thread that starts a process, so this one is kept until the process has ended.
+		// The kernel sends the parent-death signal when the starting thread ends. Therefore this thread is kept until
+		// the process has ended.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := p.cmd.Start()
@@ -61,7 +62,7 @@ func Start(ctx context.Context, options Options) (*Program, error) {
 	return p, p.serves(ctx)
 }
 
-// serves waits for the lines that say where it serves.
+// serves waits for the log lines that contain the program's URLs.
 func (p *Program) serves(ctx context.Context) error {
 	line := regexp.MustCompile(`(?s) metrics=(http://\S+)/metrics\n.* at (https?://\S+)/\n`)
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -81,19 +82,19 @@ func (p *Program) serves(ctx context.Context) error {
 	}
 }
 
-// PID is the number of its process.
+// PID returns the ID of the program's process.
 func (p *Program) PID() int { return p.cmd.Process.Pid }
 
-// MetricsAddress is the host and port of its metrics and probes.
+// MetricsAddress returns the host and port of the program's metrics and probes.
 func (p *Program) MetricsAddress() string { return strings.TrimPrefix(p.metrics, "http://") }
 
-// Log is what it has written so far.
+// Log returns the program's output so far.
 func (p *Program) Log() string { return p.out.String() }
 
-// Stop asks the program to end, and waits for that; one that does not in time is killed, which is an error, as is
-// another exit code than 0.
+// Stop sends SIGTERM to the program, and waits until it has ended. After the time limit patience it kills the program
+// and returns an error. An exit code other than 0 is an error too.
 func (p *Program) Stop(patience time.Duration) error {
-	_ = p.cmd.Process.Signal(syscall.SIGTERM) // It may have ended, which Wait tells.
+	_ = p.cmd.Process.Signal(syscall.SIGTERM) // If the process has already ended, Wait reports this.
 	select {
 	case <-p.ended:
 		return p.err
@@ -104,10 +105,10 @@ func (p *Program) Stop(patience time.Duration) error {
 	}
 }
 
-// Ended is closed when the program has ended.
+// Ended returns a channel that is closed when the program has ended.
 func (p *Program) Ended() <-chan struct{} { return p.ended }
 
-// buffer takes the program's output while it is read.
+// buffer collects the program's output, and can be read at the same time.
 type buffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer

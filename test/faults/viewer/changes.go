@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// A Change is what the view of changes tells has happened to an object.
+// A Change is a change of an object, as the changes view reports it.
 type Change struct{ Op, NS, Name, UID, RV string }
 
 func (c *Change) key() string { return c.NS + "/" + c.Name }
 
-// takeChange notes a change, which must follow from what was told of its name before.
+// takeChange records a change. The change must be consistent with the last one of the same name.
 func (v *Viewer) takeChange(e *event) {
 	c := Change{Op: e.Op, NS: e.NS, Name: e.Name, UID: e.UID, RV: e.RV}
 	if last := lastOf(v.history, c.key()); last != nil {
@@ -37,22 +37,22 @@ func lastOf(history []Change, key string) *Change {
 	return nil
 }
 
-// History is what was told since the last snapshot, with what that had, oldest first.
+// History returns the changes in the last snapshot and all changes after it, oldest first.
 func (v *Viewer) History() []Change {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return slices.Clone(v.history)
 }
 
-// Led compares what changes led to with what there is, where before is what there was at their beginning: every change
-// of then to now was told, and the last of each name is what there is.
+// Led checks that the received changes lead from the rows in before to the rows in want. There must be a change for
+// each row that differs, and the last change of each name must match the row in want.
 func (v *Viewer) Led(before, want map[string]Row) error {
 	history := v.History()
 	for key, w := range want {
 		last := lastOf(history, key)
 		held, there := before[key]
 		switch {
-		case last == nil && there && held.UID == w.UID && held.RV == w.RV: // It has not changed.
+		case last == nil && there && held.UID == w.UID && held.RV == w.RV: // The object has not changed.
 		case last == nil, last.Op == "delete", last.UID != w.UID, last.RV != w.RV:
 			return fmt.Errorf("the last change of %s is %+v of %d, want one to %s at %s",
 				key, last, len(history), w.UID, w.RV)
@@ -72,7 +72,7 @@ func (v *Viewer) Led(before, want map[string]Row) error {
 	return nil
 }
 
-// Offers tells whether there is such a kind; known is false as long as nothing was told of any.
+// Offers reports whether the server offers a resource. known is false until the first list of resources has arrived.
 func (v *Viewer) Offers(ref string) (offered, known bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

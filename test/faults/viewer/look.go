@@ -10,42 +10,42 @@ import (
 	jsonpatch "github.com/evanphx/json-patch/v5"
 )
 
-// A State is what a Viewer was shown from At on; it is empty while there was no connection.
+// A State is a state that a Viewer received at the time At. State is empty if the connection ended at that time.
 type State struct {
 	At     time.Time
 	State  string
 	Reason string
 }
 
-// Faults are what did not fit; there should be none.
+// Faults returns the inconsistencies that the Viewer detected. There should be none.
 func (v *Viewer) Faults() []string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return append([]string(nil), v.faults...)
 }
 
-// Tally is what was told so far.
+// Tally returns the counts of the messages received so far.
 func (v *Viewer) Tally() Tally {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.tally
 }
 
-// States are what was shown so far, oldest first.
+// States returns all states so far, oldest first.
 func (v *Viewer) States() []State {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return append([]State(nil), v.states...)
 }
 
-// Closed is the last word of the server, if it ended a connection with one.
+// Closed returns the last close frame of the server, and whether there was one.
 func (v *Viewer) Closed() (word websocket.CloseError, ok bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.closed, v.closes > 0
 }
 
-// State is what is shown now.
+// State returns the current state.
 func (v *Viewer) State() State {
 	states := v.States()
 	if len(states) == 0 {
@@ -54,7 +54,7 @@ func (v *Viewer) State() State {
 	return states[len(states)-1]
 }
 
-// LiveWithin tells for how long live was shown between two moments.
+// LiveWithin returns for how long the state was live between two times.
 func (v *Viewer) LiveWithin(from, to time.Time) (long time.Duration) {
 	states := append(v.States(), State{At: to})
 	for i, s := range states[:len(states)-1] {
@@ -72,10 +72,11 @@ func (v *Viewer) LiveWithin(from, to time.Time) (long time.Duration) {
 	return long
 }
 
-// whole says that a snapshot came, and no reset since.
+// whole reports whether a complete snapshot has arrived, and no reset after it.
 func (v *Viewer) whole() bool { return v.synced && !v.anew }
 
-// Holds compares the rows with those that there are of what is looked at; a window, with its part of them.
+// Holds compares the Viewer's rows with all rows of its query, or, for a window, with the part that it shows. It
+// returns an error if they differ.
 func (v *Viewer) Holds(want map[string]Row) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -94,7 +95,7 @@ func (v *Viewer) Holds(want map[string]Row) error {
 			return fmt.Errorf("%s is missing among %d rows, want %d", key, len(v.rows), len(want))
 		}
 		if v.want.View == "table" {
-			w.UID = "" // As it is told none.
+			w.UID = "" // The table view has no UIDs.
 		}
 		if held.UID != w.UID || held.RV != w.RV {
 			return fmt.Errorf("%s is %s at %s, want %s at %s", key, held.UID, held.RV, w.UID, w.RV)
@@ -111,7 +112,8 @@ func (v *Viewer) Holds(want map[string]Row) error {
 	return nil
 }
 
-// HoldsObject compares the object with what there is, which is nil for none.
+// HoldsObject compares the Viewer's object with want, and returns an error if they differ. Nil means that there is no
+// object.
 func (v *Viewer) HoldsObject(want []byte) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -126,7 +128,7 @@ func (v *Viewer) HoldsObject(want []byte) error {
 	return nil
 }
 
-// Len is how many rows are held.
+// Len returns the number of the Viewer's rows.
 func (v *Viewer) Len() int {
 	v.mu.Lock()
 	defer v.mu.Unlock()

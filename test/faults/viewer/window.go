@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// counts are what a window is told of the rows that it is a part of.
+// counts contains the number of all rows and of those that match the window's text.
 type counts struct{ Total, Matching int }
 
 func keys(rows []Row) (keys []string) {
@@ -18,8 +18,8 @@ func keys(rows []Row) (keys []string) {
 	return keys
 }
 
-// place applies an event of a window to the order of its rows, and makes it one of rows. It is false where the event has
-// no place there.
+// place applies an event of a window to the order of its rows, and converts it into an event of the rows view. It
+// returns false if the event's position is invalid.
 func (v *Viewer) place(e *event) bool {
 	if e.At < 0 || e.At > len(v.order) || e.At == len(v.order) && e.Op != "insert" {
 		v.fault("%s at %d of %d", e.Op, e.At, len(v.order))
@@ -39,7 +39,7 @@ func (v *Viewer) place(e *event) bool {
 	return true
 }
 
-// window is the part of all rows that a window should have, if it has that, in this order.
+// window returns the rows that the window should have. It returns an error if the counts or the order differ.
 func (v *Viewer) window(all map[string]Row) (map[string]Row, error) {
 	var keys []string
 	for key, row := range all {
@@ -56,7 +56,7 @@ func (v *Viewer) window(all map[string]Row) (map[string]Row, error) {
 		return nil, fmt.Errorf("no column is %s: %+v", name, v.columns)
 	}
 	rank := func(key string) float64 {
-		n, _ := strconv.ParseFloat(string(all[key].Cells[column]), 64) // The column has numbers.
+		n, _ := strconv.ParseFloat(string(all[key].Cells[column]), 64) // The column contains numbers.
 		if descending {
 			return -n
 		}

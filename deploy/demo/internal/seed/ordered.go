@@ -22,7 +22,7 @@ func countOrdered(ctx context.Context, client kubernetes.Interface) (company, cr
 	opts, apps := metav1.ListOptions{ResourceVersion: "0"}, client.AppsV1()
 	deployments, err := apps.Deployments("").List(ctx, opts)
 	if err != nil {
-		return company, crowd, err //nolint:wrapcheck // the caller says what failed
+		return company, crowd, err //nolint:wrapcheck // the caller wraps it
 	}
 	for i := range deployments.Items {
 		d := &deployments.Items[i]
@@ -34,14 +34,14 @@ func countOrdered(ctx context.Context, client kubernetes.Interface) (company, cr
 	}
 	sets, err := apps.StatefulSets("").List(ctx, opts)
 	if err != nil {
-		return company, crowd, err //nolint:wrapcheck // the caller says what failed
+		return company, crowd, err //nolint:wrapcheck // the caller wraps it
 	}
 	for i := range sets.Items {
 		company.add(*sets.Items[i].Spec.Replicas, sets.Items[i].Status.ReadyReplicas)
 	}
 	daemons, err := apps.DaemonSets("").List(ctx, opts)
 	if err != nil {
-		return company, crowd, err //nolint:wrapcheck // the caller says what failed
+		return company, crowd, err //nolint:wrapcheck // the caller wraps it
 	}
 	for i := range daemons.Items {
 		company.add(daemons.Items[i].Status.DesiredNumberScheduled, daemons.Items[i].Status.NumberReady)

@@ -59,7 +59,7 @@ func countPods(ctx context.Context, client kubernetes.Interface) (Count, error) 
 		ResourceVersion: "0", FieldSelector: "metadata.namespace!=" + Big,
 	})
 	if err != nil {
-		return Count{}, err //nolint:wrapcheck // the caller says what failed
+		return Count{}, err //nolint:wrapcheck // the caller wraps it
 	}
 	count := Count{Total: len(pods.Items) + crowd.ordered, Settled: crowd.ready, Running: crowd.ready}
 	controlled := 0

@@ -118,13 +118,13 @@ func stillPod(ctx context.Context, client kubernetes.Interface, set *appsv1.Repl
 		pod, err = pods.Get(ctx, want.Name, metav1.GetOptions{})
 	}
 	if err != nil {
-		return err //nolint:wrapcheck // the caller says what failed
+		return err //nolint:wrapcheck // the caller wraps it
 	}
 	pod.Status = stillStatus(
 		pod, onto.Status.Addresses[0].Address, fmt.Sprintf("10.%d.%d.%d", 64+number>>16&63, number>>8&255, number&255),
 	)
 	_, err = pods.UpdateStatus(ctx, pod, metav1.UpdateOptions{FieldManager: "kubelet"})
-	return err //nolint:wrapcheck // the caller says what failed
+	return err //nolint:wrapcheck // the caller wraps it
 }
 
 // general returns the number of a node that accepts any pod.
