@@ -29,7 +29,7 @@ func (p *Program) Held(ctx context.Context) (int, error) {
 
 // Live returns the size of the live heap in bytes, after a garbage collection.
 func (p *Program) Live(ctx context.Context) (int, error) {
-	text, err := p.get(ctx, "/debug/pprof/heap?gc=1&debug=1") // HeapAlloc does not include the memory of the profile itself.
+	text, err := p.get(ctx, "/debug/pprof/heap?gc=1&debug=1") // HeapAlloc excludes the profile's memory.
 	if err != nil {
 		return 0, err
 	}

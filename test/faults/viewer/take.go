@@ -13,23 +13,23 @@ import (
 	jsonpatch "github.com/evanphx/json-patch/v5"
 )
 
-// A Row is an object as the rows view tells it.
+// A Row is an object as the rows view sends it.
 type Row struct {
 	NS, Name, UID, RV string
 	Cells             []json.RawMessage
 }
 
-// Key is how a Row is told from the others.
+// Key returns the key of a Row, which is unique among the rows of a resource.
 func (r *Row) Key() string { return r.NS + "/" + r.Name }
 
-// A table has the members of rows, each as an array with an element for each row.
+// A table contains the fields of rows, each as an array with one element per row.
 type table struct {
 	NS, Name, RV []string
 	Created      []json.RawMessage
-	Cells        []json.RawMessage // Of each column such an array, or the name of the member that it repeats.
+	Cells        []json.RawMessage // For each column such an array, or the name of the field with the same values.
 }
 
-// rows are those of a table. They have no UIDs.
+// rows returns the rows of a table. They have no UIDs.
 func (t *table) rows() ([]Row, error) {
 	rows := make([]Row, len(t.Name))
 	for i, name := range t.Name {
@@ -57,7 +57,7 @@ func (t *table) rows() ([]Row, error) {
 	return rows, err
 }
 
-// A Column says what cells mean.
+// A Column describes the cells of a column. Relative marks times that are shown as an age.
 type Column struct {
 	Name     string
 	Relative bool
@@ -93,7 +93,7 @@ type event struct {
 	Object, Patch         json.RawMessage
 }
 
-// take reads a frame: a message, or several.
+// take handles a WebSocket message, which contains one JSON message or an array of them.
 func (v *Viewer) take(frame []byte) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -125,7 +125,7 @@ func (v *Viewer) takeMessage(m *message) {
 		v.states = append(v.states, State{At: time.Now(), State: m.State, Reason: m.Reason})
 	case "reset":
 		v.tally.Resets++
-		v.anew, v.fresh, v.want.Cursor = true, false, "" // There is nothing to go on from, until a snapshot.
+		v.anew, v.fresh, v.want.Cursor = true, false, "" // There is no cursor to resume from until the next snapshot.
 	case "window":
 		m.Last, v.counts, v.order = true, m.counts, keys(m.Rows)
 		v.takeSnapshot(m)
@@ -174,12 +174,12 @@ func (v *Viewer) takeMessage(m *message) {
 	}
 }
 
-// digest is as the wire defines it.
+// digest returns the digest of the rows, as the protocol defines it.
 func digest(rows map[string]Row) string {
 	var sum uint32
 	for key, row := range rows {
 		h := fnv.New32a()
-		_, _ = h.Write([]byte(key + "/" + row.RV)) // A hash takes every write.
+		_, _ = h.Write([]byte(key + "/" + row.RV)) // A write to a hash cannot fail.
 		x := h.Sum32()
 		x = (x ^ x>>16) * 0x85ebca6b
 		x = (x ^ x>>13) * 0xc2b2ae35
@@ -232,7 +232,7 @@ func (v *Viewer) takeEvent(e *event) {
 		v.takeChange(e)
 		return
 	case "table":
-		e.UID, e.Row.UID = "", "" // Its snapshots have none.
+		e.UID, e.Row.UID = "", "" // Snapshots of the table view have no UIDs.
 	case "window":
 		if !v.place(e) {
 			return
@@ -269,8 +269,8 @@ func (v *Viewer) takeEvent(e *event) {
 	}
 }
 
-// takeObject applies a change of the one object. What comes of a patch must be what the event says it is: its base is
-// the version held, and no other.
+// takeObject applies a change of the one object. The result of a patch must have the UID and version of the event. This
+// verifies that the patch is based on the present version.
 func (v *Viewer) takeObject(e *event) {
 	if (v.object == nil) != (e.Op == "add") {
 		v.fault("%s of an object, where %.80q is held", e.Op, v.object)
@@ -301,18 +301,18 @@ type meta struct{ UID, ResourceVersion string }
 
 func identity(object []byte) meta {
 	var o struct{ Metadata meta }
-	_ = json.Unmarshal(object, &o) // What is none has none.
+	_ = json.Unmarshal(object, &o) // Without an object the identity stays empty.
 	return o.Metadata
 }
 
-// newer compares versions, which are whole numbers that rise.
+// newer reports whether resourceVersion a is newer than b. The demo's API server uses increasing integers.
 func newer(a, b string) bool {
 	x, errX := strconv.ParseUint(a, 10, 64)
 	y, errY := strconv.ParseUint(b, 10, 64)
 	return errX == nil && errY == nil && x > y
 }
 
-// RowsHeld is a copy of the rows.
+// RowsHeld returns a copy of the rows.
 func (v *Viewer) RowsHeld() map[string]Row {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -1,8 +1,14 @@
-// Package viewer is a client of the wire that holds what a browser would hold, and notes whatever does not fit it: an
-// add of what is held, a change of what is not, a version that goes back, a patch on another base, a snapshot where a
-// cursor should have been gone on from, a heartbeat or digest of a state that is not the one held.
+// Package viewer is a client of the WebSocket protocol. It keeps the same state as a browser would, and records every
+// message that is inconsistent with this state:
 //
-// A Viewer's connection belongs to Run; everything else may be called at any time.
+//   - an add of an existing row, or a change of a missing one
+//   - a resourceVersion that decreases
+//   - a patch with another base
+//   - a snapshot where the server should have resumed from a cursor
+//   - a heartbeat or digest for another state
+//
+// Run and Connect own the connection of a Viewer, so that only one of them may run at a time. All other methods are
+// safe for concurrent use, except for InParts.
 package viewer
 
 import (
@@ -17,7 +23,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// Want is what a Viewer looks at.
+// Want is the subscription of a Viewer.
 type Want struct {
 	Op         string   `json:"op"`
 	ID         int      `json:"id"`
@@ -27,66 +33,67 @@ type Want struct {
 	Fields     string   `json:"fields,omitempty"`
 	Name       string   `json:"name,omitempty"`
 	View       string   `json:"view"`
-	Q          string   `json:"q,omitempty"`    // Of a window: what is in the names.
-	Sort       string   `json:"sort,omitempty"` // Of a window: a column of numbers, in lower case, behind "-" for the largest first.
+	Q          string   `json:"q,omitempty"`    // Window: the text that names must contain.
+	Sort       string   `json:"sort,omitempty"` // Window: a numeric column in lower case, after "-" if descending.
 	Offset     int      `json:"offset,omitempty"`
 	Count      int      `json:"count,omitempty"`
 	Cursor     string   `json:"cursor,omitempty"`
 }
 
-// Rows is the rows view of a resource in some namespaces, or in all.
+// Rows returns a subscription to the rows view of a resource, in the given namespaces or, without any, in all.
 func Rows(resource string, namespaces ...string) Want {
 	return Want{Resource: resource, Namespaces: namespaces, View: "rows"}
 }
 
-// Object is the object view of one object.
+// Object returns a subscription to the object view of one object.
 func Object(resource, namespace, name string) Want {
 	return Want{Resource: resource, Namespaces: []string{namespace}, Name: name, View: "object"}
 }
 
-// Changes is the view of what happens in some namespaces, one by one.
+// Changes returns a subscription to the changes view, which sends each change separately.
 func Changes(resource string, namespaces ...string) Want {
 	return Want{Resource: resource, Namespaces: namespaces, View: "changes"}
 }
 
-// Kinds is the view of what can be looked at.
+// Kinds returns a subscription to the resources that the server offers.
 func Kinds() Want { return Want{View: "resources"} }
 
-// A Viewer rebuilds what it looks at.
+// A Viewer maintains the state of one subscription.
 type Viewer struct {
 	url string
 
 	mu      sync.Mutex
-	want    Want // With the cursor to go on from.
+	want    Want // With the cursor to resume from.
 	columns []Column
 	rows    map[string]Row
-	parts   map[string]Row // A snapshot that is not whole.
+	parts   map[string]Row // The rows of an incomplete snapshot.
 	order   []string       // The keys of a window's rows.
-	counts  counts         // Of a window.
+	counts  counts         // The counts of a window.
 	object  []byte
-	text    string    // Of a message that comes in parts.
-	heard   time.Time // When the last message came.
+	text    string    // The chunks so far of a message that is sent in chunks.
+	heard   time.Time // When the last message arrived.
 	history []Change
 	kinds   map[string]bool
-	synced  bool // A snapshot came,
-	anew    bool // and then a reset, behind which another is to come.
-	fresh   bool // Nothing came since it connected with a cursor.
+	synced  bool // Whether a snapshot has arrived.
+	anew    bool // Whether a reset has arrived, and not yet the snapshot after it.
+	fresh   bool // Whether nothing has arrived since it connected with a cursor.
 	tally   Tally
 	states  []State
 	faults  []string
 	closed  websocket.CloseError
 	closes  int
-	paused  chan struct{} // Closed when it may read again; nil while it may.
+	paused  chan struct{} // Closed to resume reading; nil while it is not paused.
 	cut     context.CancelFunc
 }
 
-// Tally counts what was told.
+// Tally counts the messages received.
 type Tally struct {
 	Connections, Snapshots, Resets, Resumed, Events, Patches, Digests, Parts int
-	Silence                                                                  time.Duration // The longest between two messages of a connection.
+
+	Silence time.Duration // The longest time between two messages of a connection.
 }
 
-// New makes a Viewer of what is served at url.
+// New returns a Viewer that subscribes to want at the dashboard with the URL url.
 func New(url string, want Want) *Viewer {
 	want.Op, want.ID = "subscribe", 1
 	return &Viewer{
@@ -94,17 +101,17 @@ func New(url string, want Want) *Viewer {
 	}
 }
 
-// InParts asks for long messages in parts; call it before Run.
+// InParts requests long messages in chunks. Call it before Run.
 func (v *Viewer) InParts() { v.url += "?parts=true" }
 
-// Want is what it looks at, with the cursor to go on from.
+// Want returns the subscription, with the cursor to resume from.
 func (v *Viewer) Want() Want {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.want
 }
 
-// Run connects, again and again, until ctx ends. It goes on from the last cursor each time.
+// Run connects again whenever the connection ends, until ctx ends. Each time it resumes from the last cursor.
 func (v *Viewer) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		v.Connect(ctx)
@@ -115,19 +122,21 @@ func (v *Viewer) Run(ctx context.Context) {
 	}
 }
 
-// Connect looks until the connection ends.
+// Connect connects, subscribes, and handles messages until the connection ends.
 func (v *Viewer) Connect(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	conn, _, err := websocket.Dial(ctx, v.url, &websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}}) //nolint:bodyclose // It is the connection's.
+	conn, _, err := websocket.Dial(ctx, v.url, //nolint:bodyclose // The connection owns the body.
+		&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}})
 	if err != nil {
-		return // Nobody there.
+		return // The server cannot be reached.
 	}
 	defer func() { _ = conn.CloseNow() }() // It may be closed already.
 	conn.SetReadLimit(64 << 20)
 	v.mu.Lock()
 	want := v.want
-	v.fresh, v.parts, v.cut = want.Cursor != "" && want.View != "window", nil, cancel // A window is told anew.
+	// A window never resumes: it gets all its rows again.
+	v.fresh, v.parts, v.cut = want.Cursor != "" && want.View != "window", nil, cancel
 	v.text, v.heard = "", time.Now()
 	v.tally.Connections++
 	v.mu.Unlock()
@@ -140,8 +149,8 @@ func (v *Viewer) Connect(ctx context.Context) {
 		if _, frame, err = conn.Read(ctx); err != nil {
 			break
 		}
-		// The library gives what there is of a message for all of it where the
-		// connection ends within (its msgReader takes any io.EOF for the message's).
+		// If the connection ends within a message, the library returns the incomplete message without an error, because
+		// its msgReader treats any io.EOF as the end of the message. Another read shows whether this happened.
 		if !json.Valid(frame) {
 			if _, _, err = conn.Read(ctx); err != nil && websocket.CloseStatus(err) == -1 {
 				break
@@ -157,7 +166,7 @@ func (v *Viewer) Connect(ctx context.Context) {
 	}
 }
 
-// Cut ends the connection without a word; Run connects again.
+// Cut ends the connection without a close frame. Run connects again.
 func (v *Viewer) Cut() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -166,7 +175,7 @@ func (v *Viewer) Cut() {
 	}
 }
 
-// Pause stops reading, and leaves the connection as it is, until go on is called.
+// Pause stops reading until goOn is called. The connection stays open.
 func (v *Viewer) Pause() (goOn func()) {
 	paused := make(chan struct{})
 	v.mu.Lock()

@@ -14,7 +14,7 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// told lets a Viewer look at what a server says, to its end.
+// told sends frames to a new Viewer, closes the connection, and returns the Viewer.
 func told(t *testing.T, want viewer.Want, frames ...string) *viewer.Viewer {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -28,7 +28,7 @@ func told(t *testing.T, want viewer.Want, frames ...string) *viewer.Viewer {
 				t.Error(err)
 			}
 		}
-		_ = conn.Close(websocket.StatusNormalClosure, "") // All was said.
+		_ = conn.Close(websocket.StatusNormalClosure, "") // All frames were sent.
 	}))
 	defer server.Close()
 	v := viewer.New(server.URL, want)
@@ -36,8 +36,8 @@ func told(t *testing.T, want viewer.Want, frames ...string) *viewer.Viewer {
 	return v
 }
 
-// The digest is counted as the browser's script counts it, by the same examples; one that is of other rows, or at
-// another cursor, is noted.
+// A Viewer computes the same digests as the browser's script, for the same examples. It records a fault if a digest is
+// for other rows or another cursor.
 func TestDigest(t *testing.T) {
 	text, err := os.ReadFile("../../../web/test/digest.json")
 	if err != nil {
@@ -77,14 +77,20 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// Whatever does not fit what is held is noted.
+// A Viewer records a fault for each message that is inconsistent with its state.
 func TestFaults(t *testing.T) {
 	const (
-		rows    = `{"type":"snapshot","cursor":"c","columns":[{"name":"V"}],"rows":[{"ns":"a","name":"x","uid":"1","rv":"5","cells":["0"]}],"last":true}`
-		object  = `{"type":"snapshot","cursor":"c","object":{"metadata":{"uid":"1","resourceVersion":"5"},"a":1},"last":true}`
-		changes = `{"type":"snapshot","cursor":"c","since":"2026-11-21T10:00:00Z","events":[{"op":"add","ns":"a","name":"x","uid":"1","rv":"5"}],"last":true}`
-		table   = `{"type":"snapshot","cursor":"c","columns":[{"name":"Name"},{"name":"V"},{"name":"Age"}],"table":{"ns":["a"],"name":["x"],"rv":["5"],"created":["t"],"cells":["name",["0"],"created"]},"last":true}`
-		window  = `{"type":"window","cursor":"c","columns":[{"name":"V"}],"total":9,"matching":5,"offset":1,"count":2,"rows":[{"ns":"a","name":"y","uid":"2","rv":"5","cells":["0"]},{"ns":"a","name":"x","uid":"1","rv":"5","cells":["0"]}]}`
+		rows = `{"type":"snapshot","cursor":"c","columns":[{"name":"V"}],` +
+			`"rows":[{"ns":"a","name":"x","uid":"1","rv":"5","cells":["0"]}],"last":true}`
+		object = `{"type":"snapshot","cursor":"c","object":{"metadata":{"uid":"1","resourceVersion":"5"},"a":1},` +
+			`"last":true}`
+		changes = `{"type":"snapshot","cursor":"c","since":"2026-11-21T10:00:00Z",` +
+			`"events":[{"op":"add","ns":"a","name":"x","uid":"1","rv":"5"}],"last":true}`
+		table = `{"type":"snapshot","cursor":"c","columns":[{"name":"Name"},{"name":"V"},{"name":"Age"}],` +
+			`"table":{"ns":["a"],"name":["x"],"rv":["5"],"created":["t"],"cells":["name",["0"],"created"]},"last":true}`
+		window = `{"type":"window","cursor":"c","columns":[{"name":"V"}],"total":9,"matching":5,"offset":1,` +
+			`"count":2,"rows":[{"ns":"a","name":"y","uid":"2","rv":"5","cells":["0"]},` +
+			`{"ns":"a","name":"x","uid":"1","rv":"5","cells":["0"]}]}`
 	)
 	placed := func(event string) string { return `{"type":"window-events","cursor":"d","events":[` + event + `]}` }
 	events := func(event string) string { return `{"type":"events","cursor":"d","events":[` + event + `]}` }
@@ -101,9 +107,9 @@ func TestFaults(t *testing.T) {
 			"add of a/x",
 		},
 		{"rows", rows, events(`{"op":"delete","ns":"a","name":"y","uid":"1"}`), "delete of a/y"},
-		{"rows", rows, rows, ""}, // Without a cursor to go on from, nothing is wrong with it.
+		{"rows", rows, rows, ""}, // Without a cursor to resume from, a second snapshot is correct.
 		{"rows", rows, `{"type":"heartbeat","cursor":"e"}`, "a heartbeat"},
-		{"rows", rows, `[{"type":"reset"},{"type":"heartbeat","cursor":""}]`, ""}, // There is nothing to go on from.
+		{"rows", rows, `[{"type":"reset"},{"type":"heartbeat","cursor":""}]`, ""}, // There is no cursor to resume from.
 		{"rows", rows, `[{"type":"reset"},{"type":"heartbeat","cursor":"c"}]`, "a heartbeat"},
 		{"rows", rows, `[{"type":"reset"},` + events("") + `]`, "before a snapshot"},
 		{"rows", rows, `[{"type":"reset"},` + rows + `,` + events("") + `]`, ""},
@@ -117,7 +123,8 @@ func TestFaults(t *testing.T) {
 		{
 			"window", window,
 			placed(
-				`{"op":"remove","at":0},{"op":"update","at":0,"uid":"1","rv":"6","cells":{"0":"1"}},{"op":"insert","at":1,"row":{"ns":"a","name":"y","uid":"2","rv":"5","cells":["0"]}}`,
+				`{"op":"remove","at":0},{"op":"update","at":0,"uid":"1","rv":"6","cells":{"0":"1"}},` +
+					`{"op":"insert","at":1,"row":{"ns":"a","name":"y","uid":"2","rv":"5","cells":["0"]}}`,
 			),
 			"",
 		},
@@ -131,21 +138,24 @@ func TestFaults(t *testing.T) {
 		{
 			"object", object,
 			events(
-				`{"op":"update","uid":"1","rv":"6","patch":[{"op":"replace","path":"/a","value":2},{"op":"replace","path":"/metadata/resourceVersion","value":"6"}]}`,
+				`{"op":"update","uid":"1","rv":"6","patch":[{"op":"replace","path":"/a","value":2},` +
+					`{"op":"replace","path":"/metadata/resourceVersion","value":"6"}]}`,
 			),
 			"",
 		},
 		{
 			"object", object,
 			events(
-				`{"op":"update","uid":"1","rv":"7","patch":[{"op":"replace","path":"/metadata/resourceVersion","value":"6"}]}`,
+				`{"op":"update","uid":"1","rv":"7","patch":[{"op":"replace","path":"/metadata/resourceVersion",` +
+					`"value":"6"}]}`,
 			),
 			"the patch",
 		},
 		{
 			"object", object,
 			events(
-				`{"op":"update","uid":"1","rv":"6","patch":[{"op":"remove","path":"/b"},{"op":"replace","path":"/metadata/resourceVersion","value":"6"}]}`,
+				`{"op":"update","uid":"1","rv":"6","patch":[{"op":"remove","path":"/b"},` +
+					`{"op":"replace","path":"/metadata/resourceVersion","value":"6"}]}`,
 			),
 			"the patch",
 		},
@@ -168,7 +178,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// Half a message, within which the connection ends, is no message.
+// A Viewer ignores an incomplete message if the connection ends within it.
 func TestHalfAMessage(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{"glasshouse.v1+json"}})
@@ -176,7 +186,7 @@ func TestHalfAMessage(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		if _, _, err := conn.Read(r.Context()); err != nil { // Or what was not read would be told as an error.
+		if _, _, err := conn.Read(r.Context()); err != nil { // Unread data would reset the connection.
 			t.Error(err)
 		}
 		message, err := conn.Writer(r.Context(), websocket.MessageText)
@@ -187,7 +197,7 @@ func TestHalfAMessage(t *testing.T) {
 		if _, err := message.Write([]byte(`{"type":"` + strings.Repeat("x", 8<<10))); err != nil {
 			t.Error(err)
 		}
-		_ = conn.CloseNow() // Without a word.
+		_ = conn.CloseNow() // Without a close frame.
 	}))
 	defer server.Close()
 	v := viewer.New(server.URL, viewer.Rows("core/v1/pods"))
@@ -197,7 +207,7 @@ func TestHalfAMessage(t *testing.T) {
 	}
 }
 
-// What is held is compared with all that there is, a window with its part of that, in its order.
+// Holds compares the Viewer's rows with all existing rows. For a window it compares the window's part, in its order.
 func TestHolds(t *testing.T) {
 	row := func(name, rv, cell string) viewer.Row {
 		return viewer.Row{
@@ -212,8 +222,12 @@ func TestHolds(t *testing.T) {
 		return held
 	}
 	const (
-		table  = `{"type":"snapshot","cursor":"c","columns":[{"name":"V"}],"table":{"ns":["a","a"],"name":["w-1","w-2"],"rv":["5","6"],"created":["",""],"cells":[[1,2]]},"last":true}`
-		window = `{"type":"window","cursor":"c","columns":[{"name":"V"}],"total":4,"matching":3,"offset":1,"count":2,"rows":[{"ns":"a","name":"w-1","uid":"u-w-1","rv":"5","cells":[1]},{"ns":"a","name":"w-2","uid":"u-w-2","rv":"6","cells":[1]}]}`
+		table = `{"type":"snapshot","cursor":"c","columns":[{"name":"V"}],` +
+			`"table":{"ns":["a","a"],"name":["w-1","w-2"],"rv":["5","6"],"created":["",""],"cells":[[1,2]]},` +
+			`"last":true}`
+		window = `{"type":"window","cursor":"c","columns":[{"name":"V"}],"total":4,"matching":3,"offset":1,"count":2,` +
+			`"rows":[{"ns":"a","name":"w-1","uid":"u-w-1","rv":"5","cells":[1]},` +
+			`{"ns":"a","name":"w-2","uid":"u-w-2","rv":"6","cells":[1]}]}`
 	)
 	w1, w2, w3, x := row("w-1", "5", "1"), row("w-2", "6", "1"), row("w-3", "7", "3"), row("x", "8", "4")
 	for _, test := range []struct {
