@@ -18,15 +18,16 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// An API of another server, which the API server passes on to, shows with its kind as soon as it is registered, and goes
-// with the rows as soon as it is not. It is not run beside tests that define kinds: each of those has discovery asked.
+// The kinds of an aggregated API appear when the API is registered. They disappear with their rows when it is
+// unregistered. This test is not parallel to tests that define kinds, because each of those triggers discovery.
 func TestAPIServiceComesAndGoes(t *testing.T) {
 	w := open(t, setting{})
 	k := newKind()
 	k.group = k.plural + ".example.com" // A group has one server.
 	eventually(t, 10*time.Second, "the program is ready", func() error { return ready(t, w.url) })
 	picker := w.look(1, viewer.Kinds())[0]
-	pass(3 * time.Second) // What registers APIs is watched by now, and discovery is not asked again for having begun that.
+	// After this time the program watches APIServices. The start of this watch no longer triggers discovery.
+	pass(3 * time.Second)
 
 	unregister := w.register(k, serve(t, k))
 	becomesOffered(t, picker, k, true)
@@ -52,19 +53,20 @@ func TestAPIServiceComesAndGoes(t *testing.T) {
 	sound(t, append(rows, picker)...)
 }
 
-// serve is an aggregated API server of one kind, which has one object, and does no more than lists, and watches on which
-// nothing comes.
+// serve starts an aggregated API server with one kind and one object. It supports only lists, and watches without
+// events.
 func serve(t *testing.T, k kind) (port int) {
 	t.Helper()
 	say := func(w http.ResponseWriter, status int, format string, args ...any) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
-		_, _ = fmt.Fprintf(w, format, args...) // Who asked may be gone.
+		_, _ = fmt.Fprintf(w, format, args...) // The client may have disconnected.
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/apis/"+k.group+"/v1", func(w http.ResponseWriter, _ *http.Request) {
 		say(w, http.StatusOK, `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"%s/v1","resources":[
-			{"name":%q,"singularName":"","namespaced":false,"kind":%q,"verbs":["get","list","watch"]}]}`, k.group, k.plural, k.name)
+			{"name":%q,"singularName":"","namespaced":false,"kind":%q,"verbs":["get","list","watch"]}]}`,
+			k.group, k.plural, k.name)
 	})
 	mux.HandleFunc("/apis/"+k.ref(), func(w http.ResponseWriter, r *http.Request) {
 		switch query := r.URL.Query(); {
@@ -75,16 +77,19 @@ func serve(t *testing.T, k kind) (port int) {
 			)
 		case query.Has("watch"):
 			w.WriteHeader(http.StatusOK)
-			_ = http.NewResponseController(w).Flush() // It may be gone.
+			_ = http.NewResponseController(w).Flush() // The client may have disconnected.
 			<-r.Context().Done()
 		default:
-			say(w, http.StatusOK, `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"7"},"columnDefinitions":[{"name":"Name","type":"string"}],"rows":[
-				{"cells":["one"],"object":{"kind":%q,"apiVersion":"%s/v1","metadata":{"name":"one","uid":"1","resourceVersion":"7"}}}]}`, k.name, k.group)
+			say(w, http.StatusOK, `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"7"},`+
+				`"columnDefinitions":[{"name":"Name","type":"string"}],"rows":[
+				{"cells":["one"],"object":{"kind":%q,"apiVersion":"%s/v1",`+
+				`"metadata":{"name":"one","uid":"1","resourceVersion":"7"}}}]}`,
+				k.name, k.group)
 		}
 	})
 	server := httptest.NewTLSServer(mux)
 	t.Cleanup(func() {
-		server.CloseClientConnections() // The API server keeps watches.
+		server.CloseClientConnections() // The API server keeps its watches open.
 		server.Close()
 	})
 	address, ok := server.Listener.Addr().(*net.TCPAddr)
@@ -94,12 +99,16 @@ func serve(t *testing.T, k kind) (port int) {
 	return address.Port
 }
 
-// register has the API server pass on what is asked of the kind's group to a port of this machine.
+// register registers an APIService, so that the API server forwards requests for the kind's group to a port of this
+// machine.
 func (w *scene) register(k kind, port int) (unregister func()) {
 	w.t.Helper()
 	service := &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Name: "aggregated"},
-		Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "localhost", Ports: []corev1.ServicePort{{Port: int32(port)}}}, //nolint:gosec // It is a port.
+		Spec: corev1.ServiceSpec{
+			Type: corev1.ServiceTypeExternalName, ExternalName: "localhost",
+			Ports: []corev1.ServicePort{{Port: int32(port)}}, //nolint:gosec // A port fits into an int32.
+		},
 	}
 	_, err := w.Core.CoreV1().Services(w.namespace).Create(w.t.Context(), service, metav1.CreateOptions{})
 	check(w.t, err)
@@ -112,7 +121,9 @@ func (w *scene) register(k kind, port int) (unregister func()) {
 		"spec": map[string]any{
 			"group": k.group, "version": "v1", "groupPriorityMinimum": int64(100), "versionPriority": int64(100),
 			"insecureSkipTLSVerify": true,
-			"service":               map[string]any{"namespace": w.namespace, "name": service.Name, "port": int64(port)},
+			"service": map[string]any{
+				"namespace": w.namespace, "name": service.Name, "port": int64(port),
+			},
 		},
 	}}, metav1.CreateOptions{})
 	check(w.t, err)

@@ -15,8 +15,8 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// Some servers and proxies never send the bookmark that ends a streaming list. What changes meanwhile is no progress:
-// within 30 s it is listed another way, and nothing is called live before.
+// Some servers and proxies never send the bookmark that ends a streaming list. Changes that arrive meanwhile do not
+// count as progress. The program uses a plain list within 30 s, and its state is not live before.
 func TestListEndNeverComes(t *testing.T) {
 	t.Parallel()
 	w := open(t, setting{noListEnds: true})
@@ -41,7 +41,7 @@ func TestListEndNeverComes(t *testing.T) {
 	becomes(t, 5*time.Second, "live", rows...)
 	stop()
 	w.converges(10*time.Second, rows...)
-	// The next list does not wait for it again.
+	// The next list is not a streaming list.
 	streams := func(r link.Request) bool { return link.Lists("configmaps")(r) && r.Streams }
 	before := w.gate.Count(streams)
 	pass(2 * time.Second)
@@ -54,7 +54,7 @@ func TestListEndNeverComes(t *testing.T) {
 	sound(t, rows...)
 }
 
-// An API server that has too much to do says when to come again. That is done, and shown.
+// An overloaded API server responds with 429 and Retry-After. The program obeys it, and shows the reason.
 func TestTooManyRequests(t *testing.T) {
 	t.Parallel()
 	w := open(t, setting{})
@@ -62,7 +62,7 @@ func TestTooManyRequests(t *testing.T) {
 	w.gate.Refuse(ours)
 	rows := w.look(4, w.rows())
 	began := time.Now()
-	const long = 14 * time.Second // client-go tries ten times before it tells us.
+	const long = 14 * time.Second // client-go tries ten times before it returns the error.
 	pass(long)
 	notLive(t, began, time.Now(), rows...)
 	if now := rows[0].State(); now.State != "failed" || !strings.Contains(now.Reason, "Too many requests") {
@@ -88,7 +88,7 @@ func TestTooManyRequests(t *testing.T) {
 	sound(t, rows...)
 }
 
-// Whatever is looked at, nothing but get, list and watch is ever sent, but for the question what may be seen.
+// For every kind, the program sends only get, list and watch requests, and self-reviews of its permissions.
 func TestOnlyReadsAreSent(t *testing.T) {
 	w := open(t, setting{})
 	var known struct {
@@ -152,7 +152,7 @@ func fetch(t *testing.T, url string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = response.Body.Close() }() // Read.
+	defer func() { _ = response.Body.Close() }() // The body was read.
 	body, err := io.ReadAll(response.Body)
 	if err == nil && response.StatusCode != http.StatusOK {
 		err = fmt.Errorf("GET %s: %s %.300s", url, response.Status, body)

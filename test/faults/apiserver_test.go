@@ -9,8 +9,8 @@ import (
 	"glasshouse/test/faults/link"
 )
 
-// An API server that is killed and comes back has forgotten which versions there were: watches from before it are
-// answered with 410, and everything is listed anew. What changed is told, and nothing else.
+// An API server that was killed and restarted no longer knows old resourceVersions. It responds with 410 to watches
+// from them, and the program relists. Clients receive only the changes.
 func TestAPIServerKilledAndRestarted(t *testing.T) {
 	own := apiServer(t)
 	w := open(t, setting{server: own.Addr})
@@ -48,8 +48,8 @@ func TestAPIServerKilledAndRestarted(t *testing.T) {
 	}
 }
 
-// A version that etcd has forgotten cannot be watched from. With no watch cache before etcd it is etcd itself that
-// says so.
+// A watch cannot start from a revision that etcd has compacted. In this test the API server has no watch cache, so that
+// etcd itself reports this.
 func TestEtcdCompaction(t *testing.T) {
 	own := apiServer(t, "--watch-cache-sizes=configmaps#0")
 	w := open(t, setting{behindGate: own.Addr})
@@ -62,12 +62,12 @@ func TestEtcdCompaction(t *testing.T) {
 	w.converges(10*time.Second, rows...)
 	lists := w.gate.Count(link.Lists("configmaps"))
 	check(t, w.Apply(t.Context(), w.namespace, "cm-2", "2"))
-	w.converges(10*time.Second, rows...) // client-go lists anew after a watch on which nothing came.
+	w.converges(10*time.Second, rows...) // client-go relists after a watch without events, so this one needs an event.
 
 	w.up.Cut()
 	check(t, w.Touch(t.Context(), w.namespace, "kept", 20))
-	check(t, w.Apply(t.Context(), w.namespace, "kept", "2")) // It leaves what is odd,
-	check(t, w.Apply(t.Context(), w.namespace, "cm-2", "3")) // which this enters.
+	check(t, w.Apply(t.Context(), w.namespace, "kept", "2")) // No longer matches the selector odd=true.
+	check(t, w.Apply(t.Context(), w.namespace, "cm-2", "3")) // Starts to match it.
 	check(t, w.Delete(t.Context(), w.namespace, "cm-1"))
 	check(t, w.Compact(t.Context()))
 	becomes(t, grace+time.Second, "stale", all...)
@@ -76,7 +76,8 @@ func TestEtcdCompaction(t *testing.T) {
 	t.Logf("converged after %v", w.converges(60*time.Second, rows...))
 	if told := rows[0].Tally().Events - before.Events; told != 3 {
 		t.Errorf(
-			"%d events, of two that are others and one that is gone: what a watch told and a list tells again is the same",
+			"%d events, of two that are others and one that is gone: "+
+				"what a watch told and a list tells again is the same",
 			told,
 		)
 	}
@@ -92,8 +93,8 @@ func TestEtcdCompaction(t *testing.T) {
 	}
 }
 
-// While the API server is away, for a minute, nothing is called live, and when it is back it is found. TestAwayForLong of
-// internal/watch simulates hours.
+// While the API server cannot be reached, for a minute, no state is live. When it is available again, the program
+// reconnects. TestAwayForLong of internal/watch simulates hours.
 func TestAPIServerAway(t *testing.T) {
 	t.Parallel()
 	w := open(t, setting{})
@@ -111,13 +112,13 @@ func TestAPIServerAway(t *testing.T) {
 		t.Errorf("the state's reason is %q", reason)
 	}
 	check(t, w.up.Mend())
-	t.Logf("live after %v", becomes(t, 45*time.Second, "live", rows...)) // client-go tries every 30 s at the longest.
+	t.Logf("live after %v", becomes(t, 45*time.Second, "live", rows...)) // client-go retries at least every 30 s.
 	stop()
 	w.converges(10*time.Second, append(rows, late...)...)
 	sound(t, append(rows, late...)...)
 }
 
-// apiServer starts one more API server, which ends with the test.
+// apiServer starts an additional API server, which ends with the test.
 func apiServer(t *testing.T, flags ...string) *cluster.APIServer {
 	t.Helper()
 	c := must(cluster.Open())(t)

@@ -11,7 +11,8 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// Who comes back in time is told what was missed, and nothing else; who comes back later is told so, and begins anew.
+// A client that reconnects in time receives only the changes that it missed. A client that reconnects later receives a
+// reset and a new snapshot.
 func TestClientCutAndBack(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -20,7 +21,7 @@ func TestClientCutAndBack(t *testing.T) {
 		resets int
 	}{
 		{"inside the ring", 300, 10, 0},
-		{"outside the ring", 110, 1_000_000, 1}, // Which takes some 80 MB, and the ring holds 64 MiB.
+		{"outside the ring", 110, 1_000_000, 1}, // The changes take about 80 MB; the history is limited to 64 MiB.
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := open(t, setting{})
@@ -44,12 +45,13 @@ func TestClientCutAndBack(t *testing.T) {
 			for _, stop := range stops {
 				stop()
 			}
-			check(t, w.Apply(t.Context(), w.namespace, "new", "1")) // The first that is lost where the ring is too small.
+			// If the history is too small, this change is the first that it drops.
+			check(t, w.Apply(t.Context(), w.namespace, "new", "1"))
 			for range test.writes {
 				check(t, w.Apply(t.Context(), w.namespace, "it", noise(test.size)))
 			}
 			check(t, w.Delete(t.Context(), w.namespace, "gone"))
-			check(t, w.Apply(t.Context(), w.namespace, "cm-1", "2")) // It leaves what is odd.
+			check(t, w.Apply(t.Context(), w.namespace, "cm-1", "2")) // No longer matches odd=true.
 			for _, v := range all {
 				run(t, v.Run)
 			}
@@ -63,7 +65,7 @@ func TestClientCutAndBack(t *testing.T) {
 			}
 			for _, v := range all {
 				sum, resets, resumed := sound(t, v), test.resets, 1-test.resets
-				if v.Want().View == "window" { // It has no past: it is told anew.
+				if v.Want().View == "window" { // A window never resumes: it gets all its rows again.
 					resets, resumed = 0, 0
 				}
 				if sum.Resets != resets || sum.Resumed != resumed || sum.Snapshots != 2-resumed {
@@ -74,7 +76,7 @@ func TestClientCutAndBack(t *testing.T) {
 	}
 }
 
-// A thousand who look at one kind cost the API server one watch, also when all of them come back at once.
+// A thousand clients of one kind need only one watch at the API server, even if all of them reconnect at once.
 func TestThousandClientsReconnect(t *testing.T) {
 	w := open(t, setting{})
 	check(t, w.Apply(t.Context(), w.namespace, "kept", "1"))
@@ -102,20 +104,20 @@ func TestThousandClientsReconnect(t *testing.T) {
 	}
 }
 
-// noise is text that cannot be compressed.
+// noise returns random text, which cannot be compressed.
 func noise(size int) string {
 	random := make([]byte, size*3/4)
-	_, _ = rand.Read(random) // Never fails (crypto/rand).
+	_, _ = rand.Read(random) // It never fails (crypto/rand).
 	return base64.StdEncoding.EncodeToString(random)
 }
 
-// pattern is text as objects have it, of some size.
+// pattern returns text of the given size that is as compressible as typical objects.
 func pattern(size, seed int) string {
 	text := make([]byte, 0, size+100)
 	for i := 0; len(text) < size; i++ {
 		text = fmt.Appendf(
-			text, "  - name: setting-%d\n    value: %d\n    comment: as the others\n", i,
-			(i*7919+seed*104729)%1_000_003,
+			text, "  - name: setting-%d\n    value: %d\n    comment: as the others\n",
+			i, (i*7919+seed*104729)%1_000_003,
 		)
 	}
 	return string(text[:size])

@@ -10,7 +10,7 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// converges waits until every viewer holds what a quorum list gives, and reports how long that took.
+// converges waits until the state of every viewer equals a quorum list, and returns how long that took.
 func (w *scene) converges(within time.Duration, viewers ...*viewer.Viewer) time.Duration {
 	w.t.Helper()
 	return eventually(w.t, within, "what is held is what the API server lists", func() error {
@@ -18,9 +18,9 @@ func (w *scene) converges(within time.Duration, viewers ...*viewer.Viewer) time.
 	})
 }
 
-// compare compares what viewers of rows hold with quorum lists of what they look at.
+// compare compares the rows of the viewers with quorum lists for their subscriptions.
 func (w *scene) compare(viewers []*viewer.Viewer) error {
-	lists := make(map[string]map[string]viewer.Row) // One for all who look at the same, in whatever view.
+	lists := make(map[string]map[string]viewer.Row) // One for all viewers with the same query, in any view.
 	for i, v := range viewers {
 		of := v.Want()
 		key := fmt.Sprint(of.Resource, of.Namespaces, of.Labels, of.Fields)
@@ -38,7 +38,7 @@ func (w *scene) compare(viewers []*viewer.Viewer) error {
 	return nil
 }
 
-// objectConverges is converges for viewers of one object.
+// objectConverges is like converges, for viewers of one object.
 func (w *scene) objectConverges(within time.Duration, name string, viewers ...*viewer.Viewer) time.Duration {
 	w.t.Helper()
 	return eventually(w.t, within, "the object held is the API server's", func() error {
@@ -59,7 +59,8 @@ func (w *scene) compareObject(name string, viewers []*viewer.Viewer) error {
 	return nil
 }
 
-// led waits until the changes that every viewer was told of lead from what there was before to what there is.
+// led waits until the changes that every viewer has received lead from the rows in before to the present rows. The test
+// fails if viewers received different changes, or in a different order.
 func (w *scene) led(within time.Duration, before map[string]viewer.Row, viewers ...*viewer.Viewer) {
 	w.t.Helper()
 	eventually(w.t, within, "changes lead to what the API server lists", func() error {
@@ -86,7 +87,7 @@ func (w *scene) compareChanges(before map[string]viewer.Row, viewers []*viewer.V
 	return nil
 }
 
-// becomes waits until every viewer is shown a state.
+// becomes waits until every viewer has the given state, and returns how long that took.
 func becomes(t *testing.T, within time.Duration, state string, viewers ...*viewer.Viewer) time.Duration {
 	t.Helper()
 	return eventually(t, within, "the state is "+state, func() error {
@@ -99,7 +100,7 @@ func becomes(t *testing.T, within time.Duration, state string, viewers ...*viewe
 	})
 }
 
-// notLive fails where a viewer was shown live between two moments.
+// notLive fails the test if a viewer's state was live at any time between from and to.
 func notLive(t *testing.T, from, to time.Time, viewers ...*viewer.Viewer) {
 	t.Helper()
 	for i, v := range viewers {
@@ -111,7 +112,7 @@ func notLive(t *testing.T, from, to time.Time, viewers ...*viewer.Viewer) {
 	}
 }
 
-// sound fails where a viewer noted something that does not fit, and adds up what was told.
+// sound fails the test if a viewer recorded a fault. It returns the sum of the viewers' counts.
 func sound(t *testing.T, viewers ...*viewer.Viewer) (sum viewer.Tally) {
 	t.Helper()
 	for i, v := range viewers {

@@ -1,6 +1,6 @@
-// Package faults breaks what the dashboard stands on, on a real API server, and compares what its clients hold with
-// what that API server lists. It needs the demo cluster that .ci/on-demo brings up, and the dashboard that DASHBOARD
-// names.
+// Package faults breaks the dependencies of the dashboard: its connections, its API server and its permissions. Then it
+// compares the state of the dashboard's clients with lists from a real API server. It needs the demo cluster that
+// .ci/on-demo starts. The environment variable DASHBOARD contains the path of the dashboard.
 package faults
 
 import (
@@ -22,12 +22,12 @@ import (
 
 const (
 	configMaps = "core/v1/configmaps"
-	// grace is how long a watch may be away and be called live nevertheless: the program's own second, and as much for
-	// a busy machine.
+	// grace is how long a watch may be interrupted while its state is still live. It is one second in the program, and
+	// one more for a busy machine.
 	grace = 2 * time.Second
 )
 
-// scene is a dashboard between two links, on a namespace of its own:
+// scene is a dashboard between two links, with its own namespace:
 //
 //	viewers - down - dashboard - up - gate - API server
 type scene struct {
@@ -36,22 +36,22 @@ type scene struct {
 	t         *testing.T
 	namespace string
 	program   *program.Program
-	gate      *link.Gate // Nil where the upper link leads to another API server.
+	gate      *link.Gate // Nil if the upper link connects to another API server.
 	up, down  *link.Link
-	url       string // Of the dashboard, through the lower link.
+	url       string // The URL of the dashboard, through the lower link.
 }
 
-// setting is what a scene has that is not usual.
+// setting contains the options of a scene that differ from the defaults.
 type setting struct {
-	server     string // An API server without a gate before it.
-	behindGate string // Another API server behind the gate.
+	server     string // The address of an API server without a gate in front of it.
+	behindGate string // The address of another API server behind the gate.
 	noListEnds bool
 	kubeconfig string
 	args       []string
 	env        []string
 }
 
-// open starts a dashboard and ends it with the test, which fails if it does not end well.
+// open starts a dashboard and stops it when the test ends. The test fails if the dashboard does not stop cleanly.
 func open(t *testing.T, s setting) *scene {
 	t.Helper()
 	c := must(cluster.Open())(t)
@@ -86,9 +86,9 @@ func open(t *testing.T, s setting) *scene {
 		kubeconfig = c.Kubeconfig
 	}
 	w.program = must(program.Start(t.Context(), program.Options{
-		Path: path, Env: s.env, Args: append(
-			[]string{"--kubeconfig", kubeconfig, "--server", "https://" + w.up.Addr()}, s.args...,
-		),
+		Path: path,
+		Env:  s.env,
+		Args: append([]string{"--kubeconfig", kubeconfig, "--server", "https://" + w.up.Addr()}, s.args...),
 	}))(t)
 	t.Cleanup(func() {
 		if err := w.program.Stop(20 * time.Second); err != nil {
@@ -121,7 +121,7 @@ func (w *scene) newGate(s setting) *link.Gate {
 	return gate
 }
 
-// look lets as many viewers look at each of what is wanted until the test ends.
+// look starts count viewers for each subscription. They run until the test ends.
 func (w *scene) look(count int, wants ...viewer.Want) (viewers []*viewer.Viewer) {
 	w.t.Helper()
 	for _, want := range wants {
@@ -134,7 +134,7 @@ func (w *scene) look(count int, wants ...viewer.Want) (viewers []*viewer.Viewer)
 	return viewers
 }
 
-// run runs until the test ends.
+// run calls f in a goroutine. The context of f ends when stop is called, and at the latest when the test ends.
 func run(t *testing.T, f func(context.Context)) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -150,8 +150,9 @@ func run(t *testing.T, f func(context.Context)) (stop func()) {
 
 func (w *scene) rows() viewer.Want { return viewer.Rows(configMaps, w.namespace) }
 
-// views are the rows in each view that has rows, all of them and those of a selector that ConfigMaps leave and enter, and
-// last those of two namespaces at once. The first is rows. One window is narrower than what there is, the other has all.
+// views returns subscriptions to each view that has rows. There is one for all rows, and one with a selector that
+// ConfigMaps start and stop matching. One window shows a part of the rows, the other shows all. The first subscription
+// is rows; the last is for two namespaces.
 func (w *scene) views() (views []viewer.Want) {
 	for _, labels := range []string{"", "odd=true"} {
 		want := w.rows()
@@ -168,7 +169,7 @@ func (w *scene) views() (views []viewer.Want) {
 	return append(views, viewer.Rows(configMaps, w.namespace, "kube-system"))
 }
 
-// fields are the rows of another list and watch, that of a field selector.
+// fields returns a subscription with a field selector, which needs a list and watch of its own.
 func (w *scene) fields() viewer.Want {
 	want := w.rows()
 	want.Fields = "metadata.name!=kept"
@@ -196,7 +197,7 @@ func (w *scene) churn(rate int) (stop func()) {
 	return stop
 }
 
-// eventually tries until check is content, and reports how long that took.
+// eventually calls check until it returns no error, and returns how long that took.
 func eventually(t *testing.T, within time.Duration, what string, check func() error) time.Duration {
 	t.Helper()
 	took, err := try(within, check)
@@ -220,10 +221,10 @@ func try(within time.Duration, check func() error) (took time.Duration, err erro
 	}
 }
 
-// pass lets time pass: what is waited for is that nothing happens, or that a fault lasts.
+// pass waits on purpose: for the duration of a fault, or to check that nothing happens.
 func pass(long time.Duration) { <-time.After(long) }
 
-// must ends the test where there is an error.
+// must ends the test if there is an error.
 func must[T any](value T, err error) func(*testing.T) T {
 	return func(t *testing.T) T {
 		t.Helper()

@@ -20,8 +20,8 @@ import (
 	"github.com/coder/websocket"
 )
 
-// A thousand hostile connections of one address cost who looks from another no
-// more than twice the time, at the 99th percentile of a write to its frame.
+// With a thousand hostile connections from one address, the latency of a viewer at another address at most doubles. The
+// latency is measured from a write to its WebSocket message, at the 99th percentile.
 func TestHostileCrowd(t *testing.T) {
 	if address, namespace, asked := strings.Cut(os.Getenv(victim), " "); asked {
 		attackAll(t.Context(), address, namespace)
@@ -31,16 +31,19 @@ func TestHostileCrowd(t *testing.T) {
 	w := open(t, setting{})
 	check(t, w.Apply(t.Context(), w.namespace, "it", "begin"))
 	becomes(t, 20*time.Second, "live", w.look(1, w.rows())...)
-	delays(t, w, 50) // Whatever is made once is made.
+	delays(t, w, 50) // This completes one-time work before the measurement.
 	before := delays(t, w, writes)
 
-	crowd := exec.CommandContext(t.Context(), "nice", "-n", "19", os.Args[0], "-test.run=^TestHostileCrowd$", "-test.v") //nolint:gosec // Itself; it must not take the processor from who is measured.
+	// The attackers run as this test binary in another process, with low priority, so that they do not take processor
+	// time from the measured viewer.
+	crowd := exec.CommandContext(t.Context(), //nolint:gosec // It runs this test binary.
+		"nice", "-n", "19", os.Args[0], "-test.run=^TestHostileCrowd$", "-test.v")
 	crowd.Env = append(os.Environ(), victim+"="+strings.TrimPrefix(w.program.URL, "http://")+" "+w.namespace)
 	said := must(crowd.StdoutPipe())(t)
 	check(t, crowd.Start())
 	t.Cleanup(func() {
-		_ = crowd.Process.Kill() // It has no end of its own.
-		_ = crowd.Wait()         // Which it tells.
+		_ = crowd.Process.Kill() // It does not end by itself.
+		_ = crowd.Wait()         // It reports that it was killed.
 	})
 	var open atomic.Int64
 	go func() {
@@ -56,7 +59,8 @@ func TestHostileCrowd(t *testing.T) {
 	during := delays(t, w, writes)
 	last := open.Load()
 	t.Logf("without: %v; with %d and %d of %d connections open: %v, and %v of processor in %v; at most %d MB",
-		before, first, last, hostile, during, must(w.program.CPU())(t)-cpu, time.Since(began).Round(time.Millisecond), must(w.program.PeakRSS())(t)>>20)
+		before, first, last, hostile, during, must(w.program.CPU())(t)-cpu,
+		time.Since(began).Round(time.Millisecond), must(w.program.PeakRSS())(t)>>20)
 	if first < hostile/2 {
 		t.Errorf("%d of %d hostile connections are open: this measures nothing", first, hostile)
 	}
@@ -65,12 +69,12 @@ func TestHostileCrowd(t *testing.T) {
 	}
 }
 
-// victim names, for the process that is hostile, whom it attacks.
+// victim is the environment variable with the address and namespace that the hostile process attacks.
 const victim = "GLASSHOUSE_VICTIM"
 
 const hostile = 1000
 
-// attackAll keeps so many hostile connections up, and says how many there are, until the process is ended.
+// attackAll keeps the hostile connections open until the process is killed, and prints how many are open.
 func attackAll(ctx context.Context, address, namespace string) {
 	ways := []func(*attack) error{slowly, silently, hugely, flooding, headed, deafly}
 	var running atomic.Int64
@@ -79,7 +83,7 @@ func attackAll(ctx context.Context, address, namespace string) {
 		attackers.Go(func() {
 			for ctx.Err() == nil {
 				a := &attack{ctx: ctx, address: address, namespace: namespace, running: &running}
-				_ = a.run(ways[i%len(ways)]) // The server ends it, or the process does.
+				_ = a.run(ways[i%len(ways)]) // An error means that the server or ctx has ended the connection.
 				_ = a.rest(time.Second)      // As above.
 			}
 		})
@@ -99,26 +103,20 @@ func (s spread) String() string {
 		s.write.Round(time.Microsecond), s.told.Round(time.Microsecond))
 }
 
-// delays writes an object again and again, and measures how long each write takes until its frame is there.
+// delays writes an object repeatedly, and measures the time from each write to its WebSocket message.
 func delays(t *testing.T, w *scene, writes int) spread {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	conn, _, err := websocket.Dial(ctx, strings.Replace(w.program.URL, "http://", "ws://", 1)+"/api/v1/live", //nolint:bodyclose // It is the connection's.
-		&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}})
-	check(t, err)
-	defer func() { _ = conn.CloseNow() }() // It has been read enough.
-	conn.SetReadLimit(64 << 20)
-	check(
-		t,
-		conn.Write(
-			ctx, websocket.MessageText,
-			fmt.Appendf(
-				nil, `{"op":"subscribe","id":1,"resource":%q,"ns":[%q],"name":"it","view":"object"}`, configMaps,
-				w.namespace,
-			),
-		),
+	conn, _, err := websocket.Dial( //nolint:bodyclose // The connection owns the body.
+		ctx, strings.Replace(w.program.URL, "http://", "ws://", 1)+"/api/v1/live",
+		&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}},
 	)
+	check(t, err)
+	defer func() { _ = conn.CloseNow() }() // All messages of interest were read.
+	conn.SetReadLimit(64 << 20)
+	check(t, conn.Write(ctx, websocket.MessageText, fmt.Appendf(nil,
+		`{"op":"subscribe","id":1,"resource":%q,"ns":[%q],"name":"it","view":"object"}`, configMaps, w.namespace)))
 	until := func(text string) {
 		for {
 			_, frame, err := conn.Read(ctx)
@@ -150,7 +148,7 @@ func delays(t *testing.T, w *scene, writes int) spread {
 
 // attack is one hostile connection.
 type attack struct {
-	ctx                context.Context //nolint:containedctx // It is as long as the attack.
+	ctx                context.Context //nolint:containedctx // The context lives as long as the attack.
 	address, namespace string
 	running            *atomic.Int64
 	conn               net.Conn
@@ -176,7 +174,7 @@ func (a *attack) write(text string) error {
 	return err
 }
 
-// rest waits, unless the test ends.
+// rest waits, and returns early with an error if the context ends.
 func (a *attack) rest(long time.Duration) error {
 	select {
 	case <-a.ctx.Done():
@@ -186,7 +184,7 @@ func (a *attack) rest(long time.Duration) error {
 	}
 }
 
-// slowly sends a header that never ends.
+// slowly sends a header that never ends, one byte a second.
 func slowly(a *attack) error {
 	err := a.write("GET /r/core/v1/pods HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
 	for err == nil {
@@ -197,25 +195,27 @@ func slowly(a *attack) error {
 	return err
 }
 
-// silently connects, and says nothing, ever.
+// silently connects and never sends anything.
 func silently(a *attack) error { return a.rest(time.Hour) }
 
-// upgrade asks for a socket, whose frames it sends itself.
+// upgrade opens a WebSocket without a library, so that the attack can send its own frames.
 func (a *attack) upgrade() error {
-	if err := a.write("GET /api/v1/live HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n" +
-		"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: glasshouse.v1+json\r\n\r\n"); err != nil {
+	if err := a.write("GET /api/v1/live HTTP/1.1\r\nHost: localhost\r\n" +
+		"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n" +
+		"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n" +
+		"Sec-WebSocket-Protocol: glasshouse.v1+json\r\n\r\n"); err != nil {
 		return err
 	}
-	_, err := a.conn.Read(make([]byte, 16)) // That there is an answer.
+	_, err := a.conn.Read(make([]byte, 16)) // Wait for the response.
 	return err
 }
 
-// hugely sends frames of a megabyte, one after the other.
+// hugely sends frames of 1 MB, one after the other.
 func hugely(a *attack) error {
 	if err := a.upgrade(); err != nil {
 		return err
 	}
-	go func() { _, _ = io.Copy(io.Discard, a.conn) }() // It ends with the connection.
+	go func() { _, _ = io.Copy(io.Discard, a.conn) }() // It ends when the connection closes.
 	frame := string([]byte{
 		0x81, 0x80 | 127, 0, 0, 0, 0, 0, 0x0f, 0xff, 0xf0, 0, 0, 0, 0,
 	}) + strings.Repeat("a", 0x0ffff0)
@@ -226,29 +226,32 @@ func hugely(a *attack) error {
 	}
 }
 
-// flooding subscribes and unsubscribes without an end.
+// flooding subscribes and unsubscribes in an endless loop.
 func flooding(a *attack) error {
 	if err := a.upgrade(); err != nil {
 		return err
 	}
-	go func() { _, _ = io.Copy(io.Discard, a.conn) }() // It ends with the connection.
+	go func() { _, _ = io.Copy(io.Discard, a.conn) }() // It ends when the connection closes.
 	for {
 		text := fmt.Sprintf(
 			`[{"op":"subscribe","id":1,"resource":%q,"ns":[%q]},{"op":"unsubscribe","id":1}]`, configMaps, a.namespace,
 		)
-		frame := append([]byte{0x81, 0x80 | 126, byte(len(text) >> 8), byte(len(text)), 0, 0, 0, 0}, text...) //nolint:gosec // It is short.
+		frame := append(
+			[]byte{0x81, 0x80 | 126, byte(len(text) >> 8), byte(len(text)), 0, 0, 0, 0}, //nolint:gosec // It is short.
+			text...,
+		)
 		if err := a.write(string(frame)); err != nil {
 			return err
 		}
-		if err := a.rest(10 * time.Millisecond); err != nil { // Ten times what is taken.
+		if err := a.rest(10 * time.Millisecond); err != nil { // Much faster than 20 messages a second.
 			return err
 		}
 	}
 }
 
-// headed sends requests with as many headers as fit, one after the other.
+// headed sends requests with as many headers as the server accepts, one after the other.
 func headed(a *attack) error {
-	go func() { _, _ = io.Copy(io.Discard, a.conn) }() // It ends with the connection.
+	go func() { _, _ = io.Copy(io.Discard, a.conn) }() // It ends when the connection closes.
 	request := "GET /healthz HTTP/1.1\r\nHost: localhost\r\n" + strings.Repeat("X-Many: a\r\n", 5000) + "\r\n"
 	for {
 		if err := a.write(request); err != nil {
@@ -257,7 +260,7 @@ func headed(a *attack) error {
 	}
 }
 
-// deafly looks at what changes, and never reads it.
+// deafly subscribes to an object that changes, and never reads from the connection.
 func deafly(a *attack) error {
 	if err := a.upgrade(); err != nil {
 		return err
@@ -265,7 +268,10 @@ func deafly(a *attack) error {
 	text := fmt.Sprintf(
 		`{"op":"subscribe","id":1,"resource":%q,"ns":[%q],"name":"it","view":"object"}`, configMaps, a.namespace,
 	)
-	frame := append([]byte{0x81, 0x80 | 126, byte(len(text) >> 8), byte(len(text)), 0, 0, 0, 0}, text...) //nolint:gosec // It is short.
+	frame := append(
+		[]byte{0x81, 0x80 | 126, byte(len(text) >> 8), byte(len(text)), 0, 0, 0, 0}, //nolint:gosec // It is short.
+		text...,
+	)
 	if err := a.write(string(frame)); err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// kind is a kind that a test defines.
+// kind is a custom kind that a test defines.
 type kind struct{ group, plural, name string }
 
 func newKind() kind {
@@ -32,7 +32,7 @@ func definitions() schema.GroupVersionResource {
 	}
 }
 
-// define installs the kind, and returns when it is served.
+// define creates the CustomResourceDefinition, and returns when the kind is served.
 func (w *scene) define(k kind) {
 	w.t.Helper()
 	definition := &unstructured.Unstructured{Object: map[string]any{
@@ -56,7 +56,7 @@ func (w *scene) define(k kind) {
 	})
 }
 
-// undefine removes the kind, and returns when it is gone.
+// undefine deletes the CustomResourceDefinition, and returns when it no longer exists.
 func (w *scene) undefine(k kind) {
 	w.t.Helper()
 	ctx := context.WithoutCancel(w.t.Context())
@@ -81,7 +81,7 @@ func (w *scene) make(k kind, names ...string) {
 		object := &unstructured.Unstructured{Object: map[string]any{
 			"apiVersion": k.group + "/v1", "kind": k.name, "metadata": map[string]any{"name": name},
 		}}
-		eventually(w.t, 10*time.Second, "an object is created", func() error { // Its endpoint may not be there yet.
+		eventually(w.t, 10*time.Second, "an object is created", func() error { // The endpoint may not exist yet.
 			_, err := w.Dynamic.Resource(resource).Namespace(w.namespace).Create(
 				w.t.Context(), object, metav1.CreateOptions{},
 			)
@@ -90,10 +90,11 @@ func (w *scene) make(k kind, names ...string) {
 	}
 }
 
-// inTime is how soon a kind that comes or goes is promised to be told.
+// inTime is the time within which clients must receive a new or removed kind.
 const inTime = 2 * time.Second
 
-// becomesOffered waits until the picker has the kind, or has it no more, and fails where that takes longer than promised.
+// becomesOffered waits until the picker offers the kind, or no longer offers it. The test fails if that takes longer
+// than inTime.
 func becomesOffered(t *testing.T, picker *viewer.Viewer, k kind, want bool) {
 	t.Helper()
 	took := eventually(t, 30*time.Second, "the picker changes", func() error {
@@ -108,11 +109,12 @@ func becomesOffered(t *testing.T, picker *viewer.Viewer, k kind, want bool) {
 	}
 }
 
-// A kind that is deleted under its viewers goes, with its rows; one that returns is another, and its viewers see it.
+// If a kind is deleted while clients watch it, the kind and its rows disappear. A kind that is created again is a new
+// one, and the clients receive its rows.
 func TestDefinitionDeletedAndRecreated(t *testing.T) {
 	for _, test := range []struct {
 		name string
-		down bool // The upper link, while the kind is deleted: no row is told to be deleted.
+		down bool // Cut the upper link while the kind is deleted, so that no delete event arrives.
 	}{
 		{"watched", false},
 		{"while disconnected", true},
@@ -123,13 +125,13 @@ func TestDefinitionDeletedAndRecreated(t *testing.T) {
 			k := newKind()
 			eventually(t, 10*time.Second, "the program is ready", func() error { return ready(t, w.url) })
 			picker := w.look(1, viewer.Kinds())[0]
-			pass(time.Second) // What defines kinds is watched by now.
+			pass(time.Second) // After this time the program watches definitions.
 			w.define(k)
 			t.Cleanup(func() { w.undefine(k) })
 			becomesOffered(t, picker, k, true)
 			w.make(k, "a", "b", "c")
 			rows := w.look(3, viewer.Rows(k.ref(), w.namespace))
-			away := viewer.New(w.url, viewer.Rows(k.ref(), w.namespace)) // Comes back with a cursor of the old kind.
+			away := viewer.New(w.url, viewer.Rows(k.ref(), w.namespace)) // It resumes with a cursor of the old kind.
 			stop := run(t, away.Run)
 			all := append([]*viewer.Viewer{away}, rows...)
 			becomes(t, 20*time.Second, "live", all...)
@@ -161,7 +163,7 @@ func TestDefinitionDeletedAndRecreated(t *testing.T) {
 	}
 }
 
-// holdNone tells who has rows.
+// holdNone returns an error if a viewer has rows.
 func holdNone(viewers ...*viewer.Viewer) error {
 	for i, v := range viewers {
 		if n := v.Len(); n > 0 {

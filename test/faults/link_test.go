@@ -8,7 +8,7 @@ import (
 	"glasshouse/test/faults/link"
 )
 
-// A watch that is cut is gone on with, from where it was: nothing is listed again.
+// After an interruption a watch resumes from the last resourceVersion, without a relist.
 func TestWatchCutEverySecond(t *testing.T) {
 	w := open(t, setting{})
 	check(t, w.Apply(t.Context(), w.namespace, "kept", "1"))
@@ -42,10 +42,10 @@ func TestWatchCutEverySecond(t *testing.T) {
 	}
 }
 
-// A link on which nothing comes, and which nobody closes, is noticed by HTTP/2's pings.
+// HTTP/2 pings detect a half-open connection, on which no data arrives and which neither side closes.
 func TestHalfOpenLink(t *testing.T) {
 	t.Parallel()
-	const ping = 10*time.Second + 10*time.Second // As docs/reference.md has it.
+	const ping = 10*time.Second + 10*time.Second // From docs/reference.md.
 	w := open(t, setting{})
 	rows := w.look(4, w.rows())
 	stop := w.churn(10)
@@ -66,10 +66,10 @@ func TestHalfOpenLink(t *testing.T) {
 	sound(t, rows...)
 }
 
-// The same towards clients: those are let go, and come back to where they were.
+// The program closes half-open connections to clients. The clients resume from their cursors.
 func TestHalfOpenLinkToClients(t *testing.T) {
 	t.Parallel()
-	const pinged = 25*time.Second + 30*time.Second // As docs/reference.md has it.
+	const pinged = 25*time.Second + 30*time.Second // From docs/reference.md.
 	w := open(t, setting{})
 	check(t, w.Apply(t.Context(), w.namespace, "kept", "1"))
 	before := must(w.program.Sockets(t.Context()))(t)

@@ -9,16 +9,16 @@ import (
 	"glasshouse/test/faults/program"
 )
 
-// sample is the program's memory at a time.
+// sample is the program's memory use at one time.
 type sample struct {
 	at    time.Time
 	bytes int
-	held  int // Of these, by objects and changes, as the program counts them.
+	held  int // The part of bytes for objects and changes, as the program estimates it.
 }
 
 type samples []sample
 
-// watchMemory takes a sample every second until the test ends.
+// watchMemory takes a sample every second until the test ends. soFar returns the samples taken so far.
 func watchMemory(t *testing.T, p *program.Program) (soFar func() samples) {
 	t.Helper()
 	var mu sync.Mutex
@@ -48,7 +48,7 @@ func watchMemory(t *testing.T, p *program.Program) (soFar func() samples) {
 	}
 }
 
-// beside is the memory without what is held: the past grows to its bound, and is no leak.
+// beside returns the memory without objects and changes. The history grows up to its limit, which is not a leak.
 func (s samples) beside() samples {
 	beside := make(samples, len(s))
 	for i, taken := range s {
@@ -57,7 +57,7 @@ func (s samples) beside() samples {
 	return beside
 }
 
-// slope is how much the memory grows in an hour, in MB, by least squares over the samples after a time.
+// slope returns the growth of the memory in MB per hour, by least squares over the samples after a time.
 func (s samples) slope(after time.Time) float64 {
 	var n, sumX, sumY, sumXX, sumXY float64
 	for _, taken := range s {

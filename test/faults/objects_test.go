@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// What is deleted, or replaced under its name, while a link is down is told as just that: a delete, or a delete and an
-// add. The viewers see to the identities.
+// If an object is deleted or replaced while a link is down, clients receive exactly this: a delete, or a delete and an
+// add. The viewers check the UIDs.
 func TestChangedWhileDisconnected(t *testing.T) {
 	for _, leg := range []struct {
 		name      string

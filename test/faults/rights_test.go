@@ -18,8 +18,8 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// A right that comes shows within a minute, and one that goes takes the rows with it, also while the watch would go on
-// for minutes.
+// A granted permission takes effect within a minute. A revoked permission removes the rows, even if the watch could
+// continue for minutes.
 func TestRightGrantedAndRemoved(t *testing.T) {
 	t.Parallel()
 	c := must(cluster.Open())(t)
@@ -50,7 +50,7 @@ func TestRightGrantedAndRemoved(t *testing.T) {
 	sound(t, rows...)
 }
 
-// The same of a right to all namespaces.
+// The same for a permission in all namespaces.
 func TestRightToAllGrantedAndRemoved(t *testing.T) {
 	t.Parallel()
 	deployments := viewer.Rows("apps/v1/deployments")
@@ -71,8 +71,8 @@ func TestRightToAllGrantedAndRemoved(t *testing.T) {
 	sound(t, rows...)
 }
 
-// In each of 200 namespaces, one by one, a right that goes takes its rows along within 15 s, whatever is looked at, and
-// one that comes shows within a minute; that takes 20 questions a second.
+// With permissions in 200 separate namespaces, a revoked permission removes its rows within 15 s, for every kind. A
+// granted one takes effect within a minute. The program needs 20 access reviews a second for this.
 func TestRightsInManyNamespaces(t *testing.T) {
 	t.Parallel()
 	user := fmt.Sprint("fault-", time.Now().UnixNano())
@@ -95,9 +95,9 @@ func TestRightsInManyNamespaces(t *testing.T) {
 		)
 		check(t, err)
 		t.Cleanup(func() {
-			check(
-				t, w.Core.CoreV1().Namespaces().Delete(context.WithoutCancel(t.Context()), ns, metav1.DeleteOptions{}),
-			)
+			check(t, w.Core.CoreV1().Namespaces().Delete(
+				context.WithoutCancel(t.Context()), ns, metav1.DeleteOptions{},
+			))
 		})
 		check(t, bindings(t.Context(), n))
 	}
@@ -105,7 +105,7 @@ func TestRightsInManyNamespaces(t *testing.T) {
 	for _, kind := range []string{configMaps, "core/v1/serviceaccounts", "core/v1/resourcequotas"} {
 		looks = append(looks, w.look(1, viewer.Rows(kind, names...))...)
 	}
-	shown := looks[:2] // Each namespace has a root CA and an account; of the third there is none.
+	shown := looks[:2] // Each namespace has a root CA and a service account, but no ResourceQuota.
 	all := func() (err error) {
 		for _, v := range shown {
 			if held := len(v.RowsHeld()); held != len(names) {
@@ -119,7 +119,7 @@ func TestRightsInManyNamespaces(t *testing.T) {
 	reviews := func(r link.Request) bool {
 		return strings.HasPrefix(r.Path, "/apis/authorization.k8s.io/v1/selfsubject")
 	}
-	pass(10 * time.Second) // From the second time on rules tell.
+	pass(10 * time.Second) // From the second review on, the program uses rules reviews.
 	before := w.gate.Count(reviews)
 	pass(20 * time.Second)
 	if asked := w.gate.Count(reviews) - before; asked > 20*25 {

@@ -14,26 +14,28 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// spare is what asking for the goroutines, and a watch that is just being opened anew, may add to them.
+// spare is the number of goroutines and sockets that the measurement itself, and a watch that is being reopened, may
+// add.
 const spare = 3
 
-// Subscriptions that are ended while they begin, and connections that are cut in the midst of it, leave nothing behind,
-// and who looked all the time, or comes meanwhile or then, holds what a quorum list gives.
+// Subscriptions that end while they start, and connections that are cut meanwhile, leak nothing. Viewers that were
+// connected before, during or after this have the rows of a quorum list.
 func TestSubscribeRaces(t *testing.T) {
 	w := open(t, setting{})
 	check(t, w.Apply(t.Context(), w.namespace, "it", "1"))
 	watching := w.look(1, w.rows())
 	becomes(t, 20*time.Second, "live", watching...)
 	stop := w.churn(100)
-	race(t, w, 1) // Whatever is made once is made.
+	race(t, w, 1) // This completes one-time work before the measurement.
 	pass(500 * time.Millisecond)
 	sockets, goroutines := must(w.program.Sockets(t.Context()))(t), must(w.program.Goroutines(t.Context()))(t)
 	var racing sync.WaitGroup
 	for i := range 20 {
-		racing.Go(func() { race(t, w, i) }) // 50 each.
+		racing.Go(func() { race(t, w, i) }) // 50 subscriptions each.
 	}
 	racing.Wait()
-	took, err := try(5*time.Second, func() error { // Before a heartbeat that cannot be sent would end what was left.
+	// The limit is shorter than the time after which a failed heartbeat would end leaked subscriptions.
+	took, err := try(5*time.Second, func() error {
 		files, now := must(w.program.Sockets(t.Context()))(t), must(w.program.Goroutines(t.Context()))(t)
 		if files > sockets+spare || now > goroutines+spare {
 			return fmt.Errorf("%d sockets and %d goroutines, %d and %d before", files, now, sockets, goroutines)
@@ -56,17 +58,20 @@ func TestSubscribeRaces(t *testing.T) {
 	sound(t, watching...)
 }
 
-// race subscribes and unsubscribes 50 times on one connection, without waiting for anything, and cuts it at last.
+// race subscribes and unsubscribes 50 times on one connection without waiting for responses. Then it cuts the
+// connection.
 func race(t *testing.T, w *scene, seed int) {
 	t.Helper()
-	random := rand.New(rand.NewPCG(uint64(seed), 1))                                                          //nolint:gosec // A test that can be replayed.
-	conn, _, err := websocket.Dial(t.Context(), strings.Replace(w.url, "http://", "ws://", 1)+"/api/v1/live", //nolint:bodyclose // It is the connection's.
-		&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}})
+	random := rand.New(rand.NewPCG(uint64(seed), 1)) //nolint:gosec // A fixed seed makes the test reproducible.
+	conn, _, err := websocket.Dial(                  //nolint:bodyclose // The connection owns the body.
+		t.Context(), strings.Replace(w.url, "http://", "ws://", 1)+"/api/v1/live",
+		&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}},
+	)
 	if err != nil {
 		t.Error(err)
 		return
 	}
-	defer func() { _ = conn.CloseNow() }() // In the midst of it.
+	defer func() { _ = conn.CloseNow() }() // While subscriptions are starting.
 	conn.SetReadLimit(64 << 20)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
@@ -95,13 +100,13 @@ func race(t *testing.T, w *scene, seed int) {
 		if random.IntN(3) == 0 {
 			pass(time.Duration(random.IntN(3)) * time.Millisecond)
 		}
-		if random.IntN(5) > 0 { // The others are there when the connection is cut.
+		if random.IntN(5) > 0 { // The other subscriptions exist when the connection is cut.
 			send(fmt.Sprintf(`{"op":"unsubscribe","id":%d}`, id))
 		}
 	}
 }
 
-// A program that is told to stop tells all who look, each when to come again, and is gone within ten seconds.
+// On SIGTERM the program sends each client a close frame with a time to reconnect, and ends within ten seconds.
 func TestStopWithThousandClients(t *testing.T) {
 	w := open(t, setting{})
 	check(t, w.Apply(t.Context(), w.namespace, "it", "1"))
@@ -115,8 +120,8 @@ func TestStopWithThousandClients(t *testing.T) {
 	t.Cleanup(func() { cancel(); looking.Wait() })
 	becomes(t, 30*time.Second, "live", viewers...)
 	stop := w.churn(20)
-	pass(time.Second) // Messages are on their way when it stops.
-	for range 20 {    // Some do not read.
+	pass(time.Second) // The program stops while it is sending messages.
+	for range 20 {    // These clients do not read.
 		deaf(t, w, fmt.Sprintf(`{"op":"subscribe","id":1,"resource":%q,"ns":[%q]}`, configMaps, w.namespace))
 	}
 	began := time.Now()

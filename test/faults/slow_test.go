@@ -19,7 +19,7 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// Who never reads is let go, and holds up nobody.
+// The program closes connections of clients that never read. They do not delay other clients.
 func TestReaderThatNeverReads(t *testing.T) {
 	w := open(t, setting{})
 	check(t, w.Apply(t.Context(), w.namespace, "it", "1"))
@@ -29,13 +29,9 @@ func TestReaderThatNeverReads(t *testing.T) {
 	sockets := must(w.program.Sockets(t.Context()))(t)
 	const readers = 20
 	for range readers {
-		deaf(
-			t, w,
-			fmt.Sprintf(
-				`{"op":"subscribe","id":1,"resource":%q,"ns":[%q],"name":"it","view":"object"}`, configMaps,
-				w.namespace,
-			),
-		)
+		deaf(t, w, fmt.Sprintf(
+			`{"op":"subscribe","id":1,"resource":%q,"ns":[%q],"name":"it","view":"object"}`, configMaps, w.namespace,
+		))
 	}
 	eventually(t, 5*time.Second, "they are there", func() error {
 		if n := must(w.program.Sockets(t.Context()))(t); n < sockets+readers {
@@ -56,7 +52,7 @@ func TestReaderThatNeverReads(t *testing.T) {
 		}
 		return nil
 	})
-	const promised = 20 * time.Second // 10 s after what could not be written. Pings would need 55.
+	const promised = 20 * time.Second // 10 s after a message could not be written. Pings would need 55 s.
 	if long := time.Since(began); long > promised {
 		t.Errorf("they were let go after %v, want %v at most", long, promised)
 	}
@@ -68,18 +64,21 @@ func TestReaderThatNeverReads(t *testing.T) {
 // deaf opens a connection that subscribes and never reads.
 func deaf(t *testing.T, w *scene, frame string) {
 	t.Helper()
-	conn, _, err := websocket.Dial(t.Context(), strings.Replace(w.program.URL, "http://", "ws://", 1)+"/api/v1/live", //nolint:bodyclose // It is the connection's.
-		&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}})
+	conn, _, err := websocket.Dial( //nolint:bodyclose // The connection owns the body.
+		t.Context(), strings.Replace(w.program.URL, "http://", "ws://", 1)+"/api/v1/live",
+		&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}},
+	)
 	check(t, err)
-	t.Cleanup(func() { _ = conn.CloseNow() }) // It was closed.
+	t.Cleanup(func() { _ = conn.CloseNow() }) // The server may have closed it.
 	check(t, conn.Write(t.Context(), websocket.MessageText, []byte(frame)))
 }
 
-// Readers that stall while everything changes hold nothing up, cost nothing, and end with what there is.
+// Clients that stop reading while everything changes delay nothing and use little memory. When they resume, they
+// receive the present state.
 func TestAllReadersStall(t *testing.T) {
 	const changes, writers = 50_000, 25
 	w := open(t, setting{})
-	w.url = w.program.URL // A link would keep much of what is not read.
+	w.url = w.program.URL // A link would buffer much of the unread data.
 	for i := range writers {
 		check(t, w.Apply(t.Context(), w.namespace, fmt.Sprint("cm-", i), "0"))
 	}
@@ -96,7 +95,8 @@ func TestAllReadersStall(t *testing.T) {
 	check(t, w.flood(t.Context(), writers, changes/writers))
 	t.Logf("%d updates in %v; %d MB before, at most %d MB since the start", changes, time.Since(began),
 		before>>20, must(w.program.PeakRSS())(t)>>20)
-	if peak := must(w.program.PeakRSS())(t); peak-before > 160<<20 { // A ring of 64 MiB, and what is garbage at the time.
+	// The limit allows for a history of 64 MiB, and for garbage.
+	if peak := must(w.program.PeakRSS())(t); peak-before > 160<<20 {
 		t.Errorf("%d MB before, %d MB at most", before>>20, peak>>20)
 	}
 	for _, f := range goOn {
@@ -104,7 +104,7 @@ func TestAllReadersStall(t *testing.T) {
 	}
 	t.Logf("converged after %v", w.converges(30*time.Second, rows...))
 	w.objectConverges(10*time.Second, "cm-1", objects...)
-	if sum := sound(t, rows...); sum.Events > len(rows)*changes/8 { // What the viewers' kernels took.
+	if sum := sound(t, rows...); sum.Events > len(rows)*changes/8 { // Socket buffers keep some unfolded changes.
 		t.Errorf("%d changes were told, want most folded", sum.Events)
 	}
 	if sum := sound(t, objects...); sum.Patches == 0 {
@@ -112,7 +112,7 @@ func TestAllReadersStall(t *testing.T) {
 	}
 }
 
-// flood has each writer update its ConfigMap so many times.
+// flood updates one ConfigMap per writer, the given number of times.
 func (w *scene) flood(ctx context.Context, writers, times int) error {
 	config := rest.CopyConfig(w.Config)
 	config.ContentType = "application/vnd.kubernetes.protobuf"
@@ -138,7 +138,7 @@ func (w *scene) flood(ctx context.Context, writers, times int) error {
 	return err
 }
 
-// clear deletes the namespace's ConfigMaps.
+// clear deletes all ConfigMaps of the namespace.
 func (w *scene) clear() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.t.Context()), 30*time.Second)
 	defer cancel()
@@ -149,11 +149,11 @@ func (w *scene) clear() {
 	}
 }
 
-// Objects of a megabyte each are listed, watched and told as any others.
+// Objects of 1 MB each are listed, watched and sent like any others.
 func TestLargeObjects(t *testing.T) {
 	const count, size = 300, 1_000_000
 	w := open(t, setting{})
-	t.Cleanup(w.clear) // Every other test's programs would list them.
+	t.Cleanup(w.clear) // Otherwise the programs of all other tests would list them.
 	began := time.Now()
 	written := make(chan error)
 	const writers = 6

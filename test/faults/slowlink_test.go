@@ -7,9 +7,8 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// On a link that carries an object in half a minute, and would take twice the ten
-// seconds of a message for it, its reader gets it by the first connection, and
-// hears something all the while.
+// A link transmits an object only in half a minute, which is more than the ten seconds for one message. The client
+// still receives the object on its first connection, and messages arrive all the time.
 func TestSlowLink(t *testing.T) {
 	t.Parallel()
 	const rate, size = 30, 1_000_000 // kB/s, bytes.
@@ -22,7 +21,7 @@ func TestSlowLink(t *testing.T) {
 	t.Logf("it has the object after %v", w.objectConverges(2*size/(1000*rate)*time.Second, "it", v))
 	check(t, w.Apply(t.Context(), w.namespace, "it", noise(size)))
 	t.Logf("it has the next version after %v", w.objectConverges(2*size/(1000*rate)*time.Second, "it", v))
-	const silence = 10 * time.Second // A page gives up after 35.
+	const silence = 10 * time.Second // A page disconnects after 35 s.
 	if sum := sound(t, v); sum.Connections != 1 || sum.Snapshots != 1 || sum.Patches != 1 || sum.Parts < 2*size>>16 {
 		t.Errorf("it took more than one connection, or came in one piece: %+v", sum)
 	} else if sum.Silence > silence {

@@ -19,20 +19,20 @@ import (
 )
 
 const (
-	// ringAge is for how long the past is kept, and a minute: before that memory grows.
+	// ringAge is the age to which the history is retained, plus one minute. Memory grows until then.
 	ringAge = 6 * time.Minute
-	// leak is by how much the live heap may grow after that where nothing is held: by the 4 MiB of patches that readers
-	// share, which may not be full yet, and by another 4, as in one run it was seen to differ by 1.5. What grows all the
-	// time is told by a run that is long enough.
+	// leak is the permitted growth of the live heap after ringAge, in bytes, while no objects are in memory. It
+	// includes 4 MiB of patches that readers share, because their cache may not be full yet. Another 4 MiB allow for
+	// variation; one run varied by 1.5 MiB. A run that is long enough detects continuous growth.
 	leak = 8 << 20
 )
 
-// soak is a scene that is broken for as long as asked.
+// soak is a scene that the test breaks repeatedly.
 type soak struct {
 	*scene
 
 	own           *cluster.APIServer
-	user          string // Who the program asks as.
+	user          string // The user that the program impersonates.
 	kind          kind
 	random        *rand.Rand
 	rows, objects []*viewer.Viewer
@@ -41,18 +41,19 @@ type soak struct {
 	broken        atomic.Int64
 }
 
-// TestSoak breaks everything at random for GLASSHOUSE_SOAK, under churn, and after each fault compares all clients with
-// a quorum list. `make soak` runs it.
+// TestSoak causes random faults under churn, for the duration in GLASSHOUSE_SOAK. After each fault it compares all
+// clients with a quorum list. `make soak` runs it.
 func TestSoak(t *testing.T) {
 	long := must(time.ParseDuration(os.Getenv("GLASSHOUSE_SOAK")))(t)
-	seed := uint64(time.Now().UnixNano()) //nolint:gosec // Any number.
+	seed := uint64(time.Now().UnixNano()) //nolint:gosec // Any number is valid.
 	t.Logf("seed %d", seed)
 	c, user := must(cluster.Open())(t), fmt.Sprint("fault-", seed)
 	check(t, c.Grant(t.Context(), user, "cluster-admin"))
 	t.Cleanup(func() { check(t, c.Revoke(context.WithoutCancel(t.Context()), user)) })
 	own := apiServer(t)
 	s := &soak{
-		own: own, user: user, kind: newKind(), random: rand.New(rand.NewPCG(seed, seed)), //nolint:gosec // A run that can be replayed.
+		own: own, user: user, kind: newKind(),
+		random: rand.New(rand.NewPCG(seed, seed)), //nolint:gosec // The logged seed makes the run reproducible.
 		scene: open(t, setting{
 			behindGate: own.Addr, args: []string{"--as", user},
 			env: []string{"HTTP2_READ_IDLE_TIMEOUT_SECONDS=5", "HTTP2_PING_TIMEOUT_SECONDS=2"},
@@ -65,14 +66,14 @@ func TestSoak(t *testing.T) {
 	ofKind := viewer.Rows(s.kind.ref(), s.namespace)
 	s.rows = s.look(5, append(s.views(), s.fields(), viewer.Rows(configMaps), ofKind)...)
 	s.objects, s.changes = s.look(10, s.object("kept")), s.look(5, s.scene.changes())
-	s.look(1, viewer.Rows("core/v1/pods")) // Another kind, and a large one.
+	s.look(1, viewer.Rows("core/v1/pods")) // Another kind, with many objects.
 	becomes(t, 30*time.Second, "live", s.viewers()...)
 	memory := watchMemory(t, s.program)
 	goroutines := s.goroutines()
 
 	end, warm := time.Now().Add(long), time.Now().Add(min(ringAge, long/2))
 	quiet := run(t, func(ctx context.Context) { s.tell(ctx, end) })
-	before := 0 // What the heap is beside what is held, when the past has stopped to grow.
+	before := 0 // The result of heap when the history has reached its full size.
 	for time.Now().Before(end) {
 		s.round()
 		if before == 0 && time.Now().After(warm) {
@@ -86,7 +87,8 @@ func TestSoak(t *testing.T) {
 	t.Logf("RSS: %d MB, at most %d MB; slope after %v: %+.1f MB/h, beside what is held %+.1f MB/h",
 		must(s.program.RSS(t.Context()))(t)>>20,
 		must(s.program.PeakRSS())(t)>>20, min(ringAge, long/2), taken.slope(warm), taken.beside().slope(warm))
-	_, more := try(time.Minute, func() error { // After rights came back each namespace is watched by itself, for a while.
+	// After permissions are granted again, the program watches each namespace separately for some time.
+	_, more := try(time.Minute, func() error {
 		if now := s.goroutines(); now > goroutines+20 {
 			return fmt.Errorf("%d goroutines before, %d after", goroutines, now)
 		}
@@ -103,7 +105,7 @@ func TestSoak(t *testing.T) {
 	}
 	sum := sound(t, s.viewers()...)
 	t.Logf("digests that agree: %d", sum.Digests)
-	if long > 3*time.Minute && sum.Digests == 0 { // One comes each minute where the resource stays live.
+	if long > 3*time.Minute && sum.Digests == 0 { // The program sends one a minute while the state is live.
 		t.Error("no digest was told")
 	}
 	if n := s.mismatches.Load(); n > 0 {
@@ -111,7 +113,8 @@ func TestSoak(t *testing.T) {
 	}
 }
 
-// blind takes all rights from the program, and gives them back when nobody holds anything and do is done.
+// blind revokes all permissions of the program, waits until all clients are empty, calls do, and grants the permissions
+// again.
 func (s *soak) blind(do func()) error {
 	ctx := s.t.Context()
 	err := s.Revoke(ctx, s.user)
@@ -123,8 +126,9 @@ func (s *soak) blind(do func()) error {
 	return errors.Join(err, s.Grant(ctx, s.user, "cluster-admin"))
 }
 
-// heap is what the program's live heap takes beside what it holds. That is next to nothing then, as the program counts
-// it too high to be taken off. Of a few times it is the least, as something is always on its way.
+// heap returns the size of the program's live heap, without objects and changes. It measures while the program may read
+// nothing, because the program overestimates its objects and changes too much to subtract them. It returns the minimum
+// of five measurements, because some messages are always in progress.
 func (s *soak) heap() (least int) {
 	s.t.Helper()
 	check(s.t, s.blind(func() {
@@ -141,7 +145,7 @@ func (s *soak) heap() (least int) {
 
 func mega(bytes int) float64 { return float64(bytes) / (1 << 20) }
 
-// tell says every 10 s how it goes.
+// tell logs the progress every 10 s.
 func (s *soak) tell(ctx context.Context, end time.Time) {
 	tick := time.NewTicker(10 * time.Second)
 	defer tick.Stop()
@@ -151,7 +155,7 @@ func (s *soak) tell(ctx context.Context, end time.Time) {
 			return
 		case <-tick.C:
 		}
-		memory, _ := s.program.RSS(ctx) // It may just end.
+		memory, _ := s.program.RSS(ctx) // An error means that the test is ending.
 		held, _ := s.program.Held(ctx)
 		goroutines, _ := s.program.Goroutines(ctx)
 		s.t.Logf("%v to go: %d faults, %d mismatches, %d notes, RSS %d MB, %d MB held, %d goroutines",
@@ -176,7 +180,7 @@ func (s *soak) notes() (n int) {
 	return n
 }
 
-// round does one or two faults under churn, then lets everything come to rest and compares.
+// round causes one or two faults under churn, stops the churn, and compares all clients with quorum lists.
 func (s *soak) round() {
 	stop := s.Churn(s.t.Context(), s.namespace, 5+s.random.IntN(60))
 	faults := s.faults()
@@ -204,7 +208,7 @@ func (s *soak) round() {
 	}
 }
 
-// holdNothing tells who has rows, or the object.
+// holdNothing returns an error if a client has rows or the object.
 func (s *soak) holdNothing() error {
 	err := holdNone(s.rows...)
 	for _, v := range s.objects {
@@ -213,12 +217,12 @@ func (s *soak) holdNothing() error {
 	return err
 }
 
-// some are random names.
+// some returns a random list of names.
 func (s *soak) some() []string {
 	return []string{"a", "b", "c", "d", "e"}[s.random.IntN(3) : 3+s.random.IntN(3)]
 }
 
-// within is a random time of at most so many milliseconds.
+// within returns a random duration of less than the given number of milliseconds.
 func (s *soak) within(milliseconds int) time.Duration {
 	return time.Duration(s.random.IntN(milliseconds)) * time.Millisecond
 }
@@ -293,9 +297,17 @@ func (s *soak) faults() []fault {
 			}
 			return s.Apply(ctx, s.namespace, "kept", "1")
 		}},
-		{"a definition is deleted and created again", func(context.Context) error { s.redefine(); return nil }}, //nolint:contextcheck // It takes the test's.
-		{"all rights go and come back", func(context.Context) error { return s.blind(func() {}) }},              //nolint:contextcheck // It takes the test's.
-		{"subscriptions race", func(context.Context) error { race(s.t, s.scene, s.random.Int()); return nil }},  //nolint:contextcheck // It takes the test's.
+		{"a definition is deleted and created again", func(context.Context) error {
+			s.redefine() //nolint:contextcheck // It uses the context of the test.
+			return nil
+		}},
+		{"all rights go and come back", func(context.Context) error {
+			return s.blind(func() {}) //nolint:contextcheck // It uses the context of the test.
+		}},
+		{"subscriptions race", func(context.Context) error {
+			race(s.t, s.scene, s.random.Int()) //nolint:contextcheck // It uses the context of the test.
+			return nil
+		}},
 	}
 }
 
@@ -308,7 +320,7 @@ func (s *soak) freeze(ctx context.Context, l *link.Link, milliseconds int) error
 	return nil
 }
 
-// redefine deletes the definition with its objects, and makes it again with others.
+// redefine deletes the definition with its objects, and creates it again with other objects.
 func (s *soak) redefine() {
 	s.undefine(s.kind)
 	pass(s.within(3000))
