@@ -1,6 +1,6 @@
-// Package deploy tests how the dashboard is deployed: that kustomize and Helm give the same, what it may do, and, with the build
-// tag integration, that it works in a cluster as it is deployed: on the demo cluster that .ci/on-demo brings up, with the
-// dashboard that DASHBOARD names.
+// Package deploy tests the deployment of the dashboard: that kustomize and Helm create the same objects, and which
+// permissions they grant. With the build tag integration it also tests that the deployed dashboard works. These tests
+// need the demo cluster that .ci/on-demo starts, and the path of the dashboard in the environment variable DASHBOARD.
 package deploy
 
 import (
@@ -17,8 +17,8 @@ import (
 
 const root = "../.."
 
-// The chart and the kustomizations give the same objects, but for the Namespace, which Helm is told to make by who installs,
-// and the labels by which Helm knows its own.
+// The chart and the kustomizations create the same objects. Exceptions are the Namespace, which helm install can
+// create, and the labels with which Helm marks its objects.
 func TestChartIsTheKustomization(t *testing.T) {
 	for _, name := range variant.Names() {
 		t.Run(name, func(t *testing.T) {
@@ -42,7 +42,7 @@ func TestChartIsTheKustomization(t *testing.T) {
 	}
 }
 
-// Every object has the labels by which it is found.
+// Every object has the labels that select it.
 func TestLabels(t *testing.T) {
 	for _, name := range variant.Names() {
 		for key, object := range kustomize(t, name) {
@@ -56,7 +56,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// What cannot work is refused before anything is installed.
+// The chart rejects values that cannot work, before it installs anything.
 func TestChartRefuses(t *testing.T) {
 	for name, test := range map[string]struct {
 		values map[string]any
@@ -114,7 +114,7 @@ func chart(t *testing.T, name string, values map[string]any) variant.Objects {
 	return objects
 }
 
-// withoutHelmsLabels takes them out wherever labels stand.
+// withoutHelmsLabels removes Helm's labels from all labels in an object.
 func withoutHelmsLabels(value any) {
 	switch value := value.(type) {
 	case map[string]any:

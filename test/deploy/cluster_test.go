@@ -20,7 +20,7 @@ import (
 	"glasshouse/test/deploy/variant"
 )
 
-// cluster is the demo cluster, as its administrator sees it.
+// cluster accesses the demo cluster as its administrator.
 type cluster struct {
 	kubernetes.Interface
 
@@ -50,7 +50,7 @@ func kubeconfig(t *testing.T) string {
 	return path
 }
 
-// apply does what the README says, with kubectl, and takes it back when the test ends. what is -k or -f.
+// apply runs kubectl apply, as the README describes, and deletes the objects when the test ends. what is -k or -f.
 func apply(t *testing.T, what, path string) {
 	t.Helper()
 	t.Cleanup(func() { kubectl(t, "delete", "--ignore-not-found", "--timeout=90s", what, path) })
@@ -75,15 +75,17 @@ func kubectl(t *testing.T, args ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 2*time.Minute)
 	defer cancel()
-	if out, err := exec.CommandContext(ctx, "kubectl", args...).CombinedOutput(); err != nil { //nolint:gosec // The test's own.
+	if out, err := exec.CommandContext( //nolint:gosec // The arguments come from the tests.
+		ctx, "kubectl", args...,
+	).CombinedOutput(); err != nil {
 		t.Fatalf("kubectl %v: %v\n%s", args, err, out)
 	}
 }
 
-// account is the user that the program is.
+// account returns the user name of a service account in the program's namespace.
 func account(name string) string { return "system:serviceaccount:" + variant.Namespace + ":" + name }
 
-// may asks the API server whether a service account of the namespace may do something.
+// may returns the API server's decision whether a service account of the namespace may do something.
 func (c *cluster) may(ctx context.Context, name string, what authorizationv1.ResourceAttributes) (bool, error) {
 	review, err := c.AuthorizationV1().SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{
 		Spec: authorizationv1.SubjectAccessReviewSpec{
@@ -99,7 +101,7 @@ func (c *cluster) may(ctx context.Context, name string, what authorizationv1.Res
 	return review.Status.Allowed, nil
 }
 
-// eventually tries until check is content, for half a minute at most.
+// eventually calls check until it returns no error. The test fails after half a minute.
 func eventually(t *testing.T, what string, check func() error) {
 	t.Helper()
 	deadline := time.After(30 * time.Second)

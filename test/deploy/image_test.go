@@ -19,8 +19,8 @@ import (
 	"testing"
 )
 
-// The image contains one static program, which runs as nobody, and its licenses. The same source gives the same image.
-// It is built with neither a registry nor a daemon.
+// The image contains one static program, which runs as an unprivileged user, and its licenses. The same source always
+// produces the same image. The build needs neither a registry nor a daemon.
 func TestImageIsOneProgram(t *testing.T) {
 	digest, folder := buildImage(t)
 	if again, _ := buildImage(t); again != digest {
@@ -92,11 +92,13 @@ func TestImageIsOneProgram(t *testing.T) {
 	t.Logf("%s, %d MB", digest, len(program)>>20)
 }
 
-// buildImage gives the digest of the image's manifest, and the folder where it is.
+// buildImage builds the image. It returns the digest of its manifest, and the folder that contains it.
 func buildImage(t *testing.T) (digest, folder string) {
 	t.Helper()
 	folder = t.TempDir()
-	if out, err := exec.CommandContext(t.Context(), root+"/deploy/image/build.sh", folder, "0.1.0").CombinedOutput(); err != nil { //nolint:gosec // It is what is tested.
+	if out, err := exec.CommandContext( //nolint:gosec // This is the script under test.
+		t.Context(), root+"/deploy/image/build.sh", folder, "0.1.0",
+	).CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
 	text, err := os.ReadFile(filepath.Join(folder, "index.json"))

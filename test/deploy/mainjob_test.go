@@ -23,8 +23,9 @@ import (
 	"glasshouse/test/deploy/variant"
 )
 
-// With the rights that it is deployed with, the program does its main job: every built-in kind is live but Secrets, changes
-// come, logs are read, objects are found. It lists no Secrets, is given none, and asks for nothing but get, list and watch.
+// With the permissions of its deployment, the program performs all its functions. Every built-in kind except Secrets is
+// live; changes, logs and searches work. The program lists no Secrets, receives none, and sends only get, list and
+// watch requests and self-reviews.
 func TestMainJobWithItsServiceAccount(t *testing.T) {
 	c := open(t)
 	deploy(t, "cluster")
@@ -55,7 +56,8 @@ func TestMainJobWithItsServiceAccount(t *testing.T) {
 		switch {
 		case strings.HasSuffix(r.path, "/secrets"):
 			t.Errorf("Secrets are listed: %v", r)
-		case strings.Contains(r.path, "/secrets/") && r.status != http.StatusForbidden: // One that somebody looks for, or that a pod names.
+		// The program requests a Secret if a viewer opens it, or if a pod refers to it.
+		case strings.Contains(r.path, "/secrets/") && r.status != http.StatusForbidden:
 			t.Errorf("a Secret is given: %v", r)
 		case r.method == http.MethodPost && strings.HasPrefix(r.path, "/apis/authorization.k8s.io/v1/selfsubject"):
 		case r.method != http.MethodGet:
@@ -68,7 +70,8 @@ func TestMainJobWithItsServiceAccount(t *testing.T) {
 	t.Logf("%d requests of the API server", len(all))
 }
 
-// With the rights of the variant namespaced it shows its namespace, and says of the rest that it may not.
+// With the permissions of the variant namespaced, the program shows its namespace. It reports everything else as
+// forbidden.
 func TestMainJobInOneNamespace(t *testing.T) {
 	c := open(t)
 	deploy(t, "namespaced")
@@ -85,7 +88,7 @@ func TestMainJobInOneNamespace(t *testing.T) {
 	}
 }
 
-// everyKind looks at all kinds, and tells those that are not as the rights say.
+// everyKind reads all kinds, and checks that their states match the permissions.
 func (p *program) everyKind() {
 	p.t.Helper()
 	var known struct {
@@ -106,7 +109,7 @@ func (p *program) everyKind() {
 		case r.Ref == "core/v1/secrets" || strings.Contains(r.Ref, ".example.com/"):
 			want = []string{"forbidden"}
 		case !slices.Contains(r.Verbs, "watch"):
-			want = []string{"stale"} // It is asked for again and again.
+			want = []string{"stale"} // The program polls it.
 		}
 		eventually(p.t, r.Ref, func() error {
 			var snapshot struct{ State, Reason string }
@@ -125,7 +128,7 @@ func (p *program) everyKind() {
 	}
 }
 
-// changesCome makes a ConfigMap, and waits for it on the socket.
+// changesCome creates a ConfigMap, and waits for its event on a WebSocket.
 func (p *program) changesCome(c *cluster) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), 30*time.Second)
@@ -166,14 +169,14 @@ func (p *program) changesCome(c *cluster) {
 	until(`"name":"comes"`)
 }
 
-// counted is the API server behind a proxy that notes each request.
+// counted starts a proxy to the API server that records each request.
 func (c *cluster) counted(t *testing.T) (server *httptest.Server, asked *requests) {
 	t.Helper()
 	upstream, err := url.Parse(c.config.Host)
 	if err != nil {
 		t.Fatal(err)
 	}
-	transport, err := rest.TransportFor(rest.AnonymousClientConfig(c.config)) // The program brings its own token.
+	transport, err := rest.TransportFor(rest.AnonymousClientConfig(c.config)) // The program sends its own token.
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +191,7 @@ func (c *cluster) counted(t *testing.T) (server *httptest.Server, asked *request
 		},
 		Transport: transport, FlushInterval: -1,
 	}
-	server = httptest.NewTLSServer(proxy) // Nobody's token is sent without TLS.
+	server = httptest.NewTLSServer(proxy) // The program never sends a token without TLS.
 	t.Cleanup(server.Close)
 	return server, asked
 }

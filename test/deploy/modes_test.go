@@ -15,8 +15,8 @@ import (
 	"glasshouse/test/deploy/variant"
 )
 
-// The chart gives each way to find out who asks what that needs: the reviews by which the API server is asked, and the files
-// that its flags name.
+// For each authentication mode the chart provides what it needs: the permissions for reviews, and the files in its
+// flags.
 func TestChartHasEachMode(t *testing.T) {
 	with := func(mode, folder string, args ...any) map[string]any {
 		return map[string]any{
@@ -97,9 +97,12 @@ func areFlags(t *testing.T, args []string) bool {
 	})
 }
 
-// isMounted reports whether a file is in a folder that is mounted for reading, of a volume that there is.
+// isMounted reports whether a file's folder is mounted read-only from a Secret volume that exists.
 func isMounted(pod *corev1.PodSpec, file string) bool {
 	return slices.ContainsFunc(pod.Containers[0].VolumeMounts, func(mount corev1.VolumeMount) bool {
-		return mount.ReadOnly && mount.MountPath == filepath.Dir(file) && slices.ContainsFunc(pod.Volumes, func(v corev1.Volume) bool { return v.Name == mount.Name && v.Secret != nil })
+		return mount.ReadOnly && mount.MountPath == filepath.Dir(file) &&
+			slices.ContainsFunc(pod.Volumes, func(v corev1.Volume) bool {
+				return v.Name == mount.Name && v.Secret != nil
+			})
 	})
 }

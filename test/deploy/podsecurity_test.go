@@ -13,8 +13,8 @@ import (
 	"glasshouse/test/deploy/variant"
 )
 
-// The namespace refuses the pod without any one of the things that PodSecurity restricted asks for, so that its being let in
-// says something.
+// The namespace rejects the pod if any setting that PodSecurity "restricted" requires is missing. This proves that the
+// check is active when it admits the complete pod.
 func TestPodSecurityIsEnforced(t *testing.T) {
 	c := open(t)
 	deploy(t, "cluster")

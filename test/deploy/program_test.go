@@ -31,13 +31,13 @@ import (
 	"glasshouse/test/deploy/variant"
 )
 
-// program is the dashboard as a process of its own, with the rights of its service account.
+// program is the dashboard as a separate process, with the permissions of its service account.
 type program struct {
 	t   *testing.T
 	url string
 }
 
-// run starts the program until the test ends.
+// run starts the program, and stops it when the test ends.
 func run(t *testing.T, kubeconfig string, args ...string) *program {
 	t.Helper()
 	path := os.Getenv("DASHBOARD")
@@ -45,7 +45,7 @@ func run(t *testing.T, kubeconfig string, args ...string) *program {
 		t.Fatal("DASHBOARD must name the program; make test sets it")
 	}
 	args = append([]string{"--kubeconfig", kubeconfig, "--listen", "127.0.0.1:0"}, args...)
-	cmd := exec.Command(path, args...) //nolint:gosec // It is what is tested, and is ended by a signal.
+	cmd := exec.Command(path, args...) //nolint:gosec // This is the program under test; a signal ends it.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	var log bytes.Buffer
 	cmd.Stderr = &log // Read when the program has ended.
@@ -58,7 +58,7 @@ func run(t *testing.T, kubeconfig string, args ...string) *program {
 	}
 	line, errLine := bufio.NewReader(stdout).ReadString('\n')
 	t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM) // It may have ended, which Wait tells.
+		_ = cmd.Process.Signal(syscall.SIGTERM) // If the process has already ended, Wait reports this.
 		if err := cmd.Wait(); err != nil {
 			t.Errorf("the program ends with %v", err)
 		}
@@ -80,7 +80,8 @@ func run(t *testing.T, kubeconfig string, args ...string) *program {
 	return p
 }
 
-// token gives one of the service account, as the kubelet asks for it; one that is bound to an object ends with it.
+// token requests a token for the service account, as the kubelet does. A token that is bound to an object becomes
+// invalid when the object is deleted.
 func (c *cluster) token(t *testing.T, bound *authenticationv1.BoundObjectReference) string {
 	t.Helper()
 	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{BoundObjectRef: bound}}
@@ -131,7 +132,8 @@ func (p *program) request(path string) (string, int) {
 	return string(body), response.StatusCode
 }
 
-// get is a request that is answered, as JSON where into is not nil.
+// get sends a request, which must succeed, and returns the body. If into is not nil, get decodes the body as JSON into
+// it.
 func (p *program) get(path string, into any) string {
 	p.t.Helper()
 	body, status := p.request(path)
@@ -146,7 +148,7 @@ func (p *program) get(path string, into any) string {
 	return body
 }
 
-// says waits until a path's answer has all the parts.
+// says waits until the response for a path contains all parts.
 func (p *program) says(path string, parts ...string) {
 	p.t.Helper()
 	eventually(p.t, path, func() error {
@@ -160,7 +162,7 @@ func (p *program) says(path string, parts ...string) {
 	})
 }
 
-// requests notes what a program asks the API server for.
+// requests records the requests of a program to the API server.
 type requests struct {
 	mu   sync.Mutex
 	seen []request
@@ -168,7 +170,7 @@ type requests struct {
 
 type request struct {
 	method, path string
-	status       int // Of the answer.
+	status       int // The status code of the response.
 }
 
 func (r *requests) note(one request) {

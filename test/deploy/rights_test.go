@@ -19,19 +19,20 @@ import (
 	"glasshouse/test/deploy/variant"
 )
 
-// right is one verb on one resource, in a namespace or, where that is empty, in all.
+// right is a permission: one verb on one resource in a namespace, or in all namespaces if namespace is empty.
 type right struct{ group, resource, verb, namespace string }
 
 func (r right) String() string {
 	return fmt.Sprintf("%s %s.%s in %q", r.verb, r.resource, r.group, r.namespace)
 }
 
-// Applied with PodSecurity enforced, each variant runs; and of all verbs on all that the API server serves it may get, list
-// and watch what it names, and ask for the reviews that logins need: no Secrets, and nothing that changes anything.
+// Each variant runs with PodSecurity enforced. The test checks all verbs on all resources of the API server. The
+// program may get, list and watch the named resources, and create the reviews that logins need. It may not read Secrets
+// or change anything.
 func TestRightsOfEachVariant(t *testing.T) {
 	c := open(t)
 	served := c.served(t)
-	usual := c.rights(t, "nobody", served) // What any service account may.
+	usual := c.rights(t, "nobody", served) // The permissions of any service account.
 	for name, reviews := range map[string][]string{
 		"cluster": nil, "namespaced": nil, "monitoring": nil, "team": {"subjectaccessreviews", "tokenreviews"},
 	} {
@@ -73,7 +74,8 @@ func TestRightsOfEachVariant(t *testing.T) {
 	}
 }
 
-// Each kind that Kubernetes itself serves and can list is named, but Secrets: a kind that a later one brings is found missing.
+// The ClusterRole names every built-in kind that can be listed, except Secrets. The test fails if a later version of
+// Kubernetes adds a kind.
 func TestBuiltinKindsAreNamed(t *testing.T) {
 	c := open(t)
 	lists, err := c.Discovery().ServerPreferredResources()
@@ -87,7 +89,7 @@ func TestBuiltinKindsAreNamed(t *testing.T) {
 			group = ""
 		}
 		if strings.HasSuffix(group, "example.com") || group == "monitoring.coreos.com" {
-			continue // The demo's own.
+			continue // These are custom kinds of the demo.
 		}
 		for i := range list.APIResources {
 			if r := &list.APIResources[i]; slices.Contains(r.Verbs, "list") && r.Name != "secrets" {
@@ -109,7 +111,7 @@ func TestBuiltinKindsAreNamed(t *testing.T) {
 	}
 }
 
-// The examples give what they say, and no more, and take it back.
+// The examples grant exactly the permissions that they describe. Deleting an example revokes them.
 func TestExamples(t *testing.T) {
 	c := open(t)
 	deploy(t, "cluster")
@@ -166,7 +168,8 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// served is all that the API server serves, subresources too, and what rights beyond it are made of.
+// served returns all resources and subresources of the API server. It adds the wildcards and the virtual resources that
+// RBAC rules can contain.
 func (c *cluster) served(t *testing.T) []right {
 	t.Helper()
 	_, lists, err := c.Discovery().ServerGroupsAndResources()
@@ -200,7 +203,8 @@ func verbs() []string {
 	}
 }
 
-// rights asks for every verb on all that is served: everywhere, in the program's own namespace, and in another.
+// rights returns the permissions of a service account. It checks every verb on all served resources: in all namespaces,
+// in the program's own namespace, and in another one.
 func (c *cluster) rights(t *testing.T, name string, served []right) map[right]bool {
 	t.Helper()
 	var mu sync.Mutex
@@ -239,7 +243,7 @@ func (c *cluster) mayRight(ctx context.Context, name string, r right) (bool, err
 	})
 }
 
-// builtin are the rules of the ClusterRole that names Kubernetes' own kinds.
+// builtin returns the rules of the ClusterRole that names the built-in kinds.
 func builtin(t *testing.T) []rbacv1.PolicyRule {
 	t.Helper()
 	var rules []rbacv1.PolicyRule

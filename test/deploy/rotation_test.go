@@ -16,7 +16,7 @@ import (
 	"glasshouse/test/deploy/variant"
 )
 
-// The kubelet puts another token in the place of the first before that ends: the program goes on with it.
+// The kubelet replaces the token file before the first token becomes invalid. The program continues with the new token.
 func TestTokenIsRotated(t *testing.T) {
 	c := open(t)
 	deploy(t, "cluster")

@@ -17,8 +17,8 @@ import (
 	"glasshouse/test/deploy/variant"
 )
 
-// No rule of any variant has a wildcard, a verb beyond get, list and watch but for asking the API server by a review, or
-// Secrets that are not named.
+// No rule of any variant has a wildcard or permits reading all Secrets. The only verbs are get, list and watch, and
+// create for access and token reviews.
 func TestRightsAreNamed(t *testing.T) {
 	all := map[string]variant.Objects{
 		"helm, with view and a Secret": chart(t, "team", map[string]any{"rbac": map[string]any{
@@ -73,8 +73,8 @@ func TestRightsAreNamed(t *testing.T) {
 	}
 }
 
-// Every argument is a flag of the program, nobody is let in without a login from beyond the pod, and behind an Ingress its
-// clients have addresses of their own.
+// Every argument is a flag of the program. Clients outside the pod need a login. Behind an Ingress, the program sees
+// the addresses of the clients.
 func TestArguments(t *testing.T) {
 	reference, err := os.ReadFile(filepath.Join(root, "docs/reference.md"))
 	if err != nil {
@@ -108,7 +108,8 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// What a team deploys trusts no addresses of the network that it comes to: they are filled in, or it does not start.
+// The files for teams trust no proxy address by default. Users must fill in the addresses, or the program does not
+// start.
 func TestTrustedAddressesAreFilledIn(t *testing.T) {
 	for _, file := range []string{"kustomize/team/deployment.yaml", "helm/team.yaml", "helm/oidc.yaml"} {
 		text, err := os.ReadFile(filepath.Join(root, "deploy", file))
@@ -128,7 +129,7 @@ func TestTrustedAddressesAreFilledIn(t *testing.T) {
 	}
 }
 
-// Where people log in somebody takes back what another shares, whose account may be gone.
+// Variants with logins have share admins, who can revoke other users' links, for example after an account was deleted.
 func TestSharesHaveAdmins(t *testing.T) {
 	for _, name := range variant.Names() {
 		read(t, kustomize(t, name), "Deployment", func(deployment appsv1.Deployment) {
@@ -143,7 +144,7 @@ func TestSharesHaveAdmins(t *testing.T) {
 	}
 }
 
-// What PodSecurity does not ask for is there all the same.
+// The pod has restrictions beyond those that PodSecurity requires.
 func TestPodHasNoMoreThanItNeeds(t *testing.T) {
 	for _, name := range variant.Names() {
 		read(t, kustomize(t, name), "Deployment", func(deployment appsv1.Deployment) {
@@ -164,7 +165,7 @@ func TestPodHasNoMoreThanItNeeds(t *testing.T) {
 	}
 }
 
-// The image is the same everywhere, and of the version that the labels tell.
+// All variants use the same image, with the version in the labels.
 func TestImage(t *testing.T) {
 	for _, name := range variant.Names() {
 		read(t, kustomize(t, name), "Deployment", func(deployment appsv1.Deployment) {
@@ -176,7 +177,7 @@ func TestImage(t *testing.T) {
 	}
 }
 
-// Nothing may reach the pod but what a variant names, at the port that it names.
+// Only the sources that a variant names can connect to the pod, and only to the ports that it names.
 func TestWhatMayReachThePod(t *testing.T) {
 	for name, want := range map[string][]string{
 		"cluster": nil, "namespaced": nil, "team": {"ingress-nginx http"}, "monitoring": {"monitoring metrics"},
@@ -191,10 +192,8 @@ func TestWhatMayReachThePod(t *testing.T) {
 					t.Errorf("%s: lets in %v", name, rule)
 					continue
 				}
-				got = append(
-					got,
-					rule.From[0].NamespaceSelector.MatchLabels["kubernetes.io/metadata.name"]+" "+rule.Ports[0].Port.String(),
-				)
+				got = append(got, rule.From[0].NamespaceSelector.MatchLabels["kubernetes.io/metadata.name"]+" "+
+					rule.Ports[0].Port.String())
 			}
 		})
 		if !slices.Equal(got, want) {
@@ -208,7 +207,7 @@ func TestWhatMayReachThePod(t *testing.T) {
 	}
 }
 
-// What the examples and the README name is there.
+// All files that README.md and deploy/README.md mention exist.
 func TestREADMEIsTrue(t *testing.T) {
 	for _, file := range []string{"README.md", "deploy/README.md"} {
 		text, err := os.ReadFile(filepath.Join(root, file))

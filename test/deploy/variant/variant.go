@@ -1,4 +1,4 @@
-// Package variant makes the objects of each way to deploy the dashboard, as kustomize and as Helm make them.
+// Package variant renders the objects of each deployment variant of the dashboard, with kustomize and with Helm.
 package variant
 
 import (
@@ -19,16 +19,17 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Namespace is where the variants put what they make.
+// Namespace is the namespace of the variants' objects.
 const Namespace = "glasshouse"
 
-// Names gives the variants, each a folder of deploy/kustomize.
+// Names returns the variants. Each is a folder of deploy/kustomize.
 func Names() []string { return []string{"cluster", "namespaced", "team", "monitoring"} }
 
 const (
-	// Placeholder is the text in the files of a team that has to be replaced with the addresses of the ingress controller.
+	// Placeholder is a text in the files of the variant team. Users must replace it with the addresses of their ingress
+	// controller.
 	Placeholder = "INGRESS_ADDRESSES"
-	// Addresses replaces it in tests, in Kustomize and in Helm.
+	// Addresses replaces Placeholder in the objects of Kustomize and Helm.
 	Addresses = "192.0.2.7/32"
 )
 
@@ -36,10 +37,10 @@ func fillIn(text []byte) []byte {
 	return bytes.ReplaceAll(text, []byte(Placeholder), []byte(Addresses))
 }
 
-// Objects are what is made, by kind, namespace and name.
+// Objects contains the rendered objects by the key "kind namespace/name".
 type Objects map[string]map[string]any
 
-// Kustomize makes what deploy/kustomize/NAME says; root is the repository.
+// Kustomize renders deploy/kustomize/NAME. root is the root folder of the repository.
 func Kustomize(root, name string) (Objects, error) {
 	made, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(
 		filesys.MakeFsOnDisk(), filepath.Join(root, "deploy/kustomize", name),
@@ -60,8 +61,8 @@ func Kustomize(root, name string) (Objects, error) {
 	return objects, nil
 }
 
-// Helm makes what the chart says with the values of deploy/helm/NAME.yaml, and with values, which go before those. The variant
-// "cluster" has no file.
+// Helm renders the chart with the values of deploy/helm/NAME.yaml. The parameter values overrides them by top-level
+// key. The variant "cluster" has no file.
 func Helm(root, name string, values map[string]any) (Objects, error) {
 	chart, err := loader.LoadDir(filepath.Join(root, "deploy/helm/glasshouse"))
 	if err != nil {
@@ -101,7 +102,7 @@ func Helm(root, name string, values map[string]any) (Objects, error) {
 	return objects, nil
 }
 
-// add takes one YAML or JSON document; one with nothing in it is left out.
+// add adds one YAML or JSON document. It ignores empty documents.
 func (o Objects) add(document []byte) error {
 	text, err := yaml.YAMLToJSONStrict(document)
 	if err != nil {
@@ -120,7 +121,7 @@ func (o Objects) add(document []byte) error {
 	return nil
 }
 
-// Into reads the objects of a kind as the type of into, one after the other.
+// Into decodes each object of a kind into the type T and calls each with it.
 func Into[T any](objects Objects, kind string, each func(T)) error {
 	for key, object := range objects {
 		if object["kind"] != kind {
