@@ -20,16 +20,16 @@ import (
 const (
 	email, password = "anna@example.org", "correct horse"
 	client, secret  = "glasshouse", "of-glasshouse"
-	other           = "another-program" // Which Dex knows, too, by the same secret.
+	other           = "another-program" // Another client of Dex, with the same secret.
 )
 
-// dex is a provider on loopback, over TLS, with one user.
+// dex is an OpenID provider on loopback, over TLS, with one user.
 type dex struct {
 	*httptest.Server
 
 	store storage.Storage
 	own   http.Handler
-	front atomic.Pointer[http.Handler] // What answers in its place; its own handler at first.
+	front atomic.Pointer[http.Handler] // The active handler; initially own.
 }
 
 func newDex(t *testing.T, valid time.Duration) *dex {
@@ -65,10 +65,10 @@ func newDex(t *testing.T, valid time.Duration) *dex {
 	return d
 }
 
-// through has something answer in its place.
+// through replaces the active handler.
 func (d *dex) through(handler http.Handler) { d.front.Store(&handler) }
 
-// know tells it of the clients that come back to an address.
+// know registers the clients, with back as their redirect URI.
 func (d *dex) know(t *testing.T, back string) {
 	t.Helper()
 	for _, id := range []string{client, other} {

@@ -19,7 +19,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// namespace makes one with a ConfigMap in it, gone when the test is through.
+// namespace creates a namespace with a ConfigMap, and deletes it when the test ends.
 func namespace(t *testing.T) (*kubernetes.Clientset, string) {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
@@ -51,7 +51,7 @@ func namespace(t *testing.T) (*kubernetes.Clientset, string) {
 	return admin, made.Name
 }
 
-// Who logs in at Dex sees what the cluster lets a user of that name see, and no more.
+// A user who logs in at Dex sees exactly what the cluster permits for that user name.
 func TestLogInAtDex(t *testing.T) {
 	t.Parallel()
 	admin, ns := namespace(t)
@@ -101,7 +101,7 @@ func TestLogInAtDex(t *testing.T) {
 	}
 }
 
-// What is open ends with the token of the provider.
+// Open WebSockets end when the provider's token expires.
 func TestSocketEndsWithTheToken(t *testing.T) {
 	t.Parallel()
 	const valid = 15 * time.Second
@@ -109,15 +109,18 @@ func TestSocketEndsWithTheToken(t *testing.T) {
 	p := run(t, provider)
 	b := newBrowser(t, provider)
 	b.logIn(p, "/status", password)
-	issued := time.Now() // At the latest.
+	issued := time.Now() // The token was issued at this time or earlier.
 	if b.at.Path != "/status" {
 		t.Fatalf("the login leads to %s", b.at)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	conn, _, err := websocket.Dial(ctx, strings.Replace(p.url, "http", "ws", 1)+"/api/v1/live", &websocket.DialOptions{ //nolint:bodyclose // It is the connection's.
-		Subprotocols: []string{"glasshouse.v1+json"}, HTTPClient: b.client, HTTPHeader: http.Header{"Origin": {p.url}},
-	})
+	conn, _, err := websocket.Dial( //nolint:bodyclose // The connection owns the body.
+		ctx, strings.Replace(p.url, "http", "ws", 1)+"/api/v1/live", &websocket.DialOptions{
+			Subprotocols: []string{"glasshouse.v1+json"}, HTTPClient: b.client,
+			HTTPHeader: http.Header{"Origin": {p.url}},
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +133,7 @@ func TestSocketEndsWithTheToken(t *testing.T) {
 	if code := websocket.CloseStatus(err); code != 4401 {
 		t.Errorf("the socket ends with %v, want 4401", err)
 	}
-	if after > valid+5*time.Second || after < valid-5*time.Second { // The token was made a moment before.
+	if after > valid+5*time.Second || after < valid-5*time.Second { // The token was issued just before the login.
 		t.Errorf("the socket ended %s after the login, want %s, and 5 s more at most", after, valid)
 	}
 	if code, text := b.get(p.url + "/status"); code != http.StatusUnauthorized {
@@ -138,8 +141,7 @@ func TestSocketEndsWithTheToken(t *testing.T) {
 	}
 }
 
-// A token that the provider has signed for another program, or that another provider
-// has signed, lets nobody in.
+// The program rejects a token that the provider has signed for another client, and a token of another provider.
 func TestTokensOfOthers(t *testing.T) {
 	t.Parallel()
 	provider, stranger := newDex(t, time.Hour), newDex(t, time.Hour)
@@ -166,7 +168,7 @@ func TestTokensOfOthers(t *testing.T) {
 				provider.own.ServeHTTP(w, r)
 				return
 			}
-			stranger.own.ServeHTTP(w, r) // The keys, too: that the signature is good is not enough.
+			stranger.own.ServeHTTP(w, r) // This includes its keys: a valid signature is not sufficient.
 		}, http.StatusUnauthorized},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -23,14 +23,14 @@ import (
 	"time"
 )
 
-// program is the dashboard, as it is built, with the administrator's rights.
+// program is the built dashboard, with the administrator's permissions.
 type program struct {
 	t   *testing.T
 	url string
-	log *bytes.Buffer // To be read when it has ended.
+	log *bytes.Buffer // Must only be read after the program has ended.
 }
 
-// run starts the program until the test ends; what people log in at is the provider.
+// run starts the program, and stops it when the test ends. Users log in at the provider.
 func run(t *testing.T, provider *dex, args ...string) *program {
 	t.Helper()
 	path, kubeconfig := os.Getenv("DASHBOARD"), os.Getenv("KUBECONFIG")
@@ -53,7 +53,7 @@ func run(t *testing.T, provider *dex, args ...string) *program {
 		write("ca.pem", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: provider.Certificate().Raw})),
 		"--oidc-username-claim", "email",
 	}, args...)
-	cmd := exec.Command(path, args...) //nolint:gosec // It is what is tested, and is ended by a signal.
+	cmd := exec.Command(path, args...) //nolint:gosec // This is the program under test; a signal ends it.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	p := &program{t: t, log: &bytes.Buffer{}}
 	cmd.Stderr = p.log
@@ -66,11 +66,11 @@ func run(t *testing.T, provider *dex, args ...string) *program {
 	}
 	line, errLine := bufio.NewReader(stdout).ReadString('\n')
 	t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM) // It may have ended, which Wait tells.
+		_ = cmd.Process.Signal(syscall.SIGTERM) // If the process has already ended, Wait reports this.
 		if err := cmd.Wait(); err != nil {
 			t.Errorf("the program ends with %v", err)
 		}
-		for _, hidden := range []string{secret, password, "eyJ"} { // What a JWT begins with.
+		for _, hidden := range []string{secret, password, "eyJ"} { // JWTs begin with eyJ.
 			if strings.Contains(p.log.String(), hidden) {
 				t.Errorf("its log has %q in it", hidden)
 			}
@@ -94,11 +94,11 @@ func run(t *testing.T, provider *dex, args ...string) *program {
 	return p
 }
 
-// browser keeps cookies, and goes where it is led.
+// browser is an HTTP client that keeps cookies and follows redirects.
 type browser struct {
 	t      *testing.T
 	client *http.Client
-	at     *url.URL // The page that it shows.
+	at     *url.URL // The URL of the present page.
 }
 
 func newBrowser(t *testing.T, provider *dex) *browser {
@@ -143,7 +143,7 @@ func (b *browser) get(address string) (int, string) {
 	return code, text
 }
 
-// led follows the page that leads on by itself.
+// led requests the page to which a Refresh header redirects.
 func (b *browser) led(header http.Header) (int, string, http.Header) {
 	b.t.Helper()
 	_, to, found := strings.Cut(header.Get("Refresh"), "url=")
@@ -157,8 +157,8 @@ func (b *browser) led(header http.Header) (int, string, http.Header) {
 	return b.do(http.MethodGet, next.String(), nil)
 }
 
-// logIn goes through the provider's form, as a person does who wants to see a path,
-// and returns how the program takes who comes back.
+// logIn opens a path without a login, fills in the provider's form, and returns the status code and text of the final
+// page.
 func (b *browser) logIn(p *program, path, password string) (int, string) {
 	b.t.Helper()
 	if code, text := b.get(p.url + path); code != http.StatusUnauthorized || !strings.Contains(text, `name="to"`) {
@@ -185,7 +185,7 @@ func (b *browser) logIn(p *program, path, password string) (int, string) {
 	return code, text
 }
 
-// eventually tries until check is content, for a minute at most.
+// eventually calls check until it returns no error. The test fails after a minute.
 func eventually(t *testing.T, what string, check func() error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
