@@ -207,7 +207,7 @@ func TestWhatMayReachThePod(t *testing.T) {
 	}
 }
 
-// All files that README.md and deploy/README.md mention exist.
+// All paths in deploy/kustomize, deploy/helm and deploy/image that README.md and deploy/README.md mention exist.
 func TestREADMEIsTrue(t *testing.T) {
 	for _, file := range []string{"README.md", "deploy/README.md"} {
 		text, err := os.ReadFile(filepath.Join(root, file))
