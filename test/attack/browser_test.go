@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// tally counts the answers that are wrong, and logs some of them.
+// tally counts the wrong responses, and logs some of them.
 type tally struct {
 	*probe
 
@@ -30,7 +30,7 @@ func (t *tally) require(finding, bar string) {
 	t.probe.require(t.wrong == 0 && t.count > 0, finding, bar, "%d of %d wrong", t.wrong, t.count)
 }
 
-// status sends a request from an attacker's address. A connection that is closed without an answer has the status 0.
+// status sends a request from an attacker's address. If the connection is closed without a response, the status is 0.
 func (s *site) status(r request) *answer {
 	a, err := exchange(s.Context(), attacker(len(r.path)), s.address, r)
 	if err != nil {
@@ -39,7 +39,7 @@ func (s *site) status(r request) *answer {
 	return a
 }
 
-// A page that reaches the program under a foreign name, as after DNS rebinding, gets nothing from any route.
+// A page that reaches the program under a foreign host name, as after DNS rebinding, gets no data from any route.
 func TestForeignHostsGetNothing(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(p *probe) {

@@ -15,14 +15,14 @@ type cgroup struct {
 	v2  bool
 }
 
-// newCgroup makes a child of this process's own group with a limit in bytes.
+// newCgroup creates a child of this process's own group with a limit in bytes.
 func newCgroup(name string, limit int64) (*cgroup, error) {
 	parent, v2, err := ownCgroup()
 	if err != nil {
 		return nil, err
 	}
 	g := &cgroup{dir: filepath.Join(parent, name), v2: v2}
-	if err := os.Mkdir(g.dir, 0o755); err != nil { //nolint:gosec // The kernel sets the rights of this file system.
+	if err := os.Mkdir(g.dir, 0o755); err != nil { //nolint:gosec // The kernel sets the file modes of a cgroup.
 		return nil, fmt.Errorf("make a cgroup: %w", err)
 	}
 	limits := map[bool]string{false: "memory.limit_in_bytes", true: "memory.max"}
@@ -32,7 +32,7 @@ func newCgroup(name string, limit int64) (*cgroup, error) {
 	return g, nil
 }
 
-// ownCgroup is the directory of this process's group with the memory controller.
+// ownCgroup returns the directory of this process's group with the memory controller.
 func ownCgroup() (dir string, v2 bool, err error) {
 	const root = "/sys/fs/cgroup"
 	text, err := os.ReadFile("/proc/self/cgroup")
@@ -69,7 +69,7 @@ func (g *cgroup) wrap(program, dir string) (script string, err error) {
 	return script, nil
 }
 
-// peak is the most memory that the group ever used, in bytes.
+// peak returns the highest memory use of the group so far, in bytes.
 func (g *cgroup) peak() (int64, error) {
 	names := map[bool]string{false: "memory.max_usage_in_bytes", true: "memory.peak"}
 	text, err := os.ReadFile(filepath.Join(g.dir, names[g.v2]))
@@ -79,8 +79,9 @@ func (g *cgroup) peak() (int64, error) {
 	return strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
 }
 
-// kills is how many processes of the group the kernel has killed for their memory. The count of failed allocations,
-// memory.failcnt, is no substitute in v1: it includes those that dropping page cache has satisfied.
+// kills returns how many processes of the group the kernel has killed because of their memory use. In v1 the count of
+// failed allocations, memory.failcnt, is not a substitute: it includes allocations that succeeded after page cache was
+// dropped.
 func (g *cgroup) kills() (count int, err error) {
 	names := map[bool]string{false: "memory.oom_control", true: "memory.events"}
 	text, err := os.ReadFile(filepath.Join(g.dir, names[g.v2]))

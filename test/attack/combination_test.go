@@ -15,15 +15,15 @@ import (
 	"time"
 )
 
-// identities are the headers of the attackers.
+// identities returns the headers of the attackers by name.
 func (s *site) identities(guest string) map[string][]string {
 	return map[string][]string{"guest": {guest}, "restricted user": {bearer(s.restricted)}, "nobody": nil}
 }
 
-// misuse is a way to misuse a route. run returns when the misuse is over, and at the latest when ctx ends.
+// misuse is a type of misuse of a route. run returns when the misuse is over, and at the latest when ctx ends.
 type misuse struct {
 	name string
-	run  func(ctx context.Context, from, to string, r request) error // The error is a wrong answer.
+	run  func(ctx context.Context, from, to string, r request) error // The error is a wrong response.
 }
 
 func misuses() []misuse {
@@ -96,12 +96,12 @@ func abort(ctx context.Context, from, to string, r request) error {
 		return nil
 	}
 	_ = conn.SetReadDeadline(time.Now().Add(2 * time.Second))
-	_, _ = io.ReadFull(conn, make([]byte, 100)) // The answer may be shorter, or late.
+	_, _ = io.ReadFull(conn, make([]byte, 100)) // The response may be shorter, or late.
 	reset(conn)
 	return nil
 }
 
-// expectRefusal fails if a request is answered with 200 or 500, or keeps its connection.
+// expectRefusal returns an error if the response is 200 or 500, or if the connection stays open.
 func expectRefusal(ctx context.Context, from, to string, r request) error {
 	conn, ok := attempt(ctx, from, to, r)
 	if !ok {
@@ -132,7 +132,7 @@ type matrix struct {
 	worstAt     string // Their caller and misuse.
 
 	mu    sync.Mutex
-	wrong map[string]int // How often each wrong answer came.
+	wrong map[string]int // The number of each wrong response.
 }
 
 // misuseAll runs every combination. The peak of the RSS is taken for each caller and misuse. The full form waits for
@@ -159,7 +159,7 @@ func (m *matrix) misuseAll(guest string) {
 	m.notePeak("the last connections")
 }
 
-// notePeak judges the RSS since the last reset of the peak.
+// notePeak checks the RSS since the last reset of the peak.
 func (m *matrix) notePeak(combinations string) {
 	peak := m.peak.Load()
 	m.Logf("RSS %d MB: %s", peak>>20, combinations)
@@ -189,7 +189,7 @@ func (m *matrix) misuse(who string, way misuse, r route, headers []string, count
 	}
 }
 
-// Each identity misuses each route in each way. The program stays within the memory limit and leaks nothing.
+// Each identity uses each type of misuse on each route. The program stays within the memory limit and leaks nothing.
 func TestEveryRouteSurvivesMisuse(t *testing.T) {
 	onEach(t, func(p *probe) {
 		s := p.open()

@@ -18,7 +18,7 @@ import (
 
 const configMaps = "core/v1/configmaps"
 
-// content is what the attacks read: objects of a namespace, and users with rights to some of them.
+// content is what the attacks read: objects of a namespace, and users with permissions for some of them.
 type content struct {
 	*cluster.Cluster
 
@@ -28,11 +28,11 @@ type content struct {
 
 	creator    string // A token that may read what the ClusterRole view allows, and Secrets of the namespace.
 	restricted string // A token that may read ConfigMaps of the namespace.
-	nobody     string // A token without rights.
-	healthy    string // The token of the viewer that is measured, with the rights of creator.
+	nobody     string // A token without permissions.
+	healthy    string // The token of the viewer that is measured, with the permissions of creator.
 }
 
-// sizes are how many ConfigMaps of which size there are, in bytes.
+// sizes contains the number of ConfigMaps and their size in bytes.
 func sizes() map[string][2]int {
 	return map[string][2]int{
 		"huge":  {2, 1000 << 10},
@@ -134,7 +134,7 @@ func (c *content) makeUsers(ctx context.Context) (err error) {
 	return nil
 }
 
-// user creates a service account with a Role in its namespace, and returns a token of it.
+// user creates a service account with a Role in its namespace, and returns its token.
 func (c *content) user(
 	ctx context.Context, namespace, name string, rules ...rbacv1.PolicyRule,
 ) (token string, err error) {

@@ -25,7 +25,7 @@ const (
 		"NkD8VbiZbz/1+AAAogybZYF95zoAAZgBmAEAAD/KNnaxxGf7AgAAAAAEWVo="
 )
 
-// copies are the encodings in which an annotation may contain a copy of its Secret.
+// copies returns a copy of the Secret in each encoding that an annotation may contain.
 func copies(p *probe) map[string]string {
 	p.Helper()
 	var deflated bytes.Buffer
@@ -51,8 +51,8 @@ func copies(p *probe) map[string]string {
 	}
 }
 
-// fragment is a part of a text that a reader could decode, as it is inside a JSON string. It has no character that is
-// written in several ways.
+// fragment returns a part of a text that a reader could decode, as it is inside a JSON string. It contains no character
+// with several representations.
 func fragment(text string) string {
 	if strings.Contains(text, "Y2FuYXJ5") {
 		return "Y2FuYXJ5LWluLWEtY29weQ"

@@ -13,8 +13,8 @@ import (
 
 const events = "core/v1/events"
 
-// A guest and a restricted user cannot tell whether an object has changed that they may not see. Whole responses are
-// the same, except for times and cursors, and cursors do not depend on hidden changes.
+// A guest and a restricted user cannot detect changes of an object that they may not see. Complete responses are the
+// same, except for times and cursors, and cursors do not depend on hidden changes.
 func TestCursorsHideForeignChanges(t *testing.T) {
 	onEach(t, func(p *probe) {
 		s := p.open()
@@ -23,7 +23,9 @@ func TestCursorsHideForeignChanges(t *testing.T) {
 			part{Resource: configMaps, Namespaces: []string{namespace}},
 			part{Resource: events, Namespaces: []string{namespace}})
 		user := must(s.user(p.Context(), namespace, "onlooker", rbacv1.PolicyRule{
-			APIGroups: []string{""}, Resources: []string{"configmaps", "events"}, Verbs: []string{"get", "list", "watch"},
+			APIGroups: []string{""},
+			Resources: []string{"configmaps", "events"},
+			Verbs:     []string{"get", "list", "watch"},
 		}))(p)
 		// A user who may see all namespaces makes the program watch all of them at once.
 		for _, kind := range []string{configMaps, events} {
@@ -51,8 +53,9 @@ func (s *site) eventuallyListed(r request) {
 	}))
 }
 
-// guess takes pairs of all readings. In every second pair, hidden objects change between the two. An onlooker guesses
-// in which pairs, by cursors. Its advantage over chance is recorded: 100 % is certainty, 0 % is chance.
+// guess takes pairs of all readings. In every second pair, hidden objects change between the two. An onlooker uses
+// cursors to guess which pairs these are. The test records its advantage over chance: 100 % is certainty, 0 % is
+// chance.
 func (s *site) guess(o onlooker) {
 	s.Helper()
 	rounds := pick(6, 200)
@@ -98,7 +101,7 @@ func (s *site) guess(o onlooker) {
 		cursors[0])
 }
 
-// difference shows where two texts differ.
+// difference returns the parts around the first difference of two texts.
 func difference(a, b string) string {
 	at := 0
 	for at < min(len(a), len(b)) && a[at] == b[at] {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// refusals are the status codes of requests that reach no route. A route itself responds with 200, 303, 401 or 404.
+// refusals returns the status codes of requests that reach no route. A route itself responds with 200, 303, 401 or 404.
 func refusals() []int {
 	return []int{
 		http.StatusBadRequest, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusLengthRequired,

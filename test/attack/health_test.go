@@ -17,7 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// spread is how long requests took.
+// spread is the distribution of response times.
 type spread struct {
 	p50, p99 time.Duration
 	count    int
@@ -208,7 +208,7 @@ func (s *site) socket(ctx context.Context, from string, header http.Header) (*we
 		header.Set("Origin", s.program.URL)
 	}
 	conn, _, err := websocket.Dial(ctx, s.program.URL+"/api/v1/live",
-		&websocket.DialOptions{ //nolint:bodyclose // It is the connection's.
+		&websocket.DialOptions{ //nolint:bodyclose // The connection owns the body.
 			Subprotocols: []string{"glasshouse.v1+json"}, HTTPClient: client, HTTPHeader: header,
 		})
 	if err != nil {
@@ -230,9 +230,9 @@ func readUntil(ctx context.Context, conn *websocket.Conn, text string) error {
 	}
 }
 
-// socketFloor is how much an attack may always add to the p99 of the socket latency. Otherwise the bar is twice the p99
-// without load. That is a few milliseconds, as short as one delay by the scheduler: the attackers run on the processors
-// of the program.
+// socketFloor is the increase of the p99 of the socket latency that is always permitted during an attack. Otherwise the
+// bar is twice the p99 without load. That is a few milliseconds, as short as one delay by the scheduler, because the
+// attackers share the processors with the program.
 const socketFloor = 15 * time.Millisecond
 
 // shortLimit is the latency above which the short form fails. It takes too few samples for a p99, so that its figure is
@@ -260,7 +260,7 @@ func (s *site) requireSocket(finding string, before, during spread) {
 		before.p99.Round(100*time.Microsecond))
 }
 
-// judgeLatency returns the method that judges a latency: report in the short form, up to shortLimit.
+// judgeLatency returns the method that records a latency: report in the short form, up to shortLimit.
 func (s *site) judgeLatency(works bool, slowest time.Duration) func(bool, string, string, string, ...any) {
 	if works && !full() && slowest <= shortLimit {
 		return s.report

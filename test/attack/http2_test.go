@@ -54,7 +54,7 @@ func TestResetStreamsLogNoErrors(t *testing.T) {
 	})
 }
 
-// streamPaths are the paths that HTTP/2 streams request.
+// streamPaths returns the paths that HTTP/2 streams request.
 func (s *site) streamPaths() []string {
 	object := configMaps + "/" + s.namespace + "/huge-0"
 	return []string{
@@ -131,7 +131,7 @@ func openStreams(
 	framer := http2.NewFramer(conn, conn)
 	window := uint32(1000)
 	if !reset {
-		window = 1 << 30 // The connection alone holds the responses back.
+		window = 1 << 30 // Only the connection's flow control blocks the responses.
 	}
 	if err := framer.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: window}); err != nil {
 		return conn, 0, err
@@ -142,7 +142,7 @@ func openStreams(
 		}
 	}
 	if reset { // Otherwise even the connection is not read.
-		go func() { _, _ = io.Copy(io.Discard, conn) }() // It ends with the connection.
+		go func() { _, _ = io.Copy(io.Discard, conn) }() // It ends when the connection closes.
 	}
 	var block bytes.Buffer
 	encoder := hpack.NewEncoder(&block)

@@ -30,7 +30,7 @@ func raiseDescriptors(p *probe, need uint64) {
 // sixAddresses returns one of six addresses. Their limits together exceed the total number of connections.
 func sixAddresses(n int) string { return fmt.Sprintf("127.0.2.%d", 1+n%6) }
 
-// hold opens connections and keeps them open. Each sends a text first, and may read what comes back.
+// hold opens connections and keeps them open. Each sends a text first, and may read the response.
 func hold(ctx context.Context, address string, count int, text func(n int) string, reads bool) *crowd {
 	c := &crowd{}
 	slots := make(chan struct{}, 128)
@@ -97,7 +97,8 @@ func (p *probe) requireQuick(finding string, taken spread) {
 // aliveRequest is a request after which a connection stays open.
 const aliveRequest = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
-// reconnecting opens connections and reconnects each when the server closes it, until ctx ends. It returns how often.
+// reconnecting opens connections and reconnects each when the server closes it, until ctx ends. It returns the number
+// of reconnects.
 func reconnecting(ctx context.Context, address string, count int) (times int64) {
 	var running sync.WaitGroup
 	var all atomic.Int64
@@ -126,11 +127,12 @@ func stayConnected(ctx context.Context, from, address string) {
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })() // It may be closed already.
 	defer func() { _ = conn.Close() }()                         // The server may have closed it.
 	if _, err := io.WriteString(conn, aliveRequest); err == nil {
-		_, _ = io.Copy(io.Discard, conn) // It ends with the connection.
+		_, _ = io.Copy(io.Discard, conn) // It ends when the connection closes.
 	}
 }
 
-// inProgress are requests that are never over: of half of them the body never ends, of half the response is not read.
+// inProgress returns requests that never end. Half of them have an endless body; the responses of the others are not
+// read.
 func (s *site) inProgress() func(n int) string {
 	s.Helper()
 	body := post("/share", `{"token":`)
@@ -210,7 +212,7 @@ func TestHalfOpenHandshakesLeaveRoomForOthers(t *testing.T) {
 		s := p.openTLS()
 		config := s.clientTLS()
 		start := must(s.counts())(p)
-		// The record header announces a ClientHello that never comes.
+		// The record header announces a ClientHello that is never sent.
 		c := hold(p.Context(), s.address, 8200, func(int) string { return "\x16\x03\x01\x02\x00\x01" }, false)
 		defer c.close()
 		failures, count := 0, 0

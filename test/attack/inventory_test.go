@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// route is one request that the program answers with a body.
+// route is one request whose response has a body.
 type route struct {
 	name, path string
 	method     string // Empty for GET.
@@ -47,7 +47,7 @@ func (s *site) inventory() (routes []route) {
 	return routes
 }
 
-// paths are those of the OpenAPI document, with their methods.
+// paths returns the paths of the OpenAPI document, with their methods.
 func (s *site) paths() map[string]map[string]json.RawMessage {
 	s.Helper()
 	if s.document.Paths == nil {
@@ -56,8 +56,8 @@ func (s *site) paths() map[string]map[string]json.RawMessage {
 	return s.document.Paths
 }
 
-// writes requests each path with the methods that change something, whether it has them or not. The short form has one
-// method for each path.
+// writes returns requests for each path with methods that change something, even if the path does not support them. The
+// short form has one method for each path.
 func (s *site) writes() (routes []route) {
 	s.Helper()
 	paths := slices.Sorted(maps.Keys(s.paths()))
@@ -73,7 +73,7 @@ func (s *site) writes() (routes []route) {
 	return routes
 }
 
-// errorPages are requests whose answer is an error, as a page and as a problem document.
+// errorPages returns requests whose response is an error, as a page and as a problem document.
 func (s *site) errorPages() (routes []route) {
 	s.Helper()
 	absent := configMaps + "/" + s.namespace + "/absent"
@@ -92,7 +92,7 @@ func (s *site) errorPages() (routes []route) {
 	return routes
 }
 
-// variants are the requests of one path.
+// variants returns the requests for one path.
 func (s *site) variants(path string) (routes []route) {
 	s.Helper()
 	if path == "/api/v1/live" {
@@ -148,7 +148,7 @@ func (s *site) fill(path string) string {
 	return filled
 }
 
-// subscriptions are one WebSocket for each view, and one with as many subscriptions as it may have.
+// subscriptions returns one WebSocket for each view, and one with the maximum number of subscriptions.
 func (s *site) subscriptions() (routes []route) {
 	all := fmt.Sprintf(`"op":"subscribe","id":1,"resource":%q,"ns":[%q]`, configMaps, s.namespace)
 	var many []string
@@ -186,9 +186,9 @@ func (r route) request(address string, headers ...string) request {
 	return request{method: http.MethodGet, path: r.path, headers: headers, body: textFrame(r.subscribe)}
 }
 
-// textFrame is a masked text frame. Its mask is zero, so that the text is readable in a trace.
+// textFrame returns a masked text frame. Its mask is zero, so that the text is readable in a trace.
 func textFrame(text string) string {
-	header := []byte{0x81, 0x80 | 126, byte(len(text) >> 8), byte(len(text)), 0, 0, 0, 0} //nolint:gosec // Below 64 KiB.
+	header := []byte{0x81, 0x80 | 126, byte(len(text) >> 8), byte(len(text)), 0, 0, 0, 0} //nolint:gosec // < 64 KiB.
 	if len(text) < 126 {
 		header = []byte{0x81, 0x80 | byte(len(text)), 0, 0, 0, 0}
 	}

@@ -85,7 +85,7 @@ type probe struct {
 	*testing.T
 
 	path   string
-	before bool // It is the baseline.
+	before bool // Whether this is the baseline.
 }
 
 // onEach runs an attack on the baseline, if there is one, and then on the program under test.

@@ -12,14 +12,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// onlooker is a reader who may see one namespace.
+// onlooker is a reader that may see one namespace.
 type onlooker struct {
 	who       string
 	header    string
 	namespace string
 }
 
-// visible makes a namespace with a few objects for the onlookers.
+// visible creates a namespace with a few objects for the onlookers.
 func (s *site) visible() (namespace string) {
 	s.Helper()
 	namespace = must(s.Namespace(s.Context()))(s.probe)
@@ -45,7 +45,7 @@ func (s *site) createEvent(namespace, name, of string) {
 	s.check(ignoreExisting(err))
 }
 
-// onlookerRequests are what an onlooker reads over HTTP.
+// onlookerRequests returns the HTTP requests of an onlooker.
 func (s *site) onlookerRequests(o onlooker) []request {
 	ns, object := "ns="+o.namespace, configMaps+"/"+o.namespace+"/visible-0"
 	other := url.QueryEscape(configMaps + "/" + o.namespace + "/visible-1")
@@ -71,7 +71,7 @@ func (s *site) onlookerRequests(o onlooker) []request {
 	return requests
 }
 
-// readings are whole responses by name, each with its status and header.
+// readings contains complete responses by name, each with its status and header.
 func (s *site) readings(o onlooker, round int) (texts map[string]string) {
 	s.Helper()
 	texts = map[string]string{}
@@ -84,13 +84,14 @@ func (s *site) readings(o onlooker, round int) (texts map[string]string) {
 		a.header.Del("Content-Length") // It depends on how ages are written; the body is compared.
 		var out strings.Builder
 		fmt.Fprintln(&out, a.status)
-		_ = a.header.Write(&out) // A builder takes every write.
+		_ = a.header.Write(&out) // A write to a builder cannot fail.
 		texts[r.path] = out.String() + a.body
 	}
 	return texts
 }
 
-// streamed are the messages of each view, of new subscriptions and of those that resume from cursors.
+// streamed returns the messages of each view and the cursors, for new subscriptions and for those that resume from
+// cursors.
 func (s *site) streamed(o onlooker, round int, resume map[string]string) (texts, cursors map[string]string) {
 	s.Helper()
 	st := must(s.openStream(s.Context(), readerAddress(round), o, resume))(s.probe)
@@ -102,7 +103,7 @@ func (s *site) streamed(o onlooker, round int, resume map[string]string) (texts,
 	return st.texts(), cursors
 }
 
-// readerAddress is an address of the onlookers, of which each has its own rate of requests.
+// readerAddress returns an address for an onlooker. Each address has its own rate limit.
 func readerAddress(round int) string { return fmt.Sprint("127.0.3.", 1+round%20) }
 
 // mask replaces times and cursors, which differ between responses. The length of a cursor stays.
@@ -116,7 +117,7 @@ func mask(text string) string {
 
 func cursorPattern() *regexp.Regexp { return regexp.MustCompile(`"cursor":"[^"]*"`) }
 
-// changeHidden changes objects in the hidden namespace, and waits until the program knows.
+// changeHidden changes objects in the hidden namespace, and waits until the program has received the changes.
 func (s *site) changeHidden(value string) {
 	s.Helper()
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "oracle"}, Data: map[string]string{"value": value}}

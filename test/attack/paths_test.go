@@ -9,14 +9,14 @@ import (
 
 func decode(text string, into any) error { return json.Unmarshal([]byte(text), into) }
 
-// No spelling of a path gives a restricted user, a guest or an anonymous client an object of another namespace, or a
-// file outside the static files.
+// With no spelling of a path can a restricted user, a guest or an anonymous client read an object of another namespace,
+// or a file outside the static files.
 func TestTraversalLeadsNowhere(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(p *probe) {
 		s := p.open()
 		guest := s.shareContent()
-		s.health(1) // It creates the object that nobody here may read.
+		s.health(1) // This creates the object that none of the attackers may read.
 		t := &tally{probe: p}
 		const marker = `"beat"`
 		hidden, shown := s.hidden, s.namespace

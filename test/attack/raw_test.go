@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// request is an HTTP/1.1 request as text. A missing Host is added, and nothing else.
+// request is an HTTP/1.1 request as text. Only a missing Host header is added.
 type request struct {
 	method, path string
 	headers      []string // Each "Name: value".
@@ -46,7 +46,7 @@ func (r *request) has(name string) bool {
 	return false
 }
 
-// answer is what came back.
+// answer is a response.
 type answer struct {
 	status int
 	header http.Header
@@ -56,7 +56,7 @@ type answer struct {
 // smallBuffer is a receive buffer that takes only a few packets.
 const smallBuffer = 4 << 10
 
-// dial connects from a loopback address. A receive buffer of 0 is the kernel's own choice.
+// dial connects from a loopback address. With a receive buffer of 0 the kernel chooses the size.
 func dial(ctx context.Context, from, to string, receiveBuffer int) (net.Conn, error) {
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: 10 * time.Second}
 	dialer.Control = func(_, _ string, raw syscall.RawConn) error {
@@ -71,7 +71,7 @@ func dial(ctx context.Context, from, to string, receiveBuffer int) (net.Conn, er
 	return dialer.DialContext(ctx, "tcp", to)
 }
 
-// send writes a request on a new connection and leaves the answer unread.
+// send writes a request on a new connection and does not read the response.
 func send(ctx context.Context, from, to string, r request, receiveBuffer int) (net.Conn, error) {
 	conn, err := dial(ctx, from, to, receiveBuffer)
 	if err != nil {
@@ -85,20 +85,20 @@ func send(ctx context.Context, from, to string, r request, receiveBuffer int) (n
 	return conn, nil
 }
 
-// exchange sends a request on a new connection and reads the answer.
+// exchange sends a request on a new connection and reads the response.
 func exchange(ctx context.Context, from, to string, r request) (*answer, error) {
 	r.headers = append([]string{"Connection: close"}, r.headers...)
 	conn, err := send(ctx, from, to, r, 0)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = conn.Close() }() // It is read.
+	defer func() { _ = conn.Close() }() // The response was read.
 	_ = conn.SetReadDeadline(time.Now().Add(30 * time.Second))
 	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: r.method})
 	if err != nil {
 		return nil, fmt.Errorf("%s %.100s: %w", r.method, r.path, err)
 	}
-	defer func() { _ = response.Body.Close() }() // It is read.
+	defer func() { _ = response.Body.Close() }() // The response was read.
 	body, err := io.ReadAll(response.Body)
 	return &answer{status: response.StatusCode, header: response.Header, body: string(body)}, err
 }
@@ -106,7 +106,7 @@ func exchange(ctx context.Context, from, to string, r request) (*answer, error) 
 // reset closes a connection with RST instead of FIN.
 func reset(conn net.Conn) {
 	if tcp, ok := conn.(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0) // Closing is what counts.
+		_ = tcp.SetLinger(0) // If this fails, the connection is still closed.
 	}
 	_ = conn.Close()
 }

@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// A guest's related objects say what is not shared. They must not claim that the cluster does not serve a kind, and
-// must not mention a user's rights.
+// The related objects that a guest receives report which objects are not shared. They must not claim that the cluster
+// does not serve a kind, and must not mention a user's permissions.
 func TestRelatedTellsGuestsWhatIsNotShared(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(p *probe) {

@@ -42,7 +42,7 @@ func TestTokensOfLinksAreNotGuessed(t *testing.T) {
 	})
 }
 
-// flip returns another letter.
+// flip returns a letter that differs from the given one.
 func flip(letter string) string {
 	if letter == "A" {
 		return "B"

@@ -18,7 +18,7 @@ import (
 	"glasshouse/test/faults/program"
 )
 
-// memoryLimit is what the program may use, by its flag and by its cgroup.
+// memoryLimit is the memory limit of the program in bytes, for its flag and for its cgroup.
 const memoryLimit = 512 << 20
 
 // site is a running program with users who log in by token.
@@ -162,7 +162,7 @@ func (s *site) requireMemory(attack, extra string) {
 	s.require(within, attack+": memory", memoryBar, "%s%s", text, extra)
 }
 
-// do sends a request with a new connection and reads the answer.
+// do sends a request with a new connection and reads the response.
 func (s *site) do(r request) *answer {
 	s.Helper()
 	return must(exchange(s.Context(), "127.0.0.1", s.address, r))(s.probe)
@@ -178,7 +178,7 @@ type part struct {
 	Name       string   `json:"name,omitempty"`
 }
 
-// share makes a link as the creator, opens it, and returns the token of the link and the header of its guest.
+// share creates a link as the creator, opens it, and returns the token of the link and the header of its guest.
 func (s *site) share(to string, parts ...part) (token, guest string) {
 	s.Helper()
 	body := must(json.Marshal(map[string]any{"parts": parts, "to": to, "seconds": 3600}))(s.probe)
@@ -214,7 +214,7 @@ func post(path, body string, headers ...string) request {
 	return request{method: http.MethodPost, path: path, headers: headers, body: body}
 }
 
-// counts are how many goroutines, file descriptors and resident bytes the program has.
+// counts contains the numbers of the program's goroutines, file descriptors and resident bytes.
 type counts struct{ goroutines, descriptors, rss int }
 
 func (s *site) counts() (c counts, err error) {
@@ -246,7 +246,7 @@ func (s *site) requireReturn(finding string, before counts) {
 		before.goroutines, after.goroutines, before.descriptors, after.descriptors, before.rss>>20, after.rss>>20)
 }
 
-// eventually tries until check returns no error, or the time is over.
+// eventually calls check until it returns no error, or until the time is over. It returns the last error.
 func eventually(within time.Duration, check func() error) error {
 	deadline := time.Now().Add(within)
 	tick := time.NewTicker(50 * time.Millisecond)
@@ -260,5 +260,5 @@ func eventually(within time.Duration, check func() error) error {
 	}
 }
 
-// wait sleeps on purpose: the test checks what happens meanwhile.
+// wait sleeps on purpose, because the test checks the program meanwhile.
 func wait(d time.Duration) { <-time.After(d) }

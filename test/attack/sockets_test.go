@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// upgrade opens a WebSocket over which the test writes frames itself.
+// upgrade opens a WebSocket without a library, so that the test can write its own frames.
 func (s *site) upgrade(ctx context.Context, from string, headers ...string) (net.Conn, error) {
 	r := route{path: "/api/v1/live", subscribe: `{"op":"ping","id":1}`}
 	conn, err := send(ctx, from, s.address, r.request(s.address, headers...), 0)
@@ -23,11 +23,11 @@ func (s *site) upgrade(ctx context.Context, from string, headers ...string) (net
 		_ = conn.Close() // The error is already known.
 		return nil, err
 	}
-	go func() { _, _ = io.Copy(io.Discard, conn) }() // It ends with the connection.
+	go func() { _, _ = io.Copy(io.Discard, conn) }() // It ends when the connection closes.
 	return conn, nil
 }
 
-// hugeFrame is the header of a text frame with its length, and a body.
+// hugeFrame returns the header of a text frame with its length, and a body.
 func hugeFrame(announced uint64, body int) string {
 	header := []byte{0x81, 0x80 | 127}
 	for shift := 56; shift >= 0; shift -= 8 {
@@ -36,7 +36,7 @@ func hugeFrame(announced uint64, body int) string {
 	return string(append(header, 0, 0, 0, 0)) + strings.Repeat("a", body)
 }
 
-// floods are the texts that a client writes to its WebSocket repeatedly.
+// floods returns the texts that a client writes to its WebSocket repeatedly.
 func (s *site) floods() map[string]string {
 	var many []string
 	for id := range 200 {
@@ -58,7 +58,7 @@ func (s *site) floods() map[string]string {
 	}
 }
 
-// Floods of frames, each from several connections of a guest and of a user, leave healthy viewers alone.
+// Floods of frames, each from several connections of a guest and of a user, do not affect healthy viewers.
 func TestFloodsOfFramesLeaveOthersAlone(t *testing.T) {
 	onEach(t, func(p *probe) {
 		s := p.open()

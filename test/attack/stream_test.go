@@ -71,7 +71,7 @@ func (s *site) openStream(ctx context.Context, from string, o onlooker, resume m
 	return st, nil
 }
 
-// read keeps what comes until the connection ends.
+// read stores all messages until the connection ends.
 func (st *stream) read(ctx context.Context) {
 	for {
 		_, frame, err := st.conn.Read(ctx)
@@ -93,7 +93,7 @@ func (st *stream) read(ctx context.Context) {
 	}
 }
 
-// messagesOf are the messages of a frame, which is one message or an array.
+// messagesOf returns the messages in a frame, which contains one message or an array.
 func messagesOf(frame []byte) (messages []message, err error) {
 	texts := []json.RawMessage{frame}
 	if strings.HasPrefix(string(frame), "[") {
@@ -111,8 +111,8 @@ func messagesOf(frame []byte) (messages []message, err error) {
 	return messages, nil
 }
 
-// cursors waits until each view has its present state, and returns the cursors. A view that resumes has nothing to send
-// but that it is live.
+// cursors waits until each view has its present state, and returns the cursors. A view that resumes sends only the
+// state live.
 func (st *stream) cursors() (cursors map[string]string, err error) {
 	err = eventually(10*time.Second, func() error {
 		st.mu.Lock()
@@ -133,7 +133,7 @@ func (st *stream) cursors() (cursors map[string]string, err error) {
 	return cursors, err
 }
 
-// texts are all messages of each subscription, without their id.
+// texts returns all messages of each subscription, without their id.
 func (st *stream) texts() map[string]string {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -163,8 +163,9 @@ func (st *stream) close() {
 	st.reading.Wait()
 }
 
-// noteSilence checks what came after the first state, while only hidden objects changed: messages without content, at
-// the pace of heartbeats and digests. Those come every 15 s and 60 s, and a digest may have an empty message before it.
+// noteSilence checks the messages after the first state, while only hidden objects changed. They must have no content,
+// and must not be more frequent than heartbeats and digests, which are sent every 15 s and 60 s. A digest may have an
+// empty message before it.
 func (st *stream) noteSilence(t *tally) {
 	t.Helper()
 	st.mu.Lock()

@@ -15,7 +15,7 @@ import (
 // templateCanary is a value in the copies of objects that annotations of templates contain.
 const templateCanary = "canary-of-a-template"
 
-// plainAnnotations are values without a copy of an object. A program may mask them, but in all places alike.
+// plainAnnotations returns values without a copy of an object. A program may mask them, but then in all places.
 func plainAnnotations() map[string]string {
 	return map[string]string{
 		"example.com/plain":  "a plain value of an annotation",
@@ -26,9 +26,9 @@ func plainAnnotations() map[string]string {
 	}
 }
 
-// template is a kind whose objects have a template with annotations.
+// template describes a kind whose objects have a template with annotations.
 type template struct {
-	resource string // As in apps/v1/deployments.
+	resource string // Such as apps/v1/deployments.
 	kind     string
 	spec     string // With ANNOTATED for a template's metadata, and POD for a pod's specification.
 }

@@ -23,7 +23,7 @@ type crowd struct {
 	fails int
 }
 
-// gather opens connections at once. Each sends the request that of returns.
+// gather opens connections concurrently. Each sends the request that of returns.
 func gather(ctx context.Context, address string, count int, of func(n int) request) *crowd {
 	c := &crowd{}
 	slots := make(chan struct{}, 64)
@@ -75,7 +75,7 @@ type wave struct {
 // burst is the wave over all routes.
 const burst = "all routes at once"
 
-// largest are the routes with the largest response.
+// largest returns the routes with the largest response.
 func largest() []string {
 	const object = "/api/v1/object/{group}/{version}/{resource}/{namespace}/{name}"
 	return []string{"socket object", object + " ?format=json", object + " ?format=yaml", manySubscriptions}
@@ -102,7 +102,7 @@ func (s *site) waves(guest string) (waves []wave) {
 	return append([]wave{all, others}, waves...)
 }
 
-// result is what one wave did.
+// result is the effect of one wave.
 type result struct {
 	name   string
 	peak   int64
@@ -123,7 +123,7 @@ func (s *site) unread(w wave) result {
 	if failures := r.health.object.failures + r.health.page.failures; failures > 0 && s.group != nil {
 		select {
 		case <-s.program.Ended():
-		case <-time.After(3 * time.Second): // The kernel takes a while to kill a process that is out of memory.
+		case <-time.After(3 * time.Second): // The kernel needs some time to kill a process that is out of memory.
 		}
 	}
 	r.peak, r.killed = s.peak.Load(), s.killed()
@@ -132,8 +132,8 @@ func (s *site) unread(w wave) result {
 	return r
 }
 
-// Unread responses of each route keep the program within 90 % of its memory limit. A healthy viewer does not notice
-// them. The program is never killed.
+// With unread responses of each route the program stays within 90 % of its memory limit and is never killed. A healthy
+// viewer is not affected.
 func TestUnreadResponsesStayWithinTheMemoryLimit(t *testing.T) {
 	onEach(t, func(p *probe) {
 		open := func() (s *site, guest string) {
