@@ -9,8 +9,8 @@ import (
 
 func decode(text string, into any) error { return json.Unmarshal([]byte(text), into) }
 
-// With no spelling of a path can a restricted user, a guest or an anonymous client read an object of another namespace,
-// or a file outside the static files.
+// No spelling of a path gives access to an object of another namespace, or to a file outside the static files. The test
+// checks a restricted user, a guest and an anonymous client.
 func TestTraversalLeadsNowhere(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(p *probe) {
