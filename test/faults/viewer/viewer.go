@@ -149,8 +149,8 @@ func (v *Viewer) Connect(ctx context.Context) {
 		if _, frame, err = conn.Read(ctx); err != nil {
 			break
 		}
-		// If the connection ends within a message, the library returns the incomplete message without an error, because
-		// its msgReader treats any io.EOF as the end of the message. Another read shows whether this happened.
+		// If the connection ends within a message, the library returns the incomplete message without an error. Its
+		// msgReader treats any io.EOF as the end of the message. Another read shows whether this happened.
 		if !json.Valid(frame) {
 			if _, _, err = conn.Read(ctx); err != nil && websocket.CloseStatus(err) == -1 {
 				break
