@@ -47,8 +47,8 @@ func Settle(ctx context.Context, client kubernetes.Interface, report func(Count)
 	}
 }
 
-// countPods checks each pod of the company's workload. For namespace Big it uses the status of the Deployments, because
-// listing 10,000 pods twice a second would load the API server more than creating them.
+// countPods checks each pod of the company's workload. For namespace Big it uses the status of the Deployments. Listing
+// 10,000 pods twice a second would load the API server more than creating them.
 func countPods(ctx context.Context, client kubernetes.Interface) (Count, error) {
 	company, crowd, err := countOrdered(ctx, client)
 	if err != nil {
