@@ -36,12 +36,14 @@ func TestChartHasEachMode(t *testing.T) {
 		"nobody": {"none", chart(t, "cluster", nil), nil, nil},
 		"tokens": {"token", chart(t, "team", nil), []string{"tokenreviews", "subjectaccessreviews"}, nil},
 		"a provider": {
-			"oidc", chart(t, "oidc", nil), []string{"subjectaccessreviews"},
+			"oidc", chart(t, "oidc", nil),
+			[]string{"subjectaccessreviews"},
 			[]string{"--oidc-client-secret-file", "--oidc-ca"},
 		},
 		"a proxy": {
 			"proxy", chart(t, "cluster", with("proxy", "/etc/proxy", "--proxy-secret-file=/etc/proxy/secret")),
-			[]string{"subjectaccessreviews"}, []string{"--proxy-secret-file"},
+			[]string{"subjectaccessreviews"},
+			[]string{"--proxy-secret-file"},
 		},
 		"nobody, wherever": {
 			"shared-identity",
@@ -49,7 +51,8 @@ func TestChartHasEachMode(t *testing.T) {
 				t, "cluster",
 				with("shared-identity", "/etc/tls", "--tls-cert=/etc/tls/tls.crt", "--tls-key=/etc/tls/tls.key"),
 			),
-			nil, []string{"--tls-cert", "--tls-key"},
+			nil,
+			[]string{"--tls-cert", "--tls-key"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
