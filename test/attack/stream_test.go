@@ -3,6 +3,7 @@ package attack
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -124,7 +125,7 @@ func (st *stream) cursors() (cursors map[string]string, err error) {
 				continue
 			}
 			if len(all) == 0 || !all[len(all)-1].Last && all[len(all)-1].Type != "window" {
-				return fmt.Errorf("the view %s has %d messages, reading ended with %v", name, len(all), st.err)
+				return errors.Join(fmt.Errorf("the view %s has %d messages", name, len(all)), st.err)
 			}
 			cursors[name] = all[len(all)-1].Cursor
 		}
