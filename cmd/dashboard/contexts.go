@@ -56,8 +56,8 @@ func (c *contexts) offered() *web.Contexts {
 	return &web.Contexts{List: c.list, Choose: c.choose}
 }
 
-// of returns kubectl's flags for a context, without the flags that describe the first cluster. An empty name selects
-// the current context of the kubeconfig.
+// of returns the client configuration of a context. Flags such as --server and --token are left out, because they apply
+// only to the cluster with which the program was started. An empty name selects the current context of the kubeconfig.
 func (c *contexts) of(name string) *genericclioptions.ConfigFlags {
 	kube := genericclioptions.NewConfigFlags(true)
 	kube.KubeConfig, kube.Timeout, kube.DisableCompression = c.kube.KubeConfig, c.kube.Timeout,

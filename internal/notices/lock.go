@@ -21,7 +21,8 @@ type lock struct {
 	Packages map[string]struct {
 		Version, License string
 		Dev              bool
-		Dependencies     map[string]string // Of the package with the empty name: those that package.json names.
+		// Dependencies of the root package, whose key is "", are those that package.json names.
+		Dependencies map[string]string
 	}
 }
 

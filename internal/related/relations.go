@@ -199,7 +199,7 @@ func (f *finder) selecting(from, to, via string) {
 	}
 }
 
-// selects reports whether a selector of an object in a namespace selects an entry.
+// selects reports whether s, the selector of an object in the namespace, matches the entry. Selectors match pods only.
 func (f *finder) selects(s *relate.Selector, namespace string, e *entry) bool {
 	return e.of.kind == "core/pods" && e.Namespace() == namespace && s.Matches(f.labels.of(e.Labels()))
 }

@@ -67,7 +67,7 @@ type informer struct {
 	resets   atomic.Int64 // Readers that had to restart from a snapshot.
 
 	mu     sync.Mutex
-	status Status            // Reported while there is no feed for a namespace.
+	status Status            // Reported for a namespace that has no feed.
 	feeds  map[string]*feed  // By namespace; "" means all.
 	denied map[string]Status // Why a namespace has no feed; "" means all.
 	// unsettled means that not all watchable namespaces are known, or checked, yet.

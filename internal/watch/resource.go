@@ -50,8 +50,8 @@ func (r *Resource) gvr() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: r.Group, Version: r.Version, Resource: r.Resource}
 }
 
-// Gap is a group error: a part of the API that discovery could not read. If its Group is "*", all of discovery fails,
-// and the last known resources are returned.
+// Gap is a group and version of the API that discovery could not read. If Group is "*", discovery failed as a whole,
+// and the resources of the last successful discovery are returned.
 type Gap struct {
 	Group, Version string
 	Reason         string

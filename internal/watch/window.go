@@ -194,7 +194,7 @@ func (s *reading) readWindow(ctx context.Context) ([]byte, error) {
 	case len(changes) > 0:
 		since = changes[0].Time
 	case !s.behind:
-		s.cursor = next // A Nudge.
+		s.cursor = next // The reader was woken without a change (journal.Nudge).
 		return nil, nil
 	}
 	if s.behind {

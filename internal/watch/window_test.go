@@ -803,8 +803,8 @@ func someLook(random *rand.Rand) looked {
 	}
 }
 
-// With any changes, and however windows are moved, opened, closed and read, each window finally has the rows of a plain
-// sort of the state.
+// After any changes and any operations on windows (open, move, read, close), each open window ends with the rows that a
+// full sort of all objects gives.
 func TestWindowsConverge(t *testing.T) {
 	for seed := range uint64(25) {
 		synctest.Test(t, func(t *testing.T) {

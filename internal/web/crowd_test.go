@@ -282,7 +282,7 @@ func TestFull(t *testing.T) {
 		for i := range conns {
 			conns[i] = b.open()
 		}
-		synctest.Wait() // All of them are counted.
+		synctest.Wait() // Until all sockets count toward the maximum.
 		if ms := b.open().sentAway(websocket.StatusTryAgainLater); ms < 5000 || ms >= 10_000 {
 			t.Errorf("a client too many is told to come back after %d ms", ms)
 		}

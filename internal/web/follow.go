@@ -9,7 +9,7 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// viewResources is the view of the resources that discovery knows.
+// viewResources is the name of the view that lists the resources of the catalog.
 const viewResources = "resources"
 
 // together is how long changes of the catalog are collected before they are sent, because several kinds appear,

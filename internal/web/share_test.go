@@ -31,7 +31,7 @@ import (
 	"glasshouse/internal/web/share"
 )
 
-// inA shares the pods of the namespace a.
+// inA is the body of a request that shares the pods of namespace "a".
 const inA = `{"parts":[{"resource":"core/v1/pods","namespaces":["a"]}],"to":"/r/core/v1/pods?ns=a","note":"incident ` +
 	`12"}`
 

@@ -45,7 +45,8 @@ func (s *site) createEvent(namespace, name, of string) {
 	s.check(ignoreExisting(err))
 }
 
-// onlookerRequests returns the HTTP requests of an onlooker.
+// onlookerRequests returns a GET request for each kind of response that an onlooker can read: a guest or a restricted
+// user.
 func (s *site) onlookerRequests(o onlooker) []request {
 	ns, object := "ns="+o.namespace, configMaps+"/"+o.namespace+"/visible-0"
 	other := url.QueryEscape(configMaps + "/" + o.namespace + "/visible-1")

@@ -32,8 +32,8 @@ type site struct {
 	group   *cgroup     // Nil if no cgroup can be made.
 	peak    atomic.Int64
 
-	document document // The program's own, once it is known.
-	routes   []route  // The inventory, once it is known.
+	document document // The OpenAPI document that the program serves, once it was read.
+	routes   []route  // The routes of document, once it was read.
 
 	stop func()
 }

@@ -70,8 +70,8 @@ func TestMainJobWithItsServiceAccount(t *testing.T) {
 	t.Logf("%d requests of the API server", len(all))
 }
 
-// With the permissions of the variant namespaced, the program shows its namespace. It reports everything else as
-// forbidden.
+// With the permissions of the variant "namespaced", the program shows only its own namespace, and reports everything
+// else as forbidden.
 func TestMainJobInOneNamespace(t *testing.T) {
 	c := open(t)
 	deploy(t, "namespaced")

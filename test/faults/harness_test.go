@@ -36,7 +36,7 @@ type scene struct {
 	t         *testing.T
 	namespace string
 	program   *program.Program
-	gate      *link.Gate // Nil if the upper link connects to another API server.
+	gate      *link.Gate // Blocks requests to the API server; nil if the test has its own API server.
 	up, down  *link.Link
 	url       string // The URL of the dashboard, through the lower link.
 }

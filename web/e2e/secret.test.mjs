@@ -71,7 +71,7 @@ await test("secrets", { timeout: 120_000 }, async (t) => {
     await page.locator("#panel .page-link").click();
     await page.locator('#status[data-state="live"]').waitFor();
     texts.push(await page.content());
-    // A filter does not reveal either whether a value contains a text.
+    // Filtering does not reveal whether a masked value contains a given text either.
     await openLive(page, `${dashboard.url}r/core/v1/secrets?ns=${ns}&q=${canaries.changed.slice(0, 9)}`);
     await page.locator("#note h2").waitFor();
     // Search texts are part of the address. Messages after this point may contain them.

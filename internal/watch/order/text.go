@@ -36,8 +36,8 @@ func natural(text string) string {
 	return string(append(out, text[done:]...))
 }
 
-// CompareText orders by UTF-16 code units, as JavaScript does. A character that needs two of them sorts before the last
-// characters that need one.
+// CompareText orders by UTF-16 code units, as JavaScript does. A character beyond U+FFFF (two code units)
+// therefore sorts before U+E000 to U+FFFF.
 func CompareText[S string | []byte](a, b S) int {
 	for i := range min(len(a), len(b)) {
 		if x, y := a[i], b[i]; x != y {

@@ -51,9 +51,9 @@ const (
 )
 
 // Parse parses a rule, for example core/v1/configmaps:data.*. A rule consists of a resource, a colon, and a path in the
-// resource. The resource is group/version/resource, with core for the core group, or * for all resources. A rule can
-// also be just Env. A rule applies to every version of its resource, because the API server serves an object in each of
-// them.
+// resource. The resource is group/version/resource, with core for the core group, or * for all resources. The text Env
+// stands for the rules that mask environment variables. A rule applies to all versions of its resource, because the API
+// server serves the same object in each of them.
 func Parse(text string) (Rules, error) {
 	if text == Env {
 		return env(), nil

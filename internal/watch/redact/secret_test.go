@@ -11,7 +11,7 @@ import (
 	"glasshouse/internal/watch/redact"
 )
 
-// harmless returns annotations that a Secret keeps, with usual values.
+// harmless returns annotations of a Secret that are not masked, with typical values.
 func harmless() map[string]string {
 	return map[string]string{
 		"kubernetes.io/service-account.name": "builder",

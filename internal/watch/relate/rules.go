@@ -56,8 +56,8 @@ func typed(key string) bool {
 	return strings.HasSuffix(key, "Ref") || strings.HasSuffix(key, "Refs")
 }
 
-// opaque reports whether names in a member are not references. These are maps with arbitrary keys, and the status,
-// which repeats names.
+// opaque reports whether the member with the key is skipped: maps with arbitrary keys, such as labels, and at depth 0
+// the status, which repeats names, and data.
 func opaque(key string, depth int) bool {
 	switch key {
 	case "metadata", "labels", "annotations", "matchLabels", "nodeSelector", "schema":

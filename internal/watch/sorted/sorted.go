@@ -82,7 +82,8 @@ func (l *List[T]) remove(places []int) {
 	l.members = l.members[:end]
 }
 
-// insert inserts sorted members, and reports whether none of them existed.
+// insert inserts members, which must be sorted. It inserts nothing and returns false if one of them exists already or
+// occurs twice.
 func (l *List[T]) insert(come []T) bool {
 	places := make([]int, len(come))
 	from := 0

@@ -80,7 +80,7 @@ func (c *Column) mayShow(removed *redact.Redacted, builtIn bool) bool {
 	return slices.ContainsFunc(removed.Masked, c.overlaps) || slices.ContainsFunc(removed.Dropped, c.overlaps)
 }
 
-// overlaps reports whether the column shows the path, a path around it or a path inside it.
+// overlaps reports whether the path of the column equals the path, or is a parent or child of it.
 func (c *Column) overlaps(path string) bool {
 	return path == c.shows || strings.HasPrefix(path, c.shows+"/") || strings.HasPrefix(c.shows, path+"/")
 }

@@ -57,7 +57,7 @@ func figures() []figure {
 	}
 }
 
-// sum adds up a value of all entries.
+// sum returns a function that adds up a value of all entries. The sum is always known.
 func sum(value func(*watch.Coverage) float64) func([]watch.Coverage) (float64, bool) {
 	return func(entries []watch.Coverage) (total float64, known bool) {
 		for i := range entries {

@@ -14,7 +14,7 @@ export interface Hits {
   readonly best: readonly Hit[];
 }
 
-const ranked = 2000; // with more matches than this, the order of the list is kept
+const ranked = 2000; // with more matches than this, they keep their order and are not ranked
 
 export class Fuzzy {
   private readonly fuzzy = new uFuzzy({ intraIns: 1, intraChars: "[a-z\\d._/:-]" });

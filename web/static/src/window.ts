@@ -149,7 +149,7 @@ export class Window implements Ordered {
     this.take(m);
     this.waits = false;
     this.complete = true;
-    // A pending seek continues with the rows that have arrived, and requests others itself.
+    // During a seek, nothing is requested here: the seek requests the rows that it still needs.
     if (!this.seeks) this.want(...this.wanted);
     this.seeks = false;
     return true;

@@ -1,4 +1,4 @@
-// Facts of the containers of a pod: the state of each, and what it runs.
+// The details of each container of a pod in the overview: its state, image and resources.
 
 import { fact, item, none, piece, since, type Fact, type Item, type Piece, type Tone } from "./fact.ts";
 import { amountPiece } from "./quantity.ts";

@@ -73,7 +73,7 @@ function unread(s: Situation, since: string): string {
     `${s.lines === 0 ? "nothing of its log was read" : `nothing was read after ${since}`}`;
 }
 
-// Names the component that failed, because it is not Glasshouse.
+// Adds that the API server interrupted the log, so that users do not blame Glasshouse. Other titles stay.
 const titleOf = ({ title }: Problem): string => (title === "Log is cut" ? "The API server broke off the log" : title);
 
 /** Describes how many lines are in the buffer. */

@@ -110,7 +110,7 @@ export class Changes implements Tab, Handler {
     this.schedule();
   }
 
-  // The shown changes stay until the snapshot arrives, because they are still true.
+  // Keeps the shown changes until the new snapshot arrives, because they are still correct.
   restart(): void {
     this.far = "";
   }
