@@ -139,9 +139,7 @@ func (le *Lease) change(to func(before int64) int64) {
 		return
 	}
 	l.resizeLocked(le, to(before))
-	if le.units < before {
-		l.grantLocked()
-	}
+	l.grantLocked() // A lease that grows may end what units are kept for: a waiter of the same caller.
 }
 
 func (l *Limiter) resizeLocked(le *Lease, units int64) {

@@ -145,7 +145,7 @@ func (f *feed) reflect(lasting context.Context) {
 		},
 	})
 	reflector.RunWithContext(klog.NewContext(ctx, logger))
-	listing.Lock() // Wait for the last list, so that no request outlives the feed.
+	listing.Lock() // Wait for the last list. It would otherwise change what the feed has reserved after its end.
 	defer listing.Unlock()
 }
 

@@ -99,13 +99,14 @@ func (b *Boundary) guard(next http.Handler) http.Handler {
 // refusesFraming returns the problem of a request that is refused for its request line or the framing of its body; nil
 // if there is none. net/http has dropped the Content-Length of a request that also has a Transfer-Encoding. Such
 // requests are used to smuggle other requests past a proxy (RFC 9112, 6.3 and 11.2). This program's own clients always
-// send a Content-Length with a body.
+// send a Content-Length with a body. Without one, the length of a body of HTTP/2 is unknown, too.
 func refusesFraming(r *http.Request) *problem {
 	switch {
-	case len(r.TransferEncoding) > 0:
+	case len(r.TransferEncoding) > 0, r.ContentLength < 0:
 		return &problem{
 			Title: "Length required", Status: http.StatusLengthRequired,
-			Detail: "Transfer-Encoding is not accepted. Send the body with a Content-Length.",
+			Detail: "Transfer-Encoding, and a body without a Content-Length, are not accepted. " +
+				"Send the body with a Content-Length.",
 		}
 	case r.RequestURI == "*":
 		return &problem{

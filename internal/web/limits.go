@@ -27,14 +27,15 @@ const (
 	// addressRequests is the maximum number of requests in flight of one address. Sockets do not count.
 	addressRequests = 1000
 	// maxBodies is how many request bodies may be read at a time, addressBodies how many of one address. Under a memory
-	// limit all are at most a quarter of the requests in flight, so that unfinished bodies leave room for others.
+	// limit all are at most a quarter of the requests in flight, so that unfinished bodies leave room for others. One
+	// address has at most an eighth of all.
 	maxBodies, addressBodies = 400, 50
 	// maxRequests is the maximum number of requests in flight of all clients that are not identified yet. As many again
 	// are allowed of clients that are identified. With a memory limit, each of the two groups may use an eighth of it,
 	// but at least leastRequests are allowed.
 	maxRequests, leastRequests, requestParts, requestMemory = 4096, 256, 8, 64 << 10
 	// maxRateWaiters is how many requests of all addresses may wait for the rate limit of their address. Under a memory
-	// limit they are at most a quarter of the requests in flight.
+	// limit they are at most a quarter of the requests in flight. One address has at most half of them.
 	maxRateWaiters = 1000
 	// addressSockets is the maximum number of sockets of one address, viewerSockets that of the tabs of one user.
 	addressSockets, viewerSockets = 2000, 500
@@ -140,9 +141,8 @@ func (s *Server) limitRequest(next http.Handler) http.Handler {
 			}
 		}
 		if !s.bufferBody(r) {
-			w.Header().Set("Connection", "close") // The rest of the request is not read.
-			tooMany(w, fmt.Sprintf("Too many request bodies are being read: at most %d of your address, "+
-				"and %d in total. Send the body without delay, or retry later.", addressBodies, maxBodies))
+			tooMany(w, "Too many request bodies of your address, or of all, are being read. "+
+				"Send the body without delay, or retry later.")
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -153,12 +153,14 @@ func (s *Server) limitRequest(next http.Handler) http.Handler {
 // KiB, and not the memory reserved for a response. It reports false if too many bodies are being read. It does not wait
 // for others: requests that wait would take the room of all that are not identified yet.
 func (s *Server) bufferBody(r *http.Request) bool {
-	if r.ContentLength <= 0 {
+	// In HTTP/2, a request with a Content-Length of 0 can nevertheless have a body that never ends.
+	if r.ContentLength == 0 && (r.ProtoMajor < 2 || r.Method == http.MethodGet || r.Method == http.MethodHead) {
 		return true
 	}
-	limits := []limit.Limit{{Key: "bodies", Max: min(maxBodies, s.maxInFlight()/4)}}
+	most := min(maxBodies, s.maxInFlight()/4)
+	limits := []limit.Limit{{Key: "bodies", Max: most}}
 	if address, known := s.peers.clientAddr(r); known {
-		limits = append(limits, limit.Limit{Key: "bodies of " + addressKey(address), Max: addressBodies})
+		limits = append(limits, limit.Limit{Key: "bodies of " + addressKey(address), Max: min(addressBodies, most/8)})
 	}
 	lease := s.limiter.TryAcquire(1, limits...)
 	if lease == nil {
@@ -236,9 +238,10 @@ func (s *Server) waitForAddressRate(ctx context.Context, address string) bool {
 	if rates.Allow() {
 		return true
 	}
-	lease := s.limiter.TryAcquire(1, limit.Limit{
-		Key: "requests that wait for the rate of their address", Max: min(maxRateWaiters, s.maxInFlight()/4),
-	})
+	most := min(maxRateWaiters, s.maxInFlight()/4)
+	lease := s.limiter.TryAcquire(1,
+		limit.Limit{Key: "requests that wait for the rate of " + address, Max: most / 2},
+		limit.Limit{Key: "requests that wait for the rate of their address", Max: most})
 	if lease == nil {
 		return false
 	}
