@@ -170,6 +170,30 @@ func TestLargeRequestsDoNotStarve(t *testing.T) {
 	}
 }
 
+// Units are no longer kept for a caller that meanwhile uses more than the others that wait.
+func TestGrowthMakesRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l limit.Limiter
+		all := limit.Limit{Key: "all", Max: 10}
+		large, small := limit.Limit{Key: "large", Max: 10}, limit.Limit{Key: "small", Max: 10}
+		l.TryAcquire(4, limit.Limit{Key: "a", Max: 10}, all)
+		growing := l.TryAcquire(1, large, all)
+		l.TryAcquire(1, small, all)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		go func() { _, _ = l.Acquire(ctx, 8, large, all) }() // It ends with ctx.
+		<-time.After(2 * time.Second)
+		time.AfterFunc(time.Second, func() { growing.Grow(1) })
+		began := time.Now()
+		if _, err := l.Acquire(t.Context(), 1, small, all); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(began); took != time.Second {
+			t.Errorf("a small request waited for %v, want 1s, until the other caller used more", took)
+		}
+	})
+}
+
 // A caller that stops waiting no longer keeps units from others that wait.
 func TestGivingUpMakesRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
