@@ -212,8 +212,8 @@ func (s *settler) weigh(namespace string, page *page) bool {
 // weightOf returns how many bytes the journal will need for these objects.
 func weightOf(objects int, bytes int64) int64 { return bytes + int64(objects)*journal.EntryOverhead }
 
-// reservation is the memory that a feed reserves until it has listed. Only the goroutine that reads the list may access
-// it.
+// reservation is the memory that a feed reserves until it has listed. The goroutine that reads the list accesses it
+// while the feed runs, and the reconciler before it starts and after it has ended.
 type reservation struct {
 	bytes    int64 // Beyond what is in memory, and beyond masks that were remembered before.
 	held     int64 // The size of the objects that the list replaces; unweighed until it is needed.

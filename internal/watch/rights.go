@@ -75,7 +75,7 @@ func (s *settler) judge(ctx context.Context, namespaces []string) map[string]rig
 
 // interval returns the time between two reviews of a namespace. It grows with the number of namespaces, up to
 // reviewMost. Resource rules cover all resources with one review, so with complete rules only this informer's
-// namespaces count. For all namespaces together, "", it is constant.
+// namespaces count among those that are allowed. For all namespaces together, "", it is constant.
 func (s *settler) interval(namespace string, allowed bool) time.Duration {
 	least, many := deniedEvery, s.reviews.denied.Load()
 	switch {

@@ -12,8 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// WhoIs returns the user of a bearer token, by a TokenReview, which the API server does not store. The token must be
-// for one of the audiences; without audiences, it must be for the API server itself. The error contains a *Problem:
+// WhoIs returns the user of a bearer token, by a TokenReview. It caches nothing. The token must be for one of the
+// audiences; without audiences, it must be for the API server itself. The error contains a *Problem:
 // Unauthenticated if the token is not accepted, Unavailable if the review fails. The error never contains the token.
 func (c *Cluster) WhoIs(ctx context.Context, token string, audiences []string) (*User, error) {
 	ctx, cancel := context.WithTimeout(ctx, reviewTimeout)

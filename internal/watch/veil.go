@@ -10,9 +10,9 @@ import (
 // environments of containers.
 func (v *Viewer) veiled() bool { return v.Scope != nil }
 
-// scope returns the scope of the informer for the viewer. Cells of custom resources may show any value. So guests have
-// a separate informer for these, which masks values before it caches them. Then no row, sort order or search can reveal
-// a masked value.
+// scope returns the scope of the informer for the viewer. Cells of resources that are not part of Kubernetes (custom
+// resources, aggregated APIs) may show any value. So guests have a separate informer for these, which masks values
+// before it caches them. Then no row, sort order or search can reveal a masked value.
 func (a *Access) scope(r *Resource, fields string) wire.Scope {
 	return wire.Scope{Resource: r.gvr(), Fields: fields, Shared: a.viewer.veiled() && !wire.BuiltIn(r.Group)}
 }

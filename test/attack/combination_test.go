@@ -216,6 +216,6 @@ func TestEveryRouteSurvivesMisuse(t *testing.T) {
 			len(m.wrong) == 0, "misuse of each route: answers", "refused with 4xx or closed", "%d wrong", len(m.wrong),
 		)
 		s.requireHealth("misuse of each route", quiet, during)
-		s.requireReturn("misuse of each route: what remains", start)
+		s.requireReturn("misuse of each route: what remains", start, 30*time.Second)
 	})
 }

@@ -49,7 +49,7 @@ func TestResetStreamsLogNoErrors(t *testing.T) {
 		})
 		s.requireHealth("HTTP/2 streams that are reset", quiet, during)
 		s.requireMemory("HTTP/2 streams that are reset", "")
-		s.requireReturn("HTTP/2 streams that are reset: what remains", start)
+		s.requireReturn("HTTP/2 streams that are reset: what remains", start, 30*time.Second)
 		s.requireNoErrors("HTTP/2 streams that are reset", int(streams.Load()))
 	})
 }
@@ -94,7 +94,7 @@ func TestUnreadStreamsStayWithinTheMemoryLimit(t *testing.T) {
 		for _, conn := range conns {
 			_ = conn.Close() // The server may have closed it.
 		}
-		s.requireReturn("unread HTTP/2 streams: what remains", start)
+		s.requireReturn("unread HTTP/2 streams: what remains", start, 30*time.Second)
 	})
 }
 

@@ -171,7 +171,7 @@ func TestIdleConnectionsLeaveRoomForOthers(t *testing.T) {
 			p.Logf("%s: %d were refused", attack.name, c.fails)
 			s.requireQuick(attack.name+": healthy requests", requests)
 			s.requireQuick(attack.name+": probes", probes)
-			s.requireReturn(attack.name+": what remains", start)
+			s.requireReturn(attack.name+": what remains", start, 30*time.Second)
 		}
 		s.requireMemory("idle connections", "")
 	})
@@ -201,7 +201,7 @@ func TestReconnectingConnectionsLeaveRoomForOthers(t *testing.T) {
 		s.requireQuick(name+": healthy requests", requests)
 		s.requireQuick(name+": probes", probes)
 		s.requireMemory(name, "")
-		s.requireReturn(name+": what remains", start)
+		s.requireReturn(name+": what remains", start, 30*time.Second)
 	})
 }
 
@@ -228,7 +228,7 @@ func TestHalfOpenHandshakesLeaveRoomForOthers(t *testing.T) {
 		healthy := spreadOf(taken, failures)
 		s.requireQuick("8,200 half-open TLS handshakes: healthy requests", healthy)
 		c.close()
-		s.requireReturn("8,200 half-open TLS handshakes: what remains", start)
+		s.requireReturn("8,200 half-open TLS handshakes: what remains", start, 30*time.Second)
 	})
 }
 

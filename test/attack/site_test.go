@@ -226,17 +226,16 @@ func (s *site) counts() (c counts, err error) {
 }
 
 // requireReturn checks that goroutines and descriptors return to their starting values. The resident memory is printed
-// without a bar: the Go runtime returns it to the kernel over minutes. The server detects a client that has closed a
-// throttled socket by a ping, within 55 s.
-func (s *site) requireReturn(finding string, before counts) {
+// without a bar: the Go runtime returns it to the kernel over minutes.
+func (s *site) requireReturn(finding string, before counts, within time.Duration) {
 	s.Helper()
-	const bar = "back within 60 s, up to 20 more goroutines and 10 more descriptors"
+	bar := fmt.Sprintf("back within %v, up to 20 more goroutines and 10 more descriptors", within)
 	if s.killed() {
 		s.require(false, finding, bar, "killed")
 		return
 	}
 	var after counts
-	err := eventually(60*time.Second, func() (err error) {
+	err := eventually(within, func() (err error) {
 		after, err = s.counts()
 		if err == nil && (after.goroutines > before.goroutines+20 || after.descriptors > before.descriptors+10) {
 			err = errors.New("more than before")

@@ -84,8 +84,8 @@ func TestFloodsOfFramesLeaveOthersAlone(t *testing.T) {
 		flooding.Wait()
 		s.requireMemory("S39: floods of frames", "")
 		s.requireHealth("S39: floods of frames", quiet, during)
-		if full() { // It may take 55 s.
-			s.requireReturn("S39: floods of frames: what remains", start)
+		if full() { // A ping detects a client that has closed a throttled socket, within 55 s.
+			s.requireReturn("S39: floods of frames: what remains", start, time.Minute)
 		}
 	})
 }

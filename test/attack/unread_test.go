@@ -173,7 +173,7 @@ func TestUnreadResponsesStayWithinTheMemoryLimit(t *testing.T) {
 		s.requireMemory("unread responses: last wave", "")
 		s.requireHealth("unread responses", quiet, slowest)
 		s.requireHealth("unread responses of "+burst, quiet, atOnce)
-		s.requireReturn("unread responses: what remains", start)
+		s.requireReturn("unread responses: what remains", start, 30*time.Second)
 	})
 }
 

@@ -56,8 +56,8 @@ func typed(key string) bool {
 	return strings.HasSuffix(key, "Ref") || strings.HasSuffix(key, "Refs")
 }
 
-// opaque reports whether the member with the key is skipped: maps with arbitrary keys, such as labels, and at depth 0
-// the status, which repeats names, and data.
+// opaque reports whether the member with the key is skipped, because names in it are not references: maps with
+// arbitrary keys, such as labels and data, and at depth 0 the status, which repeats names.
 func opaque(key string, depth int) bool {
 	switch key {
 	case "metadata", "labels", "annotations", "matchLabels", "nodeSelector", "schema":
