@@ -17,7 +17,7 @@ import (
 // reviewTimeout bounds one access review.
 const reviewTimeout = 5 * time.Second
 
-// rights are the permissions of the program itself on a scope.
+// rights are this program's own permissions to list and watch a scope.
 type rights struct {
 	list, watch bool
 	reason      string // The reason why list is denied.
@@ -29,11 +29,11 @@ type reviewer struct {
 	client  authorizationclient.SelfSubjectAccessReviewInterface
 	rules   authorizationclient.SelfSubjectRulesReviewInterface
 	asked   answers[authorization.ResourceAttributes, right] // Recent decisions about single objects.
-	permits answers[string, permits]                         // By namespace.
-	// Until this time, in Unix seconds, rules are incomplete and are not used.
+	permits answers[string, permits]                         // The rules that allow list or watch, by namespace.
+	// The time, in Unix seconds, until which rules are not used, because they were incomplete.
 	partial atomic.Int64
 
-	allowed, denied atomic.Int64 // The number of namespaces of all resources that need reviews, by the decision.
+	allowed, denied atomic.Int64 // How many namespaces were allowed or denied, summed over all resources.
 }
 
 func newReviewer(client authorizationclient.AuthorizationV1Interface) *reviewer {
@@ -44,10 +44,11 @@ func newReviewer(client authorizationclient.AuthorizationV1Interface) *reviewer 
 	}
 }
 
-// review returns the permissions on a scope. known are the permissions from before. With an error, the permissions are
-// unknown: the API server is unavailable, or it refuses the review. If rules do not decide, review does not repeat the
-// review for watch in one namespace of many. This is safe: a watch shows nothing that list does not allow, and watches
-// end on their own within minutes.
+// review returns this program's permissions on a scope. known is the result of the previous review. If review returns
+// an error, the permissions are unknown: the API server is unavailable, or it refuses the review.
+//
+// A single namespace that could be listed and watched before is reviewed again only for list, unless rules decide. This
+// is safe: a watch shows nothing that list does not allow, and watches end on their own within minutes.
 func (r *reviewer) review(ctx context.Context, scope wire.Scope, known rights) (rights, error) {
 	if known.list && scope.Namespace != "" {
 		if now := r.permitted(ctx, scope); now.list {
@@ -74,11 +75,11 @@ func (r *reviewer) may(
 	})
 }
 
-// allows reports whether the program may perform an action on an object, or on all objects of its resource. The check
-// avoids requests that cannot succeed, for example for a Secret. It returns true without a decision: the API server
-// then decides on the request itself.
+// allows reports whether this program may perform the action d on one object, or on all objects of its resource. The
+// check avoids requests that cannot succeed, for example for a Secret. If there is no decision, allows returns true,
+// and the API server decides on the request itself.
 func (r *reviewer) allows(ctx context.Context, d deed, resource *Resource, namespace, name string, old age) bool {
-	for _, name := range []string{"", name} { // Permissions by object name are rare.
+	for _, name := range []string{"", name} { // Without a name first: permissions for single names are rare.
 		of := d.attributes(resource, namespace, name)[0]
 		answer, _ := r.asked.get(ctx, of, old.good, func(ctx context.Context) right {
 			status, err := r.ask(ctx, of)
@@ -91,8 +92,8 @@ func (r *reviewer) allows(ctx context.Context, d deed, resource *Resource, names
 	return ctx.Err() != nil
 }
 
-// loseLog returns when the program loses the permission to read the log of a pod, or when ctx ends. A failed review
-// changes nothing.
+// loseLog reviews this program's permission to read the log of a pod at intervals. It returns when the permission is
+// lost, or when ctx ends. A failed review does not count as a loss.
 func (r *reviewer) loseLog(ctx context.Context, namespace, pod string) {
 	for range Ticks(ctx, reviewEvery) {
 		answer, err := r.ask(ctx, authorization.ResourceAttributes{
@@ -120,7 +121,7 @@ func (r *reviewer) ask(
 	return answer.Status, nil
 }
 
-// refusal returns the message that the API server would have sent for the list.
+// refusal returns a message like the one with which the API server refuses the list.
 func refusal(scope wire.Scope, reason string) string {
 	where := "at the cluster scope"
 	if scope.Namespace != "" {

@@ -17,11 +17,11 @@ type answers[K comparable, A any] struct {
 	of map[K]*answer[A]
 }
 
-// answer is an entry whose request is in flight or has ended.
+// answer is a cache entry. Its request is in flight or has ended.
 type answer[A any] struct {
 	come  chan struct{} // Closed when the request has ended.
 	given A
-	asked time.Time // When the request started; the zero Time if its caller's context ended first.
+	asked time.Time // When the request started; zero if its caller was canceled, and given is not valid.
 }
 
 func (a *answer[A]) pending() bool {
@@ -33,8 +33,9 @@ func (a *answer[A]) pending() bool {
 	}
 }
 
-// get returns what ask returns, or a result of another caller for which good returns true. good receives the result and
-// the time at which its request started. ok is false if ctx ends first.
+// get returns the answer to question. It uses a cached answer for which good returns true, waits for a request in
+// flight, or calls ask. good receives a cached answer and the time at which its request started. ok is false if ctx
+// ends first.
 func (s *answers[K, A]) get(
 	ctx context.Context, question K, good func(A, time.Time) bool, ask func(context.Context) A,
 ) (given A, ok bool) {
@@ -64,7 +65,8 @@ func (a *answer[A]) ask(ctx context.Context, ask func(context.Context) A) {
 	}
 }
 
-// join returns the entry of a question, and whether the caller must send the request for it.
+// join returns the cache entry of question. mine is true if the entry is new, and the caller must send the request for
+// it.
 func (s *answers[K, A]) join(question K, good func(A, time.Time) bool) (a *answer[A], mine bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,7 +85,7 @@ func (s *answers[K, A]) join(question K, good func(A, time.Time) bool) (a *answe
 }
 
 // roomLocked drops at least a quarter of the entries: first those that are too old for any caller, then the oldest of
-// the others. Requests in flight stay.
+// the others. It does not drop entries whose request is in flight.
 func (s *answers[K, A]) roomLocked() {
 	for _, long := range []time.Duration{s.long, s.long / 8, 0} {
 		maps.DeleteFunc(s.of, func(_ K, a *answer[A]) bool { return !a.pending() && time.Since(a.asked) >= long })

@@ -7,21 +7,22 @@ import (
 	"time"
 )
 
-// maxAsked limits the namespaces of one resource that readers request and that are watched one by one, because clients
-// can invent any number of them.
+// maxAsked limits how many namespaces of one resource are watched one by one because readers request them. Clients
+// could otherwise request any number.
 const maxAsked = 500
 
-// asked is the lease of a namespace that readers requested.
+// asked is the lease of one namespace that readers request: how many readers hold it, and since when.
 type asked struct {
 	holders int
 	since   time.Time
-	idle    time.Time // Since when it has no holders.
+	idle    time.Time // When the last holder released it.
 }
 
-// ask requests that the namespaces are watched, if not all are, until release is called, once. They stay watched after
-// that for the pool's linger time. named reports whether the client named the namespaces. If it did not, they are known
-// namespaces. While watching all namespaces together is forbidden, known namespaces are watched anyway and need no
-// lease.
+// ask requests that the given namespaces are watched, even if all namespaces together cannot be watched. The caller
+// must call release exactly once. After that, the namespaces stay watched for the pool's linger time.
+//
+// named reports whether the client named the namespaces. If it did not, they are the known namespaces of the cluster.
+// While watching all namespaces together is forbidden, known namespaces are watched anyway and need no lease.
 func (i *informer) ask(namespaces []string, named bool) (release func(), err error) {
 	i.mu.Lock()
 	news := 0
@@ -52,12 +53,13 @@ func (i *informer) ask(namespaces []string, named bool) (release func(), err err
 	return func() { i.letGo(namespaces) }, nil
 }
 
-// letGo releases what ask acquired. While all namespaces are watched, leases without holders are deleted at once.
+// letGo releases the leases that ask acquired. While one feed watches all namespaces, leases without holders are
+// deleted at once.
 func (i *informer) letGo(namespaces []string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if len(i.asked) > maxAsked {
-		i.kick() // A waiting namespace may take its place.
+		i.kick() // A namespace that had to wait may be watched now.
 	}
 	for _, ns := range namespaces {
 		a := i.asked[ns]
@@ -70,8 +72,8 @@ func (i *informer) letGo(namespaces []string) {
 	}
 }
 
-// roomLocked makes room for more namespaces by dropping those without holders, longest idle first. It reports whether
-// there is room. If all of them would not be enough, it drops none.
+// roomLocked makes room for leases of more namespaces. It drops leases without holders, longest idle first, but not
+// those of the namespaces in but. It reports whether there is room. If dropping would not free enough, it drops none.
 func (i *informer) roomLocked(more int, but []string) bool {
 	lacking := len(i.asked) + more - maxAsked
 	if lacking <= 0 {
@@ -108,9 +110,9 @@ func (i *informer) lapse(long time.Duration) {
 	}
 }
 
-// turns returns the requested namespaces that may be watched now, and those that must wait because there are more than
-// maxAsked. There can be any number, because requests are not limited while all namespaces are watched. Watched
-// namespaces come first, then the earliest requests. Namespaces without holders come last.
+// turns divides the requested namespaces into those that may be watched now, at most maxAsked, and those that must
+// wait. There can be more than maxAsked, because requests are not limited while one feed watches all namespaces.
+// Namespaces that are watched already come first, then the earliest requests. Namespaces without holders come last.
 func (i *informer) turns() (now, later []string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -13,8 +13,8 @@ import (
 	"glasshouse/internal/watch/journal"
 )
 
-// MinMemory is the smallest Options.MemoryLimit other than 0, in bytes. It is twice what the program needs before it
-// has watched anything.
+// MinMemory is the smallest Options.MemoryLimit other than 0, in bytes. It is twice ownMemory, what the program needs
+// before it watches anything.
 const MinMemory = 96 << 20
 
 // ownMemory is what the program needs in addition to the objects that it watches, in bytes.
@@ -29,8 +29,8 @@ func budgetOf(limit int64) int64 {
 	return (limit - ownMemory) / 2
 }
 
-// within returns the Ring with its size reduced to at most an eighth of the budget, so that several histories fit into
-// it.
+// within returns r with its size reduced to at most an eighth of the memory budget, so that the budget has room for
+// several histories.
 func (r Ring) within(budget int64) Ring {
 	if budget > 0 {
 		r.Bytes = int(min(int64(r.Bytes), budget/8))
@@ -39,12 +39,12 @@ func (r Ring) within(budget int64) Ring {
 }
 
 const (
-	// estimateEvery is how long an estimate that did not fit remains valid.
+	// estimateEvery is how long a resource whose estimate did not fit into memory is refused without a new estimate.
 	estimateEvery = time.Minute
-	// relistEvery is the same for a list that was canceled because it did not fit. It is longer, because everything
-	// that such a list had read was discarded.
+	// relistEvery is how long a resource is refused after its list was canceled because it did not fit. It is longer
+	// than estimateEvery, because everything that the list had read was discarded.
 	relistEvery = 5 * time.Minute
-	// measureEvery is the step, in bytes, in which a growing list reserves memory beyond its estimate.
+	// measureEvery is how many bytes at a time a list reserves when it grows beyond its estimate.
 	measureEvery = 64 << 10
 	// changeMargin is the factor by which an estimate allows for growth by later changes.
 	changeMargin = 1.1
@@ -57,7 +57,7 @@ func (i *informer) load() int64 {
 	return int64(state) + i.masks.Weight() + i.expected.Load() + i.rankings.weight()
 }
 
-// pastLoad returns the bytes that its history uses.
+// pastLoad returns the bytes that an informer's history uses.
 func (i *informer) pastLoad() int64 {
 	_, ring := i.Weight()
 	return int64(ring)
@@ -73,8 +73,11 @@ func (p *pool) free() int64 {
 }
 
 // room frees memory until the given number of bytes fits into the budget. It drops histories first, the largest first.
-// Then it evicts idle informers, longest idle first. If even that would not free enough, it drops nothing. most is the
-// number of bytes that would be free without any histories and idle informers. fits reports whether the bytes fit.
+// Then it evicts idle informers, longest idle first, but never asker, the informer that needs the memory. If even that
+// would not free enough, it drops nothing.
+//
+// most is the number of bytes that would be free without any histories and idle informers. fits reports whether the
+// bytes fit.
 func (p *pool) room(bytes int64, asker *informer) (most int64, fits bool) {
 	if p.budget == 0 {
 		return 0, true
@@ -90,8 +93,8 @@ func (p *pool) room(bytes int64, asker *informer) (most int64, fits bool) {
 	return most, true
 }
 
-// needed returns the bytes that cannot be freed. Histories can be dropped, and informers without holders can be
-// evicted.
+// needed returns the bytes in use that room cannot free: the loads of asker and of all informers that have holders.
+// Histories can be dropped, and informers without holders can be evicted.
 func (p *pool) needed(asker *informer) (sum int64) {
 	idle := p.idle()
 	for _, i := range p.informers() {
@@ -102,7 +105,7 @@ func (p *pool) needed(asker *informer) (sum int64) {
 	return sum
 }
 
-// idle returns the informers that have no holders.
+// idle returns, for each informer in the pool, whether it is idle: it has no holders.
 func (p *pool) idle() map[*informer]bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -128,7 +131,7 @@ func (p *pool) forget(bytes int64) {
 	}
 }
 
-// evict stops the informer that has been idle the longest, except the given one. It reports whether there was one.
+// evict stops the informer that has been idle the longest, but not the informer but. It reports whether it stopped one.
 func (p *pool) evict(but *informer) bool {
 	p.mu.Lock()
 	ended := p.evictLocked(func(e *entry) bool { return e.informer != but })
@@ -140,28 +143,28 @@ func (p *pool) evict(but *informer) bool {
 	return true
 }
 
-// overdrawn reports whether the informer must stop because of the memory budget. This is so if no informer is larger,
-// and if all of them exceed the budget even without histories and idle informers.
+// overdrawn reports whether the informer i must stop because the memory budget is exceeded. This is so if no informer
+// is larger, and if all of them exceed the budget even without histories and idle informers.
 func (p *pool) overdrawn(i *informer) bool {
 	own := i.load()
 	largest := !slices.ContainsFunc(p.informers(), func(other *informer) bool {
 		return other != i && other.load() > own
 	})
-	// Check this second: if a larger informer has just stopped, there is room now.
+	// Check this after the comparison: if a larger informer has stopped meanwhile, there is room now.
 	_, fits := p.room(0, i)
 	return largest && !fits
 }
 
-// estimate is the memory that a namespace would need.
+// estimate is the memory that watching a namespace ("" means all) would need, or the reason why that does not fit.
 type estimate struct {
-	bytes   int64     // In addition to what is in memory already.
-	refusal string    // Empty if it fits.
+	bytes   int64     // Needed in addition to what is in memory already.
+	refusal string    // Why it does not fit; empty if it fits.
 	until   time.Time // When a refusal expires.
 }
 
 // fits reports whether a namespace ("" means all) may be watched within the memory budget. Namespaces that were
-// admitted before, and have not listed yet, count too. If it does not fit, fits stores a status with the reason and
-// with what would fit.
+// admitted, but have not been listed yet, count as used memory. If the namespace does not fit, fits stores a status
+// with the reason and with advice for a smaller request.
 func (s *settler) fits(ctx context.Context, namespace string) bool {
 	if s.pool.budget == 0 {
 		return true
@@ -180,8 +183,8 @@ func (s *settler) fits(ctx context.Context, namespace string) bool {
 	return page != nil && s.weigh(namespace, page)
 }
 
-// weigh computes an estimate from a first page, and reports whether it fits. If the page failed, the namespace is
-// admitted: its list will report the error, or its size.
+// weigh estimates the memory for a namespace from the first page of its list, and reports whether it fits. If reading
+// the page failed, the namespace is admitted: its list will report the error, or its size.
 func (s *settler) weigh(namespace string, page *page) bool {
 	if page.err != nil {
 		s.estimates[namespace] = estimate{}
@@ -197,7 +200,7 @@ func (s *settler) weigh(namespace string, page *page) bool {
 	more := max(0, bytes-held)
 	free, fits := s.pool.room(more, s.informer)
 	if fits {
-		s.expected.Add(more) // Until its feed has listed, see prepare.
+		s.expected.Add(more) // Reserved until the feed has listed the namespace; see prepare.
 		s.estimates[namespace] = estimate{bytes: more}
 		return true
 	}
@@ -212,16 +215,17 @@ func (s *settler) weigh(namespace string, page *page) bool {
 // weightOf returns how many bytes the journal will need for these objects.
 func weightOf(objects int, bytes int64) int64 { return bytes + int64(objects)*journal.EntryOverhead }
 
-// reservation is the memory that a feed reserves until it has listed. The goroutine that reads the list accesses it
-// while the feed runs, and the reconciler before it starts and after it has ended.
+// reservation is the memory that a feed (the list and watch of one namespace, or of all) reserves until it has listed.
+// While the feed runs, only the goroutine that reads the list accesses the reservation. Before the feed starts and
+// after it has ended, only the reconciler does.
 type reservation struct {
-	bytes    int64 // Beyond what is in memory, and beyond masks that were remembered before.
-	held     int64 // The size of the objects that the list replaces; unweighed until it is needed.
-	masks    int64 // The part of bytes that is in use already, because masks are remembered at once.
+	bytes    int64 // Reserved beyond what is in memory, and beyond masks that were remembered before.
+	held     int64 // The size of the objects that the list replaces; unweighed until it is computed.
+	masks    int64 // The part of bytes that masks use already: they are stored while the list is read.
 	outgrown bool  // The list did not fit and was canceled.
 }
 
-// unweighed means that the size has not been computed yet.
+// unweighed is the value of reservation.held before it is computed.
 const unweighed = -1
 
 // replaceable returns the size of the objects in the journal that the feed's list replaces, in bytes.
@@ -233,8 +237,8 @@ func (f *feed) replaceable() int64 {
 	return int64(f.WeightIn(f.covers))
 }
 
-// measure records how much a list has sent so far. It cancels the list when that exceeds both the estimate and the free
-// memory.
+// measure records how many objects and bytes of a list have arrived so far. It cancels the list when they exceed both
+// the estimate and the free memory.
 //
 // Estimates can be wrong. The API server does not report the length of a list with a field selector. Some lists could
 // not be estimated at all, and a relist may have any size. While a list arrives, its objects are in memory together
@@ -280,7 +284,7 @@ func (f *feed) measure(objects int, bytes int64) {
 	f.kick()
 }
 
-// offer returns the advice for a smaller request.
+// offer returns advice on how to request less, for a namespace ("" means all) that does not fit into memory.
 func (s *settler) offer(namespace string) string {
 	if s.scope.Fields != "" {
 		return "choose a narrower field selector, or raise --memory-limit"
@@ -291,7 +295,7 @@ func (s *settler) offer(namespace string) string {
 	return "choose less, by a field selector, or raise --memory-limit"
 }
 
-// refuse stores why a namespace is not watched.
+// refuse sets the status of a namespace that is not watched to Failed, with the reason.
 func (s *settler) refuse(namespace, reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -305,7 +309,7 @@ func (s *settler) refuse(namespace, reason string) {
 	}
 }
 
-// curb stops the feeds whose list turned out not to fit, and removes their rows.
+// curb stops the feeds whose list did not fit into memory, and removes their rows.
 func (s *settler) curb() {
 	s.mu.Lock()
 	outgrown := make(map[string]string)
@@ -326,7 +330,7 @@ func (s *settler) curb() {
 	}
 }
 
-// restrain stops an informer that has outgrown the memory budget.
+// restrain stops all feeds of the informer if it has outgrown the memory budget. It reports whether it did.
 func (s *settler) restrain() bool {
 	if !s.pool.overdrawn(s.informer) {
 		return false
@@ -342,7 +346,7 @@ func (s *settler) restrain() bool {
 	}
 	s.end(everyFeed)
 	s.clear()
-	// All namespaces together need at least as much.
+	// Refuse all namespaces ("") too: together they need at least as much memory.
 	for _, ns := range append(watched, "") {
 		s.estimates[ns] = estimate{refusal: refusal(ns), until: time.Now().Add(estimateEvery)}
 	}
