@@ -7,31 +7,32 @@ import (
 	"time"
 )
 
-// bundle identifies the events of one batch of changes, for all readers of one view and filter that send the same
-// batch.
+// bundle is the key under which readers share the encoded events of one batch of changes. Readers with the same view
+// and filter that send the same changes have the same key.
 type bundle struct {
 	view     View
 	filter   filterID
-	version  int    // Of the columns.
+	version  int    // The version of the columns.
 	from, to uint64 // The offsets of the first and the last change.
 }
 
 const (
-	// markEvery is how long readers end their batches at the same offset.
+	// markEvery is how long a mark, an offset at which several readers end their batches, is used.
 	markEvery = gather / 2
-	// bundlesKept is the number of bundles that are remembered.
+	// bundlesKept is the number of bundles whose texts can be shared.
 	bundlesKept = 32
 )
 
-// bundles are weak references to the texts of the newest bundles: only the readers that send a text keep it alive. It
-// also records the offsets at which readers end their batches, so that they have the same batches.
+// bundles contains weak references to the encoded texts of the newest bundles: only the readers that send a text keep
+// it in memory. It also contains marks, the offsets at which readers end their batches, so that several readers send
+// the same batches.
 type bundles struct {
 	mu     sync.Mutex
 	texts  map[bundle]*shared[[]byte]
 	newest [bundlesKept]bundle // A circular buffer.
 	next   int
 
-	marks map[filterID]mark // For restricted readers by filter; the zero filterID is for all others.
+	marks map[filterID]mark // By the filter of restricted readers; all other readers use the zero filterID.
 }
 
 // mark is the offset at which several readers end their batch.
@@ -40,8 +41,8 @@ type mark struct {
 	made   time.Time
 }
 
-// stop returns the offset at which readers of a filter end their batch, so that they share it. It is a recent one if
-// that is after from, and otherwise the present one.
+// stop returns the offset at which the readers with the filter of end their batch, so that they send the same batch. It
+// reuses a recent mark after the offset from. Otherwise it makes a mark at the present offset, which now returns.
 func (b *bundles) stop(of filterID, from uint64, now func() uint64) uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -57,7 +58,8 @@ func (b *bundles) stop(of filterID, from uint64, now func() uint64) uint64 {
 	return m.offset
 }
 
-// text returns the text of a bundle. The first caller writes it, and others share it as long as it is referenced.
+// text returns the encoded events of a bundle. The first caller encodes them by write. Later callers get the same text
+// as long as it is referenced.
 func (b *bundles) text(of bundle, write func() (*[]byte, error)) (*[]byte, error) {
 	b.mu.Lock()
 	text := b.texts[of]
@@ -75,8 +77,8 @@ func (b *bundles) text(of bundle, write func() (*[]byte, error)) (*[]byte, error
 	return events, err
 }
 
-// stop returns the offset at which a reader ends its batch after a pause, see bundles. Restricted readers share no
-// offset with other readers, whose pauses would reveal hidden changes.
+// stop returns the offset at which the reader ends its batch after a pause; see bundles. A restricted reader shares it
+// only with readers of the same filter: the pauses of other readers would reveal changes that are hidden from it.
 func (s *reading) stop() uint64 {
 	var of filterID
 	if s.filter.hides {
@@ -93,7 +95,7 @@ func (s *reading) idOfFilter() filterID {
 	return s.filterID
 }
 
-// events returns the events of changes for the reader. They are one text if other readers may share it.
+// events encodes changes as events for the reader. If other readers may share them, they are joined into one text.
 func (s *reading) events(changes []*change) ([][]byte, error) {
 	if !s.view.bundled || len(changes) == 1 {
 		return s.eventsOf(changes)

@@ -17,23 +17,24 @@ import (
 )
 
 const (
-	// maxAge is the age from which a read triggers a new discovery. Without reads, nothing is requested from the API
-	// server.
+	// maxAge is the age of the discovered resources from which a read triggers a new discovery. Without reads, nothing
+	// is requested from the API server.
 	maxAge = 10 * time.Second
-	// followAge is the time between two discoveries while there are followers of the list of resources. It ensures that
-	// a new resource appears within 10 s even if the definitions may not be watched.
+	// followAge is the time between two discoveries while a Follower waits for changes of the list of resources. It
+	// ensures that a new resource appears within 10 s even if the definitions may not be watched.
 	followAge = 9 * time.Second
 	// refreshMinimum is the shortest time between two discoveries that callers request.
 	refreshMinimum = time.Second
 	// stirMinimum is the shortest time between two discoveries after a definition has changed. The API server needs a
-	// moment until it serves what is defined. Discovery is therefore repeated looksAfterStir times, at intervals of
-	// lookInterval.
+	// moment before it serves a newly defined resource. Discovery is therefore repeated looksAfterStir times, at
+	// intervals of lookInterval.
 	stirMinimum    = 100 * time.Millisecond
 	looksAfterStir = 4
 	lookInterval   = 400 * time.Millisecond
-	// quickStirs is how many changes of definitions may follow each other at this speed. After that, the interval is
-	// stormInterval until nothing has changed for the duration of calm. The program cannot see what has changed in a
-	// definition: its metadata does not contain the conditions that show when it is served.
+	// quickStirs is how many changes of definitions in rapid succession are followed by discoveries at these short
+	// intervals. After that, the interval is stormInterval until no definition has changed for the duration calm. The
+	// program cannot see which changes matter: a definition's metadata does not contain the conditions that show when
+	// it is served.
 	quickStirs    = 10
 	calm          = 10 * time.Second
 	stormInterval = time.Second
@@ -41,7 +42,8 @@ const (
 	firstRetry, lastRetry = 500 * time.Millisecond, 15 * time.Second
 )
 
-// catalog contains the resources that the cluster serves.
+// catalog contains the resources that the cluster serves, and the parts of the API that discovery could not read
+// (gaps).
 type catalog struct {
 	client *discovery.DiscoveryClient
 	server string
@@ -119,13 +121,13 @@ func (c *catalog) run(ctx context.Context) {
 	}
 }
 
-// storm detects that definitions change again and again.
+// storm detects that definitions are changed many times in rapid succession.
 type storm struct {
 	stirs  int       // Changes in rapid succession.
 	newest time.Time // The time of the last one.
 }
 
-// note records a change.
+// note records that a definition has changed.
 func (s *storm) note() {
 	if time.Since(s.newest) > calm {
 		s.stirs = 0
@@ -134,7 +136,7 @@ func (s *storm) note() {
 	s.newest = time.Now()
 }
 
-// slow returns an interval, or a longer one during a storm.
+// slow returns interval, or at least stormInterval during a storm.
 func (s *storm) slow(interval time.Duration) time.Duration {
 	if s.stirs > quickStirs {
 		return max(interval, stormInterval)
@@ -198,7 +200,9 @@ func (c *catalog) refresh(ctx context.Context) error {
 	return nil
 }
 
-// all returns the present state. The caller must not change the slices.
+// all returns the resources and group errors that discovery found last. While discovery has been failing for longer
+// than maxAge, a further group error gives the reason. all returns an error only if no discovery has succeeded yet. The
+// caller must not change the slices.
 func (c *catalog) all() ([]Resource, []Gap, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -213,7 +217,8 @@ func (c *catalog) all() ([]Resource, []Gap, error) {
 	return c.resources, append(slices.Clone(c.gaps), Gap{Group: "*", Reason: reason}), nil
 }
 
-// renew refreshes an old result, and waits at most the given duration for that.
+// renew requests a discovery if the resources are older than maxAge, and waits at most the duration wait for it. While
+// discovery fails, renew requests none, because run retries it.
 func (c *catalog) renew(ctx context.Context, wait time.Duration) {
 	c.mu.Lock()
 	old := time.Since(c.at) > maxAge && c.err == nil
@@ -223,19 +228,19 @@ func (c *catalog) renew(ctx context.Context, wait time.Duration) {
 	}
 }
 
-// ask requests a discovery soon.
+// ask requests a discovery, and does not wait for it.
 func (c *catalog) ask() {
 	select {
 	case c.asked <- struct{}{}:
-	default: // It is requested already.
+	default: // A request is pending already.
 	}
 }
 
-// stir reports that a definition has changed. The served resources may change soon.
+// stir requests discoveries because a definition has changed, so the served resources may change soon.
 func (c *catalog) stir() {
 	select {
 	case c.stirs <- struct{}{}:
-	default: // It is signaled already.
+	default: // A signal is pending already.
 	}
 }
 
@@ -259,8 +264,8 @@ func (c *catalog) knows(ref string) bool {
 	return indexOf(resources, ref) >= 0
 }
 
-// find returns a resource by its ref. If it is not known, find requests one more discovery, because the resource may
-// have been created a moment ago.
+// find returns a resource by its ref. If discovery has not found it, find requests one more discovery, because the
+// resource may have been created a moment ago.
 func (c *catalog) find(ctx context.Context, ref string) (*Resource, error) {
 	for try := 0; ; try++ {
 		resources, gaps, err := c.all()
@@ -280,7 +285,8 @@ func (c *catalog) find(ctx context.Context, ref string) (*Resource, error) {
 	}
 }
 
-// refreshed requests a discovery, and waits at most the given duration for the end of a try.
+// refreshed requests a discovery. It returns when a discovery has ended, successfully or not, or after the duration
+// wait. It returns an error only if ctx ends.
 func (c *catalog) refreshed(ctx context.Context, wait time.Duration) error {
 	c.mu.Lock()
 	tried := c.tried

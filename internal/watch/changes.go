@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	// feedChanges and feedBytes bound the history that a new reader of changes is sent.
+	// feedChanges and feedBytes limit the history that a new reader of the changes view is sent.
 	feedChanges = 200
 	feedBytes   = 1 << 20
 )
 
-// An origin is where a version of the data begins. Changes before it have other columns, or could not be seen for a
-// time.
+// origin is where the present version of an informer's data starts. Earlier changes are not sent to readers: they have
+// other columns, or changes could not be seen for a time.
 type origin struct {
 	cursor journal.Cursor
 	at     time.Time
@@ -29,7 +29,8 @@ func (i *informer) begun() origin {
 	return i.origin
 }
 
-// whole returns the number of changes in the history, and the time after which it has all changes that readers may see.
+// whole returns the number of changes in the history, and the time since which the history contains every change that
+// readers may see.
 func (i *informer) whole() (changes int, since time.Time) {
 	changes, since = i.Kept()
 	if begun := i.begun().at; begun.After(since) {
@@ -38,8 +39,8 @@ func (i *informer) whole() (changes int, since time.Time) {
 	return changes, since
 }
 
-// since returns the time after which the history has each single change of the namespaces. Changes before the last list
-// are known only as far as that list showed them.
+// since returns the time since which the history contains every single change in the given namespaces; no namespaces
+// means all. Of the changes before a list, only the result that the list showed is known.
 func (i *informer) since(namespaces []string) time.Time {
 	_, since := i.whole()
 	i.mu.Lock()
@@ -53,8 +54,9 @@ func (i *informer) since(namespaces []string) time.Time {
 	return since
 }
 
-// beginChanges sends the newest changes of the history, and the time since when they are complete. For one object, it
-// also sends the object before the first of these changes, so that the patches result in its present version.
+// beginChanges returns the first message for a reader of the changes view. It contains the newest changes of the
+// history, and the time since which they are complete. For a reader of one object, it also contains the object as it
+// was before the first of these changes. The patches of the changes, applied to it, result in the present version.
 func (s *reading) beginChanges(ctx context.Context) ([]byte, error) {
 	now, origin := s.filter.present(s.informer), s.informer.begun()
 	s.filter.columns, s.cursor = now.columns, s.informer.Now()
@@ -64,7 +66,7 @@ func (s *reading) beginChanges(ctx context.Context) ([]byte, error) {
 			before, s.cursor = o, cursor
 		}
 	}
-	if !s.writing.acquire(objectMemory) { // Before the events are built. They take up to feedBytes.
+	if !s.writing.acquire(objectMemory) { // Acquired before the events are built: they take up to feedBytes.
 		return nil, nil
 	}
 	earliest := s.earliest(time.Now())
@@ -73,7 +75,7 @@ func (s *reading) beginChanges(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	if later := s.filter.present(s.informer); !now.synced || !later.synced || !now.stays(later) {
-		return nil, nil // The data is not synced, or parts of it have different origins.
+		return nil, nil // The data is not synced, or its state changed while it was read.
 	}
 	if len(events) == 0 {
 		if err := s.check(ctx); err != nil {
@@ -115,7 +117,7 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// pastInTurn returns past up to the reader's cursor.
+// pastInTurn waits for the reader's turn, then returns what past returns up to the reader's cursor.
 func (s *reading) pastInTurn(
 	ctx context.Context, after journal.Cursor, earliest time.Time,
 ) (events [][]byte, oldest *change, whole bool, err error) {
@@ -127,8 +129,9 @@ func (s *reading) pastInTurn(
 	return s.past(s.cursor, after, earliest)
 }
 
-// past returns the events after the cursor after and up to the cursor until, newest first, without events from before
-// earliest. oldest is the oldest of their changes. whole reports whether there are no others.
+// past returns the events of the changes after the cursor named after, up to the cursor until, newest first. It omits
+// changes from before earliest, and stops at feedChanges events or feedBytes bytes. oldest is the change of the last
+// returned event. whole is false if one of these limits was reached.
 func (s *reading) past(
 	until, after journal.Cursor, earliest time.Time,
 ) (events [][]byte, oldest *change, whole bool, err error) {
@@ -159,7 +162,7 @@ func (s *reading) past(
 	return events, oldest, true, nil
 }
 
-// withObject adds the object to an event. A reader of one object applies the patches that follow to it.
+// withObject appends the object o to an encoded event. A reader of one object applies the patches of later events to o.
 func withObject(event []byte, o *wire.Object) ([]byte, error) {
 	text, err := o.JSON()
 	if err != nil {
@@ -169,8 +172,8 @@ func withObject(event []byte, o *wire.Object) ([]byte, error) {
 	return append(append(event, text...), '}'), nil
 }
 
-// changeEvent returns a change as an event of the view Changes. It returns nil if the object itself did not change: it
-// was printed with other columns, or the coverage changed.
+// changeEvent encodes a change as an event of the changes view. It returns nil if the object itself did not change: it
+// was printed with other columns, or the namespaces that the informer has listed changed.
 func changeEvent(c *change, recent *recent) ([]byte, error) {
 	if c.Memo.sight {
 		return nil, nil

@@ -85,18 +85,18 @@ type Cluster struct {
 	pool    *pool
 	log     *slog.Logger
 	cursors cursorKey
-	changed *signal   // Raised when the list of resources, or the state of one, has changed.
+	changed *signal   // Raised when the list of resources, or the state of a resource, has changed.
 	paper   sync.Pool // Buffers for messages.
 	recent  recent
 	rules   rules
 
 	guard    guard
-	existing answers[string, error]   // Whether namespaces exist.
-	spaces   atomic.Pointer[[]string] // The namespaces as they were last known. Read-only.
+	existing answers[string, error]   // By namespace: nil, or an error if it does not exist.
+	spaces   atomic.Pointer[[]string] // The namespaces that were last read; nil before that. Read-only.
 }
 
-// New makes a Cluster of the API server that config names. It sends no request before Run. It fails if config is
-// invalid.
+// New returns a Cluster for the API server that config names. No request is sent before Run is called. New fails if
+// config is invalid.
 func New(config *rest.Config, options Options) (*Cluster, error) {
 	timeout := options.RequestTimeout
 	if timeout == 0 {
@@ -110,7 +110,7 @@ func New(config *rest.Config, options Options) (*Cluster, error) {
 		return nil, fmt.Errorf("set up the connection to the API server: %w", err)
 	}
 	reviewConfig := rest.CopyConfig(config)
-	// Every proxy and log on the path can read JSON.
+	// Use JSON, which every proxy and log on the path can read.
 	reviewConfig.ContentConfig = rest.ContentConfig{ContentType: runtime.ContentTypeJSON}
 	// No limit in the client: the API server's priority and fairness applies.
 	reviewConfig.QPS = -1
@@ -168,7 +168,7 @@ func (c *Cluster) newInformer(scope wire.Scope, resource *Resource) *informer {
 	return newInformer(scope, resource, around)
 }
 
-// discovered is called when the cluster serves other resources than before.
+// discovered is called when the served resources, or the group errors of discovery, have changed.
 func (c *Cluster) discovered() {
 	c.warnOfRules()
 	c.pool.kick()
@@ -184,7 +184,8 @@ func (c *Cluster) get(
 	return c.client.Get(ctx, resource, namespace, name)
 }
 
-// problemOf converts an error of the API server into a Problem.
+// problemOf converts an error of a request to the API server into a Problem. what names the requested object. A
+// cancellation is returned unchanged.
 func problemOf(err error, what string) error {
 	p := &Problem{
 		Cause: Unavailable, Title: "The API server does not answer", Detail: fmt.Sprintf("%s: %s", what, reasonOf(err)),

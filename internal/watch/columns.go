@@ -9,17 +9,18 @@ import (
 	"glasshouse/internal/watch/wire"
 )
 
-// printed describes the columns of a custom resource as its definition does, by column name. Its maps are nil if the
-// definition may not be read, or if there is none.
+// printed contains what the definition of a custom resource specifies about its columns, by column name. Its maps are
+// nil if the definition may not be read, or if there is none.
 type printed struct {
-	// dates contains the paths of columns of type date. The API server sends their cells as an age ("33h"), which
-	// becomes outdated. Without the paths, the times are computed back from the cells.
+	// dates contains the paths (see wire.SimplePath) of columns of type date. The API server sends their cells as an
+	// age ("33h"), which becomes outdated. If a path is not known, the time is computed from the age.
 	dates map[string]string
-	// paths contains the JSONPaths of all columns. A cell that may show a masked value is masked, too.
+	// paths contains the JSONPaths of all columns. They show which cells may contain a masked value, and must be
+	// masked, too.
 	paths map[string]string
 }
 
-// printedColumns reads what a custom resource's columns show.
+// printedColumns reads the definition of a custom resource, and returns what it specifies about the columns.
 func (c *Cluster) printedColumns(ctx context.Context, resource *Resource) printed {
 	if resource.Group == "" {
 		return printed{}

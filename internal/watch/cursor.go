@@ -9,17 +9,17 @@ import (
 	"errors"
 )
 
-// A cursor contains the low four bytes of an epoch and the low five bytes of an offset, encrypted, and a signature of
-// six bytes. It is short because every message has one. Restricted readers have another type of cursor:
-// restrictedCursor.
+// The lengths of a cursor and its parts, in bytes. A cursor contains the low four bytes of an epoch and the low five
+// bytes of an offset, encrypted, and a signature of six bytes. It is short because every message has one. Restricted
+// readers have another type of cursor: restrictedCursor.
 const (
 	epochLength  = 4
 	placeLength  = epochLength + 5
 	cursorLength = placeLength + 6
 )
 
-// cursorKey signs cursors. A signature binds a cursor to this server, one viewer and one filter, because it is not
-// valid for the state of another filter.
+// cursorKey is the secret from which the keys of cursors are derived; see seal. A cursor is valid only for this server,
+// one viewer and one filter, because another filter has another state.
 type cursorKey [32]byte
 
 func newCursorKey() (key cursorKey) {
@@ -37,7 +37,7 @@ func (k *cursorKey) seal(bound string) (s seal) {
 	return s
 }
 
-// append appends a cursor in base64, as clients receive it.
+// append appends to dst a cursor for an epoch and an offset: encrypted, and in base64, as clients receive it.
 func (s *seal) append(dst []byte, epoch, offset uint64) []byte {
 	var b [cursorLength]byte
 	putNumber(b[:epochLength], epoch)
@@ -47,7 +47,8 @@ func (s *seal) append(dst []byte, epoch, offset uint64) []byte {
 	return base64.RawURLEncoding.AppendEncode(dst, b[:])
 }
 
-// decode returns the offset, or an error with the reason why the cursor cannot be resumed.
+// decode returns the offset of a cursor that a client sent, or an error with the reason why the cursor cannot be
+// resumed. epoch is the present epoch.
 func (s *seal) decode(cursor string, epoch uint64) (uint64, error) {
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
 	var b, wanted [cursorLength]byte
@@ -64,8 +65,8 @@ func (s *seal) decode(cursor string, epoch uint64) (uint64, error) {
 	return number(b[epochLength:placeLength]), nil
 }
 
-// sign writes a signature of the bytes before it. The seal is secret and the hashed text has a fixed length, so this
-// hash is as secure as an HMAC.
+// sign writes the signature, the last bytes of b. It signs the bytes before them. The seal is secret and the hashed
+// text has a fixed length, so this hash is as secure as an HMAC.
 func (s *seal) sign(b *[cursorLength]byte) {
 	var text [len(s) + placeLength]byte
 	copy(text[copy(text[:], s[:]):], b[:placeLength])
@@ -82,7 +83,7 @@ func (s *seal) crypt(b *[cursorLength]byte) {
 	subtle.XORBytes(b[:placeLength], b[:placeLength], sum[:])
 }
 
-// putNumber writes the low bytes of n, the most significant byte first.
+// putNumber fills b with the low bytes of n, the most significant byte first.
 func putNumber(b []byte, n uint64) {
 	for i := range b {
 		b[len(b)-1-i] = byte(n >> (8 * i))

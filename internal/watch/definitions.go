@@ -10,7 +10,7 @@ import (
 	"glasshouse/internal/watch/wire"
 )
 
-// definitionScopes returns the scopes of the resources that define other resources. Only their metadata is watched,
+// definitionScopes returns the scopes of the two resources that define other resources. Only their metadata is watched,
 // because the definitions themselves are large.
 func definitionScopes() []wire.Scope {
 	return []wire.Scope{
@@ -36,8 +36,8 @@ type Follower struct {
 	raised  <-chan struct{}
 }
 
-// Follow starts to watch the definitions of resources, so that Resources is up to date. If they may not be watched,
-// discovery runs at intervals instead.
+// Follow returns a Follower. It starts to watch the definitions of resources, so that Resources stays up to date. If
+// the program may not watch definitions, discovery runs at intervals instead.
 func (a *Access) Follow() *Follower {
 	f := &Follower{cluster: a.cluster, raised: a.cluster.changed.next()}
 	f.cluster.catalog.followers.Add(1)
@@ -45,15 +45,16 @@ func (a *Access) Follow() *Follower {
 	return f
 }
 
-// watch starts to watch the definitions as soon as that is possible, which is not before the cluster runs.
+// watch starts to watch the definitions of resources, if it has not done so before. That is not possible before the
+// cluster runs.
 func (f *Follower) watch() {
 	if f.release == nil {
-		f.release, _ = f.cluster.watchDefinitions() // Next retries it.
+		f.release, _ = f.cluster.watchDefinitions() // If it failed, Next tries again.
 	}
 }
 
-// watchDefinitions watches the definitions of resources until release. A change of a definition triggers a discovery.
-// If it returns an error, no definition is watched.
+// watchDefinitions watches the definitions of resources until release is called. A change of a definition triggers a
+// discovery. If it returns an error, no definition is watched.
 func (c *Cluster) watchDefinitions() (release func(), err error) {
 	var releases []func()
 	release = func() {
@@ -84,8 +85,8 @@ func (f *Follower) Close() {
 	}
 }
 
-// Next waits until discovery or a state may have changed, until other is closed, or until the given time. It reports
-// whether discovery or a state may have changed. The error is ctx's.
+// Next waits until the list of resources or the state of one may have changed, until other is closed, or until the
+// given time. It returns true only in the first case. It returns an error only if ctx ends.
 func (f *Follower) Next(ctx context.Context, other <-chan struct{}, until time.Time) (bool, error) {
 	f.watch() //nolint:contextcheck // An informer outlives the request that starts it.
 	select {
@@ -103,9 +104,9 @@ func (f *Follower) Next(ctx context.Context, other <-chan struct{}, until time.T
 
 // definition is what discovery currently reports about a resource.
 type definition struct {
-	known    bool      // False if discovery cannot decide, because it failed.
+	known    bool      // False if discovery failed, so that it is not known whether the resource is served.
 	resource *Resource // Nil if the cluster does not serve it.
-	identity string    // The UID of the definition, or empty. It differs for a later definition of the same name.
+	identity string    // The UID of the definition, or empty. A definition that was recreated has another UID.
 }
 
 // served returns what discovery reports about the resource of a scope.
@@ -117,8 +118,8 @@ func (c *Cluster) served(ctx context.Context, scope wire.Scope) definition {
 	gvr := scope.Resource
 	at := slices.IndexFunc(resources, func(r Resource) bool { return r.gvr() == gvr })
 	if at < 0 {
-		if !scope.Metadata { // A cluster that does not serve definitions will not start to.
-			c.catalog.renew(ctx, 0) // The resource may return.
+		if !scope.Metadata { // If definitions are not served, they never will be.
+			c.catalog.renew(ctx, 0) // The resource may be served again.
 		}
 		unread := slices.ContainsFunc(gaps, func(g Gap) bool {
 			return g.Group == gvr.Group && g.Version == gvr.Version
@@ -144,9 +145,9 @@ func namespaceResource() *Resource {
 	return &Resource{Version: "v1", Resource: "namespaces", Verbs: []string{"list", "watch"}}
 }
 
-// namespaces returns the cluster's namespaces, and watches them until release. While the list is not available (not yet
-// read, forbidden, or too large), it returns the last known namespaces, some of which may be deleted. At first there
-// are none.
+// namespaces returns the cluster's namespaces, and watches them until release is called. While the list is not
+// available (not yet read, forbidden, or too large), it returns the last known namespaces, some of which may be
+// deleted. If there was no list before, it returns none.
 func (c *Cluster) namespaces(ctx context.Context) (names []string, release func()) {
 	resource := namespaceResource()
 	i, release, err := c.pool.acquire( //nolint:contextcheck // An informer outlives the request that starts it.
@@ -169,9 +170,9 @@ func (c *Cluster) namespaces(ctx context.Context) (names []string, release func(
 	return names, release
 }
 
-// knownNamespaces returns the namespaces in which a user may see something: the cluster's and the kubeconfig's. If the
-// former never could be listed because that is forbidden, only the latter is known. If they are not known for another
-// reason, it returns a *Problem with the cause Unavailable.
+// knownNamespaces returns the namespaces in which a user may see something: those of the cluster, and the one in the
+// kubeconfig. If the program was never permitted to list the cluster's namespaces, only the one in the kubeconfig is
+// known. If the namespaces are unknown for another reason, it returns a *Problem with the cause Unavailable.
 func (c *Cluster) knownNamespaces(ctx context.Context) ([]string, error) {
 	names, release := c.namespaces(ctx)
 	release() // The informer lingers, so the result stays known for a while.
