@@ -16,21 +16,21 @@ import (
 
 // delta is the result of comparing the two versions of an update: what changed, and the author.
 type delta struct {
-	text []byte         // `,"patch":[..]`, and if they are known `,"by":BY,"authors":AUTHORS`.
-	was  []byte         // The former values, see [diff.Compare], for readers without the object.
+	text []byte         // `,"patch":[..]`, followed by `,"by":BY,"authors":AUTHORS` if they are known.
+	was  []byte         // The values before the update, see [diff.Compare], for readers without the object.
 	none bool           // The patch is empty.
 	by   *author.Author // Nil if unknown.
 }
 
 const (
-	// recentBytes is the approximate maximum size of the texts in recent, in bytes, for all resources. No other limit
-	// counts them.
+	// recentBytes is the approximate maximum size of the values in recent, in bytes, for all resources together. No
+	// other memory limit counts these bytes.
 	recentBytes    = 4 << 20
 	recentOverhead = 128
 )
 
-// recent keeps references to the newest texts that were derived from changes, so that all readers of a change share
-// them. Without it, a text could be freed between two readers.
+// recent keeps the newest values that were computed from changes, such as deltas, in memory, so that all readers of a
+// change share them. A change references them weakly, so without recent a value could be freed between two readers.
 type recent struct {
 	mu    sync.Mutex
 	held  []kept // Oldest first.
@@ -89,7 +89,8 @@ func newDelta(c *change) (*delta, error) {
 	return d, nil
 }
 
-// credit adds the authors of a patch with the given number of operations.
+// credit adds the authors of a patch to d. shares are the parts of the patch by author, and operations is the number of
+// operations in the patch.
 func (d *delta) credit(shares []author.Share, operations int) {
 	if len(shares) == 0 {
 		return
@@ -107,13 +108,14 @@ func operations(patch []byte) (n int) {
 	return n
 }
 
-// authorAge is the maximum age of the newest managedFields entry, if a change did not update its time. These times have
-// a resolution of one second. A manager that writes the same fields twice within one second leaves no other trace.
+// authorAge is how old the newest managedFields entry may be if a change did not update its time; otherwise the entry
+// does not belong to the change. These times have a resolution of one second. A manager that writes the same fields
+// twice within one second leaves no other trace.
 const authorAge = 2 * time.Second
 
-// newestAuthor returns the author of a change according to the newest managedFields entry, or nil if that entry is
-// older than the change. The result is a guess if several entries share the newest second, or if the entry's time is
-// unchanged: a deletion does not update it, and neither does the binding of a pod.
+// newestAuthor returns the author of a change according to the newest managedFields entry, or nil if that entry is too
+// old to belong to the change. The result is a guess if several entries share the newest second, or if the entry's time
+// is unchanged: a deletion does not update it, and neither does the binding of a pod.
 func newestAuthor(c *change) (a *author.Author, guess bool) {
 	if c.Memo.managed == nil {
 		return nil, false
@@ -128,14 +130,14 @@ func newestAuthor(c *change) (a *author.Author, guess bool) {
 	return &newest, true
 }
 
-// run lists the changes that a merged update replaces, oldest first. If there are more than maxRun, no author is named,
-// and the later ones are left out.
+// run lists the changes that were merged into one update, oldest first. If there are more than maxRun, the later ones
+// are left out, and no author is named.
 type run []*change
 
 const maxRun = 16
 
-// author returns the author of all changes that the row shows. It returns nil if there are several, or if one of them
-// is unknown.
+// author returns the common author of all changes in r that changed a cell of the row. It returns nil if they have
+// several authors, or if one of the authors is unknown.
 func (r run) author(recent *recent) (*author.Author, error) {
 	var by, nobody *author.Author
 	for _, c := range slices.Backward(r) {
@@ -150,7 +152,7 @@ func (r run) author(recent *recent) (*author.Author, error) {
 			return nobody, err
 		}
 		if by == nil {
-			by = a // Of the newest change.
+			by = a // The author entry of the newest change.
 		}
 	}
 	return by, nil
@@ -160,9 +162,9 @@ func sameWriter(a, b *author.Author) bool {
 	return a.Manager == b.Manager && a.Operation == b.Operation && a.Subresource == b.Subresource
 }
 
-// rowAuthor returns the author of an update. It returns nil if the author is unknown, or if there are several, because
-// otherwise one of them would get credit for everything that the row shows. It compares the two versions only if the
-// newest entry is a guess.
+// rowAuthor returns the author of an update. It returns nil if the author is unknown, or if several authors made the
+// merged changes, because otherwise one of them would get credit for everything that the row shows. It compares the two
+// versions only if newestAuthor is a guess.
 func rowAuthor(c *change, recent *recent) (*author.Author, error) {
 	if c.Memo.run != nil {
 		return c.Memo.run.author(recent)
@@ -186,8 +188,8 @@ func appendRowAuthor(dst []byte, c *change, recent *recent) ([]byte, error) {
 	return appendMember(dst, "by", by), err
 }
 
-// appendMember appends one more member to an object. It appends nothing if the value cannot be encoded, such as a time
-// with an invalid zone.
+// appendMember appends a member to dst, a JSON object without its closing brace. It appends nothing if the value cannot
+// be encoded, such as a time with an invalid zone.
 func appendMember(dst []byte, name string, value any) []byte {
 	text, err := json.Marshal(value)
 	if err != nil {

@@ -14,8 +14,9 @@ import (
 // digestEvery is the interval at which a reader of rows is sent a digest, by which it verifies its copy.
 const digestEvery = time.Minute
 
-// digest is the number of rows at an offset, and the sum modulo 2^32 of their hashes: the mixed 32-bit FNV-1a of
-// "namespace/name/resourceVersion". A sum does not depend on the order of the rows.
+// digest summarizes the rows that a filter matches at an offset of the journal: their number, and the sum modulo 2^32
+// of their hashes. The hash of a row is the 32-bit FNV-1a of "namespace/name/resourceVersion", changed by mix. A sum
+// does not depend on the order of the rows.
 type digest struct {
 	offset uint64
 	count  int
@@ -31,29 +32,30 @@ func (d *digest) add(key, version string) {
 	d.count++
 }
 
-// mix is the finalizer of MurmurHash3 (github.com/aappleby/smhasher, fmix32). The FNV-1a hashes of two versions that
-// differ only in the last digit differ by little, and in a sum such small differences cancel out.
+// mix is the finalizer of MurmurHash3 (github.com/aappleby/smhasher, fmix32). Without mix, the FNV-1a hashes of two
+// versions that differ only in the last digit differ by little, and in a sum such small differences cancel out.
 func mix(h uint32) uint32 {
 	h = (h ^ h>>16) * 0x85ebca6b
 	h = (h ^ h>>13) * 0xc2b2ae35
 	return h ^ h>>16
 }
 
-// digests keeps the newest digest of each filter for a short time, so that readers that wake together share it.
+// digests caches the newest digest of each filter for a short time, so that readers that are woken at the same time
+// share it.
 type digests struct {
 	mu     sync.Mutex
 	newest map[filterID]*tally
 }
 
-// tally is a digest that is being counted, or was counted.
+// tally is a cache entry: a digest that is being computed, or has been computed.
 type tally struct {
 	*digest
 
 	began time.Time
-	made  chan struct{} // Closed after the count.
+	made  chan struct{} // Closed when the computation has ended.
 }
 
-// done reports whether the count has ended.
+// done reports whether the computation of the digest has ended.
 func (t *tally) done() bool {
 	select {
 	case <-t.made:
@@ -63,7 +65,8 @@ func (t *tally) done() bool {
 	}
 }
 
-// join returns the tally of a filter, and whether the caller must count it.
+// join returns the tally of a filter. mine is true if the tally is new, and the caller must compute its digest. An
+// existing tally is reused if it is still being computed, or if its digest is not older than offset.
 func (d *digests) join(id filterID, offset uint64) (t *tally, mine bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -79,8 +82,8 @@ func (d *digests) join(id filterID, offset uint64) (t *tally, mine bool) {
 	return t, true
 }
 
-// make counts a digest for all readers that wait for it. If the count panics, the tally stays without a digest and is
-// removed. Otherwise the other readers would wait forever.
+// make computes the digest of t by calling count, and wakes the readers that wait for it. If count panics, the tally
+// stays without a digest and is removed. Otherwise these readers would wait forever.
 func (d *digests) make(id filterID, t *tally, count func() *digest) {
 	defer close(t.made)
 	defer func() {
@@ -93,8 +96,9 @@ func (d *digests) make(id filterID, t *tally, count func() *digest) {
 	t.digest = count()
 }
 
-// digest returns the digest of what a filter matches, at the reader's offset or a later one. It returns nil if ctx ends
-// first, or if the count failed. Readers with the same filter wait for the first of them. Other readers do not wait.
+// digest returns the digest of what a filter matches, at the given offset or a later one. It returns nil if ctx ends
+// first, or if the computation failed. The first of several readers with the same filter computes it, and the others
+// wait for that. Readers with other filters do not wait.
 func (i *informer) digest(ctx context.Context, f *filter, offset uint64) *digest {
 	for {
 		t, mine := i.digests.join(f.id(), offset)
@@ -123,15 +127,16 @@ func (i *informer) count(f *filter) *digest {
 	return d
 }
 
-// nextDigest returns when readers of a filter are sent the next digest. The time is the same for all readers of a
-// filter, and differs between filters, because each filter needs a scan of all rows.
+// nextDigest returns the time at which the readers of a filter are sent the next digest. All readers of a filter have
+// the same time. It differs between filters, because each filter needs a scan of all rows.
 func (i *informer) nextDigest(f *filter) time.Time {
 	id := f.id()
 	phase := time.Duration(binary.BigEndian.Uint16(id[:])) * digestEvery >> 16
 	return i.began.Add(phase + (time.Since(i.began) - phase + digestEvery).Truncate(digestEvery))
 }
 
-// digestDue reports whether it is time to count a digest. It can be sent after all changes up to its offset were sent.
+// digestDue reports whether the reader must compute a digest now. The digest is sent once all changes up to its offset
+// have been sent.
 func (s *reading) digestDue() bool {
 	return s.view.digests && s.due == nil && !s.behind && !time.Now().Before(s.digestAt)
 }

@@ -14,13 +14,15 @@ import (
 	"glasshouse/internal/watch/wire"
 )
 
-// memo is the data that belongs to a change: the managedFields that arrived with it, and texts that are derived from it
-// once and shared by all readers. Its row texts are kept as long as the change, which counts their size. A delta can be
-// as long as the uncompressed object, so it is freed with its last reference. So is the health, which few readers need.
+// memo is the data that belongs to a change: the managedFields that arrived with it, and texts that are encoded from it
+// once and shared by all readers. The row texts stay in memory as long as the change, and its size includes them.
+//
+// A delta can be as long as the uncompressed object, so it is freed with its last reference. So is the health, which
+// few readers need.
 type memo struct {
 	managed *wire.Managed // Nil if a list brought the change.
-	sight   bool          // The coverage has changed, not the object.
-	run     *run          // Of a merged update; otherwise nil.
+	sight   bool          // The object did not change: its namespace became visible or was lost.
+	run     *run          // The changes that were merged into this update; otherwise nil.
 	row     once[[]byte]
 	inTable once[[]byte]
 	delta   shared[delta]
@@ -28,7 +30,7 @@ type memo struct {
 	seen    shared[change] // The change as guests see it.
 }
 
-// once is a value that its first caller computes.
+// once is a value that the first caller of get computes, and that all other callers share.
 type once[T any] struct {
 	sync.Once
 
@@ -38,7 +40,7 @@ type once[T any] struct {
 
 func (o *once[T]) get(make func() (T, error)) (T, error) {
 	o.Do(func() {
-		o.err = errPanicked // Stays set if make panics, so that other callers do not take the zero value for a result.
+		o.err = errPanicked // Remains if make panics, so that other callers do not take the zero value for a result.
 		o.value, o.err = make()
 	})
 	return o.value, o.err
@@ -46,7 +48,8 @@ func (o *once[T]) get(make func() (T, error)) (T, error) {
 
 var errPanicked = errors.New("making it panicked")
 
-// shared is a value that its first caller computes, and that other callers share as long as it is referenced.
+// shared is a value that the first caller of get computes. Other callers get the same value as long as it is
+// referenced. After that, the next caller computes it again.
 type shared[T any] struct {
 	mu   sync.Mutex
 	last weak.Pointer[T]
@@ -67,15 +70,15 @@ func (s *shared[T]) get(make func() (*T, error)) (value *T, made bool, err error
 	return value, true, nil
 }
 
-// rowEvent returns a change as an event of the view Rows.
+// rowEvent encodes a change as an event of the rows view, once for all readers.
 func rowEvent(c *change, recent *recent) ([]byte, error) {
 	return c.Memo.row.get(func() ([]byte, error) {
 		return newRowEvent(c, recent, (*wire.Object).AppendVersion, appendNamedAuthor)
 	})
 }
 
-// tableEvent returns a change as an event of the view Table. An update is shorter there: it omits what the reader
-// knows, and the member names of its author.
+// tableEvent encodes a change as an event of the table view, once for all readers. An update is shorter than in the
+// rows view: it omits what the reader already has, and the member names of the author.
 func tableEvent(c *change, recent *recent) ([]byte, error) {
 	if c.Op != journal.Update {
 		return rowEvent(c, recent)
@@ -85,7 +88,8 @@ func tableEvent(c *change, recent *recent) ([]byte, error) {
 	})
 }
 
-// newRowEvent encodes an event. version and credit append the version and the author of an update.
+// newRowEvent encodes a change as an event. The functions version and credit append the version and the author of an
+// update, in the form of the view.
 func newRowEvent(
 	c *change, recent *recent, version func(*wire.Object, []byte) []byte,
 	credit func([]byte, *author.Author) []byte,
@@ -114,7 +118,7 @@ func newRowEvent(
 			dst = credit(dst, by)
 		}
 	}
-	return bytes.Clone(append(dst, '}')), nil // Without spare capacity, because only the length is counted.
+	return bytes.Clone(append(dst, '}')), nil // Clone removes spare capacity: only the length is counted.
 }
 
 func appendNamedAuthor(dst []byte, by *author.Author) []byte { return appendMember(dst, "by", by) }
@@ -138,8 +142,8 @@ func appendResourceVersion(o *wire.Object, dst []byte) []byte {
 	return rawjson.AppendString(append(dst, `,"rv":`...), o.ResourceVersion())
 }
 
-// objectEvent returns a change as an event of the view Object. Its text is not shared, because an object has few
-// readers. The expensive parts, the delta and the health, are computed once.
+// objectEvent encodes a change as an event of the object view. The text is not shared, because an object has few
+// readers. The expensive parts, the delta and the health, are computed once for all of them.
 func objectEvent(c *change, recent *recent) ([]byte, error) {
 	if c.Op == journal.Delete {
 		return append(rawjson.AppendString([]byte(`{"op":"delete","uid":`), c.Old.UID()), '}'), nil
@@ -165,7 +169,7 @@ func objectEvent(c *change, recent *recent) ([]byte, error) {
 	return append(append(event, health.text...), '}'), nil
 }
 
-// appendChangedCells appends the cells of after that differ, by column index.
+// appendChangedCells appends a JSON object of the cells in after that differ from those in before, by column index.
 func appendChangedCells(dst, before, after []byte) ([]byte, error) {
 	old := make([]string, 0, 16)
 	c := rawjson.NewCursor(before)

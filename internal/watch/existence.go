@@ -7,19 +7,20 @@ import (
 )
 
 const (
-	// rememberedFor is how long the answer whether a namespace exists is cached. All readers of an empty namespace need
-	// it.
+	// rememberedFor is how long the result of checking whether a namespace exists is cached. All readers of an empty
+	// namespace need that result.
 	rememberedFor = 3 * time.Second
-	// maxRemembered limits the number of cached answers.
+	// maxRemembered limits the number of cached results.
 	maxRemembered = 1000
-	// maxChecked is the number of namespaces that are checked, one by one.
+	// maxChecked is how many namespaces of one query are checked whether they exist, one by one.
 	maxChecked = 10
-	// checkTimeout limits the complete check, because the rows are not sent before it ends.
+	// checkTimeout limits the checks of all these namespaces together, because the rows are not sent before they end.
 	checkTimeout = 2 * time.Second
 )
 
-// checkNamespaces returns an error for a namespace that does not exist. A namespace passes if the program cannot read
-// it, if the viewer must not know of it, if the answer takes too long, or if it is not among the first maxChecked.
+// checkNamespaces returns an error if one of the namespaces does not exist. It assumes that a namespace exists if the
+// program cannot read it, if the viewer must not know of it, if the check takes too long, or if it is not among the
+// first maxChecked.
 func (a *Access) checkNamespaces(ctx context.Context, namespaces []string) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()

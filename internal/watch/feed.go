@@ -27,7 +27,7 @@ const (
 	pollInterval = 30 * time.Second
 	// columnsTimeout limits the request for the definition of the columns.
 	columnsTimeout = 2 * time.Second
-	// notWatchable begins the reason why a resource that has a watch is polled.
+	// notWatchable is the first sentence of the reason why a resource is polled although it has a watch.
 	notWatchable = "It may be listed, but not watched. "
 )
 
@@ -37,7 +37,7 @@ type feed struct {
 	*informer
 
 	namespace string // Empty for all namespaces.
-	polled    string // Why it is polled; empty if it is watched.
+	polled    string // Why the resource is polled; empty if it is watched.
 	source    *wire.Source
 	stop      context.CancelFunc
 	stopped   chan struct{}
@@ -47,7 +47,8 @@ type feed struct {
 	now standing // Guarded by the informer's lock.
 }
 
-// prepareFeed returns the function that runs a feed until stop. status is reported until the API server has responded.
+// prepareFeed initializes a feed without starting it. It returns run, which lists and watches until f.stop is called.
+// status is the status of the feed until the API server has responded.
 func (i *informer) prepareFeed(ctx context.Context, f *feed, status Status) (run func(), err error) {
 	scope := i.scope
 	scope.Namespace = f.namespace
@@ -69,9 +70,9 @@ func (i *informer) prepareFeed(ctx context.Context, f *feed, status Status) (run
 	}, nil
 }
 
-// exchange replaces ended feeds with prepared ones, and keeps their rows. It does so in one step. Otherwise readers
-// could take a part for everything, or see an error while one feed replaces another. The prepared feeds have not
-// started yet: all of them are registered before the first one has listed.
+// exchange replaces ended feeds with prepared ones, and keeps the rows of the ended feeds. It does so in one step,
+// under the lock. Otherwise readers could mistake a part of the rows for all of them, or see an error during the
+// replacement. The prepared feeds have not started yet: all of them are registered before the first one has listed.
 func (i *informer) exchange(ended map[*feed]bool, prepared map[*feed]func()) {
 	i.mu.Lock()
 	for f := range ended {
@@ -90,13 +91,14 @@ func (i *informer) exchange(ended map[*feed]bool, prepared map[*feed]func()) {
 	}
 }
 
-// arrived releases the reservation, because its objects are in the journal now, or will not arrive.
+// arrived releases the memory that the feed has reserved, because its objects are in the journal now, or will not
+// arrive.
 func (f *feed) arrived() {
 	f.expected.Add(f.reserved.masks - f.reserved.bytes)
 	f.reserved.bytes, f.reserved.masks = 0, 0
 }
 
-// run lists and watches until ctx ends.
+// run lists and watches, or polls if that is not possible, until ctx ends.
 func (f *feed) run(ctx context.Context) {
 	var awaiting sync.WaitGroup
 	awaiting.Go(func() { f.await(ctx) })
@@ -109,12 +111,12 @@ func (f *feed) run(ctx context.Context) {
 	}
 }
 
-// reflect lists and watches until ctx ends, or until the API server refuses the watch.
+// reflect lists and watches by client-go's Reflector, until ctx ends or the API server refuses the watch.
 func (f *feed) reflect(lasting context.Context) {
 	ctx, giveUp := context.WithCancel(lasting)
 	defer giveUp()
 	logger := klog.Logger{}
-	var listing sync.Mutex // The Reflector returns when ctx ends, even if its list has not ended.
+	var listing sync.Mutex // Locked during a list: the Reflector may return before its list has ended.
 	lister := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 			listing.Lock()
@@ -145,11 +147,12 @@ func (f *feed) reflect(lasting context.Context) {
 		},
 	})
 	reflector.RunWithContext(klog.NewContext(ctx, logger))
-	listing.Lock() // Wait for the last list. It would otherwise change what the feed has reserved after its end.
+	listing.Lock() // Wait for the last list. It would otherwise change the reservation of a feed that has ended.
 	defer listing.Unlock()
 }
 
-// poll lists a resource that cannot be watched now, and then waits for pollInterval. Such a resource is never Live.
+// poll lists once a resource that cannot be watched now, and then waits for pollInterval. The status of such a resource
+// is never Live.
 func (f *feed) poll(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
@@ -195,7 +198,8 @@ func (f *feed) list(ctx context.Context, options metav1.ListOptions) (*wire.List
 	return list, nil
 }
 
-// hasSeen reports whether objects that the feed will list are, or were, in memory.
+// hasSeen reports whether the informer has listed the feed's namespace before. If so, objects of the new list are, or
+// were, in memory. For all namespaces, one listed namespace is enough.
 func (f *feed) hasSeen() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -220,8 +224,8 @@ func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (apiwatch.
 		return nil, err
 	}
 	if err != nil {
-		// A refused streaming list is followed by a plain list, whose error is more precise. If client-go tries the
-		// same request again instead, report this error.
+		// After a refused streaming list, client-go requests a plain list, whose error is more precise. Report this
+		// error only if client-go will repeat the same request instead, or if this was no list.
 		if !initial || utilnet.IsConnectionRefused(err) || apierrors.IsTooManyRequests(err) {
 			f.fail(ctx, err)
 		}
@@ -231,7 +235,7 @@ func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (apiwatch.
 	return stream, nil
 }
 
-// restart prepares for a list.
+// restart prepares the feed for a new list: it resets the progress and reads the columns.
 func (f *feed) restart(ctx context.Context) {
 	f.reserved.held = unweighed
 	f.mu.Lock()
@@ -240,7 +244,7 @@ func (f *feed) restart(ctx context.Context) {
 	f.readColumns(ctx)
 }
 
-// readColumns reads what the columns of the next list or watch show.
+// readColumns reads the definition of the columns that the next list or watch sends.
 func (f *feed) readColumns(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, columnsTimeout)
 	defer cancel()
@@ -249,7 +253,8 @@ func (f *feed) readColumns(ctx context.Context) {
 	f.source.SetPaths(columns.paths)
 }
 
-// tracked reports when a watch has ended. The Reflector stops each watch once it has read it to its end.
+// tracked is a watch that calls ended when it is stopped. The Reflector stops each watch once it has read it to its
+// end.
 type tracked struct {
 	apiwatch.Interface
 

@@ -9,20 +9,20 @@ import (
 // place is a range of rows of a ranking.
 type place struct{ offset, count int }
 
-// wish is a requested range.
+// wish is the range of rows that a window requests.
 type wish struct {
 	place
 
 	around string // The key of the row to center the range on, if it exists.
 }
 
-// counts are numbers of rows. total, failing and waiting count the rows that the namespaces and labels match; failing
-// and waiting are those with the severities error and warning. matching counts the rows that also contain the query's
-// words.
+// counts are numbers of rows. total, failing and waiting count the rows that match the query's namespaces and labels;
+// failing and waiting count those with the severities error and warning. matching counts the rows that also contain the
+// query's words.
 type counts struct{ total, matching, failing, waiting int }
 
-// frame is a page: the rows in a range at one moment. All windows with that range share it, and the texts that encode
-// it.
+// frame is a page of a ranking (the sorted rows of a filter): the rows in a range at one moment. All windows that
+// request this range share the frame and its encoded texts.
 type frame struct {
 	place
 
@@ -36,7 +36,7 @@ type frame struct {
 	steps map[uint64]*shared[step] // The differences from earlier pages, by their number.
 }
 
-// text returns the page as members of a message. The members that depend on the reader are added before them.
+// text returns the page as encoded members of a message. The caller adds the members that depend on the reader.
 func (f *frame) text() ([]byte, error) {
 	text, _, err := f.whole.get(func() (*[]byte, error) {
 		text := f.counts.append(nil)
@@ -68,12 +68,12 @@ func (c *counts) append(dst []byte) []byte {
 	return dst
 }
 
-// same reports whether two pages of one range have no difference to send.
+// same reports whether two pages of one range have the same content, so that no difference must be sent.
 func (f *frame) same(other *frame) bool {
 	return f == other || f.counts == other.counts && slices.Equal(f.rows, other.rows)
 }
 
-// since returns the difference from an earlier page of the same range.
+// since returns the difference between the page from, an earlier one of the same range, and f.
 func (f *frame) since(from *frame, r *ranking, recent *recent) (*step, error) {
 	f.mu.Lock()
 	s := f.steps[from.number]
