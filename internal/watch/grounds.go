@@ -12,22 +12,22 @@ import (
 const groundsEvery = time.Second
 
 // Grounds are the permissions that a response depends on. Lost rechecks them while the response is sent. The zero
-// Grounds are of a response that reveals nothing. Callers must call Close.
+// Grounds contain no permissions, as for a response that reveals nothing. Callers must call Close.
 type Grounds struct {
 	mu   sync.Mutex
 	all  []*ground
-	held []func() // Releases what the response was read from.
+	held []func() // Functions that release the informers from which the response was read.
 }
 
-// ground is one permission, with its recheck.
+// ground is one permission that a response depends on, with its recheck.
 type ground struct {
 	holds func(context.Context) bool // Reports whether it is still valid; false if that cannot be determined.
 	every time.Duration              // The interval of rechecks.
 	next  time.Time                  // The time of the next recheck.
 }
 
-// On returns a copy of the access that records the permissions that a response depends on. It records them after the
-// read, so that a refused read still returns its reason.
+// On returns a copy of the access that records in g the permissions that a response depends on. It records them after
+// the read, so that a refused read still returns its reason.
 func (a *Access) On(g *Grounds) *Access {
 	noting := *a
 	noting.grounds = g
@@ -93,7 +93,7 @@ func (g *Grounds) keep(release func()) {
 	g.held = append(g.held, release)
 }
 
-// Close releases what the response was read from.
+// Close releases the informers from which the response was read.
 func (g *Grounds) Close() {
 	g.mu.Lock()
 	held := g.held
@@ -104,8 +104,8 @@ func (g *Grounds) Close() {
 	}
 }
 
-// letGo releases an informer: at once without Grounds, otherwise when the Grounds are closed after the response was
-// sent.
+// letGo releases the informer that was opened for a read. If the access records Grounds, the informer is released when
+// they are closed, after the response was sent.
 func (a *Access) letGo(held *opened) {
 	if a.grounds == nil {
 		held.release()
@@ -114,7 +114,8 @@ func (a *Access) letGo(held *opened) {
 	a.grounds.keep(held.release)
 }
 
-// tells records that the response depends on a filter that was restricted for an action.
+// tells records that the response depends on the permissions that restricted the filter f for the action d. They are
+// lost if the viewer may see fewer namespaces than f has now.
 func (a *Access) tells(r *Resource, f *filter, d deed) {
 	if a.grounds == nil || a.viewer.User == nil {
 		return
@@ -127,8 +128,8 @@ func (a *Access) tells(r *Resource, f *filter, d deed) {
 	})
 }
 
-// tellsRows records that the response contains rows of an informer. When the program itself loses a permission, the
-// informer resets its readers, and its version changes.
+// tellsRows records that the response contains rows of an informer at the given version. When the program itself loses
+// a permission, the informer resets its readers and changes its version, so another version counts as a loss.
 func (a *Access) tellsRows(held *opened, version int) {
 	if a.grounds == nil {
 		return
@@ -137,7 +138,8 @@ func (a *Access) tellsRows(held *opened, version int) {
 	a.grounds.add(groundsEvery, func(context.Context) bool { return held.informer.present(nil).version == version })
 }
 
-// tellsObject records that the response contains one object, which the program read by an action of its own.
+// tellsObject records that the response contains one object, which the program read with its own permission for the
+// action by.
 func (a *Access) tellsObject(r *Resource, f *filter, by deed, namespace, name string) {
 	if a.grounds == nil {
 		return

@@ -17,10 +17,11 @@ import (
 )
 
 const (
-	// lookEvery is the interval between rechecks of what the viewer of a Subscription, a log or a response may see.
+	// lookEvery is the interval between rechecks of the permissions of a viewer who reads a Subscription, a log or a
+	// response.
 	lookEvery = 10 * time.Second
-	// lookPatience limits a recheck, because data is still sent meanwhile. With lookEvery (10 s) and the maximum age of
-	// an allowed decision (2 s), a revoked permission takes effect within 15 s.
+	// lookPatience limits the duration of a recheck, because data is still sent during the recheck. With lookEvery (10
+	// s) and the maximum age of an allowed decision (2 s), a revoked permission takes effect within 15 s.
 	lookPatience = 3 * time.Second
 	// maxRights limits the number of cached decisions about users.
 	maxRights = 20_000
@@ -37,14 +38,15 @@ const (
 // age is the maximum age of a cached decision, by its outcome.
 type age struct{ allowed, denied time.Duration }
 
-// These are the maximum ages for a single request, for the start of a long-running read, and for its rechecks. A
-// long-running read accepts only a young allowed decision, so revoked data is not shown for long. Its rechecks accept
-// an older denied decision, which saves access reviews.
+// askedOnce, askedFirst and askedAgain return the maximum ages for a single request, for the start of a long-running
+// read, and for the rechecks of such a read. A long-running read accepts only a young allowed decision, so that revoked
+// data is not shown for long. Its rechecks accept an older denied decision, which saves access reviews.
 func askedOnce() age  { return age{10 * time.Second, 10 * time.Second} }
 func askedFirst() age { return age{askedAgain().allowed, askedOnce().denied} }
 func askedAgain() age { return age{2 * time.Second, 45 * time.Second} }
 
-// good reports whether a decision is young enough. A failed review is never reused.
+// good reports whether the cached decision answer is young enough to be reused. asked is the time of its review. A
+// failed review is never reused.
 func (a age) good(answer right, asked time.Time) bool {
 	long := a.denied
 	if answer.allowed {
@@ -53,20 +55,21 @@ func (a age) good(answer right, asked time.Time) bool {
 	return answer.err == nil && time.Since(asked) < long
 }
 
-// deed is an action on objects.
+// deed is an action on objects that needs a permission.
 type deed string
 
 // The actions of viewers.
 const (
 	toList  deed = "list"
-	toWatch deed = "watch" // And to list them first.
+	toWatch deed = "watch" // To watch objects, and to list them first.
 	toGet   deed = "get"
 	toLog   deed = "log" // To get the logs of pods.
 )
 
 // attributes returns the attributes of the access reviews for an action. A get of a Namespace by name is authorized in
 // the namespace of that name, so that a Role in it can allow the get. A list or watch with a metadata.name field
-// selector is not, because its path contains no namespace (NewRequestInfo in k8s.io/apiserver/pkg/endpoints/request).
+// selector is authorized at the cluster scope, because its path contains no namespace (NewRequestInfo in
+// k8s.io/apiserver/pkg/endpoints/request).
 func (d deed) attributes(r *Resource, namespace, name string) []authorization.ResourceAttributes {
 	if d == toGet && r.Group == "" && r.Resource == namespaceResource().Resource {
 		namespace = name
@@ -124,8 +127,8 @@ type right struct {
 	err     error
 }
 
-// may reports whether a user may do everything that an action needs. name limits it to one object, and namespace to one
-// namespace; "" means all namespaces.
+// may reports whether a user may do everything that an action needs. name limits the check to one object, and namespace
+// limits it to one namespace; "" means all. old is the maximum age of cached decisions.
 func (g *guard) may(ctx context.Context, u asker, d deed, r *Resource, namespace, name string, old age) (bool, error) {
 	for _, of := range d.attributes(r, namespace, name) {
 		answer, ok := g.rights.get(ctx, question{u.hash, of}, old.good, func(ctx context.Context) right {
@@ -254,7 +257,8 @@ func (a *Access) narrowByName(ctx context.Context, r *Resource, f *filter, d dee
 	return nil
 }
 
-// several checks several items concurrently, up to the first error. An item without a decision is not allowed.
+// several calls may for each item concurrently, until one call returns an error. The results are in the order of the
+// items. They are false for items that were not checked.
 func several[T any](ctx context.Context, of []T, may func(context.Context, T) (bool, error)) ([]bool, error) {
 	allowed := make([]bool, len(of))
 	asking, ctx := errgroup.WithContext(ctx)
@@ -287,7 +291,7 @@ func unsure(err error) error {
 	}
 }
 
-// refused is the error if the viewer may see none of the objects that a filter selects.
+// refused returns the error for a viewer who may see none of the objects that a filter selects.
 func refused(r *Resource, d deed, f *filter) error {
 	of := d.attributes(r, "", "")[0]
 	what := r.gvr().GroupResource().String()
@@ -308,7 +312,8 @@ func refused(r *Resource, d deed, f *filter) error {
 	}
 }
 
-// narrow restricts a filter to what was shared.
+// narrow restricts the filter f for the resource r to what the link shares. It returns a *Problem if the link shares
+// nothing that f selects.
 func (s *Scope) narrow(r *Resource, f *filter, d deed) error {
 	ref := r.Ref()
 	if d == toLog {

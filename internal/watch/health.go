@@ -8,12 +8,12 @@ import (
 	"glasshouse/internal/watch/wire"
 )
 
-// healthText is the member `,"health":{..}` of an object after a change. It is empty if an update did not change the
-// health.
+// healthText is the encoded member `,"health":{..}` of an event: the health of the object after the change. It is empty
+// if an update did not change the health.
 type healthText struct{ text []byte }
 
-// healthOf computes the health before and after a change, once for all concurrent readers. Only readers of the object
-// view call it, so others do not cause that work.
+// healthOf returns the healthText of a change, computed once for all concurrent readers. Only readers of the object
+// view call it, so readers of other views do not cause that work.
 func healthOf(c *change, recent *recent) (*healthText, error) {
 	h, made, err := c.Memo.health.get(func() (*healthText, error) { return newHealth(c) })
 	if made {
@@ -42,5 +42,5 @@ func judged(o *wire.Object) ([]byte, error) {
 	return appendHealth(nil, text), nil
 }
 
-// appendHealth appends the health of an object as one more JSON member.
+// appendHealth appends the health of an object to dst as a JSON member.
 func appendHealth(dst, object []byte) []byte { return appendMember(dst, "health", health.Of(object)) }

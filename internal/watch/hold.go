@@ -11,7 +11,8 @@ const (
 	holdLast  = 30 * time.Second
 )
 
-// hold keeps a pinned resource watched until ctx ends. If the cluster does not serve it, hold waits for it.
+// hold watches a pinned resource (--watch) until ctx ends. If the cluster does not serve the resource, hold waits until
+// it does.
 func (c *Cluster) hold(ctx context.Context, ref string) {
 	var said string
 	for wait := holdFirst; ctx.Err() == nil; wait = min(2*wait, holdLast) {
@@ -33,7 +34,7 @@ func (c *Cluster) hold(ctx context.Context, ref string) {
 	}
 }
 
-// openAll acquires the informer of all objects of a resource.
+// openAll acquires the informer of all objects of a resource, with the permissions of the program itself.
 func (c *Cluster) openAll(ctx context.Context, ref string) (*opened, error) {
 	access, q := c.For(Viewer{Program: true}), &Query{Resource: ref}
 	resource, err := access.Resource(ctx, q.Resource)
@@ -47,8 +48,9 @@ func (c *Cluster) openAll(ctx context.Context, ref string) (*opened, error) {
 	return access.open(q, resource, filter) //nolint:contextcheck // An informer outlives the request that starts it.
 }
 
-// awaitServed returns when discovery finds a resource that it did not find before, or after the given time. The caller
-// watches the definitions meanwhile, so that few discoveries are needed.
+// awaitServed waits until discovery finds a resource, but at most for the duration long. If discovery knows the
+// resource already, awaitServed waits for all of that duration. The caller watches the definitions meanwhile, so that
+// few discoveries are needed.
 func (c *Cluster) awaitServed(ctx context.Context, ref string, long time.Duration) {
 	enough, before := time.After(long), c.catalog.knows(ref)
 	for {

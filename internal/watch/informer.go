@@ -29,33 +29,35 @@ type surroundings struct {
 	reviews *reviewer
 	pool    *pool
 	ring    Ring
-	// printed reads what the resource's columns show. It is called before each list, and also before each watch if
-	// rules mask some of it.
+	// printed reads what the definition specifies about the resource's columns. It is called before each list, and also
+	// before each watch if values of the resource are masked.
 	printed func(context.Context) printed
 	masked  bool
 	// served returns the definition of the resource that discovery found.
 	served func(context.Context) definition
 	// stir requests a discovery, because the definitions may have changed. It must return at once.
 	stir func()
-	// namespaces returns the namespaces of the cluster as they were last known. They are watched until release.
+	// namespaces returns the namespaces of the cluster as they were last known. They are watched until release is
+	// called.
 	namespaces func(ctx context.Context) (names []string, release func())
 	// home is the namespace of the kubeconfig's context, or empty.
 	home string
-	// changed is called when the informer's state has changed, noted when an object has. They must return at once.
+	// changed is called when the informer's state has changed, and noted is called when an object has changed. Both
+	// must return at once.
 	changed, noted func()
 	log            *slog.Logger
 }
 
-// informer keeps one scope of one resource: its feeds list and watch it into one journal. It has one feed for all
-// namespaces if that is permitted, and otherwise one for each permitted namespace.
+// informer lists and watches one scope of one resource, and keeps the objects and their changes in one journal. It has
+// one feed (a list and watch) for all namespaces if that is permitted, and otherwise one for each permitted namespace.
 type informer struct {
 	*resourceJournal
 	surroundings
 
 	scope    wire.Scope    // Its namespace is empty.
-	resource *Resource     // As last reported by discovery. It belongs to run.
+	resource *Resource     // As last reported by discovery. Used only by the goroutine of run.
 	epoch    uint64        // The base of the epochs of this informer's cursors, see epochOf.
-	kicked   chan struct{} // Signals that settle has something to do.
+	kicked   chan struct{} // Signals that the reconciler must run.
 	expected atomic.Int64  // Bytes that feeds have reserved for running lists.
 	listings listings
 	digests  digests
@@ -67,17 +69,17 @@ type informer struct {
 	resets   atomic.Int64 // Readers that had to restart from a snapshot.
 
 	mu     sync.Mutex
-	status Status            // Reported for a namespace that has no feed.
+	status Status            // Reported for a namespace that has no feed and is not in denied.
 	feeds  map[string]*feed  // By namespace; "" means all.
 	denied map[string]Status // Why a namespace has no feed; "" means all.
-	// unsettled means that not all watchable namespaces are known, or checked, yet.
+	// unsettled is true until all namespaces that may be watched are known and have been checked.
 	unsettled bool
 	asked     map[string]*asked // Namespaces that readers requested.
 	columns   []wire.Column
-	// Increases when columns change, and when the history must not be sent any more. Readers then start from a new
-	// snapshot.
+	// version increases when columns change, and when the history must not be sent any more. Readers then start from a
+	// new snapshot.
 	version int
-	origin  origin // The start of the version.
+	origin  origin // The start of the present version.
 	sight   sight
 	past    record
 }
@@ -96,7 +98,7 @@ func newInformer(scope wire.Scope, resource *Resource, around surroundings) *inf
 		Same:      unchanged,
 		Continues: sameThing,
 		Size:      (*wire.Object).Size,
-		// The text of the row, kept once for the view rows and once for the view table.
+		// Each object may have two encoded row texts: one for the rows view and one for the table view.
 		Derived:  func(o *wire.Object) int { return 2 * o.RowSize() },
 		MaxBytes: around.ring.Bytes,
 		MaxAge:   around.ring.Age,
@@ -121,23 +123,23 @@ func (i *informer) kick() {
 	}
 }
 
-// present is what a reader needs in addition to the journal.
+// present is the state of an informer, for the namespaces of a reader. The reader needs it in addition to the journal.
 type present struct {
 	status  Status
-	synced  bool // The journal contains all objects that are covered.
+	synced  bool // The journal contains all objects of the covered namespaces.
 	columns []wire.Column
 	version int
 	none    bool // There are no rows to show; the status contains the reason.
 }
 
-// stays reports whether rows that were read between the two may be sent. If not, their cells may belong to other
-// columns, or some rows were being removed.
+// stays reports whether rows that were read between the states p and later may be sent. Otherwise their cells may
+// belong to other columns, or some rows were being removed.
 func (p *present) stays(later present) bool {
 	return p.version == later.version && p.none == later.none && p.synced == later.synced &&
 		slices.Equal(p.status.Namespaces, later.status.Namespaces)
 }
 
-// present returns how well the namespaces are covered; no namespaces means all.
+// present returns the state of the informer for the given namespaces; no namespaces means all.
 func (i *informer) present(namespaces []string) present {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -152,8 +154,9 @@ func (i *informer) present(namespaces []string) present {
 	return now
 }
 
-// statusLocked merges the statuses of the feeds of the namespaces. Namespaces that may not be listed, or never could
-// be, are not covered. They are no reason to hide the others.
+// statusLocked merges the statuses of the given namespaces into one. Namespaces that may not be listed, or never could
+// be listed, are not covered, but do not hide the rows of the others. synced reports whether the lists of all covered
+// namespaces are in the journal.
 func (i *informer) statusLocked(namespaces []string) (status Status, synced bool) {
 	if f := i.feeds[""]; f != nil {
 		return f.now.status, f.now.synced
@@ -207,11 +210,12 @@ func (i *informer) statusLocked(namespaces []string) (status Status, synced bool
 	return status, synced
 }
 
-// triedLocked returns the namespaces that may be listed, whether or not they fit into memory.
+// triedLocked returns the namespaces that may be listed: those that have a feed, and those that did not fit into
+// memory.
 func (i *informer) triedLocked() []string {
 	namespaces := slices.Collect(maps.Keys(i.feeds))
 	for ns, why := range i.denied {
-		if why.State == Failed { // It would not fit.
+		if why.State == Failed { // It did not fit into memory.
 			namespaces = append(namespaces, ns)
 		}
 	}
@@ -219,7 +223,8 @@ func (i *informer) triedLocked() []string {
 	return namespaces
 }
 
-// wait returns when until returns true, when ctx ends, or after the given duration.
+// wait calls until after each change of the journal. It returns when until returns true, when ctx ends, or after the
+// duration long.
 func (i *informer) wait(ctx context.Context, long time.Duration, until func() bool) {
 	ctx, cancel := context.WithTimeout(ctx, long)
 	defer cancel()

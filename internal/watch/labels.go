@@ -21,12 +21,12 @@ type selector struct {
 	matched map[unique.Handle[string]]bool
 }
 
-// and returns a selector that requires both; nil matches all.
+// and returns a selector that matches what both s and other match; a nil selector matches all.
 func (s *selector) and(other *selector) *selector {
 	if s == nil || other == nil {
 		return cmp.Or(s, other)
 	}
-	requirements, _ := other.Requirements() // A selector that matches nothing has requirements for that, too.
+	requirements, _ := other.Requirements() // A selector that matches nothing also consists of requirements.
 	return &selector{s.Add(requirements...), make(map[unique.Handle[string]]bool)}
 }
 
@@ -42,8 +42,8 @@ func (s *selector) matches(set unique.Handle[string]) bool {
 	return matched
 }
 
-// labelText implements labels.Labels on the JSON object of an object's labels, without decoding it into a map. That is
-// ten times as fast. Invalid JSON matches in the same way as no labels.
+// labelText is the JSON object of an object's labels. It implements labels.Labels directly on the JSON, which is ten
+// times as fast as decoding it into a map. Invalid JSON matches in the same way as no labels.
 type labelText []byte
 
 // Lookup returns the value of a label, and whether the label exists.

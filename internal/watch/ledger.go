@@ -13,7 +13,7 @@ import (
 type Ledger struct {
 	Limit   int64      `json:"limit"`     // Limit of Held in bytes; 0 if there is none.
 	Held    int64      `json:"held"`      // Bytes in use.
-	Entries []Coverage `json:"resources"` // By resource, then scope; never nil.
+	Entries []Coverage `json:"resources"` // Sorted by resource, then scope; never nil.
 }
 
 // Coverage is the watch status of one scope of a resource.
@@ -22,21 +22,21 @@ type Coverage struct {
 	Fields      string `json:"fields,omitempty"`
 	Metadata    bool   `json:"metadata,omitempty"` // Only metadata is watched, to detect new and removed resources.
 	Shared      bool   `json:"shared,omitempty"`   // With the guest mask applied, for share links.
-	Status             // Its Namespaces are set if not all are covered.
+	Status             // Status.Namespaces is set if not all namespaces are covered.
 	Objects     int    `json:"objects"`
-	CacheBytes  int64  `json:"cacheBytes"` // Of the objects.
-	OrderBytes  int64  `json:"orderBytes"` // Of their rows in rankings.
-	RingBytes   int64  `json:"ringBytes"`  // Of the history.
+	CacheBytes  int64  `json:"cacheBytes"` // Memory for the objects.
+	OrderBytes  int64  `json:"orderBytes"` // Memory for their rows in rankings (sorted lists).
+	RingBytes   int64  `json:"ringBytes"`  // Memory for the history.
 	RingChanges int    `json:"ringChanges"`
 	// RingSince is the start of the history: older cursors cannot be resumed.
 	RingSince time.Time `json:"ringSince,omitzero"`
 	Readers   int       `json:"readers"` // Open subscriptions.
 	LastEvent time.Time `json:"lastEvent,omitzero"`
-	Lists     int       `json:"lists"`  // Including the first one; the others are relists.
+	Lists     int       `json:"lists"`  // Completed lists; after the first one, they are relists.
 	Drops     int       `json:"drops"`  // Watches that ended.
 	Resets    int       `json:"resets"` // Readers that had to restart from a snapshot.
 	// Blind counts the interruptions: intervals without a watch after the first list. BlindFor is their total duration
-	// in seconds, including the present ones. BlindSince is the start of the earliest present one.
+	// in seconds, including interruptions that have not ended. BlindSince is the start of the earliest of those.
 	Blind      int       `json:"blind"`
 	BlindFor   float64   `json:"blindSeconds"`
 	BlindSince time.Time `json:"blindSince,omitzero"`
@@ -52,8 +52,8 @@ func (c *Cluster) Ledger() Ledger {
 	return ledger
 }
 
-// Coverage returns the watch status that the viewer may see. Viewers with the permissions of the program get all of it.
-// Others get only the resources of which they may see all objects.
+// Coverage returns the watch status that the viewer may see. Viewers with the permissions of the program get the
+// complete status. Other viewers get only the resources of which they may see all objects.
 func (a *Access) Coverage(ctx context.Context) Ledger {
 	if a.viewer.Program && a.viewer.Scope == nil {
 		return a.cluster.Ledger()

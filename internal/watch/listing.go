@@ -12,15 +12,15 @@ import (
 	"glasshouse/internal/watch/wire"
 )
 
-// listing is all objects at one moment, ordered by namespace and name. It is made once for readers that start together,
-// as they do after an interruption. It is freed with its last reference.
+// listing contains all objects of an informer at one moment, ordered by namespace and name. Readers that start together
+// share one listing, as they do after an interruption. It is freed with its last reference.
 type listing struct {
 	objects []*wire.Object // Read-only.
 	cursor  journal.Cursor
 	made    time.Time
 }
 
-// togetherness is how long a new listing is given to other readers.
+// togetherness is how long after its creation a listing may be shared with further readers.
 const togetherness = time.Second
 
 // listings keeps a weak reference to the newest listing.
@@ -29,8 +29,8 @@ type listings struct {
 	last weak.Pointer[listing]
 }
 
-// find returns a recent listing that lacks at most behind changes, or nil. When readers reset, the history was emptied,
-// so no listing from before qualifies.
+// find returns the newest listing if it was made recently and at most behind changes before the cursor now. Otherwise
+// it returns nil. When readers are reset, the history is emptied, so no listing from before qualifies.
 func (l *listings) find(now journal.Cursor, behind uint64) *listing {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -47,10 +47,11 @@ func (l *listings) keep(newest *listing) {
 	l.last = weak.Make(newest)
 }
 
-// together returns all objects, with a cursor that is at most behind changes old. The history has all changes after it.
+// together returns a listing of all objects, which is at most behind changes old. The history contains all changes
+// after the listing's cursor.
 func (i *informer) together(behind uint64) *listing {
 	kept, _ := i.Kept()
-	// Half of the history, because it advances while the list is sent.
+	// Allow at most half of the history, because it advances while the list is sent.
 	behind = min(behind, uint64(kept+1)/2) //nolint:gosec // Not negative.
 	if l := i.listings.find(i.Now(), behind); l != nil {
 		return l
@@ -64,8 +65,8 @@ func (i *informer) together(behind uint64) *listing {
 	return l
 }
 
-// objects returns the objects that the filter matches, in a list as together returns it, and the informer's state for
-// that list.
+// objects returns a listing of the objects that the filter matches, which is at most behind changes old, and the
+// informer's state at that time.
 func (i *informer) objects(f *filter, behind uint64) (*listing, present) {
 	for {
 		now := f.present(i)
@@ -88,8 +89,9 @@ func (i *informer) objects(f *filter, behind uint64) (*listing, present) {
 	}
 }
 
-// first returns the objects that the filter matches, their number, and the informer's state for them. Sort, Offset and
-// Limit of the query select the objects. A sort by a column that does not exist is ignored, as on the page.
+// first returns the objects that the filter matches, in the order and the range that Sort, Offset and Limit of the
+// query request. total is the number of all objects that the filter matches, and now is the informer's state. A sort by
+// a column that does not exist is ignored, as on the page.
 func (i *informer) first(f *filter, q *Query) (first *listing, total int, now present) {
 	if q.Sort == "" && q.Limit == 0 {
 		first, now = i.objects(f, 0)

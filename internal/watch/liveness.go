@@ -17,7 +17,7 @@ const (
 	countAfter = 200 * time.Millisecond
 )
 
-// standing is the state of a feed. The informer's lock guards it.
+// standing is the state of a feed (one list and watch of an informer). The informer's lock guards it.
 type standing struct {
 	status   Status
 	own      bool      // This feed has set the status itself; otherwise it still is the initial one.
@@ -26,7 +26,7 @@ type standing struct {
 	open     bool      // A watch is open.
 	listing  bool      // The open watch has not sent all of its initial list yet.
 	going    bool      // The watch continues where the previous one ended, or after its own list.
-	lost     time.Time // Since when no watch does that. Zero while one does, and before the first.
+	lost     time.Time // Since when no watch continues; zero while one does, and before the first.
 	refused  string    // Why the API server refused the watch, although it allowed the list.
 	outgrown string    // Why its list was canceled for memory; empty if it was not.
 	outdated bool      // Its objects were listed with columns that have changed since.
@@ -34,13 +34,13 @@ type standing struct {
 	plain    bool      // A streaming list failed: use a plain list once.
 	replaced time.Time // When the last list was in the journal.
 	listed   int
-	told     time.Time // When listed was last reported.
-	awaited  int       // About how many objects the first list has; 0 if unknown.
+	told     time.Time // When the progress of the list was last reported.
+	awaited  int       // The approximate number of objects of the first list; 0 if unknown.
 	pending  *time.Timer
 	record
 }
 
-// record contains the statistics of a feed, or of all feeds before it, for the watch status.
+// record contains statistics for the watch status: those of one feed, or the sums of all feeds that have ended.
 type record struct {
 	lists      int // Lists that were read to their end.
 	drops      int // Watches that ended.
@@ -50,7 +50,7 @@ type record struct {
 	lastEvent  time.Time
 }
 
-// add adds another record whose interruption has ended.
+// add adds the statistics of other, except an interruption that has not ended.
 func (r *record) add(other *record) {
 	r.lists += other.lists
 	r.drops += other.drops
@@ -61,7 +61,7 @@ func (r *record) add(other *record) {
 	}
 }
 
-// settled stops the timer of a feed that has ended, and ends its interruption.
+// settled is called when a feed has ended. It stops the timer of the feed, and ends its interruption.
 func (s *standing) settled() {
 	if s.pending != nil {
 		s.pending.Stop()
@@ -70,7 +70,7 @@ func (s *standing) settled() {
 	s.see(time.Now())
 }
 
-// see ends an interruption.
+// see ends the present interruption, if there is one, and counts its duration.
 func (s *standing) see(now time.Time) {
 	if !s.blindSince.IsZero() {
 		s.blindFor += now.Sub(s.blindSince)
@@ -78,7 +78,7 @@ func (s *standing) see(now time.Time) {
 	}
 }
 
-// goOn records that a watch continues without a gap.
+// goOn records that a watch continues where the previous one ended, or after its own list.
 func (s *standing) goOn() { s.going, s.lost = true, time.Time{} }
 
 // end records that the feed is being stopped. A Live status becomes Syncing, because the feed that follows begins with
@@ -115,7 +115,7 @@ func (s *standing) set(state State, since time.Time, reason string) bool {
 	return changed
 }
 
-// observe records the progress of a list.
+// observe records the progress of a list, and reports it to readers at intervals.
 func (f *feed) observe(objects int, bytes int64) {
 	f.mu.Lock()
 	f.now.listed = objects
@@ -123,7 +123,7 @@ func (f *feed) observe(objects int, bytes int64) {
 	if tell {
 		f.now.told = time.Now()
 		f.now.status.Count, f.now.status.Total = &objects, nil
-		// Otherwise the estimate was too low: there are more objects by now, or it was wrong.
+		// Without a total, the estimate was too low: there are more objects by now, or it was wrong.
 		if total := f.now.awaited; total >= objects {
 			f.now.status.Total = &total
 		}
@@ -135,9 +135,9 @@ func (f *feed) observe(objects int, bytes int64) {
 	f.measure(objects, bytes)
 }
 
-// await requests the number of objects from the API server, if the first list takes long enough to need a progress
-// display. It sends no request for one namespace among several, with a field selector, or for metadata alone. No total
-// is reported for those.
+// await requests the number of objects from the API server, if the first list takes so long that its progress must be
+// shown. It sends no request for one namespace among several, with a field selector, or for metadata alone. No total is
+// reported for those.
 func (f *feed) await(ctx context.Context) {
 	if f.namespace != "" || f.scope.Fields != "" || f.scope.Metadata {
 		return
@@ -205,9 +205,12 @@ func (f *feed) opens() {
 	f.now.going = false
 }
 
-// opened records that a watch is open. A watch that begins with a list makes the feed Live only when that list has been
-// read. Any other does so only when it is known to continue: the API server may no longer have the version that it was
-// to start from. It does have the version of a list that ended less than grace ago.
+// opened records that a watch is open. initial means that the watch begins with a list; the feed then becomes Live only
+// when that list has been read.
+//
+// Any other watch makes the feed Live only when it is known to continue without a gap: the API server may no longer
+// have the version from which it was to start. The API server does have the version of a list that ended less than
+// grace ago.
 func (f *feed) opened(initial bool) {
 	f.mu.Lock()
 	f.now.open, f.now.listing = true, initial
@@ -223,7 +226,7 @@ func (f *feed) opened(initial bool) {
 	}
 }
 
-// goesOn records that the watch that is open, or about to be, continues without a gap.
+// goesOn records that a watch, which is open or about to be opened, continues without a gap.
 func (f *feed) goesOn() {
 	f.mu.Lock()
 	f.now.goOn()
@@ -232,8 +235,8 @@ func (f *feed) goesOn() {
 	f.announce(changed)
 }
 
-// ended records that the watch is closed. The feed becomes Stale, unless another watch continues within grace. A watch
-// that never continued does not restart that interval.
+// ended records that the watch is closed. The feed becomes Stale, unless another watch continues within grace. If that
+// watch also ends without having continued, grace still counts from the first end.
 func (f *feed) ended(ctx context.Context) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -278,7 +281,7 @@ func (f *feed) fail(ctx context.Context, err error) {
 	f.mu.Unlock()
 	f.announce(changed)
 	if state.refused() {
-		f.kick() // The reconciler handles it in heed.
+		f.kick() // The reconciler handles the refusal in heed.
 	}
 }
 

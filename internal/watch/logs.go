@@ -20,8 +20,8 @@ import (
 type LogOptions = wire.LogOptions
 
 // Logs opens the log of one container of a pod, as the API server sends it. A viewer who may not get pods/log is
-// refused. With Follow, the API server does not respond before the first line, so Logs waits until ctx ends. If the
-// viewer or the program loses the permission during the read, Read fails with a *Problem that gives the reason.
+// refused. With Follow, the API server does not respond before the first line, so Logs waits for it until ctx ends. If
+// the viewer or the program loses the permission during the read, Read fails with a *Problem that gives the reason.
 func (a *Access) Logs(ctx context.Context, namespace, pod string, options LogOptions) (io.ReadCloser, error) {
 	if err := checkNamespace(namespace); err != nil {
 		return nil, err
@@ -75,8 +75,8 @@ func podResource() *Resource {
 	return &Resource{Version: "v1", Resource: "pods", Namespaced: true, Verbs: []string{"get", "list", "watch"}}
 }
 
-// loseLog ends the log of a pod when its viewer loses the permission to read it, or when that cannot be determined. It
-// returns when ctx ends.
+// loseLog ends the log of a pod by calling cut with the reason, when its viewer loses the permission to read it, or
+// when that cannot be determined. It returns when ctx ends.
 func (a *Access) loseLog(ctx context.Context, namespace, pod string, cut context.CancelCauseFunc) {
 	if a.viewer.User == nil && a.viewer.Scope == nil {
 		return
@@ -95,8 +95,8 @@ func (a *Access) loseLog(ctx context.Context, namespace, pod string, cut context
 	}
 }
 
-// mayLog checks whether the viewer may read the log of a pod. If a link selects pods by labels or words, the pod must
-// be shared, too, in its current version.
+// mayLog checks whether the viewer may read the log of a pod. If a link shares only pods with some labels or words, the
+// pod must match them in its current version.
 func (a *Access) mayLog(ctx context.Context, namespace, pod string, old age) error {
 	seen, err := a.mayGet(ctx, podResource(), toLog, namespace, pod, old)
 	if err != nil || seen.selector == nil && !seen.ofRows() {
@@ -111,7 +111,7 @@ func (a *Access) mayLog(ctx context.Context, namespace, pod string, old age) err
 	return err
 }
 
-// log is a log that is being read.
+// log is a container log that is being read, with the rechecks of the permissions to read it.
 type log struct {
 	io.ReadCloser
 
@@ -148,7 +148,8 @@ func (l *log) Close() error {
 	return l.ReadCloser.Close()
 }
 
-// logProblem returns the reason why there is no log, and lists the containers of the pod.
+// logProblem returns an error with the reason why there is no log. err is the error of the API server. If the request
+// was wrong, the error lists the containers of the pod.
 func (a *Access) logProblem(ctx context.Context, namespace, pod string, options LogOptions, err error) error {
 	what := namespace + "/" + pod
 	if !apierrors.IsBadRequest(err) {
@@ -183,7 +184,7 @@ func (a *Access) logProblem(ctx context.Context, namespace, pod string, options 
 // container is a container of a pod, of any type.
 type container struct {
 	name, state string
-	waits       bool // It waits for its first start or for a restart.
+	waits       bool // The container waits for its first start or for a restart.
 }
 
 // containersOf returns the containers of a pod in the order in which they start, or none if the JSON cannot be decoded.
@@ -209,7 +210,7 @@ func containersOf(pod []byte) []container {
 			if status.Name != c.Name {
 				continue
 			}
-			for state, why := range status.State { // It has exactly one.
+			for state, why := range status.State { // The map has exactly one key.
 				one.state, one.waits = strings.TrimSuffix(state+": "+why.Reason, ": "), state == "waiting"
 			}
 		}
