@@ -35,7 +35,7 @@ type bundles struct {
 	marks map[filterID]mark // By the filter of restricted readers; all other readers use the zero filterID.
 }
 
-// mark is the offset at which several readers end their batch.
+// mark is an offset at which several readers end their batch, with the time at which it was set.
 type mark struct {
 	offset uint64
 	made   time.Time

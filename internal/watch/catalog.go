@@ -57,12 +57,12 @@ type catalog struct {
 	mu        sync.Mutex
 	resources []Resource // Sorted by Ref.
 	gaps      []Gap
-	at        time.Time     // When resources was read.
+	at        time.Time     // When the resources were read.
 	err       error         // The error of the last discovery; nil if it succeeded.
 	failing   time.Time     // Time of the first failure since the last success.
 	silent    bool          // Discovery has been failing for longer than maxAge.
-	next      time.Time     // Time of the next try while it fails.
-	tried     chan struct{} // Closed and replaced after each try.
+	next      time.Time     // While discovery fails: the time of the next attempt.
+	tried     chan struct{} // Closed and replaced after each discovery, even if it failed.
 }
 
 func newCatalog(client *discovery.DiscoveryClient, server string, other func(), log *slog.Logger) *catalog {
@@ -123,8 +123,8 @@ func (c *catalog) run(ctx context.Context) {
 
 // storm detects that definitions are changed many times in rapid succession.
 type storm struct {
-	stirs  int       // Changes in rapid succession.
-	newest time.Time // The time of the last one.
+	stirs  int       // The number of changes in rapid succession.
+	newest time.Time // The time of the last change.
 }
 
 // note records that a definition has changed.

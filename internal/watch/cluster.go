@@ -63,8 +63,8 @@ type Options struct {
 
 // A Ring limits the history that is retained for each resource. Readers that were disconnected resume from it.
 type Ring struct {
-	Bytes int           // 0 means 64 MiB. With a memory limit, at most an eighth of the budget.
-	Age   time.Duration // 0 means 5 minutes.
+	Bytes int           // Maximum size; 0 means 64 MiB. With a memory limit, at most an eighth of the budget.
+	Age   time.Duration // Maximum age; 0 means 5 minutes.
 }
 
 const (
@@ -138,8 +138,8 @@ func New(config *rest.Config, options Options) (*Cluster, error) {
 	return c, nil
 }
 
-// Run keeps the Cluster live until ctx ends, and returns when all of its goroutines have ended. If the API server is
-// down, Run waits for it. The error is always nil.
+// Run keeps the data of the Cluster up to date until ctx ends, and returns when all of its goroutines have ended. If
+// the API server is down, Run waits for it. The error is always nil.
 func (c *Cluster) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	running.Go(func() { c.catalog.run(ctx) })

@@ -27,7 +27,8 @@ func newCursorKey() (key cursorKey) {
 	return key
 }
 
-// seal is a key derived from everything that a cursor is bound to. It signs and encrypts the cursor of each message.
+// seal is a key that is derived from the cursorKey and from everything that a cursor is bound to, such as the viewer.
+// It signs and encrypts the cursor of each message.
 type seal [sha256.Size]byte
 
 func (k *cursorKey) seal(bound string) (s seal) {

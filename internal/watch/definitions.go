@@ -29,7 +29,8 @@ func definitionScopes() []wire.Scope {
 	}
 }
 
-// A Follower waits for changes of what Resources returns. It is for one goroutine, and must be closed.
+// A Follower waits for changes of the list that Access.Resources returns. Only one goroutine may use it, and must close
+// it.
 type Follower struct {
 	cluster *Cluster
 	release func() // Releases the watched definitions; nil while they cannot be watched yet.

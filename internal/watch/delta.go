@@ -18,8 +18,8 @@ import (
 type delta struct {
 	text []byte         // `,"patch":[..]`, followed by `,"by":BY,"authors":AUTHORS` if they are known.
 	was  []byte         // The values before the update, see [diff.Compare], for readers without the object.
-	none bool           // The patch is empty.
-	by   *author.Author // Nil if unknown.
+	none bool           // True if the patch is empty.
+	by   *author.Author // The first author; nil if unknown.
 }
 
 const (

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// digestEvery is the interval at which a reader of rows is sent a digest, by which it verifies its copy.
+// digestEvery is the interval at which a reader of rows is sent a digest, so that the client can verify its copy.
 const digestEvery = time.Minute
 
 // digest summarizes the rows that a filter matches at an offset of the journal: their number, and the sum modulo 2^32

@@ -27,13 +27,13 @@ type frame struct {
 	place
 
 	number uint64 // Identifies the page within its ranking.
-	newest uint64 // The offset of the newest change that it includes.
+	newest uint64 // The offset of the newest change that the page includes.
 	counts counts
 	rows   []*rankRow
 	whole  shared[[]byte]
 
 	mu    sync.Mutex
-	steps map[uint64]*shared[step] // The differences from earlier pages, by their number.
+	steps map[uint64]*shared[step] // The differences from earlier pages, by the number of the earlier page.
 }
 
 // text returns the page as encoded members of a message. The caller adds the members that depend on the reader.

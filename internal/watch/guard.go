@@ -121,7 +121,7 @@ type question struct {
 	authorization.ResourceAttributes
 }
 
-// right is a decision. An error goes only to the callers that waited for this review; later callers repeat it.
+// right is a decision. An error goes only to the callers that waited for this review; later callers repeat the review.
 type right struct {
 	allowed bool
 	err     error
@@ -272,7 +272,7 @@ func several[T any](ctx context.Context, of []T, may func(context.Context, T) (b
 	return allowed, asking.Wait()
 }
 
-// common returns the namespaces of some that are also in others. others must be sorted.
+// common returns the namespaces that are in both some and others. others must be sorted.
 func common(some, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(some), func(ns string) bool {
 		_, ok := slices.BinarySearch(others, ns)

@@ -33,7 +33,7 @@ type surroundings struct {
 	// before each watch if values of the resource are masked.
 	printed func(context.Context) printed
 	masked  bool
-	// served returns the definition of the resource that discovery found.
+	// served returns what discovery currently reports about the resource.
 	served func(context.Context) definition
 	// stir requests a discovery, because the definitions may have changed. It must return at once.
 	stir func()
@@ -56,17 +56,17 @@ type informer struct {
 
 	scope    wire.Scope    // Its namespace is empty.
 	resource *Resource     // As last reported by discovery. Used only by the goroutine of run.
-	epoch    uint64        // The base of the epochs of this informer's cursors, see epochOf.
+	epoch    uint64        // The epoch of this informer's cursors at version 0; see epochOf.
 	kicked   chan struct{} // Signals that the reconciler must run.
 	expected atomic.Int64  // Bytes that feeds have reserved for running lists.
 	listings listings
 	digests  digests
 	bundles  bundles
 	rankings rankings
-	masks    *redact.Memory // Outlives the feeds.
+	masks    *redact.Memory // Shared by all feeds, and kept when they end.
 	began    time.Time
 	readers  atomic.Int64
-	resets   atomic.Int64 // Readers that had to restart from a snapshot.
+	resets   atomic.Int64 // The number of readers that had to restart from a snapshot.
 
 	mu     sync.Mutex
 	status Status            // Reported for a namespace that has no feed and is not in denied.

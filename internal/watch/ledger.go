@@ -21,7 +21,7 @@ type Coverage struct {
 	Resource    string `json:"resource"` // The ref of the resource.
 	Fields      string `json:"fields,omitempty"`
 	Metadata    bool   `json:"metadata,omitempty"` // Only metadata is watched, to detect new and removed resources.
-	Shared      bool   `json:"shared,omitempty"`   // With the guest mask applied, for share links.
+	Shared      bool   `json:"shared,omitempty"`   // The guest mask is applied, for share links.
 	Status             // Status.Namespaces is set if not all namespaces are covered.
 	Objects     int    `json:"objects"`
 	CacheBytes  int64  `json:"cacheBytes"` // Memory for the objects.
@@ -30,11 +30,11 @@ type Coverage struct {
 	RingChanges int    `json:"ringChanges"`
 	// RingSince is the start of the history: older cursors cannot be resumed.
 	RingSince time.Time `json:"ringSince,omitzero"`
-	Readers   int       `json:"readers"` // Open subscriptions.
+	Readers   int       `json:"readers"` // The number of open subscriptions.
 	LastEvent time.Time `json:"lastEvent,omitzero"`
-	Lists     int       `json:"lists"`  // Completed lists; after the first one, they are relists.
-	Drops     int       `json:"drops"`  // Watches that ended.
-	Resets    int       `json:"resets"` // Readers that had to restart from a snapshot.
+	Lists     int       `json:"lists"`  // The number of completed lists: first lists and relists.
+	Drops     int       `json:"drops"`  // The number of watches that ended.
+	Resets    int       `json:"resets"` // The number of readers that had to restart from a snapshot.
 	// Blind counts the interruptions: intervals without a watch after the first list. BlindFor is their total duration
 	// in seconds, including interruptions that have not ended. BlindSince is the start of the earliest of those.
 	Blind      int       `json:"blind"`

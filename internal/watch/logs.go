@@ -120,7 +120,7 @@ type log struct {
 	asking  sync.WaitGroup // Waits for the permission rechecks.
 }
 
-// why returns the *Problem for which this program ended the log, or nil.
+// why returns the *Problem with which this program ended the log, or nil if it did not.
 func (l *log) why() error {
 	if p, ok := errors.AsType[*Problem](context.Cause(l.reading)); ok {
 		return p
@@ -128,8 +128,8 @@ func (l *log) why() error {
 	return nil
 }
 
-// Read returns the *Problem if the permission was revoked, because the HTTP/2 transport does not return the cause of a
-// cancellation.
+// Read reads from the log. If this program ended the log, Read returns the *Problem with the reason, because the HTTP/2
+// transport does not return the cause of a cancellation.
 func (l *log) Read(p []byte) (int, error) {
 	n, err := l.ReadCloser.Read(p)
 	if why := l.why(); err != nil && why != nil {
@@ -181,7 +181,7 @@ func (a *Access) logProblem(ctx context.Context, namespace, pod string, options 
 	return unknown("No log", "%s. %s", strings.TrimSuffix(reasonOf(err), "."), has)
 }
 
-// container is a container of a pod, of any type.
+// container is a container of a pod, of any type: init, ephemeral or other.
 type container struct {
 	name, state string
 	waits       bool // The container waits for its first start or for a restart.
