@@ -113,9 +113,9 @@ func operations(patch []byte) (n int) {
 // twice within one second leaves no other trace.
 const authorAge = 2 * time.Second
 
-// newestAuthor returns the author of a change according to the newest managedFields entry, or nil if that entry is too
-// old to belong to the change. The result is a guess if several entries share the newest second, or if the entry's time
-// is unchanged: a deletion does not update it, and neither does the binding of a pod.
+// newestAuthor returns the author of a change according to the newest managedFields entry. It returns nil if that entry
+// is too old to belong to the change. The result is a guess if several entries share the newest second, or if the
+// entry's time is unchanged: a deletion does not update it, and neither does the binding of a pod.
 func newestAuthor(c *change) (a *author.Author, guess bool) {
 	if c.Memo.managed == nil {
 		return nil, false
@@ -163,7 +163,7 @@ func sameWriter(a, b *author.Author) bool {
 }
 
 // rowAuthor returns the author of an update. It returns nil if the author is unknown, or if several authors made the
-// merged changes, because otherwise one of them would get credit for everything that the row shows. It compares the two
+// merged changes. Otherwise one of them would get credit for everything that the row shows. It compares the two
 // versions only if newestAuthor is a guess.
 func rowAuthor(c *change, recent *recent) (*author.Author, error) {
 	if c.Memo.run != nil {

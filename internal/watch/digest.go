@@ -32,8 +32,8 @@ func (d *digest) add(key, version string) {
 	d.count++
 }
 
-// mix is the finalizer of MurmurHash3 (github.com/aappleby/smhasher, fmix32). Without mix, the FNV-1a hashes of two
-// versions that differ only in the last digit differ by little, and in a sum such small differences cancel out.
+// mix is the finalizer of MurmurHash3 (github.com/aappleby/smhasher, fmix32). Without mix, the FNV-1a hashes of
+// versions that differ only in the last digit differ by little. In a sum, such small differences cancel out.
 func mix(h uint32) uint32 {
 	h = (h ^ h>>16) * 0x85ebca6b
 	h = (h ^ h>>13) * 0xc2b2ae35

@@ -18,9 +18,9 @@ const (
 	checkTimeout = 2 * time.Second
 )
 
-// checkNamespaces returns an error if one of the namespaces does not exist. It assumes that a namespace exists if the
-// program cannot read it, if the viewer must not know of it, if the check takes too long, or if it is not among the
-// first maxChecked.
+// checkNamespaces returns an error if one of the namespaces does not exist. It ignores namespaces that the program
+// cannot read, and those of which the viewer must not know. It also ignores namespaces whose check takes too long, and
+// those after the first maxChecked.
 func (a *Access) checkNamespaces(ctx context.Context, namespaces []string) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()

@@ -140,8 +140,8 @@ func (f *feed) reflect(lasting context.Context) {
 	reflector := cache.NewReflectorWithOptions(lister, nil, (*store)(f), cache.ReflectorOptions{
 		Name: f.scope.Resource.String(), TypeDescription: f.scope.Resource.String(),
 		Logger: &logger, Clock: endingClock{ctx: ctx},
-		// Wait at most 15 s between two attempts (10 s plus jitter), instead of up to a minute as client-go does,
-		// because users wait in front of stale data.
+		// Wait at most 15 s between two attempts (10 s plus jitter), instead of up to a minute as client-go does. Users
+		// wait in front of stale data.
 		Backoff: &wait.Backoff{
 			Duration: 800 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 10, Cap: 10 * time.Second,
 		},

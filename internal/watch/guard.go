@@ -39,8 +39,8 @@ const (
 type age struct{ allowed, denied time.Duration }
 
 // askedOnce, askedFirst and askedAgain return the maximum ages for a single request, for the start of a long-running
-// read, and for the rechecks of such a read. A long-running read accepts only a young allowed decision, so that revoked
-// data is not shown for long. Its rechecks accept an older denied decision, which saves access reviews.
+// read, and for its rechecks. A long-running read accepts only a young allowed decision, so that revoked data is not
+// shown for long. Its rechecks accept an older denied decision, which saves access reviews.
 func askedOnce() age  { return age{10 * time.Second, 10 * time.Second} }
 func askedFirst() age { return age{askedAgain().allowed, askedOnce().denied} }
 func askedAgain() age { return age{2 * time.Second, 45 * time.Second} }

@@ -75,8 +75,8 @@ func podResource() *Resource {
 	return &Resource{Version: "v1", Resource: "pods", Namespaced: true, Verbs: []string{"get", "list", "watch"}}
 }
 
-// loseLog ends the log of a pod by calling cut with the reason, when its viewer loses the permission to read it, or
-// when that cannot be determined. It returns when ctx ends.
+// loseLog ends the log of a pod when its viewer loses the permission to read it, or when that cannot be determined. It
+// calls cut with the reason, or returns when ctx ends.
 func (a *Access) loseLog(ctx context.Context, namespace, pod string, cut context.CancelCauseFunc) {
 	if a.viewer.User == nil && a.viewer.Scope == nil {
 		return
