@@ -72,8 +72,9 @@ func (i *informer) letGo(namespaces []string) {
 	}
 }
 
-// roomLocked makes room for leases of more namespaces. It drops leases without holders, longest idle first, but not
-// those of the namespaces in but. It reports whether there is room. If dropping would not free enough, it drops none.
+// roomLocked makes room for leases of more namespaces by dropping leases without holders, longest idle first. It keeps
+// the leases of the namespaces given as but. It reports whether there is room. If dropping would not free enough, it
+// drops none.
 func (i *informer) roomLocked(more int, but []string) bool {
 	lacking := len(i.asked) + more - maxAsked
 	if lacking <= 0 {

@@ -131,7 +131,8 @@ func (p *pool) forget(bytes int64) {
 	}
 }
 
-// evict stops the informer that has been idle the longest, but not the informer but. It reports whether it stopped one.
+// evict stops the informer that has been idle the longest, except the one given as but. It reports whether it stopped
+// one.
 func (p *pool) evict(but *informer) bool {
 	p.mu.Lock()
 	ended := p.evictLocked(func(e *entry) bool { return e.informer != but })

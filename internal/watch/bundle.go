@@ -41,8 +41,9 @@ type mark struct {
 	made   time.Time
 }
 
-// stop returns the offset at which the readers with the filter of end their batch, so that they send the same batch. It
-// reuses a recent mark after the offset from. Otherwise it makes a mark at the present offset, which now returns.
+// stop returns the offset at which the readers of one filter (its ID is of) end their batch, so that they send the same
+// batch. It reuses the filter's mark if that is recent and after the offset from. Otherwise it makes a mark at the
+// present offset, which the function now returns.
 func (b *bundles) stop(of filterID, from uint64, now func() uint64) uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
