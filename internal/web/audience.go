@@ -7,7 +7,8 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// audience is the data that all sessions of viewers with the same Viewer.Key share: the resource picker and its counts.
+// audience is data that is built once for all sessions whose viewers have the same Viewer.Key: the resource picker and
+// its counts.
 type audience struct {
 	picker documents
 	counts counts
@@ -17,14 +18,14 @@ type audience struct {
 	counting sync.WaitGroup
 }
 
-// audiences are the audiences of all viewers, by Viewer.Key.
+// audiences contains the audience of each viewer that has open sessions, by Viewer.Key.
 type audiences struct {
 	mu sync.Mutex
 	of map[string]*audience
 }
 
-// join returns the audience of a viewer. The audience updates its counts until the last holder calls leave. Each holder
-// must call leave once.
+// join returns the audience of a viewer. The audience updates its counts until every session that has joined it has
+// left. The caller must call leave once.
 func (s *showing) join(viewer watch.Viewer) (a *audience, leave func()) {
 	key := viewer.Key()
 	s.audiences.mu.Lock()

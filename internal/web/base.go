@@ -12,7 +12,7 @@ import (
 // A BasePath is the path prefix of all routes, such as "/glasshouse". It is empty if there is no prefix.
 type BasePath string
 
-// NewBasePath checks a base path. The empty text and "/" mean no prefix.
+// NewBasePath checks a base path. An empty string and "/" mean no prefix.
 func NewBasePath(text string) (BasePath, error) {
 	if text == "" || text == "/" {
 		return "", nil
@@ -26,11 +26,11 @@ func NewBasePath(text string) (BasePath, error) {
 	return BasePath(text), nil
 }
 
-// At returns the path of a route below the base path.
+// At returns the path of a route with the base path as its prefix.
 func (b BasePath) At(route string) string { return string(b) + route }
 
-// strip removes the base path from requests, so that routes do not need to know it. Pages add it to their links.
-// Requests outside the base path get a 404.
+// strip is middleware that removes the base path from the URL of a request, so that routes do not need to know it.
+// Pages add the base path to their links. Requests outside the base path get a 404.
 func (b BasePath) strip(next http.Handler) http.Handler {
 	if b == "" {
 		return next

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// policy allows a page to load what this server sends, and nothing else. There are no inline scripts or styles, no
-// other hosts, and no frame around the page.
+// policy is the Content-Security-Policy. A page may load only what this server sends, without inline scripts or styles.
+// No page may have this one in a frame.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
@@ -19,12 +19,12 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 // loopback and the origin of the server itself are always allowed. The nil Boundary allows nothing else.
 type Boundary struct {
 	hosts     []string // "name" for any port, or "name:port"; in lower case.
-	origins   []string // As originOf returns them.
-	addresses bool     // Any IP address is allowed, too.
+	origins   []string // In the form that originOf returns.
+	addresses bool     // Whether any IP address is allowed as host, too.
 }
 
-// NewBoundary returns a Boundary of the configured hosts and origins. The host of an origin is allowed as a Host
-// header, too.
+// NewBoundary returns a Boundary that allows the configured hosts and origins. The host of each origin is also allowed
+// in a Host header.
 func NewBoundary(hosts, origins []string) (*Boundary, error) {
 	b := &Boundary{}
 	for _, text := range hosts {
@@ -50,7 +50,7 @@ func NewBoundary(hosts, origins []string) (*Boundary, error) {
 	return b, nil
 }
 
-// hostRule returns the host of a URL in the form of Boundary.hosts.
+// hostRule returns the host of a URL in the form of the entries in Boundary.hosts.
 func hostRule(u *url.URL) string {
 	name := strings.ToLower(u.Hostname())
 	if u.Port() == "" {
@@ -70,9 +70,9 @@ func (b *Boundary) ofMetrics() *Boundary {
 	return m
 }
 
-// guard sets the headers of all responses, and refuses requests that a foreign page could have made. A browser that was
-// misled by DNS rebinding sends a foreign Host. A browser that runs a foreign page sends the origin of that page as
-// Origin.
+// guard is middleware that sets the headers of all responses, and refuses requests that a foreign page could have made.
+// A browser that was misled by DNS rebinding sends a foreign Host. A browser that runs a foreign page sends the origin
+// of that page as Origin.
 func (b *Boundary) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -96,10 +96,11 @@ func (b *Boundary) guard(next http.Handler) http.Handler {
 	})
 }
 
-// refusesFraming returns the problem of a request that is refused for its request line or the framing of its body; nil
-// if there is none. net/http has dropped the Content-Length of a request that also has a Transfer-Encoding. Such
-// requests are used to smuggle other requests past a proxy (RFC 9112, 6.3 and 11.2). This program's own clients always
-// send a Content-Length with a body. Without one, the length of a body of HTTP/2 is unknown, too.
+// refusesFraming returns the problem of a request that is refused for its request line or for how its body is framed;
+// nil if there is none. If a request has a Transfer-Encoding and a Content-Length, net/http has dropped the
+// Content-Length. Such requests are used to smuggle other requests past a proxy (RFC 9112, 6.3 and 11.2). This
+// program's own clients always send a Content-Length with a body. An HTTP/2 body without one has an unknown length, and
+// is refused, too.
 func refusesFraming(r *http.Request) *problem {
 	switch {
 	case len(r.TransferEncoding) > 0, r.ContentLength < 0:
@@ -176,14 +177,14 @@ func (b *Boundary) known(hostport string) bool {
 	return slices.Contains(b.hosts, name) || port != "" && slices.Contains(b.hosts, net.JoinHostPort(name, port))
 }
 
-// welcome reports whether scripts of an origin may call the server. These are the origin of the server itself and the
-// configured origins. Scheme, host and port must all match.
+// welcome reports whether scripts with the given origin may call the server. The origin of the server itself and the
+// configured origins are allowed. Scheme, host and port must all match.
 func (b *Boundary) welcome(origin string, r *http.Request) bool {
 	given, ok := originOf(origin)
 	return ok && slices.Contains(b.welcomed(r), given)
 }
 
-// welcomed returns the origins whose scripts may call the server.
+// welcomed returns all origins whose scripts may call the server.
 func (b *Boundary) welcomed(r *http.Request) []string {
 	var all []string
 	if own, ok := originOf(schemeOf(r) + "://" + r.Host); ok {
@@ -195,8 +196,9 @@ func (b *Boundary) welcomed(r *http.Request) []string {
 	return all
 }
 
-// patterns returns the same origins for the WebSocket library, which in addition accepts any Origin whose host equals
-// the Host header. The library reads *, ?, [ and \ as patterns, so they are escaped.
+// patterns returns the origins of welcomed as patterns for the WebSocket library. The characters *, ?, [ and \ are
+// escaped, because they have a special meaning in a pattern. In addition, the library accepts any Origin whose host
+// equals the Host header.
 func (b *Boundary) patterns(r *http.Request) []string {
 	all := b.welcomed(r)
 	for i, origin := range all {
@@ -205,9 +207,9 @@ func (b *Boundary) patterns(r *http.Request) []string {
 	return all
 }
 
-// protect refuses cross-origin requests to a route that changes something. It uses the headers in which a browser
-// reports the origin of a request. The check of guard is not enough here: a form of another page needs no script, and
-// its request may be a navigation.
+// protect is middleware that refuses cross-origin requests to a route that changes something. It uses the headers in
+// which a browser reports the origin of a request. The checks of guard are not enough here: a form of another page
+// needs no script, and its request may be a navigation.
 func (b *Boundary) protect(next http.Handler) (http.Handler, error) {
 	protection := http.NewCrossOriginProtection()
 	if b != nil {
@@ -227,8 +229,8 @@ func (b *Boundary) protect(next http.Handler) (http.Handler, error) {
 	return protection.Handler(next), nil
 }
 
-// originFor returns the origin at which the client of a request reaches this server. That is the Origin header, or the
-// configured origin of the requested host.
+// originFor returns the origin at which the client of a request reaches this server. That is the Origin header, or else
+// the configured origin with the requested host, or else the scheme and host of the request.
 func (b *Boundary) originFor(r *http.Request) string {
 	if origin, ok := originOf(r.Header.Get("Origin")); ok {
 		return origin

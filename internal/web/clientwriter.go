@@ -7,8 +7,8 @@ import (
 )
 
 // clientError is an error of writing to the client: the client has disconnected, has reset its stream, or reads too
-// slowly. The errors depend on the protocol, and net/http exports few of them. They are therefore recognized by where
-// they occur.
+// slowly. The error values depend on the protocol, and net/http exports few of them. The errors are therefore
+// recognized by the call that returns them.
 type clientError struct{ error }
 
 func (e *clientError) Unwrap() error { return e.error }
@@ -22,15 +22,15 @@ func (c *clientWriter) Write(p []byte) (int, error) {
 	return n, ofClient(err)
 }
 
-// FlushError sends the buffered bytes, for http.ResponseController.
+// FlushError sends the buffered bytes. http.ResponseController calls it.
 func (c *clientWriter) FlushError() error {
 	return ofClient(http.NewResponseController(c.ResponseWriter).Flush())
 }
 
-// Unwrap returns the writer below, for http.ResponseController.
+// Unwrap returns the wrapped ResponseWriter. http.ResponseController calls it.
 func (c *clientWriter) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
-// ofClient marks an error as a clientError, unless it is nil or reports that a handler misused the writer.
+// ofClient wraps an error in a clientError, unless it is nil or reports that a handler misused the writer.
 func ofClient(err error) error {
 	for _, misuse := range []error{
 		nil, http.ErrBodyNotAllowed, http.ErrContentLength, http.ErrHijacked, http.ErrNotSupported,
@@ -42,7 +42,8 @@ func ofClient(err error) error {
 	return &clientError{err}
 }
 
-// isDisconnect reports whether a request has failed because its client has disconnected. Only this function decides it.
+// isDisconnect reports whether a request has failed because its client has disconnected. All code uses this function to
+// decide that.
 func isDisconnect(ctx context.Context, err error) bool {
 	if _, ok := errors.AsType[*clientError](err); ok {
 		return true

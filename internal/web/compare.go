@@ -45,7 +45,8 @@ func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) error {
 	return render(w, r, status, templates.ComparePage(page))
 }
 
-// others returns the first other objects of the same kind and namespace. It returns none if they cannot be listed.
+// others returns links that compare side with other objects of the same resource and namespace. It returns none if the
+// objects cannot be listed.
 func (s *Server) others(r *http.Request, side templates.Side) (steps []templates.Step) {
 	query := watch.Query{Resource: side.Ref, Limit: pageRows}
 	if side.Namespace != "" {
@@ -64,8 +65,8 @@ func (s *Server) others(r *http.Request, side templates.Side) (steps []templates
 	return steps
 }
 
-// inFull returns the full address of the object that text names. Text may also be a name, or a namespace and a name, if
-// other is the full address of the other side.
+// inFull returns the full address, group/version/resource/namespace/name, of the object that text names. If other is a
+// full address, text may also be only a name, or a namespace and a name. other then completes it.
 func inFull(text, other string) (string, error) {
 	parts := strings.Split(strings.Trim(text, "/ "), "/")
 	o := strings.Split(other, "/")
@@ -81,7 +82,7 @@ func inFull(text, other string) (string, error) {
 		"with core for the empty group and _ for no namespace.", text)
 }
 
-// side reads one of the objects. With an error, it also returns the fields that are known.
+// side reads one of the two objects that are compared. If it returns an error, side contains the fields that are known.
 func (s *Server) side(r *http.Request, full string) (side templates.Side, err error) {
 	parts := strings.Split(full, "/")
 	ref, ns, name := strings.Join(parts[:3], "/"), parts[3], parts[4]

@@ -9,16 +9,16 @@ import (
 	"glasshouse/web/templates"
 )
 
-// contextsPath is the page on which a user chooses another cluster.
+// contextsPath is the path of the page on which a user chooses another cluster.
 const contextsPath = "/contexts"
 
 // Contexts lists the contexts of a kubeconfig and switches between them. All viewers share one active cluster, so this
 // is meant for the machine of a single person.
 type Contexts struct {
-	// List reads the contexts from the kubeconfig again.
+	// List reads the contexts from the kubeconfig again at each call.
 	List func() ([]Context, error)
-	// Choose makes the cluster of a context the active one. If it cannot open that, the previous cluster stays active.
-	// The page shows the text of the error.
+	// Choose makes the cluster of a context the active one. If that cluster cannot be opened, Choose returns an error,
+	// and the previous cluster stays active. The page shows the text of the error.
 	Choose func(ctx context.Context, name string) error
 }
 
@@ -64,12 +64,13 @@ func (s *Server) listContexts(w http.ResponseWriter, r *http.Request) error {
 	return writeJSONBody(w, r, http.StatusOK, contextsDocument{s.showing(r).Name, all})
 }
 
-// contextsPage serves the same as a page.
+// contextsPage serves the page that lists all contexts.
 func (s *Server) contextsPage(w http.ResponseWriter, r *http.Request) error {
 	return s.chooseContext(w, r, http.StatusOK, "")
 }
 
-// chooseContext renders the page on which a user chooses a context. It shows why the last choice failed.
+// chooseContext renders the page on which a user chooses a context. If why is not empty, the page shows it as the
+// reason why the last choice failed.
 func (s *Server) chooseContext(w http.ResponseWriter, r *http.Request, status int, why string) error {
 	all, err := s.readContexts()
 	if p := problemFor(identityOf(r).Viewer, err); err != nil && s.contexts == nil {
@@ -84,7 +85,7 @@ func (s *Server) chooseContext(w http.ResponseWriter, r *http.Request, status in
 	return render(w, r, status, templates.ContextsPage(page))
 }
 
-// switchContext makes the cluster of the context active that the JSON body names.
+// switchContext makes the cluster of a context the active one. The JSON body of the request names the context.
 func (s *Server) switchContext(w http.ResponseWriter, r *http.Request) error {
 	var wanted struct {
 		Name *string `json:"name"`
@@ -103,7 +104,7 @@ func (s *Server) switchContext(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// switchPage does the same for the form of the page.
+// switchPage makes the cluster of a context the active one. The form of contextsPage names the context.
 func (s *Server) switchPage(w http.ResponseWriter, r *http.Request) error {
 	if err := r.ParseForm(); err != nil || !r.PostForm.Has("name") {
 		return badRequest("Not a context", "The form is to name one of the kubeconfig's contexts, as name.")

@@ -9,10 +9,10 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// countEvery is how often the counts of the resource picker may change.
+// countEvery is the minimum time between two counts of the objects for the resource picker.
 const countEvery = time.Second
 
-// counts keeps the newest message with the number of objects of each watched resource. The message is built once for
+// counts caches the newest message with the number of objects of each watched resource. The message is built once for
 // all sessions of an audience.
 type counts struct {
 	mu     sync.Mutex
@@ -29,8 +29,8 @@ func (c *counts) run(ctx context.Context, count func(context.Context) map[string
 	}
 }
 
-// latest returns the number of the message, the message, and a channel that is closed when it changes. It counts again
-// if the last count is at least countEvery old.
+// latest returns the number and the text of the current message, and a channel that is closed when the message changes.
+// It counts the objects again if the last count is at least countEvery old.
 func (c *counts) latest(
 	ctx context.Context, count func(context.Context) map[string]int,
 ) (int, []byte, <-chan struct{}) {

@@ -7,24 +7,26 @@ import (
 	"time"
 )
 
-// document is a text that is built once for all sessions of an audience.
+// document is a message text that is built once for all sessions of an audience.
 type document struct {
-	began  time.Time     // It includes all changes before this time.
+	began  time.Time     // When its build began. The text includes all earlier changes.
 	made   chan struct{} // Closed when the fields below are set.
 	number int           // Increases whenever the text changes.
 	text   []byte
 	err    error
 }
 
-// documents keeps the newest document. A session only needs to remember the number of the one that it sent last.
+// documents caches the newest document. Documents with the same number have the same text. A session therefore only
+// needs to remember the number that it sent last.
 type documents struct {
 	mu     sync.Mutex
 	newest *document
 	number int
-	text   []byte // The text with that number.
+	text   []byte // The text of the documents with that number.
 }
 
-// latest returns a document that was begun at the given time or later. The first caller that needs a new one builds it.
+// latest returns a document whose build began at the time after, or later. The first caller that needs a new document
+// builds it.
 func (d *documents) latest(
 	ctx context.Context, after time.Time, text func(context.Context) ([]byte, error),
 ) (*document, error) {

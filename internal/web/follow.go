@@ -16,8 +16,9 @@ const viewResources = "resources"
 // disappear or are synced at once.
 const together = 100 * time.Millisecond
 
-// followResources sends the catalog at once, and again whenever it or the state of a resource has changed. It also
-// sends the counts of the watched resources. Sessions of one audience share the encoded texts.
+// followResources sends the resources that discovery knows (the catalog). It sends them again whenever the catalog or
+// the state of a resource has changed. It also sends the counts of the watched resources. Sessions of one audience
+// share the encoded texts.
 func (l *session) followResources(ctx context.Context, id int) error {
 	follower := l.access.Follow() //nolint:contextcheck // An informer outlives the session that starts it.
 	defer follower.Close()
@@ -62,7 +63,8 @@ func (l *session) followResources(ctx context.Context, id int) error {
 	}
 }
 
-// sendResources sends the resources. It reserves memory for the message, which is long if there are many kinds.
+// sendResources sends a message with the list of resources. It reserves memory for the message, which is long if there
+// are many kinds.
 func (l *session) sendResources(ctx context.Context, message []byte, id int) error {
 	reserved, err := l.reserve(ctx, int64(len(message)+2*partBytes))
 	if err != nil {
@@ -72,11 +74,12 @@ func (l *session) sendResources(ctx context.Context, message []byte, id int) err
 	return l.tell(ctx, message, id, true, always)
 }
 
-// always is the recheck of messages that several sessions share: they may always be sent.
+// always is the permission recheck of messages that all sessions of an audience share. It returns true, because they
+// may always be sent.
 func always(context.Context) bool { return true }
 
-// followCounts sends the counts whenever they change. It returns when the resources may have changed, or when the next
-// heartbeat is due.
+// followCounts sends the number of objects of each resource whenever it changes. It returns when the resources may have
+// changed, or when the next heartbeat is due.
 func (l *session) followCounts(
 	ctx context.Context, id int, follower *watch.Follower, audience *audience, told *int, until time.Time,
 ) (changed bool, err error) {
@@ -95,8 +98,8 @@ func (l *session) followCounts(
 	return changed, nil
 }
 
-// resourcesMessage returns the message without counts. Counts change with every object, and have a message of their
-// own.
+// resourcesMessage returns the message with the list of resources. It does not contain counts, because these change
+// with every object. They have a message of their own.
 func (l *session) resourcesMessage(ctx context.Context) ([]byte, error) {
 	known, err := l.server.known(ctx, l.access, renewWait)
 	if err != nil {

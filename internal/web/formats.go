@@ -89,8 +89,8 @@ func writeCSV(out *bufio.Writer, t *table) error {
 	return lines.Error()
 }
 
-// plain prevents a spreadsheet from evaluating a cell of the cluster as a formula (OWASP, CSV injection). It also
-// covers the full-width forms of the signs.
+// plain adds a ' before a cell that a spreadsheet would evaluate as a formula (OWASP, CSV injection). It also checks
+// for the full-width forms of the signs.
 func plain(cell string) string {
 	if first, _ := utf8.DecodeRuneInString(cell); cell != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
 		return "'" + cell
@@ -98,7 +98,7 @@ func plain(cell string) string {
 	return cell
 }
 
-// texts returns the cells of a row as text.
+// texts returns the cells of a row as strings.
 func texts(o *watch.Item) ([]string, error) {
 	cells, err := cellsOf(o)
 	if err != nil {
@@ -121,7 +121,7 @@ func cellsOf(o *watch.Item) (cells []any, err error) {
 	return cells, nil
 }
 
-// textOf returns a cell as text. A null is empty.
+// textOf returns a cell as a string. A null becomes an empty string.
 func textOf(cell any) string {
 	switch cell := cell.(type) {
 	case nil:

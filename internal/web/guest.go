@@ -11,7 +11,7 @@ import (
 	"glasshouse/web/templates"
 )
 
-// guestFrame returns what a page shows a guest around its content.
+// guestFrame returns the data for the parts of a page that only guests see, outside the content of the page.
 func (s *Server) guestFrame(g *share.Guest) *templates.Guest {
 	parts, _ := json.Marshal(g.Share.Parts) // Strings always encode.
 	lists := slices.ContainsFunc(g.Share.Parts, func(p watch.Part) bool {
@@ -23,10 +23,11 @@ func (s *Server) guestFrame(g *share.Guest) *templates.Guest {
 	}
 }
 
-// isBeside reports whether a resource is shared together with an object, and shown on its page.
+// isBeside reports whether a resource is logs or events. These are shared together with an object, and shown on its
+// page.
 func isBeside(resource string) bool {
 	return strings.HasSuffix(resource, "/log") || strings.HasSuffix(resource, "/events")
 }
 
-// inKiosk reports whether a request asks for kiosk mode, for a wall display.
+// inKiosk reports whether a request is for kiosk mode, for a wall display.
 func inKiosk(r *http.Request) bool { return r.URL.Query().Get("kiosk") == "1" }

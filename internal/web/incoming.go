@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	// frameRate is how many frames a second a socket may send, after frameBurst at once. They include pings, pongs and
-	// the fragments of a message. The WebSocket library answers the former and joins the latter before this package
-	// sees them. Every frameBytes received count as one more frame.
+	// frameRate is how many WebSocket frames a second one socket may send, after frameBurst at once. Pings, pongs and
+	// the fragments of a message count as well. The WebSocket library answers pings and joins fragments before this
+	// package can count them. Every frameBytes received count as one more frame.
 	frameRate, frameBurst = 200, 2000
-	// addressFrames is the same for all sockets of one address, after addressFrameBurst at once. A thousand tabs that
-	// reconnect together each answer the ping after each chunk of their messages.
+	// addressFrames is the frame rate of all sockets of one address together, after addressFrameBurst at once. A
+	// thousand tabs may reconnect together, and each answers the ping after each chunk of its messages.
 	addressFrames, addressFrameBurst = 2000, 20_000
 	frameBytes                       = 4 << 10
 )
@@ -53,7 +53,7 @@ func (i *incoming) take(p []byte) error {
 	return nil
 }
 
-// end ends a wait in take.
+// end makes a waiting take return an error at once.
 func (i *incoming) end() { i.once.Do(func() { close(i.ended) }) }
 
 // frameCount counts the frames of a stream (RFC 6455 section 5.2).
@@ -64,7 +64,8 @@ type frameCount struct {
 	bytes int    // Received bytes that do not count as a frame yet.
 }
 
-// of returns how many frame headers end in the next bytes, plus one for each frameBytes.
+// of returns how many frames the next bytes of the stream count as. That is one for each frame header that ends in
+// them, and one for each frameBytes received.
 func (c *frameCount) of(p []byte) (n int) {
 	c.bytes += len(p)
 	n, c.bytes = c.bytes/frameBytes, c.bytes%frameBytes
@@ -86,7 +87,8 @@ func (c *frameCount) of(p []byte) (n int) {
 	return n
 }
 
-// length returns the payload length of the frame whose header is in head. whole reports whether the header is complete.
+// length returns the payload length of the frame whose header is in head. whole reports whether all of that header was
+// read.
 func (c *frameCount) length() (length uint64, whole bool) {
 	if c.read < 2 {
 		return 0, false

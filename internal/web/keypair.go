@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// lookEvery is how often the files of a KeyPair are checked at most.
+// lookEvery is the minimum time between two checks of the files of a KeyPair.
 const lookEvery = time.Second
 
-// A KeyPair is the certificate and key of a server. It follows its files: connections that begin after they have
-// changed get the new certificate. While the files do not form a pair, for example between the two writes, the previous
-// certificate stays. It is safe for concurrent use.
+// A KeyPair is the certificate and key of a server. It reads its files again when they change, and new connections then
+// get the new certificate. While the files do not form a pair, for example between the two writes, the previous
+// certificate stays in use. A KeyPair is safe for concurrent use.
 type KeyPair struct {
 	cert, key string
 	log       *slog.Logger
@@ -84,7 +84,8 @@ func (k *KeyPair) renew() {
 	k.current.Store(&readPair{certificate, files})
 }
 
-// stat reads the file infos before the files are read, so that a later write is noticed as a change.
+// stat returns the infos of both files. Callers get them before they read the files, so that a later write is noticed
+// as a change.
 func (k *KeyPair) stat() (files [2]os.FileInfo, err error) {
 	for i, name := range []string{k.cert, k.key} {
 		if files[i], err = os.Stat(name); err != nil {
@@ -102,7 +103,8 @@ func (k *KeyPair) read() (*tls.Certificate, error) {
 	return &certificate, nil
 }
 
-// same reports whether a file is unchanged between two checks. The volume of a Secret replaces the files by others.
+// same reports whether a file is unchanged between two checks. It also compares the identity of the file, because the
+// volume of a Secret replaces the files by others.
 func same(a, b os.FileInfo) bool {
 	return a != nil && b != nil && os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
 }

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// late ends a connection if one write takes longer than writeTimeout. To set and stop a timer for each write would add
-// to the cost of every write. This timer keeps running while there are writes, and checks the current write when it
-// fires.
+// late ends a connection if one write takes longer than writeTimeout. A timer that is set and stopped for each write
+// would add to the cost of every write. Instead, one timer keeps running while there are writes, and checks the current
+// write when it fires.
 type late struct {
 	cut func()
 

@@ -38,8 +38,8 @@ func statusOf(frame templates.Frame, ledger watch.Ledger, now time.Time) templat
 // none is shown for an unknown value, where a zero would be wrong.
 const none = "–"
 
-// cells returns the columns after the state, in the order of templates.StatusPage. A value that is shown as elapsed
-// time is a timestamp.
+// cells returns the cells of one row of the status page, without the first columns up to the state. Their order is that
+// of templates.StatusPage. If the page shows a value as elapsed time, the cell is a timestamp.
 func cells(c *watch.Coverage) []string {
 	listed := c.State == watch.Live || c.State == watch.Stale
 	objects, lastEvent, relists, drops, resets, blind := none, none, none, none, none, none
