@@ -17,35 +17,35 @@ import (
 	"glasshouse/internal/web/share"
 )
 
-// Limits on what a client can send or keep open before it is identified.
+// Limits on what clients can send or keep open.
 const (
 	// maxAddress is the maximum length of a path with its query, in bytes.
 	maxAddress = 16 << 10
-	maxFields  = 100 // Header fields of one request.
+	maxFields  = 100 // Maximum number of header fields of one request.
 	maxBody    = 64 << 10
-	maxStreams = 100 // Of one HTTP/2 connection.
+	maxStreams = 100 // Maximum number of streams of one HTTP/2 connection.
 	// addressRequests is the maximum number of requests in flight of one address. Sockets do not count.
 	addressRequests = 1000
-	// maxBodies is how many request bodies may be read at a time, addressBodies how many of one address. Under a memory
-	// limit all are at most a quarter of the requests in flight, so that unfinished bodies leave room for others. One
-	// address has at most an eighth of all.
+	// maxBodies is how many request bodies may be read at a time, and addressBodies how many of one address. With a
+	// memory limit, all addresses together may read at most a quarter of maxInFlight, so that unfinished bodies leave
+	// room for others. One address may read at most an eighth of that.
 	maxBodies, addressBodies = 400, 50
-	// maxRequests is the maximum number of requests in flight of all clients that are not identified yet. As many again
-	// are allowed of clients that are identified. With a memory limit, each of the two groups may use an eighth of it,
+	// maxRequests is the maximum number of requests in flight of all clients that are not identified yet. The same
+	// maximum applies to all identified clients. With a memory limit, each of the two groups may use an eighth of it,
 	// but at least leastRequests are allowed.
 	maxRequests, leastRequests, requestParts, requestMemory = 4096, 256, 8, 64 << 10
-	// maxRateWaiters is how many requests of all addresses may wait for the rate limit of their address. Under a memory
-	// limit they are at most a quarter of the requests in flight. One address has at most half of them.
+	// maxRateWaiters is how many requests of all addresses may wait for the rate limit of their address. With a memory
+	// limit, that is at most a quarter of maxInFlight. Half of these may be of one address.
 	maxRateWaiters = 1000
 	// addressSockets is the maximum number of sockets of one address, viewerSockets that of the tabs of one user.
 	addressSockets, viewerSockets = 2000, 500
 	// linkSockets is the maximum number of tabs of the guests of one link, guestSockets that of all guests. They leave
 	// room for logged-in users.
 	linkSockets, guestSockets = 2000, 4000
-	// socketSubscriptions is the number of subscriptions for each socket that a caller may have. All sockets of the
-	// caller share the total, so a single one may have more.
+	// socketSubscriptions is how many subscriptions a caller may have for each of its sockets. All sockets of the
+	// caller share the total, so a single socket may have more.
 	socketSubscriptions = 6
-	// viewerLogs is how many logs one user may follow at a time, linkLogs the same for one link, and guestLogs for
+	// viewerLogs is how many logs one user may follow at a time. linkLogs is the same for one link, and guestLogs for
 	// all links together. They leave capacity for others.
 	viewerLogs, linkLogs, guestLogs = 25, 25, 50
 	// messageRate is how many messages a second a socket may send, after messageBurst at once. Further messages wait.
@@ -53,7 +53,7 @@ const (
 	// addressRate is how many requests, connections and socket messages a second one address may send, after
 	// addressBurst at once: a thousand tabs may reconnect together.
 	addressRate, addressBurst = 250, 4000
-	// oversizedCost is how many requests an oversized one counts as, because it was read for nothing.
+	// oversizedCost is how many requests an oversized request counts as, because it was read for nothing.
 	oversizedCost = 10
 	// addressWait is how long a request waits for the rate limit of its address, or for a lease.
 	addressWait = 10 * time.Second
@@ -99,8 +99,8 @@ func (l *session) wait(ctx context.Context) error {
 	return nil
 }
 
-// crowd returns the number of sockets that share a limit with this one. It returns 0 if these are the only sockets,
-// because then there are no others to leave time for.
+// crowd returns how many sockets count toward the most used of some limits. It returns 0 if these are all open sockets,
+// because then there are no other sockets to leave time for.
 func (s *Server) crowd(of []limit.Limit) int {
 	var most int64
 	for _, one := range of {
@@ -112,7 +112,8 @@ func (s *Server) crowd(of []limit.Limit) int {
 	return 0
 }
 
-// limitRequest refuses oversized requests, and requests of an address with too many in flight or above its rate.
+// limitRequest is middleware that refuses oversized requests. It also refuses requests of an address that has too many
+// in flight, or exceeds its rate.
 func (s *Server) limitRequest(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if p := oversized(r); p != nil {
@@ -149,9 +150,9 @@ func (s *Server) limitRequest(next http.Handler) http.Handler {
 	})
 }
 
-// bufferBody reads the body of a request before the request is handled. A client that sends it slowly then occupies 64
-// KiB, and not the memory reserved for a response. It reports false if too many bodies are being read. It does not wait
-// for others: requests that wait would take the room of all that are not identified yet.
+// bufferBody reads the body of a request before the request is handled. A client that sends the body slowly then
+// occupies 64 KiB, and not the memory reserved for a response. It reports false if too many bodies are being read. It
+// does not wait for them, because waiting requests would use up the limit for clients that are not identified yet.
 func (s *Server) bufferBody(r *http.Request) bool {
 	// In HTTP/2, a request with a Content-Length of 0 can nevertheless have a body that never ends.
 	if r.ContentLength == 0 && (r.ProtoMajor < 2 || r.Method == http.MethodGet || r.Method == http.MethodHead) {
@@ -181,9 +182,9 @@ type failingReader struct{ err error }
 
 func (f failingReader) Read([]byte) (int, error) { return 0, f.err }
 
-// maxInFlight is the maximum number of requests in flight of all clients that are not identified yet, and again of
-// those that are. It follows from the memory limit: a request that waits takes up to 64 KiB (measured with headers of
-// 29.5 KB).
+// maxInFlight is the maximum number of requests in flight of all clients that are not identified yet. The same maximum
+// applies to all identified clients. It follows from the memory limit: a request that waits takes up to 64 KiB
+// (measured with headers of 29.5 KB).
 func (s *Server) maxInFlight() int64 {
 	if s.memoryLimit == 0 {
 		return maxRequests
@@ -191,13 +192,14 @@ func (s *Server) maxInFlight() int64 {
 	return min(maxRequests, max(leastRequests, s.memoryLimit/requestParts/requestMemory))
 }
 
-// arriving is the lease of a request that is not identified yet.
+// arriving is the lease under which a request in flight counts. It can be replaced when the sender is identified.
 type arriving struct{ lease *limit.Lease }
 
-// arrivingKey is the key of a request's arriving in its context.
+// arrivingKey is the context key of a request's arriving.
 type arrivingKey struct{}
 
-// arrive counts a request of an address that is not identified yet; nil if there is no room for it.
+// arrive counts a request that is not identified yet toward the limits of its address. It returns nil if they are used
+// up.
 func (s *Server) arrive(address string) *arriving {
 	most := s.maxInFlight()
 	lease := s.limiter.TryAcquire(1, limit.Limit{Key: "requests of " + address, Max: min(addressRequests, most/4)},
@@ -208,8 +210,9 @@ func (s *Server) arrive(address string) *arriving {
 	return &arriving{lease}
 }
 
-// identified counts a request for its caller from now on, and not for its address. It reports false if the caller has
-// too many. A request without a known user or guest stays counted for its address.
+// identified counts a request toward the limits of its caller from now on, and not of its address any more. It reports
+// false if the caller has too many requests in flight. A request without a known user or guest still counts toward the
+// limits of its address.
 func (s *Server) identified(r *http.Request) bool {
 	a, _ := r.Context().Value(arrivingKey{}).(*arriving)
 	caller, most := s.callerOf(r), s.maxInFlight()
@@ -256,7 +259,7 @@ func tooMany(w http.ResponseWriter, why string) {
 	writeProblem(w, problem{Title: "Too many requests", Status: http.StatusTooManyRequests, Detail: why})
 }
 
-// oversized returns the problem of a request that exceeds a limit on its size; nil if there is none.
+// oversized returns the problem of a request that exceeds a limit on its size; nil if it exceeds none.
 func oversized(r *http.Request) *problem {
 	fields := 0
 	for _, values := range r.Header {
@@ -313,7 +316,7 @@ func subscriptionQuotas(socket []limit.Limit) []limit.Limit {
 	return quotas
 }
 
-// quotasFor returns the limits that a guest's or user's sockets or logs count toward.
+// quotasFor returns the limits that a guest's or user's sockets or logs count toward. what names these in the keys.
 func quotasFor(what string, guest *share.Guest, identity auth.Identity, ofLink, ofGuests, ofUser int64) []limit.Limit {
 	switch user := identity.Viewer.User; {
 	case guest != nil:

@@ -13,13 +13,14 @@ import (
 )
 
 const (
-	// maxConnections leaves room for page loads in addition to the WebSockets.
+	// maxConnections is the maximum number of open connections, and addressConnections that of one address. They leave
+	// room for page loads in addition to the WebSockets.
 	maxConnections, addressConnections = 8000, 2000
 	// maxWaiting is how many connections may be without a request: idle, in a TLS handshake, or with an incomplete
-	// header. Each costs up to 40 KB. For one more, another one is closed; see evictableLocked.
+	// header. Each costs up to 40 KB. If one more begins to wait, another one is closed; see evictableLocked.
 	maxWaiting = 2000
-	// minIdle is how long a connection may be idle if there are maxWaiting of them. Up to half of that number,
-	// idleTimeout applies.
+	// minIdle is how long a connection may be idle while maxWaiting connections wait. While at most half as many wait,
+	// a connection may be idle for idleTimeout.
 	minIdle = 5 * time.Second
 )
 
@@ -35,14 +36,14 @@ type limitedListener struct {
 	mu        sync.Mutex
 	open      int
 	addresses map[string]*addressQueue
-	waiting   [2]lists.List // Of *limitedConn, ordered by since: first unidentified clients, then identified ones.
+	waiting   [2]lists.List // Of *limitedConn, ordered by since: [0] unidentified clients, [1] identified ones.
 }
 
 // addressQueue counts the connections of one address.
 type addressQueue struct {
 	open         int
-	waiting      lists.List // Of *limitedConn, ordered by since.
-	unidentified int        // Of waiting.
+	waiting      lists.List // Waiting *limitedConn, ordered by since.
+	unidentified int        // How many of waiting have unidentified clients.
 }
 
 // limitedConn is a connection that counts toward the limits of its listener until it is closed.
@@ -51,19 +52,19 @@ type limitedConn struct {
 
 	listener *limitedListener
 	address  string    // Empty if it counts toward no address.
-	from     time.Time // Read waits until then.
+	from     time.Time // Read waits until this time, for the rate limit.
 	closed   chan struct{}
 	once     sync.Once
 
 	// Guarded by listener.mu.
-	requests   int  // In progress.
+	requests   int  // Requests in progress.
 	detached   bool // It is a WebSocket.
 	identified bool // A user or a guest has used it.
 	gone       bool // It is not counted any more.
 	since      time.Time
-	// queuedIdentified is identified as it was when the connection began to wait.
+	// queuedIdentified is the value of identified when the connection began to wait.
 	queuedIdentified bool
-	inAll            *lists.Element // Of listener.waiting; nil while it does not wait.
+	inAll            *lists.Element // In listener.waiting; nil while the connection does not wait.
 	inAddress        *lists.Element
 }
 
@@ -71,7 +72,7 @@ func newLimitedListener(l net.Listener, rates *limit.Rates, trusted peers) *limi
 	return &limitedListener{Listener: l, rates: rates, peers: trusted, addresses: make(map[string]*addressQueue)}
 }
 
-// Accept waits for the next connection within the limits. It closes connections beyond them.
+// Accept returns the next connection that the limits allow. It closes new connections that exceed the limits.
 func (l *limitedListener) Accept() (net.Conn, error) {
 	for {
 		conn, err := l.Listener.Accept()
@@ -99,11 +100,12 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 		if accepted {
 			return c, nil
 		}
-		_ = conn.Close() // As above.
+		_ = conn.Close() // Its client may have closed it already.
 	}
 }
 
-// add counts a connection if there is room for it. To make room it evicts others, which the caller must close.
+// add counts a connection if the limits have room for it. To make room it evicts other connections, which the caller
+// must close.
 func (l *limitedListener) add(c *limitedConn) (evicted []*limitedConn, accepted bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -146,8 +148,8 @@ func front(waiting *lists.List) *limitedConn {
 	return nil
 }
 
-// evictableLocked returns the connection to close for a new one; nil if none waits. It checks all addresses, but is
-// called only at maxWaiting or maxConnections.
+// evictableLocked returns the waiting connection to close when a new one needs room; nil if none waits. It checks all
+// addresses, but is called only at maxWaiting or maxConnections.
 func (l *limitedListener) evictableLocked() *limitedConn {
 	var most *addressQueue
 	for _, q := range l.addresses {
@@ -166,8 +168,8 @@ func (l *limitedListener) evictableLocked() *limitedConn {
 	return l.oldestLocked()
 }
 
-// oldestLocked returns the unidentified connection that has waited longest, or else the identified one. It returns nil
-// if none waits.
+// oldestLocked returns the connection of an unidentified client that has waited longest. If there is none, it returns
+// the one of an identified client that has waited longest, or nil.
 func (l *limitedListener) oldestLocked() *limitedConn {
 	if c := front(&l.waiting[0]); c != nil {
 		return c
@@ -185,7 +187,7 @@ func (l *limitedListener) idleLocked() time.Duration {
 	return idleTimeout - (idleTimeout-minIdle)*time.Duration(over)/half
 }
 
-// queueLocked appends a connection to the waiting ones.
+// queueLocked appends a connection to the lists of waiting connections.
 func (l *limitedListener) queueLocked(c *limitedConn) {
 	c.since = time.Now()
 	queue := &l.waiting[0]
@@ -202,7 +204,7 @@ func (l *limitedListener) queueLocked(c *limitedConn) {
 	}
 }
 
-// unqueueLocked removes a connection from the waiting ones.
+// unqueueLocked removes a connection from the lists of waiting connections.
 func (l *limitedListener) unqueueLocked(c *limitedConn) {
 	if c.inAll == nil {
 		return
@@ -298,7 +300,8 @@ func (c *limitedConn) detach() {
 	c.detached = true
 }
 
-// limitedOf returns the limitedConn of a server's connection; nil if there is none.
+// limitedOf returns the limitedConn that a connection of the server is, or that its TLS connection wraps. It returns
+// nil if there is none.
 func limitedOf(conn net.Conn) *limitedConn {
 	if secured, ok := conn.(*tls.Conn); ok {
 		conn = secured.NetConn()
@@ -319,7 +322,7 @@ func connOf(r *http.Request) *limitedConn {
 	return c
 }
 
-// onState detaches the connections of WebSockets.
+// onState is the ConnState function of the server. It detaches connections that have become WebSockets.
 func onState(conn net.Conn, state http.ConnState) {
 	if c := limitedOf(conn); c != nil && state == http.StateHijacked {
 		c.detach()

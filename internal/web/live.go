@@ -25,8 +25,8 @@ import (
 
 const (
 	subprotocol = "glasshouse.v1+json"
-	// maxFrame is the longest message that is read, in bytes. One of up to maxDrained bytes is discarded and answered
-	// with an error. A longer one ends the connection.
+	// maxFrame is the maximum length of a message that is read, in bytes. A longer message of up to maxDrained bytes is
+	// discarded and answered with an error. An even longer one ends the connection.
 	maxFrame   = 32 << 10
 	maxDrained = 1 << 20
 	// maxSubscriptions is the maximum number of subscriptions of one connection.
@@ -38,8 +38,8 @@ const (
 	// pongTimeout includes the time for the data that is sent before a ping: the kernels and proxies of a slow link
 	// buffer some 500 KiB.
 	pongTimeout = 30 * time.Second
-	// messagesAtOnce is how many messages one connection encodes or sends at the same time. While one is sent, another
-	// is encoded. The third one makes that possible even while a long message is being sent.
+	// messagesAtOnce is how many messages one connection encodes or sends at the same time. While one message is sent,
+	// another is encoded. The third makes that possible even while a long message is being sent.
 	messagesAtOnce = 3
 )
 
@@ -91,7 +91,7 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 // client delays only its own subscriptions.
 type session struct {
 	conn     *websocket.Conn
-	out      *outgoing // The connection below conn.
+	out      *outgoing // The network connection that conn uses.
 	access   *watch.Access
 	caller   limit.Caller
 	identity auth.Identity // The identity of the client, and how long it is valid.
@@ -100,7 +100,7 @@ type session struct {
 	showing  *showing
 	of       string             // The id of the cluster that the page shows; empty if unknown.
 	parts    bool               // Long messages are sent in chunks.
-	onTheWay chan struct{}      // A semaphore of the chunks that the client has not received yet.
+	onTheWay chan struct{}      // A semaphore, with a slot for each chunk that the client has not received yet.
 	cancel   context.CancelFunc // Ends the session without a close frame.
 	quotas   []limit.Limit
 	each     []limit.Limit   // The limits that each subscription counts toward.
@@ -124,8 +124,8 @@ type follower struct {
 }
 
 // serve serves the socket until the connection ends. If the context of a read ends, the library drops the connection
-// without a close frame. That context therefore lasts as long as the connection, and whatever stops the connection
-// closes it with a status.
+// without a close frame. The context of the reads therefore lasts as long as the connection. Code that ends the session
+// closes the connection with a status.
 func (l *session) serve() {
 	defer l.caught()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(l.showing.ended))
@@ -208,7 +208,7 @@ func (l *session) read(ctx context.Context) error {
 	}
 }
 
-// drain discards the rest of a message. The rate limit counts it like messages of the maximum length.
+// drain discards the rest of a message. It waits for the rate limit once for every maxFrame bytes.
 func (l *session) drain(ctx context.Context, rest io.Reader) error {
 	for {
 		if err := l.wait(ctx); err != nil {
@@ -222,8 +222,8 @@ func (l *session) drain(ctx context.Context, rest io.Reader) error {
 	}
 }
 
-// write sends one message. members is the content of its JSON object after the id. A plain message is not compressed,
-// however long it is.
+// write sends one message. members is the content of its JSON object after the id. If plain is set, the message is not
+// compressed, however long it is.
 func (l *session) write(ctx context.Context, members []byte, id *int, plain bool) error {
 	l.writing.Lock()
 	defer l.writing.Unlock()
@@ -255,11 +255,11 @@ func (l *session) reserve(ctx context.Context, bytes int64) (*limit.Reservation,
 type reservedMessage struct {
 	session *session
 	since   atomic.Int64 // In Unix nanoseconds; 0 until the memory is reserved.
-	taken   int64        // Bytes that the client had taken before.
+	taken   int64        // Value of session.out.taken when the reservation was requested.
 }
 
-// Behind returns how long the client has taken nothing, or how far it is behind a rate if that is more. Bytes of other
-// messages count as well: they are sent first.
+// Behind implements limit.Response. It returns how long the client has accepted nothing. If it is more, it returns how
+// far the client is behind a given rate. Bytes of other messages count as well, because they are sent first.
 func (m *reservedMessage) Behind(rate int64) time.Duration {
 	since := m.since.Load()
 	if since == 0 {
@@ -273,7 +273,7 @@ func (m *reservedMessage) Behind(rate int64) time.Duration {
 // Abort ends the connection.
 func (m *reservedMessage) Abort() { m.session.cancel() }
 
-// opening appends the beginning of a message to dst.
+// opening appends the beginning of a message to dst, with its id if there is one.
 func opening(dst []byte, id *int) []byte {
 	dst = append(dst, '{')
 	if id != nil {
@@ -282,7 +282,7 @@ func opening(dst []byte, id *int) []byte {
 	return dst
 }
 
-// send writes a message as one frame.
+// send writes a message as one WebSocket frame.
 func (l *session) send(ctx context.Context, members []byte, id *int) error {
 	text, ok := l.server.paper.Get().(*[]byte)
 	if !ok {
@@ -294,7 +294,7 @@ func (l *session) send(ctx context.Context, members []byte, id *int) error {
 }
 
 // sendPlain writes a message without compression and without a copy. The library decides whether to compress a message
-// by the length of the first piece.
+// by the length of the first piece that is written.
 func (l *session) sendPlain(ctx context.Context, members []byte, id *int) error {
 	w, err := l.conn.Writer(ctx, websocket.MessageText)
 	if err != nil {
@@ -419,8 +419,8 @@ func (l *session) follow(ctx context.Context, o *operation, window *watch.Window
 	}
 }
 
-// move moves the window of a subscription, which then sends the new rows. After an invalid request the window stays as
-// it is.
+// move changes the window of a subscription, the range of rows that it sends. The subscription then sends the new rows.
+// After an invalid request the window stays as it is.
 func (l *session) move(ctx context.Context, o *operation) {
 	l.mu.Lock()
 	f := l.subscriptions[o.ID]

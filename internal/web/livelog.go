@@ -14,8 +14,8 @@ import (
 // viewLog is the view of a container's log.
 const viewLog = "log"
 
-// followLog sends a log. It returns nil when the log has ended normally. Each part of the log is a message of its own,
-// so that other messages can be sent between two.
+// followLog sends a log. It returns nil when the log has ended normally. Each part of the log is a separate message, so
+// that other messages can be sent between the parts.
 func (l *session) followLog(ctx context.Context, o *operation) error {
 	options, err := o.log()
 	if err != nil {

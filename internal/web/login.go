@@ -61,7 +61,8 @@ func (s *Server) toProvider(w http.ResponseWriter, r *http.Request, to string) e
 	return s.leadOn(w, r, address, "Log in at "+s.auth.Provider())
 }
 
-// loginReturn handles the callback of the OpenID provider, and begins the login session.
+// loginReturn handles the callback request, with which the OpenID provider redirects the user back. It begins the login
+// session.
 func (s *Server) loginReturn(w http.ResponseWriter, r *http.Request) error {
 	if s.auth.Provider() == "" {
 		return noLogin()
@@ -73,13 +74,14 @@ func (s *Server) loginReturn(w http.ResponseWriter, r *http.Request) error {
 	return s.leadOn(w, r, s.base.At(s.wayBack(to)), "You are logged in")
 }
 
-// leadOn redirects a browser by a page, so that the next request comes from this site.
+// leadOn responds with a page that opens address. Unlike after an HTTP redirect, the next request then comes from this
+// site.
 func (s *Server) leadOn(w http.ResponseWriter, r *http.Request, address, title string) error {
 	w.Header().Set("Refresh", "0; url="+address)
 	return render(w, r, http.StatusOK, templates.LeadPage(templates.Lead{Frame: s.bare(r, title), Address: address}))
 }
 
-// askAgain serves the login page again after a failed login.
+// askAgain serves the login page again after a failed login, with the reason.
 func (s *Server) askAgain(w http.ResponseWriter, r *http.Request, to string, err error) error {
 	p := problemFor(identityOf(r).Viewer, err)
 	if !wantsPage(r) || p.Status != http.StatusUnauthorized && p.Status != http.StatusServiceUnavailable {
@@ -99,7 +101,7 @@ func (s *Server) logout(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// askWho renders the login page. It does not reveal anything about the cluster.
+// askWho renders the login page. It does not reveal anything about the cluster. to is the path to open after the login.
 func (s *Server) askWho(w http.ResponseWriter, r *http.Request, status int, to, why string) error {
 	if status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", challenge)
@@ -118,7 +120,7 @@ func (s *Server) askWho(w http.ResponseWriter, r *http.Request, status int, to, 
 // challenge is the WWW-Authenticate header for programs: they log in with a bearer token.
 const challenge = `Bearer realm="glasshouse"`
 
-// bare returns the frame of a page that reveals nothing about the cluster.
+// bare returns the frame, everything around the content, of a page that reveals nothing about the cluster.
 func (s *Server) bare(r *http.Request, title string) templates.Frame {
 	return templates.Frame{
 		Title: title, Look: lookOf(r), Open: s.isOpen(),
@@ -126,8 +128,8 @@ func (s *Server) bare(r *http.Request, title string) templates.Frame {
 	}
 }
 
-// wayBack returns the path to open after a login: the given one if it is below the base path of this server, otherwise
-// the first page.
+// wayBack returns the path to open after a login. That is the path to if it is below the base path of this server,
+// otherwise the first page.
 func (s *Server) wayBack(to string) string {
 	const home = "/"
 	if len(to) > maxWay || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") {

@@ -22,15 +22,15 @@ const (
 	maxLogs = 100
 	// logTail is how many lines a log starts with by default, and maxTail how many may be requested.
 	logTail, maxTail = 500, 5000
-	// logPatience is how long a followed log may have no line before the response begins without one. An error after
-	// that cannot be reported with a status.
+	// logPatience is how long the API server may send no line of a followed log before the response begins. After that,
+	// an error cannot be reported with an HTTP status.
 	logPatience = 2 * time.Second
 	// logChunk is the longest piece of a line that is sent at once, in bytes.
 	logChunk = 64 << 10
 )
 
-// logs streams the log of a container as text. The response ends normally when the log does. A log that was cut ends
-// without the end of the response, so that the client does not take it for a complete one.
+// logs streams the log of a container as text. The response ends normally when the log does. If the log is cut short,
+// the response is aborted, so that the client does not take it for a complete one.
 func (s *Server) logs(w http.ResponseWriter, r *http.Request) error {
 	options, err := logOptionsOf(r)
 	if err != nil {
@@ -73,8 +73,8 @@ func (s *Server) logs(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// roomForLog acquires a lease for a log until leave is called. It returns a problem if all callers, or this one, read
-// too many.
+// roomForLog acquires a lease for reading a log, until leave is called. It returns a problem if all callers, or this
+// one, read too many logs.
 func (s *Server) roomForLog(guest *share.Guest, identity auth.Identity) (leave func(), err error) {
 	quotas := append(quotasFor("logs", guest, identity, linkLogs, guestLogs, viewerLogs), limit.Limit{
 		Key: "logs", Max: maxLogs,
@@ -125,8 +125,8 @@ func openLog(
 
 // logWriter removes escape sequences from a log, and sends it in parts of at most logChunk bytes.
 type logWriter struct {
-	// send sends complete characters. The first part may be empty, and so may the first part after the API server has
-	// responded.
+	// send sends a part of the log that ends with a complete character. The first part may be empty, and so may the
+	// first part after the API server has responded.
 	send     func(part []byte, waiting bool) error
 	answered bool // The API server has responded.
 	begun    bool
@@ -134,7 +134,7 @@ type logWriter struct {
 	buf      []byte
 }
 
-// copy sends lines as they arrive. First it sends a part that shows that the log is open.
+// copy sends lines as they arrive. First it sends an empty part, which shows that the log is open.
 func (l *logWriter) copy(from io.Reader) error {
 	l.answered, l.begun = true, false
 	if err := l.flush(); err != nil {
@@ -158,7 +158,7 @@ func (l *logWriter) copy(from io.Reader) error {
 	}
 }
 
-// unless returns err, or nil if it is the target.
+// unless returns err. It returns nil if err is target.
 func unless(err, target error) error {
 	if errors.Is(err, target) {
 		return nil
@@ -234,7 +234,7 @@ func logOptionsOf(r *http.Request) (o watch.LogOptions, err error) {
 	return o, setSince(&o, values.Get("since"))
 }
 
-// checkTail checks the number of lines to start with. given is its text in the request.
+// checkTail checks the number of lines with which a log starts. given is the text of that number in the request.
 func checkTail(tail int, given string) error {
 	if tail < 0 || tail > maxTail {
 		return badRequest("Not a number of lines", "tail is %.40q; it takes a whole number up to %d.", given, maxTail)
@@ -242,7 +242,7 @@ func checkTail(tail int, given string) error {
 	return nil
 }
 
-// setSince sets the time or the age since which lines are wanted. An empty text sets neither.
+// setSince sets the time or the age since which lines are wanted. An empty string sets neither.
 func setSince(o *watch.LogOptions, text string) (err error) {
 	if text == "" {
 		return nil

@@ -36,7 +36,7 @@ type operation struct {
 	Sort   string `json:"sort"`
 	Offset int    `json:"offset"`
 	Count  int    `json:"count"`
-	// Only for the view log. They have the meaning of the log route's parameters.
+	// Only for the view log. They mean the same as the parameters of the HTTP route for logs.
 	Container  string `json:"container"`
 	Tail       *int   `json:"tail"`
 	Since      string `json:"since"`
@@ -52,8 +52,8 @@ func (o *operation) query(window *watch.Window) watch.Query {
 	}
 }
 
-// window returns the first range of a subscription to the view window, and nil for other views. It refuses members that
-// belong to another view.
+// window returns the rows that a subscription to the view window requests first, and nil for other views. It refuses
+// JSON members that belong to another view.
 func (o *operation) window() (*watch.Window, error) {
 	if o.View != viewLog && (o.Container+o.Since != "" || o.Tail != nil || o.Previous || o.Timestamps || o.Follow) {
 		return nil, badRequest("Not a log",
@@ -70,7 +70,7 @@ func (o *operation) window() (*watch.Window, error) {
 	return nil, nil // Other views have no window.
 }
 
-// log returns the log that a subscription to the view log requests.
+// log returns the options of a subscription to the view log.
 func (o *operation) log() (options watch.LogOptions, err error) {
 	if o.Resource != "core/v1/pods" || len(o.Namespaces) != 1 || o.Name == "" || o.Labels+o.Fields+o.Cursor != "" ||
 		o.Every != 0 || o.Watched {
@@ -90,12 +90,12 @@ func (o *operation) log() (options watch.LogOptions, err error) {
 	return options, setSince(&options, o.Since)
 }
 
-// filters reports whether the operation specifies more than a view.
+// filters reports whether the message selects data or sets options, in addition to the view.
 func (o *operation) filters() bool {
 	return len(o.Namespaces) > 0 || o.Every != 0 || o.Watched || o.Resource+o.Labels+o.Fields+o.Name+o.Cursor != ""
 }
 
-// frame handles one received message: an operation, or an array of them.
+// frame handles one received message, which contains an operation or an array of operations.
 func (l *session) frame(ctx context.Context, frame []byte) {
 	operations, err := parseFrame(frame)
 	if err != nil {
@@ -146,8 +146,8 @@ func notJSON(err error) error {
 			`{"op":"subscribe","id":1,"resource":"core/v1/pods","view":"rows"}.`, err)
 }
 
-// parseOperation rejects unknown members. If it ignored a mistyped filter, the client would receive data that it did
-// not request.
+// parseOperation rejects unknown JSON members. If it ignored a mistyped filter, the client would receive data that it
+// did not request.
 func parseOperation(raw []byte) (*operation, error) {
 	o := &operation{View: string(watch.Rows)}
 	decode := json.NewDecoder(bytes.NewReader(raw))

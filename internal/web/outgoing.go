@@ -14,7 +14,7 @@ import (
 )
 
 // An idle socket keeps its buffers, so they are small. The net/http buffers have 4 KiB each. Client messages are short,
-// and the library reads longer ones past the buffer. The write buffer fits an uncompressed message with its frame
+// and the library reads longer ones without the buffer. The write buffer fits an uncompressed message with its frame
 // header of at most 14 bytes (RFC 6455 section 5.2).
 const readBuffer, writeBuffer = 512, watch.CompressFrom + 14
 
@@ -26,7 +26,7 @@ type outgoing struct {
 	in *incoming // Limits the rate of received frames.
 
 	taken    atomic.Int64 // Bytes that the client has accepted.
-	progress atomic.Int64 // When it accepted the last of them, in Unix nanoseconds.
+	progress atomic.Int64 // When the client last accepted bytes, in Unix nanoseconds.
 
 	mu        sync.Mutex // Locked during a write.
 	gathering bool
@@ -35,14 +35,15 @@ type outgoing struct {
 	papers    *sync.Pool
 }
 
-// accepting passes the connection of a request to a socket.
+// accepting is the ResponseWriter from which the WebSocket library takes the connection of a request. It wraps the
+// connection in out.
 type accepting struct {
 	http.ResponseWriter
 
 	out *outgoing
 }
 
-// Hijack takes over the connection.
+// Hijack returns the connection, wrapped in out.
 func (a *accepting) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, buffers, err := http.NewResponseController(a.ResponseWriter).Hijack()
 	if err != nil {
@@ -78,7 +79,7 @@ func (o *outgoing) Close() error {
 	return o.Conn.Close()
 }
 
-// gather starts to collect what is written. All of it must stay unchanged until flush has returned.
+// gather makes Write collect data until flush is called. The data must stay unchanged until flush has returned.
 func (o *outgoing) gather() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -91,7 +92,7 @@ func (o *outgoing) gather() {
 }
 
 // Write writes p, or collects it for flush. It copies data that fits the write buffer, because the library reuses that
-// buffer. A longer p belongs to the caller, which waits for flush.
+// buffer. A longer p is not copied: its caller does not change it before flush returns.
 func (o *outgoing) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -109,7 +110,7 @@ func (o *outgoing) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// flush writes what was collected. It keeps the lock, so that no ping gets between the pieces of a frame. Over TLS,
+// flush writes the collected data. It keeps o.mu locked, so that no ping gets between the pieces of a frame. Over TLS,
 // each piece is a separate write.
 func (o *outgoing) flush() error {
 	o.mu.Lock()

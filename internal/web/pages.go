@@ -135,8 +135,8 @@ func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 	return nil
 }
 
-// carriedOf returns the parameters that the form of a page keeps in addition to its own fields. The parameter from is
-// not among them, so that a changed query shows its rows from the first on.
+// carriedOf returns the query parameters that the form of a page keeps in addition to its own fields. It leaves out the
+// parameter from, so that a changed query shows its rows from the first on.
 func carriedOf(shown url.Values) []templates.Parameter {
 	var carried []templates.Parameter
 	for _, name := range []string{"sort", "cols", "open", "tab", "container", "previous"} {
@@ -171,7 +171,8 @@ func stateOf(s watch.Status) templates.State {
 	}
 }
 
-// linkList sets the links that sort and page a list without script. They keep all other parameters.
+// linkList sets the links that sort a list without script, and that lead to its other pages. They keep all other
+// parameters.
 func linkList(page *templates.List, shown url.Values) {
 	link := func(name, value string) string {
 		query := given(shown, "ns", "labels", "q", "sort", "cols", "open", "tab", "container", "previous")
@@ -183,7 +184,7 @@ func linkList(page *templates.List, shown url.Values) {
 		}
 		return page.Href + "?" + query.Encode()
 	}
-	// It returns the link for the next sort order: ascending by the column, then descending, then unsorted.
+	// turned returns the link for the next sort order: ascending by the column, then descending, then unsorted.
 	turned := func(column string) string {
 		switch page.Query.Sort {
 		case column:
@@ -206,7 +207,8 @@ func linkList(page *templates.List, shown url.Values) {
 	}
 }
 
-// number formats a number for a URL. It returns an empty text for 0, because that parameter is left out.
+// number formats a number for a URL. It returns an empty string for 0, because a parameter with the value 0 is left
+// out.
 func number(n int) string {
 	if n == 0 {
 		return ""
@@ -316,7 +318,8 @@ func objectPath(ref, namespace, name string) string {
 	return "/o/" + ref + "/" + url.PathEscape(cmp.Or(namespace, "_")) + "/" + url.PathEscape(name)
 }
 
-// isOpen reports whether every client that reaches the server sees everything that it shows.
+// isOpen reports whether the server does not identify its users. Every client that reaches it then sees everything that
+// it shows.
 func (s *Server) isOpen() bool {
 	mode := s.auth.Mode()
 	return mode == auth.None || mode == auth.SharedIdentity
@@ -341,7 +344,8 @@ func lookOf(r *http.Request) templates.Look {
 }
 
 // exportsOf returns links that export the complete result of a page's query, one for each format. If the columns of the
-// table are known, it leaves out other columns. static/src/exports.ts keeps the links up to date.
+// table are known, the links leave out columns that the table does not have. static/src/exports.ts keeps the links up
+// to date.
 func exportsOf(page *templates.List, shown url.Values) []templates.Export {
 	there := func(name string) bool {
 		return len(page.Columns) == 0 || strings.EqualFold(name, "namespace") ||

@@ -8,9 +8,9 @@ import (
 	"glasshouse/internal/watch/rawjson"
 )
 
-// A message longer than wholeUpTo is sent in chunks of partBytes to a client that requested chunks. During the write of
-// a message or chunk, nothing else can be sent, not even a ping, and the client receives nothing new. On a link of 30
-// kB/s, this takes 5 s for the former and 2 s for the latter if the data does not compress.
+// A message longer than wholeUpTo is sent in chunks of partBytes, if the client has requested chunks. During the write
+// of a message or chunk, nothing else can be sent, not even a ping, and the client receives nothing new. On a link of
+// 30 kB/s, this takes 5 s for a message of wholeUpTo and 2 s for a chunk if the data does not compress.
 const wholeUpTo, partBytes = 192 << 10, 64 << 10
 
 // partsOnTheWay is the maximum number of chunks in flight on one connection. A ping after each chunk shows that the
@@ -19,7 +19,8 @@ const wholeUpTo, partBytes = 192 << 10, 64 << 10
 const partsOnTheWay = 4
 
 // tell sends a message of a subscription, in chunks if it is long. Other messages may be sent between the chunks. It
-// drops the remaining chunks if the subscription ends, or if stands reports that the message may no longer be sent.
+// drops the remaining chunks if the subscription ends, or if stands reports false: the message may then no longer be
+// sent.
 func (l *session) tell(
 	ctx context.Context, members []byte, id int, plain bool, stands func(context.Context) bool,
 ) error {
@@ -52,7 +53,7 @@ func (l *session) tell(
 	return nil
 }
 
-// turn waits until another chunk may be in flight, and reports whether to send it.
+// turn waits until one more chunk may be in flight, and reports whether to send the next chunk.
 func (l *session) turn(ctx context.Context, stands func(context.Context) bool) bool {
 	select {
 	case l.onTheWay <- struct{}{}:

@@ -30,7 +30,7 @@ func (l *session) ping(ctx context.Context) {
 	}
 }
 
-// stopPings stops the pings. A ping in flight counts as running until it has ended.
+// stopPings stops the pings. If a ping is in flight, the session counts it in running until it has ended.
 func (l *session) stopPings() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 // so that none can hide the lines after it.
 type plainText struct {
 	state escape
-	held  []byte // An incomplete character, or a carriage return that a newline may follow.
+	held  []byte // Input not converted yet: an incomplete character, or a \r that a newline may follow.
 }
 
 // escape is the position within an escape sequence (ECMA-48).
@@ -24,7 +24,7 @@ const (
 	commandE        // After an ESC in a control string.
 )
 
-// append appends the plain text of text to dst.
+// append converts text, the next piece of the output, and appends the result to dst.
 func (p *plainText) append(dst, text []byte) []byte {
 	if len(p.held) > 0 {
 		text = append(p.held, text...)
@@ -46,7 +46,7 @@ func (p *plainText) append(dst, text []byte) []byte {
 	return dst
 }
 
-// end appends U+FFFD for each byte of input that is still incomplete.
+// end appends U+FFFD for each byte of input that is not converted yet. No more input follows.
 func (p *plainText) end(dst []byte) []byte {
 	for range p.held {
 		dst = p.rune(dst, utf8.RuneError)

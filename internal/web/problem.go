@@ -56,7 +56,8 @@ func writeProblem(w http.ResponseWriter, p problem) {
 	_ = json.NewEncoder(w).Encode(p) // If this fails, the client has disconnected.
 }
 
-// handle is the only place that turns an error into a response and a log line.
+// handle returns a handler that calls the given one. It is the only place that turns an error into a response and a log
+// line.
 func (s *Server) handle(handler func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if err := handler(&clientWriter{w}, r); err != nil {
@@ -129,7 +130,7 @@ func (s *Server) failPage(w http.ResponseWriter, r *http.Request, p problem) err
 	return render(w, r, p.Status, templates.ProblemPage(failure))
 }
 
-// nextSteps returns what the user can do now.
+// nextSteps returns links and hints about what the user can do after a problem.
 func nextSteps(r *http.Request, p problem) []templates.Step {
 	if p.Status == http.StatusServiceUnavailable {
 		return []templates.Step{{Text: "This page tries again by itself."}}
@@ -153,7 +154,7 @@ func caught(err *error) {
 	}
 }
 
-// recover limits the effect of a panic to one failed request.
+// recover is middleware that limits the effect of a panic to one failed request.
 func (s *Server) recover(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {

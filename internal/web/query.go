@@ -17,7 +17,8 @@ func refOf(r *http.Request) string {
 	return param(r, "group") + "/" + param(r, "version") + "/" + param(r, "resource")
 }
 
-// param returns a path segment, unescaped once. If the path contains escapes, chi matches it in its escaped form.
+// param returns a segment of the request's path, unescaped once. If the path contains escapes, chi matches it in its
+// escaped form.
 func param(r *http.Request, name string) string {
 	raw := chi.URLParam(r, name)
 	if r.URL.RawPath == "" {

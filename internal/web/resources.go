@@ -110,7 +110,7 @@ func (s *Server) resourceDocument(known *watch.Known) resourceDocument {
 	return d
 }
 
-// list makes an empty list [] in JSON, not null.
+// list returns s, or an empty slice if s is nil. In JSON it is then [] and not null.
 func list(s []string) []string {
 	if s == nil {
 		return []string{}

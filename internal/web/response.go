@@ -15,9 +15,9 @@ const (
 	mebibyte = 1 << 20
 	// smallMemory is the memory of a response while it is built: its text and a compressor (1.1 to 1.4 MB measured).
 	smallMemory = 2 * mebibyte
-	// objectMemory adds the text of one object.
+	// objectMemory is smallMemory plus the text of one object.
 	objectMemory = smallMemory + watch.LargestText
-	// compareMemory adds the texts of two objects.
+	// compareMemory is smallMemory plus the texts of two objects.
 	compareMemory = smallMemory + 2*watch.LargestText
 	// exportMemory is the memory of an export without its list of rows: two objects, and their texts in another format.
 	// With a budget of 64 MiB, one caller can build two exports at a time.
@@ -32,7 +32,7 @@ const (
 	// pieceBytes is how much of a response must be sent within stallTimeout.
 	pieceBytes   = 4 << 10
 	stallTimeout = 20 * time.Second
-	// closeAfter is when the connection of an aborted response is closed.
+	// closeAfter is how long an aborted response may take to end before its connection is closed.
 	closeAfter = time.Second
 	// reserveTimeout is how long a request waits for memory.
 	reserveTimeout = 10 * time.Second
@@ -60,22 +60,22 @@ type response struct {
 	estimate   int64
 	reserved   *limit.Reservation // Nil until memory is reserved.
 	acquire    func(context.Context) (*limit.Lease, error)
-	building   *limit.Lease    // Under processorLimits; nil while nothing is built.
+	building   *limit.Lease    // A lease under processorLimits; nil while the response is not being built.
 	ctx        context.Context //nolint:containedctx // The context of a handler that has called stream.
 	controller *http.ResponseController
 	status     int
-	body       []byte // Not sent yet.
+	body       []byte // Buffered bytes that are not sent yet.
 	streams    bool   // The handler has called stream.
 	sent       bool   // The header was written to the client.
 	failed     error  // The first error; later writes return it.
-	longest    int    // Of the texts of an export so far, if it is more than watch.LargestText.
+	longest    int    // Length of the longest text of an export so far; 0 if none is longer than watch.LargestText.
 
 	mu       sync.Mutex
-	progress time.Time // When the current piece was begun; zero while nothing is sent.
+	progress time.Time // When the current piece was begun; zero while no piece is being sent.
 	aborted  bool
 	ended    bool
-	spent    time.Duration // On the pieces that were sent.
-	taken    int64         // Bytes of them.
+	spent    time.Duration // Time that the sent pieces took.
+	taken    int64         // Bytes of the sent pieces.
 }
 
 // responseKey is the context key of a request's response.
@@ -86,8 +86,8 @@ func responseOf(r *http.Request) *response {
 	return out
 }
 
-// withBudget gives each request of a route a response whose memory is reserved in the budget. The budget aborts
-// responses that are not read. Nothing is reserved for a request that will be refused.
+// withBudget is middleware that gives each request of a route a response whose memory is reserved in the budget. The
+// budget aborts responses whose clients do not read them. Nothing is reserved for a request that will be refused.
 func (s *Server) withBudget(one route, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		out := &response{
@@ -109,7 +109,8 @@ func (s *Server) withBudget(one route, next http.Handler) http.Handler {
 	})
 }
 
-// sendAfterHandler sends the rest of a response after its handler has returned. It must be called inside withBudget.
+// sendAfterHandler is middleware that sends the rest of a response after its handler has returned. It must be called
+// inside withBudget.
 func sendAfterHandler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(w, r)
@@ -117,8 +118,8 @@ func sendAfterHandler(next http.Handler) http.Handler {
 	})
 }
 
-// responseMemory returns the budget of responses in bytes, for a memory limit of the process. An eighth of the limit is
-// free in addition to the watched objects and the headroom of the garbage collector, see watch.Options.
+// responseMemory returns the budget of all responses in bytes, for a memory limit of the process. Watched objects and
+// the headroom of the garbage collector leave an eighth of that limit free, see watch.Options.
 func responseMemory(limit int64) int64 {
 	const least, most = 8 * mebibyte, 256 * mebibyte
 	if limit == 0 {
@@ -165,16 +166,17 @@ func (o *response) stream(ctx context.Context) error {
 	return nil
 }
 
-// grow adds bytes to what is reserved, before they are allocated. It does not wait. It does nothing on a nil response,
-// and while nothing is reserved.
+// grow adds bytes to the reserved memory, before they are allocated. It does not wait. It does nothing on a nil
+// response, and while no memory is reserved.
 func (o *response) grow(bytes int64) {
 	if o != nil {
 		o.reserved.Grow(bytes)
 	}
 }
 
-// expectText grows the reservation if the texts of an exported object are longer than the estimate includes. In JSON,
-// one control character needs 6 bytes. One object follows the other, so only the longest counts.
+// expectText grows the reservation if the text of an exported object is longer than watch.LargestText, which the
+// estimate includes. In JSON, one control character needs 6 bytes. Objects are exported one after the other, so only
+// the longest text counts.
 func (o *response) expectText(length int) {
 	if longest := max(o.longest, watch.LargestText); length > longest {
 		o.grow(3 * int64(length-longest))
@@ -182,8 +184,8 @@ func (o *response) expectText(length int) {
 	}
 }
 
-// appendTo appends p to a buffer of the response. The estimate does not include the buffers, because escaped text may
-// be six times as long as the text. A buffer that is too small is replaced by one of twice its size.
+// appendTo appends p to a buffer of the response. The estimate of the memory does not include the buffers, because
+// escaped text may be six times as long as the text. A buffer that is too small is replaced by one of twice its size.
 func (o *response) appendTo(buffer, p []byte) []byte {
 	if least := len(buffer) + len(p); least > cap(buffer) {
 		size := max(least, 2*cap(buffer), pieceBytes)
@@ -195,7 +197,7 @@ func (o *response) appendTo(buffer, p []byte) []byte {
 	return append(buffer, p...)
 }
 
-// pageBuffer is a buffer for a page that is rendered completely before its first byte is written to the response.
+// pageBuffer is a buffer for a page. The page is rendered completely before its first byte is written to the response.
 type pageBuffer struct {
 	response *response
 	text     []byte
@@ -214,7 +216,7 @@ func (o *response) WriteHeader(status int) {
 	}
 }
 
-// Write buffers p. After stream it sends the buffer once that has maxBuffered bytes.
+// Write buffers p. After a call of stream, it sends the buffer whenever it contains maxBuffered bytes.
 func (o *response) Write(p []byte) (int, error) {
 	if o.failed != nil {
 		return 0, o.failed
@@ -229,7 +231,7 @@ func (o *response) Write(p []byte) (int, error) {
 	return len(p), o.failed
 }
 
-// SetWriteDeadline ends the response. The current piece may be sent until the deadline, and no further piece is
+// SetWriteDeadline ends the response. The current piece may be sent until the deadline at, and no further piece is
 // started.
 func (o *response) SetWriteDeadline(at time.Time) error {
 	o.mu.Lock()
@@ -238,8 +240,8 @@ func (o *response) SetWriteDeadline(at time.Time) error {
 	return o.controller.SetWriteDeadline(at)
 }
 
-// Abort ends the response. If it has not ended after closeAfter, Abort closes the connection. The reason is HTTP/2: a
-// write deadline does not end a stream if its connection is blocked.
+// Abort implements limit.Response: it ends the response. If it has not ended after closeAfter, Abort closes the
+// connection. The reason is HTTP/2: a write deadline does not end a stream if its connection is blocked.
 func (o *response) Abort() {
 	_ = o.SetWriteDeadline(time.Now()) // A writer without deadlines ends at the next piece.
 	time.AfterFunc(closeAfter, func() {
@@ -249,7 +251,7 @@ func (o *response) Abort() {
 	})
 }
 
-// timeFor returns how long a number of bytes takes at a rate in bytes a second.
+// timeFor returns how long it takes to send a number of bytes at a rate in bytes a second.
 func timeFor(bytes, rate int64) time.Duration {
 	return time.Duration(float64(bytes) / float64(rate) * float64(time.Second)) // An integer would overflow at 8 GiB.
 }
@@ -269,8 +271,8 @@ func (o *response) end() {
 	o.ended = true
 }
 
-// Behind returns how long the client has read nothing, or how far it is behind a rate if that is more. It is 0 while
-// nothing is sent.
+// Behind implements limit.Response. It returns how long the client has read nothing. If it is more, it returns how far
+// the client is behind a given rate. It is 0 while no piece is being sent.
 func (o *response) Behind(rate int64) time.Duration {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -281,8 +283,8 @@ func (o *response) Behind(rate int64) time.Duration {
 	return max(now, o.spent+now-timeFor(o.taken, rate))
 }
 
-// finish sends the rest after the handler has returned. Only the memory of that rest stays reserved. A response that
-// failed ends without its last chunk, so that a client does not take it for a complete one.
+// finish sends the rest of the response after the handler has returned. Only the memory of that rest stays reserved. A
+// response that failed ends without its last chunk, so that a client does not take it for a complete one.
 func (o *response) finish() {
 	if !o.sent {
 		o.reserved.Resize(int64(cap(o.body)) + pieceBytes)
@@ -325,8 +327,8 @@ func (o *response) take(bytes int) {
 	o.taken += int64(bytes)
 }
 
-// begin records when a piece is started, and sets its deadline. The zero time means that no piece is being sent. It
-// reports false if the response was aborted.
+// begin records when a piece is started, and sets the deadline of the piece. The zero time means that no piece is being
+// sent. begin reports false if the response was aborted.
 func (o *response) begin(at time.Time) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -90,8 +90,8 @@ type sender struct {
 // senderKey is the context key of a request's sender.
 type senderKey struct{}
 
-// identify determines the sender of a request. A request with a guest cookie counts as a guest, even if it has other
-// credentials too. The creator of a link therefore sees what its guests see.
+// identify is middleware that determines the sender of a request. A request with a guest cookie counts as a guest, even
+// if it has other credentials too. The creator of a link who opens it therefore sees what its guests see.
 func (s *Server) identify(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		from, guest := s.guestOf(r)
@@ -113,7 +113,7 @@ func (s *Server) identify(next http.Handler) http.Handler {
 	})
 }
 
-// admit calls the handler only for senders that the class allows.
+// admit returns a handler that calls the given one only for senders that the class allows.
 func (s *Server) admit(c class, handler func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
 	return s.handle(func(w http.ResponseWriter, r *http.Request) error {
 		if err := refusal(c, r); err != nil {
@@ -123,7 +123,7 @@ func (s *Server) admit(c class, handler func(http.ResponseWriter, *http.Request)
 	})
 }
 
-// refusal returns why the class does not allow the sender of a request, or nil if it does.
+// refusal returns the reason why the class does not allow the sender of a request, or nil if it does.
 func refusal(c class, r *http.Request) error {
 	from, known := r.Context().Value(senderKey{}).(sender)
 	switch {
@@ -146,8 +146,9 @@ var errLost = errors.New("a right has gone by which the answer was made")
 // groundsKey is the context key of the permissions that a response depends on.
 type groundsKey struct{}
 
-// within aborts a response when its sender loses access: the login ends, the link ends, or a permission that the
-// response depends on is revoked. Data that is not in flight by then is not sent. Logs and sockets do this themselves.
+// within is middleware that aborts a response when its sender loses access: the login ends, the link ends, or a
+// permission that the response depends on is revoked. Data that is not in flight by then is not sent. The handlers of
+// logs and sockets do this themselves.
 func within(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		lasts, done := identityOf(r).Within(r.Context())

@@ -84,18 +84,18 @@ type Server struct {
 	stopping   context.Context //nolint:containedctx // Ends the sockets, which outlive their requests' contexts.
 	stop       context.CancelFunc
 	sockets    sync.WaitGroup
-	rates      *limit.Rates  // For the requests and messages of an address.
-	frameRates *limit.Rates  // For the frames of an address's sockets.
-	limiter    limit.Limiter // For requests, sockets, subscriptions, logs and scans.
-	budget     *limit.Budget // For the memory of responses.
+	rates      *limit.Rates  // Rate limits for the requests and messages of one address.
+	frameRates *limit.Rates  // Rate limits for the frames of all sockets of one address.
+	limiter    limit.Limiter // Maximum numbers of requests, sockets, subscriptions, logs and scans.
+	budget     *limit.Budget // Memory that all responses share.
 
 	memoryLimit int64        // In bytes; 0 means no limit.
 	ending      atomic.Bool  // The server is shutting down.
 	open        atomic.Int64 // Number of open sockets.
-	paper       sync.Pool    // Of *[]byte, for messages during their write.
+	paper       sync.Pool    // A pool of *[]byte, in which messages are built before they are written.
 }
 
-// New creates a Server. It serves after Run is called.
+// New creates a Server. The server accepts no requests before Run is called.
 func New(options Options) (*Server, error) {
 	assets, err := web.New()
 	if err != nil {
@@ -153,13 +153,14 @@ func (s *Server) handlerOf(routes []route) (http.Handler, error) {
 	return r, nil
 }
 
-// begin allows sockets until ctx ends, or stop is called.
+// begin allows WebSockets until ctx ends, or s.stop is called.
 func (s *Server) begin(ctx context.Context) {
 	s.stopping, s.stop = context.WithCancel(ctx)
 	s.present.Load().begin(s.stopping) //nolint:contextcheck // s.stopping is derived from ctx.
 }
 
-// Run serves on listener until ctx ends. It then gives open requests drainTimeout to finish. It closes the listener.
+// Run serves on listener until ctx ends. Requests that are open then get drainTimeout to finish. Run closes the
+// listener.
 func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	s.begin(context.WithoutCancel(ctx))
 	defer s.stop()

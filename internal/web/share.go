@@ -58,7 +58,8 @@ func (s *Server) createShare(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// lengthOf checks a request for errors that do not depend on the user, and returns how long the share lasts.
+// lengthOf checks a request to create a share, and returns how long the share lasts. It finds only errors that do not
+// depend on the user.
 func lengthOf(q *share.Request) (time.Duration, error) {
 	if len(q.Parts) == 0 || len(q.Parts) > maxParts {
 		return 0, badRequest("Not a share",
@@ -100,7 +101,7 @@ func (s *Server) leadsInto(r *http.Request, given *share.Share) error {
 	return nil
 }
 
-// shownAt returns the queries of the page at a path of this server.
+// shownAt returns the queries whose results the page at a path of this server shows.
 func (s *Server) shownAt(to string) ([]watch.Query, error) {
 	wrong := badRequest("Not a page",
 		"to is %.200q; it takes the address of a list, an object or a comparison here, without the base path, as in "+
@@ -257,7 +258,7 @@ func (s *Server) guestOf(r *http.Request) (from sender, ok bool) {
 	return sender{err: shareEnded(), left: true}, true
 }
 
-// shareEnded is the error for guests whose share has expired or was revoked.
+// shareEnded returns the error for guests whose share has expired or was revoked.
 func shareEnded() error {
 	return &problem{
 		Title: "Share has ended", Status: http.StatusUnauthorized,
@@ -266,7 +267,7 @@ func shareEnded() error {
 	}
 }
 
-// otherCluster is the error for guests of a cluster that is not the active one. Objects with the same names in the
+// otherCluster returns the error for guests of a cluster that is not the active one. Objects with the same names in the
 // active cluster were not shared.
 func otherCluster() error {
 	return &problem{

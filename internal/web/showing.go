@@ -35,7 +35,7 @@ func newShowing(s Shown) *showing {
 	return &showing{Shown: s, id: hex.EncodeToString(sum[:8])}
 }
 
-// begin allows sockets until stopping ends, or end is called.
+// begin allows WebSockets of the cluster until stopping ends, or s.end is called.
 func (s *showing) begin(stopping context.Context) { s.ended, s.end = context.WithCancel(stopping) }
 
 // Show makes another cluster the active one while the server runs. It ends the sockets and logs of the previous
@@ -49,7 +49,7 @@ func (s *Server) Show(shown Shown) {
 // showingKey is the context key of the cluster that a request uses.
 type showingKey struct{}
 
-// look chooses the cluster that a request uses.
+// look is middleware that stores the active cluster in the context of a request, which uses it from start to end.
 func (s *Server) look(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), showingKey{}, s.present.Load())))
@@ -61,5 +61,5 @@ func (s *Server) showing(r *http.Request) *showing {
 	if shown, ok := r.Context().Value(showingKey{}).(*showing); ok {
 		return shown
 	}
-	return s.present.Load() // The metrics listener does not use the middleware look.
+	return s.present.Load() // On the metrics listener, requests do not pass through look.
 }

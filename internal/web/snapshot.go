@@ -155,7 +155,7 @@ func writeJSON(out *bufio.Writer, t *table) error {
 	if err != nil {
 		return fmt.Errorf("encode a snapshot: %w", err)
 	}
-	_, _ = out.Write(text[:len(text)-1]) // The writer keeps an error until Flush returns it.
+	_, _ = out.Write(text[:len(text)-1]) // The writer stores an error until Flush returns it.
 	_, _ = fmt.Fprintf(out, ",%q:[", t.view)
 	for i, o := range t.Objects {
 		if i > 0 {

@@ -14,7 +14,7 @@ type table struct {
 	*watch.Snapshot
 
 	view      string // "rows" or "objects"
-	namespace bool   // CSV lines include the namespace.
+	namespace bool   // Whether CSV lines include the namespace.
 	columns   []int  // Indexes in Columns, in ascending order.
 	toYAML    func(text []byte) ([]byte, error)
 	// expectText is called with the length of each object's text.

@@ -117,7 +117,7 @@ func (a *Authority) Strip(r *http.Request) {
 	strip(r, a.proxy)
 }
 
-// strip removes the Authorization header and the headers of a proxy from a request.
+// strip removes the Authorization header from a request, and the headers that only a proxy may set.
 func strip(r *http.Request, p *proxy) {
 	for name := range r.Header {
 		if name == "Authorization" || p.mine(name) {
@@ -157,7 +157,7 @@ func (a *Authority) session(r *http.Request) (Identity, error) {
 	return a.identity(l, true), nil
 }
 
-// identity returns the identity of a login.
+// identity returns the identity of the user of a login. cookie means that a cookie identified the login.
 func (a *Authority) identity(l *login, cookie bool) Identity {
 	i := Identity{Viewer: watch.Viewer{User: l.user}, Expires: l.expires, Ended: l.ended, Cookie: cookie}
 	if a.sessions != nil {
@@ -166,8 +166,8 @@ func (a *Authority) identity(l *login, cookie bool) Identity {
 	return i
 }
 
-// reviewed returns the review of a token. If the review is unavailable, the reason is logged, because an unidentified
-// client must not see it.
+// reviewed returns the API server's review of a token. If the review is unavailable, the reason is logged, because an
+// unidentified client must not see it.
 func (a *Authority) reviewed(ctx context.Context, token string) (*accepted, error) {
 	is, err := a.tokens.of(ctx, token)
 	if p, ok := errors.AsType[*watch.Problem](err); ok {
@@ -232,7 +232,7 @@ func (a *Authority) Provider() string {
 // LogsIn reports whether users can log in here.
 func (a *Authority) LogsIn() bool { return a != nil && a.sessions != nil }
 
-// Audience returns the first accepted audience of tokens; empty for that of the API server.
+// Audience returns the first accepted audience of tokens. It is empty if tokens must be for the API server itself.
 func (a *Authority) Audience() string {
 	if a == nil || a.tokens == nil || len(a.tokens.audiences) == 0 {
 		return ""

@@ -23,7 +23,7 @@ func (a *Authority) Login(w http.ResponseWriter, r *http.Request, token string) 
 	return nil
 }
 
-// begin begins the session of a login, and ends the previous session of the browser.
+// begin begins the session of a login, sets its cookie, and ends the previous session of the browser.
 func (a *Authority) begin(w http.ResponseWriter, r *http.Request, l *login, secure bool) {
 	a.endOf(r)
 	a.setCookie(w, r, secure, a.sessions.begin(l), max(1, int(time.Until(l.expires).Seconds())))
@@ -52,7 +52,7 @@ func (a *Authority) setCookie(w http.ResponseWriter, r *http.Request, secure boo
 }
 
 // CookieAt returns the name of a cookie with the port of the Host header. Browsers share the cookies of a host between
-// all its ports, and another server may use each port.
+// all its ports, and a different server may listen on each port.
 func CookieAt(name string, r *http.Request) string {
 	_, port, _ := net.SplitHostPort(r.Host)
 	if _, err := strconv.ParseUint(port, 10, 16); err != nil { // There is no valid port.

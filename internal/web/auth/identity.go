@@ -9,21 +9,21 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// ErrEnded is the cause with which a context of Within ends when its Identity has ended.
+// ErrEnded is the cause of a context of Within that has ended because its Identity has ended.
 var ErrEnded = errors.New("the login has ended")
 
 // An Identity is the sender of a request, and how long that identification is valid.
 type Identity struct {
 	Viewer  watch.Viewer    // The zero Viewer if the sender is unknown.
-	Expires time.Time       // Zero if it does not expire.
-	Ended   <-chan struct{} // Closed when it is not valid any more; nil if it does not end.
-	Cookie  bool            // It was identified by a cookie, which a browser sends automatically.
+	Expires time.Time       // Zero if the identification does not expire.
+	Ended   <-chan struct{} // Closed when the identification is not valid any more; nil if it stays valid.
+	Cookie  bool            // The sender was identified by a cookie, which a browser sends automatically.
 
-	hold func() (release func()) // Rechecks it until release is called; nil if there are no rechecks.
+	hold func() (release func()) // Makes the login be rechecked until release is called; nil without rechecks.
 }
 
-// Within returns a context that ends with parent or with the Identity. In the latter case its cause is ErrEnded. Until
-// done is called, the Identity is in use, and is rechecked.
+// Within returns a context that ends with parent, or when the Identity is not valid any more. In the latter case its
+// cause is ErrEnded. Until done is called, the Identity is in use, and is rechecked.
 func (i Identity) Within(parent context.Context) (ctx context.Context, done func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	if i.Ended == nil && i.Expires.IsZero() {

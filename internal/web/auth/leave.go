@@ -48,7 +48,7 @@ func (a *Authority) Return(w http.ResponseWriter, r *http.Request) (to string, e
 	return way.To, nil
 }
 
-// provided returns the part of a provider error that an unidentified client may see. It logs the complete error.
+// provided returns the part of a provider's error that an unidentified client may see. It logs the complete error.
 func (a *Authority) provided(ctx context.Context, err error) error {
 	p, ok := errors.AsType[*watch.Problem](err)
 	if !ok {

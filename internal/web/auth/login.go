@@ -29,7 +29,7 @@ type login struct {
 	// Guarded by sessions.mu.
 	over       bool
 	reviewed   time.Time // When the token was last accepted.
-	unanswered time.Time // When a review last failed without a decision.
+	unanswered time.Time // When a review last failed because the API server did not decide.
 	used       time.Time
 	holders    int
 	key        hash // The key of the session; zero if there is none.

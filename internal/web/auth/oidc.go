@@ -86,7 +86,7 @@ func newProvider(o OIDCOptions) (*provider, error) {
 	}, nil
 }
 
-// ask returns the provider. It requests the discovery document until it has been read once.
+// ask returns the provider. It requests the provider's discovery document until it has been read once.
 func (p *provider) ask(ctx context.Context) (*oidc.Provider, error) {
 	p.mu.Lock()
 	known := p.known
@@ -130,7 +130,7 @@ func (p *provider) finish(ctx context.Context, sealed string, query url.Values) 
 	}
 	state := w.State
 	defer func() {
-		if err != nil { // A failed login must not count as used: clients could fill the list with them.
+		if err != nil { // Clients could fill the list of used states with failed logins.
 			p.ways.forget(state)
 		}
 	}()
@@ -165,8 +165,9 @@ func (p *provider) finish(ctx context.Context, sealed string, query url.Values) 
 	return newLogin(user, "", token.Expiry, time.Now()), w, nil
 }
 
-// exchangeError distinguishes a refusal by the provider from a failed request. It omits the text that the provider
-// sends in addition to its error code, because the text may contain anything.
+// exchangeError converts the error of a failed token exchange. It distinguishes a refusal by the provider from a failed
+// request. It omits the text that the provider sends in addition to its error code, because the text may contain
+// anything.
 func exchangeError(err error) error {
 	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok &&
 		refused.Response.StatusCode < http.StatusInternalServerError {
@@ -211,7 +212,7 @@ func (p *provider) userOf(token *oidc.IDToken) (*watch.User, error) {
 	return user, nil
 }
 
-// host returns the name of the provider for users.
+// host returns the host of the provider, which is its name for users.
 func (p *provider) host() string {
 	u, err := url.Parse(p.Issuer)
 	if err != nil {

@@ -85,7 +85,7 @@ func isHeader(name string) bool {
 // folded returns a header name as lenient servers read it: they accept _ for - and ignore case.
 func folded(name string) string { return strings.ReplaceAll(strings.ToLower(name), "_", "-") }
 
-// mine reports whether only the proxy may set a header, in any spelling. Without a proxy, these are the default
+// mine reports whether a header, in any spelling, may be set only by the proxy. Without a proxy, these are the default
 // headers, and no client may set them.
 func (p *proxy) mine(name string) bool {
 	names := []string{folded(UserHeader), folded(GroupsHeader), folded(SecretHeader)}
@@ -151,8 +151,8 @@ func (p *proxy) believe(r *http.Request) error {
 	return nil
 }
 
-// checkUser refuses the names of users and groups that only the cluster may assign. An external source must not use
-// them.
+// checkUser refuses the names of users and groups that only the cluster may assign. A proxy or an OpenID provider must
+// not assign them.
 func checkUser(user *watch.User) error {
 	if strings.TrimSpace(user.Name) == "" || user.Name != strings.TrimSpace(user.Name) {
 		return watch.NotLoggedIn("The user has no name, or blanks around it.")

@@ -20,7 +20,7 @@ const (
 	cookieName = "glasshouse-session"
 )
 
-// sessions keeps the logins, by the hash of the session id in their cookie.
+// sessions contains the logins that have a session, by the hash of the session id in their cookie.
 type sessions struct {
 	mu   sync.Mutex
 	all  map[hash]*login
@@ -61,7 +61,8 @@ func (s *sessions) begin(l *login) (id string) {
 	return id
 }
 
-// roomLocked makes room for one more session of a user.
+// roomLocked makes room for one more session of a user. If there are too many, it ends the one that has been idle
+// longest. It also ends expired sessions.
 func (s *sessions) roomLocked(user string) {
 	var idle, own *login
 	count := 0
@@ -89,8 +90,8 @@ func (s *sessions) roomLocked(user string) {
 	}
 }
 
-// idler reports whether a login is evicted before another: first logins that are not in use, then the least recently
-// used.
+// idler reports whether l is evicted before other. Logins that are not in use are evicted first, then those that were
+// used least recently.
 func (l *login) idler(other *login) bool {
 	if (l.holders == 0) != (other.holders == 0) {
 		return l.holders == 0

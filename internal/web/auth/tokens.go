@@ -27,7 +27,7 @@ const (
 	maxToken = 16 << 10
 )
 
-// accepted is the review of a token that the API server accepts.
+// accepted is the result of the review of a token that the API server accepts.
 type accepted struct {
 	user    *watch.User
 	expires time.Time
@@ -156,7 +156,7 @@ func tokenOf(given []string) (string, error) {
 	return checkToken(token)
 }
 
-// checkToken refuses a text that cannot be a token, without a review.
+// checkToken refuses a string that cannot be a token, without a review.
 func checkToken(token string) (string, error) {
 	token = strings.TrimSpace(token)
 	switch {
@@ -171,9 +171,9 @@ func checkToken(token string) (string, error) {
 	return token, nil
 }
 
-// expiryOf returns when a token expires that was accepted at the given time. For a JWT with the claim exp, that is the
-// time in the claim. For other tokens it is the duration longest after at. The API server has checked the signature;
-// this function does not.
+// expiryOf returns when a token expires that the API server has accepted at the time at. For a JWT with the claim exp,
+// that is the time in the claim. For other tokens it is the duration longest after at. The API server has checked the
+// signature; this function does not.
 func expiryOf(token string, at time.Time) time.Time {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

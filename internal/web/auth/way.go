@@ -82,7 +82,7 @@ func (s *ways) open(sealed string) (w way, err error) {
 	return w, nil
 }
 
-// forget allows a state again, because the login with it has failed.
+// forget makes a used state acceptable again, because the login with it has failed.
 func (s *ways) forget(state string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -6,21 +6,21 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// scopeID distinguishes informer scopes that have the same labels.
+// scopeID identifies one informer scope among those that have the same labels.
 type scopeID struct {
 	resource, fields string
 	metadata, shared bool
 }
 
-// counters keeps summed counters from falling when a scope ends or starts again. Prometheus would take a fall for a
-// restart of the process. What a scope counted after the last scrape is lost.
+// counters keeps summed counters from decreasing when an informer scope ends or starts again. Prometheus would take a
+// decrease for a restart of the process. What a scope counted after the last scrape is lost.
 type counters struct {
 	mu    sync.Mutex
-	last  map[[4]string]map[scopeID]watch.Coverage // By labels, at the last scrape.
+	last  map[[4]string]map[scopeID]watch.Coverage // The scopes at the last scrape, by labels.
 	ended map[[4]string]watch.Coverage             // Totals of scopes that have ended.
 }
 
-// ongoing returns one entry for each group, with the totals of scopes that have ended.
+// ongoing returns, for each group of scopes, the totals of those scopes that have ended or started again.
 func (c *counters) ongoing(groups map[[4]string][]watch.Coverage) map[[4]string]watch.Coverage {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -50,7 +50,7 @@ func (c *counters) ongoing(groups map[[4]string][]watch.Coverage) map[[4]string]
 	return ended
 }
 
-// fell reports whether a scope has started again.
+// fell reports whether a scope has started again: one of its counters is lower than before.
 func fell(had, has *watch.Coverage) bool {
 	return has.Lists < had.Lists || has.Drops < had.Drops || has.Resets < had.Resets || has.Blind < had.Blind ||
 		has.BlindFor < had.BlindFor

@@ -8,7 +8,7 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// figure is a metric of the informer scopes that have the same labels.
+// figure is a metric with one value for all informer scopes that have the same labels.
 type figure struct {
 	name, help string
 	kind       prometheus.ValueType
@@ -57,7 +57,7 @@ func figures() []figure {
 	}
 }
 
-// sum returns a function that adds up a value of all entries. The sum is always known.
+// sum returns a function that adds up one value of all entries. The result of that function is always known.
 func sum(value func(*watch.Coverage) float64) func([]watch.Coverage) (float64, bool) {
 	return func(entries []watch.Coverage) (total float64, known bool) {
 		for i := range entries {

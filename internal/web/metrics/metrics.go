@@ -115,7 +115,7 @@ func (c *collector) Collect(metrics chan<- prometheus.Metric) {
 	}
 }
 
-// grouped groups the entries by group, version, resource and kind of scope.
+// grouped groups the entries of the watch status by group, version, resource and kind of scope.
 func grouped(entries []watch.Coverage) map[[4]string][]watch.Coverage {
 	groups := make(map[[4]string][]watch.Coverage)
 	for i := range entries {

@@ -16,11 +16,11 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// guestsEvery is how often requests without a login can cause a line, after guestsBurst lines at once. The limit
-// applies to each opened share, and to all refused requests together.
+// guestsEvery is the minimum time between two audit lines that requests without a login cause, after guestsBurst lines
+// at once. The limit applies to each opened share, and to all refused requests together.
 const guestsEvery, guestsBurst = time.Minute, 1000
 
-// quota limits such lines. The next line reports how many were left out.
+// quota limits the audit lines that requests without a login cause. The next line reports how many were left out.
 type quota struct {
 	pace    *rate.Limiter
 	leftOut atomic.Int64
@@ -96,7 +96,7 @@ func (a *audit) refused(ctx context.Context, who Who) {
 	a.ofGuest(ctx, a.refuses, "refuse", nil, who)
 }
 
-// ofGuest logs an event that any client can cause at any rate.
+// ofGuest logs an event that any client can cause at any rate. It logs nothing if the quota is used up.
 func (a *audit) ofGuest(ctx context.Context, of *quota, event string, s *Share, who Who) {
 	if !of.pace.Allow() {
 		of.leftOut.Add(1)
@@ -125,7 +125,7 @@ func (a *audit) write(ctx context.Context, event string, s *Share, who Who, more
 	}
 }
 
-// nameOf returns the name of a user, or an empty text for the program.
+// nameOf returns the name of a user, or an empty string for the program.
 func nameOf(user *watch.User) string {
 	if user == nil {
 		return ""

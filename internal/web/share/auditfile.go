@@ -72,7 +72,7 @@ func (f *auditFile) append(line []byte) (n int, err error) {
 	return n, errors.Join(err, failed)
 }
 
-// turnLocked starts a new file.
+// turnLocked renames the full file, and starts a new one.
 func (f *auditFile) turnLocked() error {
 	// If the file does not exist, it was moved already.
 	if err := os.Rename(f.path, f.path+".1"); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -93,7 +93,7 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte, into 
 	return nil
 }
 
-// refusal returns the problem that a response contains as an error.
+// refusal converts the problem in a response to an error.
 func refusal(status int, text []byte) error {
 	var p struct{ Title, Detail string }
 	if err := json.Unmarshal(text, &p); err != nil || p.Title == "" {

@@ -142,7 +142,7 @@ func (s *Store) write(records []record) (err error) {
 	return errors.Join(directory.Sync(), directory.Close())
 }
 
-// list makes an empty list [] in JSON, not null.
+// list returns records, or an empty slice if records is nil. In JSON it is then [] and not null.
 func list(records []record) []record {
 	if records == nil {
 		return []record{}
@@ -150,7 +150,8 @@ func list(records []record) []record {
 	return records
 }
 
-// unsaved is the error for a user whose change was not saved. Its cause is logged together with other problems.
+// unsaved returns the error for a user whose change was not saved. Its cause is logged, like the causes of other
+// problems.
 func unsaved(err error) error {
 	return fmt.Errorf("%w: %w", &watch.Problem{
 		Cause: watch.Unavailable, Title: "Share is not saved",

@@ -24,7 +24,7 @@ const (
 	holdAgain = 200 * time.Millisecond
 )
 
-// errHeld is the error for a file that another program has locked.
+// errHeld is the error of lock for a file that another program has locked.
 var errHeld = errors.New("it is locked")
 
 // Hold creates the directory if it does not exist, and locks it for this program. The lock lasts until the returned

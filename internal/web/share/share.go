@@ -41,7 +41,7 @@ func (s *Share) Viewer() watch.Viewer {
 	return watch.Viewer{Program: s.Creator == nil, User: s.Creator, Scope: &watch.Scope{Parts: s.Parts}}
 }
 
-// by reports whether a user created the share. Nil stands for the program.
+// by reports whether a user created the share. A nil user means the program itself, without a login.
 func (s *Share) by(user *watch.User) bool {
 	if s.Creator == nil || user == nil {
 		return s.Creator == user

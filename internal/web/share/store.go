@@ -13,7 +13,7 @@ import (
 const (
 	// maxShares is the maximum number of shares, and maxOfCreator that of one creator.
 	maxShares, maxOfCreator = 1000, 100
-	// saveEvery is the longest time until the last use of a share is saved.
+	// saveEvery is the maximum time after the use of a share until the time of that use is saved.
 	saveEvery = time.Minute
 )
 
@@ -36,7 +36,7 @@ type Store struct {
 	mu     sync.Mutex
 	byHash map[hash]*live
 	byID   map[string]*live
-	dirty  bool // There are changes that the file does not contain.
+	dirty  bool // Whether there are changes that the file does not contain.
 }
 
 // live is a Share that has not ended.
@@ -129,8 +129,8 @@ func (s *Store) Exchange(ctx context.Context, token string, who Who) (shared Sha
 	return shared, cookie, true
 }
 
-// find records the use of a share, and returns it. It returns nil if no share has this cookie, or the share has
-// expired.
+// find returns the share with a guest cookie, and records that it was used. It returns nil if no share has this cookie,
+// or the share has expired.
 func (s *Store) find(cookie string) (*live, Share) {
 	key, now := hashOf(cookie), time.Now()
 	s.mu.Lock()
@@ -265,7 +265,7 @@ func (s *Store) expired() (all []*live) {
 	return all
 }
 
-// tidy saves changes, if there are any.
+// tidy saves the changes that the file does not contain, if there are any.
 func (s *Store) tidy(ctx context.Context) {
 	s.mu.Lock()
 	dirty := s.dirty
