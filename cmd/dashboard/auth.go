@@ -66,8 +66,8 @@ func (s *authSettings) addFlags(flags *pflag.FlagSet) {
 		"With --auth proxy: the header with the user's groups, with commas between.")
 }
 
-// asks reports whether the program may listen beyond loopback: either it identifies its users, or the administrator
-// chose a shared identity.
+// asks reports whether the program may listen on addresses beyond loopback. It may if it identifies its users, or if
+// the administrator chose a shared identity.
 func (s *authSettings) asks() bool { return s.mode != auth.None }
 
 // options validates the settings.
@@ -176,8 +176,8 @@ func (s *authSettings) proxy(o *auth.ProxyOptions, log *slog.Logger) (err error)
 	return nil
 }
 
-// warnOfWideRanges logs a warning for each range that is wider than a proxy needs. The limit is the pod network of one
-// node: a /24 by default, or a /64 for IPv6.
+// warnOfWideRanges logs a warning for each address range that is wider than a proxy needs. The limit is the pod network
+// of one node: a /24 by default, or a /64 for IPv6. risk is what an attacker in the range can do.
 func warnOfWideRanges(log *slog.Logger, flag string, ranges []netip.Prefix, risk string) {
 	for _, of := range ranges {
 		narrow := 24

@@ -17,13 +17,13 @@ import (
 // kubectl's flags can be set only on the command line, because kubectl's own environment and kubeconfig provide the
 // same settings.
 
-// kubectls is the annotation of kubectl's flags.
+// kubectls is the annotation that marks the flags of kubectl.
 const kubectls = "kubectl"
 
-// configFlag names the configuration file. That file cannot set it.
+// configFlag is the flag that names the configuration file. The file itself cannot set it.
 const configFlag = "config"
 
-// ours returns the flags that the environment and the file may set, by name.
+// ours returns the flags that the environment and the configuration file may set, by name.
 func ours(flags *pflag.FlagSet) map[string]*pflag.Flag {
 	all := make(map[string]*pflag.Flag)
 	flags.VisitAll(func(flag *pflag.Flag) {
@@ -39,9 +39,9 @@ func variable(flag string) string {
 	return "GLASSHOUSE_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// configure sets the flags that are not on the command line. An empty variable counts as unset, because a manifest can
-// leave a setting out only in this form. Unknown variables are ignored, because Kubernetes creates some from the names
-// of Services.
+// configure sets the flags that are not on the command line, from the environment and the configuration file. An empty
+// variable counts as unset, because a manifest can leave a setting out only in this form. Unknown variables are
+// ignored, because Kubernetes creates some from the names of Services.
 func configure(flags *pflag.FlagSet, getenv func(string) string) error {
 	all := ours(flags)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -83,7 +83,7 @@ func configure(flags *pflag.FlagSet, getenv func(string) string) error {
 	return nil
 }
 
-// set sets a flag to a value from a file: a text, or []string.
+// set sets a flag to a value from the configuration file: a string, or []string.
 func set(flags *pflag.FlagSet, flag *pflag.Flag, value any) error {
 	list, isList := value.([]string)
 	if !isList {
@@ -97,14 +97,15 @@ func set(flags *pflag.FlagSet, flag *pflag.Flag, value any) error {
 	return takes.Replace(list)
 }
 
-// readConfig parses settings in YAML. It returns texts in the form that flags accept, and []string for lists.
+// readConfig parses the configuration file, in YAML. It returns strings in the form that flags accept, and []string for
+// lists.
 func readConfig(text []byte) (map[string]any, error) {
 	document, err := yaml.YAMLToJSONStrict(text)
 	if err != nil {
 		return nil, fmt.Errorf("it is no YAML: %w", err)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(document))
-	decoder.UseNumber() // A number such as 100000 keeps its original form.
+	decoder.UseNumber() // A number such as 100000 stays in its original form.
 	var settings map[string]any
 	if err := decoder.Decode(&settings); err != nil {
 		return nil, fmt.Errorf("it takes settings by their names, as in listen: 127.0.0.1:8080: %w", err)

@@ -31,7 +31,7 @@ type contexts struct {
 	log  *slog.Logger
 }
 
-// opened is a cluster to show. done is closed when it is shown.
+// opened is a cluster that will be shown next. done is closed when it is shown.
 type opened struct {
 	web.Shown
 
@@ -39,7 +39,7 @@ type opened struct {
 }
 
 // pinned reports whether kubectl's flags specify more about the cluster or the identity than the context. Such flags
-// are meant for one cluster, and a credential must not be sent to another.
+// are meant for one cluster, and users then cannot switch to another: a credential must not be sent there.
 func pinned(flags *pflag.FlagSet) (found bool) {
 	free := []string{"kubeconfig", "context", "namespace", "request-timeout", "cache-dir", "disable-compression"}
 	flags.VisitAll(func(flag *pflag.Flag) {
@@ -48,7 +48,8 @@ func pinned(flags *pflag.FlagSet) (found bool) {
 	return found
 }
 
-// offered returns the contexts for the pages. It returns nil if there is only one, for example in a pod.
+// offered returns the contexts between which users can switch. It returns nil if there is only one, for example in a
+// pod.
 func (c *contexts) offered() *web.Contexts {
 	if all, err := c.list(); err != nil || len(all) < 2 {
 		return nil
@@ -66,7 +67,7 @@ func (c *contexts) of(name string) *genericclioptions.ConfigFlags {
 	return kube
 }
 
-// list reads the kubeconfig again.
+// list reads the contexts from the kubeconfig again.
 func (c *contexts) list() ([]web.Context, error) {
 	raw, err := c.of("").ToRawKubeConfigLoader().RawConfig()
 	if err != nil {
@@ -104,10 +105,10 @@ func (c *contexts) choose(ctx context.Context, name string) error {
 	return nil
 }
 
-// errNotAsked is the error of a connection that must not be opened.
+// errNotAsked is the error with which credentials prevents a connection to the API server.
 var errNotAsked = errors.New("the API server is not asked")
 
-// credentials obtains the credentials of a request, for example from a login command, without sending a request.
+// credentials obtains the credentials for an API server, for example from a login command. It does not send a request.
 func credentials(ctx context.Context, config *rest.Config) error {
 	config = rest.CopyConfig(config)
 	config.Dial = func(context.Context, string, string) (net.Conn, error) { return nil, errNotAsked }

@@ -31,7 +31,7 @@ type settings struct {
 	kube      *genericclioptions.ConfigFlags
 	listen    string
 	metrics   string
-	fixed     bool // listen was set, so no other port may be used.
+	fixed     bool // Whether listen was set, so that no other port may be used.
 	pinned    bool // kubectl's flags specify more than a context, see pinned.
 	pageRows  int
 	logLevel  string
@@ -188,11 +188,11 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = held.Close() }() // Nothing is written any more.
+	defer func() { _ = held.Close() }() // Shares are not written any more.
 	if served.Shares, err = s.sharing.open(s.auth.mode, log); err != nil {
 		return err
 	}
-	defer func() { _ = served.Shares.Close() }() // Nothing is written any more.
+	defer func() { _ = served.Shares.Close() }() // The audit log is not written any more.
 	server, err := web.New(served)
 	if err != nil {
 		return err
@@ -278,7 +278,7 @@ func bind(ctx context.Context, flag, address string) (net.Listener, error) {
 
 func (s *settings) logHandler(stderr io.Writer) (*logsample.Handler, error) {
 	var level slog.Level
-	// Below debug, client-go logs the responses of the API server.
+	// Below the level debug, client-go logs the responses of the API server.
 	if err := level.UnmarshalText([]byte(s.logLevel)); err != nil || level < slog.LevelDebug {
 		return nil, &usageError{fmt.Errorf("--log-level is %q; it takes debug, info, warn or error", s.logLevel)}
 	}
@@ -293,7 +293,7 @@ func (s *settings) logHandler(stderr io.Writer) (*logsample.Handler, error) {
 	return nil, &usageError{fmt.Errorf("--log-format is %q; it takes text or json", s.logFormat)}
 }
 
-// version returns the module version, or the commit that it was built from.
+// version returns the module version of the program, or the commit that it was built from.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

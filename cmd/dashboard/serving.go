@@ -13,7 +13,7 @@ import (
 	"glasshouse/internal/web"
 )
 
-// claimsAddress is the risk of a trusted range whose proxies do not name users.
+// claimsAddress is the risk of trusting a wide range of proxies that send client addresses, but no users.
 const claimsAddress = "any client in the range can claim any address, for the limits of one address and the audit log"
 
 // servingSettings are the flags for how the pages are served, and under which names.
@@ -80,8 +80,8 @@ func (s *servingSettings) scheme() string {
 }
 
 // listenForProbes listens for metrics and probes. They reveal nothing about the content of a cluster, so any address is
-// allowed: the kubelet and Prometheus connect to the address of the pod. The server serves everything else there only
-// on loopback.
+// allowed: the kubelet and Prometheus connect to the address of the pod. Everything else on that listener is served
+// only if its address is loopback.
 func listenForProbes(ctx context.Context, address string) (net.Listener, error) {
 	const flag = "--metrics-listen"
 	if err := checkAddress(flag, address); err != nil {

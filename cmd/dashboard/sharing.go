@@ -54,7 +54,7 @@ func (s *sharingSettings) open(mode string, log *slog.Logger) (*share.Store, err
 	return share.Open(share.Options{Dir: s.dataDir, Known: known, Log: log})
 }
 
-// hold locks --data-dir for this program until the returned Closer is closed.
+// hold locks the directory --data-dir for this program until the returned Closer is closed.
 func (s *sharingSettings) hold(ctx context.Context, log *slog.Logger) (io.Closer, error) {
 	if s.dataDir == "" {
 		return io.NopCloser(nil), nil
@@ -124,7 +124,7 @@ func newShareCommand() *cobra.Command {
 	return command
 }
 
-// takes requires exactly n arguments.
+// takes returns a check that a command has exactly n arguments.
 func takes(n int) cobra.PositionalArgs {
 	return func(command *cobra.Command, args []string) error {
 		if len(args) != n {
@@ -174,7 +174,7 @@ func (s *shareSettings) authorities(server *url.URL) (*x509.CertPool, error) {
 	return authoritiesOf("--server-ca", s.serverCA)
 }
 
-// create prints only the link, so that scripts can use it.
+// create creates a share. It prints only the link, so that scripts can use it.
 func (s *shareSettings) create(command *cobra.Command) error {
 	if len(s.resources) == 0 {
 		return &usageError{errors.New("say what to share with --resource, as in --resource core/v1/pods")}
@@ -211,7 +211,7 @@ func (s *shareSettings) create(command *cobra.Command) error {
 	return err
 }
 
-// parts returns what the flags share.
+// parts returns the parts of the share that the flags describe.
 func (s *shareSettings) parts() []watch.Part {
 	parts := make([]watch.Part, len(s.resources))
 	for n, resource := range s.resources {
@@ -225,7 +225,7 @@ func (s *shareSettings) parts() []watch.Part {
 
 func isOfEvents(resource string) bool { return strings.HasSuffix(resource, "/events") }
 
-// toOf returns the page that the link opens: the one for the first part.
+// toOf returns the path of the page that the link opens: the page for the first part of the share.
 func toOf(first *watch.Part) string {
 	if first.Name != "" && strings.Count(first.Resource, "/") == 2 {
 		namespace := "_"

@@ -14,7 +14,7 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// watchSettings are the flags for watching: what, how long, and in how much memory.
+// watchSettings are the flags that determine what is watched, how long, and in how much memory.
 type watchSettings struct {
 	always    []string
 	linger    time.Duration
@@ -69,7 +69,7 @@ func (s *watchSettings) options(log *slog.Logger, container func() (uint64, erro
 // limit.
 const heapTenths = 8
 
-// memoryLimit returns the limit in bytes; 0 means no limit.
+// memoryLimit returns the memory limit of the program in bytes; 0 means no limit.
 func (s *watchSettings) memoryLimit(log *slog.Logger, container func() (uint64, error)) (int64, error) {
 	var limit int64
 	switch s.memory {

@@ -12,8 +12,8 @@ import (
 const (
 	// stalledAfter is how long a client may read nothing of a response while another caller waits for memory.
 	stalledAfter = 500 * time.Millisecond
-	// leastRate is how many bytes per second a client must read of its response while another caller waits. It doubles
-	// for each second of waiting, up to mostRate.
+	// leastRate is how many bytes per second a client must read of its response while another caller waits for memory.
+	// The rate doubles for each second of waiting, up to mostRate.
 	leastRate, mostRate = 32 << 10, 1 << 20
 	// checkEvery is the interval between checks for stalled responses while a caller waits.
 	checkEvery = 100 * time.Millisecond
@@ -24,7 +24,7 @@ const (
 	callerParts, groupParts = 4, 2
 )
 
-// A Caller shares a Budget with other callers.
+// A Caller is whom limits count, such as a user. Callers share a Budget.
 type Caller struct {
 	Key   string // Identifies the caller, such as a guest of a link at one address.
 	Group string // Identifies callers with a common limit, such as all guests of a link; "" for none.
@@ -54,14 +54,14 @@ type Budget struct {
 	checking *time.Timer     // Nil while no caller waits.
 }
 
-// need is what a waiting caller needs.
+// need is the memory that a waiting caller needs.
 type need struct {
-	responses int   // Number of waiting responses.
-	bytes     int64 // Size of the largest of them so far.
+	responses int   // Number of the caller's waiting responses.
+	bytes     int64 // Size of the largest waiting response so far.
 	since     time.Time
 }
 
-// rate returns how many bytes per second other clients must read.
+// rate returns how many bytes per second the clients of other responses must read while n's caller waits.
 func (n *need) rate() int64 {
 	rate := int64(leastRate)
 	for waited := time.Since(n.since); waited >= time.Second && rate < mostRate; waited -= time.Second {
@@ -90,8 +90,8 @@ func (b *Budget) Used() int64 { return b.limiter.Used(totalKey) }
 // totalKey counts all reservations. The keys of callers and groups have a prefix, so none is equal to it.
 const totalKey = ""
 
-// Reserve reserves bytes for a response of a caller. It waits until they are free, or returns ctx's error. A larger
-// request than the caller's maximum is reduced to that maximum.
+// Reserve reserves bytes for a response of a caller. It waits until they are free, or returns ctx's error. A request
+// that is larger than the caller's maximum is reduced to that maximum.
 func (b *Budget) Reserve(ctx context.Context, caller Caller, bytes int64, response Response) (*Reservation, error) {
 	limits := []Limit{{"caller " + caller.Key, b.total / callerParts}, {totalKey, b.total}}
 	if caller.Group != "" {
@@ -113,7 +113,7 @@ func (b *Budget) Reserve(ctx context.Context, caller Caller, bytes int64, respon
 	return r, nil
 }
 
-// Release frees the bytes. It does nothing on a nil Reservation or after the first call.
+// Release frees the reserved bytes. It does nothing on a nil Reservation or after the first call.
 func (r *Reservation) Release() {
 	if r == nil {
 		return
@@ -124,14 +124,14 @@ func (r *Reservation) Release() {
 	r.lease.Release()
 }
 
-// Resize sets the number of bytes. It does not wait, see Lease.Resize. It does nothing on a nil Reservation.
+// Resize sets the number of reserved bytes. It does not wait, see Lease.Resize. It does nothing on a nil Reservation.
 func (r *Reservation) Resize(bytes int64) {
 	if r != nil {
 		r.lease.Resize(bytes)
 	}
 }
 
-// Grow adds bytes, in the same way as Resize.
+// Grow adds to the reserved bytes, in the same way as Resize.
 func (r *Reservation) Grow(bytes int64) {
 	if r != nil {
 		r.lease.Grow(bytes)
@@ -162,7 +162,7 @@ func (b *Budget) wait(caller string, bytes int64) (done func()) {
 	}
 }
 
-// check aborts stalled responses. It is scheduled again while callers wait.
+// check aborts stalled responses. It schedules itself again while callers wait.
 func (b *Budget) check() {
 	for _, r := range b.victims() {
 		r.response.Abort()

@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// overdueAfter is how long others may acquire units that a waiter cannot use, because it needs more of them.
+// overdueAfter is how long a waiter may be overtaken. Until then, others may acquire free units that are too few for
+// the waiter. After that, the free units are kept for it.
 const overdueAfter = time.Second
 
 // A Limit is the maximum number of units in use under a key at the same time.
@@ -28,7 +29,8 @@ type Limiter struct {
 	mu      sync.Mutex
 	used    map[string]int64
 	waiters []*waiter // In order of arrival.
-	// turns has the order in which waiting callers were served last. It is kept only while callers wait.
+	// turns contains the value of lastTurn when each waiting caller was last served. It is kept only while callers
+	// wait.
 	turns    map[string]uint64
 	lastTurn uint64
 }
@@ -48,7 +50,7 @@ type waiter struct {
 	granted chan struct{} // Closed when the lease has its units.
 }
 
-// TryAcquire acquires units under all of the limits, or returns nil if they are not free or are kept for a waiter. It
+// TryAcquire acquires units under all of the limits. It returns nil if they are not free, or are kept for a waiter. It
 // does not wait.
 func (l *Limiter) TryAcquire(units int64, limits ...Limit) *Lease {
 	l.mu.Lock()
@@ -163,8 +165,8 @@ func (l *Limiter) fitsLocked(units int64, limits []Limit) bool {
 	return true
 }
 
-// overdueLocked returns the waiter that units are kept for: the first that has waited for overdueAfter, and whose own
-// limit has room. It returns nil if there is none.
+// overdueLocked returns the waiter that free units are kept for; nil if there is none. It is the first waiter that has
+// waited for overdueAfter, and whose own limit has room.
 func (l *Limiter) overdueLocked() *waiter {
 	for _, w := range l.waiters { // In order of arrival.
 		if time.Since(w.since) < overdueAfter {
@@ -177,8 +179,8 @@ func (l *Limiter) overdueLocked() *waiter {
 	return nil
 }
 
-// keptLocked reports whether units under some limits are kept for an overdue waiter. They are if one of the limits is
-// what the waiter waits for, and its caller uses no more units than the other caller.
+// keptLocked reports whether a request under some limits must leave the free units to overdue, a waiter. It must if the
+// waiter waits for units under one of these limits, and its caller uses no more units than the caller of the request.
 func (l *Limiter) keptLocked(limits []Limit, overdue *waiter) bool {
 	if overdue == nil || len(limits) == 0 || l.used[limits[0].Key] < l.used[overdue.lease.limits[0].Key] {
 		return false
@@ -209,7 +211,7 @@ func (l *Limiter) grantLocked() {
 	}
 }
 
-// servedLocked records that a waiting caller got its units.
+// servedLocked records that a caller has got the units that it waited for.
 func (l *Limiter) servedLocked(caller string) {
 	if len(l.waiters) == 0 {
 		l.turns = nil
@@ -222,8 +224,8 @@ func (l *Limiter) servedLocked(caller string) {
 	l.turns[caller] = l.lastTurn
 }
 
-// beforeLocked reports whether a waiter is served before one that arrived earlier. It is if its caller has fewer units
-// in use. It is also if both callers use the same number, and its caller was served less recently.
+// beforeLocked reports whether w is served before earlier, a waiter that arrived before it. It is if w's caller has
+// fewer units in use. It is also if both callers have as many in use, and w's caller was served less recently.
 func (l *Limiter) beforeLocked(w, earlier *waiter) bool {
 	one, other := w.lease.limits[0].Key, earlier.lease.limits[0].Key
 	if l.used[one] != l.used[other] {

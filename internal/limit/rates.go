@@ -7,8 +7,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Rates are rate limiters by key. Their memory is bounded: keys are hashed onto a fixed number of limiters. Some keys
-// share a limiter by chance.
+// Rates are rate limiters by key. Their memory is bounded: keys are hashed onto a fixed number of limiters, so some
+// keys share a limiter by chance.
 type Rates struct {
 	every    rate.Limit
 	burst    int

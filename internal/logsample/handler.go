@@ -26,7 +26,7 @@ const (
 
 // kind identifies records that are counted together. The zero kind has all records beyond maxKinds.
 type kind struct {
-	pc      uintptr // Of the call.
+	pc      uintptr // Program counter of the call that logs.
 	level   slog.Level
 	message string
 	labels  string
@@ -35,11 +35,11 @@ type kind struct {
 // count counts the records of a kind in the current period.
 type count struct {
 	seen    int
-	handler slog.Handler // Of the latest record.
+	handler slog.Handler // The handler of the latest record.
 	attrs   []slog.Attr  // The attributes that are part of the kind.
 }
 
-// counts are shared by all handlers that are derived from one.
+// counts contains the count of each kind. All handlers that are derived from one handler share it.
 type counts struct {
 	mu  sync.Mutex
 	all map[kind]*count
@@ -49,7 +49,7 @@ type counts struct {
 // suppressed.
 type Handler struct {
 	next   slog.Handler
-	labels string // Of the attributes added by WithAttrs.
+	labels string // The text of the attributes that WithAttrs has added and that are part of the kind.
 	counts *counts
 }
 
@@ -150,7 +150,7 @@ func (h *Handler) suppresses(record *slog.Record) bool {
 	return c.seen > First
 }
 
-// label returns the attribute as text if its value is part of the kind; otherwise an empty string.
+// label returns the attribute as text if its value is part of the kind, otherwise an empty string.
 func label(attr slog.Attr) string {
 	if attr.Key != "route" && attr.Key != "resource" {
 		return ""

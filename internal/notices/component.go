@@ -16,7 +16,8 @@ import (
 	"github.com/google/licensecheck"
 )
 
-// leastCoverage is how much of a license file must be known text, in percent. The rest is copyright lines and headings.
+// leastCoverage is how much of a license file must be the text of a known license, in percent. The rest is copyright
+// lines and headings.
 const leastCoverage = 70
 
 // Component is a Go module or an npm package that the program contains.

@@ -35,7 +35,8 @@ func writeList(b *strings.Builder, title string, components []Component) {
 	}
 }
 
-// writeTexts writes each text once, below all files that have it. Texts are in the order of their first components.
+// writeTexts writes each text once, below the names of all files that contain it. Texts are in the order of their first
+// components.
 func writeTexts(b *strings.Builder, components []Component) {
 	owners := map[string][]string{}
 	var bodies []string

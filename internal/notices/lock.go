@@ -16,12 +16,13 @@ const metafile = "node_modules/.cache/esbuild.json"
 
 const packagesFolder = "node_modules/"
 
-// lock is the part of package-lock.json that is read here.
+// lock is the part of package-lock.json that this package reads.
 type lock struct {
 	Packages map[string]struct {
 		Version, License string
 		Dev              bool
-		// Dependencies of the root package, whose key is "", are those that package.json names.
+		// Dependencies are the packages that a package depends on. Those of the root package, whose key is "", are the
+		// ones in package.json.
 		Dependencies map[string]string
 	}
 }
@@ -42,8 +43,8 @@ func LockedPackages(root string) ([]Component, error) {
 	return components, nil
 }
 
-// Packages returns the same packages with their texts, from the installed packages. It returns an error if the last
-// build has bundled other packages than the dependencies in web/package.json.
+// Packages returns the same packages as LockedPackages, with the texts from the installed packages. It returns an error
+// if the last build has bundled other packages than the dependencies in web/package.json.
 func Packages(root string) ([]Component, error) {
 	locked, err := readLock(root)
 	if err != nil {
@@ -84,7 +85,7 @@ func readJSON(path string, into any) error {
 	return nil
 }
 
-// folders returns the folders of all packages that are not only for development, sorted.
+// folders returns the sorted folders of all packages, except those that are only for development.
 func (l lock) folders() []string {
 	var folders []string
 	for _, folder := range slices.Sorted(maps.Keys(l.Packages)) {

@@ -14,7 +14,8 @@ import (
 	"slices"
 )
 
-// standardLibrary is the name of the component that has no module. It sorts before all module paths.
+// standardLibrary is the name of the component for the standard library, which has no module. It sorts before all
+// module paths.
 const standardLibrary = "Go standard library and runtime"
 
 // platforms returns the platforms that the program is released for. Some modules are linked on only one of them.

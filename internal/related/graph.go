@@ -8,11 +8,11 @@ import (
 	"glasshouse/internal/watch/relate"
 )
 
-// finder builds a Graph. Only one goroutine may use it.
+// finder builds the Graph of one object. Only one goroutine may use it.
 type finder struct {
 	access   *watch.Access
 	resource *watch.Resource
-	kind     string // Of the object, as group/resource.
+	kind     string // The kind of the object, as group/resource.
 	object   relate.Object
 	known    []watch.Known
 	lists    []*list
@@ -20,14 +20,14 @@ type finder struct {
 
 	nodes  map[string]int // Index in graph.Nodes by ID.
 	edges  map[Edge]bool  // The existing edges, without Via.
-	groups map[group]int  // Number of objects of the group that have their own nodes.
-	placed []*entry       // Objects that have a node, or are counted in one.
+	groups map[group]int  // Number of objects of the group that have a node of their own.
+	placed []*entry       // Objects that have a node of their own, or are counted in a shared one.
 	pods   []*entry       // The pods that the object selects.
 	looked int            // Number of objects that were read one by one.
 	labels labelSets
 }
 
-// group identifies objects that are alike.
+// group identifies objects that are alike: they have the same kind, namespace and owner.
 type group struct {
 	of        *list
 	namespace string
@@ -41,12 +41,12 @@ func idOf(resource, namespace, name string) string {
 	return resource + "/" + namespace + "/" + name
 }
 
-// self returns the ID of the object.
+// self returns the ID of the node for the object itself.
 func (f *finder) self() string {
 	return idOf(f.kind, f.object.Namespace, f.object.Name)
 }
 
-// add adds a node, and reports whether there was room for it. An existing node stays as it is.
+// add adds a node, and reports whether the graph had room for it. An existing node stays as it is.
 func (f *finder) add(n Node) bool {
 	if _, ok := f.nodes[n.ID]; ok {
 		return true
@@ -60,7 +60,7 @@ func (f *finder) add(n Node) bool {
 	return true
 }
 
-// link adds an edge between existing nodes, once.
+// link adds an edge between existing nodes, unless the graph has it already.
 func (f *finder) link(from, to, kind, via string) {
 	e := Edge{From: from, To: to, Type: kind}
 	if from == to || f.edges[e] {
@@ -105,7 +105,7 @@ func (f *finder) place(entries []*entry) {
 	}
 }
 
-// ownID returns the ID that the entry's own node has or would have.
+// ownID returns the ID of the node for this entry alone. That node need not exist.
 func (e *entry) ownID() string { return idOf(e.of.kind, e.Namespace(), e.Name()) }
 
 func (e *entry) group() group {
@@ -116,7 +116,7 @@ func (e *entry) group() group {
 	return g
 }
 
-// labelSets contains sets of labels by their text, which most objects share.
+// labelSets caches parsed labels by their text. Most objects share their text with others.
 type labelSets map[unique.Handle[string]]map[string]string
 
 func (l labelSets) of(text unique.Handle[string]) map[string]string {

@@ -7,8 +7,8 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// worthLooking returns the kinds that may name an object of a resource, or be owned or selected by it, as
-// group/resource.
+// worthLooking returns the kinds to search for the relations of an object, as group/resource. Their objects may name an
+// object of the resource, or be owned or selected by it.
 func worthLooking(resource string) []string {
 	policies := []string{"core/services", "policy/poddisruptionbudgets", "networking.k8s.io/networkpolicies"}
 	templates := []string{
@@ -79,8 +79,8 @@ func selecting(resource string) bool {
 	return false
 }
 
-// own returns the kinds that an operator's object may own, or may be named by. These are the kinds of its group, and
-// the kinds that operators usually create.
+// own returns further kinds to search if an object belongs to an operator. These are the kinds of its group, and the
+// kinds that operators usually create. Their objects may be owned by the operator's object, or name it.
 func own(r *watch.Resource, known []watch.Known) (kinds []string) {
 	if builtIn(r.Group) {
 		return nil

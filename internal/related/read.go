@@ -10,7 +10,7 @@ import (
 	"glasshouse/internal/watch/relate"
 )
 
-// target is the object that a reference means.
+// target is the object that a reference points to.
 type target struct {
 	relate.Ref
 
@@ -19,7 +19,7 @@ type target struct {
 	owners   []relate.Ref // Known if the object was found.
 }
 
-// target returns the object that a reference means, given the namespace of the referring object. ok is false if the
+// target returns the object that a reference points to. namespace is that of the referring object. ok is false if the
 // reference is not valid.
 func (f *finder) target(r *relate.Ref, namespace string) (t *target, ok bool) {
 	t = &target{Ref: *r, resource: f.byKind(r.Group, r.Kind)}
@@ -48,7 +48,7 @@ func (f *finder) target(r *relate.Ref, namespace string) (t *target, ok bool) {
 	return t, t.resource.Namespaced == (t.Namespace != "")
 }
 
-// look finds out whether targets exist, a few at a time.
+// look reads targets to determine whether they exist, a few at a time.
 func (f *finder) look(ctx context.Context, targets ...*target) {
 	var looking sync.WaitGroup
 	free := make(chan struct{}, parallel)

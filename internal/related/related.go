@@ -47,14 +47,14 @@ type Graph struct {
 // Node is one object, or several objects that are alike.
 type Node struct {
 	ID        string `json:"id"`
-	Ref       string `json:"ref"` // Of its resource; empty if the viewer knows no such kind.
+	Ref       string `json:"ref"` // Ref of the resource; empty if the viewer knows no such kind.
 	Kind      string `json:"kind"`
 	Namespace string `json:"ns"`
 	Name      string `json:"name"`
 	UID       string `json:"uid"`
 	State     State  `json:"state"`
 	Reason    string `json:"reason,omitempty"`
-	Count     int    `json:"count,omitempty"` // Of several objects that are alike; they have no name.
+	Count     int    `json:"count,omitempty"` // Number of objects that are alike, for a node without a name.
 }
 
 // State is the result of reading the object of a node.
@@ -124,7 +124,8 @@ func Of(ctx context.Context, access *watch.Access, ref, namespace, name string) 
 	return &f.graph, ctx.Err()
 }
 
-// compute runs steps that use a processor and do not wait. Requests to the API server happen between them.
+// compute runs steps that use a processor, under one lease. The steps do not wait: requests to the API server happen
+// between the calls of compute.
 func (f *finder) compute(ctx context.Context, steps ...func()) error {
 	release, err := f.access.AcquireProcessor(ctx)
 	if err != nil {

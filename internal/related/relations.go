@@ -6,7 +6,7 @@ import (
 	"glasshouse/internal/watch/relate"
 )
 
-// climb adds the object, and its owners up to the root.
+// climb adds the object itself, and its owners up to the root.
 func (f *finder) climb(ctx context.Context) {
 	f.graph.Edges = []Edge{}
 	f.add(Node{
@@ -37,7 +37,7 @@ func (f *finder) climbFrom(ctx context.Context, from, namespace string, owners [
 	}
 }
 
-// uses adds the objects that the object names.
+// uses adds the objects that the object refers to.
 func (f *finder) uses(ctx context.Context) {
 	var targets []*target
 	for n := range f.object.Uses {
@@ -53,7 +53,7 @@ func (f *finder) uses(ctx context.Context) {
 	}
 }
 
-// each calls visit for each entry except the object itself.
+// each calls visit for each entry of all lists, except the object itself.
 func (f *finder) each(visit func(*entry)) {
 	for _, l := range f.lists {
 		for n := range l.entries {
@@ -88,7 +88,7 @@ func (f *finder) owned() {
 	}
 }
 
-// users adds the objects that name the object.
+// users adds the objects that refer to the object.
 func (f *finder) users() {
 	var users []*entry
 	f.each(func(e *entry) {
@@ -191,8 +191,8 @@ func (f *finder) selectors() {
 	}
 }
 
-// selecting adds an edge from a selector to a pod. If the selecting object owns the pod, there is an edge already, and
-// no second one is needed.
+// selecting adds an edge from a selecting object to a pod. If the selecting object owns the pod, there is an edge
+// already, and no second one is needed.
 func (f *finder) selecting(from, to, via string) {
 	if !f.edges[Edge{From: from, To: to, Type: "owns"}] {
 		f.link(from, to, "selects", via)

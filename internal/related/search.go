@@ -14,7 +14,7 @@ import (
 	"glasshouse/internal/watch/relate"
 )
 
-// list is a kind to search.
+// list is a kind to search, with the objects that were found.
 type list struct {
 	kind     string          // As group/resource.
 	resource *watch.Resource // Nil if the viewer knows no such kind.
@@ -23,18 +23,18 @@ type list struct {
 	whole    bool    // The list is complete: an object that it lacks does not exist.
 }
 
-// entry is an object of a list.
+// entry is one object of a list.
 type entry struct {
 	*watch.Item
 
 	of      *list
 	owners  []relate.Ref
-	via     string           // Path of the member that refers to the object; empty if none does.
+	via     string           // Path of the JSON member that refers to the finder's object; empty if none does.
 	selects *relate.Selector // Nil if the entry does not select pods.
 	id      string           // ID of its node; empty if it has none.
 }
 
-// search reads the kinds that are likely to have relations, all at the same time.
+// search reads the kinds whose objects are likely to have relations to the object, all at the same time.
 func (f *finder) search(ctx context.Context) {
 	kinds := append(worthLooking(f.kind), own(f.resource, f.known)...)
 	f.lists = make([]*list, len(kinds))
@@ -96,8 +96,8 @@ func (f *finder) read(ctx context.Context, l *list) {
 	}
 }
 
-// scan reads the references of the entries. Most entries have no relation to the object, because their text does not
-// contain its name. Only the owners are read from these.
+// scan reads the references in the text of each entry. The text of most entries does not contain the object's name, so
+// they do not refer to it. Only their owners are read.
 func (f *finder) scan() {
 	name := rawjson.AppendString(nil, f.object.Name)
 	var text []byte
@@ -107,7 +107,7 @@ func (f *finder) scan() {
 			e := &l.entries[n]
 			var err error
 			if text, err = e.AppendJSON(text[:0]); err != nil {
-				continue // This program compressed the text.
+				continue // Not reached: this program compressed the text.
 			}
 			if !selects && !bytes.Contains(text, name) {
 				e.owners = relate.Owners(text)
@@ -123,7 +123,7 @@ func (f *finder) scan() {
 	}
 }
 
-// means reports whether a reference in an object of a namespace means the object.
+// means reports whether r, a reference in an object of the given namespace, points to the finder's object.
 func (f *finder) means(r *relate.Ref, namespace string) bool {
 	if r.Group != f.object.Group || r.Kind != f.object.Kind || r.Name != f.object.Name {
 		return false
@@ -134,12 +134,12 @@ func (f *finder) means(r *relate.Ref, namespace string) bool {
 	return !f.resource.Namespaced || namespace == f.object.Namespace
 }
 
-// byName returns the resource with a group/resource name, in its preferred version.
+// byName returns the preferred version of a resource. name has the form group/resource.
 func (f *finder) byName(name string) *watch.Resource {
 	return f.find(func(r *watch.Resource) bool { return nameOf(r) == name })
 }
 
-// byKind returns the resource of a kind, in its preferred version.
+// byKind returns the preferred version of the resource of a kind.
 func (f *finder) byKind(group, kind string) *watch.Resource {
 	return f.find(func(r *watch.Resource) bool { return r.Group == group && r.Kind == kind })
 }
@@ -153,7 +153,8 @@ func (f *finder) find(is func(*watch.Resource) bool) *watch.Resource {
 	return nil
 }
 
-// entryOf finds an object in the lists. missing is true if the object would be in a list, but is not.
+// entryOf finds an object in the lists. missing reports that a complete list does not contain the object, so it does
+// not exist.
 func (f *finder) entryOf(r *watch.Resource, namespace, name string) (e *entry, missing bool) {
 	kind := nameOf(r)
 	at := slices.IndexFunc(f.lists, func(l *list) bool { return l.kind == kind })
