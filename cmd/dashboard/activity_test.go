@@ -29,17 +29,17 @@ type spy struct {
 	w      *walker
 	name   string
 	header http.Header
-	aim    aim  // The objects that it may see.
-	names  bool // It may list nothing, and sees one object by its name.
+	aim    aim  // The object that requests ask for.
+	names  bool // Whether it may list nothing, and may read one object by its name.
 
 	questions []string
-	answers   map[string]string // Masked, by question and state of the visible objects.
-	frames    map[string]string // Masked, by view and state.
+	answers   map[string]string // First response to each question in each state of the visible objects, masked.
+	frames    map[string]string // First messages of each view in each state, masked.
 	cursors   map[string]bool
 	lengths   map[int]bool
 	ear       *ear
 	last      map[int]string // The newest cursor of each subscription.
-	views     []string       // At the index of the subscription's ID minus one.
+	views     []string       // The view of each subscription, at the index of its ID minus one.
 	nextID    int
 }
 
@@ -57,7 +57,7 @@ func (w *walker) newSpy(t *testing.T, name string, header http.Header, a aim) *s
 			t.Errorf("%s is a new route: add its questions to walks", route)
 		}
 		for _, question := range questions {
-			// This response does not end. The view log is followed instead.
+			// This response would not end. The spy follows the view log instead.
 			if !strings.Contains(question, "follow=true") {
 				s.questions = append(s.questions, a.in(question))
 			}
@@ -86,7 +86,7 @@ func (w *walker) newSpy(t *testing.T, name string, header http.Header, a aim) *s
 	return s
 }
 
-// ask returns a response with its headers, and its cursor if it has one.
+// ask sends a request. It returns the response with its headers, and the cursor in it if there is one.
 func (s *spy) ask(t *testing.T, path string) (answer, cursor string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.w.url, nil)
@@ -129,7 +129,7 @@ func (s *spy) mask(text string) string {
 	return s.aim.masked(text)
 }
 
-// note records the cursor of a text. Each cursor must be unique.
+// note records the cursor in a text and returns it. Each cursor must be unique.
 func (s *spy) note(t *testing.T, where, text string) string {
 	t.Helper()
 	match := regexp.MustCompile(`"cursor":"([^"]+)"`).FindStringSubmatch(text)
@@ -143,7 +143,7 @@ func (s *spy) note(t *testing.T, where, text string) string {
 	return match[1]
 }
 
-// must compares a text with the first one of its kind.
+// must checks that a text equals the first text with the same key.
 func (s *spy) must(t *testing.T, first map[string]string, key, text string) {
 	t.Helper()
 	want, known := first[key]
@@ -178,7 +178,7 @@ func (s *spy) subscribe(view, more string) (id int) {
 }
 
 // hear reads messages until enough returns true. It returns the messages with changes, by subscription. The cursor of a
-// heartbeat or digest must be the last one.
+// heartbeat or digest must be the newest one.
 func (s *spy) hear(t *testing.T, enough func(heard map[int][]string) bool) map[int][]string {
 	t.Helper()
 	heard := make(map[int][]string)
@@ -214,7 +214,7 @@ func (s *spy) hear(t *testing.T, enough func(heard map[int][]string) bool) map[i
 	return heard
 }
 
-// check compares the messages of a subscription.
+// check compares the messages of a subscription with the first ones of the same view and state.
 func (s *spy) check(t *testing.T, id int, state string, frames []string) {
 	t.Helper()
 	view := s.views[id-1]
@@ -233,7 +233,7 @@ func (s *spy) check(t *testing.T, id int, state string, frames []string) {
 	s.must(t, s.frames, view+" "+state, s.mask(text))
 }
 
-// lists returns the views to which a spy subscribes.
+// lists returns the views to which the spy subscribes.
 func (s *spy) lists() []string {
 	if s.names {
 		return []string{"object", "changes"}
@@ -241,8 +241,8 @@ func (s *spy) lists() []string {
 	return []string{"rows", "table", "window", "object", "changes"}
 }
 
-// spies returns restricted readers of each sort. Readers with access to a namespace see the namespace own. Readers with
-// access to a part of a namespace see it in the namespace part.
+// spies returns restricted readers of each sort. Readers with access to a whole namespace see the namespace own.
+// Readers with access to a part of a namespace see it in the namespace part.
 func (w *walker) spies(t *testing.T, own, part string) []*spy {
 	t.Helper()
 	const ref = "core/v1/configmaps"
@@ -338,7 +338,7 @@ func (w *walker) clusterToken(t *testing.T, ns, name string, rule rbacv1.PolicyR
 	return w.token(t, ns, name)
 }
 
-// change makes a visible change, and returns when the program has received it.
+// change makes a change that the spies may see, and returns when the program has received it.
 func (w *walker) change(t *testing.T, namespaces []string, value string) {
 	t.Helper()
 	for _, ns := range namespaces {
@@ -358,7 +358,7 @@ func (w *walker) await(t *testing.T, ns, name, value string) {
 	})
 }
 
-// stir changes objects that no spy may see, and returns when the program has received the changes.
+// stir changes objects that no spy may see, and returns when the program has received these changes.
 func (w *walker) stir(t *testing.T, part string, round int) {
 	t.Helper()
 	value := fmt.Sprint("stir-", round)

@@ -18,7 +18,7 @@ import (
 	"glasshouse/internal/web/auth"
 )
 
-// secretFile creates a file with a text.
+// secretFile creates a file with the given content.
 func secretFile(t *testing.T, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "secret")
@@ -28,7 +28,7 @@ func secretFile(t *testing.T, text string) string {
 	return file
 }
 
-// The program does not listen beyond loopback without a login, and no kind of login accepts everyone.
+// Without a login, the program does not listen beyond loopback. No kind of login accepts everyone.
 func TestWhoMayLook(t *testing.T) {
 	away(t)
 	config := nowhere(t)

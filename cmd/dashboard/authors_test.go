@@ -46,7 +46,7 @@ func (e *authored) owners() map[string]string {
 	return owners
 }
 
-// authoredEvents reads events of a subscription until it has n.
+// authoredEvents reads events of a subscription until it has n of them.
 func (s *socket) authoredEvents(n int) (events []authored) {
 	s.t.Helper()
 	for len(events) < n {
@@ -59,8 +59,8 @@ func (s *socket) authoredEvents(n int) (events []authored) {
 	return events
 }
 
-// Two managers apply parts of one object, a third writes its status, and a path is removed. Each path has its author,
-// and the view changes contains all of this in order.
+// Two managers apply parts of one object, a third writes its status, and a path is removed. The program reports the
+// author of each path, and the view changes contains all of this in order.
 func TestAuthorsOnARealServer(t *testing.T) {
 	d := start(t, adminConfig(t))
 	c := newOracle(t, adminConfig(t))
@@ -178,7 +178,7 @@ func TestAuthorsOnARealServer(t *testing.T) {
 		}
 	}
 
-	// A later subscriber receives the same.
+	// A later subscriber receives the same changes and authors.
 	late := dial(ctx, t, d)
 	late.send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/services","ns":[%q],"view":"changes"}`, ns))
 	var snapshot struct {

@@ -47,7 +47,7 @@ func canaryRules() []string {
 	}
 }
 
-// byRule returns the places of canaries that only rules mask.
+// byRule returns the places of those canaries that only rules mask.
 func byRule() []string {
 	return []string{"annotation", "config", "copy", "cron", "env", "init", "revision", "widget"}
 }
@@ -55,7 +55,7 @@ func byRule() []string {
 // canaries are values that must not leave the program. All start with the same unique mark, followed by their place.
 type canaries struct {
 	mark  string
-	coded bool // Annotations of templates contain copies in every encoding. Only guests must not see these.
+	coded bool // Whether annotations of templates contain copies in every encoding. Only guests must not see these.
 }
 
 func newCanaries() canaries {
@@ -66,13 +66,13 @@ func newCanaries() canaries {
 	return canaries{mark: "c4n4ry" + string(rare)}
 }
 
-// in returns the nth canary of a place.
+// in returns the nth canary of a place, a kind of field such as "env".
 func (c canaries) in(place string, n int) string {
 	return fmt.Sprintf("%s-%s-%d-end", c.mark, place, n)
 }
 
-// copies returns annotations in which an object may contain a copy of a Secret with the canary of a place, one for each
-// encoding. Each contains one of the canary's forms. The compressed formats store it without compression.
+// copies returns annotations with copies of a Secret, one for each encoding. Each contains the canary of a place in one
+// of its forms. The compressed formats store it without compression.
 func (c canaries) copies(t *testing.T, place string, n int) map[string]string {
 	t.Helper()
 	value := c.in(place, n)
@@ -98,7 +98,7 @@ func (c canaries) copies(t *testing.T, place string, n int) map[string]string {
 	}
 }
 
-// stored returns a text in the format of a compressor, but not compressed, in base64.
+// stored returns a text in the format of a compressor, in base64. The format stores the text without compression.
 func stored(t *testing.T, text string, open func(io.Writer) (io.WriteCloser, error)) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -126,7 +126,7 @@ func (c canaries) inner(t *testing.T, n int) map[string]string {
 	return annotations
 }
 
-// forms returns the byte sequences in a text that contains a canary in some encoding.
+// forms returns byte sequences. A text contains a canary in some encoding if it contains one of them.
 func (c canaries) forms() [][]byte {
 	forms := [][]byte{[]byte(c.mark), []byte(hex.EncodeToString([]byte(c.mark))), []byte(strings.ToUpper(c.mark))}
 	// Base64 has three alignments. Use only the part that does not depend on the surrounding bytes.
@@ -141,7 +141,7 @@ func (c canaries) forms() [][]byte {
 	return forms
 }
 
-// found returns the places of the canaries in a text, and "?" for each that cannot be decoded.
+// found returns the places of the canaries in a text, and "?" for each canary that cannot be decoded.
 func (c canaries) found(text []byte) (places []string) {
 	for n, form := range c.forms() {
 		for rest := text; ; {
@@ -163,7 +163,7 @@ func (c canaries) found(text []byte) (places []string) {
 	return slices.Compact(places)
 }
 
-// planted returns the resources in which the object named it contains canaries.
+// planted returns the resources that have an object named it with canaries.
 func planted() []string {
 	return []string{
 		"core/v1/secrets", "core/v1/configmaps", "apps/v1/deployments", "apps/v1/replicasets", "apps/v1/statefulsets",
@@ -174,7 +174,7 @@ func planted() []string {
 	}
 }
 
-// plant creates or updates the objects with the nth canaries.
+// plant creates or updates the objects that contain the nth canaries.
 func (c canaries) plant(t *testing.T, o *oracle, ns string, n int) {
 	t.Helper()
 	meta := metav1.ObjectMeta{Name: "it", Namespace: ns, Annotations: map[string]string{
@@ -188,7 +188,7 @@ func (c canaries) plant(t *testing.T, o *oracle, ns string, n int) {
 	}
 	helm := named("sh.helm.release.v1.it.v1")
 	helm.Labels = map[string]string{"owner": "helm", "name": "it", "version": "1"}
-	bare := named("bare") // Its label alone marks it as Helm's.
+	bare := named("bare") // Only the label marks it as an object of Helm.
 	bare.Labels = helm.Labels
 	labels := map[string]string{"app": "it"}
 	template := func(place string) corev1.PodTemplateSpec {
@@ -334,7 +334,7 @@ func (c canaries) put(t *testing.T, o *oracle, ref string, u *unstructured.Unstr
 			return err
 		}
 		patch, err := u.MarshalJSON()
-		// A merge patch keeps what controllers have set, for example the selector of a Job.
+		// A merge patch leaves unchanged what controllers have set, for example the selector of a Job.
 		if err == nil {
 			_, err = client.Patch(t.Context(), u.GetName(), types.MergePatchType, patch, metav1.PatchOptions{})
 		}
@@ -342,7 +342,7 @@ func (c canaries) put(t *testing.T, o *oracle, ref string, u *unstructured.Unstr
 	})
 }
 
-// TestChildProgram is the program itself, if another test starts it as a separate process.
+// TestChildProgram runs the program itself, if another test has started this test binary as a separate process.
 func TestChildProgram(t *testing.T) {
 	args := os.Getenv("CANARY_ARGS")
 	if args == "" {
@@ -417,7 +417,7 @@ func spawnWith(t *testing.T, args ...string) (d *dashboard, metrics string, proc
 	return d, metrics, command.Process.Pid
 }
 
-// ears record everything that a program sends, by source.
+// ears records everything that a program sends, by source.
 type ears struct {
 	mu    sync.Mutex
 	heard map[string]*bytes.Buffer
@@ -478,7 +478,7 @@ func (e *ears) follow(ctx context.Context, t *testing.T, d *dashboard, ns string
 	return reading.Wait
 }
 
-// ask sends a request to every route.
+// ask sends a request to every route, and records the responses.
 func (e *ears) ask(t *testing.T, d *dashboard, ns string) {
 	t.Helper()
 	get := func(path string, header ...string) string {
@@ -531,7 +531,7 @@ func (e *ears) ask(t *testing.T, d *dashboard, ns string) {
 	}
 }
 
-// leaks returns the places of canaries that were recorded, each with its sources.
+// leaks returns the places of the canaries that were recorded, each with the sources that sent it.
 func (e *ears) leaks(c canaries) map[string][]string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -558,7 +558,7 @@ func defineCanary(t *testing.T, o *oracle) {
 			""))
 }
 
-// plantIn plants canaries in a new namespace, and waits for the pods that contain some.
+// plantIn plants canaries in a new namespace, and waits for the pods that contain some of them.
 func plantIn(t *testing.T, o *oracle, c canaries) (ns string) {
 	t.Helper()
 	ns = o.namespace(t)
@@ -574,7 +574,7 @@ func plantIn(t *testing.T, o *oracle, c canaries) (ns string) {
 }
 
 // No masked value reaches the guests of a link that shares a whole namespace. For guests, environments, ConfigMaps, and
-// annotations with copies of objects are masked without a rule, in every object and template. Users see them.
+// annotations with copies of objects are masked without a rule, in every object and template. Users see these values.
 func TestNoCanaryReachesGuests(t *testing.T) {
 	o := newOracle(t, adminConfig(t))
 	defineCanary(t, o)
@@ -616,8 +616,8 @@ func TestNoCanaryReachesGuests(t *testing.T) {
 	}
 }
 
-// No masked value leaves the program anywhere, neither the old nor the new value, and memory contains none. Without the
-// rules, the values that they mask do leave. This proves that the test covers all outputs.
+// No masked value leaves the program anywhere, neither the old nor the new value, and its memory contains none. Without
+// the rules, the values that only rules mask do leave. This proves that the test covers all outputs.
 func TestNoCanaryLeaves(t *testing.T) {
 	o := newOracle(t, adminConfig(t))
 	defineCanary(t, o)
@@ -693,7 +693,7 @@ func settle(t *testing.T, d *dashboard, ns string) {
 	})
 }
 
-// wash makes the program read much other data through the same connections, so that its read buffers are overwritten.
+// wash makes the program read much other data through the same connections. This overwrites its read buffers.
 func wash(t *testing.T, o *oracle, d *dashboard, ns string, try int) {
 	t.Helper()
 	const pod = `{"containers":[{"name":"c","image":"example.com/c"}]}`
@@ -804,8 +804,8 @@ func memory(t *testing.T, metrics string, process int) (all [][]byte) {
 	return all
 }
 
-// mustHoldNone searches the memory of a process for canaries, after a wash of its read buffers. The program does not
-// control all of these buffers. So only a canary that is found after each of several washes counts as kept.
+// mustHoldNone searches the memory of a process for canaries, after a call of wash. The program does not control all of
+// its read buffers. So only a canary that is found after each of several washes is an error.
 func mustHoldNone(t *testing.T, c canaries, look func(try int) [][]byte) {
 	t.Helper()
 	var held []string

@@ -15,7 +15,7 @@ import (
 	jsonpatch "github.com/evanphx/json-patch/v5"
 )
 
-// subscription is a client's message that subscribes.
+// subscription is the message with which a client subscribes.
 type subscription struct {
 	Op         string   `json:"op"`
 	ID         int      `json:"id"`
@@ -26,8 +26,8 @@ type subscription struct {
 	Cursor     string   `json:"cursor,omitempty"`
 }
 
-// client builds the data that a browser would have from the messages. It records every message that does not fit this
-// data.
+// client builds the data that a browser would have from the messages of a subscription. It records every message that
+// does not fit this data.
 type client struct {
 	t    *testing.T
 	d    *dashboard
@@ -39,7 +39,7 @@ type client struct {
 	by      string
 	patches int
 	resumed int
-	fresh   bool // No message was received since it connected with a cursor.
+	fresh   bool // Whether no message was received since it connected with a cursor.
 	faults  []string
 	heard   strings.Builder
 }
@@ -50,7 +50,7 @@ func newClient(t *testing.T, d *dashboard, want subscription) *client {
 	return &client{t: t, d: d, want: want, rows: map[string]string{}}
 }
 
-// connect reads for some time, then closes the connection.
+// connect opens a connection, reads from it for some time, then closes it.
 func (c *client) connect(ctx context.Context, long time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, long)
 	defer cancel()

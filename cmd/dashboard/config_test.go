@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// settingsOf returns the flags of a command, set from the command line, the environment and the file.
+// settingsOf returns the values of a command's flags, set from the command line, the environment and the file.
 func settingsOf(t *testing.T, args []string, env map[string]string, file string) (map[string]string, error) {
 	t.Helper()
 	command := newCommand(&console{})
@@ -35,8 +35,8 @@ func settingsOf(t *testing.T, args []string, env map[string]string, file string)
 	return got, err
 }
 
-// Every flag of this program comes from the command line, then from the environment, then from the file, then from its
-// default. kubectl's flags come only from the command line.
+// Every flag of this program takes its value from the command line, then from the environment, then from the file, then
+// from its default. kubectl's flags take it only from the command line.
 func TestEverySettingHasItsPlaces(t *testing.T) {
 	own := ours(newCommand(&console{}).Flags())
 	if len(own) < 12 || own["listen"] == nil || own["kubeconfig"] != nil || own["namespace"] != nil ||
@@ -47,7 +47,7 @@ func TestEverySettingHasItsPlaces(t *testing.T) {
 		if name == configFlag {
 			continue
 		}
-		// Three valid values for each type that are not defaults.
+		// Three valid values of each type. None is a default.
 		values := map[string][]string{
 			"string": {"a", "b", "c"}, "int": {"11", "12", "1300000"}, "duration": {"11s", "12s", "13s"},
 			"stringSlice": {"a,b", "c", "d,e"}, "bool": {"true", "true", "true"},
@@ -87,7 +87,7 @@ func TestEverySettingHasItsPlaces(t *testing.T) {
 	}
 }
 
-// A file supports lists, numbers in their original form, and comments.
+// A configuration file supports lists, numbers in their original form, and comments.
 func TestConfigFile(t *testing.T) {
 	got, err := settingsOf(t, nil,
 		map[string]string{"GLASSHOUSE_PORT": "tcp://10.0.0.1:80", "GLASSHOUSE_SERVICE_HOST": "10.0.0.1"}, `

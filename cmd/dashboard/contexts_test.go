@@ -27,7 +27,7 @@ import (
 type upstream struct {
 	*httptest.Server
 
-	asked atomic.Int64 // Number of open requests.
+	asked atomic.Int64 // Number of requests in progress.
 }
 
 func newUpstream(t *testing.T, pod string) *upstream {
@@ -65,8 +65,8 @@ func silence(t *testing.T) string {
 	return "http://" + listener.Addr().String()
 }
 
-// kubeconfigOf creates a kubeconfig with contexts by name; one of them is the current context. Each has its own cluster
-// and user. The JSON of the user may follow the address after a space.
+// kubeconfigOf creates a kubeconfig with contexts by name, each with its own cluster and user. One of them is the
+// current context. servers contains the address of each context; the JSON of its user may follow after a space.
 func kubeconfigOf(t *testing.T, servers map[string]string) string {
 	t.Helper()
 	var clusters, contexts, users []string
@@ -175,7 +175,7 @@ func (p *running) choose(name string) time.Duration {
 	return time.Since(began)
 }
 
-// shows waits until the list of pods contains exactly one pod.
+// shows waits until the program's list of pods contains exactly one pod, with the given name.
 func (p *running) shows(pod string) {
 	p.t.Helper()
 	p.await("the pod "+pod, func() bool {
@@ -184,7 +184,7 @@ func (p *running) shows(pod string) {
 	})
 }
 
-// id returns the cluster id of the page.
+// id returns the cluster id that the page contains.
 func (p *running) id() string {
 	p.t.Helper()
 	_, text := p.ask(http.MethodGet, "/r/core/v1/pods", "", "Accept", "text/html")
@@ -195,7 +195,7 @@ func (p *running) id() string {
 	return match[1]
 }
 
-// tab opens the socket of a page with a cluster id.
+// tab opens the socket of a page. of is the cluster id of that page.
 func (p *running) tab(of string) *websocket.Conn {
 	p.t.Helper()
 	conn, _, err := websocket.Dial( //nolint:bodyclose // The body belongs to the connection.
@@ -209,8 +209,8 @@ func (p *running) tab(of string) *websocket.Conn {
 	return conn
 }
 
-// follow subscribes to the pods with a cursor, and reads up to a snapshot. It returns what came before it, and its
-// cursor.
+// follow subscribes to the pods with a cursor, and reads up to a snapshot. It returns the messages before the snapshot,
+// and the cursor of the snapshot.
 func (p *running) follow(conn *websocket.Conn, cursor string) (before, last string) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), 20*time.Second)
@@ -235,7 +235,7 @@ func (p *running) follow(conn *websocket.Conn, cursor string) (before, last stri
 	}
 }
 
-// wantSentAway reads to the end of a connection, whose status must be the one for another cluster.
+// wantSentAway reads to the end of a connection. Its close status must be the one for another active cluster.
 func wantSentAway(t *testing.T, conn *websocket.Conn) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -250,8 +250,8 @@ func wantSentAway(t *testing.T, conn *websocket.Conn) {
 	}
 }
 
-// One cluster is active at a time. The previous one ends with all its watches and sockets, and no page confuses the
-// two.
+// One cluster is active at a time. After a switch, all watches and sockets of the previous one end, and no page
+// confuses the two.
 func TestContextsAreSwitched(t *testing.T) {
 	away(t)
 	one, two := newUpstream(t, "pod-of-one"), newUpstream(t, "pod-of-two")
@@ -283,7 +283,7 @@ func TestContextsAreSwitched(t *testing.T) {
 		strings.Contains(text, "pod-of-one") {
 		t.Errorf("the page is %d %s", code, text)
 	}
-	wantSentAway(t, p.tab(first)) // Like a page that was suspended during the switch.
+	wantSentAway(t, p.tab(first)) // This is like a page that was suspended during the switch.
 	if second := p.id(); second == first {
 		t.Errorf("both clusters are %s to the page", second)
 	}
@@ -299,7 +299,8 @@ func TestContextsAreSwitched(t *testing.T) {
 	}
 }
 
-// A context whose API server does not respond is shown as such. It does not delay other contexts, or the way back.
+// The page shows that the API server of a context does not respond. This does not delay other contexts, or the switch
+// back.
 func TestDeadContext(t *testing.T) {
 	away(t)
 	one := newUpstream(t, "pod-of-one")
@@ -327,7 +328,7 @@ func TestDeadContext(t *testing.T) {
 	p.shows("pod-of-one")
 }
 
-// If a context cannot be opened, the error describes why, and the active cluster stays without an interruption.
+// If a context cannot be opened, the error describes why, and the active cluster stays active without an interruption.
 func TestContextIsNotOpened(t *testing.T) {
 	away(t)
 	one := newUpstream(t, "pod-of-one")
@@ -423,7 +424,7 @@ func hasAll(text string, parts []string) bool {
 	return true
 }
 
-// The form works without script, and reads the contexts again.
+// The form for a switch works without script, and reads the contexts from the kubeconfig again.
 func TestContextsWithoutScript(t *testing.T) {
 	away(t)
 	one, two := newUpstream(t, "pod-of-one"), newUpstream(t, "pod-of-two")
@@ -449,7 +450,7 @@ func TestContextsWithoutScript(t *testing.T) {
 	p.shows("pod-of-two")
 }
 
-// Nothing remains of previous clusters, whatever their number.
+// No goroutine and no request of previous clusters remains, whatever their number.
 func TestSwitchesLeaveNothing(t *testing.T) {
 	away(t)
 	one, two := newUpstream(t, "pod-of-one"), newUpstream(t, "pod-of-two")
@@ -478,7 +479,7 @@ func TestSwitchesLeaveNothing(t *testing.T) {
 	for n := 1; n <= 20; n++ {
 		look(n)
 	}
-	if after := settled(); after > before+10 { // Some connections are kept.
+	if after := settled(); after > before+10 { // Some connections are kept open.
 		var all strings.Builder
 		_ = pprof.Lookup("goroutine").WriteTo(&all, 1)
 		t.Errorf("%d goroutines after 20 switches, %d before:\n%s", after, before, all.String())

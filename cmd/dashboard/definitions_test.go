@@ -28,8 +28,8 @@ var (
 // inTime is the time limit for reporting a new or deleted resource.
 const inTime = 2 * time.Second
 
-// A resource that is defined while a page is open appears at once. A deleted one disappears with its rows, and starts
-// again if it returns.
+// A resource that is defined while a page is open appears at once. A deleted resource disappears with its rows. If it
+// is defined again, its history starts in a new epoch.
 func TestKindsComeAndGo(t *testing.T) {
 	admin := adminConfig(t)
 	d, o := start(t, admin), newOracle(t, admin)
@@ -80,7 +80,7 @@ func TestKindsComeAndGo(t *testing.T) {
 		told.Cursor))
 	late.untilHas(`"type":"reset"`, "listed anew")
 
-	// Another version replaces this one.
+	// Another version replaces the only one of the definition.
 	o.redefine(t,
 		widgetsDefinition(`{"name":"v1","served":false,"storage":true,"schema":`+anySchema+
 			`},{"name":"v2","served":true,"storage":false,"schema":`+anySchema+`}`, ""))
@@ -166,7 +166,8 @@ func decode(t *testing.T, text string) *unstructured.Unstructured {
 	return u
 }
 
-// define creates a CustomResourceDefinition. It is deleted when the test ends, and also leaves discovery.
+// define creates a CustomResourceDefinition. When the test ends, it deletes the definition, and waits until discovery
+// does not contain it any more.
 func (o *oracle) define(t *testing.T, text string) {
 	t.Helper()
 	// A previous definition may still be terminating.
@@ -183,8 +184,8 @@ func (o *oracle) define(t *testing.T, text string) {
 	})
 }
 
-// forgets returns when discovery no longer contains the group. After a deletion, it stays there for a moment, and the
-// next test would find it.
+// forgets returns when discovery no longer contains the group. After the deletion of a definition, its group stays
+// there for a moment, and the next test would find it.
 func (o *oracle) forgets(t *testing.T, group string) {
 	t.Helper()
 	eventually(t, "discovery forgets "+group, func() error {
@@ -243,7 +244,7 @@ func (o *oracle) widget(t *testing.T, ns, name string) {
 	})
 }
 
-// untilHasNot reads up to a list of resources without the part.
+// untilHasNot reads up to a list of resources that does not contain the part.
 func (s *socket) untilHasNot(part string) {
 	s.t.Helper()
 	for contains(s.untilHas(`"type":"resources"`), part) {

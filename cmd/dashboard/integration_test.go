@@ -75,7 +75,7 @@ func TestEveryListableKindIsServed(t *testing.T) {
 	}
 }
 
-// Clients that connect and disconnect during changes end with the API server's list.
+// Clients that connect and disconnect during changes have the same data as the API server's list at the end.
 func TestClientsConvergeUnderChurn(t *testing.T) {
 	d := start(t, adminConfig(t))
 	c := newOracle(t, adminConfig(t))
@@ -241,7 +241,8 @@ func TestSecretsAreMasked(t *testing.T) {
 	}
 }
 
-// The program starts before its API server, waits for it, reports this, and then works.
+// The program starts before its API server, and reports that it waits for it. When the API server responds, the program
+// works.
 func TestAPIServerIsWaitedFor(t *testing.T) {
 	config := adminConfig(t)
 	address, upstream := linkTo(t, config)
@@ -286,7 +287,7 @@ func TestUsersSeeWhatTheyMay(t *testing.T) {
 	}
 }
 
-// An invalid request receives a problem that describes the error, and the program keeps working.
+// An invalid request receives a problem that describes the error. The program then still works.
 func TestBadInput(t *testing.T) {
 	d := start(t, adminConfig(t))
 	for _, test := range []struct {
@@ -376,8 +377,8 @@ func linkTo(t *testing.T, kubeconfig string) (address, upstream string) {
 	return listener.Addr().String(), server.Host
 }
 
-// forward listens on address and forwards connections to upstream, until the test ends or stop is called. Both close
-// the connections.
+// forward listens on address and forwards connections to upstream, until the test ends or stop is called. All
+// connections are closed then.
 func forward(t *testing.T, address, upstream string) (stop func()) {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", address)

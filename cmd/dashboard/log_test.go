@@ -87,7 +87,7 @@ func TestLogLinesStayLines(t *testing.T) {
 	}
 }
 
-// The program logs a warning if the certificate of the API server is not verified, and otherwise not.
+// The program logs a warning only if the certificate of the API server is not verified.
 func TestUncheckedCertificatesAreWarnedOf(t *testing.T) {
 	away(t)
 	asked := 0

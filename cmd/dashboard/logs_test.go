@@ -18,8 +18,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// A log is the same as from the API server, continues while it grows, and is sent only to users who may get pods/log.
-// The demo's pods write a line each second.
+// A log is the same as from the API server, and continues while it grows. It is sent only to users with the permission
+// get on pods/log. The demo's pods write a line each second.
 func TestLogsOfARealPod(t *testing.T) {
 	d := start(t, adminConfig(t))
 	c := newOracle(t, adminConfig(t))

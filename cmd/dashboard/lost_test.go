@@ -77,8 +77,8 @@ func TestRightsThatAreLost(t *testing.T) {
 		lasted[len(lasted)-1])
 }
 
-// lasts revokes a permission while a ConfigMap changes, and returns how long changes were still sent. It reads until no
-// further change can arrive.
+// lasts revokes a permission while a ConfigMap changes, and returns for how long changes were still sent. It reads
+// until no further change can arrive.
 func lasts(t *testing.T, client kubernetes.Interface, e *ear, ns string) (long time.Duration, err error) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())

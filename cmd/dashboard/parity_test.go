@@ -30,12 +30,12 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// parity compares what users see in this program with what the API server returns for their tokens.
+// parity compares what users see in this program with what the API server returns for the tokens of these users.
 type parity struct {
 	admin      *kubernetes.Clientset
 	config     *rest.Config
 	cluster    *watch.Cluster
-	namespaces []string // The last one does not exist.
+	namespaces []string // Namespaces to compare. The last one does not exist.
 }
 
 // parityKinds returns the resources to compare. Their objects do not change by themselves.
@@ -261,7 +261,8 @@ func randomRule(random *rand.Rand) rbacv1.PolicyRule {
 	return rule
 }
 
-// settle waits until the API server applies all permissions: those of the last user, and some time more.
+// settle waits until the API server applies all permissions. That is when two responses in a row for the last user are
+// equal.
 func (p *parity) settle(t *testing.T, last *parityUser) {
 	t.Helper()
 	before := ""
@@ -281,14 +282,14 @@ func (p *parity) settle(t *testing.T, last *parityUser) {
 	})
 }
 
-// shape is one request.
+// shape is one form of a request.
 type shape struct {
 	ref, verb  string
 	namespaces []string
 	name       string
 }
 
-// shapes returns requests for a resource: for all namespaces, each, two of them, and one object.
+// shapes returns requests for a resource: for all namespaces, for each of them, for two of them, and for one object.
 func (p *parity) shapes(ref string, random *rand.Rand) []shape {
 	if clusterScoped(ref) {
 		shapes := []shape{{ref: ref, verb: "list"}, {ref: ref, verb: "watch"}, {ref: ref, verb: "get", name: "default"}}
@@ -316,7 +317,7 @@ func (p *parity) shapes(ref string, random *rand.Rand) []shape {
 	}
 }
 
-// seen returns what this program shows.
+// seen returns what this program shows the user for a request.
 func (u *parityUser) seen(t *testing.T, s shape) string {
 	t.Helper()
 	switch s.verb {
@@ -325,7 +326,7 @@ func (u *parityUser) seen(t *testing.T, s shape) string {
 			10*time.Second)
 		switch verdict := verdictOf(err); {
 		case verdict == "not found":
-			return "" // Only users who may know it learn that a namespace does not exist.
+			return "" // Only users who may know whether the namespace exists are told that it does not.
 		case err != nil:
 			return verdict
 		}
@@ -355,8 +356,8 @@ func (u *parityUser) seen(t *testing.T, s shape) string {
 	return verdictOf(err)
 }
 
-// given returns what the API server returns for the user's token. If the request for all namespaces together is
-// refused, it combines the responses for each.
+// given returns what the API server returns for the user's token. If it refuses the request for all namespaces
+// together, given combines the responses for each namespace.
 func (u *parityUser) given(t *testing.T, s shape) string {
 	t.Helper()
 	client := u.own.Resource(gvrOf(s.ref))
@@ -461,7 +462,8 @@ func sortedKeys(keys []string) string {
 	return strings.Join(keys, "")
 }
 
-// verdictOf returns an error in a form that is the same for both sides.
+// verdictOf returns a text for an error. Errors of this program and of the API server with the same meaning have the
+// same text.
 func verdictOf(err error) string {
 	problem := new(watch.Problem)
 	switch {

@@ -31,7 +31,7 @@ type dashboard struct {
 	t   *testing.T
 	url string
 	out *safeBuffer
-	// cookie is sent with each request; empty for none.
+	// cookie is sent with each request; empty if no cookie is sent.
 	cookie string
 	// stop ends the program. klog has one global logger, which the program sets when it starts. Two programs must
 	// therefore not run at the same time.
@@ -219,7 +219,7 @@ func (o *oracle) namespace(t *testing.T) string {
 	return made.Name
 }
 
-// count returns the number of objects in a quorum list.
+// count returns the number of objects of a resource in a list read with quorum.
 func (o *oracle) count(t *testing.T, ref string) int {
 	t.Helper()
 	part := strings.Split(ref, "/")
@@ -244,7 +244,7 @@ func (o *oracle) apply(t *testing.T, ns, name, value string) {
 	}
 }
 
-// rows returns the ConfigMaps of a quorum list by name, as uid and version.
+// rows returns the ConfigMaps in a list read with quorum: uid and version, by name.
 func (o *oracle) rows(t *testing.T, ns string) map[string]string {
 	t.Helper()
 	list, err := o.core.ConfigMaps(ns).List(t.Context(), metav1.ListOptions{})
@@ -291,7 +291,7 @@ func (s *socket) send(frame string) {
 	}
 }
 
-// until reads up to a message of the type.
+// until reads up to a message of the given type.
 func (s *socket) until(kind string) string {
 	s.t.Helper()
 	for {

@@ -26,7 +26,7 @@ type neighbourhood struct {
 	Searched  []struct{ Ref, State, Reason string }
 }
 
-// to returns the sorted names of the nodes to which edges of a type lead from a node.
+// to returns the sorted names of those nodes to which an edge of the given type leads from the node from.
 func (n *neighbourhood) to(from, kind string) (names []string) {
 	for _, e := range n.Edges {
 		if e.From == from && e.Type == kind {
@@ -37,7 +37,7 @@ func (n *neighbourhood) to(from, kind string) (names []string) {
 	return names
 }
 
-// The relations match the objects of the API server.
+// The relations in this program match the references in the objects of the API server.
 func TestRelationsOfARealCluster(t *testing.T) {
 	d := start(t, adminConfig(t))
 	c := newOracle(t, adminConfig(t))
@@ -69,7 +69,7 @@ func TestRelationsOfARealCluster(t *testing.T) {
 			}
 		}
 		if i%7 > 0 {
-			continue // Each check requests a dozen objects.
+			continue // Only every seventh pod is checked: each check requests a dozen objects.
 		}
 		n := related("core/v1/pods/shop/" + pod.Name)
 		want := slices.Sorted(maps.Keys(named(pod)))
@@ -124,7 +124,7 @@ func TestRelationsOfARealCluster(t *testing.T) {
 	}
 }
 
-// named returns the ids that a pod's spec refers to, as far as the demo uses them.
+// named returns the ids of the objects that a pod's spec refers to, for the references that occur in the demo.
 func named(pod *corev1.Pod) map[string]bool {
 	ids := map[string]bool{"core/serviceaccounts/shop/" + pod.Spec.ServiceAccountName: true}
 	add := func(kind, name string) {

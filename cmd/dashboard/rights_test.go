@@ -15,8 +15,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// A user who may list only in some namespaces sees these, with or without naming them. A new permission is detected,
-// and a revoked one removes its rows.
+// A user who may list only in some namespaces sees these namespaces, whether the request names them or not. A new
+// permission is detected, and a revoked one removes its rows.
 func TestRightsComeAndGo(t *testing.T) {
 	admin := adminConfig(t)
 	o := newOracle(t, admin)
@@ -88,7 +88,8 @@ func (o *oracle) allow(t *testing.T, ns string, verbs ...string) (takeBack func(
 	return o.bind(t, ns)
 }
 
-// bind binds the Role that allow has created to that user, until the returned function is called.
+// bind binds the Role that allow has created to the demo's user without permissions, until the returned function is
+// called.
 func (o *oracle) bind(t *testing.T, ns string) (takeBack func()) {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(mustConfig(t))

@@ -33,7 +33,7 @@ func (c *console) String() string {
 	return c.text.String()
 }
 
-// away sets up an environment without a cluster.
+// away sets up an environment without a cluster, and returns its home directory.
 func away(t *testing.T) string {
 	t.Helper()
 	home := t.TempDir()
@@ -58,7 +58,7 @@ func nowhere(t *testing.T) string {
 	return file
 }
 
-// Every mistake has its exit code, and one sentence that describes what to do.
+// Every usage error or other error at startup has its exit code, and one sentence that describes what to do.
 func TestMistakes(t *testing.T) {
 	home := away(t)
 	broken := filepath.Join(home, "broken")
@@ -237,7 +237,7 @@ func TestWordsOnStdout(t *testing.T) {
 	}
 }
 
-// The program starts without its API server, on a free port, and ends cleanly when its context ends.
+// The program starts when its API server does not respond, on a free port, and ends cleanly when its context ends.
 func TestStartAndEnd(t *testing.T) {
 	away(t)
 	for _, test := range []struct{ format, metrics, want string }{
@@ -286,7 +286,7 @@ func TestStartAndEnd(t *testing.T) {
 	}
 }
 
-// wantMetrics scrapes the address in the log.
+// wantMetrics requests the metrics at the address that was logged.
 func wantMetrics(t *testing.T, address string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)

@@ -41,8 +41,8 @@ func written(t *testing.T) (cert, key string, trust *x509.CertPool) {
 	return cert, key, trust
 }
 
-// The flags reach the server. It serves over TLS, below its base path, to the allowed host names, and serves probes on
-// an address that is not loopback.
+// The flags reach the server. It serves over TLS, below its base path, and to the allowed host names. It serves probes
+// on an address that is not loopback.
 func TestServing(t *testing.T) {
 	away(t)
 	cert, key, trust := written(t)
@@ -111,7 +111,8 @@ func TestServing(t *testing.T) {
 	}
 }
 
-// A proxy in --forwarded-by determines the address of a request, with any kind of login. It never determines the user.
+// A proxy in --forwarded-by determines the client address of a request, with any kind of login. It never determines the
+// user.
 func TestForwardedBy(t *testing.T) {
 	away(t)
 	for _, test := range []struct{ mode, by, forwarded, want string }{

@@ -34,7 +34,7 @@ func nobodysToken(t *testing.T) (file, token string) {
 	return file, config.BearerToken
 }
 
-// command runs the command share, which must succeed.
+// command runs "dashboard share" with arguments, and returns its output. The command must succeed.
 func (d *dashboard) command(args ...string) string {
 	d.t.Helper()
 	var stdout, stderr console
@@ -91,9 +91,9 @@ func (d *dashboard) guest(ctx context.Context, cookie string) *socket {
 	return &socket{t: d.t, ctx: ctx, conn: conn}
 }
 
-// A user of a real cluster shares data with the command line, and a guest sees it without a login, masked. When the
+// A user of a real cluster shares data with the command line. A guest sees this data without a login, masked. When the
 // user loses the permission, the guest loses it within 15 s, even during changes. When the share is revoked, the guest
-// loses everything.
+// loses all access.
 func TestShareOfARealUser(t *testing.T) {
 	o := newOracle(t, adminConfig(t))
 	ns := o.namespace(t)
@@ -196,8 +196,8 @@ func TestShareOfARealUser(t *testing.T) {
 	}
 }
 
-// After a wash of the read buffers, the program's memory contains no token of a link and no guest cookie. Its log and
-// files contain none either.
+// After a wash, which overwrites the read buffers, the program's memory contains no token of a link and no guest
+// cookie. Its log and files contain none either.
 func TestNoTokenIsHeld(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	d, metrics, process := spawnWith(t, "--data-dir", dir)

@@ -26,8 +26,8 @@ import (
 	"glasshouse/internal/web/share"
 )
 
-// The command sends the same requests as the API expects, and prints the response without terminal control characters.
-// For a new share it prints only the link.
+// The command share sends the requests that the API expects, and prints the response without terminal control
+// characters. For a new share it prints only the link.
 func TestShareCommand(t *testing.T) {
 	away(t)
 	var asked []string
@@ -218,8 +218,8 @@ func stranger(t *testing.T) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 }
 
-// A server whose authority is not a system one is trusted through the given file, and only through it. A file without a
-// certificate is an error before any request is sent.
+// A server whose certificate authority is not one of the system is trusted only if the given file contains that
+// authority. A file without a certificate is an error before any request is sent.
 func TestShareKnowsTheServer(t *testing.T) {
 	home := away(t)
 	asked := 0
@@ -265,7 +265,7 @@ func TestShareKnowsTheServer(t *testing.T) {
 	}
 }
 
-// docs/reference.md contains each flag of the command, with its default.
+// docs/reference.md contains each flag of the command share, with its default.
 func TestReferenceHasTheShareCommand(t *testing.T) {
 	text := readDocument(t, "docs/reference.md")
 	command := newShareCommand()
@@ -287,7 +287,8 @@ func TestReferenceHasTheShareCommand(t *testing.T) {
 	}
 }
 
-// A program waits if another one still uses its directory. Then it loads what was shared in the meantime.
+// A program waits if another one still uses its data directory. Then it loads the shares that the other has created in
+// the meantime.
 func TestProgramWaitsForItsDirectory(t *testing.T) {
 	kubeconfig, dir := kubeconfigOf(t, map[string]string{"one": newUpstream(t, "web-1").URL}), t.TempDir()
 	address, end := starts(t, "--kubeconfig", kubeconfig, "--data-dir", dir)

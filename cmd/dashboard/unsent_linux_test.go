@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Data that the client does not read stays in the program, where it is folded, and not in the kernel.
+// If a client does not read, its data stays in the program, where changes are folded, and not in the kernel.
 func TestUnsentIsBounded(t *testing.T) {
 	listener, err := listenOn(t.Context(), "--listen", "127.0.0.1:0", false)
 	if err != nil {

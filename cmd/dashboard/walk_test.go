@@ -38,15 +38,15 @@ type walker struct {
 	one      string // The token of a user who may read the ConfigMaps of own.
 }
 
-// aim is the object that requests ask for. It may not exist.
+// aim is the object that requests ask for. The object may not exist.
 type aim struct{ ref, ns, name string }
 
-// in inserts the aim into a request.
+// in replaces the words REF, NS and NAME in a request by those of the aim.
 func (a aim) in(question string) string {
 	return strings.NewReplacer("REF", a.ref, "NS", a.ns, "NAME", a.name).Replace(question)
 }
 
-// masked returns a response without the requested names, and without values that differ each time: times, versions and
+// masked returns a response without the names in the aim, and without values that differ each time: times, versions and
 // cursors.
 func (a aim) masked(answer string) string {
 	answer = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)`).ReplaceAllString(answer,
@@ -61,8 +61,8 @@ func (a aim) masked(answer string) string {
 }
 
 // walks returns the requests for each route, by its method and pattern. A route that is missing here has not been
-// checked for what it reveals. Requests without a word in capitals reveal nothing about the cluster, or the same to all
-// known users.
+// checked for what it reveals. Requests without a word in capitals reveal nothing about the cluster, or reveal the same
+// to all known users.
 func walks() map[string][]string {
 	list := []string{
 		"", "?ns=NS", "?ns=NS&ns=default", "?ns=NS,default", "?labels=app%3DNAME", "?ns=NS&labels=app%3DNAME",
@@ -112,24 +112,24 @@ func walks() map[string][]string {
 			"/api/v1/search?q=NAME", "/api/v1/search?q=NS&limit=100",
 		},
 		"GET /api/v1/status":         {"/api/v1/status"},
-		"GET /api/v1/live":           {"/api/v1/live"}, // Without a WebSocket it refuses; frames tests the messages.
+		"GET /api/v1/live":           {"/api/v1/live"}, // Not a WebSocket: refused. frames tests messages.
 		"GET /static/*":              {"/static/nothing.js"},
 		"GET /third-party-notices":   {"/third-party-notices"},
 		"GET /healthz":               {"/healthz"},
 		"GET /readyz":                {"/readyz"},
 		"GET /login":                 {"/login", "/login?to=/r/REF"},
-		"POST /login":                nil, // It takes a token; see TestLoginIsOurs.
+		"POST /login":                nil, // Needs a token; see TestLoginIsOurs.
 		"GET /login/callback":        {"/login/callback"},
 		"POST /logout":               nil,
 		"GET /contexts":              {"/contexts"},
-		"POST /contexts":             nil, // Only without a login; see TestContextsAreNotOffered.
+		"POST /contexts":             nil, // Exists only without a login; see TestContextsAreNotOffered.
 		"GET /api/v1/contexts":       {"/api/v1/contexts"},
 		"POST /api/v1/context":       nil,
 		"GET /api/v1/shares":         {"/api/v1/shares"},
 		"POST /api/v1/shares":        nil, // See TestSharesThatMakeNoSense and TestSharesAreTheirOwners.
 		"DELETE /api/v1/shares/{id}": nil,
 		"GET /share":                 {"/share"},
-		"POST /share":                nil, // It takes a token; see TestLinksThatShowNothing.
+		"POST /share":                nil, // Needs a token; see TestLinksThatShowNothing.
 		"POST /share/leave":          nil,
 	}
 }
@@ -196,7 +196,7 @@ func differs(one, other string) string {
 	return fmt.Sprintf("at %d: %q and %q", at, around(one), around(other))
 }
 
-// treasure is a text in every planted object.
+// treasure is a value in every planted object.
 const treasure = "seen-where-nobody-may-look"
 
 // plant writes a ConfigMap with a value and the treasure.
@@ -215,8 +215,8 @@ func (w *walker) plant(t *testing.T, ns, name, value string) {
 	}
 }
 
-// token returns the token of a new service account with permissions in its namespace. The binding has the name of the
-// account.
+// token returns the token of a new service account with permissions in its namespace. Its RoleBinding has the name of
+// the account.
 func (w *walker) token(t *testing.T, ns, name string, rules ...rbacv1.PolicyRule) string {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(mustConfig(t))
@@ -249,7 +249,7 @@ func (w *walker) token(t *testing.T, ns, name string, rules ...rbacv1.PolicyRule
 	return request.Status.Token
 }
 
-// as sends a request with a token, with its path unchanged.
+// as sends a request with a token. It does not normalize the path.
 func (w *walker) as(token, path string) (body string, status int) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), 20*time.Second)
@@ -298,7 +298,7 @@ func (w *walker) routes(t *testing.T) (patterns []string) {
 	return patterns
 }
 
-// ear is a socket that is read in the background. It collects messages by the ids of their subscriptions.
+// ear is a socket that is read in the background. It collects messages by the id of their subscription.
 type ear struct {
 	t      *testing.T
 	conn   *websocket.Conn
@@ -338,8 +338,8 @@ func (e *ear) send(frame string) {
 	}
 }
 
-// hear adds messages by id, until enough returns true and no more arrive for a while. It skips heartbeats and digests,
-// which depend on time.
+// hear adds messages to all, by the id of their subscription, until enough returns true and no more arrive for a while.
+// It skips heartbeats and digests, which depend on time.
 func (e *ear) hear(all map[int][]string, enough func() bool) {
 	e.t.Helper()
 	const silence = 1500 * time.Millisecond
@@ -370,7 +370,7 @@ func (e *ear) hear(all map[int][]string, enough func() bool) {
 }
 
 // A user without permissions receives no data from any route or any form of subscription. The response is the same
-// whether the named object exists or not.
+// whether the requested object exists or not.
 func TestNobodyLearnsWhatThereIs(t *testing.T) {
 	w := newWalker(t)
 	const ref = "core/v1/configmaps"
@@ -500,12 +500,12 @@ func TestNothingIsHeardOfOthers(t *testing.T) {
 			for _, id := range lives {
 				before[id] = len(told[id])
 			}
-			w.plant(t, w.own, theName, strconv.Itoa((round+1)%4)) // At the end, the value is the same as at the start.
+			w.plant(t, w.own, theName, strconv.Itoa((round+1)%4)) // The last value equals the first.
 			e.hear(told, func() bool {
 				return !slices.ContainsFunc(lives, func(id int) bool { return len(told[id]) == before[id] })
 			})
 		}
-		// These views start with earlier changes.
+		// The snapshots of these views contain earlier changes.
 		for _, id := range pasts {
 			told[id] = slices.DeleteFunc(told[id], func(said string) bool {
 				return strings.Contains(said, `"type":"snapshot"`)
@@ -529,7 +529,7 @@ func TestNothingIsHeardOfOthers(t *testing.T) {
 	first, heard := w.listen(t, w.one), make(map[int][]string)
 	first.send(`{"op":"subscribe","id":1,` + own.in(`"resource":"REF","ns":["NS"],"view":"rows"`) + `}`)
 	first.hear(heard, func() bool { return strings.Contains(strings.Join(heard[1], ""), `"type":"snapshot"`) })
-	_, _ = record(false) // Everything that this run starts to watch is watched in both of the next ones.
+	_, _ = record(false) // The first run starts watches. They are running in both of the next runs.
 	quiet, quietAnswers := record(false)
 	busy, busyAnswers := record(true)
 	for id := range quiet {
@@ -545,7 +545,7 @@ func TestNothingIsHeardOfOthers(t *testing.T) {
 	t.Logf("%d subscriptions and %d questions", len(quiet), len(quietAnswers))
 }
 
-// A path is decoded only once. In whatever way it is written, it gives no access to an object of a namespace that the
+// A path is decoded only once. However its escapes are written, it gives no access to an object of a namespace that the
 // user may not read.
 func TestNoWayAround(t *testing.T) {
 	w := newWalker(t)

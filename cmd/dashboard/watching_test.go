@@ -9,7 +9,8 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// Without a flag, the limit of the container applies. A limit that is too small is not the same as none, and is logged.
+// Without a flag, the memory limit of the container applies. A limit that is too small is not treated as no limit, and
+// is logged.
 func TestMemoryLimit(t *testing.T) {
 	t.Setenv("GOMEMLIMIT", "off") // This restores the test's own limit.
 	for _, c := range []struct {

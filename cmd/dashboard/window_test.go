@@ -16,7 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// windowMessage is a message of a window.
+// windowMessage is a message of the view window.
 type windowMessage struct {
 	Type                           string
 	Total, Matching, Offset, Count int
@@ -29,7 +29,7 @@ type windowMessage struct {
 	Problem json.RawMessage
 }
 
-// pane contains the rows of a window.
+// pane contains the rows of a window, as a page would show them.
 type pane struct {
 	windowMessage
 
@@ -67,7 +67,8 @@ func (p *pane) take(frame []byte) error {
 	return nil
 }
 
-// Windows that move during changes end with the API server's list, in the order of a plain sort.
+// Windows that move during changes contain the same rows as the API server's list at the end, in the order of a plain
+// sort.
 func TestWindowsOnARealServer(t *testing.T) {
 	d, c := start(t, adminConfig(t)), newOracle(t, adminConfig(t))
 	ns := c.namespace(t)
