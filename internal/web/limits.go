@@ -198,8 +198,8 @@ type arriving struct{ lease *limit.Lease }
 // arrivingKey is the context key of a request's arriving.
 type arrivingKey struct{}
 
-// arrive counts a request that is not identified yet toward the limits of its address. It returns nil if they are used
-// up.
+// arrive counts a request whose sender is not identified yet, toward the limits of its address and of all such
+// requests. It returns nil if one of them is used up.
 func (s *Server) arrive(address string) *arriving {
 	most := s.maxInFlight()
 	lease := s.limiter.TryAcquire(1, limit.Limit{Key: "requests of " + address, Max: min(addressRequests, most/4)},

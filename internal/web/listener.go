@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// maxConnections is the maximum number of open connections, and addressConnections that of one address. They leave
-	// room for page loads in addition to the WebSockets.
+	// maxConnections is the maximum number of open connections, and addressConnections that of one address.
+	// maxConnections leaves room for page loads in addition to the WebSockets.
 	maxConnections, addressConnections = 8000, 2000
 	// maxWaiting is how many connections may be without a request: idle, in a TLS handshake, or with an incomplete
 	// header. Each costs up to 40 KB. If one more begins to wait, another one is closed; see evictableLocked.

@@ -19,7 +19,7 @@ type Identity struct {
 	Ended   <-chan struct{} // Closed when the identification is not valid any more; nil if it stays valid.
 	Cookie  bool            // The sender was identified by a cookie, which a browser sends automatically.
 
-	hold func() (release func()) // Makes the login be rechecked until release is called; nil without rechecks.
+	hold func() (release func()) // Starts rechecks of the login, until release is called; nil without rechecks.
 }
 
 // Within returns a context that ends with parent, or when the Identity is not valid any more. In the latter case its
