@@ -4,18 +4,18 @@ import { diffWordsWithSpace } from "diff";
 import { aligned } from "./diff.ts";
 import { atOnce } from "./slices.ts";
 
-/** A line of each text: equal, replaced, or present on one side only. */
+/** One row of a side-by-side diff: a line of each text, or null on the side that has no such line. */
 export interface Pair {
   readonly left: string | null;
   readonly right: string | null;
-  readonly leftAt: number; // from 1; the number of the previous line if the side has none here
+  readonly leftAt: number; // line number from 1; if left is null, the number of the line before
   readonly rightAt: number;
   readonly same: boolean;
 }
 
 /**
- * Pairs the lines of two texts. Replaced lines are next to their replacements. Yields at each point where the caller
- * may pause.
+  * Pairs the lines of two texts for a side-by-side diff, with replaced lines next to their replacements. It is a
+  * generator that yields wherever the caller may pause the computation.
  */
 export function* pairing(left: readonly string[], right: readonly string[]): Generator<undefined, Pair[]> {
   const from = yield* matched(left, right);
@@ -43,14 +43,14 @@ export function* pairing(left: readonly string[], right: readonly string[]): Gen
 /** Like pairing, but without pauses. */
 export const pairLines = (left: readonly string[], right: readonly string[]): Pair[] => atOnce(pairing(left, right));
 
-const few = 200; // lines of a part that is small enough for a minimal diff at once
-const deepest = 12; // levels of cuts within a part
+const few = 200; // lines; a part with fewer is compared at once, with a minimal diff
+const deepest = 12; // how often a part may be divided into smaller ones
 const step = 2048; // lines
 
 type Part = readonly [fromA: number, toA: number, fromB: number, toB: number, deep: number];
 
-// Returns, for each line of one text, the index of the same line in the other, or -1, in increasing order. Lines that
-// occur once in both texts cut them into parts. The parts are cut in the same way until they are small.
+// Returns, for each line of right, the index of the line of left that it is matched with, or -1. Lines that occur
+// exactly once in both texts divide them into parts. The parts are divided in the same way until they are small.
 function* matched(left: readonly string[], right: readonly string[]): Generator<undefined, Int32Array> {
   const numbers = new Map<string, number>();
   const a = yield* numbered(left, numbers);
@@ -94,7 +94,8 @@ function* numbered(lines: readonly string[], numbers: Map<string, number>): Gene
   return out;
 }
 
-// Returns the lines that occur once in each part, as many as have the same order in both.
+// Returns the positions in a and b of lines that occur exactly once in each part. Of these, it returns the longest
+// sequence that is in the same order in both.
 function* anchors(
   a: Int32Array,
   b: Int32Array,
@@ -102,8 +103,8 @@ function* anchors(
 ): Generator<undefined, [number, number][]> {
   const inA = yield* places(a, fromA, toA);
   const inB = yield* places(b, fromB, toB);
-  // The longest increasing subsequence: best has, for each length, the last element of the best sequence of that
-  // length.
+  // Find the longest increasing subsequence. For each length, best has the index in all of the last element of the best
+  // sequence of that length.
   const ends: { readonly at: readonly [number, number]; readonly before: number }[] = [];
   const all: typeof ends = [];
   const best: number[] = [];
@@ -128,7 +129,7 @@ function* anchors(
   return out.reverse();
 }
 
-// Returns the index of each line in a part, in order; -1 for a line that occurs more than once.
+// Returns the position of each line of a part, keyed by the line's number; -1 for a line that occurs more than once.
 function* places(lines: Int32Array, from: number, to: number): Generator<undefined, Map<number, number>> {
   const out = new Map<number, number>();
   for (let i = from; i < to; i++) {
@@ -139,9 +140,9 @@ function* places(lines: Int32Array, from: number, to: number): Generator<undefin
   return out;
 }
 
-const mostAlike = 400; // lines that are paired by their YAML keys
+const mostAlike = 400; // the maximum number of lines that are paired by their YAML keys
 
-// Splits replaced lines so that lines with the same YAML key are next to each other.
+// Splits a block of replaced lines into smaller ones, so that lines with the same YAML key are next to each other.
 function alike(left: readonly string[], right: readonly string[]): (readonly [readonly string[], readonly string[]])[] {
   if (left.length === right.length || left.length === 0 || right.length === 0 || left.length + right.length > mostAlike)
     return [[left, right]];
@@ -164,7 +165,7 @@ export const differences = (pairs: readonly Pair[]): number =>
 
 export interface Run {
   readonly pairs: readonly Pair[];
-  /** Unchanged and not near a change, so that it may be collapsed. */
+  /** Whether the run may be collapsed, because its lines are unchanged and not near a change. */
   readonly folded: boolean;
 }
 
@@ -178,7 +179,7 @@ export function runs(pairs: readonly Pair[], around = 3): Run[] {
   for (let from = 0; from < pairs.length; ) {
     let to = from + 1;
     while (to < pairs.length && near[to] === near[from]) to++;
-    // The button would take as much room as one or two lines.
+    // Do not collapse one or two lines, because the button to expand them would take as much space.
     const folded = near[from] === 0 && to - from > 2;
     const last = out.at(-1);
     if (last !== undefined && !folded && !last.folded)
@@ -194,12 +195,12 @@ export interface Piece {
   readonly marked: boolean;
 }
 
-const longest = 2000; // characters of a line in which words are compared
-const mostEdits = 200; // words that are added or removed in it
+const longest = 2000; // characters; longer lines are not compared by words
+const mostEdits = 200; // words; lines with more added or removed words are not compared by words
 
 /**
- * Splits two lines into pieces, with those marked that the other line does not have. No piece is marked if the lines
- * have little in common.
+  * Splits two lines into pieces, and marks the pieces that the other line does not have. If the lines have little in
+  * common, nothing is marked.
  */
 export function wordMarks(left: string, right: string): readonly [readonly Piece[], readonly Piece[]] {
   if (left.length > longest || right.length > longest) return endMarks(left, right);
@@ -213,7 +214,8 @@ export function wordMarks(left: string, right: string): readonly [readonly Piece
   return [side("removed", "added"), side("added", "removed")];
 }
 
-// For lines that are too different for a word diff: marks everything between the common prefix and the common suffix.
+// Marks everything between the common prefix and the common suffix of two lines. It is used for lines that are too long
+// or too different to compare words.
 function endMarks(left: string, right: string): readonly [readonly Piece[], readonly Piece[]] {
   const shorter = Math.min(left.length, right.length);
   let [head, tail] = [0, 0];

@@ -1,5 +1,5 @@
-// The state of one subscription of rows: the rows, and how current they are. It draws nothing, and notifies a Watcher
-// about what to draw again.
+// A Feed is one subscription to the rows of a list: it has the rows, and the state of the subscription. It draws
+// nothing, and notifies a Watcher of what to draw again.
 
 import { digest, hex } from "./digest.ts";
 import type { Handler, Live, Subscription } from "./live.ts";
@@ -12,27 +12,27 @@ import { Window, windowAt, windowRows } from "./window.ts";
 import type { Message, Problem, Spec, State } from "./wire.ts";
 
 export interface Watcher {
-  /** A snapshot is complete. columns: its columns differ from those before. */
+  /** Called when a snapshot is complete. columns: whether its columns differ from the previous ones. */
   arrived(columns: boolean): void;
-  /** Rows have changed. */
+  /** Called when rows have changed. */
   moved(): void;
-  /** The rows were discarded: they may no longer be seen, the resource is gone, or they were wrong. */
+  /** Called when the rows were discarded: permission was lost, the resource is gone, or the rows were wrong. */
   dropped(): void;
-  /** The newest change that a row shows. */
+  /** Called with the newest change of a row. */
   happened?(newest: Told): void;
-  /** Missed changes could not be replayed, so all rows are read again. */
+  /** Called when all rows are read again, because missed changes could not be replayed. */
   reset?(): void;
-  /** The status texts may have changed. */
+  /** Called when the status texts may have changed. */
   told(): void;
   /** Returns the position of the first visible row. */
   at?(): number;
 }
 
-/** ms, the minimum time between two messages and between two redraws. */
+/** The minimum time in ms between two messages, and between two redraws. */
 export const gap = 50;
-// ms that the computation of a digest may block: a frame has 16 ms.
+// ms that a long computation may block before it pauses; an animation frame has 16 ms.
 const slice = 8;
-const patience = 300; // ms, after which waiting for a new order is worth a status text
+const patience = 300; // ms; if rows in a new order take longer, the status text mentions it
 const step = 5000;
 
 export class Feed implements Handler {
@@ -43,16 +43,18 @@ export class Feed implements Handler {
   private stale: string | null = null; // see Known
   private problem: Problem | null = null;
   private windowed: boolean;
-  // The window has no sort order, because the sort column does not exist. Complete lists have none then either.
+  // Whether the window, a part of the list sorted by the server, is requested in the default order, because the sort
+  // column does not exist. A complete list is in the default order then, too.
   private unsorted = false;
-  private behind = false; // a snapshot is about to replace the rows
+  private behind = false; // whether a requested snapshot will replace the rows
   private reordered = 0; // the number of the last request for another order
-  private soon = false; // a short wait for that order, which needs no status text
-  private anew = false; // the rows are read again: they or a message did not match, or the server sent a reset
+  private soon = false; // whether the wait for another order is still so short that it needs no status text
+  // Whether the rows are being read again, because data was inconsistent or the server sent a reset.
+  private anew = false;
   private checks = 0;
   private subscription: Subscription;
 
-  /** limit is the maximum number of rows that the page keeps. expected is how many rows there may be. */
+  /** limit: the maximum number of rows that the page may have at once. expected: about how many rows will arrive. */
   constructor(
     private readonly live: Live,
     private readonly what: Pick<Spec, "resource" | "ns" | "labels" | "fields">,
@@ -79,7 +81,8 @@ export class Feed implements Handler {
     );
   }
 
-  // There are more rows than the page keeps, so switch to a window, of which the server keeps the rows.
+  // Switches to a window: the page then has only the rows near the viewport, and the server sorts and filters all. It
+  // is called when there are more rows than the page may have.
   private toWindow(shown: boolean): void {
     this.windowed = true;
     this.checks++;
@@ -88,8 +91,8 @@ export class Feed implements Handler {
     this.reorder(this.watcher.at?.());
   }
 
-  // Requests the rows again for another order or filter, or as a window. The present rows stay until the new ones
-  // arrive. The status mentions it only if that takes longer than patience.
+  // Subscribes again, for another order or filter, or to switch to a window. The present rows stay until the new ones
+  // arrive. The status text mentions the wait only if it is longer than patience.
   private reorder(at = 0): void {
     this.subscription.close();
     this.behind = this.soon = true;
@@ -143,12 +146,14 @@ export class Feed implements Handler {
     this.watcher.told();
   }
 
-  /** Whether the rows match the request, and no other rows are expected. */
+  /** Whether the rows are those that were requested last, so that no snapshot is about to replace them. */
   get settled(): boolean {
     return this.rows.complete && !this.behind;
   }
 
-  /** Reports that the state of the connection has changed. A new connection sends the state again. */
+  /**
+   * Called when the state of the connection has changed. If it was lost, the server will send the list's state again.
+   */
   reconnected(): void {
     if (this.live.connection === "open") return;
     if (this.state?.state === "stale") this.stale = this.state.since;
@@ -168,8 +173,8 @@ export class Feed implements Handler {
         if (!(this.rows instanceof Rows) || !this.rows.apply(m))
           return this.again("an event does not fit the rows held");
         this.problem = null;
-        // A list on the screen may grow somewhat above the limit, and further while its order is frozen under the
-        // pointer.
+        // A complete list may grow somewhat above the limit before it becomes a window, and further while its order is
+        // frozen under the pointer.
         if (
           m.type === "rows"
             ? (m.last ? this.rows.total : this.rows.arriving) > this.limit
@@ -191,14 +196,14 @@ export class Feed implements Handler {
       case "window":
       case "window-events": {
         const { columns } = this.rows;
-        // Rows of a list that became too long stay until the window arrives.
+        // If the list became too long, its rows stay on the screen until the window arrives.
         const window = this.rows instanceof Window ? this.rows : this.none();
         if (!(window instanceof Window) || !window.apply(m)) return this.again("an event does not fit the window held");
         this.rows = window;
         this.problem = null;
         this.events += m.changes;
         if (m.newest !== null) this.watcher.happened?.(toldOf(m.newest, this.rows.columns));
-        // The sort column exists now.
+        // The sort column did not exist before, but does now, so request the sort order again.
         if (this.unsorted && this.rows.columns.some((c) => c.name.toLowerCase() === this.order.sort?.column)) {
           this.unsorted = false;
           this.reorder();
@@ -213,7 +218,7 @@ export class Feed implements Handler {
       case "digest":
         return this.check(m);
       case "reset":
-        // If the rows are being read again already, do not report it twice.
+        // If there are no rows, or they are being read again already, there is nothing to report.
         if (this.rows.total === 0 || this.anew) break;
         this.anew = true;
         this.live.reset(m.reason);
@@ -223,7 +228,7 @@ export class Feed implements Handler {
         this.state = m;
         if (m.total !== null && (this.what.ns ?? []).length === 0 && (this.what.labels ?? "") === "")
           this.expected = m.total;
-        // When permission is lost, or the resource is gone, the rows are removed.
+        // After permission is lost, or the resource is gone, the rows must not stay on the screen.
         if (m.state === "forbidden" || m.state === "absent") this.drop();
         break;
       case "error":
@@ -239,8 +244,8 @@ export class Feed implements Handler {
     this.watcher.told();
   }
 
-  // Compares the rows with the server's rows at the same cursor. Entries are immutable, so the digest of the present
-  // entries can be computed in slices while newer entries arrive.
+  // Compares the rows with the server's rows at the same position in the history, by a digest over their keys and
+  // versions. Entries are immutable, so the digest can be computed in slices while newer entries arrive.
   private check(m: Extract<Message, { type: "digest" }>): void {
     if (!this.rows.complete || this.behind) return;
     const entries = [...this.rows.all()];
@@ -249,7 +254,7 @@ export class Feed implements Handler {
   }
 
   private count(entries: readonly Entry[], from: number, sum: number, want: string, check: number): void {
-    // The rows have been replaced, or a newer check has started.
+    // Stop if the rows have been replaced, or a newer check has started.
     if (check !== this.checks) return;
     const end = performance.now() + slice;
     do {
@@ -261,7 +266,7 @@ export class Feed implements Handler {
     if (hex(sum) !== want) this.wrong("the rows held are not those of the server, by their digest");
   }
 
-  // Prepares rows for the text filter, in slices, before the user filters.
+  // Prepares the rows for the text filter before the user types one, in slices that do not block the page.
   private warm(rows: Rows, entries: readonly Entry[], from: number): void {
     if (rows !== this.rows) return;
     const end = performance.now() + slice;

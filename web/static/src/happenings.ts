@@ -1,5 +1,5 @@
-// The changes in the activity feed: the newest changes of the followed resources, by time. Changes that arrive while
-// the feed is paused wait separately.
+// The changes that the activity list shows: the newest changes of several resources, sorted by time. Changes that
+// arrive while the list is paused are stored separately.
 
 import { fieldsOf, type Field, type Value } from "./fields.ts";
 import type { Kind } from "./kinds.ts";
@@ -7,18 +7,18 @@ import { isObject } from "./paths.ts";
 import { authorsOf, opWords } from "./timeline.ts";
 import type { By, Change } from "./wire.ts";
 
-/** A change as the feed shows it, in one line. The values themselves are not kept. */
+/** One change as a line of the activity list. It has shortened texts instead of the changed values. */
 export interface Happening {
-  readonly number: number; // increases by one for each change
-  readonly at: number; // its time, in ms
+  readonly number: number; // the serial number of the change on this page
+  readonly at: number; // the time of the change, in ms
   readonly kind: Kind;
   readonly op: Change["op"];
   readonly ns: string;
   readonly name: string;
   readonly time: string;
   /**
-   * Short descriptions of an update, one for each relevant field. Each consists of pieces, because each piece may be in
-   * another script.
+    * Short descriptions of an update, one for each relevant field. Each is a list of pieces, because a piece may have
+    * another writing direction than the text around it.
    */
   readonly words: readonly (readonly string[])[];
   readonly quiet: boolean;
@@ -26,7 +26,7 @@ export interface Happening {
   readonly hay: string;
 }
 
-// A time as the server sends it, with as many fractional digits as it needs, and in ms.
+// A time in two forms. time: as the server sends it, with any number of fractional digits. at: in ms.
 interface Moment {
   readonly time: string;
   readonly at: number;
@@ -36,21 +36,21 @@ const most = 1000;
 
 export class Happenings {
   paused = false;
-  // By resource ref: all changes of that resource after this time are known.
+  // For each resource, by its ref: the time after which all its changes are known.
   private readonly begun = new Map<string, Moment>();
-  private cut: Moment | null = null; // the time of the newest change that was removed to make room
+  private cut: Moment | null = null; // the time of the newest change that was removed because there were too many
   private held: Happening[] = []; // oldest first
   private waiting: Happening[] = [];
   private next = 0;
 
-  /** All changes of all resources after this time are in the feed; empty if no resource has been added. */
+  /** The time after which the list has all changes of all its resources; empty if it has no resource yet. */
   get since(): string {
     let newest = this.cut;
     for (const moment of this.begun.values()) newest = later(newest, moment);
     return newest?.time ?? "";
   }
 
-  /** Replaces the changes of a resource by a new snapshot. */
+  /** Adds a resource with its changes after the time since. Earlier changes of the same resource are discarded. */
   begin(kind: Kind, since: string, changes: readonly Change[]): void {
     this.forget(kind.ref);
     this.begun.set(kind.ref, { time: since, at: since === "" ? -Infinity : Date.parse(since) });
@@ -61,7 +61,7 @@ export class Happenings {
     this.insert(this.paused ? this.waiting : this.held, changes.map((c) => this.happening(kind, c)));
   }
 
-  /** Removes all changes of a resource. */
+  /** Removes a resource and all its changes. */
   forget(ref: string): void {
     this.begun.delete(ref);
     this.held = this.held.filter((h) => h.kind.ref !== ref);
@@ -81,7 +81,7 @@ export class Happenings {
     this.waiting = [];
   }
 
-  /** Returns how many waiting changes match the filter. */
+  /** Returns how many changes that arrived during the pause match the filter. */
   more(filter: string, quiet: boolean): number {
     return this.waiting.filter(seen(filter, quiet)).length;
   }
@@ -95,7 +95,8 @@ export class Happenings {
     return this.held.length;
   }
 
-  // Inserts each change by its time, behind those with the same time. Usually, a new change is the newest.
+  // Inserts each change into the list by its time, after those with the same time. The search starts at the end,
+  // because a new change is usually the newest.
   private insert(list: Happening[], fresh: readonly Happening[]): void {
     for (const h of fresh) {
       let place = list.length;
@@ -154,16 +155,15 @@ function seen(filter: string, quiet: boolean): (h: Happening) => boolean {
   return (h) => (quiet || !h.quiet) && terms.every((t) => h.hay.includes(t));
 }
 
-// Ranks fields by how informative they are in a few characters. Fields that changed from one value to another, such as
-// a phase, are first. Added and removed fields follow, then elements of a list or a map. The time of a change is less
-// informative than the new value.
+// Ranks the changed fields of an update; the lowest rank is shown first. Fields that changed from one value to another,
+// such as a phase, are first. Added and removed fields follow, then elements of a list or a map, and timestamps last.
 function rankOf(f: Field): number {
   if (/[a-z]Time$/.test(f.words)) return 8;
   if (f.after.is === "value" && typeof f.after.value === "object") return 4;
   return (f.words.includes("[") ? 2 : 0) + (f.before.is === "value" && f.after.is === "value" ? 0 : 1);
 }
 
-// "− path" means removed, with the previous value if it is known.
+// Describes a changed field. "− path" means that the field was removed; the previous value follows if it is known.
 function wordsOf({ words, before, after }: Field): string[] {
   const [was, is] = [lineOf(before), lineOf(after)];
   if (after.is === "none") return ["−", words, ...(was === null ? [] : [cut(was, 0)])];
@@ -176,10 +176,10 @@ function wordsOf({ words, before, after }: Field): string[] {
 }
 
 const longest = 48;
-// characters of the common beginning of two long texts that are shown before the first difference
+// how many characters before the first difference of two long texts are shown
 const lead = 12;
 
-// Returns the length of the common prefix.
+// Returns the length of the common prefix of a and b.
 function differAt(a: string, b: string): number {
   let i = 0;
   while (i < a.length && a[i] === b[i]) i++;
@@ -200,7 +200,7 @@ function lineOf(v: Value): string | null {
   return words.replace(/\s+/g, " ");
 }
 
-// Nested values are shown by size only: that they exist, not their content.
+// Formats a value inside a map or list. Of a nested map or list, only the size is shown.
 const inner = (value: unknown): string =>
   (
     Array.isArray(value)
@@ -214,6 +214,6 @@ const inner = (value: unknown): string =>
 function cut(line: string, from: number): string {
   if (from === 0 && line.length <= longest) return line;
   const part = line.slice(from, from + longest).replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, "");
-  // A slice would keep its complete source text in memory, so the characters are copied.
+  // Copy the characters. A slice would keep the complete source string in memory.
   return [...(from > 0 ? ["…"] : []), ...part, ...(from + longest < line.length ? ["…"] : [])].join("");
 }

@@ -48,18 +48,18 @@ import {
 } from "./view.ts";
 import type { Column } from "./wire.ts";
 
-const patience = 3000; // ms that a first connection may take before the page reports that there is none
+const patience = 3000; // ms; if the first connection takes longer, the page reports that it is not live
 
 export class ListPage implements Watcher {
   view: View;
   kind: Kind;
-  /** The server has sent data. Until then, the page is its HTML, and its links and form navigate as without script. */
+  /** Whether the server has sent data. Until then, the server's HTML stays, and its links and form load new pages. */
   began = false;
-  private alone = false; // the page shows that it is not live
+  private alone = false; // whether the page shows that it is not live
   private feed: Feed;
-  private spaces: Feed | null = null; // the cluster's namespaces, if several are chosen
-  private served: boolean; // the server-rendered rows stay until newer ones arrive
-  private sought = true; // the rows have not arrived since the user switched to another resource
+  private spaces: Feed | null = null; // the list of the cluster's namespaces; null unless the user chose several
+  private served: boolean; // whether the server-rendered rows are still shown, because no newer ones have arrived
+  private sought = true; // whether to scroll to the open object's row once rows of the new resource arrive
   private shown = 0;
   private panel: Panel | null = null;
   readonly table: Table;
@@ -80,7 +80,7 @@ export class ListPage implements Watcher {
   ) {
     this.kind = kind;
     this.view = view;
-    // If the user scrolled before the script started, that position stays.
+    // If the user scrolled before the script started, keep that position, and restore none.
     if (byId("rows").scrollTop !== 0) {
       this.coming = null;
       this.sought = false;
@@ -96,7 +96,7 @@ export class ListPage implements Watcher {
       },
       (waiting) => sayIn(byId("held"), waiting === "" ? null : waiting),
       () => {
-        // When the user scrolls, that is the position to keep, not the one to restore.
+        // After the user has scrolled, the earlier position must not be restored.
         this.coming = null;
         this.sought = false;
       },
@@ -122,15 +122,18 @@ export class ListPage implements Watcher {
     this.openPanel();
   }
 
-  /** The scroll position, in rows, or the one to restore once the rows have arrived. */
+  /** The scroll position, in rows. Before the rows arrive, it is the position that will be restored. */
   get place(): number {
     return this.coming ?? this.table.top;
   }
 
-  /** Shows another view. The URL is already set. For history navigation, place is the scroll position of that entry. */
+  /**
+   * Shows another view. The caller has already set the URL. For browser history navigation, place is the scroll
+   * position stored with the history entry.
+   */
   show(view: View, kind: Kind, place: number | null = null): void {
     const old = this.view;
-    // Another tab of the panel does not change the rows.
+    // If only the tab of the panel differs, the rows stay, and so does a scroll position that is still to be restored.
     this.coming = formatView({ ...view, tab: old.tab }) === formatView(old) ? this.coming : place;
     this.view = view;
     const other = view.ref !== old.ref;
@@ -178,13 +181,13 @@ export class ListPage implements Watcher {
     this.rate = new Rate();
     const { ref, ns, labels, sort, q } = this.view;
     this.activity.follow({ kind: this.kind, ns, labels });
-    // For a part of the objects, the number is not known.
+    // The picker counts all objects of the resource. How many match namespaces or labels is not known.
     const expected = ns.length > 0 || labels !== "" ? 0 : this.picker.countOf(ref);
     return new Feed(this.live, { resource: ref, ns, labels }, { sort, q }, this, this.limit, expected);
   }
 
-  // If several namespaces are chosen, the rows do not show whether one of them does not exist. A single one is checked
-  // by the list itself.
+  // Subscribes to the cluster's namespaces while the user has chosen several, to report chosen ones that do not exist.
+  // For a single namespace, the list itself reports that.
   private followSpaces(): void {
     const several = this.view.ns.length > 1 && shared() === null;
     if (several === (this.spaces !== null)) return;
@@ -202,7 +205,7 @@ export class ListPage implements Watcher {
       : null;
   }
 
-  /** The request was refused. A repeated one may succeed. */
+  /** Whether the server refused the request for the rows. A repeated request may succeed. */
   get refused(): boolean {
     return this.feed.known().problem !== null;
   }
@@ -214,7 +217,7 @@ export class ListPage implements Watcher {
     this.tell();
   }
 
-  /** Reports that the state of the connection has changed, or that time has passed. */
+  /** Updates the page after the state of the connection has changed, or after some time. */
   refresh(): void {
     this.feed.reconnected();
     this.spaces?.reconnected();
@@ -228,7 +231,7 @@ export class ListPage implements Watcher {
     drawTrouble(byId("trouble"), this.view, (tone) => (rows.complete ? rows.count(tone) : 0));
   }
 
-  /** Called every second. */
+  /** Updates ages and status texts. Called every second. */
   tick(): void {
     if (!this.began) this.tell();
     this.tellTrouble();
@@ -310,7 +313,7 @@ export class ListPage implements Watcher {
     put("ns", view.ns.join(","));
     put("labels", view.labels);
     const ns = input("ns");
-    // If the link shares only one namespace, there is none to choose.
+    // If the share link includes only one namespace, there is nothing to choose.
     const within = sharedSpaces(kind.ref) ?? [];
     const choice = kind.namespaced && within.length !== 1;
     if (ns !== null) ns.hidden = !choice;
@@ -342,7 +345,7 @@ export class ListPage implements Watcher {
     if (had) this.panel?.focus();
   }
 
-  // Returns a note with a link to the object's own page, for when the panel cannot show it.
+  // Returns a note with a link to the object's own page. It replaces the panel if the panel cannot show the object.
   private elsewhere(open: ObjectName): HTMLElement {
     const close = h("a", { href: formatView({ ...this.view, open: null, tab: "" }) }, "Close");
     return h(
@@ -369,7 +372,7 @@ export class ListPage implements Watcher {
     };
   }
 
-  // Returns the opened object with its state, if it is this one.
+  // Returns the object for the view. If it is open already, the choice of its log stays.
   private opened({ ns, name }: ObjectName): Opened {
     const { open } = this.view;
     return open !== null && sameObject(open, { ns, name }) ? open : { ns, name };
@@ -395,12 +398,12 @@ export class ListPage implements Watcher {
     this.go({ ...this.view, sort: next }, "push");
   }
 
-  /** Applies the form to the view. The text filter applies while the user types. */
+  /** Applies the values of the form to the view. It is called while the user types in the text filter, too. */
   applyForm(how: "push" | "replace"): void {
     this.go(this.formView(), how);
   }
 
-  /** Whether a reload loses nothing: the URL contains the complete state, and the rows are live. */
+  /** Whether the page can reload without loss: the URL contains the complete state, and the rows are live. */
   get spare(): boolean {
     const live = this.began && status(this.feed.known(), this.now()).tone === "live";
     return live &&
@@ -420,17 +423,17 @@ export class ListPage implements Watcher {
     };
   }
 
-  /** The columns of the server's table; empty while they are not known. */
+  /** The columns that the server sent with the rows; empty before any rows have arrived. */
   get columns(): readonly Column[] {
     return this.feed.rows.columns;
   }
 
-  /** The rows, filtered or not; null if the page does not have all of them. */
+  /** All rows, including those that the text filter hides; null if the page has only those near the viewport. */
   get held(): Rows | null {
     return this.feed.rows instanceof Rows ? this.feed.rows : null;
   }
 
-  /** The number of rows if the server keeps them; null if the page does. */
+  /** The number of rows in a list of which the page has only a part; null if the page has all rows. */
   get kept(): number | null {
     return this.feed.rows instanceof Rows || !this.feed.rows.complete ? null : this.feed.rows.total;
   }
@@ -472,7 +475,7 @@ export class ListPage implements Watcher {
     });
   }
 
-  // Shows the state until the server sends data.
+  // Shows the state of the connection while the server has not sent any data.
   private wait(): void {
     const { connection, since, said } = this.live;
     const alone = this.alone || connection === "lost" || Date.now() - since > patience;
@@ -538,16 +541,17 @@ export class ListPage implements Watcher {
         this.kind.resource,
         () => this.again(),
       );
-    // While the server-rendered rows stay, so do the server's texts.
+    // While the server-rendered rows are shown, the texts that the server rendered with them stay, too.
     if (complete || !this.served) sayIn(byId("covered"), empty ? null : this.asideWords(known));
-    // A note about an empty list already mentions the doubt. If rows exist and none match, the banner shows it.
+    // The note about an empty list already says that the data may be outdated. If rows exist but none match, the
+    // banner says it.
     const doubted = complete && this.feed.rows.total > 0 && doubt(known, this.now()) !== null;
     const above = empty && !doubted ? null : banner(known, this.now());
     sayIn(byId("banner"), above);
     byId("rows").toggleAttribute("data-stale", complete && s.tone !== "live" && s.tone !== "busy");
   }
 
-  // Returns notes on current rows that are not all that the view requests.
+  // Returns notes on what the rows lack: namespaces that do not exist or are not covered, and unknown columns.
   private asideWords(known: Known): string | null {
     const { ns, sort, cols } = this.view;
     const missing =

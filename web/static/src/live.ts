@@ -1,10 +1,10 @@
 // One WebSocket for the tab, with any number of subscriptions on it.
 //
 // A subscription's handler receives its messages in order. After a lost connection, each subscription resumes from its
-// last cursor. It then receives the missed changes, or a reset and a snapshot. restart() reports that an incomplete
-// snapshot will not be finished. If the server gives a reason and a delay when it closes the connection, the page shows
-// the reason and waits. There is no retry after three close codes: the user is logged out, the share has ended, or the
-// server shows another cluster.
+// last cursor, its position in the server's history. It then receives the missed changes, or a reset and a snapshot.
+// Handler.restart() reports that an incomplete snapshot will not be finished. If the server gives a reason and a delay
+// when it closes the connection, the page shows the reason and waits. There is no retry after three close codes: the
+// user is logged out, the share link has ended, or the server shows another cluster.
 
 import { decode, type Fault } from "./decode.ts";
 import type { Message, Spec } from "./wire.ts";
@@ -14,21 +14,21 @@ export type Connection = "connecting" | "open" | "lost";
 export interface Handler {
   message(m: Exclude<Message, { type: "heartbeat" | "pong" | "part" }>): void;
   restart(): void;
-  /** Reports the progress of a long message: the bytes that have arrived, and all of them. */
+  /** Reports the progress of a long message: told of its of bytes have arrived. */
   part?(told: number, of: number): void;
 }
 
 export interface Subscription {
   /** Discards the present data and requests a new snapshot. */
   resync(why: string): void;
-  /** For the view window: requests the rows from another offset, or around an object. */
+  /** Requests the rows from another offset, or around an object. Only for the view window, a part of a sorted list. */
   move(offset: number, around?: { readonly ns: string; readonly name: string }): void;
   /** Retries at once, if a retry is waiting. */
   hurry(): void;
   close(): void;
 }
 
-/** What live.ts needs from the browser. Tests replace it. */
+/** The functions of the browser and the page that Live calls. Tests replace them. */
 export interface Host {
   open(url: string, protocol: string): WebSocket;
   now(): number;
@@ -37,11 +37,11 @@ export interface Host {
   cancel(timer: unknown): void;
   report(what: string): void;
   /**
-   * The server reports that the user is logged out, or that the share has ended. If the viewer proves to be still
-   * logged in, the callee calls again to reconnect.
+     * Called when the server reports that the user is logged out, or that the share link has ended. If the viewer is
+     * still logged in after all, the implementation calls again() to reconnect.
    */
   ended(again: () => void): void;
-  /** The server shows another cluster than the page. */
+  /** Called when the server reports that it now shows another cluster than the page. */
   switched(): void;
 }
 
@@ -55,10 +55,10 @@ interface Sub {
   spec: Spec;
   readonly handler: Handler;
   id: number;
-  cursor: string | null; // null: a snapshot is expected, or incomplete
-  sent: boolean; // the server has it on this connection
+  cursor: string | null; // null: no complete snapshot has arrived yet
+  sent: boolean; // whether it was sent to the server on this connection
   text: string; // the parts of a long message that have arrived
-  ended: boolean; // the server ended or refused it
+  ended: boolean; // whether the server ended or refused the subscription
   resyncs: number; // consecutive resyncs
   timer: unknown;
 }
@@ -69,11 +69,11 @@ export class Live {
   since: number;
   /** The server's reason for closing the connection; empty if it gave none. */
   said = "";
-  /** The server has sent a message, so a connection is possible and works. */
+  /** Whether the server has ever sent a message, which proves that connections are possible. */
   answered = false;
-  /** How often data had to be read again: it or a message did not match, or missed changes could not be replayed. */
+  /** How often data had to be read again, because it was inconsistent or missed changes could not be replayed. */
   anew = 0;
-  /** The reason for the last time; empty if there was none. */
+  /** Why data was last read again, for the status page; empty if it never was. */
   anewWhy = "";
   /** Called with the id of each ping that is answered. */
   onPong: (id: number) => void = () => {};
@@ -83,7 +83,7 @@ export class Live {
   private tries = 0;
   private heard = 0;
   private retry: unknown = null;
-  private asked = false; // retry waits for the delay that the server requested
+  private asked = false; // whether the pending retry waits for the delay that the server requested
   private watchdog: unknown = null;
 
   constructor(
@@ -163,13 +163,13 @@ export class Live {
     };
   }
 
-  /** Reports that rows had to be read again because the server could not replay missed changes. */
+  /** Records that a subscriber had to read its data again because the server could not replay missed changes. */
   reset(reason: string): void {
     this.anew++;
     this.anewWhy = `What was missed could not be replayed, so all was read anew${reason === "" ? "" : `: ${reason}`}.`;
   }
 
-  /** Sends a ping, to which the server only sends an answer. */
+  /** Sends a ping with this id. The server answers with a pong that has the same id. */
   ping(id: number): void {
     if (this.connection === "open") this.tell({ op: "ping", id });
   }
@@ -230,7 +230,7 @@ export class Live {
     if (m.type === "pong") return this.onPong(m.id);
     const sub = this.subs.get(m.id);
     if (sub === undefined) return;
-    // The rest of a long message will not arrive.
+    // Another message means that the rest of an incomplete long message will not arrive.
     if (m.type !== "part") sub.text = "";
     switch (m.type) {
       case "part": {
@@ -242,7 +242,7 @@ export class Live {
       }
       case "heartbeat":
       case "digest":
-        // The page is behind: a message was lost. Resuming from its own cursor brings the content.
+        // A message was lost, so the page is behind the server. Resuming from its own cursor brings the missed changes.
         if (sub.cursor !== null && m.cursor !== "" && m.cursor !== sub.cursor) {
           this.host.report(`behind the server: ${sub.spec.resource}`);
           this.send(sub);
@@ -261,7 +261,7 @@ export class Live {
         sub.resyncs = 0;
         break;
       case "log":
-        if (!m.waiting) sub.resyncs = 0; // until then, the log may still be refused
+        if (!m.waiting) sub.resyncs = 0; // while waiting, the API server may still refuse the log
         break;
       case "log-end":
         sub.ended = true;
@@ -305,14 +305,14 @@ export class Live {
   private resync(sub: Sub, why: string): void {
     if (sub.timer !== null || this.subs.get(sub.id) !== sub) return;
     this.host.report(`reading ${sub.spec.resource || sub.spec.view} anew: ${why}`);
-    // A log resumes after the lines that the page has.
+    // A log is not counted as read again, because it resumes after the lines that the page has.
     if (sub.spec.view !== "log") {
       this.anew++;
       this.anewWhy = `What was held could not be trusted, so all was read anew: ${why}.`;
     }
     sub.cursor = null;
     this.forget(sub);
-    // Registered under a new id without being sent, so that a reconnect finds it.
+    // Register the subscription under a new id before it is sent, so that a reconnect in the meantime finds it.
     sub.id = this.nextId++;
     this.subs.set(sub.id, sub);
     const wait = Math.min(longestWait, sub.resyncs++ === 0 ? 0 : firstWait * 2 ** sub.resyncs);
@@ -327,7 +327,7 @@ export class Live {
     socket.close();
     this.host.cancel(this.watchdog);
     const { words, wait } = partingWords(closed);
-    if (words !== "") this.said = words; // stays until the server is back
+    if (words !== "") this.said = words; // the text stays until a message arrives
     this.asked = wait !== null;
     this.change("lost");
     for (const sub of this.subs.values()) {
@@ -353,7 +353,7 @@ export class Live {
     });
   }
 
-  // After a laptop has slept, or on a network that drops packets, no close event fires.
+  // Detects a dead connection. After a laptop has slept, or on a network that drops packets, no close event fires.
   private check(): void {
     // The view resources sends nothing while nothing changes.
     const waiting =
@@ -369,8 +369,8 @@ export class Live {
   }
 }
 
-// Parses the close reason of a server that stops or is overloaded. It contains a delay for this client, so that not all
-// clients return at the same time, and a message.
+// Parses the close reason that a stopping or overloaded server sends: a delay and a message. The delay differs for each
+// client, so that not all clients return at the same time.
 function partingWords({ code, reason }: Pick<CloseEvent, "code" | "reason">): { words: string; wait: number | null } {
   const asked = code === 1001 || code === 1013 ? /^retry after (\d+) ms: (.*)$/s.exec(reason) : null;
   if (asked === null) return { words: reason, wait: null };

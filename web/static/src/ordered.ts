@@ -1,18 +1,18 @@
-// Sorted rows, as a table shows them. There are two implementations. Rows has all rows and sorts them itself. Window
-// has the rows around the viewport, in an order that the server keeps.
+// The interface of the sorted rows that a table shows. There are two implementations. Rows has all rows of a list and
+// sorts them itself. Window has only the rows near the viewport, and the server sorts them.
 
 import type { By, Column, Row } from "./wire.ts";
 import type { Rank } from "./sort.ts";
 import type { Tone } from "./tone.ts";
 
-/** A row. Its data is immutable: an update creates another entry. */
+/** A row with what the page derives from it. Its data is immutable: an update of the row creates another Entry. */
 export interface Entry extends Row {
   readonly key: string;
-  /** The row arrived in an event, not in a snapshot. */
+  /** Whether the row arrived in an event, not in a snapshot. */
   readonly added: boolean;
-  /** The author of all changes since the row was last drawn, if it is known and the only one. */
+  /** The one author of all changes since the row was last drawn; null if there are several or it is unknown. */
   readonly by: By | null;
-  /** The table has drawn its cells. */
+  /** Whether the table has drawn the cells of this entry. */
   drawn: boolean;
   rank: Rank;
   hay: string | null;
@@ -43,7 +43,7 @@ export function entryOf({ ns, name, uid, rv, created, cells }: Row, added: boole
   };
 }
 
-/** Returns the cells with some of them replaced; null if an index does not exist. */
+/** Returns a copy of the entry's cells with the changed ones replaced; null if an index does not exist. */
 function withCells(e: Entry, changed: ReadonlyMap<number, Row["cells"][number]>): Row["cells"] | null {
   const cells = [...e.cells];
   for (const [index, cell] of changed) {
@@ -53,7 +53,7 @@ function withCells(e: Entry, changed: ReadonlyMap<number, Row["cells"][number]>)
   return cells;
 }
 
-/** Returns the author of all changes that are not drawn yet, when another change arrives. */
+/** Returns the common author of the new change, by by, and those of old not drawn yet; null if there is none. */
 export function namedFor(old: Entry | undefined, by: By | null): By | null {
   if (old === undefined || old.drawn) return by;
   const same =
@@ -61,7 +61,7 @@ export function namedFor(old: Entry | undefined, by: By | null): By | null {
   return same ? by : null;
 }
 
-/** Returns a row with some of its cells changed; null if an index does not exist. */
+/** Returns a new entry for a row of which some cells have changed; null if an index does not exist. */
 export function changedEntry(
   old: Entry,
   rv: string,
@@ -70,7 +70,7 @@ export function changedEntry(
 ): Entry | null {
   const cells = withCells(old, changed);
   if (cells === null) return null;
-  // The author of a change without cells does not count.
+  // A change that changes no cell does not change the author that the row shows.
   const quiet = changed.size === 0;
   const e = entryOf({ ...old, rv, cells }, old.added, quiet ? old.by : namedFor(old, by));
   e.drawn = quiet && old.drawn;
@@ -84,38 +84,38 @@ export interface Ordered {
    * changes in place.
    */
   readonly version: number;
-  /** All requested rows have arrived. */
+  /** Whether all requested rows have arrived. */
   readonly complete: boolean;
-  /** How many rows there are, before the text filter. */
+  /** How many rows there are, including those that the text filter hides. */
   readonly total: number;
   /** How many rows match the text filter. */
   readonly matching: number;
-  /** The number of positions in the table: like matching, except while the order is frozen. */
+  /** The number of row positions in the table. It equals matching, except while the order is frozen. */
   readonly length: number;
   /** How many rows of an incomplete snapshot have arrived. */
   readonly arriving: number;
   /** Whether the order is frozen. */
   readonly held: boolean;
-  /** Describes the changes that wait for the release of the order; empty for none. */
+  /** Describes the changes that wait until the order is no longer frozen; empty for none. */
   readonly waiting: string;
 
-  /** Returns the rows at these positions. A missing row is requested, and arrives later. */
+  /** Returns the rows at the positions from (included) to to (excluded). A missing row is requested from the server. */
   slice(from: number, to: number): readonly (Entry | undefined)[];
   /** Returns the position of a row; -1 if the page does not have it. */
   indexOf(key: string): number;
   /**
-   * Requests the rows around an object that the page does not have; returns false if it cannot. The version increases
-   * when they arrive.
+    * Requests the rows around an object from the server. Returns false if that is not possible. The version increases
+    * when the rows arrive.
    */
   seek(ns: string, name: string): boolean;
   /** Returns the present version of a row; undefined if the page does not have it. */
   get(key: string): Entry | undefined;
-  /** Returns all rows that the page has, in any order. */
+  /** Returns all rows that the page has, in no particular order. */
   all(): Iterable<Entry>;
-  /** Whether a row was deleted. If not, it is here or outside the window. */
+  /** Whether the row was deleted, as opposed to being outside the loaded part of the list. */
   gone(key: string): boolean;
   /** Returns how many rows have this severity, regardless of the filter. */
   count(tone: Tone): number;
-  /** Freezes the present order, or releases it. */
+  /** Freezes the present order of the rows (on), or unfreezes it. */
   hold(on: boolean): void;
 }

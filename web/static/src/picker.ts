@@ -1,7 +1,7 @@
-// The resource picker. The markup from the server is its first state. After that, the picker follows the list of
-// resources from the server. The list is in display order, and each resource carries its section. Elements are kept as
-// long as their resource exists, so that the focus and folded groups stay too. Pinned resources are also listed at the
-// top.
+// The resource picker, the list of resources at the left. It starts with the HTML that the server rendered, and then
+// updates it from the server's list of resources. That list is in display order, and each resource names its section.
+// The element of a resource is reused as long as the resource exists, so that focus and folded groups stay. Pinned
+// resources are listed a second time at the top.
 
 import { under } from "./base.ts";
 import { arrange, digits, h, setText } from "./dom.ts";
@@ -16,12 +16,14 @@ export class Picker implements KindWatcher {
   private readonly kinds = new Map<string, Kind>();
   private list: readonly Listed[] = [];
   private problems: ReadonlyMap<string, string> = new Map();
-  private counts: ReadonlyMap<string, number> | null = null; // null: use the counts in the markup
+  // By ref; null before the server has sent any: use the counts in the markup.
+  private counts: ReadonlyMap<string, number> | null = null;
   private readonly feed: KindFeed;
   private selected = "";
   /** Called when the set of watched resources has changed. */
   onWatched: () => void = () => {};
-  private own: number | null = null; // the count of the selected resource, if the table has a newer one
+  // The count of the selected resource according to the table, which may be newer; null if not known.
+  private own: number | null = null;
   private readonly none = h("p", { class: "picker-none", role: "status" });
 
   constructor(
@@ -58,7 +60,7 @@ export class Picker implements KindWatcher {
     groups.addEventListener("click", (e) => this.clicked(e));
   }
 
-  /** Starts to follow the server. */
+  /** Starts to update the list from the server. */
   start(live: Live): void {
     this.feed.start(live);
     void this.feed.poll();
@@ -77,7 +79,7 @@ export class Picker implements KindWatcher {
     return Number((a?.querySelector(".count")?.textContent ?? "").replaceAll(",", ""));
   }
 
-  /** Returns what is known about a resource, or undefined for a resource that was never listed. */
+  /** Returns a resource by its ref, even if it is no longer listed; undefined if it never was. */
   get(ref: string): Kind | undefined {
     return this.kinds.get(ref);
   }
@@ -100,7 +102,7 @@ export class Picker implements KindWatcher {
     this.draw();
   }
 
-  /** Returns the resource for an apiVersion and a kind, in any version that is listed; undefined if there is none. */
+  /** Returns the resource for the group of an apiVersion and a kind, in any version; undefined if there is none. */
   kindOf(apiVersion: string, kind: string): Kind | undefined {
     const group = apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "core";
     for (const k of this.kinds.values()) if (k.kind === kind && k.ref.startsWith(`${group}/`)) return k;
@@ -125,13 +127,13 @@ export class Picker implements KindWatcher {
     }
   }
 
-  /** Sets the count of the selected resource to that of the table, so that the two never differ. */
+  /** Sets the count of the selected resource, so that the picker always shows the same number as the table. */
   setCount(count: number | null): void {
     this.own = count;
     if (count !== null) this.drawCounts(this.selected);
   }
 
-  /** Marks whether the counts may be outdated. */
+  /** Sets whether the counts are marked as possibly out of date. */
   stale(is: boolean): void {
     this.groups.toggleAttribute("data-stale", is);
   }
@@ -144,13 +146,13 @@ export class Picker implements KindWatcher {
     return this.links().filter((a) => !a.closest("[hidden]"));
   }
 
-  // Returns the best match for the filter text. If several match equally well, it is the first in the list.
+  // Returns the link of the resource that matches the filter text best; of several equally good ones, the first.
   private nearest(): HTMLAnchorElement | undefined {
     const terms = this.terms();
     const near = (a: HTMLAnchorElement): number => {
       const ref = a.dataset["ref"] ?? "";
       const known = this.list.find((k) => k.ref === ref) ?? this.kinds.get(ref);
-      // The markup does not mark which of the words are short names.
+      // In the server's markup, short names such as "po" cannot be told from the other words.
       return known === undefined ? 3 : nearness({ short: (a.dataset["words"] ?? "").split(" "), ...known }, terms);
     };
     return this.matching()
@@ -166,8 +168,8 @@ export class Picker implements KindWatcher {
   }
 
   /**
-   * Returns the watched resources that have a count, or null if the counts are not known. Pinned resources are first,
-   * then the others in display order.
+    * Returns the watched resources, which are those with a count; null if the counts are not known. Pinned resources
+    * are first, the others follow in display order.
    */
   watched(): readonly Kind[] | null {
     const { counts } = this;
@@ -266,7 +268,7 @@ export class Picker implements KindWatcher {
     const li = old ?? h("li", {}, a);
     const name = plural(k);
     setText(a.children[0] as Element, name);
-    // Events are in two API groups. Label the resource that is not in the core group.
+    // Two API groups may have the same kind, as with Events. Add the group to the label of the one outside "core".
     const twice = k.group !== "core" && this.list.some((other) => other !== k && other.kind === k.kind);
     if (twice) (a.children[0] as HTMLElement).dataset["of"] = k.group;
     a.dataset["words"] = `${name.toLowerCase()} ${k.words}`;
@@ -276,7 +278,7 @@ export class Picker implements KindWatcher {
     const well = k.state === "" || k.state === "live" || k.state === "syncing";
     const where = k.namespaces === 0 ? "" : `, in ${digits(k.namespaces)} of the namespaces`;
     const words = `${name} (${k.ref})${where}`;
-    // A problem is shown by a tooltip of this program, which appears on keyboard focus too.
+    // If the resource has a problem, use this page's own tooltip, because that appears on keyboard focus too.
     a.title = well ? words : "";
     if (well) delete a.dataset["hint"];
     else a.dataset["hint"] = `${words}: ${k.state}${k.reason === "" ? "" : `. ${k.reason}`}`;
@@ -294,7 +296,7 @@ export class Picker implements KindWatcher {
     if (star !== null) return this.pin(star.closest("li")?.querySelector("a")?.dataset["ref"] ?? "");
     const summary = at.closest("summary");
     const group = summary?.closest("details");
-    // Store the folded state only if the user folded the group, not the filter.
+    // While the filter has a text, groups are opened by the filter, not by the user, so their state is not stored.
     if (group == null || this.filter.value.trim() !== "") return;
     const name = group.dataset["group"] ?? "";
     store("folded", [...stored("folded").filter((n) => n !== name), ...(group.open ? [name] : [])]);

@@ -1,9 +1,9 @@
 // The rows of one subscription, filtered and in order.
 //
-// An entry is immutable. An update creates a new entry and marks the old one dead. If the row keeps its position, the
-// new entry replaces the old one in place. When rows are added, removed or moved, the dead entries are dropped and the
-// few new ones are merged in. This happens once per animation frame, however many events have arrived. The table
-// compares entries by identity to find the rows that it must draw again.
+// An Entry is one version of a row, and immutable. An update creates a new entry and marks the old one dead. If the row
+// stays at its position, the new entry replaces the old one in place. When rows are added, removed or moved, the dead
+// entries are dropped and the few new ones are merged in. This happens once per animation frame, however many events
+// have arrived. The table compares entries by identity to find the rows that it must draw again.
 
 import { Hold } from "./hold.ts";
 import { compareRanks, natural, rank, type Rank, type Sort } from "./sort.ts";
@@ -11,13 +11,13 @@ import { changedEntry, entryOf, keyOf, type Entry, type Ordered } from "./ordere
 import { telling, toneIn, toneOf, type Telling, type Tone } from "./tone.ts";
 import type { Column, Message } from "./wire.ts";
 
-// The work that is needed before rows are read: nothing; merge new entries; merge and filter all rows again; or sort
-// all rows again.
+// The work that is due before rows are read, in increasing order: nothing; merge new entries into the sorted rows;
+// also filter all rows again; or sort all rows again.
 const stales = ["no", "merge", "filter", "all"] as const;
 
 export class Rows implements Ordered {
   columns: readonly Column[] = [];
-  /** A complete snapshot has arrived. */
+  /** Whether a complete snapshot has arrived. */
   complete = false;
   version = 0;
   private byKey = new Map<string, Entry>();
@@ -29,18 +29,18 @@ export class Rows implements Ordered {
   private filtered: Entry[] = []; // the rows that match the filter; the same array as sorted if there is no filter
   private fresh: Entry[] = [];
   private stale: (typeof stales)[number] = "no";
-  private inOrder = false; // byKey is in the default order
-  // for the snapshot that is arriving
+  private inOrder = false; // whether byKey is in the default order, by namespace and name
+  // the same as inOrder for the snapshot that is arriving, and the last entry of it so far
   private comes: { inOrder: boolean; last: Entry | null } = { inOrder: true, last: null };
   private order: Hold | null = null;
   private told: { readonly of: readonly Column[]; readonly telling: readonly Telling[] } = { of: [], telling: [] };
 
-  /** How many rows there are, including those that do not match the filter. */
+  /** How many rows there are, including those that the text filter hides. */
   get total(): number {
     return this.byKey.size;
   }
 
-  /** Freezes the visible order, or releases it. A new sort or filter releases it too. */
+  /** Freezes the visible order (on), or unfreezes it. A new sort order or filter unfreezes it too. */
   hold(on: boolean): void {
     if (on === (this.order !== null)) return;
     this.order = on ? new Hold(this.visible()) : null;
@@ -52,7 +52,7 @@ export class Rows implements Ordered {
     return this.order !== null;
   }
 
-  /** Describes the changes that wait for the order to be released; empty for none. */
+  /** Describes the changes that wait until the order is no longer frozen; empty for none. */
   get waiting(): string {
     return this.order?.words() ?? "";
   }
@@ -65,7 +65,7 @@ export class Rows implements Ordered {
     return this.shown().length;
   }
 
-  /** Returns each row in its latest version. A deleted row is returned in its last version. */
+  /** Returns the rows at these positions in their newest versions. A frozen order may still include deleted rows. */
   slice(from: number, to: number): readonly Entry[] {
     return this.shown().slice(from, to).map((e) => this.byKey.get(e.key) ?? e);
   }
@@ -82,7 +82,7 @@ export class Rows implements Ordered {
     return this.order?.entries ?? this.visible();
   }
 
-  /** How many rows of an arriving snapshot have been received. */
+  /** How many rows of an incomplete snapshot have arrived. */
   get arriving(): number {
     return this.incoming?.size ?? 0;
   }
@@ -105,7 +105,7 @@ export class Rows implements Ordered {
     this.rerank();
   }
 
-  /** Keeps the rows whose namespace, name or cells contain every word of q. */
+  /** Filters the rows: those match whose namespace, name or cells contain every word of q. */
   setFilter(q: string): void {
     this.order = null;
     this.terms = q.toLowerCase().split(/\s+/).filter((t) => t !== "");
@@ -140,7 +140,7 @@ export class Rows implements Ordered {
     this.incoming = null;
   }
 
-  /** Applies a message. Returns false if the message does not fit the present rows; then a new snapshot is needed. */
+  /** Applies a message. Returns false if it contradicts the present rows, so that a new snapshot is needed. */
   apply(m: Extract<Message, { type: "rows" | "row-events" }>): boolean {
     return m.type === "rows" ? this.applySnapshot(m) : this.applyEvents(m);
   }
@@ -216,12 +216,11 @@ export class Rows implements Ordered {
       return;
     if (this.stale === "all") return void this.version++;
     this.fresh.push(e);
-    // If nothing reads the rows, as in a hidden tab, sorting all is cheaper than keeping entries to merge.
+    // New entries pile up if nothing reads the rows, as in a hidden tab. Then sorting all is cheaper than merging.
     this.touch(this.fresh.length > this.byKey.size ? "all" : "merge");
   }
 
-  // Records a change of a row for the frozen order. old or e is undefined if the row did not exist before or does not
-  // exist now.
+  // Records a change of a row while the order is frozen. old is undefined for a new row, e for a deleted one.
   private note(old: Entry | undefined, e: Entry | undefined): void {
     const key = (e ?? old)?.key;
     if (this.order === null || key === undefined) return;
@@ -242,7 +241,7 @@ export class Rows implements Ordered {
   private merge(sorted: readonly Entry[], fresh: readonly Entry[]): Entry[] {
     const kept = sorted.filter((e) => !e.dead);
     if (fresh.length === 0) return kept;
-    // Find the position of each new entry by binary search, and copy the entries between.
+    // Find the position of each new entry by binary search, and copy the kept entries before it.
     const parts: Entry[][] = [];
     let from = 0;
     for (const f of fresh) {
@@ -254,7 +253,7 @@ export class Rows implements Ordered {
     return parts.flat();
   }
 
-  // Returns the index of the first of the sorted entries, starting at from, that is not before e.
+  // Returns the index of the first entry, from the index from on, that does not sort before e.
   private place(entries: readonly Entry[], e: Entry, from: number): number {
     let [low, high] = [from, entries.length];
     while (low < high) {
@@ -283,7 +282,7 @@ export class Rows implements Ordered {
     return this.sort?.column === "namespace" ? natural(e.ns) : null;
   }
 
-  // Returns a negative number if a is before b.
+  // The present sort order, as a comparison function: negative if a sorts before b.
   private readonly compare = (a: Entry, b: Entry): number =>
     compareRanks(a.rank, b.rank, this.sort?.descending ?? false) || byName(a, b);
 
@@ -296,7 +295,7 @@ export class Rows implements Ordered {
     });
   }
 
-  /** Prepares the filter text of a row, so that the first filter is as fast as later ones. */
+  /** Computes and caches the text of a row that is searched, so that the first filter is as fast as later ones. */
   warm(e: Entry): void {
     this.hayOf(e);
   }
@@ -334,6 +333,6 @@ export class Rows implements Ordered {
   }
 }
 
-// The default order. It also breaks ties of every other order.
+// The default order, by namespace and name. It also orders rows that are equal in the sort column.
 const byName = (a: Entry, b: Entry): number =>
   a.ns < b.ns ? -1 : a.ns > b.ns ? 1 : a.name < b.name ? -1 : a.name > b.name ? 1 : 0;

@@ -1,4 +1,4 @@
-// The status of a subscription as text. "Live" is used only while the data is live.
+// The status of a subscription as text. The text says "Live" only while the data is known to be current.
 
 import { clockTime } from "./age.ts";
 import { digits } from "./dom.ts";
@@ -6,27 +6,27 @@ import { shared } from "./guest.ts";
 import type { Connection } from "./live.ts";
 import type { Problem, State } from "./wire.ts";
 
-/** Everything that the texts depend on. */
+/** What is known about a subscription: everything that the status texts depend on. */
 export interface Known {
   readonly connection: Connection;
-  readonly since: number; // of the connection, in milliseconds
+  readonly since: number; // when the connection changed to its present state, in milliseconds
   readonly said: string; // the reason that the server gave when it closed the connection; empty if it gave none
-  readonly state: State | null; // the last one received over this connection
-  // The time since which the data was stale when the previous connection was lost, empty if that is unknown. It is null
-  // if the data was not stale, or if new data has arrived since.
+  readonly state: State | null; // the last state received over this connection; null if none was
+  // If the data was already stale when the previous connection was lost: the time since which it was stale, or empty if
+  // that is unknown. It is null if the data was not stale, or if new data has arrived since.
   readonly stale: string | null;
-  readonly complete: boolean; // a complete snapshot is present, and no other is expected
-  readonly arriving: number; // rows received of an arriving snapshot
-  readonly expected: number; // about how many rows the snapshot has; 0 if that is not known
+  readonly complete: boolean; // whether a complete snapshot is present, and no newer one is expected
+  readonly arriving: number; // how many rows of an incomplete snapshot have arrived
+  readonly expected: number; // about how many rows the snapshot will have; 0 if that is not known
   readonly problem: Problem | null;
-  readonly anew: boolean; // the present data, or a message, was not usable: a new snapshot is expected
+  readonly anew: boolean; // whether a new snapshot is expected, because the present data or a message was invalid
 }
 
 export interface Status {
-  /** The state for the style sheet: live, busy, warn or bad. */
+  /** The class of the state, by which the style sheet selects a color. */
   readonly tone: "live" | "busy" | "warn" | "bad";
   readonly words: string;
-  /** Numbers that belong to the text and change often: the count received and the total; null if not known. */
+  /** The objects received so far, apart from words because it changes often; null if not known. */
   readonly count: number | null;
   readonly total: number | null;
 }
@@ -66,34 +66,34 @@ export function status(k: Known, now: number): Status {
   }
 }
 
-/** Whether the number of objects is known. An unreadable, unserved or failed list is not an empty list. */
+/** Whether the number of rows is the number of objects. If a list could not be read, zero rows do not mean that. */
 export function counted(k: Known): boolean {
   return k.problem === null && !["forbidden", "absent", "failed"].includes(k.state?.state ?? "");
 }
 
-/** Formats the numbers of a status; empty if there are none. */
+/** Formats the progress of a status, as in "20 of 100"; empty if the count is not known. */
 export function countWords({ count, total }: Pick<Status, "count" | "total">): string {
   return count === null ? "" : total === null ? digits(count) : `${digits(count)} of ${digits(total)}`;
 }
 
-/** Formats how many bytes of a long message have been received. */
+/** Describes the progress of a long message, of which told of of bytes have arrived. */
 export function partWords(told: number, of: number): string {
   return `${digits(told >> 10)} of ${digits(Math.ceil(of / 1024))} KiB received`;
 }
 
-/** Describes how often data was reset since the page was opened; null for never. */
+/** Describes how often data was read again since the page was opened; null for never. */
 export function anewWords(times: number): string | null {
   return times === 0 ? null : times === 1 ? "read anew once" : `read anew ${digits(times)} times`;
 }
 
-/** Reports which namespaces are covered if not all requested ones are; null if all are. */
+/** Describes which of the requested namespaces the rows cover, and why not the others; null if they cover all. */
 export function coverage(k: Known): string | null {
   const covered = k.state?.namespaces ?? [];
   const why = k.state?.state === "live" && k.state.reason !== "" ? k.state.reason : "you may not list the others.";
   return covered.length === 0 ? null : `Only ${covered.join(", ")}: ${why}`;
 }
 
-/** Describes since when the data may be outdated; null while updates arrive. */
+/** Describes since when the data may be out of date; null while updates arrive. */
 export function doubt(k: Pick<Known, "connection" | "since" | "state">, now: number): string | null {
   if (k.connection === "lost") return `Disconnected since ${clockTime(new Date(k.since).toISOString(), now)}`;
   if (k.state?.state === "stale")
@@ -101,18 +101,18 @@ export function doubt(k: Pick<Known, "connection" | "since" | "state">, now: num
   return null;
 }
 
-/** Describes when the data was last known to be current; null while it is. */
+/** Describes when the data was last known to be current; null if it is current now. */
 export function lastKnown(k: Known, now: number): string | null {
   if (status(k, now).tone === "live") return null;
-  // Stale data was outdated before the connection was lost.
+  // If the data was already stale before the connection was lost, the earlier time counts.
   const stale = k.state?.state === "stale" ? k.state.since : k.stale;
   const since = stale ?? (k.connection === "lost" ? new Date(k.since).toISOString() : "");
   return since === "" ? "when it was last known" : `at ${clockTime(since, now)}`;
 }
 
 /**
- * Explains why a page never became live, and how old its data is. reached: whether the server answers plain HTTP
- * requests; null if that is not known.
+  * Explains why a page is not live, and how old its data is. said: the server's reason for closing the connection.
+  * reached: whether the server answers plain HTTP requests; null if that is not known. at: the time of the data.
  */
 export function aloneWords(said: string, reached: boolean | null, at: string, now: number): string {
   const closed = "no WebSocket to it can be opened, as where a proxy forbids them";
@@ -128,7 +128,7 @@ export function aloneWords(said: string, reached: boolean | null, at: string, no
     "becomes live by itself as soon as it can.";
 }
 
-/** A note in place of the rows, with the next step. */
+/** A note that the table shows if it has no rows. next: what the user can do. */
 export interface Note {
   readonly title: string;
   readonly detail: string;
@@ -166,7 +166,7 @@ export function note(
   switch (k.state?.state) {
     case "forbidden": {
       const title = `You may not list ${resource}`;
-      // Without a choice, the server shows the namespaces that the user may read.
+      // If the user chose no namespaces, the server shows those that the user may read, so there are none.
       if (chosen)
         return say(title, k.state.reason, guest ? "" : "Ask for the right to list and watch them, or", "show-allowed");
       return say(
@@ -192,7 +192,7 @@ export function note(
   const doubted = doubt(k, now);
   const s = status(k, now);
   const where = narrowed ? " in the namespaces and with the labels chosen" : "";
-  // The banner above the table reports the outdated data.
+  // The note need not say that the data may be out of date, because the banner above the table does.
   if (k.complete && total > 0)
     return say(
       "Nothing matches",
@@ -220,7 +220,7 @@ export function note(
       : "It is tried again by itself; what came meanwhile is shown then.";
     return say(doubted, why === "" ? were : `${were} ${why}`, next);
   }
-  // The new connection has not delivered any data yet.
+  // The data may be out of date, for example because the new connection has not delivered any yet.
   if (k.complete && when !== null) return say(s.words, were, "");
   if (k.complete && narrowed)
     return say(
@@ -247,13 +247,13 @@ export function note(
   return say(`Reading ${resource}`, far, "");
 }
 
-/** Returns the note if the resource may no longer be read; null if it may. */
+/** Returns the note for a resource that the viewer may not read; null if the state is another one. */
 export const forbidden = (k: Known, resource: string): Note | null =>
   k.state?.state === "forbidden" ? note(k, resource, 0, false, 0) : null;
 
 /**
- * Returns the text above rows that may be outdated, or in place of an object; null if none is needed. guest: as for
- * note.
+  * Returns the text above rows that may be out of date, or in place of an object; null if none is needed. guest: the
+  * viewer is a guest.
  */
 export function banner(k: Known, now: number, guest = shared() !== null): string | null {
   if (k.connection === "lost")

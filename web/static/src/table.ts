@@ -1,6 +1,6 @@
-// The table. Only the rows in the viewport are elements. They have the same height, and are reused while the viewport
-// moves. All drawing happens once per animation frame, from the rows as they are then. No row moves while the pointer
-// is over the table. A deleted row is struck through and stays visible for a moment.
+// The table. Only rows in or near the viewport have elements. All rows have the same height, and the elements are
+// reused while the user scrolls. Drawing happens at most once per animation frame, from the newest rows. No row moves
+// while the pointer is over the table. A deleted row is struck through and stays visible for a moment.
 
 import { clockTime } from "./age.ts";
 import { drawHead, markSort, Widths, type Head } from "./columns.ts";
@@ -30,7 +30,7 @@ export class Table {
   private order: readonly Entry[] = []; // the entries in the order in which they are drawn
   private readonly leaving = new Map<string, { readonly entry: Entry; readonly until: number }>();
   private active: string | null = null; // the key of the active row, which the keyboard moves
-  private activeIndex = -1; // its index, also if the row is not loaded yet
+  private activeIndex = -1; // the index of the active row, which is set even if that row is not loaded yet
   private opened: string | null = null;
   private stepping: {
     readonly from: ObjectName;
@@ -42,7 +42,7 @@ export class Table {
   private timer = 0;
   private drewAt = 0;
   private version = -1;
-  private fresh = true; // the next drawing is complete: highlight no changes
+  private fresh = true; // whether the next drawing replaces everything, so that no changes are highlighted
   private readonly head: Head;
   private readonly tbody: HTMLTableSectionElement;
   private readonly above = h("tr", { class: "pad", "aria-hidden": "true" }, h("td"));
@@ -50,8 +50,9 @@ export class Table {
   private rowHeight = 24;
   private made = 0; // number of rows created, for their ids
   private pointer: readonly [number, number] | null = null; // the position of the mouse; null for none
-  private aim: number | null = null; // rows from the top: the position to scroll to once there are rows
-  private put = 0; // the position to which the table itself scrolled
+  // The position to scroll to once there are rows, in rows from the top; null if none.
+  private aim: number | null = null;
+  private put = 0; // the last scroll position that the table set itself
 
   constructor(
     private readonly scroller: HTMLElement,
@@ -59,7 +60,7 @@ export class Table {
     private readonly now: () => number,
     private readonly onDraw: (shown: number) => void,
     private readonly onHold: (waiting: string) => void,
-    /** Called when the user has scrolled, by any means. */
+    /** Called when the user has scrolled, by pointer or keyboard. */
     private readonly onScroll: () => void,
   ) {
     const colgroup = h("colgroup");
@@ -76,7 +77,7 @@ export class Table {
     scroller.addEventListener("scroll", scrolled, { passive: true });
     new ResizeObserver(() => this.schedule()).observe(scroller);
     tbody.addEventListener("pointerover", (e) => this.hold(e.pointerType === "mouse"), { passive: true });
-    // Remove the marker after one animation: a row that is moved would fade in again.
+    // Remove the marker of a new row after its animation. Otherwise the row would fade in again when it moves.
     tbody.addEventListener("animationend", (e) => (e.target as Element).removeAttribute("data-came"));
     for (const type of ["pointerleave", "pointercancel"] as const) tbody.addEventListener(type, () => this.hold(false));
     const at = (e: PointerEvent): void => {
@@ -88,7 +89,7 @@ export class Table {
     });
   }
 
-  /** Replaces the rows rendered by the server with rows of one shape. */
+  /** Shows other rows. shape: their columns. The previous rows, such as those that the server rendered, are removed. */
   show(rows: Ordered, shape: Shape, sort: Sort | null): void {
     this.rows = rows;
     this.shape = shape;
@@ -107,14 +108,14 @@ export class Table {
     this.version = -1;
   }
 
-  // Freezes the order of the rows, or releases it.
+  // Freezes the order of the rows (on), or lets changes of the order through again.
   private hold(on: boolean): void {
     if (this.rows === null || this.rows.held === on || (on && this.rows.length === 0)) return;
     this.rows.hold(on);
     this.schedule();
   }
 
-  /** Releases the order and shows the pending changes. */
+  /** Unfreezes the order of the rows, which shows the pending changes. */
   letIn(): void {
     this.hold(false);
   }
@@ -142,7 +143,7 @@ export class Table {
     this.schedule();
   }
 
-  /** Marks the row of the object in the panel. */
+  /** Marks the row of the object that is open in the panel. */
   setOpened(key: string | null): void {
     this.opened = key;
     this.schedule();
@@ -153,7 +154,8 @@ export class Table {
   }
 
   /**
-   * Draws changed rows in the viewport. The table draws them in the next frame, or under load several changes together.
+    * Reports that rows may have changed. Those in the viewport are drawn in the next frame, or under load later
+    * together with further changes.
    */
   changed(): void {
     const { rows } = this;
@@ -176,7 +178,7 @@ export class Table {
     return this.active === null ? undefined : this.rows?.get(this.active);
   }
 
-  /** Whether there is an active row, loaded or not. */
+  /** Whether there is an active row, even if it is not loaded yet. */
   get chosen(): boolean {
     return this.active !== null || this.activeIndex >= 0;
   }
@@ -192,7 +194,7 @@ export class Table {
     this.schedule();
   }
 
-  /** Moves the active row by a number of rows, by a page, or to an end. */
+  /** Makes another row active: at the distance by in rows, one page away, or the first or last. */
   move(by: number | "page-down" | "page-up" | "first" | "last"): void {
     const length = this.rows?.length ?? 0;
     if (length === 0) return;
@@ -211,8 +213,8 @@ export class Table {
   }
 
   /**
-   * Activates the row at the distance by from the row of an object (0: that row), and passes it to take as soon as it
-   * is loaded. take receives null beyond the end.
+    * Activates the row at the distance by from the row of the object from; 0 is that row itself. take is called with
+    * the row as soon as it is loaded, or with null if there is no row at that distance.
    */
   step(from: ObjectName, by: number, take: (row: Entry | null) => void): void {
     this.stepping = { from, by, take, sought: false };
@@ -240,7 +242,9 @@ export class Table {
     take(row ?? null);
   }
 
-  /** Selects the column at the distance by in the header, as the column to sort by, and returns its name. */
+  /**
+   * Marks the header of the column at the distance by, for a later command to sort by it. Returns the column's name.
+   */
   chooseColumn(by: number): string {
     const buttons = [...this.head.thead.querySelectorAll("[data-sort]")];
     const from = buttons.findIndex((b) => b.hasAttribute("data-chosen"));
@@ -250,7 +254,7 @@ export class Table {
     return to?.getAttribute("data-sort") ?? "";
   }
 
-  /** Runs a change of the row height. The visible rows stay in view. */
+  /** Runs turn, which changes the row height, and scrolls so that the same rows stay visible. */
   resize(turn: () => void): void {
     const { top } = this;
     turn();
@@ -263,7 +267,7 @@ export class Table {
     this.schedule();
   }
 
-  // Records that the scroll did not come from the user.
+  // Scrolls, and records the position, so that the scroll event is not taken for one of the user.
   private scrollTo(top: number): void {
     this.scroller.scrollTop = top;
     this.put = this.scroller.scrollTop;
@@ -313,29 +317,29 @@ export class Table {
       Math.ceil((this.scroller.scrollTop + this.scroller.clientHeight) / height) + overscan,
     );
     const places = rows.slice(first, last);
-    // Rows that are not loaded yet leave their space empty, above or below the others.
+    // Leave empty space for rows that are not loaded yet, above or below the loaded rows.
     const before = Math.max(
       0,
       places.findIndex((e) => e !== undefined),
     );
     const window = places.filter((e) => e !== undefined);
     if (widths.fit(window)) widths.apply(this.head);
-    // The active row was not loaded when it was activated.
+    // If the active row was activated by index before it was loaded, its key may be known now.
     if (this.active === null && this.activeIndex >= 0) this.active = places[this.activeIndex - first]?.key ?? null;
     this.place(this.withLeaving(window, rows), first + before, shape, rows);
     this.above.style.height = `${(first + before) * height}px`;
     this.below.style.height = `${Math.max(0, length - first - before - window.length) * height}px`;
     this.scroller.toggleAttribute("data-waits", window.length < places.length);
     this.fresh = false;
-    // The browser sends no event for a resting pointer when rows move under it. An action of the user draws the rows
-    // first.
+    // The browser sends no pointer event when rows move under a pointer at rest, so check its position here. The check
+    // comes after drawing, so that the effect of a user's action is drawn before the order freezes.
     this.hold(this.pointer !== null && this.tbody.contains(document.elementFromPoint(...this.pointer)));
     const activeRow = this.active === null ? undefined : this.drawn.get(this.active);
     if (activeRow === undefined) this.table.removeAttribute("aria-activedescendant");
     else this.table.setAttribute("aria-activedescendant", activeRow.tr.id);
   }
 
-  // Inserts the rows that were just deleted, at their last position.
+  // Returns the rows of the viewport with those that were just deleted, at their last position.
   private withLeaving(window: Entry[], rows: Ordered): readonly Entry[] {
     const now = performance.now();
     for (const [key, l] of this.leaving) if (this.fresh || l.until < now || !rows.gone(key)) this.leaving.delete(key);
@@ -367,8 +371,8 @@ export class Table {
       free.push(d.tr);
       this.drawn.delete(key);
     }
-    // If all rows are filled again, each stays at its position. Otherwise, free rows move to the end, and the others
-    // stay.
+    // If no row element keeps its content, reuse all in document order. Otherwise, move the free elements to the end,
+    // and leave the others in place.
     if (this.drawn.size === 0)
       free.sort((a, b) => (a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1));
     else this.below.before(...free);
@@ -399,7 +403,7 @@ export class Table {
   private newRow(shape: Shape): HTMLTableRowElement {
     const tr = emptyRow(shape);
     tr.id = `row-${this.made++}`;
-    // In a grid, the keyboard moves between rows, not between links.
+    // The keyboard moves between the rows of the grid, so the Tab key must skip the links in them.
     for (const a of tr.getElementsByTagName("a")) a.tabIndex = -1;
     return tr;
   }

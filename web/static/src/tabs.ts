@@ -1,5 +1,5 @@
-// The tabs of the panel. The code of each tab is loaded when the tab is first opened. A tab follows the changes of the
-// object.
+// The tabs of the panel, which shows the details of one object. The code of each tab is loaded when the tab is first
+// opened. An open tab is updated when the object changes.
 
 import { isShared, shared } from "./guest.ts";
 import type { Known } from "./status.ts";
@@ -9,22 +9,22 @@ import type { Live } from "./live.ts";
 import type { LogName, ObjectName } from "./view.ts";
 import type { Health, Tree } from "./wire.ts";
 
-/** What a tab receives on creation. */
+/** The data and functions that the panel passes to each tab on creation. */
 export interface Host {
   readonly live: Live;
   readonly now: () => number;
   readonly kind: Kind;
   readonly name: ObjectName;
   /**
-   * Returns the resource for an apiVersion and a kind. It is undefined if the cluster does not serve it, or if it is
-   * not known yet.
+    * Returns the resource for an apiVersion and a kind. Returns undefined if the cluster does not serve the resource,
+    * or if the list of resources has not arrived yet.
    */
   readonly kindOf: (apiVersion: string, kind: string) => Kind | undefined;
-  /** Returns the resource of a ref; undefined as above. */
+  /** Returns the resource with a ref (group/version/plural); undefined if it is not served or not known yet. */
   readonly kindOfRef: (ref: string) => Kind | undefined;
-  /** Returns the log that the address names. */
+  /** Returns the container log that the page's URL selects. */
   readonly log: () => LogName;
-  /** Makes the address name another log. */
+  /** Changes the page's URL to select another container log. */
   readonly nameLog: (log: LogName) => void;
 }
 
@@ -43,7 +43,7 @@ export interface Tab {
   readonly element: HTMLElement;
   /** Called when the data has changed, at most once per frame. */
   show(shown: Shown): void;
-  /** Called when the address may name another part of the tab. */
+  /** Called when the URL may select other content within this tab, such as another container's log. */
   look?(): void;
   /** Called every second, to update ages. */
   tick?(): void;
@@ -51,15 +51,15 @@ export interface Tab {
 }
 
 export interface TabKind {
-  readonly id: string; // in the address
+  readonly id: string; // the value of the URL's tab parameter
   readonly label: string;
   /** The key that opens the tab. */
   readonly key?: string;
   /** Whether objects of this resource have the tab. */
   readonly of: (kind: Kind) => boolean;
   /**
-   * Loads the class of the tab. The tab is created later, so that one that fails to load or is no longer wanted
-   * registers no listeners.
+    * Loads the code and returns the class of the tab. The caller creates the tab only if it is still wanted, because a
+    * tab registers listeners when it is created.
    */
   readonly load: () => Promise<new (host: Host) => Tab>;
 }

@@ -9,7 +9,7 @@ export interface Column {
   readonly type: string;
   readonly format: string;
   readonly priority: number;
-  /** The cells contain RFC 3339 timestamps. Show them as ages. */
+  /** Whether the cells contain RFC 3339 timestamps, which the page shows as ages. */
   readonly relative: boolean;
 }
 
@@ -22,7 +22,7 @@ export interface Row {
   readonly cells: readonly Cell[];
 }
 
-/** The author of a change. */
+/** The author of a change: a field manager with its operation. */
 export interface By {
   readonly manager: string;
   readonly operation: string;
@@ -30,7 +30,7 @@ export interface By {
   readonly time: string;
 }
 
-/** An author, with the indices of its operations in a patch. */
+/** One of several authors of a change. ops: the indices of its operations in the patch. */
 export interface Author extends By {
   readonly ops: readonly number[];
 }
@@ -64,7 +64,7 @@ export type RowEvent =
     }
   | { readonly op: "delete"; readonly ns: string; readonly name: string; readonly by?: By };
 
-/** A change of the rows in a window. The positions apply in the order of the events. */
+/** A change of the rows in a window, the loaded part of a sorted list. A position is valid after all earlier events. */
 export type WindowEvent =
   | { readonly op: "insert"; readonly at: number; readonly row: Row; readonly by?: By }
   | {
@@ -76,8 +76,8 @@ export type WindowEvent =
       readonly by?: By;
     }
   /**
-   * why: the reason in the row itself; without it, other rows pushed this one out. now: the changes of a row that still
-   * exists elsewhere.
+    * why: what happened to the row itself. Without why, other rows pushed it out of the window. now: the changed data
+    * of a row that still exists outside the window.
    */
   | {
       readonly op: "remove";
@@ -87,8 +87,8 @@ export type WindowEvent =
     };
 
 /**
- * The number of rows. total: in the namespaces and with the labels. matching: those that contain the words of q.
- * failing and waiting: those with an error or a warning.
+  * Numbers of rows. total: all in the requested namespaces with the requested labels. matching: those that match the
+  * text filter q. failing, waiting: those with severity error or warning.
  */
 export interface Counts {
   readonly total: number;
@@ -97,13 +97,13 @@ export interface Counts {
   readonly waiting: number;
 }
 
-/** The changes since the last message, inside and outside the window. */
+/** A summary of the changes since the last message, in all rows of the list. */
 export interface News {
   readonly changes: number;
   readonly newest: Newest | null;
 }
 
-/** The newest change of a visible row. For an update: the changed cells, before and after. */
+/** The newest change of a row that the viewer may see. For an update, it has the old and new text of changed cells. */
 export interface Newest {
   readonly op: "add" | "update" | "delete";
   readonly ns: string;
@@ -115,7 +115,7 @@ export interface Newest {
 
 export type ObjectEvent =
   | { readonly op: "add"; readonly object: Tree; readonly health?: Health; readonly by?: By }
-  /** Without health, the health is unchanged. */
+  /** If health is omitted, it is unchanged. */
   | {
       readonly op: "update";
       readonly uid: string;
@@ -137,14 +137,14 @@ export interface Change {
   readonly time: string;
   /** The operations of an update; empty for other changes. */
   readonly patch: readonly PatchOp[];
-  /** The object of an add, if the query names one object. */
+  /** The complete added object. It is only sent for an add, and only if the query names one object. */
   readonly object?: Tree;
   readonly by?: By;
-  /** Omitted if by made the entire change. */
+  /** All authors of the change; omitted if the author in by made the entire change. */
   readonly authors?: readonly Author[];
   /**
-   * The values that operations of the patch replaced or removed, by the index of the operation. Long values are
-   * omitted.
+    * The previous values that the patch replaced or removed. The key is the index of the operation in the patch. Long
+    * values are omitted.
    */
   readonly was?: ReadonlyMap<number, unknown>;
 }
@@ -156,7 +156,7 @@ export interface State {
   readonly state: StateName;
   readonly since: string;
   readonly reason: string;
-  /** While syncing: the count received and the approximate total; null if not known. */
+  /** While the list is loading: how many objects have arrived, and about how many there are; null if not known. */
   readonly count: number | null;
   readonly total: number | null;
   /** The covered namespaces, if the viewer may not list all requested ones; otherwise empty. */
@@ -235,16 +235,16 @@ export type Message =
     }
   | ({ readonly id: number; readonly type: "state" } & State)
   | { readonly id: number; readonly type: "reset"; readonly reason: string }
-  /** A chunk of a long message: its text, and the total bytes received with it. */
+  /** A chunk of a long message. told: the bytes sent so far, including this chunk. of: the bytes of the message. */
   | { readonly id: number; readonly type: "part"; readonly told: number; readonly of: number; readonly text: string }
-  /** A chunk of a log, cut anywhere except within a character. waiting: the API server has not responded yet. */
+  /** A chunk of a log. It may end within a line. waiting: the API server has not responded yet. */
   | { readonly id: number; readonly type: "log"; readonly text: string; readonly waiting: boolean }
   | { readonly id: number; readonly type: "log-end" }
   | { readonly id: number; readonly type: "heartbeat"; readonly cursor: string }
   | { readonly id: number; readonly type: "pong" }
   | { readonly id: number | null; readonly type: "error"; readonly problem: Problem };
 
-/** A subscription. Its view decides which messages are sent. */
+/** The parameters of a subscription. The view determines which messages the server sends. */
 export interface Spec {
   /** Empty for the view resources, which covers all resources. */
   readonly resource: string;
@@ -256,14 +256,14 @@ export interface Spec {
   /** The minimum time between batches of changes, in milliseconds. A change after a pause is sent at once. */
   readonly every?: number;
   readonly view: "table" | "object" | "changes" | "resources" | "window" | "log";
-  /** Receive data only while the resource is watched anyway: the subscription neither starts nor keeps a watch. */
+  /** Receive data only while the server watches the resource for another reason. This request starts no watch. */
   readonly watched?: boolean;
   /** For the view window only: the filter text, the sort order, and the range of rows. */
   readonly q?: string;
   readonly sort?: string;
   readonly offset?: number;
   readonly count?: number;
-  /** For the view log only. It is read at each subscribe, because an interrupted log resumes after its last line. */
+  /** For the view log only. It is read again at each subscribe, because a log resumes after the last received line. */
   readonly log?: LogSpec;
 }
 
@@ -271,7 +271,7 @@ export interface Spec {
 export interface LogSpec {
   readonly container: string;
   readonly tail: number;
-  /** A duration such as 10m, or a time; empty for any. */
+  /** The start of the log: a duration before now, such as 10m, or a time; empty: no limit. */
   readonly since: string;
   readonly previous: boolean;
   readonly timestamps: boolean;
