@@ -38,8 +38,8 @@ import {
   type View,
 } from "./view.ts";
 
-// Wait until the server's rows are on the screen, so that drawing them has the main thread to itself for a few frames.
-// A hidden page draws no frames, so it does not wait.
+// Wait until the browser has painted the server-rendered rows, so that this script does not delay them. A hidden page
+// paints no frames, so it does not wait.
 await new Promise<unknown>((then) => {
   if (document.hidden) return then(null);
   requestAnimationFrame(() => setTimeout(then));
@@ -94,7 +94,8 @@ const latency = new Latency(
   },
 );
 
-// Whether a reload would lose nothing in addition to the view: no filter text, open dialog or selected text.
+// Whether the page has no state outside the view that a reload would lose: no text in the picker's filter, no open
+// dialog and no selected text.
 const idle = (): boolean =>
   (byId("picker-filter") as HTMLInputElement).value === "" &&
   document.querySelector("dialog[open], :popover-open") === null &&
@@ -124,13 +125,13 @@ const picker = new Picker(
 );
 const page = document.querySelector<HTMLElement>("[data-page]");
 
-// What the page can do. List pages and object pages add to this.
+// The state and functions that depend on the type of page. List pages and object pages set them below.
 let shown: ListPage | null = null;
-let tended: Tended | null = null; // the view whose refused requests a kiosk repeats
+let tended: Tended | null = null; // the list or object whose refused requests are repeated in kiosk mode
 let seen = (): Seen | null => null;
 let special = (): readonly Command[] => [];
 let go = (view: View): void => location.assign(formatView(view));
-// If the server offers several clusters, their chooser opens from the name of the active one.
+// If the server offers several clusters, the name of the active one is a link, and opens the chooser.
 const named = document.querySelector<HTMLAnchorElement>("a#cluster");
 const contexts = named === null ? null : new Contexts(switched);
 const chooser =
@@ -168,13 +169,14 @@ picker.start(live);
 if (guest) tellUntil(now);
 if (inKiosk()) void import("./kiosk.ts").then(({ tend }) => tend(() => tended));
 byId("theme").addEventListener("click", turnTheme);
-// On a small screen these buttons are in the menu.
+// The picker has a second set of these buttons for small screens.
 for (const button of document.querySelectorAll("#help, .picker-foot button:not(.sharer)"))
   button.addEventListener("click", help);
 for (const button of document.querySelectorAll("button.sharer")) button.addEventListener("click", share);
 listenToKeys(commands);
 
-document.documentElement.dataset["begun"] = ""; // CSS may hide the parts that serve pages without script.
+// CSS then hides the parts of the page that are needed only without script.
+document.documentElement.dataset["begun"] = "";
 
 if (page?.dataset["page"] !== "problem" || page.dataset["ref"] !== "") {
   live.connect();
@@ -243,7 +245,7 @@ function startList(section: HTMLElement): void {
     const kind = picker.get(view.ref);
     if (kind === undefined) location.reload();
     else if (!list.began) {
-      // Not for a link to another anchor of the same page.
+      // Do not reload if only the anchor of the URL has changed.
       if (location.pathname + location.search !== served) location.reload();
     } else {
       place.forget();
@@ -301,7 +303,7 @@ function startList(section: HTMLElement): void {
     ["labels", "change", "push"],
   ] as const)
     input(id)?.addEventListener(type, () => list.began && list.applyForm(how));
-  // A truncated cell shows its full text in a tooltip.
+  // Set the tooltip of a truncated cell to its full text when the pointer enters it.
   byId("tbody").addEventListener("mouseover", (e) => {
     const cell = e.target instanceof Element ? e.target.closest("td, th") : null;
     if (cell !== null && cell.scrollWidth > cell.clientWidth && !cell.hasAttribute("title"))
@@ -355,7 +357,7 @@ function startObject(section: HTMLElement): void {
     if (live.connection === "open") byId("asof").hidden = true;
     panel.refresh();
   };
-  // A guest may have no permission for the list. Then the command that leads there is left out.
+  // The command that leads to the list is left out for guests whose link does not share the list.
   special = () =>
     objectCommands(
       kind,
@@ -366,8 +368,8 @@ function startObject(section: HTMLElement): void {
     );
 }
 
-// Adds the columns that the user chose for a resource to a new URL. A URL that was given stays as it is, because
-// someone chose that view.
+// Returns the view with the columns that the user last chose for its resource, unless it names columns. It is applied
+// only to navigation within the page. The URL that the page was opened with stays, because someone chose that view.
 function preferred(view: View): View {
   return view.cols.length > 0 || view.ref === shown?.view.ref ? view : { ...view, cols: stored(`columns.${view.ref}`) };
 }
@@ -378,13 +380,13 @@ function openObject(ref: string, object: ObjectName): void {
   else go(preferred({ ...plain(ref), ns: object.ns === "" ? [] : [object.ns], open: object }));
 }
 
-// Leaves for the start page, because nothing of the previous cluster may stay.
+// Loads the start page after the active cluster was switched, because no data of the previous one may stay on screen.
 function switched(): void {
   location.assign(under("/"));
 }
 
-// Replaces the link of the cluster name by a button with a popover. The error page keeps the link, because it reloads
-// itself.
+// Replaces the link with the cluster's name by a button that opens a popover. The error page keeps the link, because
+// that page reloads itself.
 function contextPopover(link: HTMLAnchorElement, of: Contexts): Popover {
   const button = h(
     "button",
@@ -423,8 +425,8 @@ function help(): void {
 
 const unloaded = (): void => say("The dialog could not be loaded. Reload the page to try again.");
 
-// Waits on the error page until the cluster serves the resource, in this version or in one that replaces it in the
-// list. It does not reload while the user types, has a dialog open or selects text.
+// Reloads the error page of an unserved resource once the cluster serves it, in this version or in another one. It does
+// not reload while the user types, has a dialog open or has selected text.
 function awaitKind(ref: string): void {
   if (ref === "") return;
   const [group, , resource] = ref.split("/");

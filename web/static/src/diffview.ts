@@ -10,20 +10,20 @@ export type Layout = "inline" | "split";
 
 export interface DiffOptions {
   readonly layout: Layout;
-  /** Show line numbers. */
+  /** Whether to show line numbers. */
   readonly numbers?: boolean;
-  /** How many pairs are drawn at first, and added with each click. */
+  /** How many pairs of lines are drawn at first, and how many each click on "more" adds. */
   readonly most: number;
-  /** How many more pairs the user requested. A redraw of the text shows them again. */
+  /** How many additional pairs of lines the user requested. A later drawing with these options includes them. */
   readonly more?: { pairs: number };
-  /** The lines that the user expanded. A redraw of the text expands most of them again. */
+  /** The collapsed lines that the user expanded. A later drawing with these options expands most of them again. */
   readonly unfolded?: Set<string>;
 }
 
 const blockSize = 64; // lines
 const mostUnfolded = 500; // lines that one click expands
-const longest = 2400; // characters of a text that is drawn completely
-const ends = 400; // characters of a longer text that are shown at each end
+const longest = 2400; // characters; a text up to this length is drawn completely
+const ends = 400; // how many characters of a longer text are shown at each end
 const piece = 2000;
 
 /** Returns the diff element of two texts, without pauses. */
@@ -44,7 +44,7 @@ interface Part {
 
 class View {
   readonly element: HTMLElement;
-  // The lines that a button hides.
+  // For each button that expands lines: the lines that it hides.
   private readonly behind = new WeakMap<Element, readonly Pair[]>();
   private readonly slices = new Slices(() => this.element.isConnected);
 
@@ -63,11 +63,11 @@ class View {
     this.element.addEventListener("click", (e) => {
       if (e.target instanceof Element && e.target.classList.contains("more")) open(e.target);
     });
-    // The browser's search has a match in hidden text, and is about to reveal it.
+    // The browser's own search found a match in collapsed lines, and is about to reveal it.
     this.element.addEventListener("beforematch", (e) => open((e.target as Element).previousElementSibling));
   }
 
-  /** Draws at most this many lines of the parts, and a button for the rest. */
+  /** Draws at most most lines of the parts, and a button that shows the rest. */
   *draw(parts: readonly Part[], most: number): Generator<undefined, void> {
     const left = [...parts].reverse();
     const made: Node[] = [];
@@ -131,7 +131,7 @@ class View {
     return out;
   }
 
-  // The user expanded most of these lines before.
+  // Whether the user has expanded most of these lines before, so that they are not collapsed again.
   private unfolded(pairs: readonly Pair[]): boolean {
     return pairs.filter((p) => this.options.unfolded?.has(p.left ?? "")).length * 2 > pairs.length;
   }
@@ -155,8 +155,8 @@ class View {
     return button;
   }
 
-  // Returns the selected text, including collapsed lines. Side by side, it is the text of the side where the selection
-  // began. Null if nothing is selected, or if the selection extends beyond this element.
+  // Returns the selected text, including collapsed lines. In the side-by-side layout, it is the text of the side where
+  // the selection began. Returns null if nothing is selected, or if the selection extends beyond this element.
   private selected(): string | null {
     const selection = getSelection();
     if (selection === null || selection.isCollapsed || selection.rangeCount === 0) return null;
@@ -199,7 +199,7 @@ function open(more: Element | null): void {
   if (more !== null) giveWay(more, "More characters");
 }
 
-// Removes a button after its content was inserted behind it, and moves the keyboard focus to that content.
+// Removes a button after the lines that it hid were inserted behind it. If it had the focus, they receive it.
 function giveWay(button: Element, words: string): void {
   const came = button.nextElementSibling;
   const had = document.activeElement === button;
@@ -218,8 +218,8 @@ function take(e: HTMLElement, words: string): void {
 }
 
 /**
- * Records the line that has the focus, before a redraw. The returned function moves the focus to the same line, or to
- * the nearest one.
+  * Records which line has the keyboard focus. The caller then redraws the diff, and calls the returned function, which
+  * moves the focus to the same line or the nearest one.
  */
 export function keepFocus(place: HTMLElement): () => void {
   const had = document.activeElement;
@@ -233,7 +233,7 @@ export function keepFocus(place: HTMLElement): () => void {
     let far = Infinity;
     for (const e of place.querySelectorAll(".diff [data-at]")) {
       if (sideOf(e) !== side) continue;
-      // At the same distance, prefer a button if the focus was on a button.
+      // Of two lines at the same distance, prefer a button if the focus was on a button.
       const now = Math.abs(numberOf(e) - at) + (e.matches(".fold") === fold ? 0 : 0.5);
       if (now < far) [found, far] = [e, now];
     }

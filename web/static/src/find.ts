@@ -18,34 +18,34 @@ export interface Item {
   readonly ranges: readonly number[];
   readonly detail: string;
   readonly keys: readonly string[];
-  /** The URL, for opening it in a browser tab; null for an action on this page. */
+  /** The URL of the result, to open it in another browser tab; null for an action on this page. */
   readonly href: string | null;
-  /** The text that Tab puts into the search box; empty if it does nothing. */
+  /** The text that the Tab key puts into the search box; empty if the Tab key does nothing. */
   readonly fill: string;
   readonly act:
     { readonly view: View } | { readonly object: ObjectName; readonly ref: string } | { readonly command: Command };
 }
 
-/** What the palette can find. */
+/** The data that the palette searches. */
 export interface Known {
   readonly kinds: readonly Listed[];
   readonly pins: readonly string[];
   readonly recent: readonly string[];
   readonly namespaces: readonly string[];
   readonly commands: readonly Command[];
-  /** The contexts of the kubeconfig, to choose another one; null if the server has one cluster. */
+  /** The kubeconfig contexts that the user can switch to; null if the server offers only one cluster. */
   readonly contexts: readonly (Context & { readonly choose: () => void })[] | null;
   /** The view of the page; null if the page is not a list. */
   readonly view: View | null;
-  /** Its rows; null if the page does not have all of them. */
+  /** The rows of the list page; null if the page does not have all of them. */
   readonly rows: Rows | null;
-  /** The number of rows if the server keeps them; else null. */
+  /** The number of rows in a list of which the page has only a part; otherwise null. */
   readonly kept: number | null;
 }
 
 export interface Offer {
   readonly items: readonly Item[];
-  /** A text that is shown instead of items, or with them. */
+  /** A message below the items, or in place of them. */
   readonly words: string;
 }
 
@@ -56,7 +56,7 @@ export class Finder {
   find(typed: string, known: Known, answer: Answer): Offer {
     const text = typed.trim();
     if (text.startsWith(":")) return this.colon(typed.slice(typed.indexOf(":") + 1), known);
-    // The present resource is left out, so that Enter returns to the previous one.
+    // Leave out the resource that the page shows, so that the first recent one is the previous one, and Enter opens it.
     const before = { ...known, recent: known.recent.filter((ref) => ref !== known.view?.ref) };
     if (text === "")
       return {
@@ -79,8 +79,8 @@ export class Finder {
       ...this.contexts(text, known).slice(0, 4),
       ...here.items,
       ...elsewhere.map((r): Item => objectItem(r.ref, r, "Objects of other kinds", [], r.kind)),
-      // The fuzzy match finds "store" in CustomResources with one letter between, but the user means a storefront. So
-      // these results are ranked last.
+      // Resources that match only fuzzily are last. For example, "store" matches CustomResources with one letter
+      // between, but the user more likely means an object such as "storefront".
       ...kindItems(
         ranked.filter((k) => !meant.includes(k)),
         known,
@@ -217,8 +217,8 @@ export class Finder {
   }
 }
 
-// Whether the page lists an object that the server found. If the server keeps the rows, this is unknown for a view with
-// a label selector, because the labels of objects are unknown.
+// Whether the list on the page includes an object that the server's search found. If the page does not have all rows,
+// and the view has a label selector, this is unknown, because the search does not return labels.
 function onPage(r: Found, { view, rows, kept }: Known): boolean {
   if (view?.ref !== r.ref) return false;
   if (rows !== null) return rows.get(keyOf(r.ns, r.name)) !== undefined;
@@ -250,7 +250,7 @@ export function rankKinds(known: Pick<Known, "kinds" | "pins" | "recent">, text:
     .map((f) => f.kind);
 }
 
-// All texts by which a resource is found.
+// Returns all names of a resource by which the search finds it, in one string.
 const spelled = (k: Listed): string => [plural(k), k.kind, ...k.short, k.group, ...k.categories].join(" ");
 
 function kindItems(kinds: readonly Listed[], known: Known, sorted = false, typed = ""): Item[] {
@@ -276,7 +276,7 @@ function kindItems(kinds: readonly Listed[], known: Known, sorted = false, typed
   });
 }
 
-// A resource is found by more than its label, so the match in the label is searched again.
+// Returns the range of the match in the label, to highlight it. A resource may match by another name than its label.
 function within(label: string, typed: string): number[] {
   const at = typed === "" ? -1 : label.toLowerCase().indexOf(typed.toLowerCase());
   return at < 0 ? [] : [at, at + typed.length];
@@ -330,7 +330,7 @@ const nameOf = (key: string): ObjectName => {
   return { ns: slash < 0 ? "" : key.slice(0, slash), name: key.slice(slash + 1) };
 };
 
-/** Returns a sentence about what the search covered. */
+/** Returns a sentence about which data the search covered. */
 export function lookedThrough(known: Known, answer: Answer): string {
   const here = [
     `${digits(known.kinds.length)} kinds`,

@@ -1,40 +1,40 @@
-// The history of one object: the object before the first change, and the changes. Each patch is applied to the result
-// of the one before it. So previous values are known exactly, and never guessed.
+// The history of one object: its oldest known version, and the changes since. Each change is a patch, which is applied
+// to the version before it. So previous values are known exactly, and never guessed.
 
 import { immutableJSONPatch } from "immutable-json-patch";
 import { at } from "./paths.ts";
 import type { Change, Tree } from "./wire.ts";
 
 export interface Step {
-  readonly number: number; // increases from the oldest on
+  readonly number: number; // a serial number, higher for newer steps
   readonly change: Change;
   /** The object before an update or a delete; null if the server never sent it. */
   readonly before: Tree | null;
-  /** The object after an update or an add; null as above. */
+  /** The object after an update or an add; null if the server never sent it. */
   readonly after: Tree | null;
   /**
-   * This step replaces any number of missed changes. before and after are the object on both sides of the gap. The time
-   * of the change is when the object was known again.
+    * Set if this step stands for any number of missed changes. before and after are the object before and after them.
+    * The time of the change is when the object became known again.
    */
   readonly missed?: true;
 }
 
-const most = 1000; // the most steps that are kept
-const mostBytes = 8 << 20; // bytes, about how much the steps may take together; the newest one is always kept
+const most = 1000; // the maximum number of steps
+const mostBytes = 8 << 20; // the approximate memory limit for all steps, in bytes; the newest step may exceed it
 
 export class History {
-  /** Oldest first. */
+  /** The known changes, oldest first. */
   steps: readonly Step[] = [];
-  /** Every change after this time is among the steps, except for missed ones; empty while nothing is known. */
+  /** The time from which on the steps are complete, except for marked gaps; empty before the first snapshot. */
   since = "";
   private now: Tree | null = null;
   private next = 0;
   private readonly bytes = new WeakMap<Step, number>();
 
   /**
-   * Starts from a new snapshot: the object before the given changes, null if it did not exist or is not known. Steps
-   * from before the snapshot stay, because a restarted server knows nothing of that time. Returns false if a change
-   * does not match the object.
+    * Applies a new snapshot. object: the object before the changes; null if it did not exist or is not known. Steps
+    * from before the snapshot stay, because a restarted server does not know that time. Returns false if a change does
+    * not match the object.
    */
   begin(object: Tree | null, since: string, changes: readonly Change[]): boolean {
     if (!(Date.parse(since) > Date.parse(this.since))) {
@@ -52,7 +52,8 @@ export class History {
     this.now = null;
   }
 
-  // Removes the steps that the snapshot repeats, and adds one for the missed changes behind the rest.
+  // Joins the steps so far with a snapshot: removes the steps that the snapshot repeats. If changes between the rest
+  // and the snapshot were missed, it appends one step for them.
   private join(object: Tree | null, since: string, changes: readonly Change[]): void {
     const { steps } = this;
     const held = new Map(steps.map((s, i) => [s.change.rv, i]));
@@ -64,7 +65,8 @@ export class History {
     let before = kept.at(-1)?.after ?? (kept.length > 0 ? null : (steps[0]?.before ?? this.now));
     if (object === null ? again !== undefined : before !== null && version(before) === version(object))
       return void (this.steps = kept);
-    // Two gaps with nothing between become one, unless the new one knows less.
+    // If the last step is a gap already, replace it by one longer gap, unless its end is known and that of the new is
+    // not.
     const last = kept.at(-1);
     if (last?.missed && (object !== null || last.after === null)) ({ before } = kept.pop() as Step);
     const uid = String(ofObject(object ?? before, "uid") ?? "");
@@ -82,7 +84,7 @@ export class History {
     this.steps = [...kept, step];
   }
 
-  /** Adds changes that happened since. Returns false if a change does not match the object. */
+  /** Appends new changes. Returns false if a change does not match the object. */
   add(changes: readonly Change[]): boolean {
     const steps = [...this.steps];
     for (const change of changes) {
@@ -120,7 +122,7 @@ export class History {
 const ofObject = (object: Tree | null, name: string): unknown => at(object, ["metadata", name]);
 const version = (object: Tree): string => String(ofObject(object, "resourceVersion") ?? "");
 
-// Estimates the bytes of a value that it does not share with the one before it.
+// Estimates the memory in bytes of a value, without the parts that it shares with before.
 function taken(value: unknown, before?: unknown): number {
   if (value === before) return 0;
   if (typeof value === "string") return 16 + value.length;

@@ -1,4 +1,4 @@
-// What to share, for how long, and the texts that describe it.
+// The choices for a share link (a read-only URL for guests): what to share and for how long, and texts about them.
 
 import { humanDuration } from "./age.ts";
 import { readParts, type Part } from "./guest.ts";
@@ -31,7 +31,7 @@ const events = "core/v1/events";
 /** The namespace of the events of cluster-scoped objects. */
 export const eventsOfNone = "default";
 
-/** The lifetimes to choose from. The second is the default. */
+/** The lifetimes of a link that the user can choose from. The second is the default. */
 export const times = [
   { seconds: 3600, words: "1 hour" },
   { seconds: 86_400, words: "24 hours" },
@@ -39,7 +39,7 @@ export const times = [
   { seconds: 30 * 86_400, words: "30 days" },
 ] as const;
 
-/** The longest note, in characters. */
+/** The maximum length of the note on a link, in characters. */
 export const longestNote = 200;
 
 const part = (resource: string, more: Partial<Part> = {}): Part => ({
@@ -52,7 +52,7 @@ const part = (resource: string, more: Partial<Part> = {}): Part => ({
   ...more,
 });
 
-/** Returns the parts of the cluster that a choice covers. */
+/** Returns the parts of the cluster that a link with this choice shares. */
 export function partsOf(c: Choice): Part[] {
   switch (c.what) {
     case "kinds":
@@ -89,7 +89,7 @@ export function partsOf(c: Choice): Part[] {
 export const hasLogs = (kind: Kind): boolean => kind.ref === pods;
 export const hasEvents = (kind: Kind): boolean => kind.resource !== "events";
 
-/** Returns the address that a link to a choice opens, below the base path. */
+/** Returns the URL path that a link with this choice opens, relative to the server's base path. */
 export function toOf(c: Choice, base: string): string {
   const own = (href: string): string => href.slice(base.length).replace(/[?&]kiosk=1$/, "");
   switch (c.what) {
@@ -104,7 +104,7 @@ export function toOf(c: Choice, base: string): string {
   }
 }
 
-/** Returns the body of the request to create a link. */
+/** Returns the body of the API request that creates a link. */
 export const bodyOf = (
   c: Choice,
   base: string,
@@ -117,7 +117,7 @@ export const bodyOf = (
   note: note.trim(),
 });
 
-/** Describes a part: "pods in shop with app=web that match “err”". */
+/** Describes one shared part: "pods in shop with app=web that match “err”". */
 export function partWords(p: Part): string {
   const [, , resource = p.resource, sub] = p.resource.split("/");
   const of = sub === "log" ? "logs of " : "";
@@ -133,7 +133,7 @@ export function partWords(p: Part): string {
   return `${of}${all}${resource}${where}${labels}${q}${about}`;
 }
 
-/** Describes several parts. Parts in the same namespaces are grouped. */
+/** Describes several shared parts in one text. Parts in the same namespaces are grouped. */
 export function partsWords(parts: readonly Part[]): string {
   const [first, ...rest] = parts;
   if (first !== undefined && rest.length > 0 && rest.every((p) => besideWords(first, p) !== null))
@@ -150,7 +150,7 @@ export function partsWords(parts: readonly Part[]): string {
     `${namespaces.length === 0 ? "" : ` in ${listed(namespaces)}`}`;
 }
 
-/** Describes what guests see. open: the server requires no login. */
+/** Describes what guests of a link with these parts see. open: whether the server requires no login. */
 export function seesWords(parts: readonly Part[], open: boolean): string {
   if (parts.length === 0) return "Choose at least one kind, and where.";
   const words = partsWords(parts);
@@ -160,7 +160,7 @@ export function seesWords(parts: readonly Part[], open: boolean): string {
     : `Guests see ${words}, and nothing else.`;
 }
 
-// Describes a part that is shared because of the part of; null if it is not such a part.
+// Describes p if it only accompanies the part of, as a pod's log accompanies the pod; otherwise returns null.
 function besideWords(of: Part, p: Part): string | null {
   const same = JSON.stringify({ ...p, resource: "" }) === JSON.stringify({ ...of, resource: "" });
   if (p.resource === logs && same) return of.name === "" ? "their logs" : "its log";
@@ -176,7 +176,7 @@ function listed(words: readonly string[]): string {
   return words.length < 2 ? (words[0] ?? "") : `${words.slice(0, -1).join(", ")} and ${words[words.length - 1]}`;
 }
 
-/** Names what is shown without masking; null if everything is masked. */
+/** Names the content that guests see without masking of sensitive values; null if everything is masked. */
 export function bareWords(parts: readonly Part[]): string | null {
   const log = parts.some((p) => p.resource === logs);
   const event = parts.some((p) => /\/events$/.test(p.resource));
@@ -185,11 +185,11 @@ export function bareWords(parts: readonly Part[]): string | null {
   return `${what} are shown as they are: what a program writes there is not masked.`;
 }
 
-/** A share link. */
+/** An existing share link, as the server lists it. */
 export interface Link {
   readonly id: string;
   readonly to: string;
-  readonly expires: string; // RFC 3339, as are the other times
+  readonly expires: string; // RFC 3339, as created and lastUsed
   readonly created: string;
   readonly lastUsed: string; // empty: never used
   readonly note: string;
@@ -255,7 +255,7 @@ export function linkWords(l: Link, now: number): string {
 export const isLoopback = (host: string): boolean =>
   host === "localhost" || host.endsWith(".localhost") || host === "[::1]" || /^127(\.\d+){3}$/.test(host);
 
-/** Returns the same link in kiosk mode. */
+/** Returns the URL of a link that opens in kiosk mode (for wall displays). The secret after "#" stays at the end. */
 export function kioskUrl(url: string): string {
   const at = url.indexOf("#");
   return at < 0 ? url : `${url.slice(0, at)}?kiosk=1${url.slice(at)}`;

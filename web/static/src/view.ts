@@ -1,4 +1,4 @@
-// The view that an address names, and the address of a view. The address contains everything that the page shows.
+// Converts between a View, the complete state of a list page, and the URL of the page.
 
 import { inKiosk, under } from "./base.ts";
 import { spelled } from "./odd.ts";
@@ -9,13 +9,13 @@ export interface ObjectName {
   readonly name: string;
 }
 
-/** Identifies one of a pod's logs. */
+/** Identifies one of a pod's logs, which have the same pod but different containers. */
 export interface LogName {
   readonly container: string; // empty: the default container
   readonly previous: boolean; // the log of the previous container instance
 }
 
-/** The log that is shown if the address names none. */
+/** The log that is shown if the URL selects none. */
 export const usualLog: LogName = { container: "", previous: false };
 
 /** An open object, and the log that its logs tab shows. */
@@ -32,7 +32,7 @@ export interface View {
   /** The columns to show, in lower case. Empty: the default columns. "wide" alone: all columns. */
   readonly cols: readonly string[];
   readonly open: Opened | null;
-  /** The open tab of the object; empty: the first tab. */
+  /** The tab of the open object that is shown; empty: the first tab. */
   readonly tab: string;
 }
 
@@ -48,7 +48,7 @@ export const plain = (ref: string): View => ({
   tab: "",
 });
 
-/** Parses the address of a list page. ref is used if the path names no resource, as on "/". */
+/** Parses the URL of a list page. ref: the resource if the path names none, as in "/". */
 export function parseView(pathname: string, search: string, ref: string): View {
   const path = /\/r\/([^/]+\/[^/]+\/[^/]+)\/?$/.exec(pathname);
   const query = new URLSearchParams(search);
@@ -67,7 +67,7 @@ export function parseView(pathname: string, search: string, ref: string): View {
   };
 }
 
-/** Returns the address of a view. Equal views have equal addresses. */
+/** Returns the URL of a view. Equal views have equal URLs, so that URLs can be compared instead. */
 export function formatView(v: View): string {
   const query = new URLSearchParams();
   for (const ns of v.ns) query.append("ns", ns);
@@ -80,7 +80,7 @@ export function formatView(v: View): string {
   return under(`/r/${v.ref}${behind(query)}`);
 }
 
-// Returns the query string of an address. Links in kiosk mode stay in kiosk mode.
+// Formats the query string of a URL. In kiosk mode (for wall displays), links contain the kiosk parameter too.
 function behind(query: URLSearchParams): string {
   if (inKiosk()) query.set("kiosk", "1");
   // Slashes, commas and equals signs are valid in a query, and are easier to read unescaped.
@@ -88,28 +88,28 @@ function behind(query: URLSearchParams): string {
   return search === "" ? "" : `?${search}`;
 }
 
-/** Adds a tab to an address, and for the logs tab the log that it shows. */
+/** Adds the parameters for a tab to a URL query. For the logs tab, they include the log that it shows. */
 export function putTab(query: URLSearchParams, tab: string, log = usualLog): void {
   query.set("tab", tab);
   if (tab === "logs" && log.container !== "") query.set("container", log.container);
   if (tab === "logs" && log.previous) query.set("previous", "true");
 }
 
-/** Parses the log that an address names. */
+/** Parses the log that a URL query selects. */
 export const parseLog = (query: URLSearchParams): LogName => ({
   container: query.get("container")?.trim() ?? "",
   previous: query.get("previous") === "true",
 });
 
-/** Whether both name the same object, or both are null. */
+/** Whether a and b identify the same object, or are both null. */
 export const sameObject = (a: ObjectName | null, b: ObjectName | null): boolean =>
   a?.ns === b?.ns && a?.name === b?.name;
 
-/** Returns the address of a list with an object in the panel. */
+/** Returns the URL of the list of a resource with an object of it open in the panel beside the table. */
 export const besideHref = (ref: string, o: ObjectName): string =>
   formatView({ ...plain(ref), ns: o.ns === "" ? [] : [o.ns], open: o });
 
-/** Returns the address of an object's own page, and of one of its tabs. */
+/** Returns the URL of an object's own page, or of a tab on that page. */
 export function objectHref(ref: string, o: ObjectName, tab = "", log?: LogName): string {
   const query = new URLSearchParams();
   if (tab !== "") putTab(query, tab, log);
@@ -118,14 +118,14 @@ export function objectHref(ref: string, o: ObjectName, tab = "", log?: LogName):
   );
 }
 
-/** Returns the address of the page for what a view shows: the page of the open object, or else the list. */
+/** Returns the URL to open a view in a page of its own: the page of the open object, or else the list. */
 export const pageHref = (v: View): string => (v.open === null ? formatView(v) : objectHref(v.ref, v.open, v.tab));
 
-/** Returns the address of the page that compares this object with another, which the user chooses there. */
+/** Returns the URL of the page that compares object o with another object, which the user chooses there. */
 export const compareHref = (ref: string, o: ObjectName): string =>
   under(`/compare${behind(new URLSearchParams({ a: `${ref}/${o.ns === "" ? "_" : o.ns}/${o.name}` }))}`);
 
-/** Returns the title of a page, from the plural of the kind and the open object, or null for none. */
+/** Returns the title of a page. kinds: the plural of the kind. o: the open object; null for none. */
 export function titleOf(kinds: string, o: ObjectName | null): string {
   const object = o === null ? "" : `${o.ns === "" ? "" : `${o.ns}/`}${o.name} - `;
   return `${spelled(object)}${kinds} - Glasshouse`;
