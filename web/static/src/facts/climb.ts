@@ -12,9 +12,9 @@ export interface Step {
   readonly trouble: string;
 }
 
-const highest = 10; // the longest chain
+const highest = 10; // the maximum number of owners in the chain
 
-/** Returns the chain of owners, the nearest first. If an object has several, it follows the controller. */
+/** Returns the chain of owners, the nearest first. If an object has several owners, its controller is next. */
 export async function climb(object: unknown, read: (owner: Owner) => Promise<Answer>): Promise<Step[]> {
   const steps: Step[] = [];
   const seen = new Set([text(at(object, "metadata", "uid"))]);

@@ -65,7 +65,7 @@ export function autoscaler(o: unknown): (Section | null)[] {
           `${kind} ${name}`.trim(),
         ),
       ),
-      // desiredReplicas is 0 until the first computation.
+      // desiredReplicas is 0 until the autoscaler first computes it, so 0 counts as unknown.
       share("Replicas", number(at(status, "currentReplicas")), number(at(status, "desiredReplicas")) || null),
       fact("Bounds", `${scalar(at(spec, "minReplicas")) || "1"} to ${scalar(at(spec, "maxReplicas")) || "unknown"}`),
       fact("Last scaled", since(time(at(status, "lastScaleTime"))) ?? none("not yet")),

@@ -18,13 +18,13 @@ export interface Condition {
 
 const most = 50;
 
-// Types of which True is the good status.
+// Matches the types of conditions for which the status True is good.
 const well =
   /(^|[a-z])(Ready|Available|Healthy|Succeeded|Completed?|Established|Accepted|Initialized|Scheduled|Progressing|Synced|Reconciled|Valid|Validated|Approved|Resolved|ResolvedRefs|Programmed|Bound|Active|Conformant|Installed|Deployed|Provisioned|Attached|AbleToScale|DisruptionAllowed|PodReadyToStartContainers)$/;
-// Types of which True is the bad status.
+// Matches the types of conditions for which the status True is bad.
 const amiss =
   /pressure$|unavailable$|fail(ed|ure|ing)?$|error(s|ed)?$|stalled$|degraded$|deadlock|readonly|violation|conflict(s|ed)?$|nonstructural|frequent|corrupt|disruptiontarget|dangling|outdated$|exceeded$|remaining$|unhealthy$|invalid$|^evicted$/i;
-// Reasons for which False is not a problem.
+// Reasons with which the status False of a good condition is not a problem.
 const done = new Set(["PodCompleted", "ScaledToZero", "Completed"]);
 
 export function conditionsOf(object: unknown): Condition[] {
@@ -55,7 +55,7 @@ export function conditionsOf(object: unknown): Condition[] {
 function judge(type: string, status: string, reason: string): { tone: Tone; meaning: string } {
   if (status !== "True" && status !== "False") return { tone: "warn", meaning: "not known" };
   const wanted = amiss.test(type) ? "False" : well.test(type) ? "True" : "";
-  // For other types, only their controller knows which status is good.
+  // If the type matches neither expression, only its controller knows which status is good.
   if (wanted === "") return { tone: "quiet", meaning: "neither good nor bad by itself" };
   if (status === wanted) return { tone: "good", meaning: "as it should be" };
   return done.has(reason)

@@ -1,5 +1,5 @@
-// Facts about an object, ready for display: text with its meaning. All functions that create facts are pure, and accept
-// any object.
+// A fact is a named value of an object for the overview, as text with its meaning, such as a link or a severity. All
+// functions that create facts are pure, and accept objects of any shape.
 
 /** good is healthy, warn is not yet healthy, bad is failed. quiet is absent or disabled by intent. */
 export type Tone = "good" | "warn" | "bad" | "quiet";
@@ -12,18 +12,18 @@ export interface Target {
   readonly name: string;
 }
 
-/** A part of a value. */
+/** A part of a fact's value. */
 export interface Piece {
   readonly text: string;
   /** The tooltip: the raw value, or more details. */
   readonly title?: string | undefined;
   readonly tone?: Tone | undefined;
-  /** Timestamps in the text are shown as the time passed since then. */
+  /** Set if timestamps in the text are shown as the time that has passed since. */
   readonly passing?: true;
   readonly to?: Target;
 }
 
-/** A count, and the wanted count. */
+/** A count and the wanted count, shown as a bar. */
 export interface Bar {
   readonly have: number;
   readonly want: number;
@@ -47,7 +47,7 @@ export interface Item {
 
 export interface Section {
   readonly key: string;
-  readonly title: string; // empty for the first
+  readonly title: string; // empty for the first section of an object
   readonly facts: readonly Fact[];
   readonly items: readonly Item[];
 }
@@ -57,14 +57,14 @@ const mostItems = 100;
 
 type Some<T> = T | null | undefined;
 
-/** Returns a piece; null for empty text, which means unknown. */
+/** Returns a piece with this text; null if the text is empty, because then the value is unknown. */
 export const piece = (text: string, more: Omit<Piece, "text"> = {}): Piece | null =>
   (text === "" ? null : { text, ...more });
 
-/** Returns a piece for something absent: not wanted, or not set. */
+/** Returns the piece that says that a value is not set or not wanted. */
 export const none = (text = "none"): Piece => ({ text, tone: "quiet" });
 
-/** Returns a piece with the time passed since a time, which is the tooltip. */
+/** Returns a piece that shows how long ago time is, with time itself as the tooltip. */
 export const since = (time: string, before = "", after = " ago"): Piece | null =>
   (time === "" ? null : { text: `${before}${time}${after}`, title: time, passing: true });
 
@@ -110,7 +110,7 @@ export function section(
   };
 }
 
-// An object may have two parts with the same name, so later ones get another key.
+// Makes the keys in a list unique. An object may have two parts with the same name; the later one gets another key.
 function unique<T extends { readonly key: string }>(list: readonly T[]): T[] {
   const seen = new Map<string, number>();
   return list.map((t) => {

@@ -15,7 +15,8 @@ import { daemonSet, deployment, replicaSet, statefulSet } from "./workload.ts";
 
 type Extract = (object: unknown) => (Section | null)[];
 
-// By API group and kind: a Service of another group is another kind.
+// The functions that return the facts, by API group and kind. The group is needed because a Service of another group,
+// for example, is another kind.
 const kinds: Readonly<Record<string, Extract>> = {
   "/Pod": pod,
   "/Service": service,
@@ -49,6 +50,6 @@ export function factsOf(object: unknown): Section[] {
   const extract = (Object.hasOwn(kinds, name) ? kinds[name] : undefined) ?? other;
   const all = extract(object).filter((s) => s !== null);
   const seen = new Set<string>();
-  // A member of the object may have the name of one of our sections, so it gets another key.
+  // A section for a member of the object may have the same key as a predefined one, so make the keys unique.
   return all.map((s, i) => (seen.size === seen.add(s.key).size ? { ...s, key: `${s.key}#${i}` } : s));
 }

@@ -9,7 +9,8 @@ export interface Happened {
   readonly type: string;
   readonly reason: string;
   readonly message: string;
-  readonly part: string; // part of the object, such as a container; empty for all of it
+  // The part of the object that the event is about, such as a container; empty: the entire object.
+  readonly part: string;
   readonly source: string;
   /** How often it occurred; null if not known. */
   readonly count: number | null;
@@ -19,7 +20,7 @@ export interface Happened {
 
 /** Returns the field selector for the events of an object. */
 export function selectorOf(kind: string, name: string, uid: string): string {
-  // For events about their node, kubelets set the UID to the node's name, so the name is used.
+  // In events about nodes, kubelets set the field uid to the node's name, so select nodes by name.
   return kind === "Node" ? `involvedObject.kind=Node,involvedObject.name=${name}` : `involvedObject.uid=${uid}`;
 }
 

@@ -48,7 +48,7 @@ export function node(o: unknown): (Section | null)[] {
   ];
 }
 
-// Allocatable amounts, with the capacity. The kubelet reserves the rest.
+// Returns the allocatable amount of each resource, with the capacity as the tooltip. The kubelet reserves the rest.
 function resources(status: unknown): Section | null {
   const capacity = at(status, "capacity");
   const names = [...new Set([...members(capacity), ...members(at(status, "allocatable"))].map(([k]) => k))];
@@ -59,7 +59,7 @@ function resources(status: unknown): Section | null {
     few(names, 30).map((name) => {
       if (typeof name !== "string") return null;
       const [all, free] = [at(capacity, name), at(status, "allocatable", name)];
-      // A huge page size without any pages is not worth a line.
+      // Leave out huge page sizes of which the node has no pages.
       if (name.startsWith("hugepages-") && quantity(all) === 0) return null;
       const title = `allocatable ${scalar(free) || "unknown"}, capacity ${scalar(all) || "unknown"}`;
       return fact(

@@ -1,4 +1,4 @@
-// Facts of any other kind: its scalar values in readable form, status first.
+// Facts of the kinds without facts of their own: all scalar values in readable form, the status first.
 
 import { fact, none, piece, section, since, type Fact, type Piece, type Section } from "./fact.ts";
 import { at, isScalar, isTree, list, members, scalar, time } from "./read.ts";

@@ -1,4 +1,4 @@
-// Kubernetes quantities in readable form. The raw value is the tooltip.
+// Formats Kubernetes quantities, such as 1500m or 2Gi, in readable form, with the raw value as the tooltip.
 
 import { piece, type Piece } from "./fact.ts";
 import { scalar } from "./read.ts";
@@ -38,7 +38,7 @@ export function amount(resource: string, v: unknown): string {
   return inBytes(resource) ? bytes(n) : trim(n);
 }
 
-/** Like amount, as a piece, with a name before it if one is given. */
+/** Returns the amount of a resource as a piece, after a name if one is given. */
 export const amountPiece = (resource: string, v: unknown, name = ""): Piece | null =>
   piece(`${name === "" ? "" : `${name} `}${amount(resource, v)}`, { title: `${resource}: ${scalar(v)}` });
 

@@ -1,4 +1,5 @@
-// Access to objects of any shape. A value of another type than the requested one counts as absent, and nothing throws.
+// Functions to read objects of any shape. They never throw. A value of another type than the requested one counts as
+// absent.
 
 import type { Tree } from "../wire.ts";
 

@@ -38,7 +38,7 @@ export function volume(o: unknown): (Section | null)[] {
   ];
 }
 
-// The volume source: the member of the spec that is named after a storage type.
+// Returns the section about the volume source, the member of the spec that is named after a storage type.
 function source(spec: unknown): (Section | null)[] {
   const known = new Set(["capacity", "claimRef", "nodeAffinity"]);
   return members(spec)

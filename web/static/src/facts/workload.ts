@@ -104,7 +104,7 @@ export function replicaSet(o: unknown): (Section | null)[] {
   ])];
 }
 
-/** Formats a label selector like kubectl. An empty one selects nothing or everything, depending on its owner. */
+/** Formats a label selector like kubectl. Whether an empty one selects all or nothing depends on the kind with it. */
 export function selector(v: unknown): (Piece | null)[] {
   if (!isTree(v)) return [];
   if (!("matchLabels" in v) && !("matchExpressions" in v))
@@ -123,7 +123,7 @@ export function selector(v: unknown): (Piece | null)[] {
 
 export const template = (o: unknown): Fact | null => images(at(o, "spec", "template", "spec"));
 
-/** Whether the controller has written the status. If so, a missing count is 0; if not, it is unknown. */
+/** Whether the controller has written the status. Only then does a missing count mean 0; otherwise it is unknown. */
 const seen = (o: unknown): boolean =>
   number(at(o, "status", "observedGeneration")) !== null || number(at(o, "status", "replicas")) !== null;
 
@@ -131,8 +131,8 @@ const told = (o: unknown, member: string): number | null =>
   number(at(o, "status", member)) ?? (seen(o) && at(o, "status", member) === undefined ? 0 : null);
 
 function replicas(o: unknown, counts: readonly (readonly [string, string])[]): (Fact | null)[] {
-  // The API server sets the default 1. Without a value, for example in an object that is not a workload, the count is
-  // unknown.
+  // The API server sets the default 1. If there is no value even so, as in an object that is not a workload, the
+  // wanted count is unknown.
   const want = number(at(o, "spec", "replicas"));
   return [
     fact("Wanted", want === null ? none("unknown") : String(want)),
@@ -140,7 +140,7 @@ function replicas(o: unknown, counts: readonly (readonly [string, string])[]): (
   ];
 }
 
-/** Returns a count of a wanted count. It has a bar only if both are known and some are wanted. */
+/** Returns the fact "have of want". It has a bar only if both counts are known and want is not 0. */
 export function share(name: string, have: number | null, want: number | null): Fact {
   if (have === null) return { key: name, name, pieces: [none("unknown")] };
   if (want === null) return { key: name, name, pieces: [{ text: String(have) }] };

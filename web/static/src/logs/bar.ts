@@ -15,10 +15,10 @@ export interface Choice {
   readonly follow: boolean;
 }
 
-/** What the tab does on actions of the user in the bar. */
+/** The functions of the tab that the bar calls when the user operates it. */
 export interface Deeds extends Finder {
   chosen(): void;
-  shown(): void; // timestamps or wrapping changed
+  shown(): void; // called when the user has switched timestamps or line wrapping
   copy(): Promise<boolean>;
   download(): void;
 }
@@ -50,7 +50,8 @@ export class Bar {
   private readonly times = toggle("Times", "When each line was written");
   private readonly wrap = toggle("Wrap", "Long lines go on in the next");
   readonly find: FindBox;
-  // The number of matches, only after an action of the user: new lines arrive all the time.
+  // Announces the number of matches to screen readers. It changes only after an action of the user, because new lines
+  // arrive all the time.
   private readonly said = h("span", { class: "said", role: "status" });
   private readonly copy = h("button", { type: "button", title: "Copy the lines that are held" }, "Copy");
   private readonly download = h(

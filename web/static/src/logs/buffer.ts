@@ -3,13 +3,13 @@
 
 import type { Line } from "./lines.ts";
 
-const each = 48; // approximate overhead of a line in bytes, in addition to its text
+const each = 48; // bytes; about how much memory a line needs in addition to its text
 
 export class LogBuffer {
   private lines: Line[] = [];
-  private head = 0; // index of the first line that is kept; earlier lines are dropped
+  private head = 0; // the index in lines of the oldest line in the buffer; those before it have been dropped
   private bytes = 0;
-  /** The number of the oldest line that is kept. It equals the number of dropped lines. */
+  /** The number of the oldest line in the buffer, which is also how many lines have been dropped. */
   first = 0;
 
   constructor(
@@ -17,7 +17,7 @@ export class LogBuffer {
     private readonly maxBytes = 8 << 20,
   ) {}
 
-  /** The number of the next line. */
+  /** The number that the next added line will have. */
   get end(): number {
     return this.first + this.size;
   }
@@ -36,7 +36,7 @@ export class LogBuffer {
         this.first++;
       }
     }
-    // Compacting the array for every dropped line would copy it for every new line.
+    // Compact the array only now and then, because that copies it.
     if (this.head > 4096 || this.head > this.size) {
       this.lines = this.lines.slice(this.head);
       this.head = 0;
@@ -64,5 +64,5 @@ export class LogBuffer {
   }
 }
 
-// A character may take two bytes.
+// Estimates the memory of a line in bytes. A character may take two.
 const weigh = (line: Line): number => 2 * (line.text.length + line.at.length) + each;

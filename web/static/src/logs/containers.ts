@@ -9,8 +9,8 @@ export interface Container {
   readonly state: string;
   readonly phase: "running" | "waiting" | "ended" | "";
   /**
-   * Changes with each start of the container. Until the runtime has assigned a container ID, it consists only of the
-   * last part, the restart count.
+    * Identifies one run of the container: it differs after each restart. It ends with the restart count, and consists
+    * only of that until the runtime has assigned a container ID.
    */
   readonly id: string;
   readonly restarts: number;

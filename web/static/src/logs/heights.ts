@@ -1,5 +1,5 @@
-// The heights of the lines of a log: their sum, and which line is at a position. Lines have the same numbers as in the
-// buffer.
+// Converts between log lines and vertical positions, from the heights of all lines, in pixels. Lines have the same
+// numbers as in LogBuffer.
 
 export class Heights {
   private list: number[] = [];
@@ -21,7 +21,7 @@ export class Heights {
     this.dirty = true;
   }
 
-  /** Drops the lines before a number. Returns their total height. */
+  /** Drops the lines before the one with the number first. Returns the total height of the dropped lines. */
   drop(first: number): number {
     const n = Math.min(first - this.first, this.list.length);
     if (n <= 0) return 0;
@@ -48,7 +48,7 @@ export class Heights {
     return this.sums[Math.max(0, Math.min(number - this.first, this.list.length))] as number;
   }
 
-  /** Returns the line at a position; the last line for a position beyond the end. */
+  /** Returns the number of the line at the position y; the last line if y is beyond the end. */
   at(y: number): number {
     this.sum();
     let low = 0;
@@ -67,7 +67,7 @@ export class Heights {
     this.dirty = true;
   }
 
-  // 20,000 additions take less than a tenth of a millisecond.
+  // Computes sums again after a change. The 20,000 additions for a full log take less than a tenth of a millisecond.
   private sum(): void {
     if (!this.dirty) return;
     this.dirty = false;

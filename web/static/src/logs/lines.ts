@@ -4,18 +4,18 @@ export interface Line {
   /** The time of the line, RFC 3339 with nanoseconds; empty if it is not known. */
   readonly at: string;
   readonly text: string;
-  /** A note about the log, not a line of it. */
+  /** Set for a note of the page about the log, as opposed to a line of the log. */
   readonly note?: true;
 }
 
-const longest = 1 << 20; // characters kept of a line, so that an endless line does not use unlimited memory
+const longest = 1 << 20; // characters; the rest of a longer line is dropped, so that memory is limited
 const stamped = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)) /;
 
 export class LineReader {
   private rest = "";
-  private told = false; // the kept part of the current line has been returned already
+  private told = false; // whether push has already returned the current line, because it reached the limit
 
-  /** Returns the lines that are complete, or that have reached the limit. */
+  /** Adds a chunk of text. Returns the lines that are now complete, or have reached the maximum length. */
   push(text: string): Line[] {
     const lines: Line[] = [];
     for (const [n, part] of text.split("\n").entries()) {
@@ -32,7 +32,7 @@ export class LineReader {
     return lines;
   }
 
-  /** Returns the last line if it has no line break. */
+  /** Ends the text. Returns the last line if it has no line break; otherwise nothing. */
   end(): Line[] {
     const last = this.rest === "" ? [] : [lineOf(this.rest)];
     this.renew();
@@ -51,27 +51,27 @@ function lineOf(raw: string): Line {
 }
 
 /**
- * Drops lines of a repeated read that were received before. The server starts at a full second, so that the last lines
- * arrive again.
+  * Removes duplicate lines after a log was interrupted and is read again. The second read starts at a full second, so
+  * that the last lines of the first one arrive again.
  */
 export class Overlap {
   private last = "";
-  private equal = 0; // number of lines with exactly that time
+  private equal = 0; // how many lines had exactly the time last
   private skip = 0;
   private checking = false;
 
-  /** The time from which to read the log again; empty if no line was received. */
+  /** The time from which on to read the log again, which is that of the last line; empty if there was none. */
   get since(): string {
     return this.last;
   }
 
-  /** Call it when the log is read again from since. */
+  /** The caller calls this when it starts to read the log again from the time since. */
   again(): void {
     this.skip = this.equal;
     this.checking = this.last !== "";
   }
 
-  /** Returns the lines that are new. gap: lines between the earlier ones and these may be missing. */
+  /** Returns those lines that are new. gap: whether lines between the earlier and the new ones may be missing. */
   fresh(lines: readonly Line[]): { readonly lines: readonly Line[]; readonly gap: boolean } {
     const before = this.last;
     let gap = false;
@@ -83,7 +83,7 @@ export class Overlap {
           this.skip--;
           return false;
         }
-        // None of the earlier lines arrived again: the log was truncated or rotated.
+        // If none of the earlier lines arrived again, the log was truncated or rotated.
         if (this.skip > 0 && this.skip === this.equal) gap = true;
         this.checking = false;
       }
@@ -103,7 +103,7 @@ export class Overlap {
   }
 }
 
-// Fractions differ in length: "…06.9Z" is after "…06.12Z".
+// Compares RFC 3339 times whose fractions may differ in length: "…06.9Z" is after "…06.12Z".
 function compareTimes(a: string, b: string): number {
   const seconds = Date.parse(a.replace(/\.\d+/, "")) - Date.parse(b.replace(/\.\d+/, ""));
   if (seconds !== 0) return seconds;

@@ -5,7 +5,7 @@ import { levelOf } from "./level.ts";
 import type { Line } from "./lines.ts";
 import type { Span } from "./search.ts";
 
-/** The number of characters of a line that are drawn. */
+/** The maximum number of characters of a log line that are drawn. */
 export const most = 4000;
 
 /** Creates the element of a line. current is the index of the selected match. */

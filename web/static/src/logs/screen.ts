@@ -9,8 +9,8 @@ import { most, rowOf } from "./row.ts";
 import type { Search } from "./search.ts";
 
 const lineHeight = 18;
-const beside = 20; // lines drawn above and below the visible ones
-const near = 4; // maximum distance from the end, in pixels, that counts as the end
+const beside = 20; // how many lines above and below the visible ones are drawn too
+const near = 4; // pixels; a scroll position this near the end counts as the end
 
 export class Screen {
   private readonly rows = h("div", { class: "log-rows" });
@@ -22,7 +22,7 @@ export class Screen {
   private frame = 0;
   private widest = 0; // characters
   private column = 7.2; // width of a character in pixels
-  private seen = 0; // the number of the first line that was never visible
+  private seen = 0; // the number of the first line that has not been visible yet
   private stuck = true;
   private last = 0; // the previous scroll position
   wrap = false;
@@ -43,7 +43,7 @@ export class Screen {
     cancelAnimationFrame(this.frame);
   }
 
-  /** The number of lines below that were never visible. */
+  /** How many lines at the end of the log have not been visible yet. */
   get below(): number {
     return this.stuck ? 0 : Math.max(0, this.buffer.end - this.seen);
   }
@@ -52,7 +52,7 @@ export class Screen {
     return this.stuck;
   }
 
-  /** The first visible line. */
+  /** The number of the first visible line. */
   get top(): number {
     return this.heights.at(this.element.scrollTop);
   }
@@ -73,7 +73,7 @@ export class Screen {
     this.redraw();
   }
 
-  /** Call it when another log is shown. */
+  /** Discards all heights and elements. The caller calls this before it shows another log. */
   clear(): void {
     this.heights.clear();
     this.widest = this.seen = 0;
@@ -102,7 +102,7 @@ export class Screen {
       this.size();
       this.element.scrollTop = this.heights.above(top) + into;
     }
-    this.draw(); // Draw at once: if the size has changed, the next frame would be painted first, and would be empty.
+    this.draw(); // Draw now, because the browser would paint once before a scheduled drawing, and show empty space.
   }
 
   schedule(): void {
@@ -112,7 +112,7 @@ export class Screen {
   private scrolled(): void {
     const { scrollTop, clientHeight, scrollHeight } = this.element;
     const rest = scrollHeight - clientHeight - scrollTop;
-    // Smooth scrolling starts with a pixel or two. Release at once if the user scrolls up.
+    // Stop following the end as soon as the user scrolls up, even by the first pixel or two of smooth scrolling.
     const stuck = scrollTop < this.last && rest > 1 ? false : this.stuck ? true : rest <= near;
     this.last = scrollTop;
     if (stuck !== this.stuck) {
@@ -122,13 +122,14 @@ export class Screen {
     this.schedule();
   }
 
-  // A selection must stay, so the viewport must not follow new lines.
+  // Whether text in the log is selected. Then the viewport does not follow new lines, so that the selection stays.
   private marked(): boolean {
     const selection = getSelection();
     return selection !== null && !selection.isCollapsed && this.rows.contains(selection.anchorNode);
   }
 
-  // Applies new and dropped lines. If the viewport does not follow the end, dropped lines do not move the visible ones.
+  // Updates the heights after lines were added to or dropped from the buffer. If the viewport does not follow the end
+  // of the log, it corrects the scroll position for dropped lines, so that the visible lines do not move.
   private take(): void {
     const { buffer, heights } = this;
     const gone = heights.drop(buffer.first);
@@ -164,7 +165,7 @@ export class Screen {
     this.size();
     if (this.stuck) element.scrollTop = heights.total;
     this.place();
-    // Measured heights may move the visible lines. A second pass is enough.
+    // The measured heights of wrapped lines may change which lines are visible. One more drawing is enough.
     if (this.wrap && this.measure()) {
       this.size();
       if (this.stuck) element.scrollTop = heights.total;
@@ -188,7 +189,7 @@ export class Screen {
       row.remove();
       this.drawn.delete(n);
     }
-    // Insert in order, and move no existing row, so that a selection stays.
+    // Insert new rows in order, and never move an existing row, because that would clear a selection in it.
     let next = this.rows.firstElementChild;
     for (let n = from; n < to; n++) {
       let row = this.drawn.get(n);

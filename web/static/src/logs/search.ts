@@ -7,7 +7,7 @@ export interface Span {
   readonly end: number;
 }
 
-/** A match. */
+/** A match of the search text in the log. */
 export interface Place {
   readonly line: number;
   /** The index of the match in its line. */
@@ -17,7 +17,7 @@ export interface Place {
 export class Search {
   private pattern: RegExp | null = null;
   private lines: number[] = []; // lines with matches, in order
-  private counts: number[] = []; // number of matches in each of them
+  private counts: number[] = []; // for each line in lines, the number of matches in it
   private looked = 0; // lines before this number have been searched
   count = 0;
   current: Place | null = null;
@@ -39,7 +39,7 @@ export class Search {
     this.update();
   }
 
-  /** Searches new lines, and drops the matches of dropped lines. */
+  /** Updates the matches after the buffer has changed: searches new lines, and removes matches in dropped lines. */
   update(): void {
     const { buffer } = this;
     let gone = 0;
@@ -75,7 +75,7 @@ export class Search {
     let at = this.lines.findIndex((l) => l >= (current?.line ?? from));
     let nth = (current?.nth ?? -1) + by;
     if (current === null) {
-      // Downward: the first match at or after that line. Upward: the last match before it.
+      // Without a selected match, step down to the first match from that line on, or up to the last match before it.
       if (by < 0) at = (at < 0 ? this.lines.length : at) - 1;
       else if (at < 0) at = 0;
       at = (at + this.lines.length) % this.lines.length;
@@ -87,7 +87,7 @@ export class Search {
     return (this.current = { line: this.lines[at] as number, nth });
   }
 
-  /** The position of the selected match among all, from 1; 0 for none. */
+  /** The number of the selected match among all matches, counted from 1; 0 if no match is selected. */
   get number(): number {
     const { current } = this;
     if (current === null) return 0;

@@ -1,4 +1,5 @@
-// The reader of a log, from its start to its end, across reconnects. It stores no lines, but passes them to its reader.
+// Reads one log from the server, from its start to its end, and resumes it after a lost connection. It stores no lines,
+// but passes them to a Reader.
 
 import { LineReader, Overlap, type Line } from "./lines.ts";
 import type { Handler, Live, Subscription } from "../live.ts";
@@ -19,13 +20,13 @@ export interface Ask {
 /** The state of the stream. */
 export type LogState =
   /**
-   * Nothing has arrived yet. late: the API server has not responded for a while. since: the time of an interruption;
-   * null without one.
+    * The log was requested, and nothing has arrived yet. late: whether the API server has not responded for a while.
+    * since: when the log was interrupted, if this request is to resume it; otherwise null.
    */
   | { readonly at: "asking"; readonly late: boolean; readonly since: number | null }
-  /** The log is being read, whether or not there are new lines. */
+  /** The API server has responded. Lines arrive as the container writes them. */
   | { readonly at: "reading" }
-  /** The log was read to its end, or reading was stopped at the time since, and there may be more lines. */
+  /** The log has ended (since is null), or reading was stopped at the time since, and there may be more lines. */
   | { readonly at: "ended"; readonly since: number | null }
   /** The log cannot be read, or was interrupted at the time since. again: the stream retries by itself. */
   | { readonly at: "refused"; readonly problem: Problem; readonly again: boolean; readonly since: number };
@@ -38,8 +39,8 @@ export interface Reader {
 export class LogStream implements Handler {
   private readonly overlap = new Overlap();
   private rest = new LineReader();
-  private begun = false; // the API server has responded to the current request
-  private since: number | null = null; // time of the interruption
+  private begun = false; // whether the API server has responded to the current request
+  private since: number | null = null; // when the log was interrupted; null if it was not
   private subscription: Subscription | null = null;
 
   constructor(
@@ -56,7 +57,7 @@ export class LogStream implements Handler {
     this.subscription = null;
   }
 
-  /** Resumes after the last line, or stops. */
+  /** Sets whether to follow the log. If on, it resumes after the last received line; otherwise it stops. */
   follow(on: boolean): void {
     this.ask = { ...this.ask, follow: on };
     if (!on) return this.stop();
@@ -64,14 +65,14 @@ export class LogStream implements Handler {
     this.run();
   }
 
-  /** Stops the stream if it is active or waits. */
+  /** Stops reading, or waiting for a retry. */
   stop(): void {
     if (this.subscription === null) return;
     this.since ??= this.now();
     this.end(this.since);
   }
 
-  /** Retries at once if the stream waits for a retry. */
+  /** If a retry is pending, retries at once. */
   hurry(): void {
     this.live.hurry();
     this.subscription?.hurry();
@@ -91,7 +92,7 @@ export class LogStream implements Handler {
     }
   }
 
-  /** The connection was lost, or a message was invalid. The log is requested again. */
+  /** Called when the connection was lost or a message was invalid. Live then requests the log again. */
   restart(): void {
     this.renew();
     this.since ??= this.now();
@@ -131,7 +132,7 @@ export class LogStream implements Handler {
     };
   }
 
-  // The next chunk starts with a new line.
+  // Discards an incomplete line, because the next response starts with a complete one.
   private renew(): void {
     this.begun = false;
     this.rest = new LineReader();
@@ -149,7 +150,7 @@ export class LogStream implements Handler {
     if (fresh.lines.length > 0) this.reader.lines(fresh.lines, fresh.gap);
   }
 
-  // Retry only temporary problems.
+  // Reports that the log could not be read. Live retries by itself for a temporary problem (503) only.
   private refused(problem: Problem): void {
     const again = problem.status === 503;
     this.renew();

@@ -1,4 +1,4 @@
-// The state of a log as text.
+// The texts about the state of a log.
 
 import { clockTime } from "../age.ts";
 import { digits } from "../dom.ts";
@@ -9,13 +9,13 @@ import type { LogState } from "./stream.ts";
 
 export interface Situation {
   readonly state: LogState | null; // null: no log has been requested yet
-  readonly lost: number | null; // since when the connection to Glasshouse is lost; null if it is open
+  readonly lost: number | null; // when the connection to Glasshouse was lost; null if it is open
   readonly container: Container | undefined;
   readonly follow: boolean;
   readonly previous: boolean;
-  readonly placed: boolean; // the pod is assigned to a node
+  readonly placed: boolean; // whether the pod is assigned to a node
   readonly gone: boolean;
-  readonly known: boolean; // the pod is known
+  readonly known: boolean; // whether the page has received the pod
   readonly forbidden: Note | null; // the note if the pod may no longer be read
   readonly lines: number;
   readonly dropped: number;
@@ -73,7 +73,8 @@ function unread(s: Situation, since: string): string {
     `${s.lines === 0 ? "nothing of its log was read" : `nothing was read after ${since}`}`;
 }
 
-// Adds that the API server interrupted the log, so that users do not blame Glasshouse. Other titles stay.
+// Returns the title of a problem. If the log was interrupted, it names the API server as the cause, so that users do
+// not blame Glasshouse.
 const titleOf = ({ title }: Problem): string => (title === "Log is cut" ? "The API server broke off the log" : title);
 
 /** Describes how many lines are in the buffer. */
@@ -90,7 +91,7 @@ export interface Empty {
   readonly again: boolean;
 }
 
-/** Returns the note in place of lines, or null if none is needed. */
+/** Returns the note to show while the log has no lines; null if it has some. */
 export function empty(s: Situation): Empty | null {
   if (s.lines > 0) return null;
   const say = (title: string, detail: string, next = "", again = false): Empty => ({ title, detail, next, again });

@@ -1,11 +1,11 @@
-// One object of a graph of related objects: a link to it, if it can be opened.
+// Renders one node of the graph of related objects, as a link if the object can be opened.
 
 import { digits, h } from "../dom.ts";
 import type { Host } from "../tabs.ts";
 import { formatView, objectHref, plain } from "../view.ts";
 import type { GraphNode, NodeState } from "./graph.ts";
 
-/** The states with their severity, sign and word. There is no word for the normal state. */
+/** For each state of a node: its severity, sign and word. All are empty for the normal state. */
 const words: Readonly<Record<NodeState, readonly [string, string, string]>> = {
   there: ["", "", ""],
   missing: ["bad", "✕", "missing"],
@@ -13,7 +13,7 @@ const words: Readonly<Record<NodeState, readonly [string, string, string]>> = {
   unknown: ["quiet", "?", "not looked at"],
 };
 
-/** Returns the state of a node as an element; none for the normal state. */
+/** Returns an element with the state of a node, in a list; an empty list for the normal state. */
 export function stateOf(node: GraphNode): HTMLElement[] {
   const [tone, sign, word] = words[node.state];
   return word === ""
@@ -43,8 +43,8 @@ export function sentence(node: GraphNode, self: boolean): string {
 }
 
 /**
- * Returns the address of a node; null if it cannot be opened. beside: open it in the panel instead of on a page of its
- * own. tab: the tab to show first.
+  * Returns the URL of a node's object; null if it cannot be opened. beside: whether to open it in the panel beside the
+  * table, not on its own page. tab: the tab to show first.
  */
 export function hrefOf(node: GraphNode, beside: boolean, tab = "related"): string | null {
   if (node.ref === "") return null;
@@ -70,8 +70,8 @@ export function linkTo(node: GraphNode, self: boolean, beside: boolean, ...child
 }
 
 /**
- * Creates a card of the graph. A long name is shortened before its end, because the end distinguishes it from similar
- * names.
+  * Creates the card that represents a node in the graph. A long name is shortened before its end, because the end
+  * distinguishes it from similar names.
  */
 export function card(node: GraphNode, self: boolean, beside: boolean, host: Host): HTMLElement {
   const name = nameOf(node);

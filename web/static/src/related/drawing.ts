@@ -1,4 +1,5 @@
-// The graph on the screen: cards that are links, lines between them, and a plane that can be moved and scaled.
+// Draws the graph of related objects: a card for each object, lines between the cards, and labels. All are on a plane
+// that the user can move and scale.
 
 import { svg } from "../dom.ts";
 import type { Host } from "../tabs.ts";
@@ -78,7 +79,7 @@ export class Drawing {
     if (had && focused !== null) this.focus(focused);
   }
 
-  /** Removes the drawing. The next graph is treated as a new one. */
+  /** Removes the drawing. The next draw is then a first drawing. */
   clear(): void {
     this.picture = null;
     this.links = [];
@@ -123,7 +124,7 @@ export class Drawing {
     this.words.replaceChildren();
   }
 
-  // Highlights the lines of a card, or one line, with their labels.
+  // Highlights the target of a pointer or focus event (on), or ends that: a line, or all lines of a card, with labels.
   private light(target: EventTarget | null, on: boolean): void {
     const id = idOf(target);
     const group = target instanceof Element ? target.closest("[data-edge]") : null;

@@ -1,4 +1,4 @@
-// Decodes responses of /api/v1/related, and groups the nodes by their relation to the object.
+// Decodes responses of /api/v1/related, a graph of the objects related to one object. Groups its nodes by relation.
 
 export const states = ["there", "missing", "forbidden", "unknown"] as const;
 export type NodeState = (typeof states)[number];
@@ -6,8 +6,8 @@ export type NodeState = (typeof states)[number];
 export interface GraphNode {
   readonly id: string;
   /**
-   * The ref of its resource. It is empty if the cluster does not serve the kind, or if the share link does not include
-   * it.
+    * The ref (group/version/plural) of the object's resource. It is empty if the cluster does not serve the kind, or if
+    * the guest's share link does not include it.
    */
   readonly ref: string;
   readonly kind: string;
@@ -29,7 +29,7 @@ export interface Edge {
   readonly via: string;
 }
 
-/** A resource that had to be searched. */
+/** A resource whose objects the server had to search for relations. */
 export interface Searched {
   readonly ref: string;
   readonly state: string;
@@ -38,7 +38,7 @@ export interface Searched {
 }
 
 export interface Graph {
-  /** The first node is the object itself. */
+  /** All nodes. The first one is the object whose relations were requested. */
   readonly nodes: readonly GraphNode[];
   readonly edges: readonly Edge[];
   readonly truncated: boolean;
@@ -83,7 +83,7 @@ function node(n: Fields): GraphNode {
 const isFields = (v: unknown): v is Fields => typeof v === "object" && v !== null && !Array.isArray(v);
 const text = (v: unknown): string => (typeof v === "string" ? v : "");
 
-/** A node in the list, with the reason for its relation. */
+/** A node in the list of related objects, and how it is related. */
 export interface Relation {
   readonly node: GraphNode;
   /** The intermediate object and its relation; null if the object itself is related. */
@@ -111,7 +111,8 @@ export function groupsOf(graph: Graph): Group[] {
     told.add(id);
     return [{ node, through, via: edge.via }];
   };
-  // Follows the owns edges from node to node, as far as they lead.
+  // Returns the owners of the object and their owners, or the objects that it owns and so on, by following "owns"
+  // edges.
   const chain = (from: "from" | "to", to: "from" | "to", words: string): Relation[] => {
     const out: Relation[] = [];
     const at = [self];
@@ -140,7 +141,7 @@ export function groupsOf(graph: Graph): Group[] {
 
 const passive = { owns: "owned by", uses: "used by", selects: "selected by" } as const;
 
-// Returns the nodes that are related to those listed already, with increasing distance.
+// Returns the nodes that are related only through other nodes (told: those listed already), nearest first.
 function further(
   edges: readonly Edge[],
   told: ReadonlySet<string>,

@@ -1,9 +1,9 @@
-// Computes the layout of a graph. It takes up to some hundred milliseconds, so a worker does it. The worker runs this
-// same file, which checks whether it runs in a worker.
+// Computes the layout of a graph in a web worker, because that takes up to some hundred milliseconds. The page and the
+// worker both load this file, which checks where it runs.
 
 import type { Picture, Point } from "./picture.ts";
 
-/** The input of the worker. */
+/** The message to the worker: the graph to lay out. */
 interface Order {
   readonly ids: readonly string[];
   readonly links: readonly { readonly from: string; readonly to: string }[];
@@ -11,7 +11,7 @@ interface Order {
   readonly height: number;
 }
 
-// With more nodes than this, optimal ranks take too long to compute, and approximate ranks are used.
+// The number of nodes above which approximate ranks (columns) are used, because optimal ones take too long to compute.
 const many = 60;
 
 /** Computes the layout of a graph. The promise is rejected if the signal aborts, or if no worker is available. */
@@ -65,7 +65,7 @@ async function place({ ids, links, width, height }: Order): Promise<Picture> {
 
 if (typeof document === "undefined" && typeof self !== "undefined") {
   self.onmessage = (e: MessageEvent<Order>): void => {
-    // Throw outside the promise, so that the failure reaches the page as an error event of the worker.
+    // Throw the error outside the promise. It then reaches the page as an error event of the worker.
     place(e.data).then((picture) => self.postMessage(picture), (err: unknown) => setTimeout(() => { throw err; }));
   };
 }

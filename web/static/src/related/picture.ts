@@ -1,4 +1,4 @@
-// The result of a layout, and what is derived from it.
+// The result of a graph layout (positions of cards and lines), and functions on it.
 
 import type { EdgeType, Graph } from "./graph.ts";
 
@@ -14,8 +14,8 @@ export interface Link {
 }
 
 /**
- * Returns the lines of a graph. A selects edge is omitted if the selected object is owned too, because that is
- * expected.
+   * Returns the lines of a graph. A "selects" edge is omitted if the selecting object also owns the selected one,
+   * directly or through others, because that is expected.
  */
 export function linksOf(graph: Graph): Link[] {
   const owned = new Map<string, string[]>();
@@ -54,8 +54,8 @@ export interface Picture {
 }
 
 /**
- * Returns the SVG path of a line. It is horizontal where it leaves and reaches a card, and between the cards of each
- * column that it crosses.
+  * Returns the SVG path of a line. The line is horizontal at both ends, and where it passes between the cards of a
+  * column.
  */
 export function pathOf(from: Point, to: Point, points: readonly Point[]): string {
   const half = (from.x <= to.x ? cardWidth : -cardWidth) / 2;
@@ -67,7 +67,7 @@ export function pathOf(from: Point, to: Point, points: readonly Point[]): string
     d += `C${mid} ${n(y)} ${mid} ${n(toY)} ${n(toX)} ${n(toY)}`;
     [x, y] = [toX, toY];
   };
-  // Every second point is between two columns. A curve does not need it.
+  // Skip every second point, which is between two columns, because a curve does not need it.
   for (const p of points.slice(1, -1).filter((_, i) => i % 2 === 1)) {
     curve(p.x - half, p.y);
     d += `H${n(p.x + half)}`;
@@ -90,8 +90,8 @@ export function inOrder(ids: readonly string[], picture: Picture): string[] {
 }
 
 /**
- * Returns the node that an arrow key leads to: along a line to the left or right, or within a column; null if there is
- * none.
+  * Returns the id of the node to focus for an arrow key pressed on node id. Left and right follow a line; up and down
+  * stay in the column. Null if there is none.
  */
 export function neighbour(id: string, key: string, picture: Picture, links: readonly Link[]): string | null {
   const here = picture.nodes.get(id);

@@ -1,11 +1,12 @@
-// A plane that is larger than its viewport. Dragging moves it, and Ctrl with the wheel scales it.
+// The plane on which the graph is drawn, which may be larger than its viewport. Dragging moves it, and the mouse wheel
+// with Ctrl scales it.
 
 import { h } from "../dom.ts";
 import type { Point } from "./picture.ts";
 
 const least = 0.2;
 const most = 2;
-const legible = 0.75; // the initial scale is not smaller than this
+const legible = 0.75; // the minimum of the initial scale
 const edge = 12; // pixels of margin around a revealed part
 
 export class Plane {
@@ -66,7 +67,9 @@ export class Plane {
     this.move();
   }
 
-  /** Scales the plane so that it fits. Unless all is set, the plane stays legible, and is centered on a point. */
+  /**
+   * Scales the plane to fit into the viewport. Unless all is set, it stays legible, and is centered on the point round.
+   */
   fit(round: Point, all = false): void {
     const { clientWidth, clientHeight } = this.element;
     if (clientWidth === 0) {
@@ -74,7 +77,7 @@ export class Plane {
       return;
     }
     const whole = Math.min(1, clientWidth / this.width, clientHeight / this.height);
-    // A plane that needs scrolling anyway is scaled to its width.
+    // If the plane does not fit at a legible scale, and must be scrolled anyway, scale it to the viewport's width.
     this.scale = all
       ? Math.max(least, whole)
       : whole >= legible
@@ -102,7 +105,7 @@ export class Plane {
     this.move();
   }
 
-  /** Moves a part of the plane into the viewport. */
+  /** Moves the plane so that this rectangle of it is visible. */
   reveal(x: number, y: number, width: number, height: number): void {
     const into = (at: number, size: number, shift: number, window: number): number => {
       const [start, end] = [at * this.scale + shift, (at + size) * this.scale + shift];
@@ -121,7 +124,7 @@ export class Plane {
     if (this.from === null) return;
     const [x, y] = [e.clientX - this.from.x, e.clientY - this.from.y];
     if (!this.dragged && Math.hypot(x - this.x, y - this.y) < 4) return;
-    // From here on, the drag continues outside the viewport.
+    // Capture the pointer, so that the drag continues outside the viewport.
     if (!this.dragged) this.element.setPointerCapture(e.pointerId);
     this.dragged = true;
     this.x = x;

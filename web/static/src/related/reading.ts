@@ -1,5 +1,5 @@
-// Reads the related objects on request, at most every five seconds. An earlier request waits until then. While the tab
-// is visible, it reads every ten seconds.
+// Reads the related objects from the server, on request and at most every five seconds: a request before that waits.
+// While the tab is visible, they are also read every ten seconds.
 
 import { under } from "../base.ts";
 import { problemOf } from "../problem.ts";
@@ -7,8 +7,8 @@ import type { Host } from "../tabs.ts";
 import type { Problem } from "../wire.ts";
 import { readGraph, type Graph } from "./graph.ts";
 
-const apart = 5000; // minimum interval in milliseconds
-/** The interval of reads without a request, in milliseconds. */
+const apart = 5000; // the minimum interval between reads in milliseconds
+/** The interval between the reads that happen without a request, in milliseconds. */
 export const every = 10_000;
 
 export class Reading {
@@ -16,7 +16,7 @@ export class Reading {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private abort: AbortController | null = null;
   private more = false; // a new request arrived during a read
-  private wanted = false; // a request waits for its result
+  private wanted = false; // whether a request has not been answered yet
 
   constructor(
     private readonly host: Host,
@@ -25,7 +25,7 @@ export class Reading {
     private readonly told: () => void,
   ) {}
 
-  /** Whether a request has not been answered yet. */
+  /** Whether requested data has not arrived yet. */
   get busy(): boolean {
     return this.wanted;
   }

@@ -3,7 +3,7 @@
 import { digits, h, setText } from "../dom.ts";
 import { FindBox, type Finder } from "../findbox.ts";
 
-/** What the tab does on actions of the user in the bar. */
+/** The functions of the tab that the bar calls when the user presses its buttons. */
 export interface Deeds extends Finder {
   fold(): void;
   wrap(): void;

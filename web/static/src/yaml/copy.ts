@@ -23,7 +23,7 @@ export function selected(text: LiveText): string | null {
 }
 
 interface Position {
-  readonly index: number; // of the row
+  readonly index: number; // the index of the row in the text
   readonly column: number;
 }
 
@@ -32,7 +32,7 @@ function position(text: LiveText, node: Node, offset: number): Position {
     const row = text.row(node);
     if (row !== undefined) return { index: row.index, column: column(row, node, offset) };
   }
-  // The position is before a child, or after the last one.
+  // In an element, offset counts child nodes: the position is before that child, or after the last one.
   const child = node.childNodes[offset];
   if (child !== undefined) {
     const row = text.row(child) ?? text.row(first(child));
@@ -51,7 +51,7 @@ function position(text: LiveText, node: Node, offset: number): Position {
 
 const first = (node: Node): Element | null => (node instanceof Element ? node.querySelector(".line") : null);
 
-// Returns how many characters of a row's text precede a node in it.
+// Returns how many characters of the row's text are before the node.
 function before(row: Row, node: Node): number {
   const walk = document.createTreeWalker(row.element, NodeFilter.SHOW_TEXT);
   let n = 0;

@@ -3,7 +3,7 @@
 
 import { place, type Row } from "./row.ts";
 
-/** A match. */
+/** A match of the search text. */
 export interface Hit {
   readonly row: Row;
   readonly at: number; // index of its first character in the line
@@ -12,11 +12,11 @@ export interface Hit {
 export class Search {
   count = 0;
   current: Hit | null = null;
-  private index = 0; // of the row with the current match
+  private index = 0; // the index of the row with the current match
   private pattern: RegExp | null = null;
   private rows: readonly Row[] = [];
 
-  /** Sets the search text; empty for none. Case is ignored. */
+  /** Sets the search text; empty: nothing matches. The search is case-insensitive. */
   of(words: string): void {
     this.pattern = words === "" ? null : new RegExp(words.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), "giu");
     this.current = null;
@@ -24,7 +24,7 @@ export class Search {
     this.over(this.rows);
   }
 
-  /** Searches new rows. The current match stays while its row exists. */
+  /** Sets the rows to search. The current match stays selected while its row exists. */
   over(rows: readonly Row[]): void {
     this.rows = rows;
     this.count = 0;
@@ -33,7 +33,8 @@ export class Search {
       row.found ??= this.within(row.line.text);
       this.count += row.found.length / 2;
     }
-    // A changed line is a new row. The match is probably at the same position there.
+    // The row of the current match is gone, probably because its line has changed. Select the match nearest to its
+    // place.
     if (this.current !== null && this.current.row.index < 0) this.current = this.nearby(this.current.at);
     this.index = this.current?.row.index ?? this.index;
   }
@@ -45,7 +46,7 @@ export class Search {
     return { row, at: starts.findLast((s) => s <= at) ?? (starts[0] as number) };
   }
 
-  /** Selects the next or previous match, or the first one from a row on if none is selected. */
+  /** Selects the next or previous match. If none is selected, the search starts at the row with the index from. */
   step(by: 1 | -1, from: number): Hit | null {
     const { current, rows } = this;
     if (this.count === 0) return (this.current = null);
@@ -62,7 +63,7 @@ export class Search {
     return this.current;
   }
 
-  /** The position of the current match among all, from 1; 0 for none. */
+  /** The number of the current match among all matches, counted from 1; 0 if no match is selected. */
   get number(): number {
     const { current } = this;
     if (current === null) return 0;
@@ -85,7 +86,7 @@ export class Search {
 
 const startsOf = (row: Row): number[] => (row.found ?? []).filter((_, i) => i % 2 === 0);
 
-/** Returns the range of the document for characters of a row; null if they are not in the document. */
+/** Returns the DOM range of a row's characters from from to to; null if they are not in the document. */
 export function range(row: Row, from: number, to: number): Range | null {
   const start = place(row, from);
   const end = place(row, to);

@@ -6,7 +6,7 @@ import { range, type Search } from "./find.ts";
 import { openRest, type Row } from "./row.ts";
 import type { LiveText } from "./text.ts";
 
-const gutter = 22; // pixels at the left of a line that fold it on a click
+const gutter = 22; // pixels; a click this near the left end of a line folds it
 
 export class Hands {
   private active: Row | null = null;
@@ -28,7 +28,7 @@ export class Hands {
     });
   }
 
-  /** Updates the bar with the present matches and folds. */
+  /** Updates the number of matches and the state of the fold button in the bar. */
   told(): void {
     this.bar.find.tell(this.search.number, this.search.count);
     this.bar.tellFolded(this.text.rows.some((r) => r.folded));
@@ -78,7 +78,8 @@ export class Hands {
     e.preventDefault();
   }
 
-  // As in a tree view: left folds or moves to the parent, right unfolds or moves to the first child.
+  // Moves the active line as in a tree view. "out" (the left arrow) folds the line or moves to its parent. "in" (the
+  // right arrow) unfolds it or moves to its first child.
   private move(to: "down" | "up" | "in" | "out"): void {
     const at = this.active !== null && this.seen(this.active) ? this.active : null;
     if (at === null) return this.activate(this.top());
@@ -113,7 +114,7 @@ export class Hands {
     this.told();
   }
 
-  // Unfolds the parents of a row.
+  // Unfolds all parents of a row, so that it is visible.
   private reveal(row: Row): void {
     if (!row.hidden) return;
     for (const r of this.text.around(row)) r.folded = false;
@@ -131,7 +132,7 @@ export class Hands {
     else if (String(getSelection()) === "") this.activate(row);
   }
 
-  // The first visible line.
+  // Returns the row of the first line that is visible in the viewport.
   private top(): Row | undefined {
     return [...this.text.near].flatMap((b) => b.rows).filter((r) => this.seen(r)).sort((a, b) => a.index - b.index)[0];
   }

@@ -1,5 +1,5 @@
-// Highlights the visible lines without an element for each token, so that selections and matches of the browser's own
-// search stay intact.
+// Colors the visible lines by the CSS Custom Highlight API. Unlike an element for each token, this does not disturb
+// selections, or matches of the browser's own search.
 
 import type { Hit, Search } from "./find.ts";
 import { range } from "./find.ts";
@@ -8,7 +8,7 @@ import type { Block, Row } from "./row.ts";
 const names = ["key", "string", "number", "word", "found", "current"] as const;
 type Name = (typeof names)[number];
 
-/** Highlights these blocks. plain: highlight only matches. */
+/** Highlights the lines of these blocks. plain: highlight only matches of the search, not the syntax. */
 export function paint(blocks: Iterable<Block>, search: Search, plain: boolean): void {
   if (!("highlights" in CSS)) return; // the text is readable without colors
   const ranges: Record<Name, AbstractRange[]> = { key: [], string: [], number: [], word: [], found: [], current: [] };
@@ -46,7 +46,7 @@ function colour({ line, element }: Row, ranges: Record<Name, AbstractRange[]>): 
 
 function finds(row: Row, current: Hit | null, ranges: Record<Name, AbstractRange[]>): void {
   const found = row.found ?? [];
-  // At most 1,000 matches in a line; more could not be distinguished.
+  // Highlight at most 1,000 matches in a line (found has two numbers for each), as more could not be distinguished.
   for (let i = 0; i < found.length && i < 2000; i += 2) {
     const r = range(row, found[i] ?? 0, found[i + 1] ?? 0);
     if (r !== null) ranges[current?.row === row && current.at === found[i] ? "current" : "found"].push(r);

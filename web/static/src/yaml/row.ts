@@ -1,6 +1,6 @@
-// The elements of the lines. The complete text is in the document, so that the browser can search and select it. Lines
-// are grouped into blocks, and the browser skips the layout of blocks that are not visible. Only the start of a very
-// long line is laid out. The rest follows on request, or when it contains a match.
+// A Row is one line of the YAML text with its element. All lines are in the document, so that the browser can search
+// and select them. Lines are grouped into blocks, and the browser skips the layout of blocks that are not visible. Only
+// the start of a very long line is laid out. The rest follows on request, or when it contains a match.
 
 import { digits, h } from "../dom.ts";
 import type { Line } from "./write.ts";
@@ -9,23 +9,23 @@ export interface Row {
   line: Line;
   readonly element: HTMLElement;
   block: Block | null; // null before the row is in a block
-  index: number; // in the shown rows; -1 if it is not one of them
+  index: number; // the position in the present text; -1 if the row is not in it
   folded: boolean;
-  hidden: boolean; // hidden by a fold
+  hidden: boolean; // whether a fold hides the row
   found: readonly number[] | null; // start and end of each match; null before the search
 }
 
 export interface Block {
   readonly element: HTMLElement;
   rows: Row[];
-  shown: number; // number of rows that no fold hides
+  shown: number; // how many rows of the block are not hidden by a fold
 }
 
 export const blockSize = 64; // lines
-const head = 1000; // characters of a line that are laid out at once
+const head = 1000; // characters; of a longer line, only this many are laid out at first
 const piece = 2000;
 
-/** Creates the row of a line, without a block. */
+/** Creates the row for a line. It is not in a block yet. */
 export function newRow(line: Line): Row {
   const { text } = line;
   const element = one("line", text.length <= head + 200 ? text : text.slice(0, cut(text, head)));
@@ -34,7 +34,8 @@ export function newRow(line: Line): Row {
   return { line, element, block: null, index: -1, folded: false, hidden: false, found: null };
 }
 
-// A single text node, so that positions in it can be counted. The YAML writer has already escaped invisible characters.
+// Creates an element with a single text node, so that positions in the text can be counted. Invisible characters need
+// no treatment, because the YAML writer has already escaped them.
 function one(name: string, text: string): HTMLElement {
   const element = h("div", { class: name });
   element.textContent = text;
@@ -43,7 +44,7 @@ function one(name: string, text: string): HTMLElement {
 
 export const newBlock = (): Block => ({ element: h("div", { class: "block" }), rows: [], shown: -1 });
 
-/** Returns the maximum width of a line, in characters of one width. */
+/** Returns an upper bound of the width of a line, in columns of the monospaced font. */
 export const columns = ({ text, wide }: Line): number => Math.min(text.length, head + 200) * (wide ? 2 : 1);
 
 /** Shows the rest of a long line. */
@@ -53,7 +54,7 @@ export function openRest(row: Row): void {
   row.element.querySelector(":scope > .more")?.remove();
 }
 
-/** Returns the text node and the offset of a character of a row. */
+/** Returns the text node that contains a character of a row, and the offset in that node. */
 export function place(row: Row, column: number): [Text, number] | null {
   let left = column;
   for (const text of texts(row.element)) {
@@ -63,7 +64,7 @@ export function place(row: Row, column: number): [Text, number] | null {
   return null;
 }
 
-/** Returns which character of a row a position in the document is. */
+/** Converts a DOM position, an offset in a text node, into the index of a character of the row. */
 export function column(row: Row, node: Text, offset: number): number {
   let before = 0;
   for (const text of texts(row.element)) {

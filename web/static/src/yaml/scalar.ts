@@ -1,5 +1,5 @@
-// Keys and scalars as YAML. js-yaml decides whether a text needs quotes, and which. Its dump schema quotes every text
-// that a YAML 1.1 or 1.2 reader would parse as something other than a string.
+// Formats keys and scalars as YAML. js-yaml decides whether a string needs quotes, and which. Its dump schema quotes
+// every string that a YAML 1.1 or 1.2 parser would parse as something other than a string.
 
 import { isOdd } from "../odd.ts";
 import { defineScalarTag, dump, DUMP_SCHEMA, NOT_RESOLVED, type Schema } from "js-yaml";
@@ -13,8 +13,8 @@ export interface Scalar {
   readonly tone: Tone;
 }
 
-// The schema also accepts whole numbers beyond 2^53, which decode.ts decodes as bigint. It also quotes texts that
-// kubectl parses as a number or a document end, although the library does not.
+// Returns the dump schema of js-yaml with two extensions. It accepts integers beyond 2^53, which decode.ts decodes as
+// bigint. It also quotes strings that kubectl, unlike js-yaml, parses as a number or a document end.
 function schema(): Schema {
   const misread = defineScalarTag("misread", {
     implicit: true,
@@ -36,7 +36,8 @@ function schema(): Schema {
 
 const options = { schema: schema(), lineWidth: -1, noRefs: true, seqNoIndent: true, quoteStyle: "double" } as const;
 
-// Most texts in an object are clearly plain strings. Calling the library for each would take most of the time.
+// Matches strings that need no quotes unless they are one of words. Most strings in an object are such, and calling the
+// library for each would take most of the time.
 const harmless = /^[A-Za-z][\w./+=@,;():-]*$/;
 const words = new Set(["y", "n", "yes", "no", "on", "off", "true", "false", "null"]);
 const plain = (text: string): boolean =>
@@ -54,8 +55,8 @@ export function scalar(value: unknown): Scalar {
   return { first, rest, tone };
 }
 
-// A text with invisible characters, or with characters that change the writing direction, is quoted, with the
-// characters escaped. A text of several lines is quoted only for characters that change the direction, because those
+// Strings with invisible characters, or with characters that change the writing direction, are quoted and those
+// characters escaped. A string of several lines is quoted only for characters that change the direction, because those
 // can overwrite neighboring text.
 const turns = /[\u202a-\u202e\u2066-\u2069]/;
 const isTricky = (text: string): boolean => turns.test(text) || (!text.includes("\n") && isOdd(text));
@@ -65,8 +66,8 @@ const quoted = (text: string): string => JSON.stringify(text).replace(/[^\n\x20-
   return n > 0xffff ? `\\U${n.toString(16).padStart(8, "0")}` : `\\u${n.toString(16).padStart(4, "0")}`;
 });
 
-// A text of several lines without special characters and without leading space is written as a block. For a text of a
-// megabyte, this test is faster than the library.
+// Matches strings of several lines without special characters and leading space, which are written as a block scalar.
+// For a string of a megabyte, this test is faster than the library.
 const clear = /^(?=\S)(?=[^]*\n)[\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]*$/;
 
 function block(text: string): Scalar {
@@ -81,7 +82,7 @@ function block(text: string): Scalar {
 const simple = (value: unknown): string =>
   typeof value !== "object" || value === null ? String(value) : Array.isArray(value) ? "[]" : "{}";
 
-/** Formats a key before its colon; null if it needs the explicit form with a question mark. */
+/** Formats a map key, without the colon; null if it needs YAML's explicit form, "? key". */
 export function keyText(key: string): string | null {
   if (key.length < 128 && plain(key)) return key;
   if (isOdd(key) && key.length < 128) return quoted(key);
@@ -89,7 +90,7 @@ export function keyText(key: string): string | null {
   return text.endsWith(": 0\n") && !text.startsWith("? ") ? text.slice(0, -4) : null;
 }
 
-/** Formats a key without keyText. ": " and the value follow the last line. */
+/** Formats a map key for which keyText returns null. The caller appends ": " and the value after the last line. */
 export const keyLines = (key: string): string[] =>
   isTricky(key)
     ? [`? ${quoted(key)}`]
@@ -97,8 +98,9 @@ export const keyLines = (key: string): string[] =>
         .slice(0, -1)
         .map((l, i) => (i === 0 ? l : l.slice(2)));
 
-// Formats a value as a list item: the first line follows the dash. JSON is easier to read in single quotes, which
-// kubectl accepts too. The value is not the last item, because a document that ends in empty lines gets an end marker.
+// Formats a value by js-yaml, as an item of a list: the first line is the text after the dash. Strings with JSON are in
+// single quotes, which are easier to read, and which kubectl accepts too. A second item follows the value, because
+// js-yaml adds an end marker to a document that ends in empty lines.
 const dumped = (value: unknown): string[] =>
   dump([value, 0], {
     ...options,
@@ -124,7 +126,7 @@ export function compareKeys(a: string, b: string): number {
   if (letters === 2) return x - y;
   const m = digitsEnd(a, at);
   const n = digitsEnd(b, at);
-  // After a nonzero digit, a 0 is part of a number: the longer number is larger.
+  // A 0 after a nonzero digit is part of a number, not a leading zero. Then the number with more digits is larger.
   const within = (x === 48 || y === 48) && /[1-9]\d*$/.test(a.slice(0, at));
   const differ = within || m === n ? m - n : Number(a.slice(at, m)) - Number(b.slice(at, n));
   return differ || m - n || x - y;

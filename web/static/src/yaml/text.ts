@@ -1,5 +1,5 @@
-// A text that changes live. Lines that stay the same keep their elements, so that selections, folds and the scroll
-// position survive a change.
+// A YAML text on the screen that is updated when the object changes. Unchanged lines keep their elements, so that
+// selections, folds and the scroll position survive an update.
 
 import { aligned } from "../diff.ts";
 import { digits, h } from "../dom.ts";
@@ -14,7 +14,7 @@ export class LiveText {
   readonly near = new Set<Block>();
   rows: readonly Row[] = [];
   private blocks: Block[] = [];
-  private marked: readonly Row[] = []; // rows of the last change
+  private marked: readonly Row[] = []; // the rows that are marked as changed by the last update
   private readonly lines = h("div", { class: "lines" });
   private readonly rowOf = new WeakMap<Element, Row>();
   private readonly blockOf = new WeakMap<Element, Block>();
@@ -42,8 +42,9 @@ export class LiveText {
   }
 
   /**
-   * Shows new lines. Changed lines are marked, with words as their tooltip; null marks none. rest is awaited between
-   * parts of the work, and aborts it if it returns false. The text changes only when all rows are ready.
+    * Replaces the text by new lines. Changed lines are marked, with words as their tooltip; if words is null, none are.
+    * Between parts of the work, it awaits rest, and stops if that returns false. The text on the screen changes only
+    * when all rows are ready.
    */
   async show(lines: readonly Line[], words: string | null, rest: () => Promise<boolean> | true): Promise<void> {
     const from = aligned(this.rows.map((r) => r.line), lines, same);
@@ -69,7 +70,7 @@ export class LiveText {
     this.hold(() => this.put(next, lines, words));
   }
 
-  /** Applies the fold state of the rows. */
+  /** Hides and shows rows after the fold state of some row has changed. */
   refold(): void {
     let until = -1;
     for (const row of this.rows) {
@@ -93,7 +94,7 @@ export class LiveText {
     this.moved();
   }
 
-  /** Returns the rows whose folds contain a row, the outermost first. */
+  /** Returns the parents of a row, which are the rows whose folding hides it, the outermost first. */
   around(row: Row): Row[] {
     return this.rows.slice(0, Math.max(row.index, 0)).filter((r) => r.index + r.line.inner >= row.index);
   }
@@ -148,7 +149,8 @@ export class LiveText {
     }
   }
 
-  // Inserts a row after another, or first: alone, or with the new block that it is part of.
+  // Inserts a row after the row before; at the start if that is undefined. If the row has a block of its own already,
+  // the block is inserted.
   private insert(row: Row, before: Row | undefined): void {
     if (row.block === null) {
       const into = before?.block ?? this.blocks[0] ?? this.block();
@@ -165,7 +167,7 @@ export class LiveText {
     }
   }
 
-  // Splits a row's block after the row.
+  // Moves the rows after this row in its block to a new block.
   private split(row: Row): void {
     const after: Row[] = [];
     for (let e = row.element.nextElementSibling; e !== null; e = e.nextElementSibling)
@@ -176,7 +178,7 @@ export class LiveText {
     row.block?.element.after(block.element);
   }
 
-  // Updates the rows of each block. Empty blocks are removed, and large ones are split.
+  // Updates the blocks, which group the elements of rows. Empty blocks are removed, and large ones are split.
   private regroup(): void {
     const old = new Set(this.blocks);
     this.blocks = [];

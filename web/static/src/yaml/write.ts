@@ -1,17 +1,18 @@
-// Formats an object as lines of YAML as kubectl prints it: keys sorted, lists not indented. Parts that a patch did not
-// change are not formatted again. The cost of a change in a large object thus depends only on the change.
+// Formats an object as lines of YAML in the style of kubectl: keys sorted, lists not indented. The lines of each part
+// of an object are cached by the identity of the part, which stays if a patch does not change it. So the cost of an
+// update depends only on the size of the change.
 
 import { compareKeys, keyLines, keyText, scalar, type Tone } from "./scalar.ts";
 import type { Tree } from "../wire.ts";
 
 export interface Line {
   readonly text: string;
-  /** Start and end of the key; both are 0 without a key. */
+  /** The start and end of the key in the line; both are 0 in a line without a key. */
   readonly from: number;
   readonly to: number;
   /** The type of the value after the key; null for none. */
   readonly tone: Tone | null;
-  /** The number of following lines that belong to this line, and are hidden when it is folded. */
+  /** The number of lines after this one that are nested in it, and are hidden when it is folded. */
   readonly inner: number;
   /** Whether the line contains characters that are wider than others. */
   readonly wide: boolean;
@@ -41,7 +42,10 @@ export class Writer {
   private held = 0; // total characters of cached texts
   private readonly keys = new Map<string, string | null>();
 
-  /** Returns all lines of an object. rest is awaited between parts of the work, and aborts it if it returns false. */
+  /**
+   * Returns all lines of an object. Between parts of the work, it awaits rest. If that returns false, it stops and
+   * returns null.
+   */
   async write(object: Tree, rest: () => Promise<boolean> | true): Promise<readonly Line[] | null> {
     for (const [part, indent] of this.missing(object, 0, [])) {
       if (typeof part === "string") this.text(part, indent);
@@ -52,12 +56,12 @@ export class Writer {
     return isTree(object) ? this.lines(object, 0) : [line("{}", 0, 0, "word")];
   }
 
-  /** Returns the lines of a value without pauses. */
+  /** Returns all lines of a value at once, without pauses in the work. */
   now(value: unknown): readonly Line[] {
     return isTree(value) ? this.lines(value, 0) : made(value, 2);
   }
 
-  // Returns the parts that are not cached yet, inner before outer.
+  // Returns the parts of the value of which the lines are not cached yet, nested parts before those that contain them.
   private missing(value: unknown, indent: number, out: [Part, number][]): [Part, number][] {
     if (typeof value === "string" && value.length >= long) out.push([value, indent]);
     if (!isTree(value)) return out;
@@ -114,7 +118,7 @@ export class Writer {
     append(out, rest);
   }
 
-  // The first line follows a key or a dash. The other lines are complete.
+  // Returns the lines of a scalar. The first is only the text after a key or a dash; the others are complete lines.
   private scalar(value: unknown, indent: number): readonly Line[] {
     if (typeof value === "string" && value.length >= long) return this.text(value, indent);
     return made(value, indent);
@@ -161,7 +165,7 @@ function made(value: unknown, indent: number): readonly Line[] {
 
 const padded = (pad: string, text: string): string => (text === "" ? "" : pad + text);
 
-// push(...) with a hundred thousand elements would exceed the argument limit.
+// Appends lines to out. A single push(...lines) with a hundred thousand lines would exceed the argument limit.
 function append(out: Line[], lines: readonly Line[]): void {
   for (const l of lines) out.push(l);
 }
