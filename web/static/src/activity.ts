@@ -1,6 +1,6 @@
-// The activity line at the foot of a list. It shows the last change, which it takes from the row events of the list.
-// When the user opens it, it becomes a feed with a subscription of its own. That feed is loaded on demand, and shows
-// the changes of this list or of all watched resources.
+// The activity line below a list. It shows the last change, which it receives from the list. When the user opens it, it
+// becomes the activity feed: a scrolling list of the changes of this list, or of all watched resources. The code of the
+// feed is loaded on demand, and has subscriptions of its own.
 
 import { ages, clockTime } from "./age.ts";
 import type { ActivityFeed } from "./activityfeed.ts";
@@ -21,21 +21,21 @@ export interface Scope {
 export interface Way {
   readonly live: Live;
   readonly now: () => number;
-  /** Returns the resources that the server watches now, the most important first. Null means not known yet. */
+  /** Returns the resources that the server watches now, the most important first; null if they are not known yet. */
   readonly watched: () => readonly Kind[] | null;
-  /** The URL of an object's changes, and the function that navigates there. */
+  /** Returns the URL of an object's changes. open navigates to it. */
   readonly href: (kind: Kind, o: ObjectName) => string;
   readonly open: (kind: Kind, o: ObjectName) => void;
 }
 
-/** The user's preferences for the feed. */
+/** The user's preferences for the activity feed, which the browser stores. */
 export interface Habit {
   readonly height: number;
-  /** Show the changes of all watched resources, not only of this list. */
+  /** Whether the feed shows the changes of all watched resources, not only those of the list on the page. */
   readonly all: boolean;
 }
 
-const pause = 200; // ms between two updates of the line; a reader cannot follow faster ones
+const pause = 200; // ms between two updates of the line, because people cannot read faster
 const usual = 260; // px, the default height
 const key = "glasshouse-activity";
 
@@ -71,12 +71,12 @@ export class Activity {
     if (kept.open) this.toggle();
   }
 
-  /** Whether the feed is open. An open feed keeps the changes that it has received. */
+  /** Whether the feed is open. A reload of the page would lose the changes that an open feed has received. */
   get open(): boolean {
     return this.opened;
   }
 
-  /** Follows another list. */
+  /** Shows the activity of another list. */
   follow(scope: Scope): void {
     this.scope = scope;
     this.newest = this.since = null;
@@ -114,7 +114,7 @@ export class Activity {
     );
   }
 
-  /** Reports a change that has just arrived. */
+  /** Shows a change that has just arrived. */
   happened(told: Told): void {
     this.newest = told;
     this.at = new Date(this.way.now()).toISOString();

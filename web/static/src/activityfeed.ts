@@ -1,4 +1,4 @@
-// The activity feed: all changes of one list, or of all watched resources, newest first, live.
+// The activity feed, a scrolling list of all changes of one list or of all watched resources, newest first, live.
 
 import type { Habit, Scope, Way } from "./activity.ts";
 import { followed, pause, Source } from "./activitysource.ts";
@@ -12,7 +12,7 @@ import { opWords } from "./timeline.ts";
 import { byView } from "./who.ts";
 import type { Problem, State } from "./wire.ts";
 
-const page = 200; // lines that are drawn at first, and added with each click
+const page = 200; // how many lines are drawn at first, and how many each click on "more" adds
 const mostWords = 3; // changed fields that one line shows
 
 export class ActivityFeed {
@@ -44,7 +44,8 @@ export class ActivityFeed {
   private readonly happenings = new Happenings();
   private drawn = new Map<number, HTMLElement>();
   private readonly sources = new Map<string, Source>(); // by resource ref
-  private rest: readonly Kind[] = []; // watched resources that the feed does not follow
+  // Watched resources whose changes the feed does not show, because there are too many.
+  private rest: readonly Kind[] = [];
   private known = false; // whether the set of watched resources is known
   private scope: Scope | null = null;
   private limit = page;
@@ -95,14 +96,14 @@ export class ActivityFeed {
     this.list.addEventListener("click", (e) => this.click(e));
   }
 
-  /** Follows another list. */
+  /** Shows the changes of another list. */
   follow(scope: Scope): void {
     const before = this.scope;
     this.scope = scope;
-    // With all watched resources, the sources stay the same unless the namespaces differ.
+    // If the feed shows all watched resources, its subscriptions can stay unless the namespaces differ.
     if (before === null || !this.habit.all || before.ns.join() !== scope.ns.join()) this.begin();
     else {
-      this.drawn.clear(); // Their links belong to the previous list.
+      this.drawn.clear(); // draw the lines again, because their links belong to the previous list
       this.watched();
     }
   }
@@ -128,8 +129,8 @@ export class ActivityFeed {
   }
 
   /**
-   * Adjusts the sources to the resources that are watched now. It closes the sources of other resources and removes
-   * their changes.
+    * Adjusts the sources (one subscription for each resource) to the resources that are watched now. It closes the
+    * others and removes their changes.
    */
   watched(): void {
     const { scope } = this;
@@ -160,7 +161,7 @@ export class ActivityFeed {
     this.draw();
   }
 
-  /** Reports that the state of the connection has changed. A new connection sends all states again. */
+  /** Called when the state of the connection has changed. If it was lost, the server will send all states again. */
   refresh(): void {
     if (this.way.live.connection !== "open") for (const source of this.sources.values()) source.state = null;
     this.draw();
@@ -236,7 +237,7 @@ export class ActivityFeed {
     arrange(this.list, [...drawn.values(), ...(some ? [this.older] : []), this.foot]);
   }
 
-  // Returns since when changes are unknown, and for which resources; null if all sources are current.
+  // Describes since when changes may be missing, and for which resources; null if all sources are current.
   private doubted(sources: readonly Source[]): string | null {
     const { connection, since } = this.way.live;
     const now = this.way.now();
@@ -295,11 +296,12 @@ export class ActivityFeed {
   }
 }
 
-// In right-to-left script, two adjacent values would swap places. An element of its own isolates each.
+// Returns each piece in a bdi element, which isolates its writing direction. Otherwise, two adjacent values in a
+// right-to-left script would swap places.
 const apart = (pieces: readonly string[]): (Node | string)[] =>
   pieces.flatMap((p, i) => [...(i === 0 ? [] : [" "]), h("bdi", {}, p)]);
 
-/** All inputs of the text at the foot of the feed. */
+/** The values that the text below the feed depends on. */
 export interface Foot {
   readonly problem: Problem | null;
   readonly state: State | null;
@@ -312,8 +314,8 @@ export interface Foot {
   readonly resource: string;
   readonly since: string;
   /**
-   * For all watched resources: whether their set is known, how many are shown, and the names of those that are not
-   * shown. Null for one list.
+    * Null if the feed shows one list only. Otherwise: whether the set of watched resources is known, how many of them
+    * the feed shows, and the names of those that it does not show.
    */
   readonly kinds: { readonly known: boolean; readonly told: number; readonly untold: readonly string[] } | null;
 }

@@ -6,21 +6,22 @@
 import { under } from "./base.ts";
 import { h, setText } from "./dom.ts";
 
-// ms that the page must be hidden; a random part of up to as much again spreads the reloads of many pages
+// ms that the page must be hidden before it reloads. A random delay of up to the same length is added, so that many
+// pages do not reload at once.
 const pause = 60_000;
 const longest = 30_000; // ms, the timeout of the request for the page of the other build
 
-/** What Build needs from the browser and the page. Tests replace it. */
+/** The functions of the browser and the page that Build calls. Tests replace them. */
 export interface Host {
   hidden(): boolean;
-  /** Whether the page is live and has no state in addition to its URL. */
+  /** Whether the page can reload without loss, because it is live and its URL contains its complete state. */
   spare(): boolean;
   /** Whether the server responds to the page's URL with a page of that build. */
   served(build: string): Promise<boolean>;
   after(ms: number, run: () => void): unknown;
   cancel(timer: unknown): void;
   random(): number;
-  /** Stores a build for the lifetime of the tab. Returns false if it was stored before, or cannot be stored. */
+  /** Records that the browser tab reloads for a build. Returns false if it has before, or if recording fails. */
   first(build: string): boolean;
   reload(): void;
   /** Reports whether the server has another build than the page. */
@@ -44,7 +45,7 @@ export class Build {
     this.looked();
   }
 
-  /** Reports that the page became visible or hidden. */
+  /** Called when the page has become visible or hidden. */
   looked(): void {
     this.looks++;
     this.host.cancel(this.timer);
@@ -55,7 +56,7 @@ export class Build {
   private async renew(): Promise<void> {
     const { looks } = this;
     const served = this.host.spare() && await this.host.served(this.other);
-    if (looks !== this.looks) return; // The visibility or the build changed in the meantime.
+    if (looks !== this.looks) return; // Stop, because the visibility or the build has changed in the meantime.
     if (!served || !this.host.spare()) this.looked();
     else if (this.host.first(this.other)) this.host.reload();
   }
@@ -69,7 +70,7 @@ export async function servedAs(build: string): Promise<boolean> {
       headers: { accept: "text/html" },
       signal: AbortSignal.timeout(longest),
     });
-    // Text from the cluster cannot match here, because its quotes are escaped.
+    // Only the page's script tag can match. Text from the cluster cannot, because its quotes are escaped.
     return answer.ok && (await answer.text()).includes(`src="${under(`/static/app.js?v=${build}`)}"`);
   } catch {
     return false;

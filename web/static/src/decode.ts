@@ -1,4 +1,4 @@
-// The checked decoder of server messages. It is the only place that trusts nothing. All other code relies on the types
+// Decodes and checks server messages. Only this file must expect invalid messages. All other code relies on the types
 // in wire.ts.
 
 import { readBuild, readCounts, readKinds, readProblems } from "./kinds.ts";
@@ -212,7 +212,7 @@ function tableEvent(v: unknown): RowEvent {
     case "delete":
       return { op: "delete", ns: optional(e["ns"], "ns"), name: string(e["name"], "name") };
     default:
-      // An unknown operation may have changed anything, so it is an error.
+      // An unknown op is an error, because the event may have changed anything.
       throw new Malformed("an event's op is unknown");
   }
 }
@@ -246,7 +246,7 @@ function windowEvent(v: unknown): WindowEvent {
   }
 }
 
-// An unknown reason counts as no reason.
+// Decodes why a row was removed. An unknown reason counts as no reason.
 function why(v: unknown): { why?: "gone" | "filtered" | "moved" } {
   const known = (["gone", "filtered", "moved"] as const).find((w) => w === v);
   return known === undefined ? {} : { why: known };
@@ -304,7 +304,7 @@ function objectEvent(v: unknown): ObjectEvent {
   }
 }
 
-// An unknown status becomes "Unknown".
+// Decodes a health. An unknown status becomes "Unknown".
 function health(v: unknown): { health?: Health } {
   if (absent(v)) return {};
   const h = tree(v, "health");
@@ -343,7 +343,7 @@ function was(v: unknown): { was?: ReadonlyMap<number, unknown> } {
     : { was: new Map(Object.entries(tree(v, "what was")).map(([index, value]) => [Number(index), value])) };
 }
 
-// Reads a patch, and the authors of its operations.
+// Decodes the patch of an event, and the authors of the patch operations.
 function patched(e: Tree): { patch: PatchOp[]; authors?: Author[] } {
   const patch = list(e["patch"], "patch").map(patchOp);
   if (absent(e["authors"])) return { patch };
@@ -389,8 +389,8 @@ function column(v: unknown): Column {
   };
 }
 
-// Reads rows that are sent column by column. A column of cells that repeats the member name or created is sent as the
-// name of that member.
+// Decodes rows that are sent column by column. If a column of cells equals the names or creation times of the rows, the
+// server sends only the string "name" or "created" for it.
 function table(v: unknown): Row[] {
   const t = tree(v, "table");
   const names = list(t["name"], "name");
@@ -438,7 +438,7 @@ function cells(v: unknown): Map<number, Cell> {
 function cell(v: unknown): Cell {
   if (v === null || typeof v === "string" || typeof v === "number" || typeof v === "boolean") return v;
   if (v === undefined) return null;
-  // Arrays, objects and integers beyond 2^53 do occur in Tables of aggregated APIs.
+  // Convert other cells to text: Tables of aggregated APIs contain arrays, objects and integers beyond 2^53.
   return typeof v === "bigint"
     ? v.toString()
     : JSON.stringify(v, (_k, x: unknown) => (typeof x === "bigint" ? x.toString() : x));

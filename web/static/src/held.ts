@@ -1,5 +1,5 @@
-// The state of one subscription of an object: the object, and how current it is. It draws nothing, and reports each
-// change to its owner.
+// The client side of a subscription to one object: the object, and how current it is. It draws nothing, and calls a
+// function after each change.
 
 import { immutableJSONPatch } from "immutable-json-patch";
 import { clockTime } from "./age.ts";
@@ -8,7 +8,7 @@ import { partWords, type Known } from "./status.ts";
 import type { ObjectName } from "./view.ts";
 import type { By, Health, Message, ObjectEvent, Problem, State, Tree } from "./wire.ts";
 
-/** The last change of the object, from its event. */
+/** The last change of the object, as its event describes it. */
 export interface LastChange {
   readonly op: ObjectEvent["op"];
   readonly at: string; // RFC 3339
@@ -31,10 +31,11 @@ export class Held implements Handler {
   last: LastChange | null = null;
   /** When the object was deleted, empty if the time is unknown; null while it exists. */
   gone: string | null = null;
-  /** The progress of a long message, in words; empty if none is arriving. */
+  /** Describes how much of a long message has arrived; empty if none is arriving. */
   far = "";
   private complete = false;
-  private anew = false; // the object is read again: a patch did not match, or the server sent a reset
+  // Whether the object is being read again, because a patch did not match or the server sent a reset.
+  private anew = false;
   private state: State | null = null;
   private problem: Problem | null = null;
   private readonly subscription: Subscription;
@@ -58,7 +59,7 @@ export class Held implements Handler {
     this.subscription.close();
   }
 
-  /** Whether the snapshot is complete, and the object does not exist. */
+  /** Whether the object is known not to exist. */
   get missing(): boolean {
     return this.complete && this.object === null && this.problem === null;
   }
@@ -85,7 +86,7 @@ export class Held implements Handler {
     this.changed();
   }
 
-  /** Reports that the state of the connection has changed. A new connection sends the state again. */
+  /** Called when the state of the connection has changed. If it was lost, the server will send the state again. */
   reconnected(): void {
     if (this.live.connection !== "open") this.state = null;
     this.changed();
@@ -103,7 +104,7 @@ export class Held implements Handler {
     else if (m.type === "reset") this.reset(m.reason);
     else if (m.type === "state") {
       this.state = m;
-      // When permission is lost, the object is removed.
+      // After permission is lost, the object must not stay on the screen.
       if (m.state === "forbidden") this.object = this.last = null;
     } else if (m.type === "error") {
       this.problem = m.problem;
@@ -112,7 +113,7 @@ export class Held implements Handler {
     this.changed();
   }
 
-  // Reports a reset once, and only if there was an object.
+  // Records that the object is read again, once for each time, and only if an object was shown.
   private reset(reason: string): void {
     if (this.object === null || this.anew) return;
     this.anew = true;
@@ -124,7 +125,7 @@ export class Held implements Handler {
     this.complete = true;
     this.anew = false;
     this.problem = null;
-    // The changes that led to another version were not received, nor their authors.
+    // If the snapshot has another version, the changes in between are not known, and the last change is not either.
     if (object === null ? this.gone === null : version(object) !== version(this.object)) this.last = null;
     if (object !== null) this.gone = null;
     else if (this.object !== null) this.gone ??= "";
@@ -141,7 +142,7 @@ export class Held implements Handler {
     }
   }
 
-  // Returns why the event does not match the present object, null if it does.
+  // Applies an event. Returns null, or why the event does not match the present object.
   private event(e: ObjectEvent): string | null {
     const at = e.by?.time || new Date(this.now()).toISOString();
     const before = this.object;

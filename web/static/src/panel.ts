@@ -1,5 +1,5 @@
-// The panel: the details of one object, live. It is shown beside the table or fills a page of its own. It consists of a
-// title, a status line and tabs.
+// The panel shows the details of one object, live: a title, a status line and tabs. It is beside the table, or fills a
+// page of its own.
 
 import { clockTime } from "./age.ts";
 import { under } from "./base.ts";
@@ -14,11 +14,11 @@ import { compareHref, objectHref } from "./view.ts";
 
 const lateAfter = 2000; // ms
 
-/** What the page does on actions of the user in the panel. */
+/** The functions of the page that the panel calls when the user operates it. */
 export interface Turn {
-  /** Shows another tab. The id is empty for the first tab. */
+  /** Navigates to another tab. id: the tab; empty for the first one. */
   tab(id: string): void;
-  /** Closes the panel. It is null if the panel is the whole page. */
+  /** Closes the panel; null if the panel fills a page of its own. */
   readonly close: (() => void) | null;
 }
 
@@ -29,13 +29,14 @@ export class Panel {
   private readonly body = h("div", { class: "tab", role: "tabpanel", id: "tab" });
   private readonly words: HTMLElement; // on a page of its own: the status element of the page
   private readonly change = h("span", { class: "change" });
-  // Only on a page of its own. Beside the table, the list shows it.
+  // How often data was read again. It is used only on a page of its own, because the list page has such a text already.
   private readonly anew = h("span", { class: "asof", hidden: true });
   private readonly banner = h("p", { class: "banner", role: "status", hidden: true });
   private readonly timer: ReturnType<typeof setInterval>;
   private tab: Tab | null = null;
   private selected = "";
-  private opened = 0; // counts tab openings, so that a tab whose code loads too late is not shown
+  // Counts how often a tab was opened; a tab is dropped if another one was opened while its code loaded.
+  private opened = 0;
   private frame = 0;
   private failed = ""; // why the tab cannot be shown; empty if it can
   private late: ReturnType<typeof setTimeout> | undefined; // reports that a tab takes long to load
@@ -110,7 +111,7 @@ export class Panel {
     this.root.replaceChildren();
   }
 
-  /** Shows the tab with this id, or the first if no tab has it. An open tab reads the address again instead. */
+  /** Opens the tab with this id, or the first one if there is no such tab. If it is open, it reads the URL again. */
   show(id: string): void {
     const kind = this.kinds.find((t) => t.id === id) ?? this.kinds[0];
     if (kind === undefined) return;
@@ -139,7 +140,7 @@ export class Panel {
         this.failed = "";
         this.schedule();
       })
-      // The server may run another version by now, with other script files.
+      // Loading fails, for example, if the server was upgraded and has other script files now.
       .catch(
         () => mine === this.opened && this.fail(`${kind.label} could not be loaded. Reload the page to try again.`),
       );
@@ -211,13 +212,13 @@ export class Panel {
     this.tab.show({ object: held.object, health: held.health, last: held.last, gone, known });
   }
 
-  // Returns the banner text. While the connection is down, the status of the connection has priority over a tab that
-  // failed to load.
+  // Returns the banner text; known is the text about the connection and the data. A tab that failed to load has
+  // priority, except while the connection is down.
   private why(known: string | null): string | null {
     return this.host.live.connection === "open" ? this.failed || known : (known ?? (this.failed || null));
   }
 
-  // Adds the tab body to the page.
+  // Adds the element that contains the open tab to the page.
   private place(): void {
     this.root.append(this.body);
     for (const b of this.strip.children) b.setAttribute("aria-controls", this.body.id);

@@ -1,17 +1,17 @@
-// The rows of a window, for lists that are too long for a page. The server keeps all rows in order. It sends the rows
-// of the window, and their changes.
+// The rows of a window, the loaded part of a list that is too long for the page. The server sorts and filters all rows.
+// It sends the rows of the window, and their changes.
 
 import { Hold } from "./hold.ts";
 import { changedEntry, entryOf, keyOf, namedFor, type Entry, type Ordered } from "./ordered.ts";
 import type { Tone } from "./tone.ts";
 import type { Column, Message, WindowEvent } from "./wire.ts";
 
-/** The number of rows of a window: several screens, so that short scrolls find the rows loaded. */
+/** The number of rows in a window. It is several screens, so that the rows are loaded already for short scrolls. */
 export const windowRows = 400;
 
 /**
- * Returns the offset of the window for a scroll position. It has half of its rows before the position, and half after
- * it.
+  * Returns the offset of the window to request for a scroll position place: half of its rows are before that position,
+  * and half after it.
  */
 export const windowAt = (place: number): number => Math.max(0, place - windowRows / 2);
 
@@ -19,12 +19,12 @@ type Whole = Extract<Message, { type: "window" }>;
 type Events = Extract<Message, { type: "window-events" }>;
 type Removed = Extract<WindowEvent, { op: "remove" }>["why"];
 
-// A frozen order of the rows that are loaded, with the total count at that time.
+// The state of the rows while their order is frozen: the loaded rows, and the total count when it froze.
 interface Kept {
   readonly hold: Hold;
   readonly keys: ReadonlySet<string>;
   readonly matching: number;
-  readonly left: Map<string, Entry>; // Rows that have moved elsewhere since, in their version at that time.
+  readonly left: Map<string, Entry>; // rows that have since left the window, in their version at that time
 }
 
 export class Window implements Ordered {
@@ -37,7 +37,7 @@ export class Window implements Ordered {
   private offset = 0;
   private entries: Entry[] = [];
   private byKey = new Map<string, Entry>();
-  private readonly went = new Set<string>(); // keys of the rows deleted last
+  private readonly went = new Set<string>(); // keys of the rows that were deleted most recently
   private trouble = { bad: 0, warn: 0 };
   private order: Kept | null = null;
   private asked = 0; // the offset that was requested last
@@ -45,7 +45,7 @@ export class Window implements Ordered {
   private waits = false; // whether a request is pending
   private seeks = false; // whether the pending request is for the position of an object
 
-  /** move requests the rows from an offset on, or the rows around an object. */
+  /** move: requests the rows from an offset on, or the rows around an object, from the server. */
   constructor(private readonly move: (offset: number, around?: { ns: string; name: string }) => void) {}
 
   get length(): number {
@@ -115,7 +115,7 @@ export class Window implements Ordered {
     if (!on) this.version++; // Freezing changes nothing that is visible.
   }
 
-  /** Requests rows that are not loaded, with one request at a time. */
+  /** Requests the rows from from to to if they are not loaded. Only one request is sent at a time. */
   private want(from: number, to: number): void {
     this.wanted = [from, to];
     const end = Math.min(to, this.matching);
@@ -124,11 +124,11 @@ export class Window implements Ordered {
     if (offset === this.asked) return;
     this.asked = offset;
     this.waits = true;
-    this.order = null; // The user is viewing another part of the list.
+    this.order = null; // Unfreeze the order, because the user has scrolled to another part of the list.
     this.move(offset);
   }
 
-  /** Applies a message. Returns false if it does not fit the present rows; then all rows must be requested again. */
+  /** Applies a message. Returns false if it contradicts the present rows, so that all must be requested again. */
   apply(m: Whole | Events): boolean {
     this.version++;
     return m.type === "window" ? this.replace(m) : this.change(m);
@@ -143,13 +143,15 @@ export class Window implements Ordered {
       const before = old.get(e.key);
       return before !== undefined && before.uid === e.uid && before.rv === e.rv ? before : e;
     });
-    // The server may send all rows of the same window because most have changed. The frozen order stays then.
+    // Unfreeze the order if this is another window. It stays if the server sends all rows of the same window again,
+    // because most have changed.
     if (m.columns !== null || m.offset !== this.offset) this.order = null;
     this.offset = this.asked = m.offset;
     this.take(m);
     this.waits = false;
     this.complete = true;
-    // During a seek, nothing is requested here: the seek requests the rows that it still needs.
+    // This may be the answer to seek, the request for an object's position. Then the table requests what it still
+    // needs.
     if (!this.seeks) this.want(...this.wanted);
     this.seeks = false;
     return true;
@@ -165,7 +167,7 @@ export class Window implements Ordered {
           if (e.at > this.entries.length) return false;
           const next = entryOf(e.row, true, namedFor(this.byKey.get(keyOf(e.row.ns, e.row.name)), e.by ?? null));
           this.entries.splice(e.at, 0, next);
-          // Without a filter, an inserted row with an author has changed, and was elsewhere before.
+          // If there is no filter, an inserted row that has an author was changed, and so moved here from elsewhere.
           this.order?.hold.note(
             next.key,
             true,
@@ -210,8 +212,8 @@ export class Window implements Ordered {
   private goes(key: string, why: Removed): void {
     if (why === "gone") this.went.add(key);
     for (const oldest of this.went) if (this.went.size > windowRows) this.went.delete(oldest);
-    // A row that other rows pushed out of the window is not counted as removed. If it was inserted during the freeze,
-    // the counts already include it.
+    // Count a removed row as a pending change, unless other rows only pushed it out of the window. A row that came
+    // after the order was frozen is counted already.
     if (why !== undefined && (why === "moved" || this.order?.keys.has(key) === true))
       this.order?.hold.note(key, true, why === "moved", true);
   }
