@@ -1,13 +1,14 @@
-// Decides when the error page of an unserved resource reloads, once the resource is in the list. A reload may not help:
-// the server that responds may not know the resource yet, or may have another reason. So each delay is twice the one
-// before. The delay is stored with the history entry, which survives the reload.
+// Decides when the error page for an unserved resource reloads, once the resource is in the list of resources. The
+// reload may show the same error: the server replica that responds may not know the resource yet, or there may be
+// another reason. So each delay is twice the one before. It is stored in the browser's history entry, which survives
+// the reload.
 
-const first = 5000; // ms from one reload to the next
+const first = 5000; // ms; the shortest delay from one reload to the next
 const longest = 300_000;
 
 interface Load {
   readonly at: number;
-  /** ms from this reload to the next. */
+  /** The delay from this reload to the next one, in ms. */
   readonly apart: number;
 }
 
@@ -18,12 +19,12 @@ interface Load {
 export function nextLoad(state: unknown, now: number): { readonly wait: number; readonly apart: number } {
   const last = loadOf(state);
   const since = last === null ? NaN : now - last.at;
-  // After a longer time without a reload, this is a new case, with the initial delay.
+  // If the last reload was long ago, this is a new case, which starts with the initial delay.
   if (last === null || !(since >= 0 && since < 2 * last.apart)) return { wait: 0, apart: first };
   return { wait: Math.max(0, last.apart - since), apart: Math.min(longest, 2 * last.apart) };
 }
 
-/** Whether the history entry has reload state. A page that loaded successfully has no use for it. */
+/** Whether the history entry has the state of earlier reloads. A page that loaded successfully removes it. */
 export const waited = (state: unknown): boolean => loadOf(state) !== null;
 
 /** Returns the state to store in the history entry. */

@@ -7,9 +7,9 @@ import type { Column } from "./wire.ts";
 export interface Choice {
   readonly name: string; // as in the URL
   readonly label: string;
-  readonly wide: boolean; // kubectl shows it only with -o wide
+  readonly wide: boolean; // whether kubectl shows the column only with -o wide
   readonly shown: boolean;
-  /** It is always shown, because it names the object. */
+  /** Whether the column is always shown, because it names the object. */
   readonly fixed: boolean;
 }
 
@@ -25,7 +25,7 @@ export function choices(columns: readonly Column[], namespaced: boolean, cols: r
   });
 }
 
-/** Returns the shortest URL value for the chosen columns. */
+/** Encodes the chosen columns for the URL, in the shortest form. */
 export function colsOf(all: readonly Choice[]): string[] {
   if (all.every((c) => c.shown === !c.wide)) return [];
   if (all.every((c) => c.shown)) return ["wide"];
@@ -33,9 +33,9 @@ export function colsOf(all: readonly Choice[]): string[] {
 }
 
 /**
- * Returns a message about columns that the URL names, to sort by or to show, and that do not exist. It lists the
- * existing ones. Null if all exist, or if no columns are known yet. strange in web/templates/words.go is the same in
- * Go.
+  * Returns a message if the URL names columns that do not exist, to sort by or to show. The message lists the existing
+  * columns. Returns null if all exist, or if no columns are known yet. strange in web/templates/words.go is the same in
+  * Go.
  */
 export function strangeWords(
   columns: readonly Column[],

@@ -1,18 +1,18 @@
-// All actions of the user, in one table. The keyboard, the palette and the help all use it, so that they cannot
-// disagree.
+// Defines commands, the actions that a key or the palette starts. The keyboard, the palette and the help use the same
+// list of commands, so that they cannot disagree.
 
 import { isSign } from "./letters.ts";
 
 export type Where =
-  /** Everywhere, except while the user types. */
+  /** The key works everywhere, except while the user types. */
   | "page"
-  /** At the rows; letters and punctuation also work elsewhere, as with "page". */
+  /** The key works while the rows have the focus. Letters and punctuation also work elsewhere, as with "page". */
   | "rows"
-  /** In the filter box of the rows. */
+  /** The key works in the filter box of the rows. */
   | "filter"
-  /** In any text box of the page. */
+  /** The key works in any text box of the page. */
   | "box"
-  /** Everywhere, also while the user types. */
+  /** The key works everywhere, also while the user types. */
   | "ever";
 
 export interface Command {
@@ -21,9 +21,9 @@ export interface Command {
   /** The names of KeyboardEvent.key; "Mod+" means Ctrl or Cmd. */
   readonly keys: readonly string[];
   readonly where: Where;
-  /** It repeats while the key is pressed. */
+  /** Whether the command repeats while the key is pressed. */
   readonly repeats?: boolean;
-  /** The palette lists it. */
+  /** Whether the palette offers the command. */
   readonly offered?: boolean;
   /** Whether the command applies at present. */
   readonly can?: () => boolean;
@@ -38,7 +38,7 @@ export interface Press {
   readonly mod: boolean; // Ctrl or Cmd, without any other modifier
   readonly plain: boolean; // no modifier, or only Shift
   readonly repeat: boolean;
-  readonly letters: boolean; // single-key shortcuts are enabled
+  readonly letters: boolean; // whether the user allows shortcuts of a single letter
   readonly spot: Spot;
 }
 

@@ -30,11 +30,12 @@ function odd(text: string, told: string): HTMLElement {
   return e;
 }
 
-// In title and aria-label there can only be text, so invisible characters are spelled out.
+// Returns the value to set for an attribute. Values of title and aria-label cannot contain elements, so invisible
+// characters are spelled out.
 const said = (name: string, value: string): string =>
   (name === "title" || name === "aria-label" ? spelled(value) : value);
 
-/** Creates an SVG element, like h. */
+/** Like h, but creates an SVG element. */
 export function svg<K extends keyof SVGElementTagNameMap>(
   tag: K,
   attributes: Attributes = {},
@@ -77,7 +78,7 @@ export function setAttr(e: Element, name: string, value: string | null): void {
   else e.setAttribute(name, to);
 }
 
-/** Makes these the children of an element, in this order, with as few moves as possible. */
+/** Makes children the only children of parent, in this order, with as few moves as possible. */
 export function arrange(parent: Element, children: readonly Element[]): void {
   let next = parent.firstElementChild;
   for (const child of children) {
@@ -92,8 +93,8 @@ export function arrange(parent: Element, children: readonly Element[]): void {
 }
 
 /**
- * Synchronizes the children of an element with a list. Each child is created once for its key, filled on every call,
- * and removed with its key.
+  * Synchronizes the children of parent with a list of values. A child is created when a key first occurs, updated on
+  * every call, and removed when its key is no longer in the list.
  */
 export function keep<T extends { readonly key: string }>(
   parent: Element,

@@ -1,5 +1,5 @@
-// For guests, the page shows what the link shares, and offers no navigation beyond it. This is presentation only: the
-// server enforces what a guest may see.
+// Functions for guests, the viewers of a share link. The page shows them what the link shares, and offers no navigation
+// beyond it. This is presentation only: the server enforces what a guest may see.
 
 import { clockTime } from "./age.ts";
 import { under } from "./base.ts";
@@ -15,7 +15,7 @@ export interface Part {
   readonly about: string; // for events only: the regarded object, as "pod.core/web-1"; empty: any
 }
 
-// Tests have no document, or only a part of one.
+// Returns the html element. It is undefined in tests, which have no document, or only a part of one.
 const root = (): HTMLElement | undefined =>
   (typeof document === "undefined" ? undefined : (document.documentElement as HTMLElement | undefined));
 
@@ -30,7 +30,7 @@ export function shared(): readonly Part[] | null {
   }
 }
 
-/** Parses parts, and leaves out what it cannot parse. */
+/** Decodes a list of shared parts. Invalid ones are left out. */
 export function readParts(value: unknown): Part[] {
   const text = (v: unknown): string => (typeof v === "string" ? v : "");
   const list = Array.isArray(value) ? (value as unknown[]) : [];
@@ -48,7 +48,7 @@ export function readParts(value: unknown): Part[] {
     }));
 }
 
-/** Whether the viewer may see at least a part of a resource. */
+/** Whether the viewer is no guest, or the link shares at least some objects of the resource. */
 export function isShared(resource: string): boolean {
   const parts = shared();
   return parts === null || parts.some((p) => p.resource === resource);

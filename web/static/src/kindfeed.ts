@@ -1,25 +1,25 @@
-// The resources that the cluster serves, live. The socket sends changes at once. If it cannot (no connection, or an
-// older server without this view), the page polls /api/v1/resources.
+// Follows the list of resources that the cluster serves. The server sends changes over the WebSocket. Without that (no
+// connection, or an older server without the view "resources"), the page polls /api/v1/resources.
 
 import { under } from "./base.ts";
 import { readBuild, readKinds, readProblems, type Listed } from "./kinds.ts";
 import type { Handler, Live } from "./live.ts";
 
 const every = 10_000;
-const turned = 2000; // ms by which the browser's clock may drift
+const turned = 2000; // ms; if the browser's clock jumps by more, the page requests the server's time again
 
 export interface KindWatcher {
-  /** Takes all resources, and the API groups that could not be read. */
+  /** Called with all resources, and with the API groups that could not be read and the reasons. */
   listed(kinds: readonly Listed[], problems: ReadonlyMap<string, string>): void;
-  /** Takes the counts, by ref, of all resources that have one. */
+  /** Called with the number of objects of each resource that has one, by ref. */
   counted(counts: ReadonlyMap<string, number>): void;
 }
 
 export class KindFeed implements Handler {
   /** Whether the last request was answered; null before the first. */
   reached: boolean | null = null;
-  private fed = false; // the socket sends the resources, and is newer than any response
-  private counts = false; // the socket sends the counts, too
+  private fed = false; // whether the socket sends the resources, which are newer than those of any HTTP response
+  private counts = false; // whether the socket sends the counts of objects, too
   private etag = "";
   private apart = 0; // ms, the difference between the browser's clock and a monotonic clock at the last Date header
 
@@ -37,7 +37,7 @@ export class KindFeed implements Handler {
   message(m: Parameters<Handler["message"]>[0]): void {
     if (m.type === "resources") {
       this.fed = true;
-      this.etag = ""; // the page does not show the content of that response any more
+      this.etag = ""; // the next response must be complete, because the page now shows the data of the socket
       this.onBuild(m.build);
       this.watcher.listed(m.kinds, m.problems);
     } else if (m.type === "counts") {
@@ -52,7 +52,7 @@ export class KindFeed implements Handler {
     this.fed = this.counts = false;
   }
 
-  /** Takes the body of a response of /api/v1/resources. */
+  /** Processes the body of a response of /api/v1/resources. */
   answer(body: unknown): void {
     const kinds = readKinds(body);
     if (!this.fed) {
@@ -73,7 +73,7 @@ export class KindFeed implements Handler {
         this.reached = true;
       } catch {
         this.reached = false;
-        // The socket reports a lost connection; the next round tries again.
+        // Ignore the error. The socket reports a lost connection, and the next poll tries again.
       }
     }
     setTimeout(() => void this.poll(false), every);
@@ -95,5 +95,6 @@ export class KindFeed implements Handler {
   }
 }
 
-// The difference changes if a user sets the clock, or if the machine has slept.
+// The difference between the browser's clock and a monotonic clock, in ms. It changes if a user sets the clock, or if
+// the machine has slept.
 const apart = (): number => Date.now() - performance.now();

@@ -1,4 +1,4 @@
-// The checked reader of /api/v1/resources.
+// Decodes and checks responses of /api/v1/resources, the list of resources.
 
 export interface Kind {
   readonly ref: string; // "core/v1/pods"
@@ -14,7 +14,7 @@ export interface Listed extends Kind {
   readonly section: string;
   /** The text that the picker's filter searches, in lower case. */
   readonly words: string;
-  readonly state: string; // empty: not watched
+  readonly state: string; // the state of the watch; empty: not watched
   readonly reason: string;
   readonly count: number | null;
   /** How many namespaces are watched; 0 for all. */
@@ -33,8 +33,8 @@ export function plural({ kind, resource }: Kind): string {
 }
 
 /**
- * Ranks how well search terms match the names of a resource: 0 for a short name, 1 for a full name, 2 for a prefix, 3
- * for none.
+  * Ranks how well search terms match the names of a resource: 0 for its short name, 1 for its full name, 2 for a prefix
+  * of a name, 3 for none of these.
  */
 export function nearness(
   { kind, resource, short }: Pick<Listed, "kind" | "resource" | "short">,
@@ -48,7 +48,7 @@ export function nearness(
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Returns the resources that can be listed, in their preferred version, and leaves out what it cannot parse. */
+/** Decodes the resources that can be listed, in their preferred version. Invalid ones are left out. */
 export function readKinds(body: unknown): Listed[] {
   const out: Listed[] = [];
   for (const r of fields(body, "resources")) {
@@ -79,12 +79,12 @@ export function readKinds(body: unknown): Listed[] {
   return out;
 }
 
-/** Returns the server's build of the page; empty if it reports none. */
+/** Decodes the build (version of the page) that the server serves; empty if it reports none. */
 export function readBuild(body: unknown): string {
   return typeof body === "object" && body !== null ? text((body as Fields)["build"]) : "";
 }
 
-/** Returns the number of objects of each resource, by ref, and leaves out what it cannot parse. */
+/** Decodes the number of objects of each resource, by its ref. Invalid values are left out. */
 export function readCounts(body: unknown): Map<string, number> {
   const counts = typeof body === "object" && body !== null ? (body as Fields)["counts"] : undefined;
   const entries = typeof counts === "object" && counts !== null ? Object.entries(counts) : [];

@@ -1,6 +1,6 @@
 // Paths within an object, and their readable form.
 
-/** Splits a JSON pointer (RFC 6901) into its segments. */
+/** Splits a JSON pointer (RFC 6901) into its unescaped segments. */
 export const segments = (pointer: string): string[] =>
   pointer === ""
     ? []
@@ -23,11 +23,11 @@ export function at(root: unknown, path: readonly string[]): unknown {
 export const isObject = (v: unknown): v is Readonly<Record<string, unknown>> =>
   typeof v === "object" && v !== null && !Array.isArray(v);
 
-// The members that identify elements of Kubernetes lists. The more specific ones are first: a volume mount has a name
-// too, but the name may not be unique.
+// The names of members that identify the elements of lists in Kubernetes objects, the more specific ones first. For
+// example, a volume mount has a name too, but only its mountPath is unique.
 const keys = ["mountPath", "devicePath", "name", "type", "key", "ip", "uid", "containerPort", "port", "topologyKey"];
 
-/** Returns the member whose values are unique within each of the lists, or undefined if there is none. */
+/** Returns the first of keys whose values are unique within each of the lists; undefined if there is none. */
 export function keyOfList(...lists: readonly (readonly unknown[])[]): string | undefined {
   return keys.find((key) => lists.every((list) => {
     const seen = new Set(

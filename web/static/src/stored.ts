@@ -1,7 +1,8 @@
 // Preferences in the storage of the browser: short lists, such as pins and recently used values, and single settings.
-// They are not part of an address.
+// They are not part of a URL.
 
-// Values that the browser cannot store, because storage is forbidden or full. They are lost when the page is closed.
+// Replaces the browser's storage for values that it does not store, because storage is forbidden or full. They are lost
+// when the page is closed.
 const forgotten = new Map<string, string>();
 
 /**
@@ -62,11 +63,11 @@ export function storedElsewhere(name: string, changed: () => void): void {
   });
 }
 
-/** Moves a value to the front of a list, and limits the list to most values. */
+/** Returns the list with value moved or added to its front, and cut to at most most values. */
 export const first = (list: readonly string[], value: string, most: number): string[] =>
   [value, ...list.filter((v) => v !== value)].slice(0, most);
 
-/** Removes a value from a list, or appends it. */
+/** Returns the list without value if it contains value, otherwise with value appended. */
 export const toggled = (list: readonly string[], value: string): string[] =>
   list.includes(value) ? list.filter((v) => v !== value) : [...list, value];
 

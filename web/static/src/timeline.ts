@@ -1,4 +1,5 @@
-// The changes to show, and their grouping: consecutive quiet changes form one line.
+// Selects and groups the changes that the changes tab shows. Consecutive quiet changes, which have no relevant fields,
+// form one line.
 
 import { fieldsOf, type Field } from "./fields.ts";
 import type { Step } from "./history.ts";
@@ -7,13 +8,13 @@ import type { By, Change } from "./wire.ts";
 
 export const opWords = { add: "Created", update: "Changed", delete: "Deleted" } as const;
 
-/** The word for a time in which changes were missed. */
+/** The label of a step that stands for missed changes. */
 export const missedWord = "Missed";
 
 /** Returns the authors of a change, newest first; empty if they are not known. */
 export const authorsOf = (c: Change): readonly By[] => c.authors ?? (c.by === undefined ? [] : [c.by]);
 
-/** A step with its visible fields. */
+/** A step (a change in an object's history) with those of its changed fields that are shown. */
 export interface Shown {
   readonly step: Step;
   readonly fields: readonly Field[];
@@ -28,8 +29,8 @@ export class Timeline {
   private fields = new WeakMap<Step, readonly Field[]>();
 
   /**
-   * Returns the newest steps that contain every word of the filter. An update keeps only the fields that contain the
-   * words in the path or in the author. At most most steps are returned; more reports whether there are others.
+    * Returns the newest steps that contain every word of the filter, at most most of them. more: whether there are
+    * others. Of an update, only those fields are shown whose path or author contains the words.
    */
   read(steps: readonly Step[], filter: string, most: number): { groups: Group[]; more: boolean } {
     const terms = filter.toLowerCase().split(/\s+/).filter((t) => t !== "");
@@ -60,8 +61,9 @@ export class Timeline {
     return found.length === 0 ? null : { step, fields: found, quiet: found.every((f) => f.noise) };
   }
 
-  // The count of changes of a masked value restarts with the component that counts it. A masked value on both sides is
-  // therefore not a change.
+  // Returns the step for missed changes; null if it does not match the filter. If a value is masked before and after,
+  // it does not count as changed: the masked text has a count of changes, which restarts with the component that
+  // counts.
   private missed(step: Step, has: (hay: string) => boolean): Shown | null {
     let fields = this.fields.get(step);
     if (fields === undefined)

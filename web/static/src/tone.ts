@@ -49,7 +49,7 @@ const ends = ["Completed", "Succeeded", "Complete"];
 export const toneOf = (word: string): Tone | null =>
   word === "is:failing" ? "bad" : word === "is:waiting" ? "warn" : null;
 
-/** A column that shows a state, or how many are ready. */
+/** A column of which the cells have a severity: it shows a state, or how many of something are ready. */
 export interface Telling {
   readonly index: number;
   readonly ready: boolean;
@@ -57,7 +57,7 @@ export interface Telling {
   readonly desired: number;
 }
 
-/** Returns the columns that show a state, by their names. */
+/** Finds the columns of which the cells have a severity, by the names of all columns. */
 export function telling(names: readonly string[]): Telling[] {
   const lower = names.map((name) => name.toLowerCase());
   const desired = lower.indexOf("desired");
@@ -81,7 +81,7 @@ export function toneIn(
 
 const textIn = (cells: readonly Cell[], index: number): string => String(cells[index] ?? "");
 
-// A cache: in a long list, most texts occur many times.
+// A cache of the severity by text. In a long list, most texts occur many times.
 const known = new Map<string, Tone | null>();
 const mostKnown = 5000;
 
@@ -100,8 +100,8 @@ function readState(text: string): Tone | null {
   return has(warn) ? "warn" : null;
 }
 
-// Reads "1/2" (ready out of desired) or a condition. A number alone is compared with the desired number in another
-// column, if there is one.
+// Returns the severity of a cell in a ready column. The text is "1/2" (ready out of desired), the status of a
+// condition, or a number, which is compared with desired, the text of another column.
 function readyTone(text: string, desired: string): Tone | null {
   if (text === "False") return "bad";
   if (text === "Unknown") return "warn";

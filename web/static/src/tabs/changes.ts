@@ -1,4 +1,4 @@
-// The changes of the object, newest first, as far back as the server's history reaches.
+// The tab with the changes of an object, newest first, as far back as the server's history reaches.
 
 import { clockTime } from "../age.ts";
 import { changeView, later } from "../changeview.ts";
@@ -42,11 +42,12 @@ export class Changes implements Tab, Handler {
   private readonly history = new History();
   private readonly timeline = new Timeline();
   private readonly subscription: Subscription;
-  private drawn = new Map<number, Drawn>(); // by the number of the oldest step, which stays while newer ones are added
+  // By the number of the group's oldest step, which stays the same while newer steps are added.
+  private drawn = new Map<number, Drawn>();
   private layout: Layout = keptLayout("inline");
   private limit = page;
   private complete = false;
-  private far = ""; // progress of a message that is arriving
+  private far = ""; // describes how much of a long message has arrived; empty if none is arriving
   private state: State | null = null;
   private problem: Problem | null = null;
   private frame = 0;
@@ -110,18 +111,18 @@ export class Changes implements Tab, Handler {
     this.schedule();
   }
 
-  // Keeps the shown changes until the new snapshot arrives, because they are still correct.
+  // Called when a new snapshot will arrive. The changes on the screen stay until then, because they are still correct.
   restart(): void {
     this.far = "";
   }
 
-  // A lost permission removes what was shown.
+  // Removes all changes from the screen after permission is lost.
   private drop(): void {
     this.history.forget();
     this.complete = false;
   }
 
-  // The tab has its own subscription, and does not need the object.
+  // Does nothing, because the tab has its own subscription, and does not need the object.
   show(): void {}
 
   tick(): void {

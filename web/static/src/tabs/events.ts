@@ -1,4 +1,4 @@
-// The events of the object, newest first, live. They are watched only while the tab is open.
+// The tab with the Kubernetes events of an object, newest first, live. They are watched only while the tab is open.
 
 import { passed } from "../age.ts";
 import { digits, h, keep, setAttr, setText } from "../dom.ts";
@@ -92,7 +92,7 @@ export class EventsTab implements Tab, Watcher {
     this.feed?.close();
     this.sheet.first = true;
     const { live, name } = this.host;
-    // Ascending age: the newest event is first.
+    // Sort by ascending age, so that the newest event is first.
     this.feed = new Feed(
       live,
       { resource: "core/v1/events", ns: name.ns === "" ? [] : [name.ns], fields: this.of },
@@ -120,7 +120,7 @@ export class EventsTab implements Tab, Watcher {
       this.warningsFirst.checked,
     );
     const s = status(known, host.now());
-    // The panel shows Live for the object. For the events, show only a different status.
+    // The panel shows the status of the object already, so show that of the events only if it is not "Live".
     setText(this.state, s.tone === "live" ? "" : s.words);
     this.state.dataset["state"] = s.tone;
     const warnings = all.filter((e) => e.warning).length;

@@ -1,4 +1,4 @@
-// The log of a pod, live.
+// The tab with the log of one container of a pod, live.
 
 import { clockTime } from "../age.ts";
 import { copyText } from "../clipboard.ts";
@@ -21,7 +21,7 @@ export class Logs implements Tab, Reader {
   private readonly search = new Search(this.buffer);
   private readonly bar: Bar;
   private readonly screen: Screen;
-  // Shown if the address names a container that does not exist.
+  // The banner that is shown if the URL names a container that does not exist.
   private readonly instead = h("p", { class: "banner", role: "status", hidden: true });
   private readonly note = h("div", { class: "note", hidden: true });
   private readonly below = h("button", { type: "button", class: "log-below", hidden: true });
@@ -90,7 +90,7 @@ export class Logs implements Tab, Reader {
     this.tell();
   }
 
-  // The log to show: the one that the address names, or that of the default container if there is no such container.
+  // The log to show: the one that the URL selects, or that of the default container if there is no such container.
   private get seen(): LogName {
     const log = this.host.log();
     return this.all.some((c) => c.name === log.container)
@@ -124,7 +124,7 @@ export class Logs implements Tab, Reader {
 
   told(state: LogState): void {
     this.at = state;
-    // Content that may no longer be read is discarded.
+    // After permission is lost, the lines must not stay on the screen.
     if (state.at === "refused" && state.problem.status === 403) this.clear();
     // After an interruption, the log may belong to the next container instance.
     if (state.at === "reading") this.id = this.container()?.id ?? this.id;
@@ -137,7 +137,7 @@ export class Logs implements Tab, Reader {
     return this.all.find((c) => c.name === this.bar.choice.container);
   }
 
-  // Opens the chosen log, unless it is open already.
+  // Opens the log that the user has chosen. If it is open already, it is opened anew only if again is set.
   private open(again: boolean): void {
     const { kind, name } = this.host;
     const { choice } = this.bar;
@@ -154,7 +154,7 @@ export class Logs implements Tab, Reader {
       if (this.at?.at === "reading" && container.id.endsWith(this.id)) this.id = container.id;
       if (container.id === this.id || choice.previous || container.phase !== "running") return;
       if (this.at?.at === "refused" && this.at.again) {
-        this.id = container.id; // The log continues there without further action.
+        this.id = container.id; // the stream retries by itself, and then reads the new instance
         return this.stream?.hurry();
       }
       if (this.at?.at !== "ended" && this.at?.at !== "refused") return;
@@ -179,7 +179,7 @@ export class Logs implements Tab, Reader {
     return this.shown === null ? null : forbidden(this.shown.known, this.host.kind.resource);
   }
 
-  // Content that may no longer be seen is neither read nor kept.
+  // Closes and removes the log after permission is lost.
   private forget(): void {
     if (this.opened === "") return;
     this.stream?.close();
@@ -248,7 +248,7 @@ export class Logs implements Tab, Reader {
     return connection === "lost" ? since : null;
   }
 
-  // Whether a retry is pending.
+  // Whether the log will be requested again without an action of the user.
   private get waits(): boolean {
     const { at } = this;
     return at?.at === "refused" ? at.again : at?.at === "asking" && this.lost !== null;

@@ -1,4 +1,4 @@
-// The overview of an object: its health with the reason, key facts, conditions, owners, labels and annotations.
+// The overview tab of an object: its health with the reason, key facts, conditions, owners, labels and annotations.
 
 import { h, setAttr } from "../dom.ts";
 import { conditionsOf } from "../facts/conditions.ts";
@@ -42,7 +42,7 @@ export class Overview implements Tab {
 
   show({ object, health, gone }: Shown): void {
     if (object === this.object && health === this.health && gone === this.gone) return;
-    // Another object with the same name is not a change of this one.
+    // If the object was replaced by another one with the same name, highlight no differences between the two.
     this.sheet.first = uid(object) !== uid(this.object);
     this.object = object;
     this.health = health;
@@ -52,7 +52,7 @@ export class Overview implements Tab {
     else this.draw(object);
   }
 
-  /** Updates ages. Links are drawn again if they led to a resource that was not known yet. */
+  /** Updates ages. It also draws the facts again if a link needs a resource that was not known before. */
   tick(): void {
     this.sheet.tick(this.element);
     this.uses.tick();

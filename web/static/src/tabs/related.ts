@@ -1,4 +1,4 @@
-// The related objects: as a graph, and as a list.
+// The tab with the objects related to an object, as a graph or as a list.
 
 import { clockTime } from "../age.ts";
 import { digits, h, setText } from "../dom.ts";
@@ -16,7 +16,8 @@ import type { Problem, Tree } from "../wire.ts";
 type As = "graph" | "list";
 
 export class Related implements Tab {
-  // The id of the node that the keyboard opened last, whose graph receives the focus.
+  // The id of the node that the user last opened by keyboard. When the graph of that object opens, it receives the
+  // focus.
   private static followed = "";
   private readonly asGraph = h("button", { type: "button" }, "Graph");
   private readonly asList = h("button", { type: "button" }, "List");
@@ -37,7 +38,7 @@ export class Related implements Tab {
   private graph: Graph | null = null;
   private seen: Tree | null = null; // the object of the last request
   private gone = false;
-  private at = 0; // when the shown graph was read
+  private at = 0; // ms; when the graph on the screen was read
   private barred = ""; // why the object may no longer be read; empty if it may
   private as: As;
 
@@ -111,7 +112,7 @@ export class Related implements Tab {
       this.tell();
     }
     if (why !== null) return;
-    // A deleted object has no newer graph. The panel reports that it is deleted.
+    // Read no more graphs of a deleted object. The panel reports that it is deleted.
     if (gone) {
       this.reading.close();
       this.problem.hidden = this.graph !== null;
@@ -155,7 +156,7 @@ export class Related implements Tab {
     if (this.graph === null) this.body.replaceChildren();
   }
 
-  // Content that may no longer be seen is discarded.
+  // Removes the graph after permission is lost.
   private forget(): void {
     this.layouting.abort();
     this.graph = this.seen = null;
@@ -167,7 +168,7 @@ export class Related implements Tab {
   private tell(): void {
     this.again.disabled = this.reading.busy || this.barred !== "";
     this.element.toggleAttribute("data-busy", this.reading.busy);
-    // The panel shows Live for the object. The graph needs its own text, so that Live is not taken to cover the graph.
+    // "Live" in the panel is about the object only. The graph has its own text, which says when it was read.
     const looking = this.graph === null && this.problem.hidden && this.barred === "";
     setText(
       this.time,

@@ -1,4 +1,4 @@
-// The object as YAML, live, as kubectl prints it. The lines of the last change are marked.
+// The tab with the object as YAML in the style of kubectl, live. The lines that changed last are marked.
 
 import { clockTime } from "../age.ts";
 import { copyText } from "../clipboard.ts";
@@ -26,7 +26,7 @@ export class YamlTab implements Tab {
   private wanted: Shown | null = null;
   private busy = false;
   private drawn: Tree | null = null;
-  private last: LastChange | null = null; // last when drawn was drawn
+  private last: LastChange | null = null; // the last change as of the last drawing
   private gone = false;
   private closed = false;
   private frame = 0;
@@ -75,7 +75,7 @@ export class YamlTab implements Tab {
     unpaint();
   }
 
-  // Objects that arrive during a drawing are drawn after it, only the newest one.
+  // Draws the newest object. If newer ones arrive during the drawing, it then draws the newest of them.
   private async draw(): Promise<void> {
     this.busy = true;
     try {
@@ -91,7 +91,7 @@ export class YamlTab implements Tab {
       this.slices.begin();
       if (w.object === this.drawn) continue;
       const event = w.last === this.last ? null : w.last;
-      // If several changes have arrived, only the last one is marked.
+      // If several changes have arrived, draw the version before the last one first, so that only the last is marked.
       if (this.drawn !== null && event !== null && event.before !== null && event.before !== this.drawn)
         await this.put(event.before, null);
       await this.put(w.object, this.drawn === null ? null : changeWords(event, this.host.now()));
