@@ -17,8 +17,8 @@ import type { Tree } from "./wire.ts";
 import { formatHide, parseHide, without, type Hidden } from "./without.ts";
 import { Writer } from "./yaml/write.ts";
 
-const mostLines = 2000; // lines that are drawn at first
-const patience = 200; // ms, after which the page shows that the comparison is still running
+const mostLines = 2000; // how many lines are drawn at first
+const patience = 200; // ms; if a comparison takes longer, the page shows that it is running
 const tones: readonly Status["tone"][] = ["bad", "warn", "busy", "live"]; // the worst first
 
 interface Side {
@@ -122,12 +122,12 @@ export class ComparePage {
     return h("label", { title }, box, words);
   }
 
-  // Both objects have arrived.
+  // Whether both objects have arrived.
   private get whole(): boolean {
     return this.held.every((x) => x.object !== null);
   }
 
-  // The delay grows with the cost of the last drawing, because large objects may change all the time.
+  // Draws after a delay. It grows with the duration of the last drawing, because large objects may change all the time.
   private schedule(): void {
     this.timer ??= setTimeout(() => requestAnimationFrame(() => this.draw()), Math.min(2000, this.cost * 4));
   }
@@ -138,7 +138,7 @@ export class ComparePage {
     this.tell();
     const objects = this.held.map((x) => x.object).filter((o) => o !== null);
     if (objects.length < this.held.length) {
-      // When permission is lost, the objects that it allowed are removed.
+      // After permission is lost, the objects must not stay on the screen.
       if (this.drawn !== null) this.place.replaceChildren();
       if (this.drawn !== null || this.busy) setText(byId("count"), "");
       this.drawn = this.wanted = null;
@@ -148,7 +148,7 @@ export class ComparePage {
     if (!this.busy) void this.work();
   }
 
-  // Draws until nothing is left to draw. Of the versions that arrive during a drawing, only the newest is drawn.
+  // Draws the wanted version, and then the newest of those that arrived in the meantime, until there is no newer one.
   private async work(): Promise<void> {
     this.busy = true;
     try {
@@ -165,7 +165,7 @@ export class ComparePage {
     }
   }
 
-  // Computes a drawing completely, then replaces the one on the page.
+  // Computes a drawing, and replaces the one on the page when it is complete.
   private async put(w: Wanted): Promise<void> {
     const { layout, slices } = this;
     const texts: string[][] = [];

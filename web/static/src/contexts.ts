@@ -1,5 +1,5 @@
-// The contexts of the kubeconfig. The server shows one at a time, the same to all viewers. The list is read again each
-// time a viewer opens it.
+// Reads and switches the contexts of the server's kubeconfig. The server shows the cluster of one context at a time,
+// the same to all viewers. The list is read again each time a viewer opens it.
 
 import { under } from "./base.ts";
 import { problemOf } from "./problem.ts";
@@ -8,7 +8,7 @@ export interface Context {
   readonly name: string;
   readonly cluster: string;
   readonly user: string;
-  readonly namespace: string; // empty for none
+  readonly namespace: string; // the default namespace of the context; empty for none
 }
 
 export class Contexts {
@@ -16,7 +16,7 @@ export class Contexts {
   all: readonly Context[] = [];
   /** Why the contexts are not known, or why the last chosen one is not active; empty if all is well. */
   trouble = "";
-  /** The context that is being opened; empty for none. */
+  /** The name of the context that the server is switching to; empty for none. */
   opening = "";
 
   constructor(
@@ -43,7 +43,7 @@ export class Contexts {
     }
   }
 
-  /** Makes another context active, for all viewers. Returns whether it is; if not, trouble contains the reason. */
+  /** Makes another context active for all viewers. Returns whether that succeeded; if not, trouble has the reason. */
   async choose(name: string): Promise<boolean> {
     this.opening = name;
     try {

@@ -1,6 +1,6 @@
-// Finds the entries of a list that are new compared with an earlier list.
+// Computes which entries of a list are the same as in an earlier version of the list.
 
-const mostEdits = 600; // the cost of Myers' algorithm grows with their square
+const mostEdits = 600; // the cost of Myers' algorithm grows with the square of the number of edits
 
 /**
  * Returns, for each entry of next, the index of the same entry in before, or -1 if it is new or changed. If the lists
@@ -25,8 +25,8 @@ export function aligned<T>(
   const m = endB - head;
   if (n === 0 || m === 0) return out;
 
-  // E. Myers, "An O(ND) Difference Algorithm and Its Variations". ends[k] is the furthest index in before that diagonal
-  // k reaches with d edits. past keeps a copy of ends for each d.
+  // The algorithm of E. Myers, "An O(ND) Difference Algorithm and Its Variations". ends has, for each diagonal k, the
+  // furthest index in before that is reached with d edits. past has a copy of ends for each d.
   const most = Math.min(n + m, mostEdits);
   const ends = new Int32Array(2 * most + 3);
   const past: Int32Array[] = [];
@@ -46,7 +46,7 @@ export function aligned<T>(
   return out;
 }
 
-// Walks back from the end along the path that was found, and records the matches.
+// Follows the path that the algorithm found back from the end, and records the matching indices in out.
 function walked(out: Int32Array, past: readonly Int32Array[], head: number, n: number, m: number): Int32Array {
   let x = n;
   let y = m;

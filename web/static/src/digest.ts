@@ -27,10 +27,10 @@ export function digest(entries: readonly Digested[], from = 0, to = entries.leng
   return sum;
 }
 
-/** Formats a digest as on the wire: 8 hex digits. */
+/** Formats a digest as in the server's messages: 8 hex digits. */
 export const hex = (sum: number): string => (sum >>> 0).toString(16).padStart(8, "0");
 
-// Without this mix, rows that differ little could cancel each other out in the sum.
+// Mixes the bits of a row's hash. Otherwise, differences between similar rows could cancel each other out in the sum.
 function mix(hash: number): number {
   let h = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);

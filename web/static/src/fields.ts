@@ -29,9 +29,9 @@ const unknown: Value = { is: "unknown" };
 const of = (value: unknown): Value => (value === undefined ? none : { is: "value", value });
 
 /**
- * Returns the fields that a patch changes, in its order. before is the complete object that the patch changes, or null
- * if it is not known. Without it, previous values are known only if they came with the patch, or if the field was
- * added. A value that is replaced completely is split into the fields that differ.
+  * Returns the fields that a change's patch changes, in the order of the patch. before: the complete object before the
+  * change; null if it is not known. If it is null, a previous value is known only if the server sent it with the patch,
+  * or if the field was added. A value that is replaced completely is split into the fields that differ.
  */
 export function fieldsOf(before: Tree | null, { patch, by, authors, was: told }: Patched): Field[] {
   const fields: Field[] = [];
@@ -60,7 +60,8 @@ export function fieldsOf(before: Tree | null, { patch, by, authors, was: told }:
         by: owners,
       });
     split(path, was, after, tell);
-    if (fields.length === begun) tell(path, was, after); // the same elements in another order
+    // No field differs, because a list has the same elements in another order.
+    if (fields.length === begun) tell(path, was, after);
     root = next;
   });
   return fields;
@@ -108,7 +109,7 @@ export function same(a: unknown, b: unknown): boolean {
   return names.length === Object.keys(b).length && names.every((n) => Object.hasOwn(b, n) && same(a[n], b[n]));
 }
 
-/** Formats JSON, with integers beyond 2^53 written with all digits. */
+/** Formats a value as JSON. Integers beyond 2^53 (of the type bigint) are written with all digits. */
 export const jsonText = (value: unknown): string =>
   JSON.stringify(value, (_key, v: unknown) => (typeof v === "bigint" ? `\u0000${v}\u0000` : v), 2).replace(
     /"\\u0000(-?\d+)\\u0000"/g,

@@ -1,5 +1,5 @@
-// A frozen row order. While the pointer is over the rows, no row moves. Rows keep their position and show their present
-// content. Removed rows are struck through. New and moved rows wait until the order is released.
+// A Hold is a frozen order of rows. While the pointer is over the table, rows stay at their positions, and show their
+// present content. Removed rows are struck through. New and moved rows wait until the order is no longer frozen.
 
 import type { Entry } from "./ordered.ts";
 
@@ -8,10 +8,10 @@ export class Hold {
   private readonly moved = new Set<string>();
   private readonly gone = new Set<string>();
 
-  /** entries are the rows in the order to keep. */
+  /** entries: the rows in the frozen order. */
   constructor(readonly entries: readonly Entry[]) {}
 
-  /** Records whether a row was in this order, and whether it is now; moves: its position changes. */
+  /** Records a change of a row. was, is: whether it existed before and exists now. moves: its position has changed. */
   note(key: string, was: boolean, is: boolean, moves: boolean): void {
     const back = is && this.gone.delete(key);
     if (!was && is && !back) this.added.add(key);
@@ -23,8 +23,8 @@ export class Hold {
   }
 
   /**
-   * Describes the waiting rows: how many were added, removed or moved; empty for none. more is how many more rows there
-   * are now, if the page does not have all of them.
+    * Describes the changes that wait: how many rows were added, removed or moved; empty for none. more: by how much the
+    * total has grown, for a list of which the page does not have all rows.
    */
   words(more = this.added.size - this.gone.size): string {
     const unseen = more - this.added.size + this.gone.size;

@@ -1,4 +1,4 @@
-// The commands of each page. The keyboard, the palette and the help use them.
+// The commands (actions that a key or the palette starts) of each type of page.
 
 import { under } from "./base.ts";
 import type { Command, Where } from "./commands.ts";
@@ -26,8 +26,8 @@ const command = (
 const offered = { offered: true };
 
 /**
- * Returns the commands of every page. share is null for guests, who have only the shared page. contexts is null if
- * there are none to choose from.
+  * Returns the commands that every page has. share: opens the share dialog; null for guests. contexts: null if the
+  * server offers only one cluster.
  */
 export function pageCommands(
   jump: Jump,
@@ -63,7 +63,7 @@ export function listCommands(list: ListPage, picker: Picker, spaces: Popover, co
       "rows",
       words,
       () => {
-        // Inside the panel, the focus stays there, and the panel shows the next object.
+        // If the focus is inside the panel, it stays there, and the panel shows the next or previous object.
         if (document.activeElement?.closest("#panel") == null) rows();
         else if (by === 1 || by === -1) return list.step(by);
         list.table.move(by);
@@ -140,7 +140,7 @@ export function listCommands(list: ListPage, picker: Picker, spaces: Popover, co
   ];
 }
 
-/** Returns the commands of an object page. leave is null if there is no list to return to. */
+/** Returns the commands of an object page. leave: navigates to the list; null if the viewer may not see the list. */
 export function objectCommands(kind: Kind, panel: Panel, leave: (() => void) | null): Command[] {
   return [
     ...tabCommands(kind, (key) => panel.press(key)),

@@ -1,19 +1,20 @@
 // Kiosk mode, for a wall display without a user. It keeps the screen awake, and repeats refused requests, because no
 // user would.
 
-const every = 60_000; // ms; up to twice as long, so that many screens do not send requests at the same time
+// Ms; the actual interval is up to twice as long, so that many screens do not send requests at the same time.
+const every = 60_000;
 
 /** The part of a page that kiosk mode checks. */
 export interface Tended {
-  /** The request was refused, and the page does not repeat it by itself. */
+  /** Whether the server refused a request that the page does not repeat by itself. */
   readonly refused: boolean;
   again(): void;
 }
 
-/** Checks the page for as long as it is open. */
+/** Starts kiosk mode, which lasts as long as the page is open. */
 export function tend(page: () => Tended | null): void {
   void keepAwake();
-  // The browser releases the lock when the page is hidden.
+  // The browser releases the wake lock when the page is hidden, so request it again.
   document.addEventListener("visibilitychange", () => void keepAwake());
   const look = (): void => {
     const shown = page();
@@ -25,7 +26,7 @@ export function tend(page: () => Tended | null): void {
 
 let lock: WakeLockSentinel | null = null;
 
-// If the browser or its policy refuses the lock, the screen sleeps as usual.
+// Keeps the screen awake by a wake lock. If the browser or its policy refuses the lock, the screen sleeps as usual.
 async function keepAwake(): Promise<void> {
   if (document.hidden || lock?.released === false || !("wakeLock" in navigator)) return;
   lock = await navigator.wakeLock.request("screen").catch(() => null);

@@ -1,25 +1,25 @@
-// Measures the round-trip time to the server. It is measured rarely, and shown only while it is known.
+// Measures the round-trip time to the server by pings over the WebSocket, at long intervals.
 
 import { clockTime } from "./age.ts";
 import type { Live } from "./live.ts";
 
 const every = 10_000;
-const soon = 1000; // ms after the connection opens, because the rows load first
+const soon = 1000; // ms from the opening of the connection to the first ping, so that the rows load first
 
-/** What Latency needs from the browser. clock returns ms, with fractions. */
+/** The functions of the browser that Latency calls. clock returns ms, with fractions. */
 export interface Host {
   clock(): number;
   now(): number;
   after(ms: number, run: () => void): unknown;
   cancel(timer: unknown): void;
-  /** Whether the page is hidden; then nothing is measured. */
+  /** Whether the page is hidden. A hidden page measures nothing. */
   hidden(): boolean;
 }
 
 export class Latency {
   /** ms, the newest measurement; null if there is none, or if the last ping is unanswered. */
   ms: number | null = null;
-  /** When it was measured. */
+  /** When ms was measured. */
   at = 0;
   private id = 0;
   private sent: number | null = null;
@@ -33,7 +33,7 @@ export class Latency {
     live.onPong = (id) => this.pong(id);
   }
 
-  /** Reports that the state of the connection has changed. The measurement was of the previous connection. */
+  /** Called when the state of the connection has changed. Discards the measurement of the previous connection. */
   reconnected(): void {
     this.host.cancel(this.timer);
     this.sent = null;
@@ -43,7 +43,7 @@ export class Latency {
 
   private ask(): void {
     this.timer = this.host.after(every, () => this.ask());
-    // The previous ping is not answered yet.
+    // If the previous ping has not been answered yet, the round-trip time is not known any more.
     if (this.sent !== null) this.tell(null);
     if (this.sent !== null || this.host.hidden()) return;
     this.sent = this.host.clock();
@@ -65,7 +65,7 @@ export class Latency {
   }
 }
 
-/** Returns the number, and its description. */
+/** Formats a round-trip time of ms, measured at at. title: the tooltip. */
 export function latencyWords(ms: number, at: number, now: number): { text: string; title: string } {
   const text = ms < 1 ? "<1 ms" : `${Math.round(ms)} ms`;
   return {

@@ -1,5 +1,6 @@
-// The checked reader of /api/v1/status, and its texts. The server's HTML contains the same (internal/web/ledger.go);
-// internal/web/testdata/ledger.json checks both. A timestamp in a text is a placeholder for the time passed since then.
+// Decodes the watch status from /api/v1/status, and formats it. The server renders the same texts
+// (internal/web/ledger.go); tests compare both with internal/web/testdata/ledger.json. A timestamp in a text stands for
+// the time that has passed since then.
 
 import { digits } from "./dom.ts";
 
@@ -54,10 +55,10 @@ function scope(c: Fields): Scope {
   };
 }
 
-// A placeholder for an unknown value, which zero would misstate.
+// The text for an unknown value, for which 0 would be wrong.
 const none = "–";
 
-// The columns after the state.
+// Returns the texts of the columns after the state.
 function cells(c: Fields): string[] {
   const listed = c["state"] === "live" || c["state"] === "stale";
   const [objects, cache, lists] = [number(c["objects"]), number(c["cacheBytes"]), number(c["lists"])];

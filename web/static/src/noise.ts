@@ -1,11 +1,11 @@
-// Fields that change all the time without any meaning to a reader: heartbeats, and the counters of the API server.
+// Classifies fields that change all the time without meaning to people: heartbeats, and counters of the API server.
 
 import type { PatchOp } from "./wire.ts";
 
 const beats = new Set(["lastProbeTime", "lastHeartbeatTime", "lastUpdateTime", "renewTime", "observedGeneration"]);
 const counters = new Set(["metadata.resourceVersion", "metadata.generation"]);
 
-/** Whether a change at this path alone does not deserve a line. */
+/** Whether a change of only the field at this path is so irrelevant that it gets no line of its own. */
 export const isNoise = (path: readonly string[]): boolean =>
   beats.has(path.at(-1) ?? "") || counters.has(path.join("."));
 
@@ -20,7 +20,7 @@ export const identity: readonly (readonly string[])[] = [
   ["status", "observedGeneration"],
 ];
 
-// The API server rejects or ignores other values of these fields.
+// Fields that only the API server sets. It rejects or ignores other values.
 const served = new Set([
   "uid",
   "resourceVersion",

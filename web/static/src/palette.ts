@@ -17,7 +17,7 @@ export interface Around {
   known(): Omit<Known, "namespaces"> & { seen(): Iterable<string> };
   go(view: View): void;
   open(ref: string, object: ObjectName): void;
-  /** Reports that the palette was opened. The page calls then whenever it knows more, for example new resources. */
+  /** Called when the palette was opened. The page calls then() whenever it has more data, such as new resources. */
   opened(then: () => void): void;
 }
 
@@ -86,7 +86,7 @@ export class Palette {
       const item = this.itemAt(e.target);
       if (item !== undefined) this.take(item, e.ctrlKey || e.metaKey);
     });
-    // pointermove and not mouseover: a row that scrolls under a resting pointer must not be selected.
+    // Use pointermove, not mouseover, so that a result that scrolls under a pointer at rest is not selected.
     this.list.addEventListener("pointermove", (e) => {
       const item = this.itemAt(e.target);
       if (item !== undefined) this.mark(this.items.indexOf(item), false);
@@ -101,7 +101,7 @@ export class Palette {
         if (this.dialog.open) this.schedule();
       });
       const draw = (): void => this.schedule();
-      // Guests may not list namespaces.
+      // Subscribe to the namespaces, except for guests, who may not list them.
       if (shared() === null)
         this.spaces = new Feed(
           this.around.live,

@@ -1,5 +1,5 @@
-// The markup of a row, the same as in templates/row.templ. Tests compare both with testdata/rows.html. The table
-// creates empty rows and fills them repeatedly.
+// Creates the HTML elements of a table row, the same as templates/row.templ on the server. Tests compare both with
+// testdata/rows.html. An element is created empty, and filled again whenever it shows another row or version.
 
 import { ages } from "./age.ts";
 import { h, setText } from "./dom.ts";
@@ -8,17 +8,17 @@ import { telling, toneIn, type Telling } from "./tone.ts";
 import { objectHref } from "./view.ts";
 import type { Cell, Column } from "./wire.ts";
 
-/** What the rows of a table have in common. */
+/** The properties that all rows of a table have in common. */
 export interface Shape {
   readonly ref: string;
-  readonly namespace: boolean; // rows have a namespace cell
+  readonly namespace: boolean; // whether rows have a namespace cell
   readonly link: number; // the column that links to the object; see linkColumn
   readonly columns: readonly ShownColumn[];
   readonly telling: readonly Telling[]; // the columns that show a state, whether visible or not
 }
 
 export interface ShownColumn {
-  readonly index: number; // in the columns of the message
+  readonly index: number; // the index in the columns that the server sent
   readonly name: string;
   readonly relative: boolean;
   readonly tells: Telling | null;
@@ -60,7 +60,7 @@ export function emptyRow(shape: Shape): HTMLTableRowElement {
   return tr;
 }
 
-/** A cell that was filled with another text, and its previous text. */
+/** A cell whose text has changed, and its previous text. */
 export interface Differs {
   readonly cell: Element;
   readonly before: string;

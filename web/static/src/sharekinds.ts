@@ -1,4 +1,4 @@
-// The chooser for resources and namespaces: two lists of checkboxes.
+// The part of the share dialog in which the user chooses resources and namespaces, by two lists of checkboxes.
 
 import { h, keep, setAttr, setText } from "./dom.ts";
 import { Feed } from "./feed.ts";
@@ -15,7 +15,7 @@ interface Line {
   readonly detail: string;
 }
 
-/** Returns the lines that contain all typed words. Chosen lines stay, and are first. */
+/** Returns the chosen lines, followed by the others that contain all typed words. */
 export function offeredLines(lines: readonly Line[], chosen: ReadonlySet<string>, typed: string): Line[] {
   const words = typed.toLowerCase().split(/\s+/).filter((w) => w !== "");
   const has = ({ key, text, detail }: Line): boolean =>
@@ -31,7 +31,8 @@ class Boxes {
   private readonly rest = h("p", { class: "pop-note", role: "status" });
   readonly element: HTMLElement;
   lines: readonly Line[] = [];
-  first: readonly string[]; // the initial choice; a line does not move when it is chosen
+  // The initially chosen lines, which are first; a line does not move when the user chooses it.
+  first: readonly string[];
 
   constructor(title: string, chosen: readonly string[], private readonly told: () => void, ...above: HTMLElement[]) {
     this.chosen = new Set(chosen);
@@ -71,7 +72,7 @@ class Boxes {
     return [...this.list.querySelectorAll("input")];
   }
 
-  // The list is a single tab stop. The arrow keys move within it.
+  // Makes one checkbox the only one that the Tab key reaches. The arrow keys move between the checkboxes.
   private rove(at: Element | null): void {
     const { boxes } = this;
     const one = boxes.find((b) => b === at) ?? boxes[0];
@@ -182,7 +183,7 @@ export class KindsChooser {
 
   /** The current choice; null if it is incomplete. */
   get choice(): Choice | null {
-    // In the order of selection: guests start at the first resource.
+    // The resources are in the order of selection, because the link opens the first one.
     const kinds = [...this.kinds.chosen]
       .map((ref) => this.known.find((k) => k.ref === ref))
       .filter((k) => k !== undefined);

@@ -1,11 +1,11 @@
 // Runs long work in slices of a few milliseconds, so that the page stays responsive.
 
-const slice = 8; // milliseconds; a frame has 16
+const slice = 8; // milliseconds; an animation frame has 16
 
 export class Slices {
   private since = 0; // start of the current slice
 
-  /** goes reports after each pause whether the work is still wanted. */
+  /** goes: called after each pause, returns whether the work is still wanted. */
   constructor(
     private readonly goes: () => boolean,
     private readonly clock: () => number = () => performance.now(),
@@ -17,7 +17,7 @@ export class Slices {
     this.since = this.clock();
   }
 
-  /** Await it between parts of the work. If it returns false, stop the work. */
+  /** Pauses if the current slice is over. Callers await it between parts of the work, and stop if it returns false. */
   readonly rest = (): true | Promise<boolean> => {
     if (this.clock() - this.since < slice) return true;
     return this.pause().then(() => {
@@ -37,7 +37,7 @@ export class Slices {
   }
 }
 
-/** Runs the same work without pauses. */
+/** Runs a generator to its end without pauses, and returns its result. */
 export function atOnce<T>(work: Generator<undefined, T>): T {
   for (;;) {
     const step = work.next();
@@ -49,6 +49,6 @@ interface Scheduler {
   yield?: () => Promise<void>;
 }
 
-// A timer is the fallback only, because browsers delay it when the page is hidden.
+// Lets the browser do other work. A timer is only the fallback, because browsers delay timers of hidden pages.
 const pauseOfPage = (): Promise<void> =>
   (globalThis as { scheduler?: Scheduler }).scheduler?.yield?.() ?? new Promise((done) => setTimeout(done));

@@ -11,8 +11,8 @@ export function namespaceWords(ns: readonly string[]): string {
 }
 
 /**
- * Reports which of the namespaces the cluster does not have, or did not have when they were last known. Returns null if
- * all exist, or if the list was never known. Same as missing in words.go.
+  * Describes which of the namespaces ns do not exist. known: the cluster's namespaces. when: when they were last known
+  * to be current; null for now. Returns null if all exist, or if that is not known. Same as missing in words.go.
  */
 export function missingWords(ns: readonly string[], known: Ordered | null, when: string | null): string | null {
   const missing =

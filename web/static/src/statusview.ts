@@ -17,7 +17,7 @@ export function drawStatus(e: HTMLElement, s: Status): void {
   let number = e.querySelector(".number");
   if (label === null || number === null) {
     label = h("span", { class: "words" });
-    // Screen readers announce the text once, and not the changing number.
+    // Hide the number from screen readers, because they would announce each of its changes.
     number = h("span", { class: "number", "aria-hidden": "true" });
     e.replaceChildren(label, number);
   }
@@ -25,7 +25,7 @@ export function drawStatus(e: HTMLElement, s: Status): void {
   setText(number, countWords(s));
 }
 
-/** Draws the note in place of the rows. */
+/** Draws the note of a table without rows, or removes it. */
 export function drawNote(place: HTMLElement, n: Note | null, ref: string, resource: string, again: () => void): void {
   if (n === null) return place.replaceChildren();
   const text = JSON.stringify(n);

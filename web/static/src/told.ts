@@ -1,4 +1,4 @@
-// The newest change of row events, in short form. It is shown in the activity line while the activity is closed.
+// Summarizes the newest change of a list's rows, for the activity line below the list.
 
 import { cellText } from "./row.ts";
 import { keyOf } from "./ordered.ts";
@@ -15,8 +15,8 @@ export interface Told {
 }
 
 /**
- * Returns the newest event that changes a visible cell, or null if there is none. Call it before the events are applied
- * to the rows.
+  * Returns the newest of the events that changes a visible cell; null if there is none. It must be called before the
+  * events are applied to rows, because it reads the previous cells.
  */
 export function newestTold(events: readonly RowEvent[], rows: Rows): Told | null {
   for (let i = events.length - 1; i >= 0; i--) {
@@ -36,7 +36,7 @@ export function newestTold(events: readonly RowEvent[], rows: Rows): Told | null
   return null;
 }
 
-/** Returns the same for rows that this page does not have, from the data of the server. */
+/** Converts the server's summary of the newest change, for a list of which the page does not have all rows. */
 export function toldOf({ op, ns, name, before, cells, by }: Newest, columns: readonly Column[]): Told {
   return {
     op,

@@ -1,4 +1,4 @@
-// The fields to leave out when objects are compared.
+// The fields that the compare page leaves out of both objects.
 
 import { identity } from "./noise.ts";
 import { isObject } from "./paths.ts";
@@ -7,7 +7,8 @@ import type { Tree } from "./wire.ts";
 export type Hidden = "identity" | "status";
 
 /**
- * Parses the fields to leave out from an address. Without a parameter, these are the fields that identify the object.
+  * Parses the URL parameter with the fields to leave out. If it is missing (null), they are the fields that identify an
+  * object.
  */
 export function parseHide(text: string | null): ReadonlySet<Hidden> {
   if (text === null) return new Set<Hidden>(["identity"]);
@@ -15,7 +16,7 @@ export function parseHide(text: string | null): ReadonlySet<Hidden> {
   return new Set((["identity", "status"] as const).filter((w) => words.includes(w)));
 }
 
-/** Formats the same for an address; null for the default. */
+/** Formats the URL parameter with the fields to leave out; null for the default. */
 export function formatHide(hidden: ReadonlySet<Hidden>): string | null {
   const words = (["identity", "status"] as const).filter((w) => hidden.has(w)).join(",");
   return words === "identity" ? null : words === "" ? "none" : words;
