@@ -1,5 +1,5 @@
-// One resource that the activity follows: its changes, and how current they are. The subscription uses what is watched
-// already, and does not cause the server to watch it.
+// A Source is the activity feed's subscription to the changes of one resource. It receives data only while the server
+// watches the resource for another reason, and does not make the server watch it.
 
 import type { Scope } from "./activity.ts";
 import type { Happenings } from "./happenings.ts";
@@ -7,14 +7,14 @@ import type { Kind } from "./kinds.ts";
 import type { Handler, Live, Subscription } from "./live.ts";
 import type { Problem, State } from "./wire.ts";
 
-const most = 20; // resources that are followed at the same time
-/** ms, the minimum time between two messages and between two redraws. A reader cannot follow faster updates. */
+const most = 20; // the maximum number of resources whose changes the feed shows
+/** The minimum time in ms between two messages, and between two redraws. People cannot read faster updates. */
 export const pause = 250;
 
 /**
- * Splits the watched resources into those that the activity follows and the rest, for which there is no room. The
- * listed resource comes first. If namespaces are chosen, cluster-scoped resources are left out, because they have no
- * changes there.
+  * Splits the watched resources into those whose changes the feed shows, and the rest above the limit. The resource of
+  * the list on the page comes first. If namespaces are chosen, cluster-scoped resources are left out, because they have
+  * no changes there.
  */
 export function followed(
   watched: readonly Kind[],
@@ -51,7 +51,7 @@ export class Source implements Handler {
     } else if (m.type === "change-events") this.happenings.add(this.kind, m.events);
     else if (m.type === "state") this.state = m;
     else if (m.type === "error") this.problem = m.problem;
-    // When permission is lost, the changes that it allowed are removed.
+    // After permission is lost, the changes must not stay on the screen.
     if (m.type === "error" || (m.type === "state" && m.state === "forbidden")) {
       this.happenings.forget(this.kind.ref);
       this.complete = false;
@@ -59,7 +59,7 @@ export class Source implements Handler {
     this.changed();
   }
 
-  // The shown changes stay until the new snapshot arrives, because they did happen.
+  // Called when a new snapshot will arrive. Does nothing: the changes on the screen stay, because they did happen.
   restart(): void {}
 
   close(): void {

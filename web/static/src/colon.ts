@@ -1,4 +1,5 @@
-// Parses the text after a colon, as in k9s and vim: a resource and a namespace, or a word with a special meaning.
+// Parses commands in the palette that start with a colon, as in k9s and vim: a resource and a namespace, or a word with
+// a special meaning.
 
 export interface Colon {
   /** The resource name, or the special word. */

@@ -1,5 +1,5 @@
-// The table header and the column widths. A width is the longest cell in characters, because values use a monospaced
-// font. Widths only grow, so that nothing moves when rows are added or removed.
+// The table header and the column widths. The width of a column is the length of its longest cell in characters,
+// because cells use a monospaced font. Widths only grow, so that nothing moves when rows are added or removed.
 
 import { h } from "./dom.ts";
 import { cellText, type Shape } from "./row.ts";
@@ -13,12 +13,12 @@ export interface Head {
   readonly thead: HTMLTableSectionElement;
   readonly colgroup: HTMLTableColElement;
   readonly table: HTMLTableElement;
-  drawn?: string; // the columns in it, as JSON
+  drawn?: string; // the columns that the header shows, as JSON
 }
 
 /**
- * Draws the header for a shape. If the columns are the same, the header stays, so that the keyboard selection in it
- * stays.
+  * Draws the header for the columns of shape. If it shows the same columns already, its elements stay, so that a header
+  * selected by keyboard stays selected.
  */
 export function drawHead(head: Head, shape: Shape, sort: Sort | null): void {
   const columns = JSON.stringify([shape.namespace, shape.columns]);
@@ -71,7 +71,7 @@ export class Widths {
       if (namespace) need(0, e.ns.length);
       columns.forEach((c, i) => {
         const text = cellText(e.cells[c.index]);
-        // A timestamp of 20 characters is shown as an age.
+        // A timestamp has 20 characters, but is shown as an age, which has about 7.
         need(i + offset, c.relative ? Math.max(relativeWidth, text.length - 13) : text.length);
       });
     }

@@ -46,7 +46,7 @@ export class FindBox {
     this.tell(0, 0);
   }
 
-  /** Shows the number of the present match, counted from 1. 0 is before the first. */
+  /** Shows the number of the selected match, counted from 1, of count matches. number is 0 if none is selected. */
   tell(number: number, count: number): void {
     const words =
       count === 0 ? "None" : number === 0 ? `${digits(count)} found` : `${digits(number)} of ${digits(count)}`;

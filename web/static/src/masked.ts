@@ -1,10 +1,10 @@
-// The text that replaces a masked value: of a Secret, of a field that a redaction rule names, or of a field that the
-// link does not share.
+// Detects masked values. The server replaces the values of a Secret, of a field that a redaction rule names, or of a
+// field that the share link does not include, by a text such as "(masked)".
 
 import { isObject } from "./paths.ts";
 import type { Tree } from "./wire.ts";
 
-/** Whether a value contains a masked value. */
+/** Whether a value is masked, or contains a masked value. */
 export function masked(value: unknown): boolean {
   if (typeof value === "string") return /^\(masked(, changed|, change \d+)?\)$/.test(value);
   if (Array.isArray(value)) return value.some(masked);

@@ -44,7 +44,8 @@ function onWall(to: string): string {
 
 const begin = (): void => void open().catch(() => tell("failed", "Glasshouse cannot be reached from this browser."));
 part("again").addEventListener("click", begin);
-// To the browser, another share link in the same tab is the same page.
+// Another share link in the same browser tab differs only in the fragment, so the browser would not load the page
+// again.
 addEventListener("hashchange", () => location.reload());
 document.documentElement.dataset["begun"] = "";
 begin();

@@ -1,7 +1,8 @@
 // The scroll position of a list. It is stored in the history entry, so that back and forward show the same rows again.
-// It is not part of the address: a reader of a shared link starts at the top.
+// It is not part of the URL, so that someone who opens a copied URL starts at the top.
 
-const pause = 150; // ms without scrolling; browsers reject scripts that write the history too often
+// Ms without scrolling, after which the position is stored; browsers reject scripts that write the history too often.
+const pause = 150;
 
 /** Returns the position in the current history entry, in rows from the top; null if it has none. */
 export function placeOf(state: unknown): number | null {
@@ -16,9 +17,9 @@ export class Place {
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(scroller: HTMLElement, private readonly now: () => number) {
-    // Otherwise, scrolling by the browser could not be distinguished from scrolling by the user.
+    // Disable the browser's own restoration, because its scrolling could not be distinguished from the user's.
     history.scrollRestoration = "manual";
-    if (scroller.scrollTop !== 0) this.later(); // No event arrives for earlier scrolling.
+    if (scroller.scrollTop !== 0) this.later(); // the user scrolled before this script listened
     scroller.addEventListener("scroll", () => this.later(), { passive: true });
   }
 
@@ -35,7 +36,7 @@ export class Place {
     if (place !== placeOf(history.state)) history.replaceState({ place }, "");
   }
 
-  /** Discards a pending position. Call it when another history entry is shown. */
+  /** Cancels a pending write. The caller calls this before the page shows another history entry. */
   forget(): void {
     clearTimeout(this.timer);
   }

@@ -21,7 +21,7 @@ export class LinkList {
   private readonly foot = h("p", { class: "share-lasting" });
   readonly element = h("div", { class: "share-all" }, this.words, this.list, this.foot);
   private links: readonly Link[] = [];
-  private known: string | null = null; // time of the last answer
+  private known: string | null = null; // the time of the last successful response
   private readonly ending = new Set<string>(); // links that wait for a confirmation before they are revoked
   private timer: ReturnType<typeof setTimeout> | undefined;
   private readonly ticker: ReturnType<typeof setInterval>;

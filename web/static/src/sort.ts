@@ -25,7 +25,7 @@ const duration = /^(?:\d+[smhdy])+$/;
 const fraction = /^(\d+)\/(\d+)$/;
 const leading = /^(\d+(?:\.\d+)?)(?:%|[\s(])/;
 
-// A cache: in a long list, most texts occur many times.
+// A cache of the sort keys by text. In a long list, most texts occur many times.
 const known = new Map<string, Rank>();
 const mostKnown = 5000;
 
@@ -50,8 +50,8 @@ function rankText(cell: string, column: Pick<Column, "relative">): Rank {
     // Ages are sorted in the reverse order of timestamps: the newest object has the lowest age.
     return Number.isNaN(at) ? null : -at;
   }
-  // Durations in columns that the server did not mark as such: 90m is longer than 1h. A lone "5m" may be five
-  // milli-units or five minutes; tables print minutes.
+  // Columns that the server did not mark as ages may contain durations: 90m is longer than 1h. "5m" could also be the
+  // quantity 0.005, but tables print minutes.
   if (duration.test(text))
     return [...text.matchAll(/(\d+)([smhdy])/g)].reduce(
       (sum, [, n, unit]) => sum + Number(n) * (seconds[unit ?? ""] ?? 0),

@@ -1,5 +1,5 @@
-// The namespace chooser, which allows several namespaces at once. While it is open, it follows the namespaces of the
-// cluster. If they may not be listed, it offers the namespaces seen so far and accepts typed names.
+// The namespace chooser, in which the user can choose several namespaces. While it is open, it subscribes to the
+// cluster's namespaces. If the user may not list them, it offers those seen so far, and accepts typed names.
 
 import { digits, h, setText } from "./dom.ts";
 import { Feed } from "./feed.ts";
@@ -58,8 +58,9 @@ export class SpaceChooser implements Content {
     ),
     this.note,
   ];
-  private readonly feed: Feed | null; // null for guests, to whom only the shared namespaces are shown
-  private readonly recent = stored("namespaces"); // as they were on opening; a line does not move when it is chosen
+  private readonly feed: Feed | null; // the cluster's namespaces; null for guests, who see only the shared ones
+  // The list when the chooser opened; a line does not move when the user chooses it.
+  private readonly recent = stored("namespaces");
   private readonly first: readonly string[];
   private readonly shared: readonly string[] | null;
   private moved = false;
@@ -117,7 +118,7 @@ export class SpaceChooser implements Content {
     setText(this.note, this.words(found.length, typed, complete, refused));
   }
 
-  // All namespaces; null if they are not known.
+  // The names of all namespaces that the viewer can choose; null if they are not known.
   private get names(): readonly string[] | null {
     if (this.feed === null) return this.shared?.length === 0 ? null : this.shared;
     return this.feed.rows.complete ? [...this.feed.rows.all()].map((e) => e.name) : null;
@@ -166,7 +167,7 @@ export class SpaceChooser implements Content {
     this.choose(on ? [...ns, name] : ns.filter((n) => n !== name));
   }
 
-  // All choices while the chooser is open form a single history entry.
+  // Changes the chosen namespaces. All choices while the chooser is open share one entry in the browser's history.
   private choose(names: readonly string[]): void {
     for (const name of names) if (!this.page.view.ns.includes(name)) remember("namespaces", name);
     this.page.change({ ns: [...new Set(names)].sort() }, this.moved ? "replace" : "push");
@@ -192,7 +193,8 @@ export class SpaceChooser implements Content {
     e.preventDefault();
   }
 
-  // Handles Enter in the box: chooses the typed names if they are names of namespaces, or else the first match.
+  // Handles the Enter key in the text box. Chooses the typed namespaces if they exist, or if that is not known and they
+  // are valid names. Otherwise, it chooses the first match.
   private enter(): void {
     const typed = namespaces(this.focus.value);
     const first = this.list.querySelector("input")?.value;

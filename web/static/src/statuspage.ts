@@ -1,5 +1,5 @@
-// The status page: the watch status, polled every 2 s. Rows are kept as long as their scope exists, so that the focus
-// stays.
+// The status page. It polls the watch status (what the server watches) every 2 s. The elements of a row are reused as
+// long as its watched scope exists, so that the focus stays.
 
 import { ages, clockTime } from "./age.ts";
 import { under } from "./base.ts";
@@ -67,7 +67,8 @@ export class StatusPage {
     arrange(this.body, rows);
   }
 
-  // Does not change the text while all is well, because screen readers would announce it again.
+  // Updates the status text. While requests succeed, it does not change, because screen readers would announce it
+  // again.
   private tell(): void {
     const status = byId("status");
     const since = this.lost === null ? "" : clockTime(new Date(this.lost).toISOString(), this.now());

@@ -4,7 +4,7 @@ import type { Value } from "./fields.ts";
 import type { Tree } from "./wire.ts";
 import { yamlLines } from "./yaml/write.ts";
 
-const longest = 2000; // characters of a line; a copied patch is complete
+const longest = 2000; // characters; longer lines are cut, but a copied patch is complete
 
 /**
  * Returns the lines of a value, or none if there is no value. A text of several lines is split, and anything else is

@@ -21,7 +21,7 @@ export class OwnersView {
   );
   private drawn = "";
   private gone = new AbortController();
-  private failed = false; // reading an owner failed for a temporary reason
+  private failed = false; // whether reading an owner failed for a temporary reason
 
   constructor(private readonly host: Host, private readonly sheet: Sheet) {}
 

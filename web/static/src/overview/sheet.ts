@@ -1,4 +1,5 @@
-// Renders facts, and keeps them current. A changed value is written and highlighted; nothing else is touched.
+// Renders facts, the named values in the overview of an object, and updates them. A changed value is written again and
+// highlighted. All other elements stay as they are.
 
 import { passed } from "../age.ts";
 import { h, keep, setAttr, setText } from "../dom.ts";
@@ -8,9 +9,9 @@ import { besideHref } from "../view.ts";
 import type { Host } from "../tabs.ts";
 
 export class Sheet {
-  /** This is the first rendering, so nothing is highlighted. */
+  /** Whether this is the first rendering of an object, in which nothing is highlighted. */
   first = true;
-  /** A rendered fact refers to an object of which the kind is not known (yet). */
+  /** Whether a rendered fact has no link because the resource of the object that it refers to is not known yet. */
   unresolved = false;
   private readonly told = new WeakMap<Element, string>();
 
@@ -100,7 +101,7 @@ export class Sheet {
     if (before !== text && !this.first) flash(e);
   }
 
-  /** Updates the times passed below an element. */
+  /** Updates the ages in the descendants of an element. */
   tick(root: Element): void {
     for (const e of root.querySelectorAll("[data-wire]"))
       setText(e, passed(e.getAttribute("data-wire") ?? "", this.host.now()));

@@ -1,5 +1,5 @@
-// What the object uses, and what uses it: a few of each. The search runs only on request, because the server then
-// searches other resources. The Related tab shows all of them.
+// The section of the overview with objects that the object uses, and that use it: a few of each. They are read only on
+// request of the user, because the server must search other resources for them. The Related tab shows all.
 
 import { clockTime } from "../age.ts";
 import { digits, h, setText } from "../dom.ts";
@@ -11,7 +11,7 @@ import type { Host } from "../tabs.ts";
 import { objectHref } from "../view.ts";
 import type { Problem } from "../wire.ts";
 
-const most = 8; // in a group
+const most = 8; // the maximum number of objects in a group
 const titles = ["Uses", "Used by", "Selects", "Selected by"];
 
 export class UsesView {
@@ -37,7 +37,7 @@ export class UsesView {
       () => this.tell(),
     );
     const all = h("a", { href: objectHref(kind.ref, name, "related") }, "All in Related");
-    // On this page, switch to the tab instead, so that the rest of the page stays.
+    // On a plain click, switch to the Related tab within the page instead of loading its URL.
     all.addEventListener("click", (e) => {
       if (e.ctrlKey || e.metaKey || e.shiftKey || e.altKey) return;
       e.preventDefault();
@@ -58,7 +58,7 @@ export class UsesView {
   /** Sets the object; uid is empty if the viewer may not see it. */
   show(uid: string, gone: boolean): void {
     this.gone = gone;
-    // A deleted object has no newer relations.
+    // Stop reading if the object was deleted, because it has no newer relations, or if it is another one.
     if (gone || uid !== this.of) {
       this.reading.close();
       setText(this.problem, "");
@@ -70,7 +70,7 @@ export class UsesView {
     this.tell();
   }
 
-  /** Updates the time, which may need its date by now. */
+  /** Updates the text with the time of reading, which needs a date after midnight. */
   tick(): void {
     this.tell();
   }
@@ -126,7 +126,7 @@ export class UsesView {
   }
 
   private failed(problem: Problem): void {
-    // Data that the viewer may no longer see is removed.
+    // After permission is lost, the relations must not stay on the screen.
     if (problem.status === 403) this.forget();
     setText(
       this.problem,
