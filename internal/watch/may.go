@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// logs is the resource of a Part for the logs of pods.
+// logs is the resource name by which a Part of a link's Scope shares the logs of pods.
 const logs = "core/v1/pods/log"
 
-// May returns the reason why the viewer may not read the result of a Query. It also returns one if the viewer may read
-// only some of the namespaces that the query names.
+// May returns an error with the reason if the viewer may not read the result of the query. It also returns one if the
+// viewer may read only some of the namespaces that the query names.
 func (a *Access) May(ctx context.Context, q Query) error {
 	d := toList
 	if q.Name != "" {
@@ -36,8 +36,8 @@ func (a *Access) may(ctx context.Context, q Query, d deed) error {
 	return nil
 }
 
-// MayShare returns the reason why the viewer cannot share a Scope: it is invalid, or the viewer may not see its content
-// now.
+// MayShare returns an error with the reason if the viewer cannot share the Scope: the Scope is invalid, or the viewer
+// may not see its content now.
 func (a *Access) MayShare(ctx context.Context, s *Scope) error {
 	for n := range s.Parts {
 		p := &s.Parts[n]

@@ -9,24 +9,25 @@ import (
 	"glasshouse/internal/watch/rawjson"
 )
 
-// newsEvery is the shortest time between two messages that a window sends for offscreen changes alone.
+// newsEvery is the shortest time between two window messages that report only changes of rows outside the window.
 const newsEvery = time.Second
 
-// news are the changes of the rows that the namespaces and labels of a ranking match, on the page or not: their number,
-// and the newest one that changes what a row shows. They show a viewer of a window the activity outside of it.
+// news summarizes the changes of all rows that the namespaces and labels of a ranking (a sorted list) match, including
+// rows outside the current page. It contains the number of changes, and the newest one that changes what a row shows. A
+// window sends it, so that its viewer sees activity outside the window.
 type news struct {
 	changes uint64
 	newest  *happening // Nil for none.
 }
 
-// happening is a change, with its text, which all readers of the ranking share.
+// happening is one change with its encoded text. All readers of a ranking share it.
 type happening struct {
 	change *change
-	op     journal.Op // What the change is to these readers.
+	op     journal.Op // The change as these readers see it: an add if the row became visible, for example.
 	text   once[[]byte]
 }
 
-// add counts a change. had and has report whether the object was among the rows before the change, and is after it.
+// add counts a change. had means that the object was among the rows before the change; has means that it is after.
 func (n *news) add(c *change, had, has bool) {
 	op := journal.Update
 	switch {
@@ -43,7 +44,8 @@ func (n *news) add(c *change, had, has bool) {
 	}
 }
 
-// appendSince appends the changes since those in told.
+// appendSince appends the number of changes that told, the news sent last, does not include. It also appends the newest
+// change if told has another one.
 func (n *news) appendSince(dst []byte, told *news, recent *recent) ([]byte, error) {
 	if n.changes == told.changes {
 		return dst, nil
@@ -56,7 +58,8 @@ func (n *news) appendSince(dst []byte, told *news, recent *recent) ([]byte, erro
 	return append(append(dst, `,"newest":`...), text...), err
 }
 
-// tell encodes the change in short. For an update, it includes the cells that changed, with their old and new values.
+// tell encodes the change as a short JSON object. For an update, it includes the cells that changed, with their old and
+// new values.
 func (n *happening) tell(recent *recent) ([]byte, error) {
 	c, o, op := n.change, n.change.New, "update"
 	switch n.op {

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// pace makes batches larger under load. After a message that was late because the program is busy, the reader waits
-// several times as long. It then sends all changes of that time in one message. After a message that was on time it
-// hardly waits, unless every is set.
+// pace decides how long a reader waits between two messages, so that batches are larger under load. If a message was
+// late because the program is busy, the pause is several times as long as the delay. The next message then has all
+// changes of that time. After a message that was on time there is hardly a pause, unless every is set.
 type pace struct {
 	every  time.Duration // The minimum pause after each message.
-	crowd  func() int    // See Access.Crowded; nil for a single reader.
-	cohort int           // The reader's slot in the crowd.
+	crowd  func() int    // The current number of readers, see Access.Crowded; nil for a single reader.
+	cohort int           // The time slot in which this reader sends, if there are many readers.
 	until  time.Time     // The end of the pause.
 	oldest time.Time     // The time of the oldest change in the message that is being sent.
 }
@@ -21,8 +21,9 @@ const (
 	// patience is the ratio of the pause to the delay of the last message. gather is the maximum pause for that reason.
 	patience = 3
 	gather   = 50 * time.Millisecond
-	// From crowdOf readers on, each reader sends once in every crowdRound. The interval doubles each time that the
-	// number of readers doubles: for 1,000 readers it is 400 ms. The cohorts send one after the other.
+	// crowdOf is the number of readers from which each reader sends only once per crowdRound. The interval doubles each
+	// time that the number of readers doubles: for 1,000 readers it is 400 ms. The readers are divided into cohorts,
+	// which send one after the other.
 	crowdOf, crowdRound, cohorts = 128, 100 * time.Millisecond, 8
 )
 
@@ -45,8 +46,9 @@ func (p *pace) told() {
 	p.oldest = time.Time{}
 }
 
-// turn returns the time from a given moment to the cohort's next slot in a crowd of the given size. It returns zero if
-// there is no crowd. Readers that send together have the same changes to send, and share the encoded text.
+// turn returns the time from the moment from until the next slot of the reader's cohort, if size readers share the
+// processor. It returns zero for fewer than crowdOf readers. Readers that send together have the same changes to send,
+// and share the encoded text.
 func (p *pace) turn(from time.Time, size int) time.Duration {
 	if size < crowdOf {
 		return 0
@@ -56,7 +58,7 @@ func (p *pace) turn(from time.Time, size int) time.Duration {
 	return time.Duration(round - into)
 }
 
-// collects reports whether rest would wait.
+// collects reports whether a pause is in progress, so that rest would wait.
 func (p *pace) collects() bool { return time.Until(p.until) > 0 }
 
 // rest waits for the end of the pause, and reports whether there was one.

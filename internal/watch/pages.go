@@ -6,16 +6,17 @@ import (
 	"sync"
 )
 
-// pagesAtOnce limits the concurrent first pages for one resource, because each is in memory until its size is known.
+// pagesAtOnce limits the concurrent requests for first pages of one resource, because each page is in memory until its
+// size is known.
 const pagesAtOnce = 4
 
-// pages contains the first pages of lists of namespaces, from which the memory that each needs is estimated. A slow one
-// does not delay the others.
+// pages contains the first page of the list of each namespace. The memory that a complete list needs is estimated from
+// it. A slow page does not delay the others.
 type pages struct {
 	mu      sync.Mutex
 	of      map[string]*page
 	asked   int  // Requests in flight.
-	lacking bool // Some have not arrived, or could not be requested, see wanted.
+	lacking bool // Some pages have not arrived, or could not be requested; see wanted.
 	running sync.WaitGroup
 }
 
@@ -27,9 +28,9 @@ type page struct {
 	here    bool
 }
 
-// page returns the first page of a namespace. It waits for that of all namespaces (""), because nothing can start
-// before. For one namespace it returns nil while the page is in flight or not requested yet. The reconciler runs again
-// when a page arrives.
+// page returns the first page of the list of a namespace. For all namespaces ("") it waits for the response, because
+// nothing can start before. For one namespace it returns nil while the page is in flight or not requested yet. The
+// reconciler runs again when a page arrives.
 func (s *settler) page(ctx context.Context, namespace string) *page {
 	scope := s.scope
 	scope.Namespace = namespace
@@ -67,7 +68,7 @@ func (s *settler) page(ctx context.Context, namespace string) *page {
 	return nil
 }
 
-// wanted reports whether a page was missing since the last call.
+// wanted reports whether the method page has returned nil since the last call of wanted, because a page was missing.
 func (p *pages) wanted() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -76,7 +77,7 @@ func (p *pages) wanted() bool {
 	return lacking
 }
 
-// drop forgets the pages of namespaces.
+// drop deletes the pages of the namespaces for which which returns true.
 func (p *pages) drop(which func(namespace string) bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -11,34 +11,36 @@ import (
 )
 
 const (
-	// CompressFrom is the length of a message, in bytes, from which a socket compresses it. Shorter ones gain little.
+	// CompressFrom is the minimum length, in bytes, of messages that a socket compresses. Shorter messages gain little.
 	CompressFrom = 1 << 10
-	// compressorMemory is the memory of a WebSocket's compressor, in bytes (1.1 MB measured). It is in use until the
-	// client has read the message.
+	// compressorMemory is the memory of the compressor of one WebSocket, in bytes (1.1 MB measured). It is in use until
+	// the client has read the message.
 	compressorMemory = 5 << 18
-	// partMemory is the memory of one part of a snapshot of rows, with the compressor. objectMemory is that of an
-	// object of 1.5 MiB, the largest that the API server accepts.
+	// partMemory is the memory for one part of a snapshot of rows, including the compressor. objectMemory is the memory
+	// for a snapshot of one object of 1.5 MiB, the largest that the API server accepts.
 	partMemory   = compressorMemory + 4*chunk
 	objectMemory = compressorMemory + 3<<20
-	// shortMessage is the memory of a message up to which nothing is reserved. Most messages are that short. An idle
-	// socket takes nine times as much, and sends one message at a time. A reservation would take a thirtieth of the
-	// cost of a message.
+	// shortMessage is the largest memory of a message, in bytes, for which nothing is reserved. Most messages need no
+	// more. An idle socket uses nine times as much, and sends one message at a time. A reservation would add a
+	// thirtieth to the cost of a message.
 	shortMessage = 4 << 10
 )
 
-// Plain reports whether a message of the view is sent without compression. Events are, because many readers get the
-// same ones and each socket would compress them again. Only the patches of one object are compressed.
+// Plain reports whether a message of the view is sent without compression. Messages of events are plain, because many
+// readers get the same events and each socket would compress them again. Only events of the view Object, the patches of
+// one object, are compressed.
 func (v View) Plain(message []byte) bool {
 	return v != Object &&
 		(bytes.HasPrefix(message, []byte(`"type":"events"`)) ||
 			bytes.HasPrefix(message, []byte(`"type":"window-events"`)))
 }
 
-// LargestText is the length of the largest object that the API server accepts. Its JSON text may be longer: a control
-// character takes 6 bytes there.
+// LargestText is the length, in bytes, of the largest object that the API server accepts. The JSON text of such an
+// object may be longer: a control character takes 6 bytes there.
 const LargestText = 3 << 19
 
-// MessageMemory returns the memory of a message while it is sent: its text, a copy of that, and the compressor.
+// MessageMemory returns the memory of a message while it is sent: its text, a copy of the text, and the compressor
+// unless the message is plain or short.
 func MessageMemory(length int, plain bool) int64 {
 	if plain || length < CompressFrom {
 		return 2 * int64(length)
@@ -46,29 +48,31 @@ func MessageMemory(length int, plain bool) int64 {
 	return compressorMemory + 2*int64(length)
 }
 
-// Reserve reserves the memory of a message. bytes is an estimate; it is corrected after the message is built. The
-// reservation is released after the message is sent.
+// Reserve is a function that reserves the memory of a message. bytes is an estimate; it is corrected after the message
+// is built. The reservation is released after the message is sent.
 type Reserve func(ctx context.Context, bytes int64) (*limit.Reservation, error)
 
-// paper is the buffer for one message of a reader. The next call of Next releases it, so that a waiting reader has no
-// buffer. It also has the key that signs and encrypts cursors.
+// paper is the buffer for one message of a reader, with the memory that is reserved for the message. The next call of
+// reading.Next releases it, so that a reader that waits for changes has no buffer. It also has the key that signs and
+// encrypts cursors.
 type paper struct {
 	pool    *sync.Pool      // Of *[]byte.
-	slots   chan struct{}   // Slots in use by readers of the Access; nil for no limit.
+	slots   chan struct{}   // Slots that are in use by readers of the same Access; nil for no limit.
 	ctx     context.Context //nolint:containedctx // Of the call of Next that returns the message.
 	text    *[]byte         // Nil while no buffer is acquired.
-	hasSlot bool            // This reader uses one of slots.
+	hasSlot bool            // This reader uses one of the slots.
 
 	reserve  Reserve            // If nil, nothing is reserved.
 	reserved *limit.Reservation // The memory of the message; nil for a message without rows, objects or events.
-	list     int64              // Its part for the list of rows, in bytes. It stays until the last part is sent.
+	list     int64              // The bytes of reserved for the list of rows. They stay until its last part is sent.
 
 	sealed bool
 	seal   seal
 }
 
-// acquire waits for a slot and for the memory of a message. release frees both. bytes is an estimate of the memory;
-// nothing is reserved for a shortMessage. It reports false if ctx has ended.
+// acquire waits for a slot and reserves the memory of a message; release frees both. bytes is an estimate of the
+// memory; nothing is reserved for an estimate up to shortMessage. acquire returns false if the context of the paper has
+// ended.
 func (p *paper) acquire(bytes int64) bool {
 	if !p.hasSlot && p.slots != nil {
 		select {
@@ -90,9 +94,9 @@ func (p *paper) acquire(bytes int64) bool {
 	return err == nil
 }
 
-// borrow acquires the buffer and returns it empty.
+// borrow returns the buffer, empty. It gets a buffer from the pool if this message has none yet.
 func (p *paper) borrow() []byte {
-	p.acquire(0) // Messages without rows or objects are short. They may be built after ctx has ended.
+	p.acquire(0) // Messages without rows or objects are short. They may be built after the context has ended.
 	if p.text == nil {
 		text, ok := p.pool.Get().(*[]byte)
 		if !ok {
@@ -103,7 +107,8 @@ func (p *paper) borrow() []byte {
 	return (*p.text)[:0]
 }
 
-// keep stores the buffer after it has grown, and corrects the reservation.
+// keep stores the message as the buffer, which may have grown, and corrects the reservation to the length of the
+// message.
 func (p *paper) keep(text []byte, plain bool) {
 	if p.text != nil {
 		*p.text = text
@@ -111,7 +116,8 @@ func (p *paper) keep(text []byte, plain bool) {
 	p.reserved.Resize(p.list + MessageMemory(len(text), plain))
 }
 
-// expect grows the reservation before a text is added to the message, if the estimate does not include it.
+// expect increases the reservation before an object's text is added to the message. Only the part beyond LargestText is
+// added, which the estimate does not include.
 func (p *paper) expect(text []byte) {
 	p.reserved.Grow(2 * max(0, int64(len(text))-LargestText))
 }
@@ -129,8 +135,8 @@ func (p *paper) release() {
 	}
 }
 
-// sign appends the cursor of the newest message. A restricted reader gets a new cursor unless the message repeats the
-// last one.
+// sign appends the cursor of the newest message to text. A restricted reader gets a new cursor, unless the message
+// repeats the cursor of the one before.
 func (p *paper) sign(s *reading, text []byte) []byte {
 	if !p.sealed {
 		p.sealed, p.seal = true, s.seal()
@@ -145,7 +151,7 @@ func (p *paper) sign(s *reading, text []byte) []byte {
 	return s.restricted.append(text)
 }
 
-// eventsMemory estimates the memory of the events of changes. It returns 0 if there is nothing to send.
+// eventsMemory estimates the memory for sending the changes as events. It returns 0 if there is nothing to send.
 func (s *reading) eventsMemory(changes []*change) int64 {
 	if len(changes) == 0 || s.behind {
 		return 0
@@ -166,8 +172,8 @@ func (s *reading) eventsMemory(changes []*change) int64 {
 	return bytes
 }
 
-// textMultiple is the maximum factor by which the text of an object is longer than its compressed form, for most kinds.
-// A compressed size of a tenth was measured.
+// textMultiple is the largest ratio, for most kinds, of the length of an object's text to its compressed size. Texts
+// that compress to a tenth were measured.
 const textMultiple = 8
 
 func textSize(o *wire.Object) int {

@@ -13,22 +13,23 @@ import (
 )
 
 const (
-	// permitsAge is the maximum age of cached rules. Within this time, the reviews of all resources of a namespace
-	// share them.
+	// permitsAge is the maximum age of the cached rules of a namespace. Within this time, the permission checks of all
+	// resources in the namespace use the same rules.
 	permitsAge = 2 * time.Second
 	maxPermits = 200
 	// rulesAgain is the delay before the next rules review after one that was incomplete or not permitted.
 	rulesAgain = 10 * time.Minute
 )
 
-// permits are the rules that allow the program to list or watch in a namespace.
+// permits are the RBAC rules that allow this program to list or watch resources in one namespace.
 type permits []authorization.ResourceRule
 
-// permitted returns what rules allow the program in one namespace. One SelfSubjectRulesReview covers all resources.
+// permitted returns whether the rules allow the program to list and watch the resource of scope in its namespace. One
+// SelfSubjectRulesReview covers all resources.
 //
-// What the rules do not allow still needs an access review. Rules give no reason for a denial, and an authorizer may
-// have more than rules. Many hosted clusters have a webhook, for example. With such an authorizer, rules are not used
-// for a while, because it may also deny what they allow.
+// If the rules do not allow it, an access review is still needed: rules give no reason for a denial, and an authorizer
+// may allow more than its rules list. The webhook authorizers of many hosted clusters do, for example. With such an
+// authorizer, rules are not used for a while, because it may also deny what they allow.
 func (r *reviewer) permitted(ctx context.Context, scope wire.Scope) rights {
 	if r.isPartial() {
 		return rights{}
@@ -75,7 +76,7 @@ func (p permits) allow(scope wire.Scope, verb string) bool {
 	})
 }
 
-// has reports whether a list of a rule contains a word, or the wildcard "*".
+// has reports whether list, the verbs, groups or resources of a rule, contains word or the wildcard "*".
 func has(list []string, word string) bool {
 	return slices.Contains(list, word) || slices.Contains(list, "*")
 }

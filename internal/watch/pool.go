@@ -10,19 +10,19 @@ import (
 	"glasshouse/internal/watch/wire"
 )
 
-// maxFieldScopes limits the scopes with a field selector, because clients can invent any number of them.
-// userFieldScopes limits those of one user, linkFieldScopes those of one share link, and guestFieldScopes those of all
-// guests.
+// maxFieldScopes limits the scopes (what one informer watches) with a field selector, because clients can invent any
+// number of them. userFieldScopes is the limit for one user, linkFieldScopes for one share link, and guestFieldScopes
+// for all guests.
 const (
 	maxFieldScopes, userFieldScopes   = 20, 10
 	linkFieldScopes, guestFieldScopes = 5, 10
 )
 
-// pool runs one informer for each scope that has readers. All readers of a scope share its informer. It keeps running
-// for the linger time after the last reader has left.
+// pool runs one informer for each scope that has readers. All readers of a scope share its informer. An informer keeps
+// running for the linger time after its last reader has left.
 type pool struct {
 	linger time.Duration
-	budget int64 // What all informers may use, in bytes; 0 means no limit.
+	budget int64 // The maximum memory of all informers, in bytes; 0 means no limit.
 	start  func(wire.Scope, *Resource) *informer
 
 	mu      sync.Mutex
@@ -31,7 +31,7 @@ type pool struct {
 	running sync.WaitGroup
 }
 
-// entry is a running informer with the number of its holders.
+// entry is a running informer with the number of its holders, which are calls of acquire that are not released yet.
 type entry struct {
 	*informer
 
@@ -42,14 +42,14 @@ type entry struct {
 	stop      context.CancelFunc
 }
 
-// holder is the owner of informers and rankings, identified by the hash of its key. The zero holder has no limit of its
-// own. It stands for the program, and for callers without a login.
+// holder is the owner (a user or a share link) whose quota includes an informer or a ranking. hash identifies it. The
+// zero holder represents the program itself, and callers without a login; it has no quota of its own.
 type holder struct {
 	hash  userHash
 	guest bool
 }
 
-// holder returns the owner under which the viewer's informers and rankings count.
+// holder returns the owner whose quota includes the informers and rankings of the viewer.
 func (v *Viewer) holder() holder {
 	if v.User == nil && v.Scope == nil {
 		return holder{}
@@ -61,7 +61,7 @@ func newPool(linger time.Duration, budget int64, start func(wire.Scope, *Resourc
 	return &pool{linger: linger, budget: budget, start: start, entries: make(map[wire.Scope]*entry)}
 }
 
-// run allows informers to run until ctx ends, and returns when all have ended.
+// run allows the pool to start informers until ctx ends. It then stops all informers, and returns when they have ended.
 func (p *pool) run(ctx context.Context) {
 	p.mu.Lock()
 	p.ctx = ctx
@@ -77,8 +77,8 @@ func (p *pool) run(ctx context.Context) {
 	p.running.Wait()
 }
 
-// acquire returns the informer of a scope, and starts it if needed. The informer keeps running until release is called,
-// once. For a scope with a field selector, it counts under the given owner.
+// acquire returns the informer of a scope, and starts it if needed. The informer keeps running until release is called;
+// further calls of release do nothing. An informer with a field selector counts towards the quota of by.
 func (p *pool) acquire(scope wire.Scope, resource *Resource, by holder) (i *informer, release func(), err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -111,7 +111,7 @@ func (p *pool) acquire(scope wire.Scope, resource *Resource, by holder) (i *info
 	return e.informer, sync.OnceFunc(func() { p.release(scope, e, by) }), nil
 }
 
-// seatLocked returns an error if an owner has reached its limit of scopes with a field selector.
+// seatLocked returns an error if by has used up its quota of scopes with a field selector. The caller holds p.mu.
 func (p *pool) seatLocked(by holder) error {
 	if by == (holder{}) {
 		return nil
@@ -146,8 +146,8 @@ func tooManyFields(why string) error {
 	}
 }
 
-// roomLocked makes room for one more scope with a field selector. If the limit is reached, it evicts the one that has
-// been idle the longest.
+// roomLocked reports whether one more scope with a field selector may start. If the limit is reached, it first evicts
+// the one that has been idle the longest.
 func (p *pool) roomLocked() bool {
 	used := 0
 	for scope := range p.entries {
@@ -161,8 +161,8 @@ func (p *pool) roomLocked() bool {
 	return p.evictLocked(func(e *entry) bool { return e.scope.Fields != "" }) != nil
 }
 
-// evictLocked stops the informer that has been idle the longest among those that which selects, and returns it. It
-// returns nil if there is none.
+// evictLocked stops and returns the informer that has been idle the longest among those for which which returns true.
+// It returns nil if no such informer is idle.
 func (p *pool) evictLocked(which func(*entry) bool) *entry {
 	var oldest *entry
 	for _, e := range p.entries {
@@ -219,7 +219,7 @@ func (p *pool) removeLocked(scope wire.Scope, e *entry) {
 	delete(p.entries, scope)
 }
 
-// find returns a running informer without acquiring it, or nil.
+// find returns the informer of a scope if it is running, or nil. Unlike acquire, it does not keep the informer running.
 func (p *pool) find(scope wire.Scope) *informer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -229,7 +229,7 @@ func (p *pool) find(scope wire.Scope) *informer {
 	return nil
 }
 
-// kick requests that every reconciler runs soon.
+// kick wakes the reconcilers of all informers, so that they run soon.
 func (p *pool) kick() {
 	for _, i := range p.informers() {
 		i.kick()

@@ -2,19 +2,19 @@ package watch
 
 import "fmt"
 
-// A Problem is an error of the caller, or of the cluster towards the caller. Its text explains what is wrong and how to
-// correct it.
+// A Problem is an error that is caused by the caller's request, or by the cluster when it answers the request. Its text
+// explains what is wrong and how to correct it.
 type Problem struct { //nolint:errname // Named after the problem document of RFC 9457.
 	Cause  Cause
 	Title  string // The same for all Problems of this type, such as "Unknown resource".
 	Detail string // What is wrong in this case, and how to correct it.
-	// Brief is the Detail without messages of the API server and without its address. It is empty if the Detail
-	// contains neither.
+	// Brief is the part of the Detail that unknown viewers and guests may read: without messages of the API server and
+	// without its address. It is empty if the Detail contains neither.
 	Brief string
 }
 
-// Words returns the detail that the viewer may read. Guests and unknown viewers must not see what the API server sends
-// to this program, or its address.
+// Words returns the detail of the problem that the viewer may read. Guests and unknown viewers must not see what the
+// API server sends to this program, or the server's address.
 func (v *Viewer) Words(p *Problem) string {
 	if p.Brief != "" && (v.Scope != nil || !v.Program && v.User == nil) {
 		return p.Brief
@@ -22,7 +22,7 @@ func (v *Viewer) Words(p *Problem) string {
 	return p.Detail
 }
 
-// Words returns the detail that the access's viewer may read.
+// Words returns the detail of the problem that the viewer of this access may read.
 func (a *Access) Words(p *Problem) string { return a.viewer.Words(p) }
 
 // Cause classifies an error, so that the caller can choose a status code.
@@ -32,7 +32,7 @@ type Cause int
 const (
 	Invalid         Cause = iota // The request is invalid.
 	Unknown                      // The object or resource in the request does not exist.
-	Refused                      // The API server forbids it.
+	Refused                      // The API server forbids the request.
 	Unavailable                  // The cluster cannot answer now.
 	Unauthenticated              // The caller is unknown.
 )

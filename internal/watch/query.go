@@ -23,8 +23,8 @@ import (
 const (
 	maxNamespaces = 200
 	maxSelector   = 4 << 10
-	// maxTerms limits the requirements and values of a label selector, and the words of a text. Each one is evaluated
-	// for every object and every change.
+	// maxTerms limits the terms of a query: the requirements and values of its label selector, and the words of its
+	// text. Each term is evaluated for every object and every change.
 	maxTerms = 100
 )
 
@@ -34,20 +34,22 @@ type Query struct {
 	Namespaces []string // Empty for all.
 	Labels     string   // A label selector in kubectl's syntax.
 	Fields     string   // A field selector; the API server decides which fields it supports.
-	Name       string   // One object only.
+	Name       string   // The name of the only object to select; empty for all.
 	Text       string   // Words that a row must contain in its namespace, name or cells, ignoring case.
-	// For a Snapshot only: the column to sort by, with the syntax of NewWindow. An unknown column is ignored.
+	// Sort is the column to sort by, for a Snapshot only. Its syntax is that of NewWindow. An unknown column is
+	// ignored.
 	Sort    string
 	Offset  int     // For a Snapshot with a Limit: how many rows to skip. The last row is never skipped.
 	Limit   int     // For a Snapshot only: the maximum number of rows; 0 for all.
 	Window  *Window // For the view Windowed only.
-	Watched bool    // Read only from an informer that runs already: the query neither starts one nor keeps one running.
-	// Every is the minimum time for which a Subscription collects changes after it has sent some. A change after that
-	// time is sent at once.
+	Watched bool    // Read only from an informer that is already running; do not start one or keep one running.
+	// Every is the shortest time between two messages of changes of a Subscription. Changes within that time are
+	// collected. A change after it is sent at once.
 	Every time.Duration
 }
 
-// filter is a valid Query that tests objects.
+// filter is a validated Query, combined with the viewer's permissions. It decides for each object whether the reader
+// sees it.
 type filter struct {
 	namespaces []string // Sorted.
 	name       string
@@ -56,18 +58,19 @@ type filter struct {
 	columns    []wire.Column
 	selector   *selector // For labels; nil matches all.
 
-	// The permissions of a viewer restrict the filter; see narrow.
+	// The following fields are the viewer's permissions, which restrict the filter; see narrow.
 	named []string // The namespaces that the query names, without those that the viewer may not see.
 	reach []string // The namespaces that the viewer may see if the query names none; empty for all.
-	bound []string // Words of the shared part: nothing about a row without them may be revealed.
-	// The object that a shared event must regard: nothing about other events may be revealed. Empty for any object.
+	bound []string // Words that the link requires: nothing about a row without them may be revealed. Nil for none.
+	// about is the object that a shared event must regard: nothing about other events may be revealed. Empty for any
+	// object.
 	about  string
 	part   bool // The result may lack objects for which the query asks.
 	shared bool // The viewer is a guest.
 	hides  bool // The resource may have objects whose existence must not be revealed to the viewer.
 }
 
-// newFilter checks the query against the resource. A filter must not be used by several goroutines.
+// newFilter checks the query against the resource, and returns it as a filter. Only one goroutine may use a filter.
 func newFilter(q *Query, r *Resource) (*filter, error) {
 	f := &filter{name: q.Name, words: order.Words(q.Text)}
 	if !r.Can("list") {
@@ -136,7 +139,7 @@ func newFilter(q *Query, r *Resource) (*filter, error) {
 	return f, nil
 }
 
-// terms counts the requirements of a selector and their values.
+// terms returns the number of requirements in a label selector, plus the number of their values.
 func terms(s labels.Selector) int {
 	requirements, _ := s.Requirements()
 	n := len(requirements)
@@ -146,7 +149,7 @@ func terms(s labels.Selector) int {
 	return n
 }
 
-// filterID identifies a filter among the filters of one resource.
+// filterID is a hash that distinguishes the filters of one resource.
 type filterID [sha256.Size]byte
 
 func (f *filter) id() filterID {
@@ -157,12 +160,12 @@ func (f *filter) id() filterID {
 	return sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %q %q", f.namespaces, f.name, f.words, labels, f.bound, f.about))
 }
 
-// everything reports whether the filter matches all objects.
+// everything reports whether the filter matches all objects of the resource.
 func (f *filter) everything() bool {
 	return f.name == "" && len(f.namespaces) == 0 && f.selector == nil && len(f.words) == 0 && !f.ofRows()
 }
 
-// alike returns a copy of the filter for another goroutine, with other columns.
+// alike returns a copy of the filter with the given columns. Another goroutine may use the copy.
 func (f *filter) alike(columns []wire.Column) *filter {
 	other := *f
 	other.columns = columns
@@ -172,7 +175,7 @@ func (f *filter) alike(columns []wire.Column) *filter {
 	return &other
 }
 
-// present returns the state of an informer, without the parts that the filter hides.
+// present returns the status of an informer, without the parts that the viewer may not see.
 func (f *filter) present(i *informer) present {
 	now := i.present(f.namespaces)
 	if f.part && now.status.Namespaces == nil && !now.status.State.refused() {
@@ -187,8 +190,8 @@ func (f *filter) present(i *informer) present {
 	return now
 }
 
-// keepBack removes from a guest's status everything that was not shared: the names of namespaces, and reasons, which
-// may contain names and numbers.
+// keepBack removes from a guest's status everything that the link does not share: the names of namespaces, and reasons,
+// which may contain names and numbers.
 func (f *filter) keepBack(status *Status) {
 	if len(f.named) == 0 {
 		status.Namespaces = nil
@@ -206,7 +209,7 @@ func (f *filter) keepBack(status *Status) {
 
 func (f *filter) match(o *wire.Object) bool { return f.selects(o) && f.matchText(o) }
 
-// selects is match without the words of the query.
+// selects reports whether the filter matches an object, regardless of the words of the query.
 func (f *filter) selects(o *wire.Object) bool {
 	if f.name != "" && o.Name() != f.name {
 		return false
@@ -219,16 +222,18 @@ func (f *filter) selects(o *wire.Object) bool {
 	return (f.selector == nil || f.selector.matches(o.Labels())) && f.within(o)
 }
 
-// within reports whether an object has the words of the shared part and regards the object of that part.
+// within reports whether an object meets the two conditions of a link on rows: it has the words that the link requires,
+// and it regards the object that shared events must regard.
 func (f *filter) within(o *wire.Object) bool {
 	return f.has(o, f.bound) && (f.about == "" || f.isAbout(o))
 }
 
-// ofRows reports whether the shared part is defined by properties of rows. The API server returns no row with a single
-// object.
+// ofRows reports whether the link has conditions that only a row can meet: words, or the object of an event. A single
+// object that is read from the API server has no row.
 func (f *filter) ofRows() bool { return len(f.bound) > 0 || f.about != "" }
 
-// objectOf returns the object that an event's row names, such as "pod/web-1", or "" if there is none.
+// objectOf returns the object that an event regards, such as "pod/web-1", from the Object column of its row. It returns
+// "" if there is none.
 func (f *filter) objectOf(o *wire.Object) (object string) {
 	at := slices.IndexFunc(f.columns, func(c wire.Column) bool { return c.Name == "Object" })
 	c := rawjson.NewCursor(o.Cells())
@@ -245,8 +250,8 @@ func (f *filter) objectOf(o *wire.Object) (object string) {
 // matchText reports whether an object has the words of the query.
 func (f *filter) matchText(o *wire.Object) bool { return f.has(o, f.words) }
 
-// has reports whether the visible text of a row contains every word. Relative times do not count as text, because they
-// change without an update.
+// has reports whether the visible text of an object's row contains every word. Relative times do not count as text,
+// because they change without an update.
 func (f *filter) has(o *wire.Object, words []string) bool {
 	if len(words) == 0 {
 		return true
@@ -290,7 +295,8 @@ func (f *filter) has(o *wire.Object, words []string) bool {
 	return true
 }
 
-// toneOf returns the severity for which a word of the text filter asks, such as "is:failing".
+// toneOf returns the severity that a word of the text filter selects: Failing for "is:failing", for example. It returns
+// Calm if the word is plain text.
 func toneOf(word string) Tone {
 	switch word {
 	case "is:failing":
@@ -301,8 +307,9 @@ func toneOf(word string) Tone {
 	return Calm
 }
 
-// see returns a change as the filter shows it: an object that stops matching is deleted, and one that starts matching
-// is added. It returns the same change if that is unchanged, and nil if the filter shows nothing.
+// see converts a change to what a reader of the filter sees: a delete if the object stops matching, and an add if it
+// starts matching. It returns nil if the reader sees nothing of the change, and c itself if nothing has to be
+// converted.
 func (f *filter) see(c *change) *change {
 	if c.Op == 0 { // A marker, not a change.
 		return nil
@@ -334,7 +341,7 @@ func (f *filter) see(c *change) *change {
 	}
 }
 
-// seen returns the object before a change, if the filter shows it; otherwise nil.
+// seen returns the object as it was before a change, if the filter matches it; otherwise nil.
 func (f *filter) seen(before *change) *wire.Object {
 	if before.Op == journal.Add || !f.match(before.Old) {
 		return nil
@@ -349,7 +356,7 @@ func checkNamespace(ns string) error {
 	return nil
 }
 
-// checkName refuses a name that is not exactly one segment of a path.
+// checkName returns an error for a name that is not exactly one segment of a URL path.
 func checkName(name string) error {
 	if why := content.IsPathSegmentName(name); len(why) > 0 || len(name) > 253 {
 		return invalid(

@@ -14,23 +14,23 @@ import (
 )
 
 const (
-	// rowWeight is the size of a row of a ranking, in bytes, without its text.
+	// rowWeight is the size of one row in a ranking (a sorted list of rows), in bytes, without its text.
 	rowWeight = 40
-	// maxTexts is the maximum number of texts that rows of a ranking share, such as a status or a node.
+	// maxTexts is the maximum number of sort texts, such as a status or a node name, that the rows of a ranking share.
 	maxTexts = 1000
 	// maxFrames is the maximum number of pages that are cached for one version of a ranking.
 	maxFrames = 64
 )
 
-// sorting is the column by which rows are ordered. Equal rows are ordered by namespace and name.
+// sorting is the sort order of rows: by a column or by namespace. Equal rows are ordered by namespace and name.
 type sorting struct {
 	column     int // -1 for none.
 	namespace  bool
 	descending bool
 }
 
-// sortingOf parses a sort: the name of a column in any case, or "namespace". A "-" before the name reverses the order.
-// If text is empty, rows are ordered by namespace and name.
+// sortingOf parses the text of a sort: the name of a column in any case, or "namespace". A "-" before the name reverses
+// the order. If text is empty, rows are ordered by namespace and name.
 func sortingOf(text string, columns []wire.Column) (sorting, error) {
 	name, descending := strings.CutPrefix(order.Lower(text), "-")
 	by := sorting{column: -1, descending: descending}
@@ -75,11 +75,11 @@ type rankRow struct {
 	rank   order.Rank
 }
 
-// A ranking is all rows that a filter matches, in order. It is built from the journal, and all windows on it share it.
-// It has no goroutine: the first reader that acquires it after a change updates it, and the others find it up to date.
-// Readers get pages of it, which are immutable.
+// A ranking is the sorted list of all rows that a filter matches. It is built from the journal, and all windows (parts
+// of the list that pages show) share it. It has no goroutine: the first reader that acquires it after a change updates
+// it, and other readers find it up to date. Readers get pages of it, which are immutable.
 //
-// Rows do not move only because time passes: relative cells are ordered by their timestamps.
+// The passage of time alone does not move rows: cells that show an elapsed time are ordered by their timestamps.
 type ranking struct {
 	informer *informer
 	columns  []wire.Column
@@ -96,7 +96,7 @@ type ranking struct {
 	news   news
 	texts  map[string]string // Texts that rows share.
 	frames map[place]*frame  // Cached pages at the cursor.
-	number uint64            // Of the newest page.
+	number uint64            // The number of the newest page.
 }
 
 func newRanking(i *informer, f *filter, columns []wire.Column, by sorting) *ranking {
@@ -109,16 +109,16 @@ func newRanking(i *informer, f *filter, columns []wire.Column, by sorting) *rank
 	return r
 }
 
-// look is a view of a ranking at one moment: a page, and the changes so far. The page stays the same object as long as
-// no row in it and none of the counts change.
+// look is the state of a ranking at one moment: a page of its rows, and the changes so far. The pointer to the page
+// stays the same as long as no row in it and none of the counts change.
 type look struct {
 	*frame
 
 	news   news
-	offset uint64 // The offset up to which it is current.
+	offset uint64 // The offset of the newest change that the look includes.
 }
 
-// look returns the page for a request, as it is now.
+// look updates the ranking and returns the page that wanted requests.
 func (r *ranking) look(ctx context.Context, wanted *wish) (look, error) {
 	select {
 	case <-r.turn:
@@ -145,7 +145,7 @@ func (r *ranking) look(ctx context.Context, wanted *wish) (look, error) {
 	return look{f, r.news, r.cursor.Offset}, nil
 }
 
-// placeOf returns the range of rows that a request selects.
+// placeOf returns the offset and number of the rows that wanted requests.
 func (r *ranking) placeOf(wanted *wish) place {
 	if wanted.around == "" {
 		return wanted.place
@@ -158,7 +158,7 @@ func (r *ranking) placeOf(wanted *wish) place {
 	return wanted.place
 }
 
-// update applies all changes up to the newest one at the time of the call.
+// update applies all changes up to the newest one at the time of the call. It builds the ranking if it has no rows.
 func (r *ranking) update(ctx context.Context) error {
 	for now := r.informer.Now().Offset; r.rows == nil || r.cursor.Offset < now; {
 		if r.rows == nil {
@@ -175,18 +175,18 @@ func (r *ranking) update(ctx context.Context) error {
 		}
 		r.cursor = next
 		rows := r.rows
-		r.rows = nil // Until all changes are applied. apply may panic, and readers must not see a part.
+		r.rows = nil // Nil until all changes are applied: if apply panics, no reader may see a part of them.
 		if r.apply(rows, changes) {
 			r.rows = rows
-			// Otherwise a row is not in the list: the journal has replaced an unchanged object by another version,
-			// without a change. The loop then builds the ranking again.
+			// If apply fails, a row is not in the list: the journal has replaced an unchanged object by another
+			// version, without a change. The loop then builds the ranking again.
 		}
 	}
 	r.weight.Store(int64(r.rows.Len()) * r.rowWeight())
 	return nil
 }
 
-// build sorts the present rows.
+// build creates the sorted list of rows from a snapshot of the journal.
 func (r *ranking) build() {
 	entries, cursor := r.informer.Snapshot()
 	rows := make([]*rankRow, 0, len(entries))
@@ -206,12 +206,13 @@ func (r *ranking) build() {
 	clear(r.frames)
 }
 
-// apply applies changes to the rows. It reports false if a change does not fit the rows.
+// apply applies changes to the rows. It returns false if a change does not fit the list: a row to remove is missing, or
+// a row to insert exists.
 func (r *ranking) apply(rows *sorted.List[*rankRow], changes []*change) bool {
 	var gone, come []*rankRow
 	before := r.counts
 	for _, c := range fold(changes) {
-		if c.Op == 0 { // A change without an object.
+		if c.Op == 0 { // A mark, which has no object.
 			continue
 		}
 		had := c.Op != journal.Add && r.filter.selects(c.Old)
@@ -237,7 +238,7 @@ func (r *ranking) apply(rows *sorted.List[*rankRow], changes []*change) bool {
 	return rows.Change(gone, come)
 }
 
-// count adds an object that the namespaces and labels match to the counts, or removes it.
+// count adds n, which is 1 or -1, to the counts for an object. The object need not contain the words of the query.
 func (r *ranking) count(o *wire.Object, n int) {
 	failing, waiting := r.tones.of(o)
 	r.counts.total += n
@@ -287,8 +288,8 @@ func (r *ranking) row(o *wire.Object) *rankRow {
 	return row
 }
 
-// rowWeight returns the approximate size of a row, in bytes. If not all texts are shared, it assumes that they are as
-// long as the shared ones.
+// rowWeight returns the approximate size of one row, in bytes. If there are too many different sort texts to share, it
+// includes a text of the average length of the shared ones.
 func (r *ranking) rowWeight() int64 {
 	if len(r.texts) < maxTexts {
 		return rowWeight

@@ -8,29 +8,30 @@ import (
 )
 
 const (
-	// maxRankings bounds the rankings of one informer that belong to one viewer, because a viewer can request any
-	// number.
+	// maxRankings is the maximum number of rankings of one informer that belong to one viewer. A viewer could otherwise
+	// request any number, by different filters and sort orders.
 	maxRankings = 100
-	// maxAllRankings bounds the rankings of one informer for all viewers. They contain at most this number of rows for
-	// each object, with or without a memory limit.
+	// maxAllRankings is the maximum number of rankings of one informer, for all viewers. It bounds their rows to this
+	// number for each object, even without a memory limit.
 	maxAllRankings = 1000
-	// maxGuestRankings bounds the rankings of all guests, through all links. The remaining ones are for other viewers.
+	// maxGuestRankings is the maximum number of rankings of one informer for all guests, through all links. The rest of
+	// maxAllRankings is for other viewers.
 	maxGuestRankings = 500
 	// rankingLinger is how long a ranking stays after its last window is closed.
 	rankingLinger = 30 * time.Second
 )
 
-// rankings are those of one informer that have a window, or had one within the last rankingLinger.
+// rankings contains the rankings of one informer that a window uses, or used within the last rankingLinger.
 type rankings struct {
 	mu   sync.Mutex
 	held map[rankingID]*heldRanking
 }
 
-// rankingID identifies a ranking of one informer.
+// rankingID identifies a ranking among those of one informer: a hash of its filter, columns and sort order.
 type rankingID [sha256.Size]byte
 
-// heldRanking is a ranking with its reference counts by viewer, and its owner. The owner is one of the viewers that use
-// it. If none does, it is the viewer that used it last.
+// heldRanking is a ranking with the number of its users for each viewer, and its owner. The owner is one of the viewers
+// that use it. If no viewer uses it, the owner is the one that used it last.
 type heldRanking struct {
 	*ranking
 
@@ -40,7 +41,8 @@ type heldRanking struct {
 	idleSince time.Time
 }
 
-// ranking returns the ranking of a filter, for a viewer. The caller must call release once.
+// ranking returns the ranking for a filter and a sort order. viewer is the viewer that will use it. The caller must
+// call release once.
 func (i *informer) ranking(viewer holder, f *filter, now *present, by sorting) (r *ranking, release func(), err error) {
 	filter := f.id()
 	id := rankingID(sha256.Sum256(fmt.Appendf(nil, "%x %d %v", filter, now.version, by)))
@@ -66,8 +68,8 @@ func (i *informer) ranking(viewer holder, f *filter, now *present, by sorting) (
 	return r, release, nil
 }
 
-// hold returns an existing ranking, or a new one from make. It returns nil if there is none and make is nil, or if
-// there are too many.
+// hold returns the ranking with the id, and a function to release it. If none exists, it creates one by make. It
+// returns nil if make is nil, or if there are too many rankings.
 func (s *rankings) hold(viewer holder, id rankingID, make func() *ranking) (*ranking, func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,9 +95,9 @@ func (s *rankings) hold(viewer holder, id rankingID, make func() *ranking) (*ran
 	return h.ranking, sync.OnceFunc(func() { s.release(viewer, id, h) })
 }
 
-// roomLocked makes room for one more ranking of a viewer. If the viewer, all guests or all viewers have reached their
-// maximum, it evicts the ranking among theirs that has been unused for the longest time. It reports false if all of
-// those are in use.
+// roomLocked reports whether one more ranking may be created for viewer. If the viewer, all guests or all viewers have
+// reached their maximum, it first evicts one of their rankings: the one that has been unused for the longest time. It
+// returns false if all of these are in use.
 func (s *rankings) roomLocked(viewer holder) bool {
 	theirs := func(h *heldRanking) bool { return h.owner == viewer }
 	guests := func(h *heldRanking) bool { return h.owner.guest }
@@ -110,7 +112,7 @@ func (s *rankings) roomLocked(viewer holder) bool {
 	return true
 }
 
-// countLocked counts the rankings that which selects.
+// countLocked returns the number of rankings for which which returns true.
 func (s *rankings) countLocked(which func(*heldRanking) bool) (n int) {
 	for _, h := range s.held {
 		if which(h) {
@@ -120,8 +122,8 @@ func (s *rankings) countLocked(which func(*heldRanking) bool) (n int) {
 	return n
 }
 
-// evictLocked drops the ranking that has been unused for the longest time, among those that which selects. It reports
-// whether there was one.
+// evictLocked drops one ranking for which which returns true: the one that has been unused for the longest time. It
+// returns false if all of them are in use.
 func (s *rankings) evictLocked(which func(*heldRanking) bool) bool {
 	var oldest *heldRanking
 	var id rankingID
@@ -137,7 +139,8 @@ func (s *rankings) evictLocked(which func(*heldRanking) bool) bool {
 	return true
 }
 
-// release ends what hold began. If the owner does not use the ranking any more, another user of it becomes its owner.
+// release undoes one call of hold. If the owner does not use the ranking any more, another viewer that uses it becomes
+// the owner.
 func (s *rankings) release(viewer holder, id rankingID, h *heldRanking) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -170,7 +173,7 @@ func (s *rankings) removeLocked(id rankingID, h *heldRanking) {
 	delete(s.held, id)
 }
 
-// weight returns the size of all rankings, in bytes.
+// weight returns the total size of the rankings, in bytes.
 func (s *rankings) weight() (sum int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// Heartbeat is the longest time that a Subscription sends nothing.
+	// Heartbeat is the longest time between two messages of a Subscription: after it, a heartbeat message is sent.
 	Heartbeat = 15 * time.Second
 	// batch is the maximum number of changes in one message.
 	batch = 1000
@@ -22,67 +22,69 @@ const (
 	chunk = 128 << 10
 )
 
-// ErrClosed means that the resource is no longer watched, because the program ends.
+// ErrClosed means that the resource is no longer watched, because the program is stopping.
 var ErrClosed = errors.New("the resource is watched no more")
 
-// reading is one reader of a filter: its cursor, and the state that it has sent. It is for one goroutine, and must be
-// closed.
+// reading is one reader: it sends the objects that a filter matches, and then their changes. It has a cursor, and
+// records what it has sent. Only one goroutine may use it, and it must be closed.
 type reading struct {
 	informer *informer
 	filter   *filter
 	view     view
-	veil     *wire.Veil // Masks texts; nil for no masking.
-	key      string     // Of the one object that the query names, if any.
+	veil     *wire.Veil // The guest mask, which masks values in objects' texts; nil for no masking.
+	key      string     // The journal key of the object, if the query names one.
 	seal     func() seal
 	check    func(context.Context) error // Returns the reason why a result may be empty.
 	inTurn   Turn                        // Waits before all rows are scanned.
-	ended    error                       // The error of Next after the resource is no longer watched.
+	ended    error                       // The error that Next returns after the resource is no longer watched.
 
 	cursor  journal.Cursor
 	sent    uint64 // The newest offset that was sent.
 	behind  bool   // A snapshot must be sent before any event.
 	started bool   // A snapshot was sent, or a cursor was resumed.
-	version int    // Of the columns that were sent.
+	version int    // The version of the columns that were sent.
 	columns []wire.Column
 	told    Status
 
 	restricted restrictedCursor // The newest cursor that a restricted reader has.
-	repeated   bool             // A heartbeat or digest has repeated it, or it was resumed.
+	repeated   bool             // The cursor was sent twice, by a heartbeat or digest, or it was resumed.
 
 	filterID filterID       // Computed when it is first needed.
 	bundled  *[]byte        // The part of the last message that other readers share. This reference keeps it alive.
 	notice   []byte         // A reset to send before the snapshot.
 	listing  *listing       // The snapshot that is being sent.
-	rows     []*wire.Object // Its rows that are not sent yet.
-	first    bool           // No part of the snapshot was sent.
+	rows     []*wire.Object // The rows of listing that are not sent yet.
+	first    bool           // No part of the snapshot was sent yet.
 	telling  bool           // A snapshot is being sent.
 
 	window *windowed // Only in the view Windowed.
 
 	digestAt time.Time // When the next digest is due.
-	due      *digest   // The digest to send at its offset.
+	due      *digest   // The digest to send when the reader reaches its offset.
 
-	// Next returns nothing from this time on, so that its caller can do something else first. Zero means never.
+	// until is the time from which on Next returns without a message, so that its caller can do something else. Zero
+	// means never.
 	until   time.Time
 	silence *time.Timer      // Fires when a heartbeat, digest, offscreen changes or until is due.
 	waiting time.Time        // When Next began to wait.
-	rings   <-chan time.Time // Receives when silence fires.
+	rings   <-chan time.Time // The channel of the timer silence.
 	writing paper
-	recent  *recent // Of the cluster.
+	recent  *recent // Recent changes, which all readers of the cluster share.
 	pace    pace
 }
 
 // Next waits for the next message and returns it without its id and braces. The message is valid until the next call of
-// Next, also after ctx has ended. Next returns no message and no error at the time until.
+// Next, also after ctx has ended. At the time s.until, Next returns nil without an error.
 func (s *reading) Next(ctx context.Context) ([]byte, error) {
 	s.pace.told()
 	s.bundled = nil
-	s.writing.ctx = ctx //nolint:fatcontext // It replaces that of the last call.
+	s.writing.ctx = ctx //nolint:fatcontext // It replaces the context of the last call.
 	if s.filter.hides {
-		s.alarm() // Not at the first wait: hidden changes would delay it.
+		s.alarm() // Start the timer now. If it started with the first wait, hidden changes would delay it.
 	}
 	for {
-		// A snapshot keeps its reservation until its last part, because the list of rows is a part of it.
+		// A snapshot keeps its memory reservation until its last part is sent, because the list of rows stays in
+		// memory.
 		if !s.telling {
 			s.writing.release()
 		}
@@ -103,8 +105,8 @@ func (s *reading) Next(ctx context.Context) ([]byte, error) {
 	}
 }
 
-// step does what is due: it sends a state, the next part of a snapshot, or changes. It returns nil if it has nothing to
-// send.
+// step does the next thing that is due: it sends the state, the next part of a snapshot, or changes. It returns nil if
+// there is nothing to send yet.
 func (s *reading) step(ctx context.Context) ([]byte, error) {
 	if notice := s.notice; notice != nil {
 		s.notice = nil
@@ -151,7 +153,7 @@ func (s *reading) count(ctx context.Context) error {
 	return nil
 }
 
-// objects returns all objects that the filter matches. Readers share the list if the filter matches everything.
+// objects returns all objects that the filter matches. If the filter matches everything, readers share one list.
 func (s *reading) objects(ctx context.Context) (*listing, present, error) {
 	if !s.filter.everything() {
 		leave, err := s.inTurn(ctx)
@@ -164,7 +166,7 @@ func (s *reading) objects(ctx context.Context) (*listing, present, error) {
 	return listing, now, nil
 }
 
-// emptied reports whether a reader that must reset gets an empty snapshot, because all rows were removed.
+// emptied reports whether a reader that was reset gets an empty snapshot, because all rows were removed.
 func (s *reading) emptied(now *present) bool {
 	if !s.started || !now.none || s.view.each {
 		return false
@@ -187,7 +189,7 @@ func (s *reading) close() {
 	s.informer.readers.Add(-1)
 }
 
-// read waits for changes, or for a Nudge, which results in no message.
+// read waits for changes and sends them. A Nudge, which wakes readers without a change, results in no message.
 func (s *reading) read(ctx context.Context) ([]byte, error) {
 	until := uint64(math.MaxUint64)
 	if s.due != nil {
@@ -210,7 +212,7 @@ func (s *reading) read(ctx context.Context) ([]byte, error) {
 		s.cursor = s.informer.Now() // A list arrived during the wait.
 		return nil, nil
 	case errors.Is(err, journal.ErrGone) && s.filter.present(s.informer).version != s.version:
-		return nil, nil // The next step sends the reason.
+		return nil, nil // The next call of step sends the reason.
 	case errors.Is(err, journal.ErrGone):
 		s.reset("more has changed than is kept; what was missed cannot be told one by one")
 		return nil, nil
@@ -219,15 +221,15 @@ func (s *reading) read(ctx context.Context) ([]byte, error) {
 	case !s.writing.acquire(s.eventsMemory(changes)):
 		return nil, nil
 	}
-	s.cursor = cursor // Also without a message: otherwise the same changes would be read again.
+	s.cursor = cursor // Set it even if no message follows: otherwise the same changes would be read again.
 	if len(changes) == 0 || s.behind || s.filter.present(s.informer).version != s.version {
-		// A snapshot will include these changes. Their cells may belong to other columns.
+		// A snapshot will include these changes, or their cells belong to other columns than those that were sent.
 		return nil, nil
 	}
 	return s.eventsMessage(changes)
 }
 
-// nextChanges waits for changes up to an offset. It returns them with the cursor after them.
+// nextChanges waits for changes up to the offset until. It returns them with the cursor after them.
 func (s *reading) nextChanges(ctx context.Context, until uint64) ([]*change, journal.Cursor, error) {
 	limit := int(min(batch, until-s.cursor.Offset)) //nolint:gosec // At most batch.
 	first := limit
@@ -249,10 +251,10 @@ func (s *reading) nextChanges(ctx context.Context, until uint64) ([]*change, jou
 	return changes, next, nil
 }
 
-// silent returns the message, if any, for a wait that ended without changes.
+// silent handles err, the reason why a wait ended without changes. It returns a message if one is due.
 func (s *reading) silent(err error) ([]byte, error) {
 	switch {
-	// Something else is due, or the window moved.
+	// Something other than a heartbeat is due, or the window moved.
 	case errors.Is(err, journal.ErrSilent) && time.Since(s.waiting) < Heartbeat:
 		s.wind()
 		return nil, nil
@@ -270,7 +272,8 @@ func (s *reading) silent(err error) ([]byte, error) {
 	return nil, err
 }
 
-// alarm returns the channel that ends the wait of one call of Next.
+// alarm returns the channel of the timer that ends the wait for changes. It starts the timer at the first wait for a
+// message.
 func (s *reading) alarm() <-chan time.Time {
 	if s.waiting.IsZero() {
 		s.waiting = time.Now()
@@ -279,7 +282,7 @@ func (s *reading) alarm() <-chan time.Time {
 	return s.rings
 }
 
-// wind sets the timer to the first event that is due.
+// wind sets the timer to the first thing that is due: a heartbeat, a digest, offscreen changes or s.until.
 func (s *reading) wind() {
 	long := Heartbeat - time.Since(s.waiting)
 	if due := time.Until(s.digestAt); s.view.digests && due > 0 {
@@ -294,9 +297,11 @@ func (s *reading) wind() {
 	s.silence.Reset(max(0, long))
 }
 
-// isTold reports whether a heartbeat or digest may be sent next. It may not if the client has the cursor of another
-// offset: movedMessage first sends the new one. For a restricted reader this would reveal hidden changes. A restricted
-// reader gets a new cursor whenever the last one was repeated, so that its cursor for a resume is recent.
+// isTold reports whether a heartbeat or digest may be sent now. It may not if the client has a cursor with another
+// offset; movedMessage then sends the new cursor first.
+//
+// The offset is not compared for a restricted reader, because this would reveal hidden changes. Such a reader gets a
+// new cursor whenever the last one was repeated, so that it can resume from a recent cursor.
 func (s *reading) isTold() bool {
 	if s.filter.hides {
 		return !s.repeated
@@ -304,8 +309,8 @@ func (s *reading) isTold() bool {
 	return s.sent == s.cursor.Offset
 }
 
-// message begins a message with the reader's cursor. A heartbeat and a digest repeat the cursor of the message before.
-// A different one means for the client that a message was lost.
+// message begins a message with its type and the reader's cursor. A heartbeat or digest repeats the cursor of the
+// message before it. If that cursor differs, the client assumes that a message was lost.
 func (s *reading) message(kind string) []byte {
 	s.repeated = kind == "heartbeat" || kind == "digest"
 	if !s.filter.hides || !s.repeated {
@@ -316,7 +321,7 @@ func (s *reading) message(kind string) []byte {
 	return append(s.writing.sign(s, text), '"')
 }
 
-// movedMessage sends a cursor without a change, see isTold.
+// movedMessage sends the reader's new cursor in a message without changes; see isTold.
 func (s *reading) movedMessage() ([]byte, error) {
 	if s.window == nil {
 		return append(s.message("events"), `,"events":[]`...), nil
@@ -325,7 +330,8 @@ func (s *reading) movedMessage() ([]byte, error) {
 	return append(s.window.held.counts.append(message), `,"events":[]`...), err
 }
 
-// reset discards what was not sent yet, and makes a new snapshot due.
+// reset discards what was not sent yet, and starts again with a snapshot. If the client has data, a reset message with
+// the reason is sent first.
 func (s *reading) reset(reason string) {
 	s.behind, s.due = true, nil
 	s.listing, s.rows, s.telling = nil, nil, false
@@ -383,7 +389,7 @@ func (s *reading) eventsOf(changes []*change) ([][]byte, error) {
 	return events, nil
 }
 
-// event returns a change as an event for this subscription, or nil if it shows nothing of it.
+// event returns a change as an event for this reader, or nil if the reader may not see it or its view does not show it.
 func (s *reading) event(c *change) ([]byte, error) {
 	if s.key != "" && c.Key != s.key {
 		return nil, nil
@@ -402,7 +408,7 @@ func (s *reading) event(c *change) ([]byte, error) {
 	return event, err
 }
 
-// beginRows sends the first part of the rows.
+// beginRows starts a snapshot of rows and sends its first part. It returns nil if the rows cannot be sent yet.
 func (s *reading) beginRows(ctx context.Context) ([]byte, error) {
 	var list int64
 	if !s.filter.everything() {
@@ -418,7 +424,7 @@ func (s *reading) beginRows(ctx context.Context) ([]byte, error) {
 	}
 	s.cursor = listing.cursor
 	if !now.status.same(s.told) || !now.synced && !now.none {
-		// The state, which explains missing rows, is sent first; or a list with other columns arrives soon.
+		// Either the state, which explains missing rows, must be sent first, or a list with other columns arrives soon.
 		return nil, nil
 	}
 	s.listing, s.rows = listing, listing.objects
@@ -450,7 +456,7 @@ func (s *reading) nextRows() ([]byte, error) {
 	return fmt.Appendf(message, `],"last":%t`, !s.telling), nil
 }
 
-// partMessage begins a part of a snapshot of rows. The first part has the columns.
+// partMessage begins the message for one part of a snapshot of rows. The first part contains the columns.
 func (s *reading) partMessage() ([]byte, error) {
 	message := s.message("snapshot")
 	if !s.first {
@@ -459,7 +465,7 @@ func (s *reading) partMessage() ([]byte, error) {
 	return appendColumns(message, s.columns)
 }
 
-// appendColumns appends the columns as a member of the message.
+// appendColumns appends the columns as a member of a JSON message.
 func appendColumns(dst []byte, columns []wire.Column) ([]byte, error) {
 	text, err := json.Marshal(append([]wire.Column{}, columns...)) // [] for no columns, not null.
 	if err != nil {
@@ -468,7 +474,7 @@ func appendColumns(dst []byte, columns []wire.Column) ([]byte, error) {
 	return append(append(dst, `,"columns":`...), text...), nil
 }
 
-// toldRows records that the first n of the rows were sent.
+// toldRows records that the first n of the remaining rows were sent.
 func (s *reading) toldRows(n int) {
 	s.rows, s.first = s.rows[n:], false
 	if len(s.rows) == 0 {
@@ -476,7 +482,8 @@ func (s *reading) toldRows(n int) {
 	}
 }
 
-// beginObject sends the one object. A snapshot without it means that the object does not exist.
+// beginObject sends the snapshot of the view Object, which shows one object. A snapshot without an object means that
+// the object does not exist.
 func (s *reading) beginObject(context.Context) ([]byte, error) {
 	now := s.filter.present(s.informer)
 	o, ok, cursor := s.informer.Get(s.key)
