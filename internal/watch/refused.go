@@ -6,9 +6,11 @@ import (
 	"time"
 )
 
-// heed handles feeds that the API server refused. They are stopped, and their rows and the history are removed. They
-// are tried again after a while. heed reports whether the resource still exists. A namespace that is not found does not
-// prove the opposite.
+// heed stops the feeds (watches of one namespace, or of all) that the API server refused, and removes their rows and
+// the history. They are tried again after a while.
+//
+// heed returns false if the API server does not find the resource at all. A "not found" for one namespace does not
+// prove that.
 func (s *settler) heed() bool {
 	refused := make(map[string]Status)
 	s.mu.Lock()
@@ -50,13 +52,14 @@ func (s *settler) heed() bool {
 	return true
 }
 
-// refuses reports whether the API server still refuses a short list of a namespace. Any other error is left to the
-// feed.
+// refuses reports whether the API server still refuses a short list of a namespace. It returns false for any other
+// error, which the feed then handles.
 func (s *settler) refuses(ctx context.Context, namespace string) bool {
 	return s.try(ctx, namespace).refused()
 }
 
-// try returns the state that follows from a short list of a namespace; "" means all.
+// try requests a short list of a namespace, or of all namespaces if it is "". It returns the state that follows from
+// the response: Live if the list succeeds.
 func (s *settler) try(ctx context.Context, namespace string) State {
 	scope := s.scope
 	scope.Namespace = namespace
@@ -66,7 +69,8 @@ func (s *settler) try(ctx context.Context, namespace string) State {
 	return Live
 }
 
-// listed reports whether the API server still lists what is watched, or cannot answer now.
+// listed reports whether the API server still serves the resource, by a short list of one watched namespace. An error
+// other than "not found" counts as served. It returns false if nothing is watched.
 func (s *settler) listed(ctx context.Context) bool {
 	s.mu.Lock()
 	namespace, watched := "", false

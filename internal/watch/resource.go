@@ -20,24 +20,25 @@ type Resource struct {
 	ShortNames []string
 	Categories []string
 	Verbs      []string
-	Preferred  bool // This is the version to show, among those that serve the resource.
+	Preferred  bool // The resource should be shown in this version, if several versions serve it.
 }
 
-// Ref returns the name of the resource in messages and routes: "core/v1/pods".
+// Ref returns the text that identifies the resource in messages and routes, such as "core/v1/pods".
 func (r *Resource) Ref() string {
 	return cmp.Or(r.Group, "core") + "/" + r.Version + "/" + r.Resource
 }
 
-// Can reports whether the API serves the verb.
+// Can reports whether the API serves the verb for this resource.
 func (r *Resource) Can(verb string) bool { return slices.Contains(r.Verbs, verb) }
 
-// resourceOf returns what an informer watches, with the fields that its scope contains: Group, Version and Resource.
+// resourceOf returns the resource that an informer watches. Only Group, Version and Resource are set, because the
+// informer's scope contains nothing else.
 func resourceOf(i *informer) *Resource {
 	of := i.scope.Resource
 	return &Resource{Group: of.Group, Version: of.Version, Resource: of.Resource}
 }
 
-// kindsOf returns what informers watch.
+// kindsOf returns the resource that each informer watches.
 func kindsOf(informers []*informer) []*Resource {
 	resources := make([]*Resource, len(informers))
 	for n, i := range informers {
@@ -50,15 +51,16 @@ func (r *Resource) gvr() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: r.Group, Version: r.Version, Resource: r.Resource}
 }
 
-// Gap is a group and version of the API that discovery could not read. If Group is "*", discovery failed as a whole,
-// and the resources of the last successful discovery are returned.
+// Gap is a group and version of the API that discovery could not read. If Group is "*", discovery failed completely,
+// and the resources of the last successful discovery are still used.
 type Gap struct {
 	Group, Version string
 	Reason         string
 }
 
-// collect returns all resources that discovery reports, without subresources. A resource is marked as preferred in its
-// group's preferred version. If that version does not serve it, the first other version that does is marked.
+// collect returns all resources in the results of discovery, without subresources. A resource is marked as preferred in
+// the preferred version of its group. If that version does not serve the resource, the first other version that does is
+// marked.
 func collect(groups []*metav1.APIGroup, lists []*metav1.APIResourceList) []Resource {
 	byVersion := make(map[string]*metav1.APIResourceList, len(lists))
 	for _, list := range lists {
@@ -85,11 +87,12 @@ func collect(groups []*metav1.APIGroup, lists []*metav1.APIResourceList) []Resou
 	return resources
 }
 
-// resourcesOf returns what one version of a group serves. seen contains the names that an earlier version serves.
+// resourcesOf returns the resources that one version of a group serves. seen contains the names of resources that an
+// earlier version serves.
 func resourcesOf(list *metav1.APIResourceList, seen map[string]bool) (resources []Resource) {
 	gv, err := schema.ParseGroupVersion(list.GroupVersion)
 	if err != nil {
-		return nil // The API server violates the API conventions, so the group could not be requested.
+		return nil // The group version violates the API conventions, so it could not be requested.
 	}
 	for i := range list.APIResources {
 		r := &list.APIResources[i]
@@ -105,7 +108,7 @@ func resourcesOf(list *metav1.APIResourceList, seen map[string]bool) (resources 
 	return resources
 }
 
-// indexOf returns the index of a resource, or -1.
+// indexOf returns the index of the resource with a ref, or -1 if there is none.
 func indexOf(resources []Resource, ref string) int {
 	i, found := slices.BinarySearchFunc(resources, ref, func(r Resource, ref string) int {
 		return cmp.Compare(r.Ref(), ref)
@@ -116,7 +119,7 @@ func indexOf(resources []Resource, ref string) int {
 	return i
 }
 
-// notServed returns a problem that proposes what the caller may have meant.
+// notServed returns the Problem for a ref that the cluster does not serve. It proposes what the caller may have meant.
 func notServed(ref string, resources []Resource, gaps []Gap) *Problem {
 	if strings.Count(ref, "/") != 2 {
 		return unknown("Unknown resource", "%.100q does not name a resource: "+

@@ -8,19 +8,19 @@ import (
 	"glasshouse/internal/watch/journal"
 )
 
-// A restricted reader may not see every object of its resource: filter.hides is set. Its messages, and their times,
-// must not depend on hidden changes.
+// A restricted reader may not see every object of its resource: filter.hides is set. Nothing that it receives may
+// depend on hidden changes, not even the time of a message.
 
-// restrictedPast limits how far back the changes view of a restricted reader starts, and how old a cursor may be from
-// which it resumes. The history cannot be the limit: changes of all objects fill it, so its end would reveal hidden
-// changes.
+// restrictedPast limits how far back the changes view of a restricted reader starts. It also limits the age of a cursor
+// from which such a reader resumes. The end of the history cannot be the limit: changes of all objects fill the
+// history, so its end would reveal hidden changes.
 const restrictedPast = time.Minute
 
-// notResumed is the reason of the reset when a restricted reader's cursor cannot be resumed. All causes have the same
-// reason, because the cause may depend on hidden changes.
+// notResumed is the reason of the reset if a restricted reader cannot resume from its cursor. The text is the same for
+// all causes, because the cause may depend on hidden changes.
 const notResumed = "you may not see all of this resource, so a cursor is good for one minute at most"
 
-// restrictedOffset returns the offset that a restricted reader resumes from.
+// restrictedOffset decodes the cursor of a restricted reader, and returns the offset from which the reader resumes.
 func (s *reading) restrictedOffset(cursor string, epoch uint64) (uint64, error) {
 	c, ok := decodeRestricted(cursor)
 	if !ok {
@@ -36,20 +36,21 @@ func (s *reading) restrictedOffset(cursor string, epoch uint64) (uint64, error) 
 	return offset, nil
 }
 
-// isRecent reports whether a cursor is recent enough to resume from. Half of the ring's age is a limit, too: the
-// history must not drop the changes after a recent cursor because of their age.
+// isRecent reports whether a cursor that was issued at a time is recent enough to resume from. Its age may be at most
+// restrictedPast, and at most half of the ring's age: the history must not drop the changes after a recent cursor
+// because of their age.
 func (s *reading) isRecent(issued time.Time) bool {
 	age := time.Since(issued)
 	return age >= 0 && age <= min(restrictedPast, s.informer.ring.Age/2)
 }
 
-// keepsAfter reports whether the history has all changes after an offset.
+// keepsAfter reports whether the history contains all changes after an offset.
 func (i *informer) keepsAfter(offset uint64) bool {
 	return offset == i.Now().Offset || len(i.Past(journal.At(offset+1), 1)) > 0
 }
 
-// earliest is the time of the oldest change with which the changes view may start. It is the zero time if the complete
-// history may be shown.
+// earliest returns the time from which on the changes view may show changes to this reader. It is the zero time if the
+// complete history may be shown.
 func (s *reading) earliest(now time.Time) time.Time {
 	if !s.filter.hides {
 		return time.Time{}
@@ -57,9 +58,9 @@ func (s *reading) earliest(now time.Time) time.Time {
 	return now.Add(-min(restrictedPast, s.informer.ring.Age))
 }
 
-// nextVisible returns the changes up to an offset that a restricted reader may see, and the cursor after them. Hidden
-// changes do not start or end a pause, and do not count towards the size of a batch. If all changes that it read are
-// hidden, it returns none.
+// nextVisible waits for changes up to the offset until. It returns those that the restricted reader may see, and the
+// cursor after them. If all changes that it read are hidden, it returns none. Hidden changes do not start or end a
+// pause, and do not count towards the size of a batch.
 func (s *reading) nextVisible(ctx context.Context, until uint64) ([]*change, journal.Cursor, error) {
 	limit := int(min(batch, until-s.cursor.Offset)) //nolint:gosec // At most batch.
 	changes, next, err := s.informer.NextWithin(ctx, s.alarm, s.cursor, limit)
@@ -79,7 +80,7 @@ func (s *reading) nextVisible(ctx context.Context, until uint64) ([]*change, jou
 	return nil, next, nil
 }
 
-// collectVisible returns the visible changes between a cursor and an offset, at most as many as batch.
+// collectVisible returns at most batch changes that the reader may see, from the cursor at up to the offset until.
 func (s *reading) collectVisible(
 	ctx context.Context, at journal.Cursor, until uint64,
 ) ([]*change, journal.Cursor, error) {
@@ -104,7 +105,7 @@ func (s *reading) collectVisible(
 	return visible, at, nil
 }
 
-// canSee reports whether the reader may see a change.
+// canSee reports whether the reader may see something of a change.
 func (s *reading) canSee(c *change) bool {
 	return (s.key == "" || c.Key == s.key) && s.filter.see(c) != nil
 }

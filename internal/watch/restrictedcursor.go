@@ -7,9 +7,10 @@ import (
 	"time"
 )
 
-// A restrictedCursor is the cursor of one message to a restricted reader. It contains the time of issue, the low four
-// bytes of an epoch and the low five bytes of an offset. AES-GCM with a random nonce encrypts and authenticates it. So
-// two cursors of one position have nothing in common, and comparing cursors does not reveal hidden changes.
+// A restrictedCursor is the cursor in one message to a restricted reader, who may not see all objects of the resource.
+// It contains the time of issue, the low four bytes of an epoch and the low five bytes of an offset. AES-GCM with a
+// random nonce encrypts and authenticates it. Therefore, two cursors for one position have nothing in common, and
+// comparing cursors does not reveal hidden changes.
 type restrictedCursor [nonceLength + sealedLength + tagLength]byte
 
 const (
@@ -19,7 +20,7 @@ const (
 	tagLength    = 16
 )
 
-// newRestricted returns a new cursor for an offset.
+// newRestricted returns a new encrypted cursor for an offset.
 func (s *seal) newRestricted(epoch, offset uint64, issued time.Time) (c restrictedCursor) {
 	var text [sealedLength]byte
 	putNumber(text[:issuedLength], uint64(issued.Unix())) //nolint:gosec // Not before 1970.
@@ -29,8 +30,8 @@ func (s *seal) newRestricted(epoch, offset uint64, issued time.Time) (c restrict
 	return c
 }
 
-// parseRestricted returns the offset of a cursor that was issued with this seal and epoch, and its time of issue in
-// whole seconds. ok is false for any other cursor.
+// parseRestricted decrypts a cursor. It returns the offset and the time of issue in whole seconds. ok is false if the
+// cursor was not issued with this key and epoch.
 func (s *seal) parseRestricted(c *restrictedCursor, epoch uint64) (offset uint64, issued time.Time, ok bool) {
 	text, err := s.aead().Open(nil, nil, c[:], nil)
 	if err != nil ||
@@ -42,7 +43,7 @@ func (s *seal) parseRestricted(c *restrictedCursor, epoch uint64) (offset uint64
 	return number(text[issuedLength+epochLength:]), issued, true
 }
 
-// aead returns the cipher, which prepends a random nonce to each text.
+// aead returns the cipher of the key. It prepends a random nonce to each encrypted text.
 func (s *seal) aead() cipher.AEAD {
 	block, _ := aes.NewCipher(s[:])                // Never fails with a 32-byte key.
 	aead, _ := cipher.NewGCMWithRandomNonce(block) // Never fails with AES.
@@ -54,7 +55,7 @@ func (c *restrictedCursor) append(dst []byte) []byte {
 	return base64.RawURLEncoding.AppendEncode(dst, c[:])
 }
 
-// decodeRestricted decodes the output of append.
+// decodeRestricted decodes the base64 text that append wrote.
 func decodeRestricted(cursor string) (c restrictedCursor, ok bool) {
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || len(text) != len(c) {

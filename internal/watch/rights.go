@@ -13,34 +13,37 @@ import (
 )
 
 const (
-	// reviewEvery is how often the permissions of a watched resource are reviewed, and how often a resource that could
-	// not be listed is tried again.
+	// reviewEvery is the time between two permission reviews of a watched resource. It is also the time after which a
+	// resource that could not be listed is tried again.
 	reviewEvery = 10 * time.Second
-	// deniedEvery is the same for namespaces that the program may not list, because there may be hundreds of them.
+	// deniedEvery is the time between two reviews of a namespace that the program may not list. It is longer, because
+	// there may be hundreds of them.
 	deniedEvery = 30 * time.Second
-	// reviewPace is the average time between two reviews of namespaces that may be listed, and between two of the
-	// others. With more namespaces, each is reviewed less often, at least every reviewMost. A new permission is
-	// therefore effective within a minute, even with thousands of namespaces. With that many, the rate of reviews
-	// exceeds reviewPace as needed.
+	// reviewPace is the average time between two reviews of any permitted namespaces, and also between two reviews of
+	// any denied ones. With more namespaces, each one is reviewed less often, but at least every reviewMost. A new
+	// permission is therefore effective within a minute, even with thousands of namespaces. For that, the reviews may
+	// follow each other faster than reviewPace.
 	reviewPace = 10 * time.Millisecond
 	reviewMost = 45 * time.Second
 	// reviewsAtOnce limits the concurrent access reviews for one resource.
 	reviewsAtOnce = 8
-	// settleMinimum is the shortest time between two checks for permissions that are due for review.
+	// settleMinimum is the shortest time between two runs of the reconciler that are only for reviews.
 	settleMinimum = time.Second
 )
 
-// verdict is the last known permission for a namespace.
+// verdict is the last known permission to list and watch one namespace.
 type verdict struct {
 	rights
 
-	// The API server refused the list, whatever the reviews return. A short list is tried before a feed starts.
+	// refused means that the API server refused the list although a review allows it. A short list is then tried before
+	// a feed starts.
 	refused bool
 	next    time.Time // When the next review is due.
 }
 
-// judge returns those of the namespaces that may be listed, with their permissions. If a review fails, the previous
-// decision stays. Without a previous decision, the namespace counts as allowed, so that its list is tried.
+// judge reviews the permissions for namespaces whose review is due, and returns the permissions of those that may be
+// listed. If a review fails, the previous decision stays. Without a previous decision, the namespace counts as allowed,
+// so that its list is tried.
 func (s *settler) judge(ctx context.Context, namespaces []string) map[string]rights {
 	verdicts := make([]verdict, len(namespaces))
 	var due []int
@@ -58,7 +61,7 @@ func (s *settler) judge(ctx context.Context, namespaces []string) map[string]rig
 			return nil
 		})
 	}
-	_ = reviews.Wait() // They return no errors.
+	_ = reviews.Wait() // The functions in the group return no errors.
 	for n, ns := range namespaces {
 		s.verdicts[ns] = verdicts[n]
 	}
@@ -74,8 +77,8 @@ func (s *settler) judge(ctx context.Context, namespaces []string) map[string]rig
 }
 
 // interval returns the time between two reviews of a namespace. It grows with the number of namespaces, up to
-// reviewMost. Resource rules cover all resources with one review, so with complete rules only this informer's
-// namespaces count among those that are allowed. For all namespaces together, "", it is constant.
+// reviewMost. For the list of all namespaces, "", it is constant. One review of complete RBAC rules covers all
+// resources. Therefore, with such rules, only the namespaces of this informer count among those that are allowed.
 func (s *settler) interval(namespace string, allowed bool) time.Duration {
 	least, many := deniedEvery, s.reviews.denied.Load()
 	switch {
@@ -89,8 +92,9 @@ func (s *settler) interval(namespace string, allowed bool) time.Duration {
 	return min(max(least, time.Duration(many)*reviewPace), reviewMost)
 }
 
-// turn returns the time until the next review of a namespace. Each namespace has a fixed point in the interval, the
-// same for all resources. This spreads the reviews, and one review of the rules serves all resources.
+// turn returns the time until the next review of a namespace. Each namespace is reviewed at a fixed point in the
+// interval every, the same for all resources. This spreads the reviews over time, and one review of the rules serves
+// all resources.
 func turn(namespace string, every time.Duration) time.Duration {
 	hash := fnv.New64a()
 	_, _ = io.WriteString(hash, namespace) // It returns no error.
@@ -102,7 +106,7 @@ func turn(namespace string, every time.Duration) time.Duration {
 	return wait
 }
 
-// inquire reviews the permission for a namespace.
+// inquire reviews the permission for a namespace. known is the previous verdict; first means that there is none.
 func (s *settler) inquire(ctx context.Context, namespace string, known verdict, first bool) verdict {
 	v := known
 	rights, err := s.reviews.review(ctx, wire.Scope{Resource: s.scope.Resource, Namespace: namespace}, known.rights)
@@ -111,7 +115,7 @@ func (s *settler) inquire(ctx context.Context, namespace string, known verdict, 
 		v.list, v.watch = true, rights.watch // Keep the reason of the refused list.
 	case err == nil:
 		v.rights, v.refused = rights, false
-	// The program may not request reviews, or this is the first try.
+	// The program may not request reviews, or there is no previous verdict: allow, so that a list is tried.
 	case first || apierrors.IsForbidden(err) || apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err):
 		v.list, v.watch = true, true
 	}
@@ -122,7 +126,7 @@ func (s *settler) inquire(ctx context.Context, namespace string, known verdict, 
 	return v
 }
 
-// take stores verdicts, and returns the permissions of the namespaces that may be listed.
+// take stores the new verdicts, and returns the permissions of those namespaces that may be listed.
 func (s *settler) take(namespaces []string, verdicts []verdict) map[string]rights {
 	allowed := make(map[string]rights)
 	s.mu.Lock()
@@ -144,7 +148,7 @@ func (s *settler) take(namespaces []string, verdicts []verdict) map[string]right
 	return allowed
 }
 
-// sums counts the reviewed namespaces by decision.
+// sums contains the numbers of reviewed namespaces that may be listed, and that may not.
 type sums struct{ allowed, denied int64 }
 
 func sumsOf(verdicts map[string]verdict) (of sums) {
@@ -160,7 +164,7 @@ func sumsOf(verdicts map[string]verdict) (of sums) {
 	return of
 }
 
-// count updates the reviewer's counts of reviewed namespaces with those of this informer.
+// count updates the reviewer's totals over all informers with the numbers of this informer.
 func (s *settler) count(now sums) {
 	s.reviews.allowed.Add(now.allowed - s.asking.allowed)
 	s.reviews.denied.Add(now.denied - s.asking.denied)

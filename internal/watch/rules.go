@@ -10,7 +10,7 @@ import (
 	"glasshouse/internal/watch/redact"
 )
 
-// rules are the redaction rules. They mask values before these are cached.
+// rules are the redaction rules, by which values are masked before they are cached.
 type rules struct {
 	redact.Rules
 
@@ -23,7 +23,7 @@ type rules struct {
 func (c *Cluster) warnOfRules() {
 	resources, gaps, err := c.catalog.all()
 	if err != nil || len(gaps) > 0 {
-		return // The API server may serve it all the same.
+		return // The API server may serve the kinds although discovery failed.
 	}
 	served := make(map[string]bool, len(resources))
 	for n := range resources {
@@ -43,7 +43,8 @@ func (c *Cluster) warnOfRules() {
 	}
 }
 
-// checkMasked refuses a field selector on a masked field, because its results would reveal the value, guess by guess.
+// checkMasked returns an error for a field selector on a masked field, because the results would reveal the value,
+// guess by guess.
 func (a *Access) checkMasked(selector string, r *Resource) error {
 	rules := a.cluster.rules.Rules
 	if a.viewer.veiled() {

@@ -11,31 +11,31 @@ import (
 	"glasshouse/internal/watch/wire"
 )
 
-// maxSearch is the maximum length of a search text in bytes, little more than a namespace and a name together. It
-// limits the words that are compared with each name.
+// maxSearch is the maximum length of a search text in bytes, a little more than the longest namespace and name
+// together. It limits the number of words, each of which is compared with every name.
 const maxSearch = 320
 
 // Found is the result of a search.
 type Found struct {
 	Hits  []Hit // Best match first.
 	Total int   // The number of matches in the searched resources.
-	// Searched contains the watched resources, in the order of the search. A resource without a Count was not searched.
-	// It is Stale if the viewer's permissions on it are unknown.
+	// Searched contains the watched resources, in the order in which they were searched. A resource without a Count was
+	// not searched. Its Status is Stale if the viewer's permissions on it are unknown.
 	Searched []Known
 }
 
-// Hit is an object that matches.
+// Hit is an object that matches the search text.
 type Hit struct {
 	Resource             *Resource
 	Namespace, Name, UID string
 }
 
-// Search finds the objects whose namespace and name contain all words of text, ignoring case. It searches the resources
-// that are watched now, and starts no watch. It returns at most limit objects. Objects with a name equal to a word come
-// first, then those whose name starts with a word. Among these, resources are in the given order, and objects are in
-// the order of namespace and name.
+// Search finds the objects whose namespace and name contain all words of text, ignoring case. It searches only the
+// resources that are watched now. It returns at most limit objects. Objects whose name equals a word come first, then
+// those whose name starts with a word. Within each group, objects are sorted by resource, in the given order, then by
+// namespace and name.
 //
-// A search takes as long as one scan of all names, because it decompresses no objects.
+// A search scans all names once. It is fast, because it decompresses no objects.
 func (a *Access) Search(ctx context.Context, text string, limit int, order func(a, b *Resource) int) (*Found, error) {
 	words := slices.Compact(slices.Sorted(strings.FieldsSeq(strings.ToLower(text))))
 	if len(words) == 0 {
@@ -95,15 +95,16 @@ func (a *Access) Search(ctx context.Context, text string, limit int, order func(
 	return found, nil
 }
 
-// sought is the part of a resource that a search covers.
+// sought is one resource in a search, with the part of it that the viewer may see.
 type sought struct {
 	resource *Resource
 	informer *informer // The informer of all namespaces; nil if the viewer may see nothing, or if it no longer runs.
-	filter   *filter   // Matches what the viewer may see.
-	unknown  bool      // No decision was available in time.
+	filter   *filter   // Matches the objects that the viewer may see.
+	unknown  bool      // The access review did not finish in time.
 }
 
-// seek determines what the viewer may see of each resource. The error is the reason why this is unknown for some.
+// seek determines for each resource which objects the viewer may see. It returns an error if this is unknown for some
+// of them.
 func (a *Access) seek(ctx context.Context, resources []Resource) ([]*sought, error) {
 	ctx, cancel := context.WithTimeout(ctx, looksPatience)
 	defer cancel()
@@ -125,8 +126,8 @@ func (a *Access) seek(ctx context.Context, resources []Resource) ([]*sought, err
 	return all, err
 }
 
-// match reports whether a key contains all words, which must be in lower case. rank is the best match of its name: 0
-// for equality, 1 for a prefix, 2 for any other match.
+// match reports whether a key (namespace/name) contains all words, which must be in lower case. rank is the best match
+// of a word with the name: 0 for an equal name, 1 for a prefix, 2 for any other match.
 func match(key string, words []string) (rank int, ok bool) {
 	key = strings.TrimPrefix(strings.ToLower(key), "/")
 	for _, word := range words {
@@ -161,17 +162,17 @@ func (c candidate) compare(other candidate) int {
 	return cmp.Or(cmp.Compare(c.rank, other.rank), cmp.Compare(c.kind, other.kind), compareKeys(c.key, other.key))
 }
 
-// shortlist keeps the best of any number of candidates.
+// shortlist collects any number of candidates, and retains the best ones.
 type shortlist struct {
 	limit int
 	total int
 	kept  []candidate // Fewer than twice the limit.
-	full  bool        // The first limit candidates are the best of all that were added before the others.
+	full  bool        // kept was sorted and cut: its first limit members are the best of all that were added before.
 }
 
-// look scans the names of a resource and returns the number of objects that match the filter; the viewer may see all of
-// these. The informer keeps rows of a namespace for a moment after the program has lost permission there. covered does
-// not contain such a namespace, so look skips these rows.
+// look scans the names of a resource and adds those that match the words. It returns the number of objects that the
+// viewer may see. After the program has lost permission on a namespace, the informer contains its rows for a moment.
+// covered does not contain such a namespace, so look skips these rows.
 func (l *shortlist) look(kind int, i *informer, f *filter, covered, words []string) (seen int) {
 	entries, _ := i.Snapshot()
 	all := f.everything()

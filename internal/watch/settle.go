@@ -9,21 +9,23 @@ import (
 	"time"
 )
 
-// columnsEvery is the time between two lists of a namespace whose columns differ from those of another. API servers of
-// two versions may print different columns for as long as both serve requests.
+// columnsEvery is the shortest time between two lists of a namespace whose columns differ from those of another
+// namespace. During an upgrade, API servers of two versions may print different columns for as long as both serve
+// requests.
 const columnsEvery = 10 * time.Second
 
-// settler is the reconciler: it decides which feeds an informer has. It belongs to the goroutine of run.
+// settler is the reconciler of an informer: it starts and stops feeds (list and watch of one namespace, or of all) to
+// match permissions and memory. Only the goroutine of run may use it.
 type settler struct {
 	*informer
 
 	verdicts map[string]verdict // By namespace; "" means all.
 	identity string             // The identity of the definition for which the feeds were started.
-	retry    time.Time          // Earliest next try of a resource that the API server did not find.
-	release  func()             // Releases the informer of the cluster's namespaces.
-	due      time.Time          // When a permission must be reviewed again.
+	retry    time.Time          // The earliest time to retry a resource that the API server did not find.
+	release  func()             // Releases the informer of the Namespace objects.
+	due      time.Time          // When the next permission review is due.
 	asking   sums               // This informer's share of the reviewer's counts.
-	ended    bool               // Feeds have ended whose rows may still be in the journal.
+	ended    bool               // Feeds were stopped whose rows may still be in the journal.
 	moved    bool               // The state has changed and readers must be informed.
 	said     State              // The last state that was logged while there was no feed.
 
@@ -31,7 +33,7 @@ type settler struct {
 	pages     pages
 }
 
-// run lists and watches what the program may, until ctx ends, and then closes the journal.
+// run lists and watches what the program has permission for, until ctx ends. Then it closes the journal.
 func (i *informer) run(ctx context.Context) {
 	defer i.Close()
 	s := &settler{
@@ -57,7 +59,7 @@ func (i *informer) run(ctx context.Context) {
 	}
 }
 
-// say logs why there is no feed.
+// say logs the state and its reason if there is no feed.
 func (s *settler) say() {
 	s.mu.Lock()
 	status, _ := s.statusLocked(nil)
@@ -73,7 +75,7 @@ func (s *settler) say() {
 	s.said = status.State
 }
 
-// join waits for the feeds, which end with ctx.
+// join waits until all feeds have stopped. They stop when their context ends.
 func (s *settler) join() {
 	s.mu.Lock()
 	feeds := slices.Collect(maps.Values(s.feeds))
@@ -85,7 +87,8 @@ func (s *settler) join() {
 
 func everyFeed(*feed) bool { return true }
 
-// settle starts missing feeds and stops unwanted ones. It removes rows that no feed covers any more.
+// settle makes the feeds match permissions and memory: it starts missing feeds, stops unwanted ones, and removes rows
+// that no feed covers any more.
 func (s *settler) settle(ctx context.Context) {
 	s.due = time.Now().Add(reviewEvery)
 	if !s.isServed(ctx) || !s.heed() || s.restrain() {
@@ -97,7 +100,7 @@ func (s *settler) settle(ctx context.Context) {
 		return
 	}
 	s.settled(!s.pages.wanted())
-	lost := false // A permission was lost; a deleted namespace does not count.
+	lost := false // A permission was revoked. A deleted namespace does not count.
 	ended := s.halt(func(f *feed) bool {
 		rights, ok := want[f.namespace]
 		if _, known := s.verdicts[f.namespace]; known && !ok {
@@ -113,7 +116,7 @@ func (s *settler) settle(ctx context.Context) {
 	unwanted := func(ns string) bool { _, ok := want[ns]; return !ok }
 	if _, all := want[""]; !all && s.ended {
 		s.ended = false
-		// Purge reports a namespace that a reader requested while its feed was being stopped.
+		// asked means that a reader requested a namespace while its feed was being stopped.
 		if _, asked := s.purge(unwanted); lost || asked {
 			s.beginAnew()
 		}
@@ -124,7 +127,7 @@ func (s *settler) settle(ctx context.Context) {
 	s.moved = s.moved || len(prepared) > 0
 }
 
-// settled records whether all watchable namespaces are known, and whether each was checked against the memory budget.
+// settled records whether all namespaces that can be watched are known, and were checked against the memory budget.
 func (s *settler) settled(all bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,7 +136,8 @@ func (s *settler) settled(all bool) {
 	}
 }
 
-// unwatchable returns why a resource must be polled; empty if it can be watched.
+// unwatchable returns the reason why the resource must be polled (listed again and again). It returns "" if the
+// resource can be watched.
 func (s *settler) unwatchable(r rights) string {
 	switch {
 	case !s.resource.Can("watch"):
@@ -144,8 +148,8 @@ func (s *settler) unwatchable(r rights) string {
 	return ""
 }
 
-// isServed reports whether there is something to list. A resource that the cluster no longer serves loses its feeds and
-// rows. One that is served again, or was defined again, starts from an empty list.
+// isServed reports whether the cluster serves the resource. If it no longer does, isServed stops the feeds and removes
+// the rows. A resource that is served or defined again starts from an empty list.
 func (s *settler) isServed(ctx context.Context) bool {
 	now := s.served(ctx)
 	s.mu.Lock()
@@ -155,7 +159,7 @@ func (s *settler) isServed(ctx context.Context) bool {
 	case !now.known:
 		return !gone
 	case now.resource == nil && !gone && s.listed(ctx):
-		return true // Discovery lacks it by mistake, or is ahead of the API server.
+		return true // Discovery omits the resource by mistake, or is more recent than the API server.
 	case now.resource == nil:
 		s.absent(fmt.Sprintf("The cluster does not serve %s.", s.scope.Resource.GroupResource()))
 		s.retry = time.Time{}
@@ -175,7 +179,7 @@ func (s *settler) isServed(ctx context.Context) bool {
 }
 
 // found reports whether the API server serves the resource again, after it returned "not found" although discovery
-// lists it. It sends a request at most once per reviewEvery.
+// lists the resource. It sends a request at most once per reviewEvery, and returns false in between.
 func (s *settler) found(ctx context.Context) bool {
 	if time.Now().Before(s.retry) {
 		return false
@@ -184,27 +188,27 @@ func (s *settler) found(ctx context.Context) bool {
 	return s.try(ctx, "") != Absent
 }
 
-// absent stops all feeds, because the cluster does not serve the resource any more.
+// absent stops all feeds and removes all rows, because the cluster does not serve the resource any more.
 func (s *settler) absent(reason string) {
 	s.mu.Lock()
 	known := s.status.State == Absent
 	s.mu.Unlock()
-	// Do this first, so that no other status is reported when the feeds have stopped.
+	// Set the status first, so that no other status is reported when the feeds have stopped.
 	s.stand(Status{State: Absent, Since: time.Now(), Reason: reason})
 	if s.end(everyFeed) || !known {
 		s.clear()
 	}
 }
 
-// clear removes all rows and estimates, because the objects of another definition are different objects of different
-// size. What follows starts a new epoch.
+// clear removes all rows and memory estimates, because the objects of another definition are different objects, of
+// different size. Later rows belong to a new epoch, so older cursors are invalid.
 func (s *settler) clear() {
 	clear(s.estimates)
 	s.pages.drop(func(string) bool { return true })
 	s.purgeAll()
 }
 
-// stand sets the status that is reported while there is no feed.
+// stand sets the status that is reported while the informer has no feed.
 func (s *settler) stand(status Status) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -214,7 +218,8 @@ func (s *settler) stand(status Status) {
 	}
 }
 
-// wanted returns the namespaces to watch, with the permissions for each; "" means all.
+// wanted returns the namespaces that need a feed, with the permissions for each. The key "" means one feed for all
+// namespaces.
 func (s *settler) wanted(ctx context.Context) map[string]rights {
 	s.lapse(s.pool.linger)
 	all := s.judge(ctx, []string{""})
@@ -243,8 +248,9 @@ func (s *settler) wanted(ctx context.Context) map[string]rights {
 	return some
 }
 
-// candidates returns the namespaces that may be watched one by one: those that readers requested, and, if the program
-// may not list all together, all known ones. later are requested namespaces beyond the limit.
+// candidates returns the namespaces that may each get a feed: those that readers requested, and all known namespaces if
+// the program may not list all of them together. asked means that it may, so that only requested ones are returned.
+// later contains requested namespaces beyond the limit.
 func (s *settler) candidates(ctx context.Context, asked bool) (names, later []string) {
 	names, later = s.turns()
 	if !asked {
@@ -264,7 +270,7 @@ func (s *settler) candidates(ctx context.Context, asked bool) (names, later []st
 	})
 }
 
-// forget drops what is known about all namespaces except these, which must be sorted.
+// forget drops the verdicts, estimates and pages of all namespaces except those in but, which must be sorted.
 func (s *settler) forget(but []string) {
 	other := func(ns string) bool {
 		_, there := slices.BinarySearch(but, ns)
@@ -278,8 +284,8 @@ func (s *settler) forget(but []string) {
 	maps.DeleteFunc(s.denied, func(ns string, _ Status) bool { return other(ns) })
 }
 
-// prepare creates the feed of a namespace, unless a running one exists. A refusal that was reported before stays the
-// status until the API server has responded, but not if the feed follows feeds that showed rows.
+// prepare creates the feed of a namespace, unless a running one exists. If the API server refused the namespace before,
+// that status stays until the server has responded. It does not stay if the new feed replaces feeds that showed rows.
 func (s *settler) prepare(
 	ctx context.Context, namespace string, r rights, ended map[*feed]bool, prepared map[*feed]func(),
 ) {
@@ -307,14 +313,15 @@ func (s *settler) prepare(
 	prepared[f] = run
 }
 
-// end stops the feeds that which selects, waits for them, and reports whether there were any.
+// end stops the feeds for which which returns true, and waits for them. It reports whether there were any.
 func (s *settler) end(which func(*feed) bool) bool {
 	ended := s.halt(which)
 	s.exchange(ended, nil)
 	return len(ended) > 0
 }
 
-// halt stops the feeds that which selects, and waits for them. Their last status stays, except Live.
+// halt stops the feeds for which which returns true, waits for them, and returns them. They retain their last status,
+// unless it is Live.
 func (s *settler) halt(which func(*feed) bool) (ended map[*feed]bool) {
 	ended = make(map[*feed]bool)
 	s.mu.Lock()

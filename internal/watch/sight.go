@@ -5,20 +5,20 @@ import (
 	"slices"
 )
 
-// sight is the coverage of an informer: the namespaces whose objects it has listed. An object that becomes visible
-// because coverage grew was not created, and one that disappears because it shrank was not deleted. The informer's lock
-// guards it.
+// sight is the coverage of an informer: the namespaces whose objects it has listed. If coverage grows, objects become
+// visible that were not created. If it shrinks, objects disappear that were not deleted. The informer's lock guards the
+// sight.
 type sight struct {
 	seen map[string]bool // Namespaces that have been listed and not removed since; "" means all.
-	// lost contains, by namespace, the offset at which its rows were last removed; "" means any namespace. A reader
-	// with an older cursor has seen the namespace, and would miss what changed while it was not covered.
+	// lost contains, for each namespace, the offset at which its rows were last removed; "" means any namespace. A
+	// reader with an older cursor knew the namespace, and would miss changes that happened while it was not covered.
 	lost map[string]uint64
 }
 
 func newSight() sight { return sight{seen: make(map[string]bool), lost: make(map[string]uint64)} }
 
-// comes returns a function for the initial memo of an add, by the present coverage. It marks objects of namespaces that
-// were not covered: they have become visible, but were not created.
+// comes returns a function that creates the memo (extra data of a change) for an add of the object with a key. It marks
+// objects in namespaces that were not covered until now: such objects have become visible, but were not created.
 func (i *informer) comes() func(key string) memo {
 	i.mu.Lock()
 	seen := maps.Clone(i.sight.seen)
@@ -26,8 +26,8 @@ func (i *informer) comes() func(key string) memo {
 	return func(key string) memo { return memo{sight: !seen[""] && !seen[namespaceOf(key)]} }
 }
 
-// lose records that the rows of the namespaces have been removed. It reports whether a reader still requests one of
-// them.
+// lose records that the rows of the namespaces for which which returns true have been removed. It reports whether a
+// reader still requests one of these namespaces.
 func (i *informer) lose(which func(namespace string) bool) (asked bool) {
 	i.mu.Lock()
 	some := false
@@ -38,7 +38,7 @@ func (i *informer) lose(which func(namespace string) bool) (asked bool) {
 	if !some {
 		return false
 	}
-	i.Mark() // Removing no rows uses no offset, but the cursors before and after must differ.
+	i.Mark() // Use up an offset even if no rows were removed: the cursors before and after must differ.
 	kept, _ := i.Kept()
 	now := i.Now().Offset
 	i.mu.Lock()
@@ -61,14 +61,15 @@ func (i *informer) lose(which func(namespace string) bool) (asked bool) {
 	return asked
 }
 
-// missed reports whether changes after an offset are missing, because a namespace was not covered at the time.
-// namespaces are those of the reader; none means all.
+// missed reports whether some changes after an offset are unknown, because their namespace was not covered at the time.
+// namespaces are those that the reader requests; none means all.
 func (i *informer) missed(namespaces []string, offset uint64) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	for ns, at := range i.sight.lost {
 		of := slices.Contains(namespaces, ns)
-		// Namespaces that are not covered now are not reported either.
+		// If the reader requests all, a namespace that is not covered now does not count: its changes are not sent
+		// anyway.
 		if len(namespaces) == 0 {
 			of = i.feeds[""] != nil || i.feeds[ns] != nil
 		}

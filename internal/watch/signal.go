@@ -2,7 +2,7 @@ package watch
 
 import "sync"
 
-// signal wakes all goroutines that wait for a change.
+// signal wakes all goroutines that wait for some state to change.
 type signal struct {
 	mu     sync.Mutex
 	raised chan struct{}
@@ -10,7 +10,8 @@ type signal struct {
 
 func newSignal() *signal { return &signal{raised: make(chan struct{})} }
 
-// next returns a channel that is closed when the signal is raised. Call it before reading the state that may change.
+// next returns a channel that is closed when the signal is raised next. Call next before reading the state that may
+// change.
 func (s *signal) next() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()

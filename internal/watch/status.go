@@ -21,10 +21,11 @@ const (
 	Stale     State = "stale"     // Listed, but the watch is not open.
 	Forbidden State = "forbidden" // The API server refuses the list.
 	Absent    State = "absent"    // The API server does not know the resource.
-	Failed    State = "failed"    // Not listed: the last try failed, or it does not fit into memory.
+	Failed    State = "failed"    // Not listed: the last try failed, or the list does not fit into memory.
 )
 
-// refused reports whether the API server would not list the resource. Its rows are then removed.
+// refused reports whether the API server rejected the list of the resource: Forbidden or Absent. The rows of the
+// resource are then removed.
 func (s State) refused() bool { return s == Forbidden || s == Absent }
 
 // Status is a State with its reason.
@@ -33,15 +34,15 @@ type Status struct {
 	Since  time.Time `json:"since,omitzero"`
 	Reason string    `json:"reason,omitempty"`
 	Count  *int      `json:"count,omitempty"` // Objects received so far, while Syncing.
-	Total  *int      `json:"total,omitempty"` // About how many there are, while Syncing; nil if unknown.
-	// Namespaces are the namespaces that the status covers, if not all requested ones may be listed. It is sorted, and
-	// must not be changed.
+	Total  *int      `json:"total,omitempty"` // The approximate number of objects, while Syncing; nil if unknown.
+	// Namespaces contains the namespaces that the status covers. It is nil if all requested namespaces may be listed.
+	// It is sorted, and must not be changed.
 	Namespaces []string `json:"namespaces,omitempty"`
 
 	senseless bool // The API server has answered that the request is invalid.
 }
 
-// same reports that two statuses do not differ for readers.
+// same reports whether two statuses are equal for readers: Since is ignored.
 func (s Status) same(other Status) bool {
 	return s.State == other.State && s.Reason == other.Reason &&
 		equal(s.Count, other.Count) && equal(s.Total, other.Total) && slices.Equal(s.Namespaces, other.Namespaces)
@@ -49,11 +50,11 @@ func (s Status) same(other Status) bool {
 
 func equal(a, b *int) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// maxReasons is how many reasons of several namespaces a status contains.
+// maxReasons is the maximum number of reasons, of several namespaces, that a status contains.
 const maxReasons = 3
 
-// sum merges the statuses of several namespaces: the worst of their states, the latest start of that state, and the
-// reasons.
+// sum merges the statuses of several namespaces into one: the worst of their states, the latest time at which that
+// state began, and the reasons.
 type sum struct {
 	Status
 
@@ -105,11 +106,11 @@ func stateOf(err error, synced bool) State {
 	return Failed
 }
 
-// reasonOf describes an error for a person who can act on it. It uses the API server's own message if there is one,
-// except for parts that could reveal stored data.
+// reasonOf describes an error in words for the person who can correct its cause. It uses the API server's own message
+// if there is one, except for parts that could reveal stored data.
 func reasonOf(err error) string {
 	if request, ok := errors.AsType[*url.Error](err); ok {
-		err = request.Err // The URL is of no use to the reader, and differs each time.
+		err = request.Err // The URL does not help the person, and differs each time.
 	}
 	if apierrors.IsUnauthorized(err) {
 		return "The API server does not accept the credentials of this program any more, or at all: " +

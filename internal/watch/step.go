@@ -9,18 +9,19 @@ import (
 	"glasshouse/internal/watch/wire"
 )
 
-// step is the difference between a page and a later one of the same range.
+// step is the difference between a page (the rows that a window shows) and a later page of the same range.
 type step struct {
-	whole bool   // Too much has changed, so that the page is sent completely.
-	text  []byte // Otherwise, the events. The members that depend on the reader are added before them.
+	whole bool   // Too much has changed; the new page is sent completely.
+	text  []byte // The encoded events, unless whole is set. Members that depend on the reader are added before them.
 }
 
-// few is the number of inserted rows up to which a page is not sent completely. For pages with more than twice as many
-// rows, half of the rows may be inserted.
+// few is the number of inserted rows up to which only the differences of a page are sent. For pages with more than
+// twice as many rows, the limit is half of the rows.
 const few = 8
 
-// newStep encodes the removed rows from the last to the first, then the inserted rows from the first to the last, then
-// the updated rows. Each index is therefore valid when a client applies the events in order.
+// newStep encodes the differences between two pages as events: the removed rows from the last to the first, then the
+// inserted rows from the first to the last, then the updated rows. Each index is therefore valid when a client applies
+// the events in order.
 //
 //nolint:gocognit // Three plain loops, one after the other.
 func newStep(from, to *frame, r *ranking, recent *recent) (*step, error) {
@@ -39,13 +40,13 @@ func newStep(from, to *frame, r *ranking, recent *recent) (*step, error) {
 	}
 	comes := coming(to.rows, was)
 	var err error
-	// other ends an event with the new version of a row.
+	// other appends the members for the new version of a row, which end the event.
 	other := func(before, after *wire.Object) {
 		text = append(after.AppendVersion(text), `,"cells":`...)
 		if text, err = appendChangedCells(text, before.Cells(), after.Cells()); err == nil {
 			c := changes[after]
 			if c != nil && c.Old.ResourceVersion() != before.ResourceVersion() {
-				// The history that was read does not include all changes of the object.
+				// The changes that were read do not include all changes of the object, so the author is omitted.
 				c = nil
 			}
 			text, err = appendChangeAuthor(text, c, recent)
@@ -83,7 +84,7 @@ func newStep(from, to *frame, r *ranking, recent *recent) (*step, error) {
 	return &step{text: append(text, ']')}, err
 }
 
-// coming returns the objects of rows that were not on the page before.
+// coming returns the set of objects whose rows were not on the page before.
 func coming(rows []*rankRow, was []int) map[*wire.Object]bool {
 	comes := make(map[*wire.Object]bool)
 	for at, row := range rows {
@@ -94,13 +95,13 @@ func coming(rows []*rankRow, was []int) map[*wire.Object]bool {
 	return comes
 }
 
-// sameRow reports whether two rows look the same to a reader.
+// sameRow reports whether two versions of an object show a reader the same row.
 func sameRow(a, b *wire.Object) bool {
 	return a == b || a.ResourceVersion() == b.ResourceVersion() && bytes.Equal(a.Cells(), b.Cells())
 }
 
-// newest returns the changes between two pages by the object that they resulted in. Changes of one object are folded.
-// Changes that have left the history are missing.
+// newest returns the changes between two pages. The key is the object as it is after the change. Changes of one object
+// are folded into one. Changes that have left the history are missing.
 func newest(from, to *frame, i *informer) map[*wire.Object]*change {
 	changes := i.Past(journal.At(to.newest), int(min(to.newest-from.newest, batch))) //nolint:gosec // At most a batch.
 	made := make(map[*wire.Object]*change, len(changes))
@@ -112,7 +113,7 @@ func newest(from, to *frame, i *informer) map[*wire.Object]*change {
 	return made
 }
 
-// appendChangeAuthor ends an event, with the author of the change if it is known.
+// appendChangeAuthor appends the author of the change, if it is known, and ends the event.
 func appendChangeAuthor(dst []byte, c *change, recent *recent) ([]byte, error) {
 	if c == nil {
 		return append(dst, '}'), nil
@@ -121,9 +122,9 @@ func appendChangeAuthor(dst []byte, c *change, recent *recent) ([]byte, error) {
 	return append(dst, '}'), err
 }
 
-// staying returns the index before of each row of after, with -1 for an inserted row. It also returns the rows of
-// before that stay, with their new index. Rows that stay keep their order, and as many stay as possible. All others are
-// removed, and inserted elsewhere.
+// staying compares the rows of two pages. was contains, for each row of after, its index in before, or -1 for an
+// inserted row. stays contains the rows of before that stay, with their new index. They keep their order, and as many
+// as possible stay. All other rows are removed, and inserted elsewhere.
 func staying(before, after []*rankRow) (was []int, stays map[int]int) {
 	places := make(map[*rankRow]int, len(before))
 	for at, row := range before {
@@ -159,8 +160,8 @@ func staying(before, after []*rankRow) (was []int, stays map[int]int) {
 	return was, stays
 }
 
-// rising returns the longest increasing subsequence of numbers: each number with its index. Negative numbers are
-// ignored, and no number occurs twice.
+// rising returns the longest subsequence of numbers that increases: the numbers with their indexes. Negative numbers
+// are ignored, and no number may occur twice.
 func rising(numbers []int) map[int]int {
 	var ends []int // For each length, the index of the least number that ends a subsequence of that length.
 	before := make([]int, len(numbers))

@@ -9,7 +9,7 @@ import (
 	"glasshouse/internal/watch/wire"
 )
 
-// keyOf returns the journal's key of an object.
+// keyOf returns the key of an object in the journal.
 func keyOf(namespace, name string) string { return namespace + "/" + name }
 
 // namespaceOf returns the namespace of a key.
@@ -17,17 +17,17 @@ func namespaceOf(key string) string { return key[:strings.IndexByte(key, '/')] }
 
 func sameThing(before, after *wire.Object) bool { return before.UID() == after.UID() }
 
-// unchanged reports that two versions of an object do not differ for readers. The resourceVersion alone does not prove
-// that: an API need not set one, and the same object can have another text, or other cells, a moment later.
+// unchanged reports whether two versions of an object look the same to readers. An equal resourceVersion alone does not
+// prove that: an API need not set one, and the same version can have another text, or other cells, a moment later.
 func unchanged(before, after *wire.Object) bool {
 	return before.ResourceVersion() == after.ResourceVersion() && before.SameText(after) && before.SameCells(after)
 }
 
-// replace makes the listed objects the state of the feed's namespace. polled is the reason why that state is Stale; it
-// is empty if a watch makes the state Live.
+// replace stores the objects of a list as the complete state of the feed's namespace. polled is the reason why the data
+// is Stale if the resource is polled. It is empty if the resource is watched, and its state therefore Live.
 func (f *feed) replace(objects []*wire.Object, polled string) {
 	if f.reserved.outgrown {
-		return // The reconciler handles it in curb.
+		return // The list does not fit into memory. The reconciler handles that in curb.
 	}
 	entries := make([]objectEntry, len(objects))
 	for n, o := range objects {
@@ -36,9 +36,11 @@ func (f *feed) replace(objects []*wire.Object, polled string) {
 	slices.SortFunc(entries, func(a, b objectEntry) int { return compareKeys(a.Key, b.Key) })
 	columns := f.source.Columns()
 	anew := f.recolumn(columns)
-	// Do this before ReplaceIn: if the objects were counted twice, they would seem not to fit.
+	// Call arrived before ReplaceIn: otherwise the objects would be counted twice, and would seem not to fit into
+	// memory.
 	f.arrived()
-	// Objects that were in memory were covered before. Only adds can be objects that have become visible.
+	// Objects that were in memory were visible before. Only an added object can have become visible without being
+	// created.
 	f.ReplaceIn(f.covers, entries, f.comes(), memo{})
 	if anew {
 		f.Forget() // Readers of the old columns start from a new snapshot.
@@ -48,7 +50,7 @@ func (f *feed) replace(objects []*wire.Object, polled string) {
 	if anew {
 		f.origin = begun
 	}
-	// Another feed may have changed the columns since.
+	// Another feed may have changed the columns in the meantime.
 	fit := len(columns) == 0 || wire.SameColumns(columns, f.columns)
 	f.now.synced, f.now.outdated = fit, !fit
 	f.now.listing, f.now.plain = false, false
@@ -62,7 +64,7 @@ func (f *feed) replace(objects []*wire.Object, polled string) {
 	if polled != "" {
 		state = Stale
 	}
-	// Set the state in the same step, so that no reader sees the list without its state.
+	// Set the state under the same lock, so that no reader sees the list without its state.
 	told := (f.now.open || polled != "") && fit && f.now.set(state, time.Now(), polled)
 	if polled != "" {
 		// The data dates from the last list, not from the first.
@@ -77,9 +79,9 @@ func (f *feed) replace(objects []*wire.Object, polled string) {
 // covers reports whether a key belongs to the feed's namespace.
 func (f *feed) covers(key string) bool { return f.namespace == "" || namespaceOf(key) == f.namespace }
 
-// recolumn makes a list's columns the columns of the informer. The journal may still contain cells of the old columns.
-// They must not be shown under the new ones, so the reconciler lists the other feeds again. It reports whether readers
-// must start from a new snapshot.
+// recolumn makes the columns of a list the columns of the informer. The journal may still contain cells of the old
+// columns, which must not be shown under the new ones. Therefore the reconciler lists the other feeds again. recolumn
+// reports whether the columns differ, so that readers must start from a new snapshot.
 func (f *feed) recolumn(columns []wire.Column) (other bool) {
 	f.mu.Lock()
 	other = len(columns) > 0 && !wire.SameColumns(columns, f.columns)
@@ -102,8 +104,8 @@ func (f *feed) recolumn(columns []wire.Column) (other bool) {
 	return other
 }
 
-// purge removes the rows of the namespaces. It reports whether there were any, and whether a reader still requests one
-// of the namespaces.
+// purge removes the rows of the namespaces for which which returns true. any means that there were rows. asked means
+// that a reader still requests one of the namespaces.
 func (i *informer) purge(which func(namespace string) bool) (any, asked bool) {
 	return i.takeOut(which), i.lose(which)
 }
@@ -117,8 +119,8 @@ func (i *informer) takeOut(which func(namespace string) bool) (any bool) {
 	return i.Len() < before
 }
 
-// purgeAll removes all rows without sending each deletion. All readers start from a new snapshot, and they get none
-// before the rows are gone.
+// purgeAll removes all rows without sending a deletion for each. All readers start from a new snapshot, which they get
+// only after the rows are removed.
 func (i *informer) purgeAll() {
 	all := func(string) bool { return true }
 	i.turn()
@@ -135,16 +137,16 @@ func (i *informer) beginAnew() {
 	i.Nudge()
 }
 
-// turn starts another version. Cursors of the previous version are refused.
+// turn starts a new version of the informer's data. Cursors of the previous version can no longer be resumed.
 func (i *informer) turn() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.version++
 	i.origin = origin{cursor: i.Now(), at: time.Now()}
-	clear(i.sight.lost) // It concerns older cursors only.
+	clear(i.sight.lost) // It is needed for older cursors only.
 }
 
-// store is the feed as the Reflector's store. It only records what the Reflector passes.
+// store is a feed in the role of the Store that client-go's Reflector fills. It only records what the Reflector passes.
 type store feed
 
 func (s *store) Add(obj any) error {
@@ -175,7 +177,7 @@ func (s *store) Delete(obj any) error {
 	return nil
 }
 
-// lastHeard returns when the last change arrived; the zero Time if none has.
+// lastHeard returns the time at which the last change arrived, or the zero Time if none has.
 func (f *feed) lastHeard() time.Time {
 	if at := f.heard.Load(); at != 0 {
 		return time.Unix(0, at)
@@ -203,8 +205,8 @@ func (s *store) Replace(list []any, _ string) error {
 
 func (s *store) Resync() error { return nil }
 
-// received converts what the Reflector passes: an Object of a list, or a Version of a watch. The managedFields of a
-// Version belong to the change. They are never stored in the state.
+// received converts a value from the Reflector: an Object of a list, or a Version of a watch. It also returns the
+// managedFields of a Version. They belong to the change, and are never stored in the state.
 func received(obj any) (*wire.Object, *wire.Managed, error) {
 	switch o := obj.(type) {
 	case *wire.Object:
@@ -215,8 +217,8 @@ func received(obj any) (*wire.Object, *wire.Managed, error) {
 	return nil, nil, fmt.Errorf("a %T where an Object should be", obj)
 }
 
-// compareKeys orders by namespace, then by name. Keys cannot be compared as text, because '/' sorts after '-' and '.',
-// which names may contain.
+// compareKeys orders keys by namespace, then by name. A comparison of the complete texts would be wrong: '/' sorts
+// after '-' and '.', which names may contain.
 func compareKeys(a, b string) int {
 	namespaceA, nameA, _ := strings.Cut(a, "/")
 	namespaceB, nameB, _ := strings.Cut(b, "/")

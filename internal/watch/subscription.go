@@ -18,19 +18,20 @@ type Subscription struct {
 	access *Access
 	query  Query
 	view   view
-	of     *Resource // As found at first. If discovery loses it, its informer reports that.
+	of     *Resource // The resource as discovery found it at first. If it disappears, the informer reports that.
 
 	reading *reading
 	release func()    // Releases the informer.
 	refusal string    // Why the viewer may see nothing; empty if it may see something.
 	lookAt  time.Time // When the next permission recheck is due; zero for never.
 	blind   *Status   // The state while permissions cannot be checked; nil while they can.
-	said    bool      // blind was sent.
+	said    bool      // The status blind was sent.
 	torn    bool      // The last message of Next was not sent completely.
 }
 
 // Subscribe starts to read the result of the query. With a cursor of an earlier subscription or snapshot of the same
-// query, it resumes after that cursor. If it cannot, it sends a reset with the reason, and a new snapshot.
+// query, it resumes after that cursor. If it cannot resume, the subscription sends a reset with the reason, and a new
+// snapshot.
 func (a *Access) Subscribe(ctx context.Context, q Query, view View, cursor string) (*Subscription, error) {
 	told, ok := viewOf(view)
 	if !ok {
@@ -65,7 +66,7 @@ func (a *Access) Subscribe(ctx context.Context, q Query, view View, cursor strin
 	return s, nil
 }
 
-// look checks which part of the query the viewer may see. If that is nothing, refusal is the reason.
+// look checks which part of the query the viewer may see. refusal is the reason if the viewer may see nothing.
 func (s *Subscription) look(ctx context.Context, old age) (f *filter, refusal string, err error) {
 	f, err = s.access.check(ctx, &s.query, s.of, toWatch, old)
 	if p, ok := errors.AsType[*Problem](err); ok && p.Cause == Refused && f != nil {
@@ -94,12 +95,12 @@ func (s *Subscription) begin(f *filter, refusal string) error {
 	return nil
 }
 
-// hold starts to read from an informer that the query has acquired.
+// hold starts to read from the informer in held.
 func (s *Subscription) hold(held *opened) {
 	s.reading, s.release = s.access.read(&s.query, s.view, held), held.release
 }
 
-// refusing returns an informer that watches nothing and reports Forbidden.
+// refusing returns an informer that watches nothing. Its state is Forbidden, with the reason why.
 func (c *Cluster) refusing(resource *Resource, why string) *informer {
 	i := c.newInformer(wire.Scope{Resource: resource.gvr()}, resource)
 	i.status = Status{State: Forbidden, Since: time.Now(), Reason: why}
@@ -107,9 +108,10 @@ func (c *Cluster) refusing(resource *Resource, why string) *informer {
 }
 
 // Next waits for the next message and returns it without its id and braces: `"type":"state","state":"live",...`. The
-// message is valid until the next call of Next. Next returns ctx's error after ctx has ended, even if messages are
-// pending. It returns ErrClosed after the informer or the Subscription is closed. If an informer is closed that a query
-// with Watched reads, Next returns a Problem instead.
+// message is valid until the next call of Next.
+//
+// Next returns the error of ctx after ctx has ended, even if messages are pending. It returns ErrClosed after the
+// informer or the Subscription is closed. For a query with Watched, it returns a Problem if the informer is closed.
 func (s *Subscription) Next(ctx context.Context) ([]byte, error) {
 	if s.reading == nil {
 		return nil, ErrClosed
@@ -137,9 +139,10 @@ func (s *Subscription) Next(ctx context.Context) ([]byte, error) {
 	}
 }
 
-// Stands reports whether the last message of Next may still be sent. It reports false if permissions are due for a
-// recheck and have changed or are unknown, or if readers are being reset. The next call of Next then sends the reason
-// and resets the reader, which lacks the rest of the message: later messages would not fit.
+// Stands reports whether the last message of Next may still be sent. It may not if readers are being reset, or if
+// permissions are due for a recheck and have changed or are unknown. The next call of Next then sends the reason and
+// resets the reader. The reset is needed because the client lacks the rest of the message, so that later messages would
+// not fit.
 func (s *Subscription) Stands(ctx context.Context) bool {
 	s.torn = !s.stands(ctx)
 	return !s.torn
@@ -155,14 +158,14 @@ func (s *Subscription) stands(ctx context.Context) bool {
 	return s.reading.filter.present(s.reading.informer).version == s.reading.version
 }
 
-// differs reports whether the permissions differ from those with which the reader began.
+// differs reports whether the permissions f and refusal differ from those with which the reader began.
 func (s *Subscription) differs(f *filter, refusal string) bool {
 	before := s.reading.filter
 	return refusal != s.refusal || before.hides != f.hides || !slices.Equal(before.namespaces, f.namespaces)
 }
 
-// lookAgain rechecks the permissions when that is due, and resets the reader if they have changed. While they cannot be
-// checked, only that state is sent.
+// lookAgain rechecks the permissions when a recheck is due. It resets the reader if they have changed. While they
+// cannot be checked, only that state is sent.
 func (s *Subscription) lookAgain(ctx context.Context) error {
 	if s.lookAt.IsZero() || time.Now().Before(s.lookAt) {
 		return nil
@@ -195,21 +198,21 @@ func (s *Subscription) lookAgain(ctx context.Context) error {
 	return nil
 }
 
-// end closes the reader and releases its informer. The window can be read again.
+// end closes the reader and releases its informer. A window can be used for a new reader.
 func (s *Subscription) end() {
 	s.reading.close()
 	s.release()
 	s.reading = nil
 }
 
-// Close releases the resource. Further calls do nothing.
+// Close ends the subscription and releases its informer. Further calls do nothing.
 func (s *Subscription) Close() {
 	if s.reading != nil {
 		s.end()
 	}
 }
 
-// read creates a reader for an informer that the query has acquired.
+// read creates a reader of the informer in held.
 func (a *Access) read(q *Query, told view, held *opened) *reading {
 	held.informer.readers.Add(1)
 	s := &reading{
@@ -236,7 +239,7 @@ func (a *Access) read(q *Query, told view, held *opened) *reading {
 	return s
 }
 
-// goOn resumes after a cursor, or resets the reader with the reason.
+// goOn lets the reader resume after a cursor. If that is impossible, it resets the reader with the reason.
 func (s *reading) goOn(cursor string) {
 	now := s.filter.present(s.informer)
 	s.filter.columns = now.columns
@@ -250,7 +253,7 @@ func (s *reading) goOn(cursor string) {
 	s.cursor, s.sent = journal.At(offset), offset
 }
 
-// resumeOffset returns the offset of a cursor, or why it cannot be resumed.
+// resumeOffset returns the offset of a cursor, or an error with the reason why the cursor cannot be resumed.
 func (s *reading) resumeOffset(cursor string, epoch uint64) (uint64, error) {
 	if s.filter.hides {
 		return s.restrictedOffset(cursor, epoch)
@@ -263,7 +266,7 @@ func (s *reading) resumeOffset(cursor string, epoch uint64) (uint64, error) {
 	return offset, err
 }
 
-// hasGap reports whether the view needs each change after an offset, and some of them are unknown.
+// hasGap reports whether changes after an offset are unknown, although the view needs each of them.
 func (s *reading) hasGap(offset uint64) bool {
 	return s.view.each && s.informer.missed(s.filter.namespaces, offset)
 }

@@ -9,12 +9,12 @@ import (
 	"glasshouse/internal/watch/wire"
 )
 
-// chunkRows is the maximum number of rows in one message of a table.
+// chunkRows is the maximum number of rows in one message of the view Table.
 const chunkRows = 2000
 
-// columnar encodes rows column by column. Similar values are adjacent, so that the text compresses better and is parsed
-// faster. UIDs are left out: they do not compress, and would be half of the text. A client learns from an add event
-// that another object has the same name.
+// columnar encodes rows column by column, for the view Table. Similar values are adjacent, so the text compresses
+// better and is parsed faster. UIDs are omitted: they do not compress, and would be half of the text. If an object is
+// replaced by another one with the same name, a client learns this from an add event.
 type columnar struct {
 	ns, name, rv, created []byte
 	cells                 []cellColumn
@@ -22,7 +22,8 @@ type columnar struct {
 	size                  int // The approximate length in bytes.
 }
 
-// cellColumn is the cells of a column. If each cell equals another member of its row, the cells are not repeated.
+// cellColumn contains the cells of one column. If each cell equals the name of its row, or each equals the creation
+// time, only that is written, not the cells.
 type cellColumn struct {
 	text       []byte
 	notName    bool
@@ -54,7 +55,7 @@ func (t *columnar) add(o *wire.Object) error {
 			return err
 		}
 		if i >= len(t.cells) {
-			return nil // A cell without a column is not shown.
+			return nil // Omit a cell without a column.
 		}
 		column := &t.cells[i]
 		text(&column.text, cell)
@@ -100,7 +101,7 @@ func (t *columnar) appendTo(dst []byte) []byte {
 	return append(dst, "]}"...)
 }
 
-// nextTable sends the next part of a snapshot, column by column.
+// nextTable sends the next part of a snapshot of rows, encoded column by column.
 func (s *reading) nextTable() ([]byte, error) {
 	message, err := s.partMessage()
 	if err != nil {

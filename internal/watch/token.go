@@ -12,9 +12,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// WhoIs returns the user of a bearer token, by a TokenReview. It caches nothing. The token must be for one of the
-// audiences; without audiences, it must be for the API server itself. The error contains a *Problem:
-// Unauthenticated if the token is not accepted, Unavailable if the review fails. The error never contains the token.
+// WhoIs returns the user whom a bearer token identifies, by a TokenReview. It caches nothing. The token must be for one
+// of the audiences; if there are none, it must be for the API server itself.
+//
+// The error contains a *Problem: Unauthenticated if the token is not accepted, Unavailable if the review fails. The
+// error never contains the token.
 func (c *Cluster) WhoIs(ctx context.Context, token string, audiences []string) (*User, error) {
 	ctx, cancel := context.WithTimeout(ctx, reviewTimeout)
 	defer cancel()
@@ -29,7 +31,7 @@ func (c *Cluster) WhoIs(ctx context.Context, token string, audiences []string) (
 		return nil, NotLoggedIn("The API server does not accept the token: it may have expired, be of another " +
 			"cluster, or be for another audience.")
 	}
-	// A server that does not support audiences leaves them out of its answer.
+	// An API server that does not support audiences omits them from its response.
 	if len(audiences) > 0 &&
 		!slices.ContainsFunc(is.Audiences, func(of string) bool { return slices.Contains(audiences, of) }) {
 		return nil, NotLoggedIn("The token is for another audience than this program's.")
@@ -44,13 +46,13 @@ func (c *Cluster) WhoIs(ctx context.Context, token string, audiences []string) (
 	return user, nil
 }
 
-// NotLoggedIn returns the Problem of a request whose sender is unknown.
+// NotLoggedIn returns the Problem for a request without a known user.
 func NotLoggedIn(format string, args ...any) *Problem {
 	return &Problem{Cause: Unauthenticated, Title: "Not logged in", Detail: fmt.Sprintf(format, args...)}
 }
 
-// unreviewed returns the error for a token that could not be reviewed. The address of the API server and its message
-// are not for unknown callers, so only the wrapped error contains them, not the Problem.
+// unreviewed returns the error for a token that could not be reviewed. Unknown callers must not see the address of the
+// API server, or its message. Therefore only the wrapped error contains them, and the Problem does not.
 func unreviewed(err error, token string) error {
 	p := &Problem{
 		Cause:  Unavailable,

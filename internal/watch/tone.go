@@ -8,21 +8,21 @@ import (
 	"glasshouse/internal/watch/wire"
 )
 
-// A Tone is the severity of a cell that shows a state. It decides how the cell is highlighted.
+// A Tone is the severity of a cell that shows a state. The page highlights the cell accordingly.
 type Tone string
 
-// The tones, from no severity to error.
+// The tones, by increasing severity: none, warning, error.
 const (
 	Calm    Tone = ""
-	Waiting Tone = "warn" // A warning: the state is not, or not yet, as it should be.
+	Waiting Tone = "warn" // A warning: the object is not, or not yet, in the desired state.
 	Failing Tone = "bad"
 )
 
-// tones computes the severities of rows. It caches the severity of each state text, because rows have few different
-// ones. It is for one goroutine at a time.
+// tones computes the severities of the rows of one resource. It caches the severity of each state text, because there
+// are few different ones. Only one goroutine at a time may use it.
 type tones struct {
-	states, readies []int // The indexes of the columns that show a state.
-	desired         int   // The index of the column with the desired number; -1 if there is none.
+	states, readies []int // The indexes of the columns that show a state, and of the columns Ready.
+	desired         int   // The index of the column Desired; -1 if there is none.
 	known           map[string]Tone
 }
 
@@ -43,7 +43,7 @@ func newTones(columns []Column) *tones {
 	return t
 }
 
-// of reports whether a cell of the row is Failing, and whether one is Waiting, by the rules of Tones.
+// of reports whether a cell of the row is Failing, and whether one is Waiting, by the same rules as the function Tones.
 func (t *tones) of(o *wire.Object) (failing, waiting bool) {
 	done := false
 	for _, at := range t.states {
@@ -69,7 +69,7 @@ func (t *tones) of(o *wire.Object) (failing, waiting bool) {
 	return failing, waiting
 }
 
-// cellText returns a cell as a user sees it.
+// cellText returns the text of a cell as a table shows it.
 func cellText(cell []byte) string {
 	if len(cell) > 0 && (cell[0] == '"' || cell[0] == 'n') {
 		text, _ := rawjson.Unquote(cell) // Cells are well-formed JSON.
@@ -126,8 +126,8 @@ func stateTone(text string) Tone {
 	return Calm
 }
 
-// readyTone returns the severity of "1/2" (ready of total), or of a condition. A number alone is compared with desired,
-// the cell of another column, if there is one.
+// readyTone returns the severity of a cell that shows readiness: "1/2" (ready of total), the status of a condition, or
+// a number alone. A number is compared with desired, the cell of another column, if there is one.
 func readyTone(text, desired string) Tone {
 	switch text {
 	case "False":
@@ -149,7 +149,7 @@ func isNumber(text string) bool {
 	return text != "" && strings.Trim(text, "0123456789") == ""
 }
 
-// less compares decimal numbers of any length.
+// less reports whether a is less than b. Both are decimal numbers of any length.
 func less(a, b string) bool {
 	a, b = strings.TrimLeft(a, "0"), strings.TrimLeft(b, "0")
 	return len(a) < len(b) || len(a) == len(b) && a < b

@@ -6,18 +6,18 @@ import (
 	"glasshouse/internal/watch/wire"
 )
 
-// veiled reports whether the viewer gets the guest mask: a link never shares the values of ConfigMaps and of the
-// environments of containers.
+// veiled reports whether the guest mask applies to the viewer. A link never shares the values of ConfigMaps, or of the
+// environment variables of containers.
 func (v *Viewer) veiled() bool { return v.Scope != nil }
 
-// scope returns the scope of the informer for the viewer. Cells of resources that are not part of Kubernetes (custom
-// resources, aggregated APIs) may show any value. So guests have a separate informer for these, which masks values
-// before it caches them. Then no row, sort order or search can reveal a masked value.
+// scope returns the scope (what an informer watches) from which the viewer reads the resource. Cells of resources that
+// are not part of Kubernetes (custom resources, aggregated APIs) may show any value. So guests have a separate informer
+// for these, which masks values before it caches them. Then no row, sort order or search can reveal a masked value.
 func (a *Access) scope(r *Resource, fields string) wire.Scope {
 	return wire.Scope{Resource: r.gvr(), Fields: fields, Shared: a.viewer.veiled() && !wire.BuiltIn(r.Group)}
 }
 
-// seenText returns the text of an object with the viewer's mask.
+// seenText masks the text of an object as the viewer requires. It passes on err.
 func (a *Access) seenText(r *Resource, text []byte, err error) ([]byte, error) {
 	a.Grow(max(0, int64(len(text))-LargestText))
 	if err != nil || !a.viewer.veiled() {
@@ -26,7 +26,7 @@ func (a *Access) seenText(r *Resource, text []byte, err error) ([]byte, error) {
 	return redact.NewVeil(r.Group, r.Resource).Object(nil, text)
 }
 
-// veil returns the viewer's mask for the resource, or nil if the viewer sees unmasked texts.
+// veil returns the guest mask for the resource, or nil if the viewer is not a guest.
 func (a *Access) veil(r *Resource) *wire.Veil {
 	if !a.viewer.veiled() {
 		return nil
@@ -34,7 +34,7 @@ func (a *Access) veil(r *Resource) *wire.Veil {
 	return wire.NewVeil(r.Group, r.Resource)
 }
 
-// seen returns an object with the reader's mask.
+// seen returns an object, masked if the reader is a guest.
 func (s *reading) seen(o *wire.Object) *wire.Object {
 	if s.veil == nil || o == nil {
 		return o
@@ -42,11 +42,11 @@ func (s *reading) seen(o *wire.Object) *wire.Object {
 	return s.veil.Object(o)
 }
 
-// seenChange returns a change with the reader's mask. All readers with this mask share one masked copy while it is
+// seenChange returns a change, masked if the reader is a guest. All guests share one masked copy while the change is
 // recent.
 //
-// The old object has the same mask as in a snapshot, even if the change before marked one of its values as changed. So
-// patches apply to the reader's copy, which has the same members and elements. But no patch removes the mark: it stays
+// The old object is masked as in a snapshot, even if the previous change marked one of its values as changed. A patch
+// still applies to the guest's copy, which has the same members and elements. But no patch removes the mark: it stays
 // until the complete text is sent again. Removing it would require a copy of what each reader received last.
 func (s *reading) seenChange(c *change) (*change, error) {
 	if s.veil == nil || !s.view.texts {
@@ -77,7 +77,7 @@ func (s *reading) newSeenChange(c *change) (*change, error) {
 	return seen, err
 }
 
-// heldBy estimates the bytes of a masked change, including masked copies of texts.
+// heldBy estimates the memory of a masked change in bytes, including the masked texts.
 func heldBy(seen *change) (bytes int) {
 	for _, o := range []*wire.Object{seen.Old, seen.New} {
 		if o != nil {

@@ -8,35 +8,35 @@ import (
 	"glasshouse/internal/watch/journal"
 )
 
-// View is the form in which a Subscription sends objects.
+// View is the form in which a Subscription sends objects: as rows, as texts or as changes.
 type View string
 
 // The views of the protocol.
 const (
-	Rows    View = "rows"    // Cells. An update has the cells that changed.
-	Table   View = "table"   // The same in fewer bytes: a snapshot is sent column by column, without UIDs.
-	Object  View = "object"  // The text of one object. An update is a patch.
+	Rows    View = "rows"    // The cells of each object. An update contains the cells that changed.
+	Table   View = "table"   // Like Rows in fewer bytes: a snapshot is sent column by column, without UIDs.
+	Object  View = "object"  // The JSON text of one object. An update is a patch.
 	Changes View = "changes" // Each change, with its patch and its author.
-	// Windowed is the view of a part of the rows, in an order that the server maintains.
+	// Windowed is the view of a part of the sorted rows. The server maintains the order.
 	Windowed View = "window"
 )
 
-// view defines how a View is sent.
+// view contains the functions and properties by which a reader sends a View.
 type view struct {
-	// begin sends a snapshot, or its first part. It returns nil if the data is not available yet.
+	// begin sends a snapshot, or the first part of it. It returns nil if the data is not available yet.
 	begin func(*reading, context.Context) ([]byte, error)
 	// next sends the next part of a snapshot of rows.
 	next func(*reading) ([]byte, error)
-	// event returns a change as an event of this view, or nil if the view does not show the change.
+	// event encodes a change as an event of this view. It returns nil if the view does not show the change.
 	event func(*change, *recent) ([]byte, error)
 	name  View
-	// bundled means that an event is the same for all readers of a filter.
+	// bundled means that all readers of one filter are sent the same events, so they are encoded once.
 	bundled bool
-	// each means that every change is sent. Otherwise pending changes of one object are folded.
+	// each means that every change is sent. Otherwise, the pending changes of one object are folded into one.
 	each bool
-	// texts means that objects' texts, or patches of them, are sent.
+	// texts means that the texts of objects, or patches of them, are sent.
 	texts bool
-	// digests means that the reader is sent digests of its rows.
+	// digests means that a digest of the rows is sent from time to time, by which a client verifies its copy.
 	digests bool
 }
 
@@ -62,8 +62,8 @@ func viewOf(name View) (v view, ok bool) {
 	return view{}, false
 }
 
-// fold merges the changes of each object. Some offsets may be missing from changes. A merged change has the
-// managedFields of its newest change. A merged update also has the list of the changes that it replaces.
+// fold merges the changes of each object into one. The offsets in changes need not be consecutive. A merged change has
+// the managedFields of its newest change. A merged update also has the list of the changes that it replaces.
 func fold(changes []*change) []*change {
 	folded := journal.Fold(changes, sameThing)
 	var merged map[string]*run

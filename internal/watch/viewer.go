@@ -13,24 +13,24 @@ import (
 	"glasshouse/internal/watch/wire"
 )
 
-// Access is everything that one Viewer may read of the cluster.
+// Access is everything that one Viewer may read of the cluster. Methods that return a copy set further limits.
 type Access struct {
 	cluster *Cluster
 	viewer  Viewer
-	user    asker         // The viewer's user, if it has one.
+	user    asker         // The viewer's user, in the form for access reviews; empty if there is none.
 	slots   chan struct{} // See AtOnce; nil means no limit.
-	crowd   func() int    // See Crowded; nil means no other readers.
+	crowd   func() int    // See Crowded; nil means that there are no other readers.
 	grounds *Grounds      // See On; nil records no permissions.
-	turn    Turn          // See InTurn; nil does not wait.
+	turn    Turn          // See InTurn; nil means that scans do not wait.
 	reserve Reserve       // See Reserving; nil reserves nothing.
 	grow    func(int64)   // See Growing; nil does nothing.
 }
 
-// A Turn waits until the caller may start work that keeps a processor busy. The caller must call leave exactly once,
-// when that work is done.
+// A Turn is a function that waits until the caller may start work that keeps a processor busy. The caller must call
+// leave exactly once, when that work is done.
 type Turn func(ctx context.Context) (leave func(), err error)
 
-// For returns everything that the viewer may read of the cluster.
+// For returns access to everything that the viewer may read of the cluster.
 func (c *Cluster) For(viewer Viewer) *Access {
 	a := &Access{cluster: c, viewer: viewer}
 	if viewer.User != nil {
@@ -42,53 +42,56 @@ func (c *Cluster) For(viewer Viewer) *Access {
 // Guest reports whether the viewer uses a share link and is limited to the parts of its scope.
 func (a *Access) Guest() bool { return a.viewer.Scope != nil }
 
-// AtOnce returns a copy of the access with a limit: at most n of its subscriptions keep or write a message at a time. A
-// subscription that waits for a slot keeps no message. So memory does not grow with the number of waiting
-// subscriptions, or with the length of their messages. Read each subscription in its own goroutine, because it keeps a
-// message until the next one is requested.
+// AtOnce returns a copy of the access with a limit: at most n of its subscriptions build a message, or have one in
+// memory, at a time. A subscription that waits for a slot has no message. Therefore memory does not grow with the
+// number of waiting subscriptions, or with the length of their messages.
+//
+// Read each subscription in its own goroutine, because a subscription uses its slot until its next message is
+// requested.
 func (a *Access) AtOnce(n int) *Access {
 	bounded := *a
 	bounded.slots = make(chan struct{}, n)
 	return &bounded
 }
 
-// Reserving returns a copy of the access. Its subscriptions reserve the memory of each long message before they build
-// it.
+// Reserving returns a copy of the access whose subscriptions call reserve before they build a long message, to reserve
+// memory for it.
 func (a *Access) Reserving(reserve Reserve) *Access {
 	bounded := *a
 	bounded.reserve = reserve
 	return &bounded
 }
 
-// InTurn returns a copy of the access that calls turn before each scan of all rows of a resource. Such scans are a
-// Snapshot, a Search, the start of a Subscription and the computation of a digest.
+// InTurn returns a copy of the access that calls turn before each scan of all rows of a resource. A Snapshot, a Search,
+// the start of a Subscription and the computation of a digest are such scans.
 func (a *Access) InTurn(turn Turn) *Access {
 	patient := *a
 	patient.turn = turn
 	return &patient
 }
 
-// Growing returns a copy of the access that calls grow before a read allocates memory that its reader's estimate does
-// not include. bytes is negative when such memory is free again.
+// Growing returns a copy of the access that calls grow before a read allocates memory that the estimate for the reader
+// does not include. bytes is negative when such memory is freed.
 func (a *Access) Growing(grow func(bytes int64)) *Access {
 	growing := *a
 	growing.grow = grow
 	return &growing
 }
 
-// Grow reports memory that a caller is about to allocate for what it has read. See Growing.
+// Grow reports that the caller is about to allocate memory, in bytes, for data that it has read. See Growing.
 func (a *Access) Grow(bytes int64) {
 	if a.grow != nil && bytes != 0 {
 		a.grow(bytes)
 	}
 }
 
-// AcquireProcessor waits until the caller may start work that keeps a processor busy. See InTurn.
+// AcquireProcessor waits until the caller may start work that keeps a processor busy. The caller must call release when
+// the work is done. See InTurn.
 func (a *Access) AcquireProcessor(ctx context.Context) (release func(), err error) {
 	return a.inTurn(ctx)
 }
 
-// inTurn calls turn, if there is one.
+// inTurn calls the function that was passed to InTurn, if there is one.
 func (a *Access) inTurn(ctx context.Context) (leave func(), err error) {
 	if a.turn == nil {
 		return func() {}, nil
@@ -96,17 +99,19 @@ func (a *Access) inTurn(ctx context.Context) (leave func(), err error) {
 	return a.turn(ctx)
 }
 
-// Crowded returns a copy of the access whose readers share the processor with other readers. size returns how many
-// readers there are at the time. Even with many readers, each one receives a single change at once. Further changes are
-// batched: the more readers, the less often each one receives a batch, and the readers receive it at different times.
-// This leaves processor time for other work.
+// Crowded returns a copy of the access whose readers share the processor with other readers. size returns the current
+// number of readers.
+//
+// Even with many readers, each one receives a single change at once. Further changes are sent in batches. With more
+// readers, each one receives batches less often, and not all at the same time. This leaves processor time for other
+// work.
 func (a *Access) Crowded(size func() int) *Access {
 	crowded := *a
 	crowded.crowd = size
 	return &crowded
 }
 
-// Known is a Resource and its watch status now.
+// Known is a Resource that discovery found, with its present watch status.
 type Known struct {
 	Resource
 
@@ -116,8 +121,10 @@ type Known struct {
 
 // Resources returns every resource that discovery knows, in the order of their refs, and the parts of the API that
 // discovery could not read. A discovery result older than 10 s is renewed; the call waits for the renewal no longer
-// than wait. The status and count of a resource are nil unless a quick access review finds that the viewer may see all
-// of its objects.
+// than wait.
+//
+// The status and count of a resource are nil unless an access review, within a short time, finds that the viewer may
+// see all of its objects.
 func (a *Access) Resources(ctx context.Context, wait time.Duration) ([]Known, []Gap, error) {
 	a.cluster.catalog.renew(ctx, wait)
 	resources, gaps, err := a.cluster.catalog.all()
@@ -138,7 +145,7 @@ func (a *Access) Resources(ctx context.Context, wait time.Duration) ([]Known, []
 	return known, gaps, nil
 }
 
-// tell adds the status and count of each watched resource of which the viewer may see all objects.
+// tell adds the status and count to each watched resource of which the viewer may see all objects.
 func (a *Access) tell(ctx context.Context, known []Known) {
 	var watched []*Known
 	var informers []*informer
@@ -157,11 +164,11 @@ func (a *Access) tell(ctx context.Context, known []Known) {
 	}
 }
 
-// looksPatience limits the time for the access reviews of all resources.
+// looksPatience is the time limit for the access reviews of all resources together.
 const looksPatience = 2 * time.Second
 
-// seesAll reports for each resource whether the viewer may see all of its objects. A resource without a decision within
-// looksPatience counts as not allowed.
+// seesAll returns, for each resource, whether the viewer may see all of its objects. A resource without a decision
+// within looksPatience counts as not allowed.
 func (a *Access) seesAll(ctx context.Context, resources []*Resource) []bool {
 	if a.viewer.User == nil || a.viewer.Scope != nil {
 		return slices.Repeat([]bool{a.viewer.Program && a.viewer.Scope == nil}, len(resources))
@@ -180,7 +187,7 @@ func (a *Access) seesAll(ctx context.Context, resources []*Resource) []bool {
 	return all
 }
 
-// known returns the number of objects, or nil if it is unknown.
+// known returns the number of objects of an informer, or nil if it is unknown.
 func (i *informer) known() *int {
 	now := i.present(nil)
 	if !now.synced || now.status.State.refused() {
@@ -190,8 +197,8 @@ func (i *informer) known() *int {
 	return &count
 }
 
-// Counts returns the number of objects of each watched resource, by ref. It leaves out a resource if the number is
-// unknown or the viewer may not see all objects.
+// Counts returns the number of objects of each watched resource; the key is its ref. It omits a resource if the number
+// is unknown or the viewer may not see all objects.
 func (a *Access) Counts(ctx context.Context) map[string]int {
 	informers := slices.DeleteFunc(a.cluster.pool.informers(), func(i *informer) bool {
 		return i.scope != (wire.Scope{Resource: i.scope.Resource})
@@ -205,16 +212,16 @@ func (a *Access) Counts(ctx context.Context) map[string]int {
 	return counts
 }
 
-// Resource finds a resource by its ref, such as "apps/v1/deployments".
+// Resource returns the resource with a ref, such as "apps/v1/deployments".
 func (a *Access) Resource(ctx context.Context, ref string) (*Resource, error) {
 	if a.viewer.Scope != nil &&
 		!slices.ContainsFunc(a.viewer.Scope.Parts, func(p Part) bool { return p.Resource == ref }) {
-		return nil, notShared() // Even if there is no such resource: the answer must not reveal that.
+		return nil, notShared() // The same error in both cases: it must not reveal whether the resource exists.
 	}
 	return a.cluster.catalog.find(ctx, ref)
 }
 
-// opened is a query with the informer that answers it. The informer keeps watching until release is called.
+// opened is a checked query with the informer that it reads from. The informer keeps running until release is called.
 type opened struct {
 	resource *Resource
 	filter   *filter
@@ -222,8 +229,8 @@ type opened struct {
 	release  func()
 }
 
-// check determines which objects of its resource a query selects, and restricts them to what the viewer may see. It
-// returns the filter even with an error from the access reviews.
+// check returns a filter for the objects that the query selects and the viewer may see. It returns the filter even if
+// it also returns an error from the access reviews.
 func (a *Access) check(ctx context.Context, q *Query, resource *Resource, d deed, old age) (*filter, error) {
 	filter, err := newFilter(q, resource)
 	if err != nil {
@@ -235,8 +242,8 @@ func (a *Access) check(ctx context.Context, q *Query, resource *Resource, d deed
 	return filter, a.narrow(ctx, resource, filter, d, old)
 }
 
-// open acquires the informer that answers a checked query. A query with Watched acquires nothing: it reads only from an
-// informer that is already running.
+// open acquires the informer that a checked query reads from. A query with Watched acquires nothing: it reads only from
+// an informer that is already running.
 func (a *Access) open(q *Query, resource *Resource, filter *filter) (*opened, error) {
 	scope := a.scope(resource, filter.fields)
 	if q.Watched {
@@ -262,7 +269,7 @@ func (a *Access) open(q *Query, resource *Resource, filter *filter) (*opened, er
 	return &opened{resource, filter, informer, sync.OnceFunc(func() { letGo(); release() })}, nil
 }
 
-// notWatched is the error for a query with Watched if no informer of the resource is running.
+// notWatched returns the error for a query with Watched if no informer of the resource is running.
 func notWatched(r *Resource) *Problem {
 	return &Problem{
 		Cause:  Unavailable,
@@ -281,7 +288,7 @@ func (a *Access) cursor(q *Query, f *filter, i *informer, version int, offset ui
 	return string(sealed.append(nil, i.epochOf(version), offset))
 }
 
-// seal returns the key that encrypts one viewer's cursors for one filter. It changes when the viewer's permissions
+// seal returns the key that encrypts the viewer's cursors for one filter. The key changes when the viewer's permissions
 // change, so older cursors become invalid.
 func (a *Access) seal(q *Query, f *filter, i *informer) seal {
 	return a.cluster.cursors.seal(fmt.Sprintf(
@@ -300,17 +307,18 @@ type Column = wire.Column
 type Snapshot struct {
 	Resource *Resource
 	Columns  []Column
-	// By namespace and name, or in the query's sort order. Read-only, because other readers share them.
+	// Objects is sorted by namespace and name, or by the query's sort order. It is read-only, because other readers
+	// share the objects.
 	Objects []*Item
-	Total   int // Includes the objects beyond the limit.
+	Total   int // The number of matching objects, including those beyond the limit.
 	Status  Status
-	Synced  bool   // Objects is complete; otherwise the first list has not finished.
+	Synced  bool   // Objects is complete; otherwise the first list is not finished.
 	Part    bool   // There may be other objects that the viewer may not see.
 	Cursor  string // Empty while not Synced, and if a limit left out objects, because resuming would never send those.
 }
 
-// Snapshot reads the result of the query. It waits for the first list at most as long as wait, then returns what is
-// known, with its Status.
+// Snapshot reads the result of the query. It waits for the first list of the informer at most as long as wait. Then it
+// returns the objects that are known, with the Status.
 func (a *Access) Snapshot(ctx context.Context, q Query, wait time.Duration) (*Snapshot, error) {
 	resource, err := a.Resource(ctx, q.Resource)
 	if err != nil {
@@ -361,14 +369,14 @@ func (a *Access) Snapshot(ctx context.Context, q Query, wait time.Duration) (*Sn
 	return snapshot, err
 }
 
-// first scans the result of a query, after inTurn has returned. checked is the time of the query's last access review.
-// first repeats that review if it is too old.
+// first reads the result of a query by scanning the rows, after inTurn has returned. checked is the time of the query's
+// last access review; first repeats the review if it is too old.
 func (a *Access) first(ctx context.Context, open *opened, q *Query, checked time.Time) (*listing, int, present, error) {
 	check := func() error {
 		if time.Since(checked) <= askedAgain().allowed {
 			return nil
 		}
-		checked = time.Now() // A permission may have been revoked in the meantime.
+		checked = time.Now() // Repeat the review, because a permission may have been revoked in the meantime.
 		return a.narrow(ctx, open.resource, open.filter, toList, askedOnce())
 	}
 	if err := check(); err != nil {
@@ -391,18 +399,18 @@ func (a *Access) first(ctx context.Context, open *opened, q *Query, checked time
 	return found, total, now, nil
 }
 
-// Estimated bytes per row.
+// Estimates of the memory for one row, in bytes, by the list that contains it.
 const (
-	// listedMemory is for a row in a list of rows.
+	// listedMemory is the memory for a row in a plain list of rows.
 	listedMemory = 8
-	// scannedMemory is for a row in a list that grows by doubling, and rankedMemory is for a row in a sorted copy of
-	// all rows.
+	// scannedMemory is the memory for a row in a list that grows by doubling. rankedMemory is the memory for a row in a
+	// sorted copy of all rows.
 	scannedMemory, rankedMemory = 3 * listedMemory, 56
-	// maskedMemory is for a row in a guest's list of masked rows (104 bytes measured).
+	// maskedMemory is the memory for a row in a guest's list of masked rows (104 bytes measured).
 	maskedMemory = 104
 )
 
-// scanMemory estimates the bytes that a scan of rows allocates for this reader alone.
+// scanMemory estimates the bytes that a scan of rows allocates for this query alone.
 func (q *Query) scanMemory(f *filter, rows int64) int64 {
 	switch {
 	case q.Sort != "" || q.Limit > 0:
@@ -413,7 +421,8 @@ func (q *Query) scanMemory(f *filter, rows int64) int64 {
 	return scannedMemory * rows
 }
 
-// Object returns one object as redacted JSON: from the cache if its status is Live, otherwise from the API server.
+// Object returns one object as redacted JSON. It reads the object from the cache if the status there is Live, otherwise
+// from the API server.
 func (a *Access) Object(ctx context.Context, ref, namespace, name string) ([]byte, error) {
 	resource, seen, err := a.readable(ctx, ref, namespace, name)
 	if err != nil {
@@ -422,7 +431,8 @@ func (a *Access) Object(ctx context.Context, ref, namespace, name string) ([]byt
 	return a.object(ctx, resource, seen, namespace, name)
 }
 
-// readable finds the resource of an object that the viewer may read, and the filter that the object must match.
+// readable returns the resource with the ref, and the filter that an object of it must match. It returns an error if
+// the viewer may not read the object.
 func (a *Access) readable(ctx context.Context, ref, namespace, name string) (*Resource, *filter, error) {
 	resource, err := a.Resource(ctx, ref)
 	if err != nil {
@@ -447,8 +457,8 @@ func (a *Access) readable(ctx context.Context, ref, namespace, name string) (*Re
 	return resource, seen, err
 }
 
-// mayGet checks whether the viewer may get an object, or its logs. It returns the filter that the object must match,
-// from decisions at most as old as the given age.
+// mayGet checks whether the viewer may do d, a get of an object or of its logs. It returns the filter that the object
+// must match. Cached decisions may be at most as old as old.
 func (a *Access) mayGet(ctx context.Context, r *Resource, d deed, namespace, name string, old age) (*filter, error) {
 	f := &filter{name: name}
 	if namespace != "" {
@@ -457,7 +467,7 @@ func (a *Access) mayGet(ctx context.Context, r *Resource, d deed, namespace, nam
 	if err := a.narrow(ctx, r, f, d, old); err != nil || f.selector == nil && !f.ofRows() {
 		return f, err
 	}
-	// A link that selects by labels or words applies to the object's row, so the row itself must match.
+	// A link that selects by labels or words has conditions on the object's row, so the row itself must match.
 	snapshot, err := a.Snapshot(ctx, Query{Resource: r.Ref(), Namespaces: f.namespaces, Name: name}, stalePatience)
 	if err != nil {
 		return nil, err
@@ -472,7 +482,8 @@ func (a *Access) mayGet(ctx context.Context, r *Resource, d deed, namespace, nam
 	return f, nil
 }
 
-// notKnownYet is the error if a link selects by labels or words, and the objects are not known now.
+// notKnownYet returns the error for a link that selects by labels or words, if it is not known now whether it shares
+// the object.
 func notKnownYet(r *Resource) *Problem {
 	return &Problem{
 		Cause: Unavailable,
@@ -484,9 +495,9 @@ func notKnownYet(r *Resource) *Problem {
 	}
 }
 
-// object reads an object that the viewer may read, and masks it for the viewer. The object must match the filter again,
-// because it may be newer than the version that matched before. A response of the API server has labels to match, but
-// no row.
+// object reads an object and masks it for the viewer. The filter seen must match the object again, because the object
+// may be newer than the version that matched before. For an object from the API server, only the labels are matched,
+// because there is no row.
 func (a *Access) object(ctx context.Context, resource *Resource, seen *filter, namespace, name string) ([]byte, error) {
 	o, status := a.held(resource, namespace, name)
 	live := o != nil && status.State == Live
@@ -525,8 +536,8 @@ func (a *Access) object(ctx context.Context, resource *Resource, seen *filter, n
 // stalePatience limits how long a read waits for the API server if the cache has a stale version of the object.
 const stalePatience = 2 * time.Second
 
-// LastKnown works like Object and returns the status Live. If the API server does not answer, it returns the stale
-// object from the cache. The status then has the time since which the object is stale.
+// LastKnown reads an object like Object does, and then returns the status Live. If the API server does not answer, it
+// returns the stale object from the cache. The status then contains the time since which the object is stale.
 func (a *Access) LastKnown(ctx context.Context, ref, namespace, name string) (text []byte, status Status, err error) {
 	resource, seen, err := a.readable(ctx, ref, namespace, name)
 	if err != nil {
@@ -552,7 +563,7 @@ func (a *Access) LastKnown(ctx context.Context, ref, namespace, name string) (te
 	return text, Status{State: Live}, err
 }
 
-// held returns the object from the cache, or nil, and the watch status of its resource there.
+// held returns the object from the cache, or nil, and the watch status of its resource.
 func (a *Access) held(resource *Resource, namespace, name string) (*wire.Object, Status) {
 	var namespaces []string
 	if namespace != "" {

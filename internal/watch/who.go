@@ -9,9 +9,9 @@ import (
 
 // A Viewer is the person or program on whose permissions a read happens. The zero Viewer sees nothing.
 type Viewer struct {
-	Program bool   // Sees what the program itself may see; User is nil.
-	User    *User  // Sees only what both this user and the program may see.
-	Scope   *Scope // If not nil, limits the viewer further, to this scope.
+	Program bool   // The viewer is this program, and sees what the program may see; User is nil.
+	User    *User  // The viewer sees only what both this user and the program may see.
+	Scope   *Scope // The share link that limits the viewer further; nil for none.
 }
 
 // A User is the subject of access reviews, with the fields that the API server has for a user. Authorizers may use all
@@ -23,8 +23,8 @@ type User struct {
 	Extra  map[string][]string `json:"extra,omitempty"`
 }
 
-// key returns the identity of the user. Two users have the same key only if all their fields are equal; the order of
-// groups and of values does not matter.
+// key returns a text that identifies the user. Two users have the same key only if all their fields are equal; the
+// order of groups and of values does not matter.
 func (u *User) key() string {
 	sorted := User{u.Name, u.UID, slices.Compact(slices.Sorted(slices.Values(u.Groups))), maps.Clone(u.Extra)}
 	for name, values := range sorted.Extra {
@@ -34,24 +34,25 @@ func (u *User) key() string {
 	return string(text)
 }
 
-// A Scope is the most that a Viewer may see, regardless of other permissions: what a link shares. An empty Scope shares
-// nothing.
+// A Scope is what a share link shares. Its Viewer may not see anything else, regardless of other permissions. An empty
+// Scope shares nothing.
 type Scope struct {
 	Parts []Part `json:"parts"`
 }
 
-// A Part of a Scope is one resource: all of its objects, or some.
+// A Part of a Scope shares one resource: all of its objects, or some.
 type Part struct {
 	Resource   string   `json:"resource"`             // Its ref, such as "core/v1/pods".
 	Namespaces []string `json:"namespaces,omitempty"` // Empty for all.
 	Labels     string   `json:"labels,omitempty"`     // A label selector in kubectl's syntax.
-	Name       string   `json:"name,omitempty"`       // One object only; if it is namespaced, in exactly one namespace.
+	Name       string   `json:"name,omitempty"`       // The only object; if it is namespaced, Namespaces must contain exactly one.
 	Text       string   `json:"q,omitempty"`          // Words that a row must contain, as in a Query.
-	// For events only: the object that they must regard, such as "pod.core/web-1", or "pod/web-1" for any group.
+	// About applies to events only: the object that they must regard, such as "pod.core/web-1", or "pod/web-1" for any
+	// group.
 	About string `json:"about,omitempty"`
 }
 
-// Key returns the identity of the viewer. Two viewers have the same key only if they may see the same.
+// Key returns a text that identifies the viewer. Two viewers have the same key only if they may see the same objects.
 func (v *Viewer) Key() string {
 	var user string
 	if v.User != nil {
@@ -61,8 +62,8 @@ func (v *Viewer) Key() string {
 	return strconv.FormatBool(v.Program) + user + string(scope)
 }
 
-// mayKnow reports whether the viewer may know that the resource exists. A user who is logged in may know everything
-// that discovery knows, as with the API server itself.
+// mayKnow reports whether the viewer may know that the resource exists. A user who is logged in may know every resource
+// that discovery finds, as with the API server itself.
 func (v *Viewer) mayKnow(r *Resource) bool {
 	if v.Scope != nil {
 		return slices.ContainsFunc(v.Scope.Parts, func(p Part) bool { return p.Resource == r.Ref() })

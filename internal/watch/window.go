@@ -17,12 +17,12 @@ const (
 	maxOffset = 1 << 30
 )
 
-// A Window is the part of the sorted rows that the view Windowed sends. Any goroutine may move it at any time. It is
-// for one Subscription.
+// A Window is the part of a sorted list of rows that a page shows, for the view Windowed. Any goroutine may move it at
+// any time. Only one Subscription may use it.
 type Window struct {
 	sort   string
 	wanted atomic.Pointer[wish]
-	rings  chan time.Time // Wakes the Subscription.
+	rings  chan time.Time // Receives when the window is moved, to wake the Subscription.
 }
 
 // NewWindow returns a window of count rows, beginning at offset. sort is the name of a column in lower case, or
@@ -32,7 +32,7 @@ func NewWindow(sort string, offset, count int) (*Window, error) {
 	return w, w.Move(offset, count, "", "")
 }
 
-// Move requests a range of rows, which may be the present one. All rows of the range are sent. If Move is called
+// Move requests a range of rows, which may be the same as before. All rows of the range are sent. If Move is called
 // several times before that, only the newest range is sent. If name is set and the object's row exists, the range is
 // centered on that row, and offset is ignored. Move returns a Problem if offset or count is out of range.
 func (w *Window) Move(offset, count int, namespace, name string) error {
@@ -57,17 +57,17 @@ func (w *Window) ring() {
 	}
 }
 
-// windowed is the state that a Subscription to a window needs in addition to its cursor.
+// windowed is what a reader of a window records in addition to its cursor.
 type windowed struct {
 	*Window
 
 	viewer  holder
 	ranking *ranking
-	letGo   func() // Releases the ranking; nil without one.
-	held    *frame // The page that was sent.
-	at      *wish  // The request that it answers. It is compared by address, because each Move is answered.
+	letGo   func() // Releases the ranking; nil if there is none.
+	held    *frame // The page (the rows in the range) that was sent last.
+	at      *wish  // The request that held answers. It is compared by address, because each Move is answered.
 	news    news   // All changes so far.
-	told    news   // Those that were sent.
+	told    news   // The changes that were sent.
 	toldAt  time.Time
 }
 
@@ -77,7 +77,7 @@ func (w *windowed) close() {
 	}
 }
 
-// beginWindow sends the window as it is now, with the columns.
+// beginWindow sends all rows of the window with the columns. It returns nil if they cannot be sent yet.
 func (s *reading) beginWindow(ctx context.Context) ([]byte, error) {
 	now := s.filter.present(s.informer)
 	if !now.synced && !now.none {
@@ -117,7 +117,7 @@ func (s *reading) beginWindow(ctx context.Context) ([]byte, error) {
 	return s.wholeWindow(columns)
 }
 
-// firstLook returns the rows of a requested range. It may have to sort all rows.
+// firstLook waits for its turn and returns the rows that at requests. It may have to sort all rows of the resource.
 func (s *reading) firstLook(ctx context.Context, at *wish) (look, error) {
 	leave, err := s.inTurn(ctx)
 	if err != nil {
@@ -127,7 +127,7 @@ func (s *reading) firstLook(ctx context.Context, at *wish) (look, error) {
 	return s.window.ranking.look(ctx, at)
 }
 
-// wholeWindow sends all rows of the current page.
+// wholeWindow sends a message with all rows of the current page.
 func (s *reading) wholeWindow(columns []byte) ([]byte, error) {
 	bytes := int64(compressorMemory)
 	for _, row := range s.window.held.rows {
@@ -147,7 +147,7 @@ func (s *reading) wholeWindow(columns []byte) ([]byte, error) {
 	return append(append(slices.Grow(message, len(columns)+len(text)), columns...), text...), nil
 }
 
-// windowMessage begins a message, with the offscreen changes since the last message.
+// windowMessage begins a message, with a summary of the changes outside the window since the last message.
 func (s *reading) windowMessage(kind string) ([]byte, error) {
 	w := s.window
 	message, err := w.news.appendSince(s.message(kind), &w.told, s.recent)
@@ -155,7 +155,7 @@ func (s *reading) windowMessage(kind string) ([]byte, error) {
 	return message, err
 }
 
-// settle replaces a request around a row by the range that was found, so that the window stays there.
+// settle replaces a request that is centered on a row by the range that was found, so that the window stays there.
 func (w *windowed) settle(at *wish, held *frame) *wish {
 	if at.around == "" {
 		return at
@@ -164,10 +164,11 @@ func (w *windowed) settle(at *wish, held *frame) *wish {
 	if w.wanted.CompareAndSwap(at, settled) {
 		return settled
 	}
-	return at // The window was moved again meanwhile.
+	return at // The window has been moved again in the meantime.
 }
 
-// newsWait returns how long to wait until offscreen changes may be sent alone. It is negative if there are none.
+// newsWait returns the time until a message that reports only changes outside the window may be sent. It is negative if
+// there are no such changes.
 func (w *windowed) newsWait() time.Duration {
 	if w.news.changes == w.told.changes {
 		return -1
@@ -175,8 +176,9 @@ func (w *windowed) newsWait() time.Duration {
 	return max(0, newsEvery-time.Since(w.toldAt))
 }
 
-// readWindow waits for changes, for a Nudge, or for a move of the window, and sends the effect on its rows. Changes
-// that have left the history are not needed, because the rows show their result.
+// readWindow waits until the rows have changed or the window was moved, and sends the effect on the rows of the window.
+// It also returns after a Nudge, which wakes readers without a change. Changes that have left the history are not
+// needed, because the rows show their result.
 func (s *reading) readWindow(ctx context.Context) ([]byte, error) {
 	if !s.behind && s.window.wanted.Load() != s.window.at {
 		return s.lookAgain(ctx, time.Time{})
@@ -213,8 +215,8 @@ func (s *reading) readWindow(ctx context.Context) ([]byte, error) {
 	return message, err
 }
 
-// pauseWindow waits for the end of a pause, but no longer than until the window is moved or something is due. The timer
-// alone proves neither, because it may have fired earlier.
+// pauseWindow waits for the end of a pause. It returns earlier if the window is moved or something is due. A timer
+// event alone proves neither, because the timer may have fired earlier.
 func (s *reading) pauseWindow(ctx context.Context) error {
 	long := time.Until(s.pace.until)
 	if long <= 0 {
@@ -239,7 +241,7 @@ func (s *reading) pauseWindow(ctx context.Context) error {
 	}
 }
 
-// isDue reports whether a permission recheck or a message without changes of the rows is due.
+// isDue reports whether a permission recheck, a heartbeat or another message that is not about changes of rows is due.
 func (s *reading) isDue() bool {
 	silent := !s.waiting.IsZero() && time.Since(s.waiting) >= Heartbeat
 	check := !s.until.IsZero() && !time.Now().Before(s.until)
@@ -258,7 +260,8 @@ func (s *reading) windowDigest() ([]byte, error) {
 	return s.digestMessage(), nil
 }
 
-// lookAgain sends how the window differs from the page that was sent. since is the time of the first change.
+// lookAgain sends the differences between the window as it is now and the page that was sent. since is the time of the
+// first change.
 func (s *reading) lookAgain(ctx context.Context, since time.Time) ([]byte, error) {
 	w, at := s.window, s.window.wanted.Load()
 	now, err := w.ranking.look(ctx, at)
@@ -266,7 +269,7 @@ func (s *reading) lookAgain(ctx context.Context, since time.Time) ([]byte, error
 		return nil, err
 	}
 	if s.filter.present(s.informer).version != s.version {
-		return nil, nil // The next step sends the reason.
+		return nil, nil // The next call of step sends the reason.
 	}
 	from, moved := w.held, at != w.at
 	w.held, w.at, w.news, s.cursor.Offset = now.frame, w.settle(at, now.frame), now.news, now.offset
@@ -277,7 +280,7 @@ func (s *reading) lookAgain(ctx context.Context, since time.Time) ([]byte, error
 		if w.newsWait() > 0 && !s.waiting.IsZero() {
 			s.wind()
 		}
-		return nil, nil // There may still be offscreen changes.
+		return nil, nil // Changes outside the window may still have to be sent.
 	}
 	step, err := now.since(from, w.ranking, s.recent)
 	if err != nil {
@@ -287,7 +290,7 @@ func (s *reading) lookAgain(ctx context.Context, since time.Time) ([]byte, error
 	if step.whole {
 		return s.wholeWindow(nil)
 	}
-	// All readers of the page share the step. Only the message has a copy of it.
+	// All readers of the page share the step. Only the message contains a copy of it, which needs memory.
 	if !s.writing.acquire(MessageMemory(len(step.text), true)) {
 		return nil, nil
 	}

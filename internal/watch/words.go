@@ -7,12 +7,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// maxWords limits the length of a published error text, in bytes.
+// maxWords is the maximum length of an error text that viewers may read, in bytes.
 const maxWords = 500
 
-// wordsOf returns the part of an API server's error that viewers may read. A message that only repeats the request is
-// published unchanged. Any other message may contain stored data; for example, the error of a failed conversion does.
-// Such a message is cut before the point where the data may start. A known cause is appended.
+// wordsOf returns the part of an error message from the API server that viewers may read. A message that only repeats
+// the request is returned unchanged. Any other message may contain stored data; for example, the error of a failed
+// conversion does. Such a message is cut before the point where the data may start. A known cause is appended.
 func wordsOf(status *metav1.Status) string {
 	if ofTheRequest(status) {
 		return bounded(status.Message)
@@ -43,7 +43,7 @@ func wordsOf(status *metav1.Status) string {
 	return head + "; the rest is in the API server's log, for it may hold some of an object"
 }
 
-// hookOf returns the host of a webhook at the start of a text, as the webhook configuration names it.
+// hookOf returns the host in the URL of a webhook at the start of a text, as the webhook configuration names it.
 func hookOf(text string) string {
 	rest, ok := strings.CutPrefix(text, `: Post "https://`)
 	end := strings.IndexFunc(rest, func(r rune) bool {
@@ -55,7 +55,7 @@ func hookOf(text string) string {
 	return ": " + rest[:end]
 }
 
-// ofTheRequest reports whether the message of an error only repeats the request.
+// ofTheRequest reports whether an error is of a type whose message only repeats the request.
 func ofTheRequest(status *metav1.Status) bool {
 	switch status.Reason {
 	case metav1.StatusReasonForbidden, metav1.StatusReasonUnauthorized, metav1.StatusReasonNotFound,
@@ -74,7 +74,7 @@ func ofTheRequest(status *metav1.Status) bool {
 	return false
 }
 
-// bounded truncates a text to maxWords bytes.
+// bounded cuts a text to at most maxWords bytes.
 func bounded(text string) string {
 	if len(text) <= maxWords {
 		return text
