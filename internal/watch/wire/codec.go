@@ -7,25 +7,27 @@ import (
 )
 
 const (
-	// sampleObjects is the number of list objects that make a dictionary. They are taken evenly from the first
-	// trainingObjects objects, or from the first trainingBytes bytes, until the dictionary is full. Objects stay
-	// uncompressed until the dictionary exists.
+	// sampleObjects is the number of objects of a list from which a compression dictionary is built. They are chosen
+	// evenly from the first trainingObjects objects, or from the first trainingBytes bytes, until the dictionary is
+	// full. Objects stay uncompressed until the dictionary exists.
 	sampleObjects   = 16
 	trainingObjects = 256
 	trainingBytes   = 8 << 20
-	// sampleBytes limits the part of one object in the dictionary, in bytes, so that one object does not fill it.
+	// sampleBytes is the maximum length of one object's text in the dictionary, in bytes, so that one object does not
+	// fill it.
 	sampleBytes = s2.MaxDictSize / 4
 )
 
-// codec compresses the bodies, or the managedFields, of one resource. Objects of a kind are similar, so a dictionary of
-// a few objects shrinks the others to a tenth. The zero codec has no dictionary. A codec is safe for concurrent use.
+// codec compresses the bodies (redacted texts), or the managedFields, of the objects of one resource. Objects of a kind
+// are similar, so a dictionary of a few objects shrinks the rest to a tenth. The zero codec has no dictionary. A codec
+// is safe for concurrent use.
 type codec struct {
 	veil       func(dst, text []byte) ([]byte, error) // The guest mask, applied to decoded text; nil for none.
-	behind     *codec                                 // The codec below the guest mask. A masking codec never encodes.
+	behind     *codec                                 // Decodes the text that veil masks. A codec with a veil never encodes.
 	dictionary *s2.Dict                               // Nil for none.
 }
 
-// newCodec returns a codec whose dictionary consists of the given texts. It has no dictionary if they are too short.
+// newCodec returns a codec whose dictionary consists of the samples. It has no dictionary if they are too short.
 func newCodec(samples [][]byte) *codec {
 	var dictionary []byte
 	for _, sample := range samples {
@@ -34,7 +36,7 @@ func newCodec(samples [][]byte) *codec {
 	return &codec{dictionary: s2.MakeDict(dictionary, nil)}
 }
 
-// encode returns the compressed text. It uses the memory of dst if dst has room for any text of this length.
+// encode returns the compressed text. The result is stored in dst if dst has room for any text of this length.
 func (c *codec) encode(dst, text []byte) []byte {
 	if c.dictionary == nil {
 		return s2.Encode(dst, text)
@@ -42,7 +44,7 @@ func (c *codec) encode(dst, text []byte) []byte {
 	return c.dictionary.Encode(dst, text)
 }
 
-// decode appends the decoded text of a body to dst. A nil codec means that the body is not compressed.
+// decode appends the decompressed text of body to dst. A nil codec means that the body is not compressed.
 func (c *codec) decode(dst, body []byte) ([]byte, error) {
 	switch {
 	case c == nil:

@@ -24,20 +24,20 @@ type Column struct {
 	Relative bool `json:"relative,omitempty"`
 
 	text  string   // The complete description. For a CRD's column it may contain the JSONPath.
-	paths []string // Paths of the timestamp; the first one that is set applies.
-	shows string   // JSON Pointer to the shown value, or to a value around it; empty if unknown.
+	paths []string // Paths of the timestamp in the object; the first one with a value is used.
+	shows string   // JSON Pointer to the shown value, or to a parent of it; empty if unknown.
 }
 
-// plainColumns returns the columns of objects that a server sent without a Table.
+// plainColumns returns the columns Name and Age, for objects that a server sent without a Table.
 func plainColumns() []Column {
 	return markRelative([]Column{{Name: "Name", Type: "string", Format: "name"}, {Name: "Age", Type: "date"}}, "", nil)
 }
 
 const creationPath = "metadata.creationTimestamp"
 
-// relativePaths returns the paths of the timestamps that the API server prints as elapsed time, by resource and column
-// (kubernetes v1.36, pkg/printers/internalversion/printers.go). [] means each element of a list. If there are several
-// timestamps, the one that the server printed is used.
+// relativePaths returns the paths in an object to the timestamps that the API server prints as elapsed time, for one
+// column of a resource (kubernetes v1.36, pkg/printers/internalversion/printers.go). [] in a path means each element of
+// a list. If there are several timestamps, the one that the server printed is used.
 func relativePaths(resource, column string) []string {
 	switch resource + " " + column {
 	case "pods Restarts":
@@ -64,8 +64,8 @@ func relativePaths(resource, column string) []string {
 }
 
 // markRelative marks the columns whose cells show elapsed time. dates contains the paths of a CRD's printer columns of
-// type date, by column name. It is nil if the resource is not known to be a CRD's. Other columns of a CRD with the name
-// Age may contain anything.
+// type date; the key is the column's name. It is nil if the resource is not known to be a CRD's. A CRD's column with
+// the name Age but of another type may contain anything, so it is not marked.
 func markRelative(columns []Column, resource string, dates map[string]string) []Column {
 	for i := range columns {
 		c := &columns[i]
@@ -80,8 +80,8 @@ func markRelative(columns []Column, resource string, dates map[string]string) []
 	return columns
 }
 
-// Passed returns the text of a relative cell for display at the time now. Each timestamp becomes the time elapsed since
-// then.
+// Passed returns the text of a relative cell as it is shown at the time now: each timestamp in it is replaced by the
+// time that has elapsed since then.
 func (c *Column) Passed(cell string, now time.Time) string {
 	if !c.Relative {
 		return cell
@@ -95,21 +95,21 @@ func (c *Column) Passed(cell string, now time.Time) string {
 	})
 }
 
-// stamp matches the timestamps that resolve writes.
+// stamp matches the timestamps that resolve writes into cells.
 var stamp = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
-// passed matches a duration that duration.HumanDuration printed, either as the whole cell or as "(5m ago)" after a
-// number.
+// passed matches an elapsed time that duration.HumanDuration printed, either as the complete cell or as "(5m ago)"
+// after a number.
 var passed = regexp.MustCompile(`^(?:(\d+) \()?((?:\d+[ydhms]){1,2})(?: ago\))?$`)
 
-// ahead is the text that duration.HumanDuration prints for a time in the future, by the API server's clock or by
-// another clock.
+// ahead is the text that duration.HumanDuration prints for a time in the future. A timestamp can be in the future by
+// the API server's clock, or because another clock set it.
 const ahead = "<invalid>"
 
 // resolve replaces the elapsed time in a cell with a timestamp.
 //
-// If one of the paths leads to a timestamp in the object, resolve uses it. Otherwise it subtracts the elapsed time from
-// now; the result is only as exact as the cell.
+// If one of the column's paths leads to a timestamp in the object, resolve uses that. Otherwise it subtracts the
+// elapsed time from now; the result is then only as exact as the text of the cell.
 func (c *Column) resolve(cell string, object []byte, created, now time.Time) string {
 	m := passed.FindStringSubmatchIndex(cell)
 	if m == nil && cell == ahead {
@@ -120,9 +120,9 @@ func (c *Column) resolve(cell string, object []byte, created, now time.Time) str
 	}
 	printed := cell[m[4]:m[5]]
 	if c.Name == "Duration" && lookup(object, "status.completionTime") != nil {
-		return cell // It has ended, so the duration is final.
+		return cell // The process has ended, so the duration is final.
 	}
-	at := created // The usual case; it avoids a search through the object.
+	at := created // The typical case; it avoids a search through the object.
 	if created.IsZero() || len(c.paths) != 1 || c.paths[0] != creationPath {
 		at = c.timestamp(printed, object, now)
 	}
@@ -135,8 +135,8 @@ func (c *Column) resolve(cell string, object []byte, created, now time.Time) str
 	return cell[:m[4]] + at.UTC().Format(time.RFC3339) + cell[m[5]:]
 }
 
-// timestamp returns the time that the paths lead to, or the zero Time if there is none. Among the elements of a list it
-// prefers the time that prints as printed, and otherwise returns the newest.
+// timestamp returns the time to which the column's paths lead, or the zero Time if there is none. If a path leads to
+// several elements of a list, timestamp returns the time that prints as printed. If none does, it returns the newest.
 func (c *Column) timestamp(printed string, object []byte, now time.Time) time.Time {
 	var newest time.Time
 	for _, path := range c.paths {
@@ -171,7 +171,7 @@ func parsePassed(text string) (total time.Duration) {
 	return total
 }
 
-// lookup returns the strings at a dotted path.
+// lookup returns the strings to which a dotted path leads.
 func lookup(object []byte, path string) []string {
 	return find(rawjson.NewCursor(object), strings.Split(path, "."))
 }

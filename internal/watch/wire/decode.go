@@ -17,8 +17,8 @@ import (
 	"glasshouse/internal/watch/redact"
 )
 
-// seed is the seed of the hashes in Object.print. It differs in each process, so that an attacker cannot construct two
-// texts with the same hash.
+// seed is the seed of the hashes in Object.print. It is different in each process, so that an attacker cannot construct
+// two texts with the same hash.
 var seed = maphash.MakeSeed() //nolint:gochecknoglobals // The hashes of all decoders are compared.
 
 // decoder converts the API server's data for one resource into Objects. Only one stream uses it at a time.
@@ -28,33 +28,34 @@ type decoder struct {
 	paths    map[string]string
 	redactor *redact.Redactor
 
-	columns  atomic.Pointer[[]Column] // Of the newest list; the slice is never nil.
+	columns  atomic.Pointer[[]Column] // The columns of the newest list; the slice is never nil.
 	codec    *codec                   // Compresses new bodies.
 	managers *codec                   // Compresses the managedFields of new versions.
 	listing  bool
-	listed   int64     // Size of the list's objects in bytes, without those in training.
-	training []*Object // Objects not yet compressed; nil if none are being collected.
-	raw      int       // Size of their bodies in bytes.
-	samples  [][]byte  // managedFields of some of them.
+	listed   int64     // Size of the list's objects in bytes, without the objects in training.
+	training []*Object // Objects that wait for a dictionary to be compressed; nil if none are being collected.
+	raw      int       // Size of the bodies of the objects in training, in bytes.
+	samples  [][]byte  // managedFields of some objects in training.
 	scratch  []byte
 	packed   []byte
 
-	managed     *Managed // Of the newest event that had managedFields.
-	managedText []byte   // The text of these managedFields.
+	managed     *Managed // The Managed of the newest event that had managedFields.
+	managedText []byte   // The text from which managed was made.
 }
 
 func newDecoder(gr schema.GroupResource, redactor *redact.Redactor) *decoder {
 	return &decoder{resource: gr, redactor: redactor, codec: new(codec), managers: new(codec)}
 }
 
-// beginList starts a complete list. Its first objects make a new dictionary.
+// beginList starts a complete list. A new dictionary will be built from its first objects.
 func (d *decoder) beginList() {
 	d.redactor.BeginList()
 	d.training, d.raw, d.samples = make([]*Object, 0, trainingObjects), 0, nil
 	d.listing, d.listed = true, 0
 }
 
-// collecting reports whether the Objects so far wait for their dictionary. Until then, no other code may receive them.
+// collecting reports whether the objects that were decoded so far still wait for their dictionary. Until it exists, no
+// other code may receive them.
 func (d *decoder) collecting() bool { return d.training != nil }
 
 // endList ends a list, and compresses the objects that still wait for a dictionary.
@@ -64,7 +65,7 @@ func (d *decoder) endList() {
 	d.listing = false
 }
 
-// members contains the values that the decoder reads from an object's metadata.
+// members contains the members of an object's metadata that the decoder reads.
 type members struct {
 	namespace, name, uid, resourceVersion, created string
 	labels                                         []byte
@@ -107,14 +108,14 @@ func readMembers(object []byte) (m members, err error) {
 	return m, err
 }
 
-// LabelsOf returns the JSON object of the labels in an object's text, in the form that an Object stores. It is empty if
-// there are none. It shares the text's bytes.
+// LabelsOf returns the labels in an object's text as a JSON object, in the form that an Object stores. The result is
+// empty if there are no labels. It shares the text's bytes.
 func LabelsOf(object []byte) []byte {
-	m, _ := readMembers(object) // Text that is not an object has no labels.
+	m, _ := readMembers(object) // A text that is not an object has no labels.
 	return m.labels
 }
 
-// valid returns the text with bytes that are not UTF-8 replaced by U+FFFD.
+// valid returns the text as valid UTF-8: any other bytes are replaced by U+FFFD.
 func valid(sent []byte) []byte {
 	if utf8.Valid(sent) {
 		return sent
@@ -122,7 +123,7 @@ func valid(sent []byte) []byte {
 	return bytes.ToValidUTF8(sent, []byte(string(utf8.RuneError)))
 }
 
-// object makes an Object from the cells of a row and the object at the cursor. managed is the text of its
+// object makes an Object from the cells of a row and the JSON object at the cursor. managed is the text of the object's
 // managedFields, and shares the cursor's bytes.
 func (d *decoder) object(cells []byte, c *rawjson.Cursor) (o *Object, managed []byte, err error) {
 	redacted, err := d.redactor.Next(d.scratch[:0], c)
@@ -163,9 +164,11 @@ func (d *decoder) object(cells []byte, c *rawjson.Cursor) (o *Object, managed []
 	return o, managed, nil
 }
 
-// cells resolves the relative cells of a row. It also undoes the HTML escaping of encoding/json, which makes 16 bytes
-// of "<none>". A row without cells gets the cells of plainColumns. Cells after the last column are removed; rows of
-// IPAddress have such cells. Cells that may show a value that was removed from the object are masked.
+// cells prepares the cells of a row to be stored. It replaces elapsed times with timestamps. It also undoes the HTML
+// escaping of encoding/json, which makes 16 bytes of "<none>".
+//
+// A row without cells gets the cells of plainColumns. Cells after the last column are removed; rows of IPAddress have
+// such cells. A cell is masked if it may show a value that was removed from the object.
 func (d *decoder) cells(raw []byte, object *redact.Redacted, m *members, created time.Time) []byte {
 	now, columns, builtIn := time.Now(), d.currentColumns(), BuiltIn(d.resource.Group)
 	if raw == nil {
@@ -195,7 +198,7 @@ func (d *decoder) cells(raw []byte, object *redact.Redacted, m *members, created
 			return err
 		}
 		if cell[0] != '"' {
-			out = append(out, cell...) // An array or object stays unchanged.
+			out = append(out, cell...) // A cell that is an array or object stays unchanged.
 			return nil
 		}
 		text, err := rawjson.Unquote(cell)
@@ -208,7 +211,7 @@ func (d *decoder) cells(raw []byte, object *redact.Redacted, m *members, created
 	return append(out, ']')
 }
 
-// train makes dictionaries from the objects collected so far, if there are enough, and compresses these objects.
+// train builds the dictionaries from the objects collected so far, if there are enough, and compresses these objects.
 func (d *decoder) train() {
 	objects, managers := d.training, d.samples
 	d.training, d.samples = nil, nil

@@ -8,19 +8,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// estimateObjects is the number of objects that an estimate reads. It is enough for a dictionary, so that these objects
-// are as small as they would be in memory.
+// estimateObjects is the number of objects that an estimate of memory reads. They are enough for a compression
+// dictionary, so that they are as small as they would be in memory.
 const estimateObjects = 64
 
-// estimateStall bounds the request of an estimate, as in SourceOptions, and estimateTime bounds all of it. The caller
-// waits for the estimate, and can work without it.
+// estimateStall is SourceOptions.Stall for the request of an estimate, and estimateTime is the time limit for the
+// complete estimate. The caller waits for the estimate, but can work without it.
 const (
 	estimateStall = 5 * time.Second
 	estimateTime  = 10 * time.Second
 )
 
-// Count returns the approximate number of objects in a scope. It requests a list page of one object. It fails if the
-// server does not report how many objects remain.
+// Count returns the approximate number of objects in a scope. It requests a list with a limit of one object, and adds
+// the number of remaining objects that the server reports. It fails if the server does not report that.
 func (c *Client) Count(ctx context.Context, scope Scope) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, estimateTime)
 	defer cancel()
@@ -42,7 +42,7 @@ func (c *Client) Count(ctx context.Context, scope Scope) (int, error) {
 	return len(list.Items) + beyond(list), nil
 }
 
-// beyond returns the number of objects after a page, or 0 if the server does not report it.
+// beyond returns the number of objects that follow a page of a list, or 0 if the server does not report it.
 func beyond(list *List) int {
 	if list.RemainingItemCount == nil {
 		return 0
@@ -50,12 +50,12 @@ func beyond(list *List) int {
 	return int(min(max(0, *list.RemainingItemCount), mostObjects))
 }
 
-// mostObjects limits the number that a server reports. No cluster has that many objects.
+// mostObjects limits the number of remaining objects that a server reports. No cluster has that many objects.
 const mostObjects = 1 << 30
 
-// Estimate returns the number of objects in a scope, and the approximate memory that they would need, in bytes. The
-// memory includes what is remembered about their masked values. Estimate requests one short page of the list. If the
-// server does not report how many objects remain (it does not for a selector), only the page counts.
+// Estimate returns the number of objects in a scope, and the approximate memory for them, in bytes. The memory includes
+// the digests of their masked values. Estimate requests one short page of the list. If the server does not report how
+// many objects remain (it does not for a selector), only the objects of the page count.
 func (c *Client) Estimate(ctx context.Context, scope Scope) (objects int, bytes int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, estimateTime)
 	defer cancel()

@@ -15,18 +15,18 @@ import (
 type event struct {
 	kind            watch.EventType
 	object          *Object        // ADDED, MODIFIED, DELETED
-	managed         *Managed       // Of the object, unless the event is part of a list.
+	managed         *Managed       // The managedFields of the object, unless the event is part of a list.
 	initial         bool           // The event is part of a list.
 	resourceVersion string         // BOOKMARK
 	listEnds        bool           // BOOKMARK: the initial events have all been sent.
 	status          *metav1.Status // ERROR
 }
 
-// event decodes one line. initial is true if the line is part of a list.
+// event decodes one line of a watch. initial means that the line is part of a list.
 func (d *decoder) event(line []byte, initial bool) (event, error) {
 	e := event{initial: initial}
 	c := rawjson.NewCursor(valid(line))
-	var early *rawjson.Cursor // The object, if it precedes the type.
+	var early *rawjson.Cursor // The object, if it precedes the type of the event.
 	err := c.Object(func(key []byte) error {
 		switch string(key) {
 		case "type":
@@ -85,7 +85,7 @@ func (e *event) read(d *decoder, c *rawjson.Cursor) error {
 			return err
 		})
 	}
-	return nil // The event is incomplete; whole returns the error.
+	return nil // The event is incomplete; the method whole returns the error for that.
 }
 
 // whole returns an error if a part of the event is missing.

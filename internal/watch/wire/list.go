@@ -9,7 +9,8 @@ import (
 	"glasshouse/internal/watch/rawjson"
 )
 
-// list reads a Table, or a plain list, one member at a time. It never keeps the text of all rows in memory.
+// list reads a Table, or a plain list, one member at a time. It calls observe with the number of rows so far. It never
+// has the text of all rows in memory.
 func (d *decoder) list(body io.Reader, observe func(int)) (*List, error) {
 	list := &List{}
 	add := func(cells []byte, object *rawjson.Cursor) error {
@@ -38,7 +39,7 @@ func (d *decoder) list(body io.Reader, observe func(int)) (*List, error) {
 			return eachElement(decode, func(raw json.RawMessage) error {
 				return d.row(rawjson.NewCursor(valid(raw)), add)
 			})
-		case "items": // Also for an empty list, because nothing else provides the columns.
+		case "items": // This case also applies to an empty list, because nothing else provides its columns.
 			whole = true
 			if err := d.useColumns(plainColumns()); err != nil {
 				return err
@@ -56,11 +57,12 @@ func (d *decoder) list(body io.Reader, observe func(int)) (*List, error) {
 	return list, err
 }
 
-// errNoList reports that the response is not a list, for example because it is from a gateway in front of the API
-// server. Such a response must not count as an empty list.
+// errNoList means that the response is not a list, for example because a gateway in front of the API server sent it.
+// Such a response must not count as an empty list.
 var errNoList = errors.New("the answer is no list: it has neither rows nor items")
 
-// eachMember reads the next object from decode, and calls visit for each member. visit must read the member's value.
+// eachMember reads the next JSON object from decode, and calls visit for each member. visit must read the member's
+// value.
 func eachMember(decode *json.Decoder, visit func(key string) error) error {
 	return each(decode, '{', func() error {
 		key, err := decode.Token()
@@ -75,7 +77,8 @@ func eachMember(decode *json.Decoder, visit func(key string) error) error {
 	})
 }
 
-// eachElement reads the next array from decode, and calls visit for each element. null has no elements.
+// eachElement reads the next JSON array from decode, and calls visit for each element. It accepts null as an empty
+// array.
 func eachElement(decode *json.Decoder, visit func(json.RawMessage) error) error {
 	return each(decode, '[', func() error {
 		var raw json.RawMessage

@@ -20,8 +20,8 @@ type LogOptions struct {
 	Since      time.Time     // Earliest time of a line; the zero Time for no limit.
 }
 
-// Logs opens a container's log. A server may not respond before the log has data to send. Only ctx bounds the wait for
-// the response and the reads.
+// Logs opens the log of a container. A server may not respond before the log has data to send, so only ctx limits the
+// wait for the response and the reads.
 func (c *Client) Logs(ctx context.Context, namespace, pod string, options LogOptions) (io.ReadCloser, error) {
 	client, err := c.restClient(schema.GroupVersion{Version: "v1"})
 	if err != nil {

@@ -10,12 +10,12 @@ import (
 // maskedCell replaces a cell that may show a masked value.
 const maskedCell = `"(masked)"`
 
-// describedAs is the prefix of the description that the API server generates for a CRD's column without a description.
-// The column's JSONPath follows it.
+// describedAs is the prefix of the description that the API server generates for a CRD's column that has none. The
+// column's JSONPath follows the prefix.
 const describedAs = "Custom resource definition column (in JSONPath format): "
 
-// markPaths finds the values that columns show. paths contains the JSONPaths of a CRD's columns from its definition, by
-// column name. It is nil if they are not known.
+// markPaths sets the path of the value that each column shows, if it is known. paths contains the JSONPaths of the
+// columns in the definition of a CRD; the key is the column's name. It is nil if they are not known.
 func markPaths(columns []Column, paths map[string]string) []Column {
 	for i := range columns {
 		c := &columns[i]
@@ -23,7 +23,7 @@ func markPaths(columns []Column, paths map[string]string) []Column {
 		described, ok := strings.CutPrefix(c.text, describedAs)
 		switch {
 		case i == 0 && c.Format == "name":
-			c.shows = "/metadata/name" // True for every kind that the API server itself prints.
+			c.shows = "/metadata/name" // This is so for every kind that the API server itself prints.
 		case slices.Equal(c.paths, []string{creationPath}):
 			c.shows = "/metadata/creationTimestamp"
 		case defined:
@@ -35,7 +35,7 @@ func markPaths(columns []Column, paths map[string]string) []Column {
 	return columns
 }
 
-// plainPart returns the part of a JSONPath, from its start, that consists of plain member names, as a JSON Pointer. The
+// plainPart converts the start of a JSONPath to a JSON Pointer, as far as it consists of plain member names. The
 // JSONPath leads to the value there, or to a value inside it.
 func plainPart(jsonPath string) string {
 	var plainly strings.Builder
@@ -55,7 +55,7 @@ func plainPart(jsonPath string) string {
 	return plainly.String()
 }
 
-// cutName splits a path after its first name. A dot with a backslash before it is part of the name, as in
+// cutName splits a path after its first name. A dot after a backslash is part of the name, as in
 // annotations.example\.com/owner.
 func cutName(path string) (name, rest string, more bool) {
 	for {
@@ -68,11 +68,12 @@ func cutName(path string) (name, rest string, more bool) {
 	}
 }
 
-// mayShow reports whether a cell of the column may show a part of what was removed from its object. That is so if the
-// column shows a removed path, a path around it or a path inside it. A column whose path is not known may show any
-// masked value. Kubernetes' own kinds are an exception: they print nothing at the paths of unprinted. A column whose
-// path is not known is not masked because of dropped annotations. Most objects have a dropped copy, so all their cells
-// would be masked.
+// mayShow reports whether a cell of the column may show a part of a value that was removed from its object. That is so
+// if the column shows the path of a removed value, or a parent or child of that path.
+//
+// A column whose path is not known may show any masked value. Kubernetes' own kinds are an exception: they print
+// nothing at the paths for which unprinted returns true. Dropped annotations do not count for such a column: most
+// objects have a dropped annotation with a copy of themselves, so all their cells would be masked.
 func (c *Column) mayShow(removed *redact.Redacted, builtIn bool) bool {
 	if c.shows == "" {
 		return slices.ContainsFunc(removed.Masked, func(path string) bool { return !builtIn || !unprinted(path) })
@@ -80,7 +81,7 @@ func (c *Column) mayShow(removed *redact.Redacted, builtIn bool) bool {
 	return slices.ContainsFunc(removed.Masked, c.overlaps) || slices.ContainsFunc(removed.Dropped, c.overlaps)
 }
 
-// overlaps reports whether the path of the column equals the path, or is a parent or child of it.
+// overlaps reports whether path equals the path that the column shows, or is a parent or child of it.
 func (c *Column) overlaps(path string) bool {
 	return path == c.shows || strings.HasPrefix(path, c.shows+"/") || strings.HasPrefix(c.shows, path+"/")
 }

@@ -6,8 +6,8 @@
 // objects, which get the columns Name and Age.
 //
 // Nothing is decoded into maps. The text of a row is parsed once for the few members that are needed, redacted,
-// compressed, and kept. Objects are immutable and safe for concurrent use once their list has ended or their event was
-// sent.
+// compressed, and stored. Objects are immutable and safe for concurrent use after their list has ended or their event
+// was sent.
 package wire
 
 import (
@@ -25,33 +25,33 @@ import (
 	"glasshouse/internal/watch/rawjson"
 )
 
-// Object is one object of the cluster in compact form. It contains what tables and selectors need, and its redacted
-// text, compressed.
+// Object is one object of the cluster in compact form. It contains what tables and selectors need, and the compressed,
+// redacted text of the object.
 type Object struct {
-	// data contains namespace, name, uid, resourceVersion, cells and body, one after the other. ends contains the end
-	// of each part except the last.
+	// data contains namespace, name, uid, resourceVersion, cells and body (the compressed text), one after the other.
+	// ends contains the index at which each part ends, except the last.
 	data    []byte
 	ends    [5]uint32
 	created int64                 // Unix seconds; 0 if unknown.
-	labels  unique.Handle[string] // JSON text; most objects share it with others.
+	labels  unique.Handle[string] // JSON text; most objects share it with other objects.
 	codec   *codec
-	managed int64  // Unix seconds of the newest time in the managedFields, which are not kept.
-	print   uint64 // Hash of the text, valid only in this process.
+	managed int64  // The newest time in the managedFields, in Unix seconds. The managedFields are not stored.
+	print   uint64 // Hash of the redacted text, valid only in this process.
 }
 
-// Namespace is empty for a cluster-scoped object.
+// Namespace returns the object's namespace, which is empty for a cluster-scoped object.
 func (o *Object) Namespace() string { return string(o.data[:o.ends[0]]) }
 
-// Name is the object's metadata.name.
+// Name returns the object's metadata.name.
 func (o *Object) Name() string { return string(o.data[o.ends[0]:o.ends[1]]) }
 
-// UID may be empty: aggregated APIs need not set it.
+// UID returns the object's UID. It may be empty: aggregated APIs need not set it.
 func (o *Object) UID() string { return string(o.data[o.ends[1]:o.ends[2]]) }
 
-// ResourceVersion is opaque, as the API conventions require.
+// ResourceVersion returns the object's resourceVersion. It is opaque, as the API conventions require.
 func (o *Object) ResourceVersion() string { return string(o.data[o.ends[2]:o.ends[3]]) }
 
-// text returns the namespace, name, uid or resourceVersion without a copy.
+// text returns a part of data without a copy: 0 is the namespace, 1 the name, 2 the uid, 3 the resourceVersion.
 func (o *Object) text(part int) []byte {
 	if part == 0 {
 		return o.data[:o.ends[0]]
@@ -59,7 +59,7 @@ func (o *Object) text(part int) []byte {
 	return o.data[o.ends[part-1]:o.ends[part]]
 }
 
-// Compare orders by namespace, then by name.
+// Compare orders Objects by namespace, then by name.
 func (o *Object) Compare(other *Object) int {
 	if c := order.CompareText(o.text(0), other.text(0)); c != 0 {
 		return c
@@ -67,7 +67,7 @@ func (o *Object) Compare(other *Object) int {
 	return order.CompareText(o.text(1), other.text(1))
 }
 
-// Cell returns a cell of the row as JSON, or empty if the row has fewer cells.
+// Cell returns the cell of the row at an index as JSON. It returns nothing if the row has fewer cells.
 func (o *Object) Cell(at int) (cell []byte) {
 	c := rawjson.NewCursor(o.Cells())
 	_ = c.Array(func(i int) error { // Cells are well formed.
@@ -80,18 +80,18 @@ func (o *Object) Cell(at int) (cell []byte) {
 	return cell
 }
 
-// Cells returns the JSON array of the row's cells. Cells of relative columns contain timestamps. The bytes belong to
+// Cells returns the JSON array of the row's cells. Cells that show elapsed time contain timestamps. The bytes belong to
 // the Object and must not be changed.
 func (o *Object) Cells() []byte { return o.data[o.ends[3]:o.ends[4]:o.ends[4]] }
 
-// SameCells reports whether the cells of two Objects of the same version are the same. It ignores times: if no path
-// leads to a timestamp, each list computes it again.
+// SameCells reports whether two Objects of one version have the same cells. Timestamps are ignored: if no path in the
+// object leads to a timestamp, each list computes it again.
 func (o *Object) SameCells(other *Object) bool {
 	a, b := o.Cells(), other.Cells()
 	return bytes.Equal(a, b) || bytes.Equal(stamp.ReplaceAll(a, nil), stamp.ReplaceAll(b, nil))
 }
 
-// Created returns the creation time to the second, or the zero Time if unknown.
+// Created returns the creation time to the second, or the zero Time if it is unknown.
 func (o *Object) Created() time.Time {
 	if o.created == 0 {
 		return time.Time{}
@@ -99,18 +99,18 @@ func (o *Object) Created() time.Time {
 	return time.Unix(o.created, 0).UTC()
 }
 
-// Labels returns the JSON object of the labels, or empty. Objects with equal text have equal handles.
+// Labels returns the labels as the text of a JSON object, or an empty text. Objects with equal text have equal handles.
 func (o *Object) Labels() unique.Handle[string] { return o.labels }
 
-// Managed returns the newest time in the object's managedFields, to the second. If a change leaves this time unchanged,
-// possibly none of these field managers made it. A deletion that waits for finalizers is such a change.
+// Managed returns the newest time in the object's managedFields, to the second. If a change does not change this time,
+// possibly no field manager in the managedFields made the change. A deletion that waits for finalizers is an example.
 func (o *Object) Managed() time.Time { return time.Unix(o.managed, 0).UTC() }
 
 // JSON returns the object's redacted text. Each call decompresses it again.
 func (o *Object) JSON() ([]byte, error) { return o.AppendJSON(nil) }
 
-// SameText reports whether the texts of two Objects are the same. The text can change while the resourceVersion stays
-// the same. Causes are a new default in a CRD's schema, a conversion, or a newer API server.
+// SameText reports whether two Objects have the same text. The text can change while the resourceVersion stays the
+// same. Causes are a new default in a CRD's schema, a conversion, or a newer API server.
 func (o *Object) SameText(other *Object) bool { return o.print == other.print }
 
 // AppendJSON appends the object's redacted text to dst.
@@ -140,7 +140,7 @@ func (o *Object) pack(namespace, name, uid, resourceVersion string, cells, body 
 	o.data = append(data, body...)
 }
 
-// repack replaces the body. It must be called only for Objects that no other code has received.
+// repack replaces the body (the compressed text). It may be called only for Objects that no other code has received.
 func (o *Object) repack(c *codec, body []byte) {
 	data := make([]byte, 0, int(o.ends[4])+len(body))
 	data = append(data, o.data[:o.ends[4]]...)
@@ -148,21 +148,21 @@ func (o *Object) repack(c *codec, body []byte) {
 	o.codec = c
 }
 
-// GetObjectKind and DeepCopyObject make an Object a runtime.Object, which client-go's Reflector requires. Nothing reads
-// the kind.
+// GetObjectKind makes an Object a runtime.Object, together with DeepCopyObject. client-go's Reflector requires that. No
+// code uses the kind.
 func (o *Object) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
 
 // DeepCopyObject returns the Object itself, which is immutable.
 func (o *Object) DeepCopyObject() runtime.Object { return o }
 
-// GetObjectMeta returns what the Reflector reads: the key and the resourceVersion.
+// GetObjectMeta returns the metadata that the Reflector reads: the key and the resourceVersion.
 func (o *Object) GetObjectMeta() metav1.Object {
 	return &metav1.ObjectMeta{
 		Namespace: o.Namespace(), Name: o.Name(), UID: types.UID(o.UID()), ResourceVersion: o.ResourceVersion(),
 	}
 }
 
-// bookmark is a BOOKMARK event in the form that the Reflector reads.
+// bookmark is the object of a BOOKMARK event in the form that client-go's Reflector reads.
 type bookmark struct {
 	metav1.TypeMeta
 	metav1.ObjectMeta
@@ -178,5 +178,5 @@ type List struct {
 	Items []*Object
 }
 
-// DeepCopyObject returns the List itself: its Objects are immutable.
+// DeepCopyObject returns the List itself, because its Objects are immutable.
 func (l *List) DeepCopyObject() runtime.Object { return l }

@@ -6,7 +6,7 @@ import (
 	"glasshouse/internal/watch/rawjson"
 )
 
-// AppendRow appends the object as a row in the JSON that browsers read: {"ns","name","uid","rv","created","cells"}.
+// AppendRow appends the object as the JSON of a row, which browsers read: {"ns","name","uid","rv","created","cells"}.
 func (o *Object) AppendRow(dst []byte) []byte {
 	dst = append(dst, `{"ns":`...)
 	dst = rawjson.AppendString(dst, o.text(0))

@@ -20,11 +20,12 @@ import (
 	"glasshouse/internal/watch/redact"
 )
 
-// accept requests a Table, and accepts plain objects from a server that cannot print Tables.
+// accept is the Accept header of lists and watches. It requests a Table, but allows plain objects from a server that
+// cannot print Tables.
 const accept = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 
-// Client makes Sources that share one connection to the API server: client-go keeps one transport for each distinct TLS
-// configuration.
+// Client creates Sources that share one connection to the API server: client-go uses one transport for each distinct
+// TLS configuration.
 type Client struct {
 	config *rest.Config
 	rules  redact.Rules
@@ -33,8 +34,8 @@ type Client struct {
 }
 
 // NewClient returns a Client with a copy of config. The copy has no Timeout, which would interrupt long lists and end
-// watches. It has no client-side rate limit, because the server's priority and fairness is the one that counts. In
-// everything that the Client reads, it masks the values that rules select.
+// watches. It also has no client-side rate limit, because the API priority and fairness of the server replaces it.
+// Everything that the Client reads is redacted by the rules.
 func NewClient(config *rest.Config, rules redact.Rules) *Client {
 	config = rest.CopyConfig(config)
 	config.Timeout = 0
@@ -44,49 +45,49 @@ func NewClient(config *rest.Config, rules redact.Rules) *Client {
 	return &Client{config: config, rules: rules, scheme: scheme, codecs: serializer.NewCodecFactory(scheme)}
 }
 
-// Scope is what one list or watch covers.
+// Scope is the set of objects that one list or watch covers.
 type Scope struct {
 	Resource  schema.GroupVersionResource
 	Namespace string // Empty for all namespaces, and for cluster-scoped resources.
 	Fields    string // A field selector; empty for all objects.
-	Metadata  bool   // Objects contain only their metadata.
-	Shared    bool   // The guest mask applies before objects are kept, also to cells.
+	Metadata  bool   // Only the metadata of objects is requested.
+	Shared    bool   // The guest mask is applied to objects and their cells before they are stored.
 }
 
-// Source lists and watches one Scope. Only one list or watch may be read at a time.
+// Source lists and watches the objects of one Scope. Only one list or watch at a time may be read.
 type Source struct {
 	client  rest.Interface
 	scope   Scope
 	codec   runtime.ParameterCodec
 	decoder *decoder
 	options SourceOptions
-	listed  int // Objects in the pages of the list so far.
+	listed  int // The number of objects in the pages of the list so far.
 }
 
 // SourceOptions configures a Source, in addition to its Scope.
 type SourceOptions struct {
-	// Stall is how long a streaming list may make no progress. After that time it fails with a timeout error.
+	// Stall is how long a streaming list may make no progress before it fails with a timeout error.
 	Stall time.Duration
-	// Stalled is called when that has happened.
+	// Stalled is called when a streaming list has failed because of Stall.
 	Stalled func()
-	// Going is called once, when a watch has sent an event other than an error, or nothing for the duration of
-	// settling. It is not called for a watch that begins with a list. It may be nil.
+	// Going is called once, when a watch works: it has sent an event other than an error, or nothing for the duration
+	// of settling. It is not called for a watch that begins with a list. It may be nil.
 	Going func()
 	// Failed is called when a streaming list fails before its end for any other reason. client-go retries such a list
 	// without reporting the error. Failed may be nil.
 	Failed func(error)
-	// Panicked is called with a panic and its stack. A panic while an object is decoded fails the list or watch, but
-	// not the program.
+	// Panicked is called with the value and the stack of a panic during decoding. Such a panic fails the list or watch,
+	// but does not end the program.
 	Panicked func(v any, stack []byte)
-	// Observe is called for each object of a list, and at its end. objects is the number of objects received so far.
-	// bytes is the size of those that are already compressed.
+	// Observe is called for each object of a list, and at the end of the list. objects is the number of objects
+	// received so far. bytes is the size of those that are already compressed.
 	Observe func(objects int, bytes int64)
-	// Masks is what the Sources of one resource remember about masked values. If it is nil, the Source shares nothing
-	// with other Sources.
+	// Masks contains digests of masked values, which the Sources of one resource share. If it is nil, the Source shares
+	// nothing with other Sources.
 	Masks *redact.Memory
 }
 
-// Source returns a Source for scope.
+// Source returns a Source for a scope.
 func (c *Client) Source(scope Scope, options SourceOptions) (*Source, error) {
 	client, err := c.restClient(scope.Resource.GroupVersion())
 	if err != nil {
@@ -143,19 +144,20 @@ func (s *Source) request(options metav1.ListOptions) *rest.Request {
 // change them.
 func (s *Source) Columns() []Column { return s.decoder.currentColumns() }
 
-// Remembered returns the approximate size of what the newest list has added to SourceOptions.Masks, in bytes.
+// Remembered returns the approximate size, in bytes, of the digests that the newest list has added to
+// SourceOptions.Masks.
 func (s *Source) Remembered() int64 { return s.decoder.redactor.Remembered() }
 
-// SetDates sets the paths (see SimplePath) of the resource's date columns, by column name. They apply from the next
-// list on.
+// SetDates sets the paths (see SimplePath) of the resource's date columns; the key is the column's name. They are used
+// from the next list on.
 func (s *Source) SetDates(dates map[string]string) { s.decoder.dates = dates }
 
-// SetPaths sets the JSONPaths of a CRD's columns, by column name, or nil if they are not known. They apply from the
-// next list or watch on.
+// SetPaths sets the JSONPaths of a CRD's columns; the key is the column's name. paths is nil if they are not known.
+// They are used from the next list or watch on.
 func (s *Source) SetPaths(paths map[string]string) { s.decoder.paths = paths }
 
-// begins is the maximum time until the response to a list begins. The server may have to collect the complete list
-// first. kube-apiserver limits this to one minute (--request-timeout).
+// begins is the time limit until the response to a list begins. The server may have to collect the complete list first.
+// kube-apiserver limits this to one minute (--request-timeout).
 const begins = 75 * time.Second
 
 // List reads a complete list, or a page of it, row by row. After the response has begun, the list fails if it makes no
@@ -175,7 +177,7 @@ func (s *Source) List(ctx context.Context, options metav1.ListOptions) (list *Li
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = body.Close() }() // It was read to its end, or is no longer needed.
+	defer func() { _ = body.Close() }() // The body was read to its end, or is no longer needed.
 	limit = 2 * s.options.Stall
 	stalled.Reset(limit)
 	if options.Continue == "" {
@@ -198,7 +200,7 @@ func (s *Source) List(ctx context.Context, options metav1.ListOptions) (list *Li
 	return list, err
 }
 
-// recover converts a panic into an error. It is deferred around the decoding of the API server's data.
+// recover converts a panic into an error. The functions that decode the API server's data defer it.
 func (s *Source) recover(err *error) {
 	if v := recover(); v != nil {
 		s.options.Panicked(v, debug.Stack())
@@ -206,7 +208,7 @@ func (s *Source) recover(err *error) {
 	}
 }
 
-// Watch starts a watch. Its goroutine has ended when Stop returns.
+// Watch starts a watch. When Stop of the result returns, the goroutine of the watch has ended.
 func (s *Source) Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 	options.Watch = true
 	initial := options.SendInitialEvents != nil && *options.SendInitialEvents
@@ -215,7 +217,7 @@ func (s *Source) Watch(ctx context.Context, options metav1.ListOptions) (watch.I
 	if initial {
 		limit = s.options.Stall
 	}
-	stalled := time.AfterFunc(limit, cancel) // Until the response begins; then the stream has its own timer.
+	stalled := time.AfterFunc(limit, cancel) // For the response only; then the stream has its own timer.
 	body, err := s.request(options).Stream(ctx)
 	switch late := !stalled.Stop(); {
 	case late && initial:
@@ -231,7 +233,7 @@ func (s *Source) Watch(ctx context.Context, options metav1.ListOptions) (watch.I
 	return startStream(ctx, cancel, body, s, initial), nil
 }
 
-// Get reads one object, and returns its redacted JSON.
+// Get reads one object from the API server, and returns its redacted JSON.
 func (c *Client) Get(
 	ctx context.Context, resource schema.GroupVersionResource, namespace, name string,
 ) ([]byte, error) {
@@ -244,7 +246,7 @@ func (c *Client) Get(
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = body.Close() }() // It was read to its end, or is no longer needed.
+	defer func() { _ = body.Close() }() // The body was read to its end, or is no longer needed.
 	raw, err := io.ReadAll(body)
 	if err != nil {
 		return nil, fmt.Errorf("read %s %s: %w", resource.Resource, name, err)

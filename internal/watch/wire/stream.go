@@ -13,20 +13,20 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// maxLine bounds one event, in bytes. etcd accepts objects of 1.5 MiB. Escaped, with cells and column definitions, they
-// stay far below this bound.
+// maxLine is the maximum length of one event, in bytes. etcd accepts objects of 1.5 MiB. Even escaped, and with cells
+// and column definitions, they are far shorter than this limit.
 const maxLine = 64 << 20
 
-// turn is the number of list objects that are passed to the Reflector at once. The Reflector keeps them until the list
-// ends. Waking it for each object took as long as decoding several of them.
+// turn is the number of list objects that are passed to client-go's Reflector at once. The Reflector stores them until
+// the list ends. Waking it for each object took as long as decoding several objects.
 const turn = 64
 
-// silence is the maximum time without data on a watch. API servers send a bookmark about every minute. HTTP/2 pings
-// detect a dead connection sooner. HTTP/1.1, which some proxies use, has no pings.
+// silence is the maximum time without data on a watch; after it, the watch is closed. API servers send a bookmark about
+// every minute. HTTP/2 pings detect a dead connection sooner, but HTTP/1.1, which some proxies use, has no pings.
 const silence = 150 * time.Second
 
-// settling is how long to wait for the first event of a watch. If an API server no longer has the events after the
-// version, it accepts the watch and then immediately sends an error.
+// settling is how long to wait for the first event of a watch before the watch counts as working. If an API server no
+// longer has the events after the requested version, it accepts the watch and then immediately sends an error.
 const settling = 500 * time.Millisecond
 
 // stream reads a watch and delivers its events one by one. It is the watch.Interface that the Reflector reads.
@@ -45,7 +45,7 @@ func startStream(
 	go func() {
 		defer close(s.done)
 		defer close(s.events)
-		defer func() { _ = body.Close() }() // The result does not matter any more.
+		defer func() { _ = body.Close() }() // An error does not matter, because the stream has ended.
 		if err := s.read(ctx, initial); err != nil && ctx.Err() == nil {
 			s.send(ctx, watch.Event{Type: watch.Error, Object: statusOf(err)})
 		}
@@ -72,9 +72,9 @@ func (s *stream) send(ctx context.Context, events ...watch.Event) {
 	}
 }
 
-// errStalled ends a streaming list that makes no progress. Some proxies and servers never send the bookmark at its end,
-// and client-go would wait forever (kubernetes#135895). After this error, the Reflector uses a normal list, then a
-// watch.
+// errStalled is the error of a streaming list that makes no progress. Some proxies and servers never send the bookmark
+// at the end of the list, and client-go would wait forever (kubernetes#135895). After this error, the Reflector uses a
+// normal list, then a watch.
 var errStalled = errors.New("the streaming list made no progress")
 
 // read reads events until the stream ends.
@@ -94,8 +94,8 @@ func (s *stream) read(ctx context.Context, initial bool) (err error) {
 	return s.readEvents(ctx, lines, initial)
 }
 
-// readList reads the initial events, which are a list, to their end. It keeps the first objects back until their
-// dictionary exists, because training changes them. A receiver may read an Object at any time.
+// readList reads the initial events of a streaming list, to the end of the list. It delays the first objects until
+// their compression dictionary exists, because building it changes them, and a receiver may read an Object at any time.
 func (s *stream) readList(ctx context.Context, lines *lineReader) error {
 	options := &s.source.options
 	s.source.decoder.beginList()
@@ -130,8 +130,8 @@ func (s *stream) readList(ctx context.Context, lines *lineReader) error {
 		if e.kind == watch.Error {
 			return apierrors.FromObject(e.status)
 		}
-		// A list consists of ADDED events. After the first event of another kind, only the end of the list is missing.
-		// Changes in the meantime are not progress, and on a busy cluster they would never end.
+		// A list consists of ADDED events. After the first event of another kind, only the bookmark at the end of the
+		// list is missing. Later changes do not count as progress: on a busy cluster they would never end.
 		if growing = growing && e.kind == watch.Added; growing {
 			stalled.Reset(options.Stall)
 			options.Observe(objects, s.source.decoder.listed)
@@ -144,7 +144,7 @@ func (s *stream) readList(ctx context.Context, lines *lineReader) error {
 	}
 }
 
-// endList sends the rest of a list. exact is true if only objects of the list were received; then their final number
+// endList sends the rest of a list. exact means that only objects of the list were received; then their final number
 // and size are reported.
 func (s *stream) endList(ctx context.Context, rest []watch.Event, objects int, exact bool) {
 	s.source.decoder.endList()
@@ -154,8 +154,8 @@ func (s *stream) endList(ctx context.Context, rest []watch.Event, objects int, e
 	s.send(ctx, rest...)
 }
 
-// readEvents reads the events after a list. An interrupted or silent stream is not an error: the Reflector resumes the
-// watch from the last event.
+// readEvents reads the events after a list. It returns no error for an interrupted or silent stream: the Reflector
+// resumes the watch from the last event.
 func (s *stream) readEvents(ctx context.Context, lines *lineReader, initial bool) error {
 	silent := time.AfterFunc(silence, func() { _ = s.body.Close() }) // The watch has failed already.
 	defer silent.Stop()
@@ -184,8 +184,8 @@ func (s *stream) readEvents(ctx context.Context, lines *lineReader, initial bool
 	}
 }
 
-// statusOf returns the ERROR event for a stream that failed on this side. Unless client-go retries its reason, the
-// Reflector lists again.
+// statusOf returns the ERROR event for a stream that this program has ended because of an error. The Reflector then
+// starts a new list, except for the reasons after which client-go retries.
 func statusOf(err error) *metav1.Status {
 	if sent, ok := errors.AsType[*apierrors.StatusError](err); ok {
 		return &sent.ErrStatus
@@ -197,14 +197,14 @@ func statusOf(err error) *metav1.Status {
 	return status
 }
 
-// lineReader splits a stream into lines. A line is valid until the next call.
+// lineReader splits a stream into lines. A line is valid until the next call of next.
 type lineReader struct {
 	r    *bufio.Reader
 	long []byte
-	last []byte // The line that next returned last.
+	last []byte // The line that the last call of next returned.
 }
 
-// next returns a line, which is valid until the next call. That call overwrites the line with zeros, because it
+// next returns a line, which is valid until the next call. The next call overwrites the line with zeros, because it
 // contains values that are not masked yet.
 func (l *lineReader) next() ([]byte, error) {
 	clear(l.last)

@@ -11,10 +11,11 @@ import (
 	"glasshouse/internal/watch/rawjson"
 )
 
-// rowFunc receives the cells of a row, and its object at the cursor. It must move the cursor past the object.
+// rowFunc is called for each row, with its cells and the cursor at its object. It must move the cursor past the object.
 type rowFunc func(cells []byte, object *rawjson.Cursor) error
 
-// table calls row for each row of the Table at the cursor. A plain object is a row without cells.
+// table calls row for each row of the Table at the cursor. If there is a plain object instead, it calls row with the
+// object and without cells.
 func (d *decoder) table(c *rawjson.Cursor, row rowFunc) error {
 	isTable, plain := false, *c
 	err := c.Object(func(key []byte) error {
@@ -52,7 +53,7 @@ func (d *decoder) table(c *rawjson.Cursor, row rowFunc) error {
 
 func (d *decoder) row(c *rawjson.Cursor, row rowFunc) error {
 	var cells []byte
-	var early *rawjson.Cursor // The object, if it precedes its cells.
+	var early *rawjson.Cursor // The object, if it precedes the cells of its row.
 	read := false
 	err := c.Object(func(key []byte) (err error) {
 		switch string(key) {
@@ -77,7 +78,7 @@ func (d *decoder) row(c *rawjson.Cursor, row rowFunc) error {
 	return row(cells, early)
 }
 
-// setColumns reads the column definitions. Only the first event of a stream has them.
+// setColumns parses the column definitions. In a watch, only the first event has them.
 func (d *decoder) setColumns(definitions []byte) error {
 	var columns []Column
 	if err := json.Unmarshal(definitions, &columns); err != nil {
@@ -88,14 +89,14 @@ func (d *decoder) setColumns(definitions []byte) error {
 	}
 	for i := range columns {
 		columns[i].text = columns[i].Description
-		// Keep the first sentence of the API's documentation.
+		// Use only the first sentence of the description, which is from the API's documentation.
 		columns[i].Description, _, _ = strings.Cut(columns[i].Description, ". ")
 	}
 	return d.useColumns(markPaths(markRelative(columns, d.resource.String(), d.dates), d.paths))
 }
 
-// useColumns stores the columns. Objects in memory have cells of the old columns. Different columns during a watch
-// therefore end the watch, and cause a new list.
+// useColumns stores the columns. If they change during a watch, it returns an error that ends the watch and causes a
+// new list, because objects in memory have cells of the old columns.
 func (d *decoder) useColumns(columns []Column) error {
 	before := d.currentColumns()
 	if SameColumns(before, columns) {
@@ -115,7 +116,7 @@ func (d *decoder) currentColumns() []Column {
 	return nil
 }
 
-// SameColumns reports whether cells for the columns a are valid under the columns b.
+// SameColumns reports whether cells that were made for the columns a are valid for the columns b.
 func SameColumns(a, b []Column) bool {
 	return slices.EqualFunc(a, b, func(a, b Column) bool {
 		return a.Name == b.Name && a.Type == b.Type && a.Format == b.Format && a.Priority == b.Priority &&

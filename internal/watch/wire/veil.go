@@ -7,10 +7,11 @@ import (
 	"glasshouse/internal/watch/redact"
 )
 
-// Veil is the guest mask of a resource: it returns Objects as guests may see them. Only one goroutine may use it.
+// Veil is the guest mask of a resource: it returns Objects as guests of a share link may see them. Only one goroutine
+// may use it.
 type Veil struct {
 	veil *redact.Veil
-	last *codec // Codec for the previous Object. Objects of one list share a codec.
+	last *codec // The masking codec for the previous Object. Objects of one list share a codec.
 }
 
 // NewVeil returns the guest mask of a resource. group is "" for the core group.
@@ -18,7 +19,7 @@ func NewVeil(group, resource string) *Veil {
 	return &Veil{veil: redact.NewVeil(group, resource)}
 }
 
-// Object returns an Object whose text is masked each time it is read.
+// Object returns a masked Object. Its text is masked each time it is read.
 func (v *Veil) Object(o *Object) *Object {
 	if v.last == nil || v.last.behind != o.codec {
 		v.last = &codec{veil: v.veil.Object, behind: o.codec}
@@ -28,7 +29,7 @@ func (v *Veil) Object(o *Object) *Object {
 	return &seen
 }
 
-// After returns an Object whose text is masked. Masked values that differ from those in before are marked as changed.
+// After returns o with a masked text. Masked values that differ from those in before are marked as changed.
 func (v *Veil) After(before, o *Object) (*Object, error) {
 	old, err := before.JSON()
 	if err != nil {

@@ -9,18 +9,20 @@ import (
 	"glasshouse/internal/watch/author"
 )
 
-// Version is an Object from a watch event. Objects of a list have no Version, because their authors are not recorded.
+// Version is an Object from a watch event, with its managedFields. Objects of a list are not Versions, because the
+// authors of their changes are not recorded.
 type Version struct {
 	*Object
 
-	Managed *Managed // Nil if there are none, or if they cannot be read.
+	Managed *Managed // The managedFields; nil if there are none, or if they cannot be read.
 }
 
 // DeepCopyObject returns the Version itself, which is immutable.
 func (v *Version) DeepCopyObject() runtime.Object { return v }
 
-// Managed contains an object's managedFields, which the caller may keep in addition to the Object. They are as large as
-// the rest of the object, and are needed only while the author of the change may be requested.
+// Managed contains an object's managedFields, which name the authors of changes. They are as large as the rest of the
+// object, and are needed only while the author of the change may be requested. Therefore the Object does not contain
+// them.
 type Managed struct {
 	newest author.Author
 	alone  bool
@@ -28,8 +30,8 @@ type Managed struct {
 	codec  *codec
 }
 
-// Newest returns the entry with the newest time. If several entries have this time, it returns the last of them, and
-// alone is false.
+// Newest returns the entry with the newest time, and alone is true. If several entries have this time, it returns the
+// last of them, and alone is false.
 func (m *Managed) Newest() (newest author.Author, alone bool) { return m.newest, m.alone }
 
 // JSON returns the text of the managedFields. Each call decompresses it again.
@@ -46,7 +48,7 @@ func (m *Managed) Size() int {
 	return len(m.packed) + len(m.newest.Manager) + len(m.newest.Operation) + len(m.newest.Subresource) + 144
 }
 
-// manage compresses managedFields. If they equal those of the previous event, it returns the same Managed. A manager
+// manage compresses managedFields. If they equal those of the previous event, it returns the same Managed: a manager
 // that writes many times within a second changes the managedFields only with its first write.
 func (d *decoder) manage(text []byte) *Managed {
 	if d.managed != nil && bytes.Equal(text, d.managedText) {
