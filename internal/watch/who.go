@@ -45,7 +45,7 @@ type Part struct {
 	Resource   string   `json:"resource"`             // Its ref, such as "core/v1/pods".
 	Namespaces []string `json:"namespaces,omitempty"` // Empty for all.
 	Labels     string   `json:"labels,omitempty"`     // A label selector in kubectl's syntax.
-	Name       string   `json:"name,omitempty"`       // One object only, then in exactly one namespace if it is namespaced.
+	Name       string   `json:"name,omitempty"`       // One object only; if namespaced, in exactly one namespace.
 	Text       string   `json:"q,omitempty"`          // Words that a row must contain, as in a Query.
 	// About applies to events only: the object that they must regard, such as "pod.core/web-1", or "pod/web-1" for any
 	// group.

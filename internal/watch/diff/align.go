@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// listKeys are the members by which Kubernetes identifies the elements of a list: the keys of associative lists in the
-// schema of client-go v0.37.2, in applyconfigurations/internal. More specific ones are first, because a volume mount
-// also has a name, which may not be unique. The shareID of claimed devices is left out, because it is optional.
-// Endpoints of an EndpointSlice have no key in that schema; their addresses serve as one.
+// listKeys are the sets of members by which Kubernetes identifies the elements of a list: the keys of associative lists
+// in the schema of client-go v0.37.2, in applyconfigurations/internal. More specific keys are first, because a volume
+// mount also has a name, which may not be unique. The shareID of claimed devices is left out, because it is optional.
+// Endpoints of an EndpointSlice have no key in that schema; their addresses are used as one.
 func listKeys() [][]string {
 	return [][]string{
 		{"mountPath"},
@@ -30,11 +30,11 @@ func listKeys() [][]string {
 	}
 }
 
-// A pair is an index in each of two arrays.
+// A pair is the index of an element in the array a, and the index of the same element in the array b.
 type pair struct{ a, b int }
 
-// align returns which elements of as became which elements of bs, with both indices ascending. The pairs affect the
-// length of the patch, not whether it is correct, so hashes can replace texts.
+// align returns which elements of as became which elements of bs, as pairs with ascending indices. The pairs affect
+// only the length of the patch, not whether it is correct, so hashes can be compared instead of texts.
 func align(as, bs []node) []pair {
 	if len(as)*len(bs) <= 1 {
 		return nil
@@ -59,14 +59,15 @@ func align(as, bs []node) []pair {
 	return rising(m.toA)
 }
 
-// A matching pairs elements of two arrays. -1 means that an element has no partner yet.
+// A matching pairs the elements of two arrays: toB and toA contain the index of the partner, or -1 for an element
+// without a partner.
 type matching struct {
 	as, bs   []node
 	toB, toA []int
 }
 
-// match pairs elements without a partner that have the same identity. If several have one identity, it pairs the first
-// with the first, and so on.
+// match pairs those elements without a partner for which identity returns the same hash. If several elements of an
+// array have the same hash, the first one is paired with the first one of the other array, and so on.
 func (m *matching) match(identity func(*node) uint64) {
 	first := make(map[uint64]int, len(m.as))
 	next := make([]int, len(m.as))
@@ -93,7 +94,7 @@ func (m *matching) match(identity func(*node) uint64) {
 	}
 }
 
-// key returns the first of listKeys that all elements without a partner have.
+// key returns the first of listKeys whose members exist in all elements without a partner.
 func (m *matching) key() []string {
 	for _, names := range listKeys() {
 		if hasKey(m.as, m.toB, names) && hasKey(m.bs, m.toA, names) {
@@ -117,8 +118,8 @@ func hasKey(nodes []node, partner []int, names []string) bool {
 	return true
 }
 
-// rising returns the longest run of pairs whose indices ascend on both sides. toA is the index in a of each element of
-// b, or -1 for none. It takes n log n steps.
+// rising returns the longest sequence of pairs whose indices ascend in both arrays. toA is the index in a of each
+// element of b, or -1 for none. It takes n log n steps.
 func rising(toA []int) []pair {
 	before := make([]int, len(toA)) // The pair before this one in its run.
 	var ends []int                  // For each length, the run with the least end in a: the index in b of its end.

@@ -36,19 +36,19 @@ type Op struct {
 	Value json.RawMessage `json:"value,omitempty"`
 }
 
-// Patch returns the patch that changes before into after. The error contains which of the two is not a JSON document,
-// and the position.
+// Patch returns the patch that changes before into after. If one of the two is not a JSON document, the error says
+// which, and at which position.
 func Patch(before, after []byte) ([]byte, error) {
 	patch, _, err := compare(before, after, false)
 	return patch, err
 }
 
-// maxWas is the maximum length of a former value that Compare returns, in bytes.
+// maxWas is the maximum length, in bytes, of a former value (before the change) that Compare returns.
 const maxWas = 256
 
-// Compare returns the patch and, for readers without before, the former values: an object of the values that the
-// patch's operations replace or remove, by the operation's index, such as {"0":"Pending"}. Values of more than 256
-// bytes are left out. If no value remains, was is nil.
+// Compare returns the patch and the former values, for readers that do not have before. was is a JSON object of the
+// values that the patch's operations replace or remove. Its keys are the indices of the operations, such as
+// {"0":"Pending"}. Values of more than 256 bytes are left out. If no value remains, was is nil.
 func Compare(before, after []byte) (patch, was []byte, err error) {
 	return compare(before, after, true)
 }
@@ -73,17 +73,17 @@ func compare(before, after []byte, tells bool) (patch, was []byte, err error) {
 	return append(d.out, ']'), was, nil
 }
 
-// A differ writes a patch. Each op ends with a comma, so that ops can be removed again.
+// A differ writes the ops of a patch. Each op ends with a comma, so that ops can be removed again.
 type differ struct {
 	written
-	tells bool   // The former values are written, too.
-	path  []byte // A JSON pointer, escaped for use within a JSON string.
+	tells bool   // Former values are written too, for Compare.
+	path  []byte // A JSON Pointer to the current value, escaped for use within a JSON string.
 }
 
 type written struct {
 	out []byte
-	ops int    // Number of ops in out.
-	was []byte // As Compare returns it, with a comma in place of its end.
+	ops int    // The number of ops in out.
+	was []byte // The former values as Compare returns them, but with a comma in place of the closing brace.
 }
 
 // value writes the ops that change a into b.
@@ -108,8 +108,8 @@ func (d *differ) value(a, b *node) {
 	}
 }
 
-// members compares both objects in the order of their keys. Like elements, it stops when out is longer than limit: its
-// ops are then removed again, and a hostile document cannot make them accumulate.
+// members compares the members of two objects in the order of their keys. It stops when the ops in out are longer than
+// limit, because they are then replaced by a single op. Otherwise, a hostile document could make ops accumulate.
 func (d *differ) members(as, bs []node, limit int) {
 	for len(as)+len(bs) > 0 && len(d.out) <= limit {
 		switch {
@@ -126,8 +126,9 @@ func (d *differ) members(as, bs []node, limit int) {
 	}
 }
 
-// elements skips the elements that are the same at both ends, and compares the rest from left to right. When it reaches
-// index at, the patched array is b up to that index, and a from there on.
+// elements compares the elements of two arrays. It skips equal elements at both ends, and compares the rest from left
+// to right. At each moment, the patched array consists of the elements of b before index at, and elements of a from
+// there on.
 func (d *differ) elements(as, bs []node, limit int) {
 	at := 0
 	for len(as) > 0 && len(bs) > 0 && equal(&as[0], &bs[0]) {
@@ -159,7 +160,7 @@ func (d *differ) elements(as, bs []node, limit int) {
 	}
 }
 
-// step writes the ops for one member or element. If a is nil, it is added. If b is nil, it is removed.
+// step writes the ops for one member or element. If a is nil, b is added. If b is nil, a is removed.
 func (d *differ) step(key []byte, a, b *node) {
 	if a != nil && b != nil && bytes.Equal(a.text, b.text) {
 		return
@@ -196,8 +197,8 @@ func (d *differ) op(name string, before, value []byte) {
 	d.out = append(d.out, '}', ',')
 }
 
-// appendToken appends a slash and the key. The key is escaped for a JSON pointer, and the result for a JSON string, so
-// that a path grows by appending.
+// appendToken appends a slash and the key to a path. The key is escaped for a JSON Pointer, and then for a JSON string,
+// so that the path never has to be escaped again.
 func appendToken(path, key []byte) []byte {
 	if bytes.ContainsAny(key, "~/") {
 		key = bytes.ReplaceAll(key, []byte("~"), []byte("~0"))

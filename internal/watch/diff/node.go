@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// A node is a value in a JSON text. Its text is valid JSON without surrounding white space, and never empty.
+// A node is one value in a JSON text. Its text is valid JSON without surrounding white space, and never empty.
 type node struct {
-	key   []byte // The member's name, decoded.
+	key   []byte // The decoded name, if the value is a member of an object.
 	text  []byte
-	items []node // Its members or elements after cut; nil before.
+	items []node // The members or elements of the value, after a call of cut; nil before.
 	depth int
 }
 
@@ -18,7 +18,7 @@ const (
 	maxDepth     = 100
 )
 
-// cut sets n.items. It reports false if n is not an object or array, or is too deep.
+// cut sets n.items. It returns false if n is not an object or array, or is too deep.
 func (n *node) cut(like *node) bool {
 	if n.items != nil {
 		return true
@@ -28,11 +28,12 @@ func (n *node) cut(like *node) bool {
 	}
 	r := reader{data: n.text}
 	again, ok := r.value(n.depth, levelsAtOnce, like)
-	n.items = again.items // nil if not ok, which cannot happen with a text that was read before.
+	n.items = again.items // Nil if not ok, which cannot happen with a text that was parsed before.
 	return ok
 }
 
-// members returns the items of an object in the order of their keys, each key once.
+// members returns the members of an object in the order of their keys. If a key occurs several times, it returns the
+// last one.
 func (n *node) members() []node {
 	for i := 1; i < len(n.items); i++ {
 		if bytes.Compare(n.items[i-1].key, n.items[i].key) < 0 {
@@ -64,7 +65,7 @@ func (n *node) member(name string) []byte {
 	return nil
 }
 
-// equal reports whether a and b have no difference that needs an op.
+// equal reports whether a and b are the same JSON value, so that no op is needed.
 func equal(a, b *node) bool {
 	if bytes.Equal(a.text, b.text) {
 		return true

@@ -9,8 +9,8 @@ import (
 	"glasshouse/internal/watch/rawjson"
 )
 
-// document reads a complete text and cuts its first levels. like is a document that is probably almost the same: parts
-// that are the same are not parsed again.
+// document reads a complete text and cuts (splits) its first levels into nodes. like is a document that is probably
+// almost the same: parts that are the same are not parsed again.
 func document(text []byte, like *node) (node, error) {
 	r := reader{data: text}
 	n, ok := r.value(0, levelsAtOnce, like)
@@ -27,14 +27,15 @@ func document(text []byte, like *node) (node, error) {
 	return n, errors.New("not a JSON document")
 }
 
-// A reader cuts a text into nodes. It parses the commas and colons of the levels that it cuts itself, because it needs
-// the position, which a Cursor of rawjson does not give. rawjson parses everything below, and reports every error.
+// A reader cuts (splits) a text into nodes. It parses the commas and colons of the levels that it cuts itself, because
+// it needs the position, which a Cursor of rawjson does not give. Deeper levels are parsed by rawjson, which also
+// reports every error.
 type reader struct {
 	data []byte
 	pos  int
 }
 
-// value reads the value at pos and cuts the given number of its levels.
+// value reads the value at pos, and cuts as many levels of it as levels says.
 func (r *reader) value(depth, levels int, like *node) (node, bool) {
 	n := node{depth: depth}
 	first := r.peek()
@@ -128,20 +129,20 @@ func (r *reader) peek() byte {
 	return 0
 }
 
-// A guesser predicts the next item of a text from the items of a similar one.
+// A guesser predicts the next item of a text from the items of a similar text, to save parsing.
 type guesser struct {
 	items []node
 	at    int
 }
 
-// next returns the length of the item at the start of text, if it is one of the next few items of the other text.
-// Otherwise, it returns 0 and the item at that position.
+// next returns the length of the item at the start of text, if it equals one of the next few items of the similar text.
+// Otherwise, it returns 0 and the item of the similar text at the same position.
 func (g *guesser) next(text []byte) (int, *node) {
 	for _, at := range [...]int{g.at, g.at - 1, g.at + 1} {
 		if at < 0 || at >= len(g.items) {
 			continue
 		}
-		// After a number or literal, the next byte could be a part of it.
+		// Only these types end with a certain byte: after a number or literal, the next byte could be a part of it.
 		known := g.items[at].text
 		if b := known[0]; (b == '"' || b == '{' || b == '[') && bytes.HasPrefix(text, known) {
 			g.at = at + 1

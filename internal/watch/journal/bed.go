@@ -2,11 +2,11 @@ package journal
 
 import "sync/atomic"
 
-// bed is where readers wait until the writer wakes them.
+// bed is where readers of a journal wait until the writer wakes them.
 type bed struct {
 	asleep atomic.Int64
-	rung   atomic.Bool                   // A goroutine is about to wake them.
-	wake   atomic.Pointer[chan struct{}] // Closed and replaced to wake all.
+	rung   atomic.Bool                   // A goroutine is about to wake the readers.
+	wake   atomic.Pointer[chan struct{}] // Closed, and replaced by a new channel, to wake all readers.
 }
 
 func (b *bed) init() {
@@ -14,8 +14,8 @@ func (b *bed) init() {
 	b.wake.Store(&wake)
 }
 
-// lie registers a reader that is about to wait until woken is closed. Before it waits, the reader must check the tail
-// once more. After the wait, it must call rise. Changes that this check misses close woken.
+// lie registers a reader that will wait until woken is closed. After lie, and before it waits, the reader must check
+// the tail once more: woken is closed for any change that this check misses. After the wait, the reader must call rise.
 func (b *bed) lie() (woken <-chan struct{}) {
 	b.asleep.Add(1)
 	return *b.wake.Load()

@@ -1,11 +1,12 @@
 package journal
 
-// Fold merges the changes of each key into at most one. If the value was replaced by a different thing, it merges them
-// into a Delete and an Add. The Old of a merged change is the value before all of them. A single change of a key is
-// returned as it is, with its Memo. The result is in the order of each key's first change.
+// Fold merges the changes of each key into at most one. If the value was replaced by a different thing, as continues
+// decides, it merges them into a Delete and an Add. Old of a merged change is the value before all of the key's
+// changes. If a key has only one change, Fold returns that change unchanged, with its Memo. The result is in the order
+// of each key's first change.
 //
-// A merged change has the offset and time of the newest of its changes, and an empty Memo. If anything is merged, marks
-// are removed, see Mark.
+// A merged change has the offset and time of the newest change that it replaces, and an empty Memo. If anything is
+// merged, the marks (see Mark) are removed from the result.
 func Fold[K comparable, V, M any](changes []*Change[K, V, M], continues func(before, after V) bool) []*Change[K, V, M] {
 	if !repeats(changes) {
 		return changes

@@ -1,8 +1,10 @@
-// Package journal keeps the present state of a set of keys and a bounded history of its changes, read by cursor.
+// Package journal stores the present state of a set of keys and a bounded history of its changes, which readers read by
+// cursor.
 //
-// One writer sets and deletes values by key. Each change gets the next offset and is stored in a ring. Any number of
-// readers have a Cursor, and nothing else. A waiting reader needs no buffer and delays no other reader or writer. It
-// reads the changes that it missed in one larger batch, or gets ErrGone if the ring has dropped some of them.
+// One writer sets and deletes values by key. Each change gets the next offset and is stored in a ring. There may be any
+// number of readers. The only state of a reader is its Cursor, so a waiting reader needs no buffer and delays no other
+// reader or writer. It reads the changes that it missed in one larger batch, or gets ErrGone if the ring has dropped
+// some of them.
 //
 // Promises:
 //   - A Snapshot and its cursor belong together: the snapshot plus every change after the cursor is the state, exactly.
@@ -28,15 +30,15 @@ var (
 	ErrGone = errors.New("the change after this cursor is no longer kept")
 	// ErrClosed means that the journal has ended and that everything in it was read.
 	ErrClosed = errors.New("the journal is closed")
-	// ErrSilent means that nothing changed before the alarm.
+	// ErrSilent means that nothing changed before the alarm of NextWithin.
 	ErrSilent = errors.New("nothing has changed")
 )
 
-// A Change is one step from one state to the next. Each change has the offset of the one before it, plus one.
+// A Change is one step from one state to the next. Its offset is the offset of the previous change, plus one.
 //
-// Memo is for data that belongs to this change alone: what the writer gave with it (SetWith), and what readers derive
-// from it. The first reader that needs derived data computes it, and all readers share it. Memo must be safe for
-// concurrent use. It is freed with the change.
+// Memo is for data that belongs to this change alone: data that the writer passed to SetWith, and data that readers
+// derive from the change. The first reader that needs derived data computes it, and all readers share it. Memo must be
+// safe for concurrent use. It is freed with the change.
 type Change[K comparable, V, M any] struct {
 	Offset   uint64
 	Time     time.Time
@@ -46,41 +48,43 @@ type Change[K comparable, V, M any] struct {
 	Memo     M
 }
 
-// Op defines which of a Change's values are set. It is 0 if neither a value nor a key is set, see Mark.
+// Op is the effect of a Change, which defines whether Old and New are set. It is 0 if neither a value nor a key is set,
+// see Mark.
 type Op uint8
 
-// The effects of a Change on its key.
+// The effects of a Change on its key. The comments name the values that are set.
 const (
 	Add    Op = iota + 1 // Only New.
 	Update               // Old and New.
 	Delete               // Only Old.
 )
 
-// Options are the rules of a Journal.
+// Options define how a Journal compares, measures and retains values.
 type Options[K comparable, V any] struct {
-	// Same reports whether two values have no difference that readers need. The new value replaces the old one without
-	// a change.
+	// Same reports whether two values are equal for readers. If so, the new value replaces the old one without a
+	// change.
 	Same func(before, after V) bool
 	// Continues reports whether two values of one key are two versions of the same thing. If not, Set results in a
 	// Delete and an Add.
 	Continues func(before, after V) bool
-	// Size is the size of a value in the ring, in bytes.
+	// Size returns the size of a value in bytes, for MaxBytes and Weight.
 	Size func(V) int
-	// Derived is the size of what readers keep in the Memo of a change to a value, in bytes. Nil means that they keep
-	// nothing.
+	// Derived returns the size, in bytes, of what readers store in the Memo of a change to a value. Nil means that they
+	// store nothing.
 	Derived func(V) int
-	// MaxBytes and MaxAge bound the ring. The newest change is always kept. A MaxAge of zero keeps no older change.
+	// MaxBytes and MaxAge limit the size and age of the changes in the ring. The newest change is always retained. If
+	// MaxAge is zero, no older change is.
 	MaxBytes int
 	MaxAge   time.Duration
 }
 
-// A Cursor is a position in a journal: everything up to it was read.
+// A Cursor is a position in a journal: the reader has read everything up to it.
 type Cursor struct {
 	Offset uint64
 	nudges uint64
 }
 
-// At returns the cursor for an offset that was stored outside the process.
+// At returns the cursor for an offset, such as one that a client has sent back.
 func At(offset uint64) Cursor { return Cursor{Offset: offset} }
 
 // An Entry is one key of a snapshot with its value.
@@ -89,17 +93,18 @@ type Entry[K comparable, V any] struct {
 	Value V
 }
 
-// A Journal is safe for any number of readers. It is also safe for several writers if each has its own keys.
+// A Journal stores the state and the recent changes of a set of keys. It is safe for any number of readers. It is also
+// safe for several writers if each has its own keys.
 type Journal[K comparable, V, M any] struct {
 	options Options[K, V]
-	tail    atomic.Pointer[tail[K, V, M]] // The ring as readers see it.
+	tail    atomic.Pointer[tail[K, V, M]] // The published view of the ring, which readers use.
 	bed     bed
 
-	mu     sync.RWMutex // For all writes, and for reads of the state.
+	mu     sync.RWMutex // Locked for all writes, and for reads of the state.
 	state  map[K]V
-	weight int // Of the values in state.
+	weight int // The sum of the sizes of the values in state.
 	ring   ring[K, V, M]
-	now    tail[K, V, M] // The tail that is published after the write.
+	now    tail[K, V, M] // The tail that is published after the current write.
 }
 
 // New returns an empty journal.
@@ -110,14 +115,14 @@ func New[K comparable, V, M any](options Options[K, V]) *Journal[K, V, M] {
 	return j
 }
 
-// Set makes value the state of key.
+// Set stores value as the present value of key.
 func (j *Journal[K, V, M]) Set(key K, value V) {
 	var none M
 	j.SetWith(key, value, none, 0)
 }
 
-// SetWith is Set with the initial Memo of the change, and the size of that Memo in the ring, in bytes. If the value has
-// no difference that readers need, the Memo is dropped.
+// SetWith is Set with the initial Memo of the change, and with weight, the size of that Memo in bytes. If the old and
+// new values are equal for readers, the Memo is dropped.
 func (j *Journal[K, V, M]) SetWith(key K, value V, memo M, weight int) {
 	j.write(func(now time.Time) { j.setLocked(key, value, memo, weight, now) })
 }
@@ -128,17 +133,17 @@ func (j *Journal[K, V, M]) Delete(key K) {
 	j.write(func(now time.Time) { j.deleteLocked(key, none, now) })
 }
 
-// Replace makes next the complete state, and stores only the differences as changes: first the deletes, then adds and
-// updates in the given order. The first state of a journal is not stored as one change for each key. It takes one
-// offset, and cursors from before it get ErrGone. The journal keeps no reference to next.
+// Replace makes next the complete state. It stores only the differences as changes: first the deletes, then adds and
+// updates in the given order. The first state of a journal is an exception: it uses one offset for all keys, and
+// cursors from before it get ErrGone. The journal stores no reference to next.
 func (j *Journal[K, V, M]) Replace(next []Entry[K, V]) {
 	var none M
 	j.ReplaceIn(func(K) bool { return true }, next, func(K) M { return none }, none)
 }
 
-// ReplaceIn is Replace for the keys that part selects. Other keys stay. All keys of next must be selected by part. The
-// Memo of an add of a new key is initially came(key). The Memo of a delete of a key that is not in next is initially
-// went. Other Memos are initially empty.
+// ReplaceIn is Replace for the keys for which part returns true. Other keys stay. part must return true for all keys of
+// next. The initial Memo of an add is came(key), and that of a delete of a key that is not in next is went. Other Memos
+// are initially empty.
 func (j *Journal[K, V, M]) ReplaceIn(part func(K) bool, next []Entry[K, V], came func(K) M, went M) {
 	var none M
 	j.write(func(now time.Time) {
@@ -170,7 +175,8 @@ func (j *Journal[K, V, M]) ReplaceIn(part func(K) bool, next []Entry[K, V], came
 	})
 }
 
-// Mark stores a Change without a key, so that cursors from before it differ from those after it.
+// Mark stores a Change without a key and values. It only uses up an offset, so that cursors from before it differ from
+// those after it.
 func (j *Journal[K, V, M]) Mark() {
 	j.write(func(now time.Time) {
 		j.now.offset++
@@ -178,12 +184,13 @@ func (j *Journal[K, V, M]) Mark() {
 	})
 }
 
-// Forget drops the history. Readers that have not read all of it get ErrGone.
+// Forget drops the history. Readers that have not read all of it get ErrGone, and need a new snapshot.
 func (j *Journal[K, V, M]) Forget() {
 	j.write(func(now time.Time) { j.ring = ring[K, V, M]{since: now} })
 }
 
-// Trim drops changes that are too old. Writes do so, too. Trim is for a journal without writes.
+// Trim drops changes that are older than MaxAge. Every write does that, too, so only a journal without writes needs
+// Trim.
 func (j *Journal[K, V, M]) Trim() {
 	now := time.Now()
 	j.mu.Lock()
@@ -196,7 +203,7 @@ func (j *Journal[K, V, M]) trimLocked(now time.Time) {
 	j.ring.trim(j.options.MaxBytes, now.Add(-j.options.MaxAge))
 }
 
-// Nudge wakes every reader without a change, so that readers check data that is kept outside the journal.
+// Nudge wakes every reader although nothing has changed, so that readers check data that is stored outside the journal.
 func (j *Journal[K, V, M]) Nudge() {
 	j.write(func(time.Time) { j.now.nudges++ })
 }
@@ -276,14 +283,15 @@ func (j *Journal[K, V, M]) appendLocked(change *Change[K, V, M], weight int) {
 	j.ring.push(change, weight)
 }
 
-// Next returns the changes after the cursor, in order, and the cursor after them. It returns at most limit changes and
-// waits for at least one, or returns none after a Nudge. The changes are shared: only their Memo may be written to.
+// Next waits for changes after the cursor, and returns them in order, with the cursor after them. It returns at least
+// one and at most limit changes; after a Nudge it may return none. Readers share the changes, and may write only to
+// their Memo.
 func (j *Journal[K, V, M]) Next(ctx context.Context, after Cursor, limit int) ([]*Change[K, V, M], Cursor, error) {
 	return j.NextWithin(ctx, never, after, limit)
 }
 
-// NextWithin is Next, except that it waits only until something is received from the channel that alarm returns. Then
-// it returns ErrSilent. If it does not have to wait, it does not call alarm.
+// NextWithin is Next with a time limit: if it has to wait, it calls alarm, and returns ErrSilent when it receives
+// something from that channel.
 func (j *Journal[K, V, M]) NextWithin(
 	ctx context.Context, alarm func() <-chan time.Time, after Cursor, limit int,
 ) ([]*Change[K, V, M], Cursor, error) {
@@ -304,7 +312,7 @@ func never() <-chan time.Time { return nil }
 func (j *Journal[K, V, M]) sleep(ctx context.Context, alarm func() <-chan time.Time, after Cursor) error {
 	woken := j.bed.lie()
 	defer j.bed.rise()
-	if j.tail.Load().moved(after) { // Since the caller's check.
+	if j.tail.Load().moved(after) { // Something has happened since the caller's check.
 		return nil
 	}
 	select {
@@ -338,14 +346,15 @@ func (j *Journal[K, V, M]) Len() int {
 	return len(j.state)
 }
 
-// Weight returns the sizes of the state and of the ring, in bytes. Options.Size and SetWith define them.
+// Weight returns the sizes of the state and of the ring, in bytes. The sizes of values are from Options.Size, and those
+// of Memos from Options.Derived and SetWith.
 func (j *Journal[K, V, M]) Weight() (state, ring int) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
 	return j.weight + EntryOverhead*len(j.state), j.ring.weight
 }
 
-// WeightIn returns the size of the keys of the state that part selects, in bytes.
+// WeightIn returns the size of that part of the state for whose keys part returns true, in bytes.
 func (j *Journal[K, V, M]) WeightIn(part func(K) bool) (state int) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()

@@ -2,8 +2,8 @@ package journal
 
 import "time"
 
-// Past returns the newest changes up to and including the cursor, oldest first. It returns at most limit, and fewer if
-// the ring has no more.
+// Past returns changes from the history: the newest ones up to and including the cursor, oldest first. It returns at
+// most limit changes, and fewer if the ring has no more.
 func (j *Journal[K, V, M]) Past(until Cursor, limit int) []*Change[K, V, M] {
 	for {
 		t := j.tail.Load()
@@ -14,13 +14,13 @@ func (j *Journal[K, V, M]) Past(until Cursor, limit int) []*Change[K, V, M] {
 		n := min(int(until.Offset-kept), limit)                            //nolint:gosec // At most the count.
 		if changes := t.after(until.Offset-uint64(n), n); changes != nil { //nolint:gosec // As above.
 			return changes
-			// Otherwise, the ring has dropped some of them meanwhile.
+			// If changes is nil, the ring has dropped some of the changes in the meantime: try again.
 		}
 	}
 }
 
-// Kept returns the number of changes in the ring, and the time after which the ring has all of them. A zero Time means
-// since the first state.
+// Kept returns the number of changes in the ring. since is the time after which the ring has all changes; it is zero if
+// the ring has all changes since the first state.
 func (j *Journal[K, V, M]) Kept() (changes int, since time.Time) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()

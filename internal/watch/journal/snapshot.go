@@ -2,11 +2,11 @@ package journal
 
 import "math"
 
-// pause is the number of keys after which a Snapshot unlocks the journal for the writer.
+// pause is the number of keys that a Snapshot copies before it unlocks the journal, so that the writer can continue.
 const pause = 2048
 
-// Snapshot returns every key and value at one moment, in no order, and the cursor of that moment. The writer waits
-// while at most a few thousand keys are copied. Changes during the copy are then read from the ring.
+// Snapshot returns every key and value at one moment, in no order, and the cursor of that moment. The writer never
+// waits longer than it takes to copy a few thousand keys. Changes during the copy are then read from the ring.
 func (j *Journal[K, V, M]) Snapshot() ([]Entry[K, V], Cursor) {
 	for {
 		if entries, cursor, ok := j.snapshot(); ok {
@@ -15,8 +15,8 @@ func (j *Journal[K, V, M]) Snapshot() ([]Entry[K, V], Cursor) {
 	}
 }
 
-// snapshot copies the state in steps, then updates the copy to the present state. It fails if the ring no longer has
-// all changes since the start.
+// snapshot copies the state in steps, then updates the copy to the present state. It returns false if the ring no
+// longer has all changes since the start.
 func (j *Journal[K, V, M]) snapshot() ([]Entry[K, V], Cursor, bool) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
@@ -40,7 +40,7 @@ func (j *Journal[K, V, M]) snapshot() ([]Entry[K, V], Cursor, bool) {
 	return j.catchUpLocked(entries, changed), j.Now(), true
 }
 
-// changedLocked returns the keys that have changed since an offset. It reports false if the ring no longer has all of
+// changedLocked returns the keys that have changed since an offset. It returns false if the ring no longer has all of
 // these changes.
 func (j *Journal[K, V, M]) changedLocked(since uint64) (map[K]struct{}, bool) {
 	changed := make(map[K]struct{})

@@ -1,17 +1,18 @@
 package journal
 
-// tail is a reader's view of a journal: the changes that are in the ring. Each write publishes a new tail. A published
-// tail is immutable, but its slots are not. If a slot contains a different change than expected, the ring has dropped
-// the expected one.
+// tail is the view of a journal that readers use: the changes that are in the ring. Each write publishes a new tail. A
+// published tail is immutable, but its slots are not. If a slot contains a different change than expected, the ring has
+// dropped the expected one.
 type tail[K comparable, V, M any] struct {
 	slots  slots[K, V, M]
-	count  int    // Changes in the ring.
-	offset uint64 // Of the newest change.
+	count  int    // The number of changes in the ring.
+	offset uint64 // The offset of the newest change.
 	nudges uint64
 	closed bool
 }
 
-// read returns the changes after the cursor. news reports whether there is anything new, even if only a Nudge.
+// read returns the changes after the cursor, at most limit. news means that there is something new: changes, or only a
+// Nudge.
 func (t *tail[K, V, M]) read(after Cursor, limit int) (changes []*Change[K, V, M], next Cursor, news bool, err error) {
 	switch {
 	case after.Offset > t.offset || after.Offset < t.offset-uint64(t.count): //nolint:gosec // A count is not negative.
@@ -19,7 +20,7 @@ func (t *tail[K, V, M]) read(after Cursor, limit int) (changes []*Change[K, V, M
 	case after.Offset < t.offset:
 		changes = t.after(after.Offset, limit)
 		if changes == nil {
-			return nil, after, false, ErrGone // Dropped meanwhile.
+			return nil, after, false, ErrGone // The ring has dropped some changes in the meantime.
 		}
 		next = Cursor{Offset: after.Offset + uint64(len(changes)), nudges: after.nudges}
 		if next.Offset == t.offset {
@@ -34,7 +35,7 @@ func (t *tail[K, V, M]) read(after Cursor, limit int) (changes []*Change[K, V, M
 	return nil, after, false, nil
 }
 
-// after returns the first limit changes after an offset. It returns nil if the ring no longer has all of them.
+// after returns the first changes after an offset, at most limit. It returns nil if the ring no longer has all of them.
 func (t *tail[K, V, M]) after(offset uint64, limit int) []*Change[K, V, M] {
 	changes := make([]*Change[K, V, M], min(int(t.offset-offset), limit)) //nolint:gosec // At most the count.
 	for i := range changes {
@@ -48,7 +49,7 @@ func (t *tail[K, V, M]) after(offset uint64, limit int) []*Change[K, V, M] {
 	return changes
 }
 
-// moved reports whether read would return something for the cursor.
+// moved reports whether there is something new after the cursor: a change, a Nudge, or the end of the journal.
 func (t *tail[K, V, M]) moved(after Cursor) bool {
 	return t.offset != after.Offset || t.nudges != after.nudges || t.closed
 }

@@ -23,7 +23,7 @@ const (
 // is safe for concurrent use.
 type codec struct {
 	veil       func(dst, text []byte) ([]byte, error) // The guest mask, applied to decoded text; nil for none.
-	behind     *codec                                 // Decodes the text that veil masks. A codec with a veil never encodes.
+	behind     *codec                                 // The codec of unmasked text. A codec with a veil never encodes.
 	dictionary *s2.Dict                               // Nil for none.
 }
 
