@@ -1,5 +1,5 @@
-// Package author attributes changes to field managers. It reads an object's managedFields, in which the API server
-// records the last writer of each field. From these it finds the managers to which the operations of a patch belong.
+// Package author attributes changes to field managers. The API server records the last writer of each field in an
+// object's managedFields. From these, the package finds the managers that made the operations of a patch.
 //
 // All functions are pure. They are safe for any input and for concurrent use. Malformed managedFields have no authors.
 package author
@@ -12,7 +12,8 @@ import (
 	"glasshouse/internal/watch/rawjson"
 )
 
-// Author is an entry of managedFields: which manager made changes, by which operation, and when last, to the second.
+// Author is one entry of managedFields: a manager, the operation by which it wrote, and the time of its last write, to
+// the second.
 type Author struct {
 	Manager     string    `json:"manager"`
 	Operation   string    `json:"operation"` // "Apply" or "Update"
@@ -20,15 +21,15 @@ type Author struct {
 	Time        time.Time `json:"time,omitzero"`
 }
 
-// Share is the part of a patch that belongs to one author.
+// Share is the set of those operations of a patch that one author made.
 type Share struct {
 	Author
 
-	Ops []int `json:"ops"` // Indices of operations, ascending.
+	Ops []int `json:"ops"` // Indices of operations in the patch, ascending.
 }
 
-// Newest returns the entry of managedFields with the newest time. If several entries have this time, it returns the
-// last of them, and alone is false. It returns nil if there are no entries.
+// Newest returns the entry of managedFields with the newest time, and alone is true. If several entries have this time,
+// it returns the last of them, and alone is false. It returns nil if there are no entries.
 func Newest(managed []byte) (newest *Author, alone bool) {
 	entries := read(managed)
 	for i := range entries {
@@ -47,8 +48,8 @@ func Newest(managed []byte) (newest *Author, alone bool) {
 	return &clone, alone
 }
 
-// Latest returns the newest time in managedFields, or the zero Time if there is none. It replaces Newest for callers
-// with thousands of objects. It creates no strings, and reads as much as it can of malformed managedFields.
+// Latest returns the newest time in managedFields, or the zero Time if there is none. It is cheaper than Newest, for
+// callers with thousands of objects: it creates no strings. It reads as much as it can of malformed managedFields.
 func Latest(managed []byte) (latest time.Time) {
 	c := rawjson.NewCursor(managed)
 	_ = c.Array(func(int) error { // Malformed managedFields contain no further times.
@@ -66,23 +67,24 @@ func Latest(managed []byte) (latest time.Time) {
 	return latest
 }
 
-// Of attributes the operations of a patch to authors, newest author first. The patch must be from package diff. after
-// must be the document that results from the patch, because an index in a path refers to an element of after. managed
-// is the managedFields of after. since is the newest time in the managedFields before the change.
+// Of attributes the operations of a patch to authors, and returns the authors from the newest to the oldest. The patch
+// must be from package diff. after must be the document that results from the patch, because an index in a path refers
+// to an element of after. managed is the managedFields of after. since is the newest time in the managedFields before
+// the change.
 //
-// An operation belongs to every manager that owns its path or something below it. If there is none, it belongs to the
-// managers that own the nearest value above it as a whole, such as an atomic list. If some of these managers wrote
-// after since, it belongs only to them. The reason is that a replaced object may contain older values of other
-// managers.
+// An operation belongs to every manager that owns its path or a value inside that path. If there is none, it belongs to
+// the managers that own the nearest parent as a whole, such as an atomic list. If some of these managers wrote after
+// since, it belongs only to them, because a replaced object may contain older values of other managers.
 //
 // Some operations have no owner, because they remove a value, or because the API server sets the field with every
 // write. These belong to the entry with the newest time. If several entries have this time, they belong to one that
-// owns another of the operations.
+// owns another operation of the patch.
 //
 // If no time is newer than since, possibly no manager set a time for this change. Examples are an Update that only
-// removes fields, a deletion, and the binding of a pod. Then the entry must own another of the operations. It gets only
-// removed values and the fields that change with every write. In this case, ownership of something below a replaced
-// document or its metadata does not count. The resourceVersion is below them too.
+// removes fields, a deletion, and the binding of a pod. In this case, the newest entry gets operations without an owner
+// only if it owns another operation of the patch. It gets only removed values and the fields that change with every
+// write. Ownership of a value inside a replaced document, or inside its replaced metadata, does not count, because the
+// resourceVersion is inside them too.
 //
 // Paths are compared literally. An entry that was made in another version of the API may use another name for a field,
 // and then does not own it.
@@ -117,7 +119,7 @@ func Of(managed, patch, after []byte, since time.Time) []Share {
 	return slices.DeleteFunc(shares, func(s Share) bool { return len(s.Ops) == 0 })
 }
 
-// heir returns the index of the share that gets the operations without an owner, or -1 for none.
+// heir returns the index of the share that gets the operations without an owner, or -1 if no share gets them.
 func heir(shares []Share, since time.Time) int {
 	for i := range shares {
 		if len(shares[i].Ops) > 0 && shares[i].Time.Equal(shares[0].Time) {
@@ -130,14 +132,14 @@ func heir(shares []Share, since time.Time) int {
 	return -1
 }
 
-// ownersOf returns the entries that are nearest to a path. If some of them were written after since, it returns only
-// those. The entries and the result are in order of time, newest first.
+// ownersOf returns the indices of the entries that own the path, or the nearest parent of it. If some of these entries
+// were written after since, it returns only those. The entries and the result are sorted by time, newest first.
 func ownersOf(entries []entry, path []step, since time.Time) (owners []int) {
 	nearest := 0
 	for i := range entries {
 		stayed := len(owners) > 0 && entries[owners[0]].Time.After(since) && !entries[i].Time.After(since)
 		if stayed && nearest == len(path) {
-			return owners // No older entry is nearer. Because of this return, most entries' fields are never parsed.
+			return owners // No older entry is nearer. This return avoids parsing most fields.
 		}
 		depth, ok := entries[i].reach(path)
 		if !ok || depth < nearest || stayed && depth == nearest {
@@ -151,7 +153,8 @@ func ownersOf(entries []entry, path []step, since time.Time) (owners []int) {
 	return owners
 }
 
-// unowned reports whether the API server sets the field with every write, and does not record it in managedFields.
+// unowned reports whether a path is a field that the API server sets with every write, and does not record in
+// managedFields.
 func unowned(path string) bool {
 	return path == "/metadata/resourceVersion" || path == "/metadata/generation"
 }
@@ -193,7 +196,7 @@ func readTime(c *rawjson.Cursor) (time.Time, error) {
 	return time.Parse(time.RFC3339, text)
 }
 
-// operation contains the parts of a patch operation that this package reads.
+// operation contains those parts of a patch operation that this package needs.
 type operation struct{ name, path string }
 
 // operations returns the operations of a patch, or none if the text is not a patch.

@@ -8,22 +8,22 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// maxShapes limits the number of different key sets that are tried for the elements of one list. A list has one key
-// set, unless its data is hostile.
+// maxShapes limits the number of key shapes (sets of member names) that are tried for the elements of one list. A list
+// has one key shape, unless its data is hostile.
 const maxShapes = 8
 
 // entry is one entry of managedFields.
 type entry struct {
 	Author
 
-	fields []byte // FieldsV1, parsed when first needed.
+	fields []byte // FieldsV1 as text, parsed when first needed.
 	set    *fieldpath.Set
-	shapes map[*fieldpath.Set][][]string // Member names in the keys of a list's elements.
+	shapes map[*fieldpath.Set][][]string // For each list in set, the names of the members in its elements' keys.
 }
 
-// reach returns the number of path steps that lead to what the entry owns. It returns all steps if the entry owns the
-// value there or something below it. It returns fewer steps if the entry owns a value above as a whole. ok is false if
-// the entry owns neither.
+// reach returns how many steps of the path lead to a value that the entry owns. It returns all steps if the entry owns
+// the value at the path, or a value inside it. It returns fewer steps if the entry owns a parent as a whole. ok is
+// false if the entry owns none of these.
 func (e *entry) reach(path []step) (depth int, ok bool) {
 	set := e.open()
 	for i := range path {
@@ -39,7 +39,7 @@ func (e *entry) reach(path []step) (depth int, ok bool) {
 	return 0, !set.Empty()
 }
 
-// open parses the fields. Malformed fields own nothing.
+// open parses the fields. An entry with malformed fields owns nothing.
 func (e *entry) open() *fieldpath.Set {
 	if e.set == nil {
 		e.set = &fieldpath.Set{}
@@ -51,14 +51,14 @@ func (e *entry) open() *fieldpath.Set {
 	return e.set
 }
 
-// find follows one step into a set. It returns whether the result is itself a member, and the set of what is owned
-// below it.
+// find follows one step of a path in a set of owned fields. member means that the set contains the resulting field
+// itself. below is the set of owned fields inside it.
 func (e *entry) find(set *fieldpath.Set, s *step) (member bool, below *fieldpath.Set) {
 	if s.item == nil {
 		return look(set, fieldpath.FieldNameElement(s.name))
 	}
 	if member, below = look(set, fieldpath.IndexElement(s.at)); member || below != nil {
-		return member, below // The elements of this list have no key.
+		return member, below // The elements of this list are identified by index, not by a key.
 	}
 	if s.item.open(); s.item.members == nil {
 		v, err := value.FromJSON(s.item.text)
@@ -82,7 +82,7 @@ func look(set *fieldpath.Set, at fieldpath.PathElement) (member bool, below *fie
 	return set.Members.Has(at), below
 }
 
-// shapesOf returns the names of the key members by which the set identifies the elements of a list.
+// shapesOf returns, for each shape of keys in the set, the names of the members that identify an element of the list.
 func (e *entry) shapesOf(set *fieldpath.Set) [][]string {
 	shapes, known := e.shapes[set]
 	if known {
@@ -106,7 +106,8 @@ func (e *entry) shapesOf(set *fieldpath.Set) [][]string {
 	return shapes
 }
 
-// keyOf returns the element's key with these members. It reports false if the element lacks one of them.
+// keyOf returns the key of a list element, which consists of the members with the names. It returns false if the
+// element lacks one of them.
 func keyOf(item *node, names []string) (fieldpath.PathElement, bool) {
 	key := make([]value.Field, len(names))
 	for i, name := range names {

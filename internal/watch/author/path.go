@@ -7,23 +7,23 @@ import (
 	"glasshouse/internal/watch/rawjson"
 )
 
-// step leads from a value to a value inside it: to a member by its name, or to an element of an array.
+// step is one step of a path: from an object to a member by its name, or from an array to an element.
 type step struct {
 	name string
-	item *node // Nil for a member.
-	at   int   // The element's index.
+	item *node // The element; nil if the step leads to a member.
+	at   int   // The index of the element.
 }
 
-// node is a value in the document after the change. It is split into its members or elements when they are first
-// needed.
+// node is a value in the document after the change. Its members or elements are parsed when they are first needed.
 type node struct {
 	text    []byte
 	cut     bool
-	members map[string]*node // Of an object.
-	items   []*node          // Of an array.
+	members map[string]*node // The members, if the value is an object.
+	items   []*node          // The elements, if the value is an array.
 }
 
-// steps resolves a JSON Pointer. A segment that does not exist in the document counts as a member.
+// steps converts a JSON Pointer to the steps of a path. A segment that does not exist in the document counts as the
+// name of a member.
 func (n *node) steps(path string) []step {
 	if path == "" {
 		return nil
@@ -47,7 +47,7 @@ func (n *node) steps(path string) []step {
 	return steps
 }
 
-// open splits the node. A malformed value has no members or elements.
+// open parses the members or elements of the node. A malformed value has none.
 func (n *node) open() {
 	if n == nil || n.cut {
 		return

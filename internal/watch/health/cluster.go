@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// machine returns the health of a Node. A pressure condition that is True is a problem.
+// machine returns the health of a Node. A pressure condition (such as MemoryPressure) with the status True is a
+// problem.
 func machine(o node, _ Status) Health {
 	h := Health{Status: Current, Summary: "ready"}
 	ready := o.condition("Ready")
@@ -32,7 +33,7 @@ func machine(o node, _ Status) Health {
 	return h
 }
 
-// namespace lists what a namespace still contains while it is being deleted.
+// namespace returns the health of a Namespace. While it is being deleted, the details list what it still contains.
 func namespace(o node, verdict Status) Health {
 	h := Health{Status: verdict, Summary: strings.ToLower(o.text("status", "phase"))}
 	if h.Summary == "" {

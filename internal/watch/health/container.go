@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// role is the purpose of a container. Sentences begin with it.
+// role is the purpose of a container, as the word with which a sentence begins.
 type role string
 
 const (
@@ -16,7 +16,7 @@ const (
 	ephemeralRole role = "ephemeral container"
 )
 
-// container is a container of a pod, with its status if there is one.
+// container is a container of a pod, with its status if the pod has one for it.
 type container struct {
 	role   role
 	name   string
@@ -52,13 +52,13 @@ func (c *container) state(name string) (node, bool) {
 	return c.status.node("state", name), c.status.has("state", name)
 }
 
-// done reports whether an init container has finished.
+// done reports whether an init container has finished successfully.
 func (c *container) done() bool {
 	end, ended := c.state("terminated")
 	return ended && end.count("exitCode") == 0
 }
 
-// broken reports whether the container has failed, or does not run although it should.
+// broken reports whether the container has failed, or is not running although it should be.
 func (c *container) broken() bool {
 	if c.role == ephemeralRole {
 		return false
@@ -83,7 +83,7 @@ func (c *container) sentence() string {
 		}
 		parts = append(parts, reason)
 		if message = wait.text("message"); reason == "CrashLoopBackOff" {
-			message = last.text("message") // Its own message describes only the back-off.
+			message = last.text("message") // The message of the waiting state describes only the back-off.
 		}
 	}
 	run, running := c.state("running")
@@ -124,7 +124,7 @@ func (c *container) sentence() string {
 	return sentence
 }
 
-// exit returns a text such as "exit 137 (OOMKilled)".
+// exit returns a text about the end of a container, such as "exit 137 (OOMKilled)".
 func exit(end node) string {
 	how := fmt.Sprintf("exit %d", end.count("exitCode"))
 	if signal := end.count("signal"); signal != 0 {

@@ -1,9 +1,9 @@
-// Package health reports whether an object is healthy, and why, in sentences for people.
+// Package health computes whether an object is healthy, and the reasons, as sentences for people.
 //
-// The status is the result of kstatus (github.com/fluxcd/cli-utils), which kubectl apply --prune and Flux use. It has
-// generic rules for every kind, and special rules for some built-in kinds. This package adds reasons for the most used
-// kinds, with rules for each kind. Some of these rules are stricter. kstatus checks whether an object was reconciled,
-// and a person wants to know whether it works: a failed Pod is reconciled.
+// The status is the result of kstatus (github.com/fluxcd/cli-utils), which kubectl apply --prune and Flux use. kstatus
+// has generic rules for every kind, and special rules for some built-in kinds. For the most used kinds, this package
+// has its own rules, which add reasons. Some of them are stricter: kstatus checks whether an object was reconciled, but
+// a person wants to know whether it works. A failed Pod, for example, is reconciled.
 //
 // All functions are pure: the same text gives the same Health at any time. There is a Health for every text. No call
 // takes longer than a few passes over the text, and the size of each Health is bounded.
@@ -24,9 +24,9 @@ type Status string
 
 // The statuses.
 const (
-	Current     Status = "Current"     // The object is as it should be, as far as its status shows.
-	InProgress  Status = "InProgress"  // The object is on the way to that state.
-	Failed      Status = "Failed"      // The object is not in that state, and needs an action.
+	Current     Status = "Current"     // The object is in the desired state, as far as its status shows.
+	InProgress  Status = "InProgress"  // The object is on the way to the desired state.
+	Failed      Status = "Failed"      // The object is not in the desired state, and somebody must act.
 	Terminating Status = "Terminating" // The object is being deleted.
 	Unknown     Status = "Unknown"     // The status does not show the state.
 )
@@ -36,8 +36,8 @@ const (
 	maxText    = 1000 // Maximum length of a sentence, in bytes.
 )
 
-// Health is whether an object is healthy, and why. Sentences begin in lower case and have no period. Parts of them are
-// texts from the cluster.
+// Health is whether an object is healthy, with the reasons. Sentences begin in lower case and have no period. They may
+// contain texts from the cluster.
 type Health struct {
 	Status  Status   `json:"status"`
 	Summary string   `json:"summary"` // One sentence.
@@ -60,13 +60,13 @@ func Of(text []byte) Health {
 	return h
 }
 
-// verdict is the result of kstatus.
+// verdict is the result of kstatus for one object.
 type verdict struct {
 	status          Status
 	reason, message string
 }
 
-// judge returns the result of kstatus. kstatus panics if a member has another type than the API server would send. The
+// judge runs kstatus for an object. kstatus panics if a member has another type than the API server would send; the
 // result is then Unknown.
 func judge(o node) (v verdict) {
 	defer func() {
@@ -85,7 +85,7 @@ func judge(o node) (v verdict) {
 	return v
 }
 
-// told returns the verdict as Health, for kinds without rules of their own.
+// told returns the verdict of kstatus as a Health. It is used for kinds without rules in this package.
 func (v verdict) told(o node) Health {
 	h := Health{Status: v.status}
 	ready := o.condition("Ready")
@@ -110,8 +110,8 @@ func (v verdict) told(o node) Health {
 	return h
 }
 
-// general returns the sentence for a verdict that takes precedence over the rules of a kind, or "" for any other
-// verdict.
+// general returns a sentence if the verdict takes precedence over the rules of a kind: the object is being deleted, or
+// its controller has not seen it yet. For any other verdict, it returns "".
 func (v verdict) general(o node) string {
 	waits := o.texts("metadata", "finalizers")
 	switch {
@@ -127,7 +127,8 @@ func (v verdict) general(o node) string {
 	return ""
 }
 
-// overrule puts the general sentence, if there is one, before the sentences of the kind.
+// overrule makes the sentence from general the summary, if there is one. The summary of the kind becomes the first
+// detail.
 func (v verdict) overrule(o node, h *Health) {
 	general := v.general(o)
 	if general == "" {
@@ -139,7 +140,7 @@ func (v verdict) overrule(o node, h *Health) {
 	h.Status, h.Summary = v.status, general
 }
 
-// bound makes each sentence one line of bounded length, and limits the number of details.
+// bound limits the Health: each sentence to one line of limited length, and the number of details.
 func (h *Health) bound() {
 	h.Summary = line(h.Summary)
 	if more := len(h.Details) - maxDetails; more > 0 {
@@ -154,7 +155,7 @@ func (h *Health) bound() {
 
 func line(text string) string {
 	if len(text) > 4*maxText {
-		text = text[:4*maxText] // Most of it may be white space.
+		text = text[:4*maxText] // The limit is higher than maxText, because most of the text may be white space.
 	}
 	text = strings.ToValidUTF8(strings.Join(strings.Fields(text), " "), "")
 	if len(text) <= maxText {
@@ -167,7 +168,7 @@ func line(text string) string {
 	return text[:cut] + "…"
 }
 
-// join returns "reason: message", or the one of them that is not empty.
+// join returns "reason: message". If one of them is empty, it returns the other.
 func join(reason, message string) string {
 	switch {
 	case reason == "" && message == "":

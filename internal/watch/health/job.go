@@ -2,7 +2,7 @@ package health
 
 import "fmt"
 
-// job reports InProgress while the Job runs; kstatus reports Current.
+// job returns the health of a Job. While the Job is running, the status is InProgress; kstatus reports Current.
 func job(o node, _ Status) Health {
 	succeeded, failed, active :=
 		o.count("status", "succeeded"), o.count("status", "failed"), o.count("status", "active")
@@ -33,8 +33,8 @@ func job(o node, _ Status) Health {
 	return h
 }
 
-// cronJob reports Failed if the last run has ended without success. The controller records the end and the success in
-// one update.
+// cronJob returns the health of a CronJob. It is Failed if the last run has ended without success. The controller
+// records the end and the success of a run in one update.
 func cronJob(o node, _ Status) Health {
 	last, succeeded := o.text("status", "lastScheduleTime"), o.text("status", "lastSuccessfulTime")
 	active := len(o.nodes("status", "active"))
@@ -46,7 +46,7 @@ func cronJob(o node, _ Status) Health {
 		h.Summary = fmt.Sprintf("%d of its jobs running now", active)
 	case last == "":
 		h.Summary = "has not run yet"
-	case succeeded < last: // UTC times to the second sort like texts.
+	case succeeded < last: // UTC times with a precision of seconds can be compared as texts.
 		h.Status, h.Summary = Failed, "the last run has not succeeded"
 	default:
 		h.Summary = "the last run has succeeded"

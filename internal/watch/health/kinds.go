@@ -2,8 +2,8 @@ package health
 
 import "fmt"
 
-// explainer returns the function that computes the health of a kind by its own rules, given the status from kstatus. It
-// returns nil for kinds without such rules.
+// explainer returns the function with this package's rules for the kind of the object. The function computes the
+// health, given the status from kstatus. explainer returns nil for kinds without such rules.
 func explainer(o node) func(o node, verdict Status) Health {
 	switch o.group() + "/" + o.text("kind") {
 	case "/Pod":

@@ -2,7 +2,7 @@ package health
 
 import "strings"
 
-// addresses returns the addresses that a load balancer has assigned.
+// addresses returns the addresses that a load balancer has assigned to a Service or an Ingress.
 func addresses(o node) (all []string) {
 	for _, point := range o.nodes("status", "loadBalancer", "ingress") {
 		if address := point.text("ip") + point.text("hostname"); address != "" {
@@ -12,8 +12,8 @@ func addresses(o node) (all []string) {
 	return all
 }
 
-// service reports InProgress until its load balancer has an address; kstatus requires only a cluster IP. A Service does
-// not show whether it has pods.
+// service returns the health of a Service. It is InProgress until its load balancer, if any, has an address; kstatus
+// requires only a cluster IP. A Service does not show whether it has pods.
 func service(o node, verdict Status) Health {
 	h := Health{Status: verdict, Summary: "has the address " + o.text("spec", "clusterIP")}
 	balanced := o.text("spec", "type") == "LoadBalancer"
@@ -38,7 +38,7 @@ func service(o node, verdict Status) Health {
 	return h
 }
 
-// ingress does not require an address: some controllers never assign one.
+// ingress returns the health of an Ingress. An address is not required: some controllers never assign one.
 func ingress(o node, verdict Status) Health {
 	given := addresses(o)
 	if len(given) == 0 {

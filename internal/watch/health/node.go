@@ -9,12 +9,12 @@ import (
 	"glasshouse/internal/watch/rawjson"
 )
 
-// node is a JSON object. Integers are int64. A member that is missing, or that has another type, gives the zero value
-// of the requested type.
+// node is a decoded JSON object. Integers have the type int64. Its methods return the zero value for a member that is
+// missing, or that has another type.
 type node map[string]any
 
-// read decodes the members that health depends on. It skips the data of ConfigMaps, which can be a megabyte, and
-// similar members.
+// read decodes those members of an object that its health depends on. It skips the data of ConfigMaps, which can be a
+// megabyte, and similar members.
 func read(text []byte) (node, error) {
 	o := node{}
 	c := rawjson.NewCursor(text)
@@ -60,7 +60,7 @@ func (n node) flag(path ...string) bool {
 
 func (n node) has(path ...string) bool { return n.at(path...) != nil }
 
-// count returns the number at a path, or 0 if there is none.
+// count returns the integer at a path, or 0 if there is none.
 func (n node) count(path ...string) int64 { return n.countOr(0, path...) }
 
 func (n node) countOr(other int64, path ...string) int64 {
@@ -95,7 +95,7 @@ func (n node) texts(path ...string) (texts []string) {
 	return texts
 }
 
-// group returns the API group, or "" for the core group.
+// group returns the API group of the object, or "" for the core group.
 func (n node) group() string {
 	group, _, ok := strings.Cut(n.text("apiVersion"), "/")
 	if !ok {
@@ -104,7 +104,7 @@ func (n node) group() string {
 	return group
 }
 
-// condition is a condition of an object's status. The zero condition means that there is none.
+// condition is a condition in the status of an object. The zero condition means that the object does not have it.
 type condition struct{ kind, status, reason, message string }
 
 func (n node) conditions() (conditions []condition) {

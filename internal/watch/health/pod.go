@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// pod does not use the status of kstatus. For a pod that cannot be scheduled, that status depends on the time. A failed
-// pod is Current for kstatus.
+// pod returns the health of a Pod. It ignores the status from kstatus: for a pod that cannot be scheduled, that status
+// depends on the time, and a failed pod has the status Current.
 func pod(o node, _ Status) Health {
 	all := containersOf(o)
 	h := Health{Status: InProgress}
@@ -58,7 +58,7 @@ func gates(o node) (names []string) {
 	return names
 }
 
-// underway returns the health of a pod that has a node and no problem.
+// underway returns the status and summary of a pod that is assigned to a node and has no problem.
 func underway(all []container, ready condition) (Status, string) {
 	var inits, finished, count, able int64
 	for i := range all {

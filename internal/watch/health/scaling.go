@@ -2,7 +2,8 @@ package health
 
 import "fmt"
 
-// autoscaler reports Failed if the autoscaler cannot scale or cannot read its metrics. kstatus has no rules for it.
+// autoscaler returns the health of a HorizontalPodAutoscaler. It is Failed if the autoscaler cannot scale or cannot
+// read its metrics. kstatus has no rules for it.
 func autoscaler(o node, _ Status) Health {
 	now, want := o.count("status", "currentReplicas"), o.count("status", "desiredReplicas")
 	h := Health{
@@ -13,7 +14,7 @@ func autoscaler(o node, _ Status) Health {
 		),
 	}
 	able, active, limited := o.condition("AbleToScale"), o.condition("ScalingActive"), o.condition("ScalingLimited")
-	if want != now && active.is("True") { // Otherwise the desired number is not known.
+	if want != now && active.is("True") { // If the autoscaler is not active, the desired number is not known.
 		h.Status = InProgress
 		h.Details = append(h.Details, fmt.Sprintf("%d replicas are wanted", want))
 	}
@@ -38,7 +39,7 @@ func autoscaler(o node, _ Status) Health {
 	return h
 }
 
-// budget reports Failed if fewer pods are healthy than required.
+// budget returns the health of a PodDisruptionBudget. It is Failed if fewer pods are healthy than required.
 func budget(o node, verdict Status) Health {
 	allowed, healthy, must :=
 		o.count("status", "disruptionsAllowed"), o.count("status", "currentHealthy"),

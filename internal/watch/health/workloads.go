@@ -2,8 +2,8 @@ package health
 
 import "fmt"
 
-// readiness returns the health of a workload with replicas. If the number of ready replicas does not explain the
-// status, the summary contains the first reason as well.
+// readiness returns the health of a workload from its numbers of ready and desired replicas. If these do not explain
+// the status, the summary also contains the first of the reasons.
 func readiness(verdict Status, ready, want int64, things string, reasons []string) Health {
 	h := Health{Status: verdict, Summary: share(ready, want, things, "ready"), Details: reasons}
 	if want == 0 && ready == 0 {
@@ -39,7 +39,8 @@ func deployment(o node, verdict Status) Health {
 	return readiness(verdict, ready, want, "replicas", reasons)
 }
 
-// unmade adds the reason if pods cannot be created.
+// unmade returns Failed, and an additional reason, if pods of the workload cannot be created. Otherwise it returns its
+// arguments.
 func unmade(o node, verdict Status, reasons []string) (Status, []string) {
 	if c := o.condition("ReplicaFailure"); c.is("True") {
 		return Failed, append(reasons, "pods cannot be made: "+c.why())
@@ -47,7 +48,7 @@ func unmade(o node, verdict Status, reasons []string) (Status, []string) {
 	return verdict, reasons
 }
 
-// replicaSet also applies to ReplicationControllers, for which kstatus has no rules.
+// replicaSet returns the health of a ReplicaSet or a ReplicationController. kstatus has no rules for the latter.
 func replicaSet(o node, verdict Status) Health {
 	want, ready := o.countOr(1, "spec", "replicas"), o.count("status", "readyReplicas")
 	if verdict == Current && ready < want {
@@ -63,8 +64,8 @@ func replicaSet(o node, verdict Status) Health {
 	return readiness(verdict, ready, want, "replicas", reasons)
 }
 
-// statefulSet reports InProgress while replicas are missing. With the OnDelete strategy, kstatus always reports
-// Current.
+// statefulSet returns the health of a StatefulSet. It is InProgress while replicas are missing; with the OnDelete
+// strategy, kstatus always reports Current.
 func statefulSet(o node, verdict Status) Health {
 	want, ready := o.countOr(1, "spec", "replicas"), o.count("status", "readyReplicas")
 	if verdict == Current && ready < want {
@@ -94,8 +95,8 @@ func statefulSet(o node, verdict Status) Health {
 	return readiness(verdict, ready, want, "replicas", reasons)
 }
 
-// daemonSet reports Current with the OnDelete strategy if all pods are ready and available. Such pods are updated only
-// when they are deleted, and kstatus waits for the update.
+// daemonSet returns the health of a DaemonSet. With the OnDelete strategy, it is Current if all pods are ready and
+// available: pods are then updated only when they are deleted, and kstatus would wait for the update.
 func daemonSet(o node, verdict Status) Health {
 	want, ready := o.count("status", "desiredNumberScheduled"), o.count("status", "numberReady")
 	waits := o.text("spec", "updateStrategy", "type") == "OnDelete"

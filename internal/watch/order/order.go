@@ -1,8 +1,9 @@
-// Package order defines how the page orders rows, and how it finds words in them. A server that maintains a part of a
-// table for a page must have the same order for every cell. Numbers, quantities, times and fractions are ordered by
-// size, and text in natural order (node-2 before node-10).
+// Package order defines the order of rows on the page, and how the page finds words in them. A server that maintains a
+// part of a sorted table for a page must use the same order for every cell. Numbers, quantities, times and fractions
+// are ordered by size, and text in natural order (node-2 before node-10).
 //
-// static/src/sort.ts and rows.ts have the same rules; internal/web/testdata checks both. All functions are pure.
+// static/src/sort.ts and rows.ts implement the same rules; internal/web/testdata contains test cases for both. All
+// functions are pure.
 package order
 
 import (
@@ -16,11 +17,11 @@ import (
 	"glasshouse/internal/watch/rawjson"
 )
 
-// A Rank is the sort key of a cell: a number, a text, or, as the zero Rank, an unknown value. Every row of an order has
-// one.
+// A Rank is the sort key of a cell: a number or a text. The zero Rank is the sort key of an unknown value. Every row in
+// a sorted list has a Rank.
 type Rank struct {
 	Text string
-	bits uint64 // The number, inverted, so that 0 means none.
+	bits uint64 // The bits of the number, inverted, so that 0 means that there is no number.
 }
 
 func number(n float64) Rank {
@@ -30,10 +31,11 @@ func number(n float64) Rank {
 	return Rank{bits: ^math.Float64bits(n)}
 }
 
-// number returns NaN if there is none.
+// number returns the number of the Rank, or NaN if it has none.
 func (r Rank) number() float64 { return math.Float64frombits(^r.bits) }
 
-// Compare orders numbers before text. Unknown values are last, also if the order is reversed.
+// Compare orders numbers before texts, and both before unknown values. Unknown values are also last if the order is
+// reversed.
 func Compare(a, b Rank, descending bool) int {
 	none := Rank{}
 	switch {
@@ -61,11 +63,11 @@ func Compare(a, b Rank, descending bool) int {
 	return order
 }
 
-// Natural returns the Rank of a text.
+// Natural returns the Rank of a text in natural order (node-2 before node-10).
 func Natural(text string) Rank { return Rank{Text: natural(text)} }
 
-// Cell returns the Rank of a JSON cell. The cells of relative columns contain timestamps: the newest has the lowest
-// age, and is first.
+// Cell returns the Rank of a JSON cell. relative means that the cell contains a timestamp and is shown as elapsed time.
+// The newest timestamp has the lowest age, and is first.
 func Cell(cell []byte, relative bool) Rank {
 	if len(cell) == 0 {
 		return Rank{}
@@ -83,13 +85,13 @@ func Cell(cell []byte, relative bool) Rank {
 			return Rank{} // Cells are well formed.
 		}
 		return rankText(text, relative)
-	case '[', '{': // Tables of aggregated APIs have them.
+	case '[', '{': // Tables of aggregated APIs have arrays and objects as cells.
 		return rankText(string(cell), relative)
 	}
 	return number(float(string(cell)))
 }
 
-// rankText ranks a text by the first of the forms that match it.
+// rankText returns the Rank of a text: as a time, a number and so on, by the first form that matches.
 func rankText(text string, relative bool) Rank {
 	text = strings.TrimFunc(text, isSpace)
 	if unknown(text) {
@@ -120,7 +122,7 @@ func unknown(text string) bool {
 	return false
 }
 
-// stamp finds the timestamp in a relative cell.
+// stamp matches the timestamp in a cell that is shown as elapsed time.
 var stamp = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)`)
 
 func timeIn(text string) (time.Time, bool) {
@@ -131,7 +133,7 @@ func timeIn(text string) (time.Time, bool) {
 	return at, err == nil
 }
 
-// passed parses an elapsed time, such as "2d3h", in seconds. A single "5m" can mean five milli-units or five minutes;
+// passed parses an elapsed time, such as "2d3h", and returns seconds. "5m" alone could also mean five milli-units, but
 // tables print minutes.
 func passed(text string) (total float64, ok bool) {
 	for text != "" {
@@ -192,7 +194,7 @@ func unit(suffix string) (float64, bool) {
 	return 0, false
 }
 
-// fraction parses "2/3". Zero of zero counts as complete.
+// fraction parses a fraction such as "2/3". Zero of zero counts as complete.
 func fraction(text string) (float64, bool) {
 	n := digits(text)
 	if n == 0 || n == len(text) || text[n] != '/' || n+1 == len(text) || digits(text[n+1:]) != len(text)-n-1 {
@@ -205,7 +207,7 @@ func fraction(text string) (float64, bool) {
 	return float(text[:n]) / of, true
 }
 
-// leading parses a number with something after it: "30%", "3 (5m ago)".
+// leading parses the number at the start of a longer text, such as "30%" or "3 (5m ago)".
 func leading(text string) (float64, bool) {
 	n := decimal(text)
 	if n == 0 || n == len(text) {
@@ -223,7 +225,8 @@ func digits(text string) (n int) {
 	return n
 }
 
-// decimal returns the length of the number at the start of a text: "12", "12.5".
+// decimal returns the length of the number at the start of a text: 4 for "12.5 GB", for example. It is 0 if there is
+// none.
 func decimal(text string) int {
 	n := digits(text)
 	if n == 0 || n == len(text) || text[n] != '.' {
@@ -235,8 +238,8 @@ func decimal(text string) int {
 	return n
 }
 
-// float parses a number. A number out of range is infinite, as in JavaScript.
+// float converts a text to a number. A number that is out of range becomes infinite, as in JavaScript.
 func float(text string) float64 {
-	n, _ := strconv.ParseFloat(text, 64) // It is a number. Out of range is not an error here.
+	n, _ := strconv.ParseFloat(text, 64) // The text is a number, and out of range is not an error here.
 	return n
 }

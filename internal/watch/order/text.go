@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// counted is the number of digits to which a number in a text is padded.
+// counted is the number of digits to which natural pads a number in a text.
 const counted = 12
 
-// natural returns a text whose plain order is the natural order: its numbers are padded with zeros.
+// natural converts a text so that plain text comparison gives the natural order: numbers in it are padded with zeros.
 func natural(text string) string {
 	text = Lower(text)
 	var out []byte
@@ -36,7 +36,7 @@ func natural(text string) string {
 	return string(append(out, text[done:]...))
 }
 
-// CompareText orders by UTF-16 code units, as JavaScript does. A character beyond U+FFFF (two code units)
+// CompareText compares texts by UTF-16 code units, as JavaScript does. A character beyond U+FFFF (two code units)
 // therefore sorts before U+E000 to U+FFFF.
 func CompareText[S string | []byte](a, b S) int {
 	for i := range min(len(a), len(b)) {
@@ -75,7 +75,7 @@ func Lower(text string) string {
 	return out.String()
 }
 
-// ends reports whether the character between two texts is the last letter of a word.
+// ends reports whether a character is the last letter of a word. before and after are the texts around the character.
 func ends(before, after string) bool {
 	last, _ := utf8.DecodeLastRuneInString(strings.TrimRightFunc(before, ignorable))
 	next, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(after, ignorable))
@@ -86,7 +86,7 @@ func cased(r rune) bool {
 	return unicode.In(r, unicode.Lu, unicode.Ll, unicode.Lt, unicode.Other_Lowercase, unicode.Other_Uppercase)
 }
 
-// ignorable reports whether r does not end a word.
+// ignorable reports whether r may be inside a word without ending it, such as an apostrophe.
 func ignorable(r rune) bool {
 	return strings.ContainsRune("'.:^`¨·’‘․﹒…", r) ||
 		unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf, unicode.Lm, unicode.Sk)

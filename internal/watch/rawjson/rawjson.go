@@ -18,8 +18,8 @@ import (
 // MaxDepth is the maximum nesting of a document; encoding/json has the same limit.
 const MaxDepth = 10000
 
-// ErrStop ends a walk early. If a visit function returns it, Object or Array returns it unchanged, and the rest of the
-// document is not read.
+// ErrStop ends a walk early. If a visit function returns it, Object or Array returns it unchanged, and does not read
+// the rest of the document.
 var ErrStop = errors.New("stop walking")
 
 // A Cursor is a position in a JSON text.
@@ -27,24 +27,25 @@ type Cursor struct {
 	data  []byte
 	pos   int
 	depth int
-	match func(name []byte) bool // Of ValueWithout; nil outside it.
+	match func(name []byte) bool // The argument of ValueWithout during its call; otherwise nil.
 }
 
-// NewCursor starts at the beginning of data. The Cursor keeps data and never changes it.
+// NewCursor returns a Cursor at the start of data. The Cursor refers to data and never changes it.
 func NewCursor(data []byte) *Cursor { return &Cursor{data: data} }
 
-// Object walks the members of the object at the cursor. If visit consumes nothing, the member's value is skipped. key
-// is valid until visit returns.
+// Object calls visit for each member of the object at the cursor. If visit does not read the member's value, the value
+// is skipped. key is valid until visit returns.
 func (c *Cursor) Object(visit func(key []byte) error) error {
 	return c.each('{', '}', func(key []byte, _ int) error { return visit(key) })
 }
 
-// Array walks the elements of the array at the cursor. If visit consumes nothing, the element is skipped.
+// Array calls visit for each element of the array at the cursor. If visit does not read the element, it is skipped.
 func (c *Cursor) Array(visit func(index int) error) error {
 	return c.each('[', ']', func(_ []byte, index int) error { return visit(index) })
 }
 
-// each walks the items between open and end, which are separated by commas. The items of an object have a key.
+// each calls visit for each item between the characters open and end. The items are separated by commas, and those of
+// an object have a key.
 func (c *Cursor) each(open, end byte, visit func(key []byte, index int) error) error {
 	if c.Peek() != open {
 		return c.unexpected(fmt.Sprintf("%q", open))
@@ -94,7 +95,8 @@ func (c *Cursor) item(member bool, index int, visit func(key []byte, index int) 
 	return nil
 }
 
-// Value returns the value at the cursor, without the surrounding white space. The result shares the Cursor's bytes.
+// Value returns the text of the value at the cursor, without the surrounding white space. The result shares the
+// Cursor's bytes.
 func (c *Cursor) Value() ([]byte, error) {
 	c.Peek()
 	start := c.pos
@@ -104,8 +106,8 @@ func (c *Cursor) Value() ([]byte, error) {
 	return c.data[start:c.pos:c.pos], nil
 }
 
-// ValueWithout is Value if no object in the value has a member whose name matches. Otherwise ok is false, and the
-// cursor stays where it is. A name with escapes counts as a match.
+// ValueWithout returns the value at the cursor, like Value. If match returns true for the name of any member in the
+// value, ok is false and the cursor does not move. A name with escapes counts as a match.
 func (c *Cursor) ValueWithout(match func(name []byte) bool) (value []byte, ok bool, err error) {
 	ahead := *c
 	ahead.match = match
@@ -117,10 +119,11 @@ func (c *Cursor) ValueWithout(match func(name []byte) bool) (value []byte, ok bo
 	return value, true, err
 }
 
-// errMatch ends the search for a name.
+// errMatch ends ValueWithout early when a name matches.
 var errMatch = errors.New("a name matches")
 
-// Text decodes the string at the cursor. A null gives the empty string, as in a Go string field.
+// Text decodes the string at the cursor. It returns the empty string for null, as encoding/json does for a string
+// field.
 func (c *Cursor) Text() (string, error) {
 	raw, err := c.Value()
 	if err != nil {
@@ -129,7 +132,7 @@ func (c *Cursor) Text() (string, error) {
 	return Unquote(raw)
 }
 
-// Unquote decodes a JSON string that a Cursor returned. A null gives "".
+// Unquote decodes the text of a JSON string that a Cursor returned. It returns "" for null.
 func Unquote(raw []byte) (string, error) {
 	if string(raw) == "null" {
 		return "", nil
@@ -164,7 +167,7 @@ func AppendString[S string | []byte](dst []byte, s S) []byte {
 	return append(dst, '"')
 }
 
-// End returns an error unless only white space is left.
+// End returns an error if anything but white space follows.
 func (c *Cursor) End() error {
 	if c.Peek(); c.pos < len(c.data) {
 		return c.unexpected("the end")

@@ -7,7 +7,7 @@ import (
 	"math/bits"
 )
 
-// Skip moves the cursor past the value, and checks the value.
+// Skip moves the cursor past the value, and returns an error if the value is not valid JSON.
 func (c *Cursor) Skip() error {
 	switch b := c.Peek(); {
 	case b == '"':
@@ -24,8 +24,8 @@ func (c *Cursor) Skip() error {
 	}
 }
 
-// skipObject and skipArray repeat what each does, without a call for each item. Nearly all of a document is skipped, so
-// this is the hot path.
+// skipObject does the same as each, but without a function call for each item; so does skipArray. Nearly all of a
+// document is skipped, so this is the hot path.
 func (c *Cursor) skipObject() error {
 	if c.depth++; c.depth > MaxDepth {
 		return fmt.Errorf("byte %d: nested deeper than %d", c.pos, MaxDepth)
@@ -95,7 +95,7 @@ func (c *Cursor) skipArray() error {
 	}
 }
 
-// skipString reports whether the string contains an escape.
+// skipString moves the cursor past a string, and reports whether the string contains an escape.
 func (c *Cursor) skipString() (escaped bool, err error) {
 	data := c.data
 	for i := c.pos + 1; i < len(data); i++ {
@@ -129,16 +129,16 @@ func (c *Cursor) skipString() (escaped bool, err error) {
 	return false, c.unexpected("the end of a string")
 }
 
-// plain returns how many of eight bytes, from the lowest, do not end a string, begin an escape, or have the value of a
-// control character. Subtracting n from a byte sets its high bit if the byte was less than n. The borrow from the bytes
-// above does not matter.
+// plain returns how many of the eight bytes in b, from the lowest, are plain characters of a string: they do not end
+// it, begin an escape, or have the value of a control character. Subtracting n from a byte sets its high bit if the
+// byte was less than n. The borrow from higher bytes does not matter.
 func plain(b uint64) int {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	found := ((b - ones*0x20) | (b ^ ones*'"' - ones) | (b ^ ones*'\\' - ones)) & ^b & high
 	return bits.TrailingZeros64(found) / 8
 }
 
-// escapeLength returns the number of bytes after the backslash.
+// escapeLength returns the number of bytes that follow the backslash in an escape.
 func escapeLength(rest []byte) (int, bool) {
 	if len(rest) == 0 {
 		return 0, false
@@ -160,7 +160,7 @@ func escapeLength(rest []byte) (int, bool) {
 	return 0, false
 }
 
-// skipNumber follows the grammar of RFC 8259 section 6.
+// skipNumber moves the cursor past a number, by the grammar of RFC 8259 section 6.
 func (c *Cursor) skipNumber() error {
 	if c.data[c.pos] == '-' {
 		c.pos++

@@ -1,20 +1,20 @@
-// Package sorted keeps a list in order while its members change, and finds the first members of an unordered slice.
+// Package sorted keeps a list in order while its members change, and finds the smallest members of an unordered slice.
 //
 // A List is a plain slice. With 100,000 members and changes that move one member each, a B-tree with counts took half
-// the time for a change. But it took half as much memory again, and ten times as long to read a part, and parts are
-// read far more often. Several changes at once cost one pass.
+// the time for a change. But it used 1.5 times the memory, and took ten times as long to read a part, and parts are
+// read far more often. Several changes at once take one pass over the list.
 package sorted
 
 import "slices"
 
-// List keeps members in the order of a comparison. No two members may compare as equal. It is for one goroutine at a
-// time.
+// List contains members in the order of a comparison function. No two members may compare as equal. Only one goroutine
+// at a time may use it.
 type List[T any] struct {
 	compare func(a, b T) int
 	members []T
 }
 
-// New returns a list of members. It keeps the slice and sorts it.
+// New returns a list of the members. It sorts the slice, and the list uses it as its memory.
 func New[T any](members []T, compare func(a, b T) int) *List[T] {
 	slices.SortFunc(members, compare)
 	return &List[T]{compare: compare, members: members}
@@ -29,16 +29,17 @@ func (l *List[T]) Part(from, count int) []T {
 	return slices.Clone(l.members[from : from+min(count, len(l.members)-from)])
 }
 
-// Find returns the index of a member, and whether it exists. If not, the index is where it would be.
+// Find returns the index of a member, and whether it exists. If it does not, at is the index at which it would be
+// inserted.
 func (l *List[T]) Find(member T) (at int, ok bool) { return l.find(0, member) }
 
-// Change removes the members of gone and inserts those of come. A new member that equals a removed one takes its place.
-// Both slices are sorted by Change. It reports false if a member of gone does not exist, or if one of come exists. The
-// list is then unusable.
+// Change removes the members in gone and inserts the members in come. A new member that equals a removed one replaces
+// it. Change sorts both slices. It returns false if a member of gone does not exist, or if a member of come exists
+// already. The list is then unusable.
 func (l *List[T]) Change(gone, come []T) bool {
 	slices.SortFunc(gone, l.compare)
 	slices.SortFunc(come, l.compare)
-	var places []int // Of the members to remove.
+	var places []int // The indexes of the members to remove.
 	from, kept := 0, come[:0]
 	for _, g := range gone {
 		at, ok := l.find(from, g)
@@ -59,13 +60,14 @@ func (l *List[T]) Change(gone, come []T) bool {
 	return l.insert(append(kept, come...))
 }
 
-// find returns the index of a member, or where it would be. It searches from the index from on.
+// find returns the index of a member, or the index at which it would be inserted. It searches only from the index from
+// on.
 func (l *List[T]) find(from int, member T) (at int, ok bool) {
 	at, ok = slices.BinarySearchFunc(l.members[from:], member, l.compare)
 	return from + at, ok
 }
 
-// remove removes the members at places, which are ascending.
+// remove removes the members at the indexes in places, which must be ascending.
 func (l *List[T]) remove(places []int) {
 	if len(places) == 0 {
 		return
@@ -104,8 +106,8 @@ func (l *List[T]) insert(come []T) bool {
 	return true
 }
 
-// First returns the first n of the members in order, or all if there are no more. It overwrites the slice members, and
-// returns a part of it. The other members are lost.
+// First returns the n smallest members in order, or all if there are fewer. The result uses the memory of the slice
+// members, whose contents are lost.
 func First[T any](members []T, n int, compare func(a, b T) int) []T {
 	n = min(n, len(members))
 	first, bounded := members[:0], false
@@ -114,7 +116,7 @@ func First[T any](members []T, n int, compare func(a, b T) int) []T {
 			continue
 		}
 		first = append(first, m)
-		if len(first) == 2*n { // Only sometimes, so that the cost per member is low.
+		if len(first) == 2*n { // Sorting only then keeps the cost per member low.
 			slices.SortFunc(first, compare)
 			first, bounded = first[:n], true
 		}
