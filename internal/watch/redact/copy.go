@@ -12,9 +12,9 @@ import (
 	"glasshouse/internal/watch/rawjson"
 )
 
-// isCopy reports whether a key belongs to an annotation in which a tool stores the complete object that it applied.
-// Tools with such keys are kubectl (LastApplied), kapp, Rancher, KubeVela, and users of k8s-objectmatcher. A
-// DeploymentConfig of OpenShift stores itself in the objects that it creates.
+// isCopy reports whether an annotation with this key contains a complete object, which a tool has stored there when it
+// applied the object. Tools with such keys are kubectl (LastApplied), kapp, Rancher, KubeVela, and users of
+// k8s-objectmatcher. A DeploymentConfig of OpenShift stores itself in the objects that it creates.
 func isCopy(key []byte) bool {
 	switch string(key) {
 	case LastApplied, "kapp.k14s.io/original", "objectset.rio.cattle.io/applied",
@@ -24,9 +24,10 @@ func isCopy(key []byte) bool {
 	return bytes.HasSuffix(key, []byte("/last-applied")) || bytes.HasSuffix(key, []byte("/last-applied-configuration"))
 }
 
-// isNoCopy reports whether an annotation cannot contain a copy of an object. The value is JSON. A list or an object is
-// not a valid annotation, so it may contain anything. A mask is masked again: it may count changes, and each guest must
-// get the same mask.
+// isNoCopy reports whether an annotation with this value cannot contain a copy of an object. The value is JSON. If it
+// is a list or an object, the annotation is not valid and may contain anything, so the result is false. It is also
+// false for the text of a mask: that text may count changes, and must be replaced so that each guest gets the same
+// mask.
 func isNoCopy(_, value []byte) bool {
 	switch value[0] {
 	case '{', '[':
@@ -39,14 +40,14 @@ func isNoCopy(_, value []byte) bool {
 }
 
 const (
-	// maxLayers is how many encodings around a text are removed to recognize it. A text with more encodings may be
-	// anything.
+	// maxLayers is the maximum number of nested encodings that are removed to recognize a text. A text with more
+	// encodings may be anything.
 	maxLayers = 4
-	// maxDigest is the longest binary value that counts as a digest, in bytes; SHA-512 has 64. Longer values may be
-	// compressed, because some formats have no magic bytes.
+	// maxDigest is the maximum length, in bytes, of a binary value that counts as a digest; SHA-512 has 64. Longer
+	// values may be compressed data, because some formats have no magic bytes.
 	maxDigest = 96
-	// minPacked is the shortest compressed object, in bytes. The magic bytes of zlib are only two, so short words in
-	// the alphabet of base64 would often decode to them.
+	// minPacked is the minimum length, in bytes, of data that counts as a compressed object. The magic bytes of zlib
+	// are only two, so the base64 decoding of a short word would often begin with them.
 	minPacked = 10
 )
 
@@ -75,7 +76,7 @@ func mayBeCopy(text string) bool {
 }
 
 // beginsCopy reports whether the text begins like JSON (plain, in percent-encoding or in base64), or like gzip, zip or
-// zstd in base64. The rest can be anything: a token has dots between its parts.
+// zstd in base64. Only the beginning is tested, because the rest can be anything: a token has dots between its parts.
 func beginsCopy(text string) bool {
 	for _, begins := range []string{"{", "[", "%7B", "%7b", "%5B", "%5b", "%22", "H4sI", "UEsDB", "KLUv"} {
 		if strings.HasPrefix(text, begins) {
@@ -109,15 +110,15 @@ func isPacked(data string) bool {
 	return false
 }
 
-// isText reports whether the text was not made from bytes of another format. The API server replaces bytes that are not
-// UTF-8.
+// isText reports whether the text can be a real text. Otherwise it was made from bytes of another format: it contains
+// control characters, or the characters by which the API server replaces bytes that are not UTF-8.
 func isText(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool {
 		return r == utf8.RuneError || r != '\n' && r != '\r' && r != '\t' && unicode.IsControl(r)
 	})
 }
 
-// isYAML reports whether the text has a line of a YAML mapping, or begins a YAML document.
+// isYAML reports whether the text begins a YAML document, or one of its lines looks like a YAML mapping.
 func isYAML(text string) bool {
 	if strings.HasPrefix(text, "---") || strings.HasPrefix(text, "%YAML") {
 		return true
@@ -129,7 +130,7 @@ func isYAML(text string) bool {
 			continue
 		}
 		if first && (line[0] == '{' || line[0] == '[') {
-			return true // JSON after a comment.
+			return true // The comment is followed by JSON.
 		}
 		first = false
 		name := strings.IndexFunc(line, func(r rune) bool {
@@ -146,22 +147,22 @@ func isYAML(text string) bool {
 	return false
 }
 
-// decoded removes one encoding from the text; ok is false if it has none.
+// decoded removes one encoding from the text; ok is false if the text is not encoded.
 func decoded(text string) (inner string, ok bool) {
 	if strings.Contains(text, "%") {
 		inner, err := url.QueryUnescape(text)
 		return inner, err == nil
 	}
 	var packed strings.Builder
-	for line := range strings.Lines(text) { // Long base64 is wrapped. Words with spaces between them are prose.
+	for line := range strings.Lines(text) { // Long base64 is wrapped. Words between spaces are prose.
 		packed.WriteString(strings.Trim(line, " \t\r\n="))
 	}
-	digits := strings.NewReplacer("-", "+", "_", "/").Replace(packed.String()) // From base64 for URLs.
+	digits := strings.NewReplacer("-", "+", "_", "/").Replace(packed.String()) // The alphabet of base64 for URLs.
 	if data, err := hex.DecodeString(digits); err == nil && len(data) > 0 {
 		return string(data), true
 	}
 	if len(digits)%4 == 1 {
-		digits = digits[:len(digits)-1] // The base64 was cut off.
+		digits = digits[:len(digits)-1] // The end of the base64 was cut off.
 	}
 	data, err := base64.RawStdEncoding.DecodeString(digits)
 	return string(data), err == nil && len(data) > 0

@@ -3,8 +3,8 @@ package redact
 import "glasshouse/internal/watch/rawjson"
 
 // always returns the rules that apply in every configuration. They mask the values of Secrets, and the annotations of
-// Secrets that may contain them. They also mask the releases that Helm stores, because these contain the values of a
-// chart.
+// Secrets that may contain these values. They also mask the releases that Helm stores, because these contain the values
+// of a chart.
 func always() Rules {
 	data := func(name string) []step { return []step{{kind: member, name: name}, {kind: members}} }
 	release := func(name string) []step { return []step{{kind: member, name: name}, {kind: member, name: "release"}} }
@@ -17,18 +17,18 @@ func always() Rules {
 	}
 }
 
-// definitions is the resource whose schemas have members with the names of environments and annotations, but no values
-// in them.
+// definitions is the resource of CustomResourceDefinitions. Their schemas have members named like environments and
+// annotations, but without values.
 const definitions = "customresourcedefinitions"
 
-// ownAnnotations returns the path of each annotation of an object.
+// ownAnnotations returns the rule path that leads to each annotation of an object itself, not of objects inside it.
 func ownAnnotations() []step {
 	return []step{{kind: member, name: "metadata"}, {kind: member, name: "annotations"}, {kind: members}}
 }
 
-// copies returns the rules that mask annotations that may contain a copy of an object, in all kinds. They cover the
-// annotations of the object, and of every object or template inside it. It is unknown where custom resources have such
-// annotations, so every value with the name annotations counts.
+// copies returns the rules that mask annotations that may contain a copy of an object, in all kinds. They apply to the
+// annotations of the object, and of every object or template inside it. Where custom resources have such annotations is
+// unknown, so every member with the name annotations counts.
 func copies() Rules {
 	inner := []step{{kind: anywhere, name: "annotations"}, {kind: members}}
 	return Rules{
@@ -37,8 +37,8 @@ func copies() Rules {
 	}
 }
 
-// env returns the rules of Env. The names of containers in custom resources are unknown, so every list or map with the
-// name env counts as an environment.
+// env returns the rules for which Env is the short form: they mask environment variables. The names of the members that
+// contain containers in custom resources are unknown, so every list or map with the name env counts as an environment.
 func env() Rules {
 	value := []step{{kind: elements}, {kind: member, name: "value"}}
 	rules := Rules{{
@@ -52,15 +52,16 @@ func env() Rules {
 	return rules
 }
 
-// subject is the object that is being redacted.
+// subject is what is known about the object that is being redacted.
 type subject struct {
-	id        string // Identifies the object.
+	id        string // The UID, or namespace and name, see identity.
 	namespace string
 	helm      bool            // The object may be a Helm release.
 	paths     map[string]bool // The paths of its masked values.
 }
 
-// identity returns a text that identifies an object. Some APIs give their objects no UID.
+// identity returns a text that identifies an object: its UID, or its namespace and name if an API gives its objects no
+// UID.
 func identity(uid, namespace, name string) string {
 	if uid != "" {
 		return uid
@@ -68,12 +69,13 @@ func identity(uid, namespace, name string) string {
 	return namespace + "/" + name
 }
 
-// subjectOf reads the metadata of an object ahead of the walk. The caller's cursor does not move.
+// subjectOf reads the metadata of the object at the cursor before the object is redacted. The caller's cursor does not
+// move.
 func subjectOf(c rawjson.Cursor) (*subject, error) {
 	of := &subject{paths: make(map[string]bool)}
 	var uid, name string
 	if c.Peek() != '{' {
-		return of, nil // The value becomes null.
+		return of, nil // A value that is not an object is replaced by null.
 	}
 	err := c.Object(func(key []byte) error {
 		if string(key) != "metadata" || c.Peek() != '{' {
@@ -103,8 +105,8 @@ func subjectOf(c rawjson.Cursor) (*subject, error) {
 // releaseName is the prefix of the names of Helm releases.
 const releaseName = "sh.helm.release."
 
-// ofHelm reports whether labels are those of a Helm release: owner=helm, or OWNER=TILLER for Helm 2. Labels that cannot
-// be read count as well.
+// ofHelm reports whether labels are those of a Helm release: owner=helm, or OWNER=TILLER for Helm 2. It also returns
+// true for labels that cannot be read.
 func ofHelm(labels []byte) (helm bool) {
 	c := rawjson.NewCursor(labels)
 	if kind := c.Peek(); kind != '{' {

@@ -7,8 +7,8 @@ import (
 	"glasshouse/internal/watch/rawjson"
 )
 
-// manages reports whether the managedFields contain a masked value. They identify elements of lists by their values, as
-// v:"a", or by members, as k:{"name":"a"}.
+// manages reports whether the managedFields contain a masked value. They may, because they identify some elements of
+// lists by value, as v:"a", or by members, as k:{"name":"a"}.
 func (w *walker) manages() bool {
 	if len(w.masked) == 0 || !bytes.Contains(w.managed, []byte(`"v:`)) && !bytes.Contains(w.managed, []byte(`"k:`)) {
 		return false
@@ -21,8 +21,8 @@ func (w *walker) manages() bool {
 	return names(rawjson.NewCursor(w.managed), scalars)
 }
 
-// gather adds the scalars in a value. Each is added alone, and in combination with the name of its member. The name has
-// the form of a JSON Pointer segment.
+// gather adds the scalars in a value to the set scalars: each one alone, and once more after the name of its member.
+// The name has the form of a JSON Pointer segment.
 func gather(scalars map[string]bool, member string, c *rawjson.Cursor) {
 	switch c.Peek() { // The value was parsed before, so it is well formed.
 	case '{':
@@ -35,7 +35,7 @@ func gather(scalars map[string]bool, member string, c *rawjson.Cursor) {
 	}
 }
 
-// scalar returns the value at the cursor, with a prefix that distinguishes strings from other values.
+// scalar returns the scalar value at the cursor, with a prefix that distinguishes strings from other values.
 func scalar(c *rawjson.Cursor) string {
 	value, err := c.Value()
 	if err != nil {
@@ -48,7 +48,8 @@ func scalar(c *rawjson.Cursor) string {
 	return "value " + string(value)
 }
 
-// names reports whether the fields contain one of the scalars. Fields that cannot be read count as containing one.
+// names reports whether managedFields contain one of the scalars. It also returns true for managedFields that cannot be
+// read.
 func names(c *rawjson.Cursor, scalars map[string]bool) (found bool) {
 	var err error
 	switch c.Peek() {
@@ -65,7 +66,8 @@ func names(c *rawjson.Cursor, scalars map[string]bool) (found bool) {
 	return found || err != nil
 }
 
-// isNamed reports whether the key of an element is one of the scalars, or contains one.
+// isNamed reports whether a key in managedFields, which identifies a list element, is one of the scalars or contains
+// one.
 func isNamed(key []byte, scalars map[string]bool) (found bool) {
 	kind, text, _ := bytes.Cut(bytes.Clone(key), []byte{':'})
 	c := rawjson.NewCursor(text)

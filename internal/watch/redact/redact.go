@@ -1,8 +1,8 @@
-// Package redact removes the values from an object's text that must never be stored, before any other code reads the
-// text. It drops managedFields, and the annotations in which tools store a complete copy of what they applied, Secrets
-// included (CVE-2023-40029). It does so in the object, and in every object or template inside it. It masks the values
-// of Secrets and of Helm releases, and the values that Rules select. Data that was never stored cannot leak. A Veil
-// masks objects when they are sent, for viewers who may see less of the stored data than others.
+// Package redact removes values that must never be stored from an object's text, before any other code reads the text.
+// It drops managedFields, and the annotations in which tools store a complete copy of what they applied, including
+// Secrets (CVE-2023-40029). It does so in the object, and in every object or template inside it. It masks the values of
+// Secrets and of Helm releases, and the values that Rules select. Data that was never stored cannot leak. A Veil masks
+// stored objects when they are sent, for viewers who may see less than others.
 //
 // The package fails closed: a value of another type than a rule expects is masked completely.
 package redact
@@ -19,22 +19,23 @@ import (
 	"glasshouse/internal/watch/rawjson"
 )
 
-// LastApplied is the annotation in which client-side apply stores its input.
+// LastApplied is the key of the annotation in which client-side apply stores the object that it applied.
 const LastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// Memory is what the Redactors of one resource remember together: a keyed digest of every masked value. With it, a
-// value that changes is shown as changed. This works even if a later Redactor reads the new value. The mask shows only
-// a count of changes, which reveals nothing about the value. The values A, B, A show three different masks. The Memory
-// contains the objects that were listed and not deleted since. It is safe for concurrent use.
+// Memory contains a keyed digest of every masked value of one resource, which all Redactors of the resource share. With
+// it, a changed value is recognized, even if another Redactor reads the new value. The mask then contains the number of
+// changes, which reveals nothing about the value: the values A, B, A have three different masks. The Memory contains
+// the objects that were listed and not deleted since. It is safe for concurrent use.
 type Memory struct {
-	key [32]byte // Only for this Memory, so that digests are useless elsewhere.
+	key [32]byte // A random key of this Memory only, so that its digests are useless elsewhere.
 
 	mu   sync.Mutex
-	seen map[string]object // By identity.
+	seen map[string]object // The key is the identity of the object.
 	held int64             // Approximate memory in use, in bytes.
 }
 
-// objectHeld and maskHeld are the approximate memory of an object and of a mask, in bytes, without their texts.
+// objectHeld and maskHeld are the approximate memory of one object and of one mask in a Memory, in bytes, without their
+// texts.
 const (
 	objectHeld = 400
 	maskHeld   = 60
@@ -47,7 +48,7 @@ func (m *Memory) Weight() int64 {
 	return m.held
 }
 
-// dropLocked removes the objects for which the function returns true.
+// dropLocked removes the objects for which which returns true.
 func (m *Memory) dropLocked(which func(id string, o object) bool) {
 	maps.DeleteFunc(m.seen, func(id string, o object) bool {
 		if !which(id, o) {
@@ -69,13 +70,13 @@ func (m *Memory) dropMasksLocked(o object, which func(path string) bool) {
 	})
 }
 
-// object contains what is known about the masked values of an object, by path.
+// object contains the digests of the masked values of one object. The key is the path of the value.
 type object struct {
 	namespace string
 	masks     map[string]mask
 }
 
-// mask contains what is known about a masked value.
+// mask contains the digest of one masked value, and how often the value has changed.
 type mask struct {
 	digest  uint64
 	changes int
@@ -88,46 +89,46 @@ func NewMemory() *Memory {
 	return m
 }
 
-// Forget removes the objects of the namespaces for which the function returns true.
+// Forget removes the objects in the namespaces for which which returns true.
 func (m *Memory) Forget(which func(namespace string) bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.dropLocked(func(_ string, o object) bool { return which(o.namespace) })
 }
 
-// Redactor redacts the objects of one resource. Only one list may be read at a time. Otherwise it is safe for
+// Redactor redacts the objects of one resource. Only one list may be read at a time; otherwise it is safe for
 // concurrent use.
 type Redactor struct {
 	*Memory
 
 	rules     []Rule
-	namespace string          // The namespace of the lists; "" for all.
-	listed    map[string]bool // Objects with masked values since BeginList; nil outside a list.
+	namespace string          // The namespace that the lists cover; "" for all.
+	listed    map[string]bool // The objects with masked values in the current list; nil outside a list.
 	anew      int64           // Size of what the list has added to the Memory, in bytes.
 }
 
-// Remembered returns the approximate size of what the newest list has added to the Memory, in bytes. Attempts at this
-// list that did not end are included.
+// Remembered returns the approximate size, in bytes, of what the newest list has added to the Memory. It includes
+// earlier attempts at this list that failed before the end.
 func (r *Redactor) Remembered() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.anew
 }
 
-// New returns a Redactor for a resource, with its own Memory. group is "" for the core group.
+// New returns a Redactor for a resource, with a Memory that no other Redactor shares. group is "" for the core group.
 func New(rules Rules, group, resource string) *Redactor {
 	return NewMemory().Redactor(rules, group, resource, "")
 }
 
-// Redactor returns a Redactor for a resource, whose lists cover a namespace; "" for all. The built-in masks apply in
-// addition to the rules.
+// Redactor returns a Redactor for a resource that shares this Memory. Its lists cover one namespace; "" means all. The
+// rules of always apply in addition to rules.
 func (m *Memory) Redactor(rules Rules, group, resource, namespace string) *Redactor {
 	return &Redactor{Memory: m, namespace: namespace, rules: append(always(), rules...).of(group, resource)}
 }
 
-// Redacted is an object without the values that must not be kept.
+// Redacted is an object after redaction: without the values that must not be stored.
 type Redacted struct {
-	// Text is the object as JSON.
+	// Text is the redacted object as JSON.
 	Text []byte
 	// Managed is the object's metadata.managedFields. It is nil if there are none, or if they contain masked values. It
 	// shares the object's bytes.
@@ -138,7 +139,7 @@ type Redacted struct {
 	Dropped []string
 }
 
-// Object redacts an object. It appends the text to dst.
+// Object redacts the object in raw. It appends the redacted text to dst.
 func (r *Redactor) Object(dst, raw []byte) (Redacted, error) {
 	c := rawjson.NewCursor(raw)
 	redacted, err := r.Next(dst, c)
@@ -148,7 +149,7 @@ func (r *Redactor) Object(dst, raw []byte) (Redacted, error) {
 	return redacted, err
 }
 
-// Next redacts the object at a cursor, and moves the cursor past the object. It appends the text to dst.
+// Next redacts the object at a cursor, and moves the cursor past the object. It appends the redacted text to dst.
 func (r *Redactor) Next(dst []byte, c *rawjson.Cursor) (Redacted, error) {
 	var of *subject
 	if len(r.rules) > 0 {
@@ -165,7 +166,7 @@ func (r *Redactor) Next(dst []byte, c *rawjson.Cursor) (Redacted, error) {
 		r.tidy(of)
 	}
 	if w.manages() {
-		w.managed = nil // The change then has no author. The managedFields would reveal masked values.
+		w.managed = nil // They would reveal masked values. The change then has no author.
 	}
 	return Redacted{Text: text, Managed: w.managed, Masked: w.masked, Dropped: w.dropped}, err
 }
@@ -208,11 +209,11 @@ func (r *Redactor) holdLocked(bytes int64) {
 	}
 }
 
-// spare is the number of paths that stay remembered after the object has lost them. With them, a value that is removed
-// and later added with a different content is shown as changed.
+// spare is the number of digests of an object that are retained for values that the object no longer has. With them, a
+// value that is removed and later added with other contents is recognized as changed.
 const spare = 32
 
-// tidy removes the paths that an object no longer has, if there are more than spare of them.
+// tidy removes the digests of values that an object no longer has, if there are more than spare of them.
 func (r *Redactor) tidy(of *subject) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -221,7 +222,7 @@ func (r *Redactor) tidy(of *subject) {
 	}
 }
 
-// BeginList starts a list of all objects of the namespace. EndList removes the objects that were not in the list.
+// BeginList starts a list of all objects in the Redactor's namespace.
 func (r *Redactor) BeginList() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -231,7 +232,7 @@ func (r *Redactor) BeginList() {
 	r.listed = make(map[string]bool)
 }
 
-// EndList ends the list that BeginList started.
+// EndList ends the list that BeginList started. It removes the objects that were not in the list from the Memory.
 func (r *Redactor) EndList() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -11,23 +11,23 @@ import (
 	"glasshouse/internal/watch/rawjson"
 )
 
-// Rule selects the members of objects that are masked.
+// Rule selects the values that are masked, by a resource and a path in its objects.
 type Rule struct {
 	group, resource string // "*" for all.
 	except          string // A resource to which the rule does not apply.
 	helm            bool   // The rule applies only to Helm releases.
-	twin            bool   // The rule was derived from another rule, which names the kind.
+	twin            bool   // The rule was derived from another rule, and its resource is not one that the user named.
 	steps           []step
 	keeps           keeps // Selects the values that stay unmasked, among those that the steps lead to; nil for none.
 }
 
-// keeps reports whether the member with a key keeps its value, which is JSON.
+// keeps is a function that reports whether a member stays unmasked, by its key and its value, which is JSON.
 type keeps func(key, value []byte) bool
 
-// Rules mask each value that at least one of them matches.
+// Rules are a set of rules. A value is masked if at least one of them selects it.
 type Rules []Rule
 
-// step leads from a value to some of the values in it.
+// step is one part of a rule's path. It leads from a value to some of the values inside it.
 type step struct {
 	kind  stepKind
 	name  string
@@ -44,16 +44,18 @@ const (
 )
 
 const (
-	// maxRule bounds the length of a rule, in bytes, and maxSteps the number of steps in its path.
+	// maxRule is the maximum length of a rule, in bytes. maxSteps is the maximum number of steps in its path.
 	maxRule, maxSteps = 1000, 32
-	// Env is the rule that masks the values of containers' environment variables, in all kinds that have containers.
+	// Env is the short form of the rules that mask the environment variables of containers, in all kinds that have
+	// containers.
 	Env = "env"
 )
 
 // Parse parses a rule, for example core/v1/configmaps:data.*. A rule consists of a resource, a colon, and a path in the
-// resource. The resource is group/version/resource, with core for the core group, or * for all resources. The text Env
-// stands for the rules that mask environment variables. A rule applies to all versions of its resource, because the API
-// server serves the same object in each of them.
+// objects of the resource. The resource is group/version/resource, with core for the core group, or * for all
+// resources. The text Env is short for the rules that mask environment variables.
+//
+// A rule applies to all versions of its resource, because the API server serves the same object in each of them.
 func Parse(text string) (Rules, error) {
 	if text == Env {
 		return env(), nil
@@ -110,8 +112,8 @@ func Parse(text string) (Rules, error) {
 	return append(Rules{rule}, rule.twins()...), nil
 }
 
-// twins returns the same rule for events in the other one of their two groups. The API server serves the same objects
-// in both groups, with different names for some members.
+// twins returns the same rule for the other group of events, if the rule is for events. The API server serves events in
+// two groups, with different names for some members.
 func (r *Rule) twins() Rules {
 	const newer = "events.k8s.io"
 	if r.resource != "events" || r.group != "" && r.group != newer {
@@ -154,7 +156,7 @@ const errPath = "%q is no path: write the names of members with dots between, .*
 	"element of a list, " +
 	`["a.b/c"] for a name that has dots, and ..name for a name at any depth`
 
-// parsePath parses a path.
+// parsePath parses the path of a rule.
 func parsePath(text string) ([]step, error) {
 	rest := text
 	if !strings.HasPrefix(rest, ".") && !strings.HasPrefix(rest, "[") {
@@ -174,7 +176,7 @@ func parsePath(text string) ([]step, error) {
 	return steps, nil
 }
 
-// parseStep parses the first step of a text, and returns its length, or 0 if there is no step.
+// parseStep parses the first step of a path. It returns the step and the length of its text, or 0 if there is no step.
 func parseStep(text string) (one step, length int) {
 	switch {
 	case strings.HasPrefix(text, "[*]"):
@@ -205,7 +207,7 @@ func parseStep(text string) (one step, length int) {
 	return step{}, 0
 }
 
-// sum returns the length of a step with a name, or 0 if the name is empty.
+// sum returns before+name, the length of a step with a name. It returns 0 if the name is empty.
 func sum(before, name int) int {
 	if name == 0 {
 		return 0
@@ -213,7 +215,7 @@ func sum(before, name int) int {
 	return before + name
 }
 
-// nameAt returns the name of a member at the beginning of a text.
+// nameAt returns the name of a member at the beginning of a path.
 func nameAt(text string) string {
 	end := strings.IndexFunc(text, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune(`.[]*"'{}()?@$,:;\`, r)
@@ -224,7 +226,7 @@ func nameAt(text string) string {
 	return text[:end]
 }
 
-// of returns the rules that apply to a resource.
+// of returns those rules that apply to a resource.
 func (rules Rules) of(group, resource string) (some []Rule) {
 	for _, r := range rules {
 		if (r.group == "*" || r.group == group) && (r.resource == "*" || r.resource == resource) &&
@@ -239,12 +241,12 @@ func (rules Rules) of(group, resource string) (some []Rule) {
 func (rules Rules) Any(group, resource string) bool { return len(rules.of(group, resource)) > 0 }
 
 // Touches reports whether a rule may mask the value at a path of a resource, or a value inside it. A rule for a name at
-// any depth counts only if the path contains the name.
+// any depth counts only if the path contains that name.
 func (rules Rules) Touches(group, resource string, path []string) bool {
 	return slices.ContainsFunc(rules.of(group, resource), func(r Rule) bool { return r.touches(path) })
 }
 
-// Named returns the resources that rules name, as group/resource, with core for the core group.
+// Named returns the resources that the rules name, as group/resource, with core for the core group.
 func (rules Rules) Named() (named []string) {
 	for _, r := range rules {
 		if r.resource != "*" && !r.twin {
@@ -261,8 +263,8 @@ func orCore(group string) string {
 	return group
 }
 
-// along follows a path of members. It returns the possible next steps of the rule after the path, as indices. over is
-// true if the rule masks a value on the path.
+// along follows a path of member names. at contains the indices of the steps of the rule that may follow the path. over
+// means that the rule already masks a value on the path.
 func (r *Rule) along(path []string) (at map[int]bool, over bool) {
 	at = map[int]bool{0: true}
 	for _, name := range path {
@@ -293,8 +295,8 @@ func (r *Rule) masksAt(path []string, kind byte) bool {
 	return over
 }
 
-// touches reports whether the rule may mask the value at a path, or a value inside it. A rule whose next step matches
-// at any depth does not count, because it is not specific to this path.
+// touches reports whether the rule may mask the value at a path, or a value inside it. A rule whose next step matches a
+// name at any depth does not count, because it is not specific to this path.
 func (r *Rule) touches(path []string) bool {
 	at, over := r.along(path)
 	for n := range at {
@@ -303,8 +305,8 @@ func (r *Rule) touches(path []string) bool {
 	return over
 }
 
-// takes reports whether the step leads to the member with a name (on), and whether it also applies again inside that
-// member (stays).
+// takes matches the step with the name of a member. on means that the step leads to that member. stays means that the
+// step also applies again to the members inside it.
 func (s *step) takes(name string) (on, stays bool) {
 	switch s.kind {
 	case member:

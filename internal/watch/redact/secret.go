@@ -7,16 +7,17 @@ import (
 )
 
 const (
-	// maxHarmless is the longest value of an annotation that a Secret keeps, in bytes. Lists of domain names are the
-	// longest.
+	// maxHarmless is the maximum length, in bytes, of an annotation of a Secret that stays unmasked. Lists of domain
+	// names are the longest such values.
 	maxHarmless = 1024
-	// maxWord is the longest part of such a value: a DNS label. Encoded data has longer parts.
+	// maxWord is the maximum length of one word in such a value, which is that of a DNS label. Encoded data has longer
+	// words.
 	maxWord = 63
 )
 
 // isHarmless reports whether an annotation of a Secret stays unmasked. Its key must belong to a tool that stores no
-// value of the Secret there. Its value must be a name, a number, or a list of them. Every other annotation may contain
-// the Secret in some encoding, or a digest by which its value can be guessed.
+// value of the Secret there, and its value must be a name, a number, or a list of these. Any other annotation may
+// contain the Secret in some encoding, or a digest by which its value can be guessed.
 func isHarmless(key, value []byte) bool {
 	if value[0] != '"' || !isHarmlessKey(string(key)) {
 		return false
@@ -25,7 +26,7 @@ func isHarmless(key, value []byte) bool {
 	return err == nil && len(text) <= maxHarmless && isNames(text) && !mayBeCopy(text)
 }
 
-// isHarmlessKey reports whether an annotation with the key describes the origin or the manager of a Secret.
+// isHarmlessKey reports whether a key is that of an annotation about the origin or the manager of a Secret.
 // docs/reference.md lists these keys.
 func isHarmlessKey(key string) bool {
 	switch key {
@@ -48,7 +49,7 @@ func isHarmlessKey(key string) bool {
 	return false
 }
 
-// isNames reports whether a text consists of names, numbers, and the separators in lists, paths and addresses.
+// isNames reports whether a text consists only of names, numbers, and the separators in lists, paths and addresses.
 func isNames(text string) bool {
 	word := 0
 	for _, r := range text {

@@ -2,10 +2,10 @@ package redact
 
 import "glasshouse/internal/watch/rawjson"
 
-// Veil is the guest mask: it masks objects before they are sent to guests of a share. The stored objects serve all
-// viewers. It masks the values of Secrets, of ConfigMaps and of containers' environments, and annotations that may
-// contain a copy of them. Values that are masked in the stored object stay masked. A mask reveals nothing about the
-// value, and is the same for all guests.
+// Veil is the guest mask: it masks objects before they are sent to guests of a share link. The stored objects are the
+// same for all viewers. A Veil masks the values of Secrets, of ConfigMaps and of containers' environment variables, and
+// annotations that may contain a copy of them. Values that are masked in the stored object stay masked. A mask reveals
+// nothing about the value, and is the same for all guests.
 type Veil struct{ rules []Rule }
 
 // NewVeil returns the guest mask of a resource. group is "" for the core group.
@@ -13,7 +13,7 @@ func NewVeil(group, resource string) *Veil {
 	return &Veil{rules: append(always(), Shared()...).of(group, resource)}
 }
 
-// Shared returns the rules of the guest mask, in addition to those that always apply.
+// Shared returns the rules of the guest mask, without those of always.
 func Shared() Rules {
 	rules := append(env(), copies()...)
 	for _, name := range []string{"data", "binaryData"} {
@@ -22,12 +22,12 @@ func Shared() Rules {
 	return rules
 }
 
-// Object appends the text of an object as guests may see it.
+// Object masks the text of an object for guests, and appends the result to dst.
 func (v *Veil) Object(dst, text []byte) ([]byte, error) {
 	return v.walk(dst, text, func(out []byte, _ string, _ []byte) []byte { return append(out, `"(masked)"`...) })
 }
 
-// After is like Object, but a masked value that differs from the one in before is marked as changed.
+// After is like Object, but also marks a masked value as changed if it differs from the value in before.
 func (v *Veil) After(dst, before, text []byte) ([]byte, error) {
 	was := make(map[string]string)
 	_, err := v.walk(nil, before, func(out []byte, path string, value []byte) []byte {

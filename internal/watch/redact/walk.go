@@ -7,15 +7,16 @@ import (
 	"glasshouse/internal/watch/rawjson"
 )
 
-// walker redacts one object in one pass over its text. For each value on the path, it tracks how far each rule has
-// matched. A value is copied unchanged if no rule can apply in it, and if it has no annotations or managedFields.
+// walker redacts one object in one pass over its text. For each value from the root to the current value, it tracks how
+// far each rule has matched. It copies a value unchanged if no rule can apply in it, and if it has no annotations or
+// managedFields.
 type walker struct {
 	rules []Rule
 	mask  func(out []byte, path string, value []byte) []byte
 
-	live    []position // For the values on the path, the innermost last.
+	live    []position // The positions for each value from the root to the current one, which is last.
 	path    []byte     // JSON Pointer to the current value.
-	key     []byte     // Key of the current value, nil in a list.
+	key     []byte     // Key of the current value; nil in a list.
 	depth   int        // Depth of the current value.
 	masked  []string
 	values  [][]byte // The values that were masked, in the order of masked.
@@ -23,10 +24,10 @@ type walker struct {
 	managed []byte
 }
 
-// position is how far a rule has matched: the index of its next step.
+// position is how far a rule has matched: the index of the rule's next step.
 type position struct{ rule, step int }
 
-// place is the role of a value that is the same in every object.
+// place is the role of a value in an object, for the values that have the same role in every object.
 type place int
 
 const (
@@ -38,8 +39,8 @@ const (
 	innerAnnotations       // Every other value with the name annotations.
 )
 
-// walk appends the object at the cursor without the values that must not be kept. A value that is not an object becomes
-// null.
+// walk redacts the object at the cursor, and appends the result. If the value at the cursor is not an object, it
+// appends null.
 func (w *walker) walk(dst []byte, c *rawjson.Cursor, of *subject) ([]byte, error) {
 	if c.Peek() != '{' {
 		return append(dst, "null"...), c.Skip()
@@ -52,15 +53,15 @@ func (w *walker) walk(dst []byte, c *rawjson.Cursor, of *subject) ([]byte, error
 	return w.value(dst, c, 0, root)
 }
 
-// maxLooks is the depth down to which a value is searched before it is walked. Deeper values are walked without a
-// search, because each level would search the same text again.
+// maxLooks is the maximum depth of values that are first searched for anything to redact, so that they can be copied in
+// one piece. Deeper values are walked without a search, because each level would search the same text again.
 const maxLooks = 8
 
-// value appends the value at the cursor. from is the index in live at which the positions of the value begin.
+// value redacts the value at the cursor. from is the index in live at which the positions of the value begin.
 func (w *walker) value(out []byte, c *rawjson.Cursor, from int, at place) ([]byte, error) {
 	kind := c.Peek()
 	if (at == metadata || at == annotations) && kind != '{' {
-		return append(out, "null"...), c.Skip() // It contains nothing that could be kept.
+		return append(out, "null"...), c.Skip() // A value of this type contains nothing that may be stored.
 	}
 	for _, p := range w.live[from:] {
 		if r := &w.rules[p.rule]; r.masksWhole(p.step, kind) && !w.keeps(r, c) {
@@ -87,7 +88,8 @@ func (w *walker) value(out []byte, c *rawjson.Cursor, from int, at place) ([]byt
 	return out, err
 }
 
-// keeps reports whether the value at the cursor stays unmasked, although the rule leads to it.
+// keeps reports whether the rule exempts the value at the cursor, so that it stays unmasked although the steps of the
+// rule lead to it.
 func (w *walker) keeps(r *Rule, c *rawjson.Cursor) bool {
 	if r.keeps == nil {
 		return false
@@ -97,7 +99,8 @@ func (w *walker) keeps(r *Rule, c *rawjson.Cursor) bool {
 	return err == nil && r.keeps(w.key, value)
 }
 
-// isOfMetadata reports whether members with this name are dropped in every object, or contain members that are.
+// isOfMetadata reports whether a name is annotations or managedFields. Members with these names, or inside them, may
+// have to be dropped from any object.
 func isOfMetadata(name []byte) bool {
 	return string(name) == "annotations" || string(name) == "managedFields"
 }
@@ -113,9 +116,9 @@ func (w *walker) maskAt(out []byte, c *rawjson.Cursor) ([]byte, error) {
 	return w.mask(out, path, value), nil
 }
 
-// masksWhole reports whether the rule masks a value completely. kind is the first character of the value. The rule
-// masks the value if it leads there, or if the value has another type than the next step requires. null does not count
-// as a value.
+// masksWhole reports whether the rule masks a value completely. next is the index of the rule's next step, and kind the
+// first character of the value. The rule masks the value if no step is left, or if the next step requires a value of
+// another type. null is never masked.
 func (r *Rule) masksWhole(next int, kind byte) bool {
 	if kind == 'n' {
 		return false
@@ -178,7 +181,7 @@ func (w *walker) array(out []byte, c *rawjson.Cursor, from int) ([]byte, error) 
 				w.push(to, position{p.rule, p.step + 1})
 			case anywhere:
 				w.push(to, p)
-			case member, members: // The array was masked completely.
+			case member, members: // The complete array was masked before.
 			}
 		}
 		w.path, w.key = strconv.AppendInt(append(w.path, '/'), int64(index), 10), nil
@@ -190,7 +193,7 @@ func (w *walker) array(out []byte, c *rawjson.Cursor, from int) ([]byte, error) 
 	return append(out, ']'), err
 }
 
-// enter pushes the positions for the member with a key, whose value begins with kind.
+// enter pushes the positions for a member with the key, whose value begins with kind.
 func (w *walker) enter(from, to int, key []byte, kind byte) {
 	for _, p := range w.live[from:to] {
 		s := &w.rules[p.rule].steps[p.step]
@@ -204,14 +207,14 @@ func (w *walker) enter(from, to int, key []byte, kind byte) {
 	}
 }
 
-// push adds a position, unless live contains it already at the index from or later.
+// push adds a position to live, unless live contains it already at the index from or later.
 func (w *walker) push(from int, p position) {
 	if !slices.Contains(w.live[from:], p) {
 		w.live = append(w.live, p)
 	}
 }
 
-// inside returns the place of a member.
+// inside returns the place (role) of the member with the key in a value with the place at.
 func inside(at place, key []byte) place {
 	switch string(key) {
 	case "metadata":

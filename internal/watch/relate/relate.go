@@ -1,8 +1,8 @@
 // Package relate reads the references to other objects from an object's text: its owners, the objects that its spec
 // uses, and the labels of the pods that it selects.
 //
-// The package is pure: JSON text in, names out. It does not know which objects exist, or which resource belongs to a
-// kind. Malformed text has no references. A member of an unexpected type is skipped.
+// The package is pure: its input is JSON text, and its output is names. It does not know which objects exist, or which
+// resource belongs to a kind. Malformed text has no references. A member of an unexpected type is skipped.
 package relate
 
 import (
@@ -12,21 +12,21 @@ import (
 // Ref identifies an object as another object refers to it.
 type Ref struct {
 	Group     string // Empty for the core group.
-	Version   string // Often empty, for any version.
+	Version   string // Often empty, which means any version.
 	Kind      string
 	Namespace string // Empty for the namespace of the referring object, and for cluster-scoped kinds.
 	Name      string
-	UID       string // Only of an owner.
-	Via       string // Path of the referring member, without indices: "spec.volumes.configMap".
+	UID       string // Set only for an owner.
+	Via       string // Path of the member with the reference, without indices: "spec.volumes.configMap".
 }
 
 // Object contains the references in an object's text.
 type Object struct {
-	Ref // The object itself, without Via.
+	Ref // Identifies the object itself; Via is empty.
 
 	Labels  map[string]string
-	Owners  []Ref // The managing controller first.
-	Uses    []Ref // Each one once, in the order of the text.
+	Owners  []Ref // The owners; the managing controller is first.
+	Uses    []Ref // The objects that the spec uses, each once, in the order of the text.
 	Selects *Selector
 }
 
@@ -58,7 +58,7 @@ func Of(text []byte) Object {
 // Owners returns the owners in an object's metadata. It reads nothing after the metadata.
 func Owners(text []byte) (owners []Ref) {
 	c := rawjson.NewCursor(text)
-	_ = c.Object(func(key []byte) error { // Owners before an error count.
+	_ = c.Object(func(key []byte) error { // Owners that were read before an error count.
 		if string(key) != "metadata" {
 			return nil
 		}

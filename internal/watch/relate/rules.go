@@ -2,7 +2,8 @@ package relate
 
 import "strings"
 
-// named returns the kind of object that a member names by its text, at any place in an object.
+// named returns the kind of object that a member with the key refers to, if the member's value is only the name, as
+// that of serviceAccountName. Such a member may be anywhere in an object.
 func named(key string) (target Ref, ok bool) {
 	switch key {
 	case "serviceAccountName":
@@ -27,9 +28,9 @@ func named(key string) (target Ref, ok bool) {
 	return Ref{}, false
 }
 
-// held returns the kind of object that a member refers to by its value. The value is an object with the name, and often
-// the namespace, of the other object: configMapRef, secretKeyRef, an ingress's service. If the value is a list, this
-// applies to its elements.
+// held returns the kind of object that a member with the key refers to, if the member's value is an object with the
+// name, and often the namespace, of the other object. Examples are configMapRef, secretKeyRef, and an ingress's
+// service. If the value is a list, its elements are such objects.
 func held(key string) (target Ref, ok bool) {
 	switch key {
 	case "configMap", "configMapRef", "configMapKeyRef":
@@ -39,15 +40,15 @@ func held(key string) (target Ref, ok bool) {
 	case "service":
 		return Ref{Kind: "Service"}, true
 	}
-	// The suffix is, for example, that of nodePublishSecretRef.
+	// One of these suffixes is at the end of nodePublishSecretRef, for example.
 	if key == "secretKeyRef" || strings.HasSuffix(strings.ToLower(key), "secretref") {
 		return Ref{Kind: "Secret"}, true
 	}
 	return Ref{}, false
 }
 
-// typed reports whether the value of a member states the kind that it refers to: scaleTargetRef, roleRef, subjects, an
-// ingress's resource.
+// typed reports whether the value of a member with the key names the kind that it refers to. Examples are
+// scaleTargetRef, roleRef, subjects, and an ingress's resource.
 func typed(key string) bool {
 	switch key {
 	case "subjects", "resource", "dataSource", "involvedObject", "regarding", "related":
@@ -56,8 +57,8 @@ func typed(key string) bool {
 	return strings.HasSuffix(key, "Ref") || strings.HasSuffix(key, "Refs")
 }
 
-// opaque reports whether the member with the key is skipped, because names in it are not references: maps with
-// arbitrary keys, such as labels and data, and at depth 0 the status, which repeats names.
+// opaque reports whether a member with the key is skipped, because it may contain names that are not references. This
+// applies to maps with arbitrary keys, such as labels and data, and at depth 0 to the status, which repeats names.
 func opaque(key string, depth int) bool {
 	switch key {
 	case "metadata", "labels", "annotations", "matchLabels", "nodeSelector", "schema":
@@ -68,7 +69,7 @@ func opaque(key string, depth int) bool {
 	return false
 }
 
-// special reads the members that name an object in only one kind.
+// special reads those members that refer to an object only in the spec of one kind.
 func (w *walker) special(spec []byte) {
 	o := w.object
 	at := func(kind, group, member, target string) {

@@ -7,14 +7,14 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// Selector selects pods in the namespace of its object.
+// Selector selects pods by their labels, in the namespace of the object that contains the selector.
 type Selector struct {
 	Via string
 
 	selector labels.Selector
 }
 
-// Matches reports whether the Selector selects pods with these labels.
+// Matches reports whether the Selector selects pods with the labels in set.
 func (s *Selector) Matches(set map[string]string) bool { return s.selector.Matches(labels.Set(set)) }
 
 // String returns the selector in the syntax of kubectl -l. It is empty if all pods are selected.
@@ -23,7 +23,7 @@ func (s *Selector) String() string { return s.selector.String() }
 // selectorOf returns the selector of an object, or nil if the object selects no pods.
 func selectorOf(o *Ref, spec []byte) *Selector {
 	member := "selector"
-	plain := false // A map of labels, which selects nothing if it is empty.
+	plain := false // The selector is a map of labels, which selects nothing if it is empty.
 	switch o.Group + "/" + o.Kind {
 	case "/Service", "/ReplicationController":
 		plain = true

@@ -6,7 +6,7 @@ import (
 	"glasshouse/internal/watch/rawjson"
 )
 
-// members calls a function for each member of a well-formed object. Other values have no members.
+// members calls visit for each member of a well-formed object. It does nothing for any other value.
 func members(text []byte, visit func(key string, value []byte)) {
 	c := rawjson.NewCursor(text)
 	if c.Peek() != '{' {
@@ -21,7 +21,7 @@ func members(text []byte, visit func(key string, value []byte)) {
 	})
 }
 
-// elements calls a function for each element of a well-formed array. Other values have no elements.
+// elements calls visit for each element of a well-formed array. It does nothing for any other value.
 func elements(text []byte, visit func(value []byte)) {
 	c := rawjson.NewCursor(text)
 	if c.Peek() != '[' {
@@ -36,7 +36,7 @@ func elements(text []byte, visit func(value []byte)) {
 	})
 }
 
-// textOf returns the text of a string, or "" for any other value.
+// textOf decodes a JSON string. It returns "" for any other value.
 func textOf(value []byte) string {
 	text, err := rawjson.Unquote(value)
 	if err != nil {

@@ -6,19 +6,19 @@ import (
 	"glasshouse/internal/watch/rawjson"
 )
 
-// walker finds the objects that an object uses.
+// walker finds the objects that an object uses, by a walk through its text.
 type walker struct {
 	object *Object
 	path   [][]byte
-	seen   map[Ref]bool // The keys have no Via.
+	seen   map[Ref]bool // The references found so far, without Via.
 }
 
-// said contains the members of an object that refers to another object.
+// said contains those members of a JSON object that can identify another Kubernetes object.
 type said struct {
 	name, namespace, kind, apiVersion, group string
 }
 
-// member returns the field for the text of a member, or nil for any other member.
+// member returns the field for the value of the member with the key, or nil if the member is not needed.
 func (s *said) member(key []byte) *string {
 	switch string(key) {
 	case "name":
@@ -35,10 +35,10 @@ func (s *said) member(key []byte) *string {
 	return nil
 }
 
-// root walks the complete object.
+// root walks through the complete text of the object.
 func (w *walker) root(text []byte) error { return w.members(rawjson.NewCursor(text)) }
 
-// value walks the value of the last member in the path.
+// value walks through the value of the last member in the path.
 func (w *walker) value(c *rawjson.Cursor) error {
 	switch c.Peek() {
 	case '{':
@@ -61,7 +61,7 @@ func (w *walker) value(c *rawjson.Cursor) error {
 	return c.Skip()
 }
 
-// members walks an object, which may itself be a reference.
+// members walks through a JSON object, which may itself be a reference to a Kubernetes object.
 func (w *walker) members(c *rawjson.Cursor) error {
 	var s said
 	err := c.Object(func(key []byte) error {
@@ -84,7 +84,7 @@ func (w *walker) members(c *rawjson.Cursor) error {
 	return err
 }
 
-// refer adds the reference in an object that is the value of the member key.
+// refer adds the reference that s contains, if there is one. s is from the value of the member key.
 func (w *walker) refer(key string, s *said) {
 	target, ok := held(key)
 	if s.kind != "" && typed(key) {
@@ -104,7 +104,7 @@ func (w *walker) refer(key string, s *said) {
 
 func (w *walker) via() string { return string(bytes.Join(w.path, []byte("."))) }
 
-// add adds a reference that has a name, once.
+// add adds a reference, unless it has no name or was added before.
 func (w *walker) add(target Ref) {
 	key := target
 	key.Via = ""
