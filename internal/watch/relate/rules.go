@@ -28,9 +28,9 @@ func named(key string) (target Ref, ok bool) {
 	return Ref{}, false
 }
 
-// held returns the kind of object that a member with the key refers to, if the member's value is an object with the
-// name, and often the namespace, of the other object. Examples are configMapRef, secretKeyRef, and an ingress's
-// service. If the value is a list, its elements are such objects.
+// held returns the kind of object that a member with the key refers to, if the member's value is an object. That object
+// contains the name, and often the namespace, of the other object. Examples are configMapRef, secretKeyRef, and an
+// ingress's service. If the value is a list, its elements are such objects.
 func held(key string) (target Ref, ok bool) {
 	switch key {
 	case "configMap", "configMapRef", "configMapKeyRef":

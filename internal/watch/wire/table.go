@@ -95,8 +95,8 @@ func (d *decoder) setColumns(definitions []byte) error {
 	return d.useColumns(markPaths(markRelative(columns, d.resource.String(), d.dates), d.paths))
 }
 
-// useColumns stores the columns. If they change during a watch, it returns an error that ends the watch and causes a
-// new list, because objects in memory have cells of the old columns.
+// useColumns stores the columns. If they change during a watch, it returns an error, because objects in memory have
+// cells of the old columns. The error ends the watch and causes a new list.
 func (d *decoder) useColumns(columns []Column) error {
 	before := d.currentColumns()
 	if SameColumns(before, columns) {
