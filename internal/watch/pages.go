@@ -77,7 +77,7 @@ func (p *pages) wanted() bool {
 	return lacking
 }
 
-// drop deletes the pages of the namespaces for which which returns true.
+// drop deletes the pages of the namespaces for which which() is true.
 func (p *pages) drop(which func(namespace string) bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

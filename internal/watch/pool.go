@@ -161,7 +161,7 @@ func (p *pool) roomLocked() bool {
 	return p.evictLocked(func(e *entry) bool { return e.scope.Fields != "" }) != nil
 }
 
-// evictLocked stops and returns the informer that has been idle the longest among those for which which returns true.
+// evictLocked stops and returns the informer that has been idle the longest among those for which which() is true.
 // It returns nil if no such informer is idle.
 func (p *pool) evictLocked(which func(*entry) bool) *entry {
 	var oldest *entry

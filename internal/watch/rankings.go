@@ -112,7 +112,7 @@ func (s *rankings) roomLocked(viewer holder) bool {
 	return true
 }
 
-// countLocked returns the number of rankings for which which returns true.
+// countLocked returns the number of rankings for which which() is true.
 func (s *rankings) countLocked(which func(*heldRanking) bool) (n int) {
 	for _, h := range s.held {
 		if which(h) {
@@ -122,7 +122,7 @@ func (s *rankings) countLocked(which func(*heldRanking) bool) (n int) {
 	return n
 }
 
-// evictLocked drops one ranking for which which returns true: the one that has been unused for the longest time. It
+// evictLocked drops one ranking for which which() is true: the one that has been unused for the longest time. It
 // returns false if all of them are in use.
 func (s *rankings) evictLocked(which func(*heldRanking) bool) bool {
 	var oldest *heldRanking

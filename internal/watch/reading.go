@@ -69,7 +69,7 @@ type reading struct {
 	waiting time.Time        // When Next began to wait.
 	rings   <-chan time.Time // The channel of the timer silence.
 	writing paper
-	recent  *recent // Recent changes, which all readers of the cluster share.
+	recent  *recent // Texts of recent changes, which all readers of the cluster share.
 	pace    pace
 }
 

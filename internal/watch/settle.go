@@ -313,14 +313,14 @@ func (s *settler) prepare(
 	prepared[f] = run
 }
 
-// end stops the feeds for which which returns true, and waits for them. It reports whether there were any.
+// end stops the feeds for which which() is true, and waits for them. It reports whether there were any.
 func (s *settler) end(which func(*feed) bool) bool {
 	ended := s.halt(which)
 	s.exchange(ended, nil)
 	return len(ended) > 0
 }
 
-// halt stops the feeds for which which returns true, waits for them, and returns them. They retain their last status,
+// halt stops the feeds for which which() is true, waits for them, and returns them. They retain their last status,
 // unless it is Live.
 func (s *settler) halt(which func(*feed) bool) (ended map[*feed]bool) {
 	ended = make(map[*feed]bool)

@@ -26,7 +26,7 @@ func (i *informer) comes() func(key string) memo {
 	return func(key string) memo { return memo{sight: !seen[""] && !seen[namespaceOf(key)]} }
 }
 
-// lose records that the rows of the namespaces for which which returns true have been removed. It reports whether a
+// lose records that the rows of the namespaces for which which() is true have been removed. It reports whether a
 // reader still requests one of these namespaces.
 func (i *informer) lose(which func(namespace string) bool) (asked bool) {
 	i.mu.Lock()

@@ -104,7 +104,7 @@ func (f *feed) recolumn(columns []wire.Column) (other bool) {
 	return other
 }
 
-// purge removes the rows of the namespaces for which which returns true. any means that there were rows. asked means
+// purge removes the rows of the namespaces for which which() is true. any means that there were rows. asked means
 // that a reader still requests one of the namespaces.
 func (i *informer) purge(which func(namespace string) bool) (any, asked bool) {
 	return i.takeOut(which), i.lose(which)

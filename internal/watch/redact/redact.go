@@ -48,7 +48,7 @@ func (m *Memory) Weight() int64 {
 	return m.held
 }
 
-// dropLocked removes the objects for which which returns true.
+// dropLocked removes the objects for which which() is true.
 func (m *Memory) dropLocked(which func(id string, o object) bool) {
 	maps.DeleteFunc(m.seen, func(id string, o object) bool {
 		if !which(id, o) {
@@ -89,7 +89,7 @@ func NewMemory() *Memory {
 	return m
 }
 
-// Forget removes the objects in the namespaces for which which returns true.
+// Forget removes the objects in the namespaces for which which() is true.
 func (m *Memory) Forget(which func(namespace string) bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
