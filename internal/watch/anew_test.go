@@ -13,7 +13,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// Rows that are listed while the columns change are not sent with the old columns.
+// When a resource gets new columns, rows that were listed before the change are not sent with the old columns.
 func TestListedWhileColumnsChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -38,8 +38,8 @@ func TestListedWhileColumnsChange(t *testing.T) {
 	})
 }
 
-// A reader that coalesces changes while the resource is reset gets the reset with its reason. It gets neither the
-// changes nor the message that there were too many.
+// A resource is reset while a reader waits for further changes to send in one batch. The reader gets the reset with its
+// reason. It gets neither the changes nor the message that there were too many changes.
 func TestCollectedWhileItBeginsAnew(t *testing.T) {
 	for name, begin := range map[string]func(*watch.Cluster){
 		"other columns":    func(c *watch.Cluster) { c.Recolumn(pods, "Other", func() {}) },
@@ -53,7 +53,7 @@ func TestCollectedWhileItBeginsAnew(t *testing.T) {
 				r.settle()
 				server.Set(pods, pod("a", "p", "1"))
 				<-time.After(time.Second)
-				// The message is so late that the reader coalesces before the next one.
+				// The test reads this message late, so the reader coalesces changes before it sends the next message.
 				if m := r.next(); m.Type != "events" {
 					t.Fatalf("got %+v", m)
 				}
@@ -62,7 +62,7 @@ func TestCollectedWhileItBeginsAnew(t *testing.T) {
 				got := make(chan string, 1)
 				go func() {
 					message := `"type":"state"`
-					// Other columns cause a list.
+					// New columns cause a list, whose progress arrives as state messages.
 					for strings.HasPrefix(message, `"type":"state"`) {
 						text, err := r.sub.Next(context.WithoutCancel(t.Context()))
 						if err != nil {
@@ -84,7 +84,8 @@ func TestCollectedWhileItBeginsAnew(t *testing.T) {
 	}
 }
 
-// The history that is sent contains exactly the changes after a cursor, also if that is its start.
+// The changes that are sent after a cursor are exactly those that the history has after it. This applies also if the
+// cursor is the start of the history.
 func TestPastOfAnotherOrigin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -101,7 +102,7 @@ func TestPastOfAnotherOrigin(t *testing.T) {
 	})
 }
 
-// While there is no cursor to resume from, before the first snapshot and after a reset, heartbeats contain an empty
+// Before the first snapshot and after a reset, there is no cursor to resume from. Heartbeats then contain an empty
 // cursor.
 func TestHeartbeatsWithoutASnapshot(t *testing.T) {
 	for _, view := range []watch.View{watch.Rows, watch.Changes} {
@@ -140,8 +141,8 @@ func TestHeartbeatsWithoutASnapshot(t *testing.T) {
 	}
 }
 
-// A reader that receives a long snapshot in parts, however slowly, gets the loss of the live state between two parts.
-// It gets no more rows that may not be sent.
+// A long snapshot is sent in parts. If the live state is lost between two parts, the reader gets that state next,
+// however slowly it reads. It gets no more rows that may not be sent.
 func TestBetweenTwoParts(t *testing.T) {
 	const many = 4000
 	names := regexp.MustCompile(`p-\d{4}`)
@@ -149,7 +150,7 @@ func TestBetweenTwoParts(t *testing.T) {
 		for what, test := range map[string]struct {
 			happens func(*apitest.Server, *watch.Cluster)
 			want    string
-			rows    int // Rows that are sent after that.
+			rows    int // The maximum number of rows that may be sent after the state.
 		}{
 			"the API server goes": {
 				func(server *apitest.Server, _ *watch.Cluster) { server.Down(true) }, `"stale"`, many,

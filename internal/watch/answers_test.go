@@ -9,7 +9,7 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// When the cache is full, entries that are too old for any caller are dropped first.
+// When the cache of answers is full, the entries that are too old for any caller are dropped first.
 func TestNewAnswersAreKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := watch.NewAnswers(100, 45*time.Second)
@@ -37,7 +37,7 @@ func TestNewAnswersAreKept(t *testing.T) {
 	})
 }
 
-// A caller whose context ends early does not affect the result of other callers.
+// Callers share one request. A caller whose context ends early does not affect the result of the other callers.
 func TestSoonerDeadlineIsNobodyElses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := watch.NewAnswers(10, time.Minute)

@@ -47,8 +47,8 @@ func TestNamespacesAreLetGo(t *testing.T) {
 	})
 }
 
-// While one watch covers all namespaces, any number of them may be requested. If they are watched one by one, the
-// number is limited.
+// While one watch covers all namespaces, queries may name any number of them. If namespaces are watched one by one, the
+// number of named namespaces is limited.
 func TestNamespacesAskedFor(t *testing.T) {
 	for name, all := range map[string]bool{"one watch has all": true, "one by one": false} {
 		t.Run(name, func(t *testing.T) {
@@ -89,8 +89,9 @@ func TestNamespacesAskedFor(t *testing.T) {
 	}
 }
 
-// A request beyond the limit is refused, and takes nothing from other readers. Namespaces without readers stay watched
-// for the linger time. A request within the limit evicts only as many of them as it needs, longest idle first.
+// A request that names too many namespaces is refused, and takes nothing from other readers. Namespaces without readers
+// stay watched for the linger time. A request within the limit evicts only as many of these as it needs. Those without
+// readers for the longest time are evicted first.
 func TestTooManyNamespacesEndNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -125,7 +126,7 @@ func TestTooManyNamespacesEndNothing(t *testing.T) {
 	})
 }
 
-// hold subscribes to pods of the namespaces, with as many in each query as one may contain.
+// hold subscribes to pods of all namespaces in names, at most 200 in each query, which is the limit of one query.
 func hold(t *testing.T, cluster *watch.Cluster, names []string) (readers []*reader) {
 	t.Helper()
 	for part := range slices.Chunk(names, 200) {
@@ -136,8 +137,8 @@ func hold(t *testing.T, cluster *watch.Cluster, names []string) (readers []*read
 	return readers
 }
 
-// When the permission for all namespaces is lost, readers beyond the limit get the reason. Namespaces that wait are
-// watched when others are released.
+// When the permission for all namespaces is lost, each named namespace needs its own watch, and their number is
+// limited. Readers beyond the limit get the reason. Their namespaces are watched once others are released.
 func TestNamespacesBeyondTheBound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

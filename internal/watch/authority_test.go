@@ -20,7 +20,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// authority is a certificate authority with a self-signed certificate for a name, and its PEM.
+// authority returns a certificate authority with a self-signed certificate for name, and that certificate in PEM.
 func authority(t *testing.T, name string) (*tls.Certificate, []byte) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -41,8 +41,8 @@ func authority(t *testing.T, name string) (*tls.Certificate, []byte) {
 	})
 }
 
-// securely runs a Cluster for a server with a certificate, which the test may replace later. It writes the authorities
-// to the CA file of the Cluster.
+// securely runs a Cluster for a TLS server. The test may replace the server's certificate later. securely writes the
+// certificate authorities to the CA file of the Cluster.
 func securely(
 	t *testing.T, first *tls.Certificate, known []byte,
 ) (server *apitest.Server, cluster *watch.Cluster, show func(*tls.Certificate), know func([]byte)) {
@@ -62,7 +62,7 @@ func securely(
 	server.Set(pods, pod("a", "p", "Running"))
 	show = func(next *tls.Certificate) {
 		cert.Store(next)
-		server.Down(true) // All connections end.
+		server.Down(true) // This ends all connections.
 		server.Down(false)
 	}
 	return server, runCluster(t, server), show, know
@@ -95,8 +95,8 @@ func TestAPIServerOfAnotherAuthority(t *testing.T) {
 	}
 }
 
-// The program reads the CA file again. It reaches an API server with a certificate of the next authority without a
-// restart. There is no interruption if the file contained both authorities before.
+// The program reads the CA file repeatedly. Without a restart, it reaches an API server with a certificate of the next
+// authority. There is no interruption if the file contained both authorities before.
 func TestAuthorityIsRotated(t *testing.T) {
 	for _, both := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {

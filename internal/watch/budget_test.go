@@ -25,7 +25,7 @@ const (
 	namespaces = "core/v1/namespaces"
 )
 
-// big returns an object that does not compress.
+// big returns an object of about the given size whose content does not compress.
 func big(namespace, name string, bytes int) apitest.Item {
 	var text strings.Builder
 	seed := fnv.New64()
@@ -36,13 +36,13 @@ func big(namespace, name string, bytes int) apitest.Item {
 	return apitest.Item{Namespace: namespace, Name: name, Rest: fmt.Sprintf(`"data":%q`, name+text.String())}
 }
 
-// budgeted returns a Cluster with a budget of 1 MiB.
+// budgeted returns a Cluster with a memory budget of 1 MiB, and its API server.
 func budgeted(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	t.Helper()
 	return budgetedBy(t, func(*http.Request) bool { return false })
 }
 
-// budgetedBy returns a budgeted Cluster whose requests fail if fails returns true.
+// budgetedBy is budgeted, except that each request for which fails returns true gets an error.
 func budgetedBy(t *testing.T, fails func(*http.Request) bool) (*apitest.Server, *watch.Cluster) {
 	t.Helper()
 	server := apitest.New(t, kinds()...)
@@ -61,7 +61,8 @@ func budgetedBy(t *testing.T, fails func(*http.Request) bool) (*apitest.Server, 
 	})
 }
 
-// A resource that would not fit is refused, with the estimate and with what would fit. A part of it can be watched.
+// A resource that does not fit into the memory budget is refused, with the estimated size and the free size. A part of
+// the resource, such as one namespace, can be watched.
 func TestWhatWouldNotFit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := budgeted(t)
@@ -84,7 +85,7 @@ func TestWhatWouldNotFit(t *testing.T) {
 			t.Errorf("the large namespace is %s, want failed", large.state)
 		}
 
-		// When there are fewer objects, it is watched.
+		// Once there are fewer objects, the resource is watched.
 		for n := range 50 {
 			server.Delete(widgets, "a", fmt.Sprint("w", n))
 		}
@@ -96,7 +97,7 @@ func TestWhatWouldNotFit(t *testing.T) {
 	})
 }
 
-// In a refusal, the needed size is never the same as the free size, however close they are.
+// In a refusal, the texts for the needed size and the free size always differ, however close the sizes are.
 func TestRefusalAddsUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := budgeted(t)
@@ -131,7 +132,7 @@ func TestRefusalIsLogged(t *testing.T) {
 			Log: slog.New(slog.NewTextHandler(&log, nil)),
 		})
 		pass(3 * time.Minute)
-		synctest.Wait() // Another goroutine writes the log.
+		synctest.Wait() // Wait for the goroutine that writes the log.
 		if strings.Count(log.String(), `level=WARN msg="not watched"`) != 1 ||
 			!strings.Contains(log.String(), "It would take about") {
 			t.Errorf("the log has %s", log.String())
@@ -139,7 +140,7 @@ func TestRefusalIsLogged(t *testing.T) {
 	})
 }
 
-// Informers without readers are evicted first.
+// When memory is needed, informers without readers are evicted first.
 func TestIdleGoesFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := budgeted(t)
@@ -192,7 +193,8 @@ func TestFieldSelectorsThatDoNotFit(t *testing.T) {
 	})
 }
 
-// Namespaces that are watched one by one fit together; otherwise some of them are not started. No list is read in vain.
+// If namespaces are watched one by one, those that are started fit into the budget together. Namespaces that would not
+// fit are not started. No list is read in vain.
 func TestNamespacesFitTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := budgeted(t)
@@ -228,8 +230,8 @@ func TestNamespacesFitTogether(t *testing.T) {
 	})
 }
 
-// A new permission for all namespaces removes nothing from readers that had one for each. Objects that are in memory
-// already need no additional room.
+// The program gets the permission to watch all namespaces, when it watched them one by one before. Readers lose
+// nothing. Objects that are already in memory need no additional room.
 func TestRightToAllFits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := budgeted(t)
@@ -258,7 +260,7 @@ func TestRightToAllFits(t *testing.T) {
 	})
 }
 
-// Objects that a feed lists again in another mode are not counted twice meanwhile.
+// While a new feed lists objects again that the old feed has in memory, the objects are counted once.
 func TestBegunAgainIsCountedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -289,7 +291,7 @@ func TestBegunAgainIsCountedOnce(t *testing.T) {
 	})
 }
 
-// The estimate for the objects of a removed definition does not apply to a new definition of the same name.
+// If a definition is removed, its size estimate is dropped. It does not apply to a new definition of the same name.
 func TestAnotherDefinitionIsTriedAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := budgeted(t)
@@ -315,7 +317,8 @@ func TestAnotherDefinitionIsTriedAnew(t *testing.T) {
 	})
 }
 
-// A resource that does not fit is reported as such again after a lost permission returns.
+// A resource does not fit, and then its permission is lost. When the permission returns, the resource is again reported
+// as too large.
 func TestRefusalOutlastsARight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := budgeted(t)
@@ -335,7 +338,7 @@ func TestRefusalOutlastsARight(t *testing.T) {
 	})
 }
 
-// A resource that outgrows the budget is stopped, and reported as such.
+// A watched resource that grows beyond the budget is stopped, and reported as too large.
 func TestGrowsBeyondWhatFits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := budgeted(t)
@@ -355,8 +358,8 @@ func TestGrowsBeyondWhatFits(t *testing.T) {
 	})
 }
 
-// The same applies to a requested namespace that outgrows the budget. Its readers get the reason, and it is not listed
-// again at once.
+// A single requested namespace that grows beyond the budget is also stopped. Its readers get the reason, and it is not
+// listed again at once.
 func TestNamedNamespaceGrowsBeyondWhatFits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := budgeted(t)
@@ -383,7 +386,7 @@ func TestNamedNamespaceGrowsBeyondWhatFits(t *testing.T) {
 	})
 }
 
-// statesFor returns the states of a resource during the given time, including syncing.
+// statesFor returns the states that a subscription to q receives during the given time, including syncing.
 func statesFor(t *testing.T, cluster *watch.Cluster, q watch.Query, long time.Duration) (told []string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), long)
@@ -406,8 +409,8 @@ func statesFor(t *testing.T, cluster *watch.Cluster, q watch.Query, long time.Du
 	}
 }
 
-// The estimate matches the memory that is used: near the budget, a list that was started stays, and one that does not
-// fit is not started.
+// The estimate matches the memory that is used. Near the budget, a list that was started is not stopped later, and a
+// list that does not fit is not started.
 func TestWhatFitsStays(t *testing.T) {
 	values := `"data":{"one":"MQ==","two":"Mg==","three":"Mw==","four":"NA=="}`
 	for name, test := range map[string]struct {
@@ -461,7 +464,7 @@ func TestWhatFitsStays(t *testing.T) {
 	}
 }
 
-// A relist must fit into the budget like the first list, however it is read, and is refused otherwise.
+// A relist must fit into the budget like the first list, however the list is read, and is refused otherwise.
 func TestRelistIsHeldToTheBudget(t *testing.T) {
 	for name, test := range map[string]struct {
 		many   int
@@ -516,8 +519,8 @@ func TestRelistIsHeldToTheBudget(t *testing.T) {
 	}
 }
 
-// A relist of objects that fit stops nothing, however little memory is free. It needs only as much more as it is
-// larger. Remembered values of Secrets stay.
+// A relist of objects that fit stops no watch, however little memory is free. It needs only as much additional memory
+// as the new list is larger. The remembered values of masked Secrets stay.
 func TestRelistOfWhatFits(t *testing.T) {
 	for name, test := range map[string]struct {
 		ref        string
@@ -619,7 +622,7 @@ func TestThePastGoesFirst(t *testing.T) {
 		second.settle()
 		second.wantLive(21)
 
-		// It also makes room for another resource.
+		// Dropped history also makes room for another resource.
 		server.Set(namespaces, big("", "large", 100<<10))
 		third := subscribe(t, cluster, watch.Query{Resource: namespaces}, "")
 		third.settle()
@@ -627,7 +630,7 @@ func TestThePastGoesFirst(t *testing.T) {
 	})
 }
 
-// Nothing is evicted for a resource that would not fit even then.
+// If a resource would not fit even after all evictions, nothing is evicted for it.
 func TestNothingEndsInVain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := budgeted(t)

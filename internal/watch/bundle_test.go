@@ -12,12 +12,13 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// Readers end their batch after a pause at the offset of other readers that ended theirs a moment ago, so that they
-// send the same events. They never end it at their own cursor.
+// The offset at which a batch ends is shared by readers. After a pause, a reader ends its batch at the offset where
+// other readers ended theirs a moment ago, so that all send the same events. A reader never ends a batch at its own
+// cursor.
 func TestStopsAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stop := watch.NewStops()
-		const a = 100 // The newest offset at the first call.
+		const a = 100 // The newest offset at the first call of stop.
 		for _, test := range []struct {
 			after           time.Duration
 			from, now, want uint64
@@ -25,8 +26,8 @@ func TestStopsAreShared(t *testing.T) {
 			{0, 90, a, a},
 			{10 * time.Millisecond, 95, a + 5, a},
 			{15 * time.Millisecond, 80, a + 9, a},
-			{time.Millisecond, 90, a + 10, a + 10}, // 26 ms later.
-			{0, a + 10, a + 11, a + 11},            // A reader at that offset continues.
+			{time.Millisecond, 90, a + 10, a + 10}, // This is 26 ms after the first call.
+			{0, a + 10, a + 11, a + 11},            // A reader that is at the shared offset already gets a new one.
 			{0, 90, a + 12, a + 11},
 		} {
 			pass(test.after)
@@ -38,7 +39,8 @@ func TestStopsAreShared(t *testing.T) {
 	})
 }
 
-// The events of a batch are encoded once for all readers that send the same ones, and again for others.
+// The events of a batch are encoded once for all readers that send the same batch. A batch that differs in any property
+// is encoded separately.
 func TestBundlesAreShared(t *testing.T) {
 	text := watch.NewBundles()
 	written := 0
@@ -77,7 +79,7 @@ func TestBundlesAreShared(t *testing.T) {
 	runtime.KeepAlive(held)
 }
 
-// Readers of the same batch get the events that they may see.
+// Readers that share a batch get only the events that each of them may see.
 func TestBundlesAreTheirOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

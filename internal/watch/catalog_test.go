@@ -15,7 +15,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// Both forms of discovery give the same result.
+// Discovery works in aggregated form and in plain form. Both give the same resources.
 func TestResources(t *testing.T) {
 	for _, plain := range []bool{false, true} {
 		t.Run(fmt.Sprint("plain ", plain), func(t *testing.T) {
@@ -66,7 +66,7 @@ func TestResources(t *testing.T) {
 	}
 }
 
-// An API group that cannot be read is a group error, and all others are available.
+// An API group that cannot be read is reported as a group error. All other groups are available.
 func TestGaps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -132,7 +132,7 @@ func TestKindCreatedLater(t *testing.T) {
 		}
 		server.Remove(ref)
 		<-time.After(11 * time.Second)
-		cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0) //nolint:errcheck // Triggers a refresh.
+		cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0) //nolint:errcheck // Triggers discovery.
 		pass(2 * time.Second)
 		known, _, err := cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0)
 		if err != nil || len(known) != 2 {
@@ -160,7 +160,7 @@ func TestServerDownAtStart(t *testing.T) {
 		pass(16 * time.Second)
 		subscribe(t, cluster, watch.Query{}, "").wantSettle("state live, snapshot of 1")
 
-		// Known resources stay known when it is down again.
+		// When the API server is down again, known resources stay known.
 		server.Down(true)
 		pass(time.Minute)
 		if known, _, err := access.Resources(t.Context(), 0); err != nil || len(known) != 2 {
@@ -197,10 +197,10 @@ func TestObject(t *testing.T) {
 				t.Errorf("got %s, %v; want %s", text, err, want)
 			}
 		}
-		read() // From the API server.
+		read() // This read requests the object from the API server.
 		subscribe(t, cluster, watch.Query{}, "").settle()
 		gets := len(server.Requests("/pods/p"))
-		read() // From the cache.
+		read() // This read uses the watched object in memory.
 		if now := len(server.Requests("/pods/p")); now != gets || gets != 1 {
 			t.Errorf("%d requests, then %d, want 1 and 1", gets, now)
 		}
@@ -238,7 +238,7 @@ func TestObject(t *testing.T) {
 	})
 }
 
-// The value of a CRD's date column is read from the path in the definition.
+// The value of a date column is read from the object, at the path that the CRD defines for the column.
 func TestDateColumns(t *testing.T) {
 	const ref, definitions = "example.com/v1/backups", "apiextensions.k8s.io/v1/customresourcedefinitions"
 	synctest.Test(t, func(t *testing.T) {
@@ -261,8 +261,8 @@ func TestDateColumns(t *testing.T) {
 	})
 }
 
-// The program does not request an object that it may not get, even if it may get others of the resource. If its
-// permissions cannot be reviewed, the API server refuses the request.
+// The program does not request an object for which it has no get permission, even if it may get other objects of the
+// resource. If its permissions cannot be reviewed, it sends the request, and the API server refuses it.
 func TestObjectForbidden(t *testing.T) {
 	const path = "/api/v1/namespaces/a/pods/p"
 	synctest.Test(t, func(t *testing.T) {
@@ -290,7 +290,8 @@ func TestObjectForbidden(t *testing.T) {
 	})
 }
 
-// A follower learns of a resource as soon as it is defined, without polling, and of one that is removed.
+// A follower, a client that waits for changes of the catalog, is informed as soon as a resource is defined or removed.
+// It does not poll.
 func TestFollow(t *testing.T) {
 	const definitions = "apiextensions.k8s.io/v1/customresourcedefinitions"
 	synctest.Test(t, func(t *testing.T) {
@@ -323,7 +324,7 @@ func TestFollow(t *testing.T) {
 			}
 		}
 		server.Set(definitions, apitest.Item{Name: "widgets.example.com"})
-		<-time.After(700 * time.Millisecond) // The API server takes a moment.
+		<-time.After(700 * time.Millisecond) // The API server takes a moment to serve a new resource.
 		server.Serve(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: `[{"name":"Name","type":"string"}]`})
 		await(true)
 		server.Remove(widgets)
@@ -337,7 +338,7 @@ func TestFollow(t *testing.T) {
 	})
 }
 
-// A result that is returned while discovery fails contains since when it fails.
+// While discovery fails, results contain the time since when it fails.
 func TestDiscoveryThatFailsForLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -355,7 +356,7 @@ func TestDiscoveryThatFailsForLong(t *testing.T) {
 		}
 		began := time.Now()
 		server.RefuseGet("/apis", http.StatusForbidden, "not today")
-		pass(12 * time.Second) // It has failed for a moment only.
+		pass(12 * time.Second) // Discovery has not failed for long enough to be reported.
 		if gaps := problems(); len(gaps) != 0 {
 			t.Errorf("a try that failed is a problem at once: %+v", gaps)
 		}

@@ -13,7 +13,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// feed is a reader of the view Changes.
+// feed is a test client that reads the Changes view.
 type feed struct {
 	t      *testing.T
 	sub    *watch.Subscription
@@ -32,7 +32,7 @@ func follow(t *testing.T, cluster *watch.Cluster, q watch.Query, cursor string) 
 	return &feed{t: t, sub: sub}
 }
 
-// fed is an event of the view Changes.
+// fed is an event of the Changes view.
 type fed struct {
 	Op, NS, Name, UID, RV string
 	Time                  time.Time
@@ -44,7 +44,8 @@ type fed struct {
 	}
 }
 
-// String returns "add a/p" and the author, or for several authors the ops of each.
+// String returns the operation, the object and the author, such as "add a/p" and a manager. For several authors, it
+// returns the numbers of each author's operations.
 func (e *fed) String() string {
 	s := []string{e.Op, e.NS + "/" + e.Name}
 	if e.By != nil {
@@ -56,7 +57,7 @@ func (e *fed) String() string {
 	return strings.Join(s, " ")
 }
 
-// settle reads up to the next heartbeat, and returns the events in short.
+// settle reads up to the next heartbeat, and returns a short form of the events.
 func (f *feed) settle() string {
 	f.t.Helper()
 	var log []string
@@ -66,7 +67,7 @@ func (f *feed) settle() string {
 		case "state":
 			continue
 		case "heartbeat":
-			synctest.Wait() // Wait for everything else that is due now.
+			synctest.Wait() // Wait until everything that is due now has happened.
 			return strings.Join(log, ", ")
 		}
 		if len(m.Events) == 0 || m.Type == "snapshot" {
@@ -128,14 +129,15 @@ func by(p apitest.Item, second int, managers ...string) apitest.Item {
 
 const phase, labels = `{"f:status":{"f:phase":{}}}`, `{"f:metadata":{"f:labels":{"f:app":{}}}}`
 
-// The view sends each change separately, in order, with its author: first those in the history, then new ones.
+// The Changes view sends each change separately, in order, with its author: first the changes in the history, then new
+// ones.
 func TestChangesView(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "listed", "Running"))
 		listed := time.Now()
 		first := follow(t, cluster, watch.Query{}, "")
-		first.wantSettle("snapshot") // Takes 15 s. Objects of the list are not changes.
+		first.wantSettle("snapshot") // This takes 15 s. Objects of the first list are not changes.
 		if !first.since.Equal(listed) {
 			t.Errorf("the past is known since %s, want %s", first.since, listed)
 		}
@@ -160,12 +162,12 @@ func TestChangesView(t *testing.T) {
 
 		server.Reprint(pods, "b", "q", `["q","Odd"]`)
 		server.Quietly(pods, func() {})
-		first.wantSettle("events") // Other cells of the same object are not a change of it.
+		first.wantSettle("events") // Other cells for the same version of an object are not a change of the object.
 	})
 }
 
-// A reader of one object gets it as it was before the first change that is sent, and each object that is added. The
-// changes lead from there to its present state.
+// In the Changes view of one object, a reader gets the object as it was before the first change that is sent, and the
+// complete object with each add. The changes lead from there to the present state.
 func TestChangesOfOneObject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -208,7 +210,7 @@ func TestChangesOfOneObject(t *testing.T) {
 		if got := phaseOf(m.Events[len(m.Events)-1].Object); got != " anew" {
 			t.Errorf("the one that was made anew is told as%s", got)
 		}
-		// With all objects there is no object to start from.
+		// A query without a name has no single object to start from.
 		want(watch.Query{}, ", update, update, delete, add")
 		for n := range 200 {
 			server.Set(pods, pod("a", "p", fmt.Sprint("n", n)))
@@ -268,7 +270,8 @@ func TestChangesHaveWhatTheyNeed(t *testing.T) {
 	})
 }
 
-// A reader whose changes have left the history is reset, and gets the changes that are left.
+// If changes that a reader has not read have left the history, the reader is reset. It then gets the changes that the
+// history still has.
 func TestChangesReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -316,7 +319,8 @@ func TestChangesOfLongAgo(t *testing.T) {
 	})
 }
 
-// Changes are not folded, so the length of a message is limited. The next message continues after it.
+// Changes are not folded, so there may be many, and the length of a message is limited. The next message continues
+// after the last change.
 func TestChangesInParts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -338,7 +342,7 @@ func TestChangesInParts(t *testing.T) {
 				t.Fatalf("a message of %d changes and %d bytes", len(m.Events), size)
 			}
 			resumed := follow(t, cluster, watch.Query{}, f.cursor)
-			resumed.next() // The state.
+			resumed.next() // Skip the state message.
 			if seen += len(m.Events); seen < 100 {
 				if next := resumed.next(); next.Events[0].RV != strconv.Itoa(103+seen) {
 					t.Errorf("after %d changes the cursor leads to %s", seen, next.Events[0].RV)
@@ -361,8 +365,8 @@ func TestChangesInParts(t *testing.T) {
 	})
 }
 
-// Rows that are removed because a permission was revoked are not deleted objects. After the permission is back, changes
-// from before are not sent.
+// After a permission is revoked, rows are removed, but the Changes view does not send this as deleted objects. After
+// the permission is granted again, changes from before are not sent.
 func TestChangesAcrossARefusal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -398,7 +402,7 @@ func TestChangesThatMakeNoSense(t *testing.T) {
 	})
 }
 
-// Granted and revoked permissions change the coverage, but no object.
+// Granting or revoking a permission changes which namespaces are covered, but is not sent as a change of an object.
 func TestSightIsNoChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -426,7 +430,7 @@ func TestSightIsNoChange(t *testing.T) {
 	})
 }
 
-// A watch permission that is granted or revoked does not change the coverage. Changes up to the next list are sent.
+// Granting or revoking the watch permission does not change the coverage. Changes up to the next list are sent.
 func TestChangesAcrossARightToWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -434,7 +438,7 @@ func TestChangesAcrossARightToWatch(t *testing.T) {
 		server.RevokeWatch(pods)
 		f := follow(t, cluster, watch.Query{}, "")
 		f.wantSettle("snapshot")
-		for _, status := range []string{"Failed", "Running"} { // First the resource becomes watched, then polled again.
+		for _, status := range []string{"Failed", "Running"} { // First, it becomes watched, then polled again.
 			server.Quietly(pods, func() {
 				server.Set(pods, pod("a", "p", status), pod("a", "n-"+status, "Pending"))
 				server.Delete(pods, "a", "q")
@@ -453,8 +457,8 @@ func TestChangesAcrossARightToWatch(t *testing.T) {
 	})
 }
 
-// Neither does a permission for all namespaces. Changes of objects that were visible before are sent, and no object of
-// another namespace.
+// A new permission for all namespaces does not change the coverage of a reader of one namespace. Changes of objects
+// that the reader saw before are sent, and none of objects in other namespaces.
 func TestChangesAcrossARightToAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -464,7 +468,7 @@ func TestChangesAcrossARightToAll(t *testing.T) {
 		f := follow(t, cluster, watch.Query{}, "")
 		f.wantSettle("snapshot")
 		lists := func() int { return cluster.Ledger().Entries[1].Lists }
-		// The next list is 30 s away, and permissions are checked every 10 s.
+		// The next list is up to 30 s away, and permissions are checked every 10 s.
 		for before := lists(); lists() == before; {
 			pass(time.Second)
 		}
@@ -476,8 +480,8 @@ func TestChangesAcrossARightToAll(t *testing.T) {
 	})
 }
 
-// The time since which changes are complete begins with the last list of the requested namespaces. Changes without a
-// watch, or without a permission for one, were combined or not sent.
+// The time since which the sent changes are complete is the time of the last list of the requested namespaces. Changes
+// while nothing was watched, or without the watch permission, were combined or not sent.
 func TestChangesAreKnownSinceTheLastList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

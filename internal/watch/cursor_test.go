@@ -11,8 +11,8 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// A resource that was released and listed again has new offsets. Older offsets have no meaning there, even if they
-// exist.
+// If a resource is released and listed again, its new journal counts offsets from the start. A cursor with an older
+// offset is invalid there, even if the new journal has the same offset.
 func TestCursorOfAnEarlierList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -48,7 +48,7 @@ func TestCursorsTellNoOffset(t *testing.T) {
 			if err != nil || len(text) != 15 {
 				t.Fatalf("cursor %q: %v", r.cursor, err)
 			}
-			for at := range len(text) - 4 { // The offsets are small, so in plain text their high bytes would be 0.
+			for at := range len(text) - 4 { // The offsets are small, so unencrypted ones would have high bytes of 0.
 				if number := binary.BigEndian.Uint32(text[at:]); number < 1000 {
 					t.Errorf("cursor %x holds the number %d", text, number)
 				}

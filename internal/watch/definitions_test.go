@@ -16,7 +16,7 @@ import (
 
 const definitions = "apiextensions.k8s.io/v1/customresourcedefinitions"
 
-// serves reports whether the Cluster knows a resource.
+// serves reports whether the catalog of the Cluster contains the resource ref.
 func serves(t *testing.T, cluster *watch.Cluster, ref string) bool {
 	t.Helper()
 	known, _, err := cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0)
@@ -26,8 +26,8 @@ func serves(t *testing.T, cluster *watch.Cluster, ref string) bool {
 	return slices.ContainsFunc(known, func(k watch.Known) bool { return k.Ref() == ref })
 }
 
-// If definitions may not be watched, a follower learns of a new resource within 10 s, whenever it appears, and whatever
-// else happens meanwhile.
+// If the program may not watch definitions, a follower, which waits for changes of the catalog, is informed of a new
+// resource within 10 s. This applies whenever the resource appears, and whatever else happens meanwhile.
 func TestFollowWithoutDefinitions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -53,7 +53,7 @@ func TestFollowWithoutDefinitions(t *testing.T) {
 			<-time.After(time.Duration(n) * 700 * time.Millisecond)
 		}
 		follower.Close()
-		pass(10 * time.Minute) // The definitions stay watched for the linger time.
+		pass(10 * time.Minute) // Wait until the linger time of the definitions is over.
 		before := len(server.Requests("GET /apis"))
 		pass(time.Hour)
 		if n := len(server.Requests("GET /apis")) - before; n > 0 {
@@ -98,7 +98,8 @@ func TestFollowBeforeItRuns(t *testing.T) {
 	})
 }
 
-// A pinned resource that the cluster does not serve causes few discoveries. When it is defined, it is watched at once.
+// A pinned resource that the API server does not serve causes few discoveries. When it is defined, it is watched at
+// once.
 func TestAlwaysWaits(t *testing.T) {
 	for name, defined := range map[string]bool{"definitions are watched": true, "they may not be": false} {
 		t.Run(name, func(t *testing.T) {
@@ -134,7 +135,7 @@ func TestAlwaysWaits(t *testing.T) {
 	}
 }
 
-// If a definition is written again and again, discovery runs every second. A new resource still appears within 2 s.
+// If a definition changes continuously, discovery runs every second. A new resource still appears within 2 s.
 func TestDefinitionsInAStorm(t *testing.T) {
 	for _, every := range []time.Duration{100 * time.Millisecond, 500 * time.Millisecond} {
 		t.Run(every.String(), func(t *testing.T) {
@@ -162,7 +163,7 @@ func TestDefinitionsInAStorm(t *testing.T) {
 					t.Errorf("discovery is asked %d times in a minute, want every second", n)
 				}
 				server.Set(definitions, apitest.Item{Name: "widgets.example.com"})
-				write(700 * time.Millisecond) // The API server takes a moment.
+				write(700 * time.Millisecond) // The API server takes a moment to serve a new resource.
 				server.Serve(apitest.Kind{Ref: widgets, Kind: "Widget"})
 				write(2 * time.Second)
 				synctest.Wait()
@@ -174,7 +175,8 @@ func TestDefinitionsInAStorm(t *testing.T) {
 	}
 }
 
-// A resource that returns with other properties is used as it is now, also by existing readers.
+// If a resource is removed and defined again with other properties, all readers use the new properties, also those from
+// before.
 func TestKindComesBackOtherwise(t *testing.T) {
 	columns := `[{"name":"Name","type":"string"}]`
 	synctest.Test(t, func(t *testing.T) {
@@ -196,7 +198,7 @@ func TestKindComesBackOtherwise(t *testing.T) {
 		later()
 		r.wantLive(1)
 
-		// It is not namespaced any more, so no namespace may be requested.
+		// The resource is no longer namespaced, so a query may not name a namespace.
 		server.Remove(widgets)
 		later()
 		server.Serve(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: columns, Cluster: true})

@@ -16,8 +16,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// In the view Object, an update has the authors and their parts of it. by is the newest author. authors is sent if that
-// author did not make all changes.
+// In the Object view, an update contains its authors, each with the part of the change that it made. The field by is
+// the newest author. The field authors is sent only if that author did not make all changes.
 func TestObjectAuthors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // The fake clock begins in the year 2000.
 		server, cluster := serveCluster(t)
@@ -30,12 +30,12 @@ func TestObjectAuthors(t *testing.T) {
 		}
 		set("web", "Pending", 1, "helm", labels, "kubelet", phase)
 		r := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}, Name: "p"}, "")
-		r.settle() // Takes 15 s.
+		r.settle() // This takes 15 s.
 		wantUpdate := func(what, patch, by, authors string) {
 			t.Helper()
 			m := r.next()
 			for len(m.Events) == 0 {
-				m = r.next() // A state.
+				m = r.next() // The first message was a state. Read the next one.
 			}
 			e := m.Events[0]
 			var ops []struct{ Op, Path string }
@@ -64,7 +64,7 @@ func TestObjectAuthors(t *testing.T) {
 		set("", "Failed", 16, "kubelet", phase, "helm", "{}")
 		wantUpdate("helm takes nothing away, at a time", "["+version+"]", "helm", "")
 
-		// Both before the reader reads: folded.
+		// Both writes happen before the reader reads, so they are folded.
 		set("db", "Failed", 18, "helm", labels, "kubelet", "{}")
 		set("db", "Running", 18, "helm", labels, "kubelet", phase)
 		synctest.Wait()
@@ -77,8 +77,8 @@ func TestObjectAuthors(t *testing.T) {
 	})
 }
 
-// In the view Rows, the newest entry is the author. If two entries share its second, the author is the one that owns
-// what changed.
+// In the Rows view, the manager of the newest managedFields entry is the author. If two entries have times in the same
+// second, the author is the manager that owns the changed fields.
 func TestRowAuthors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -98,11 +98,11 @@ func TestRowAuthors(t *testing.T) {
 			want          string
 		}{
 			{"Running", 2, 15, "kubelet"},
-			{"Failed", 15, 15, "kubelet"}, // The last entry is helm's.
-			{"Running", 16, 15, "helm"},   // The newest, although it owns nothing of the change.
-			{"Failed", 16, 15, "kubelet"}, // Helm wrote in time, but owns nothing of the change.
+			{"Failed", 15, 15, "kubelet"}, // Helm's entry is the last one of that second.
+			{"Running", 16, 15, "helm"},   // Helm's entry is the newest, although helm owns nothing of the change.
+			{"Failed", 16, 15, "kubelet"}, // Helm's entry is recent enough, but helm owns nothing of the change.
 			{"Running", 16, 17, "kubelet"},
-			{"Failed", 16, 17, "kubelet"}, // Within the same second.
+			{"Failed", 16, 17, "kubelet"}, // The kubelet wrote again within the same second.
 		} {
 			server.Set(pods, at(pod("a", "p", step.status), step.helm, step.kubelet))
 			if e := r.next().Events; len(e) != 1 || e[0].By == nil || e[0].By.Manager != step.want {
@@ -121,13 +121,13 @@ func TestRowAuthors(t *testing.T) {
 	})
 }
 
-// If several managers changed a row before it was read, no author is named. If one did, it is named. Managers that
-// changed no cell do not count.
+// If several managers changed a row before it was read, no author is sent. If one manager changed it, that one is sent.
+// Managers that changed no cell of the row do not count.
 func TestRowAuthorsOfSeveralChanges(t *testing.T) {
 	const before = -60
 	type write struct {
 		status        string
-		helm, kubelet int    // Their last writes, in seconds from now.
+		helm, kubelet int    // The times of their last writes, in seconds from now.
 		metadata      string // Additional metadata.
 	}
 	const web, deleted = `,"labels":{"app":"web"}`, `,"deletionTimestamp":"2000-01-01T00:00:20Z"`
@@ -157,7 +157,7 @@ func TestRowAuthorsOfSeveralChanges(t *testing.T) {
 				for _, w := range tt.writes {
 					p := pod("a", "p", w.status)
 					if w.metadata == deleted {
-						p.Rest = pod("a", "p", "Running").Rest // Only its cells differ.
+						p.Rest = pod("a", "p", "Running").Rest // The objects are equal except for their cells.
 					}
 					p.Metadata = fmt.Sprintf(`"managedFields":[`+
 						`{"manager":"helm","operation":"Update","time":%q,"fieldsV1":%s},`+
@@ -185,8 +185,8 @@ func TestRowAuthorsOfSeveralChanges(t *testing.T) {
 	}
 }
 
-// A pod starts, and is later not ready. The frame that contains this change of its status is small. The lines are from
-// a real API server.
+// A pod starts, and later becomes not ready. The WebSocket frame with that last change of its status is small. The
+// watch events are from a real API server.
 func TestFramesAreSmall(t *testing.T) {
 	text, err := os.ReadFile("testdata/pod-table.jsonl")
 	if err != nil {
@@ -228,7 +228,7 @@ func TestFramesAreSmall(t *testing.T) {
 		for _, sub := range []*watch.Subscription{rows, table, object, feed} {
 			next(sub, "snapshot")
 		}
-		const header = 4 // Of a frame of up to 64 KiB.
+		const header = 4 // The length of the header of a WebSocket frame with up to 64 KiB.
 		for n, line := range lines {
 			if n == len(lines)-1 {
 				line += "\n"
@@ -254,7 +254,7 @@ func TestFramesAreSmall(t *testing.T) {
 				t.Errorf("to the table: %s", short)
 			}
 			if n < len(lines)-1 {
-				continue // The pod starts, which adds addresses and digests.
+				continue // The start of the pod adds addresses and digests, so these messages are larger.
 			}
 			if len(row)+header > 320 {
 				t.Errorf("%d bytes to a viewer of rows, want 320 at most: %s", len(row)+header, row)
@@ -269,8 +269,8 @@ func TestFramesAreSmall(t *testing.T) {
 	})
 }
 
-// An object can have another text at the same resourceVersion. Its readers get that change, so that later patches fit
-// their copy.
+// The API server can send an object again with the same resourceVersion but other text. Readers get this as a change,
+// so that later patches fit their copy.
 func TestAnotherTextOfTheSameVersion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -15,7 +15,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// A digest is the same as on the page. The page's tests have the same cases.
+// The program and the page compute the same digests. The page's tests use the same test cases.
 func TestDigestCases(t *testing.T) {
 	text, err := os.ReadFile("../../web/test/digest.json")
 	if err != nil {
@@ -57,8 +57,8 @@ func TestDigestOfOldRows(t *testing.T) {
 	}
 }
 
-// Every minute, each reader of rows is sent a digest of exactly the rows that it has at that cursor. This is true for
-// any filter and any number of pending changes. The test's reader compares the digest with its rows.
+// Every minute, each reader of rows gets a digest of exactly the rows that it has at the digest's cursor. This applies
+// with any filter and with any number of pending changes. The test's reader compares each digest with its own rows.
 func TestDigest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -88,7 +88,7 @@ func TestDigest(t *testing.T) {
 			<-time.After(time.Duration(random.IntN(20)) * time.Second)
 			for _, r := range readers {
 				r.next()
-				change() // After the offset of the digest.
+				change() // This change has an offset after that of the digest.
 				r.next()
 			}
 			for _, r := range readers {
@@ -103,8 +103,8 @@ func TestDigest(t *testing.T) {
 	})
 }
 
-// A digest has the cursor of the last message, even if the filter dropped later changes. Another cursor would mean that
-// a message was lost.
+// A digest has the cursor of the last message, even if the filter dropped later changes. With another cursor, the page
+// would assume that it lost a message.
 func TestDigestAtTheLastCursor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -117,7 +117,8 @@ func TestDigestAtTheLastCursor(t *testing.T) {
 			for n := range 70 {
 				server.Set(pods, pod("b", "q", "Running"))
 				if n == 7 {
-					// The message that advances the cursor after a silence is not at the time of the digest.
+					// With this change, the heartbeat that advances the cursor is not due at the same time as the
+					// digest.
 					server.Set(pods, pod("a", "p", "Failed"))
 				}
 				<-time.After(time.Second)
@@ -132,20 +133,20 @@ func TestDigestAtTheLastCursor(t *testing.T) {
 	})
 }
 
-// A digest that is due when a reader is reset is dropped.
+// If a reader is reset when a digest is due, the digest is dropped.
 func TestDigestAndReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		r := subscribe(t, cluster, watch.Query{}, "")
 		r.settle()
 		<-time.After(time.Minute)
-		for n := range 1500 { // More than one message contains.
+		for n := range 1500 { // These are more changes than fit into one message.
 			server.Set(pods, pod("a", fmt.Sprint("p", n), "Running"))
 		}
 		synctest.Wait()
 		r.next()
 		r.log = nil
-		<-time.After(6 * time.Minute) // Until they leave the history.
+		<-time.After(6 * time.Minute) // Wait until the changes have left the history.
 		server.Set(pods, pod("a", "late", "Running"))
 		synctest.Wait()
 		r.wantSettle("reset, snapshot of 1501")
@@ -158,7 +159,7 @@ func TestDigestAndReset(t *testing.T) {
 	})
 }
 
-// Other views get no digest: one has a single object, the other has no state.
+// Only views of rows get digests: the Object view has a single object, and the Changes view has no state.
 func TestDigestIsOfRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -173,8 +174,8 @@ func TestDigestIsOfRows(t *testing.T) {
 	})
 }
 
-// The digests of different filters are due at different times of the minute, because each needs a scan of all rows.
-// Readers of the same filter get it at the same time, and it is counted once for them.
+// Computing a digest scans all rows. Therefore the digests of different filters are due at different times of the
+// minute. Readers with the same filter get a digest at the same time, and it is computed once for all of them.
 func TestDigestsAreSpread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -220,8 +221,8 @@ func TestDigestsAreSpread(t *testing.T) {
 	})
 }
 
-// If counting a digest panics, the first reader gets the panic. Readers that wait for it stop waiting, and the next
-// reader counts again.
+// If the computation of a digest panics, the panic occurs in the first reader, which computes. Readers that wait for
+// the result stop waiting, and the next reader computes the digest again.
 func TestDigestPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

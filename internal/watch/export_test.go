@@ -17,7 +17,7 @@ import (
 	"glasshouse/internal/watch/wire"
 )
 
-// DigestOf returns the digest of rows, each with a key and a resourceVersion.
+// DigestOf returns the digest of rows. Each row is a key and a resourceVersion.
 func DigestOf(rows [][2]string) (count int, text string) {
 	var d digest
 	for _, row := range rows {
@@ -26,7 +26,7 @@ func DigestOf(rows [][2]string) (count int, text string) {
 	return d.count, fmt.Sprintf("%08x", d.sum)
 }
 
-// Labels returns a JSON object of labels as a selector reads it.
+// Labels parses text, a JSON object of labels, into the form that selectors are matched with.
 func Labels(text string) labels.Labels { return labelText(text) }
 
 func (c *Cluster) informerOf(ref string) *informer {
@@ -35,8 +35,8 @@ func (c *Cluster) informerOf(ref string) *informer {
 	return c.pool.find(wire.Scope{Resource: c.catalog.resources[indexOf(c.catalog.resources, ref)].gvr()})
 }
 
-// TakeOut removes all rows of a resource, as after a lost permission. It calls reading before the readers are woken,
-// while the journal is locked.
+// TakeOut removes all rows of the resource ref, as after a lost permission. It calls reading while the journal is
+// locked, before the readers are woken.
 func (c *Cluster) TakeOut(ref string, reading func()) {
 	i := c.informerOf(ref)
 	refuse := sync.OnceFunc(func() {
@@ -51,8 +51,8 @@ func (c *Cluster) TakeOut(ref string, reading func()) {
 	i.purge(func(string) bool { refuse(); return true })
 }
 
-// Recolumn gives a resource another column, as a list does before its rows arrive. It calls reading before the readers
-// are woken, while the journal is locked.
+// Recolumn gives the resource ref another column, as a list with new columns does before its rows arrive. It calls
+// reading while the journal is locked, before the readers are woken.
 func (c *Cluster) Recolumn(ref, column string, reading func()) {
 	i := c.informerOf(ref)
 	i.mu.Lock()
@@ -69,14 +69,15 @@ func (c *Cluster) Recolumn(ref, column string, reading func()) {
 // ForgetPast drops the history of a resource, as when memory is low.
 func (c *Cluster) ForgetPast(ref string) { c.informerOf(ref).Forget() }
 
-// BeginAnew resets all readers of a resource.
+// BeginAnew resets all readers of the resource ref, as when its journal cannot be continued.
 func (c *Cluster) BeginAnew(ref string) { c.informerOf(ref).beginAnew() }
 
-// Once returns the get function of a new once: the first caller makes the value, and all others receive it.
+// Once returns the get method of a new once value. In the first call, get calls make. All other calls return the same
+// result.
 func Once[T any]() func(make func() (T, error)) (T, error) { return new(once[T]).get }
 
-// Uncover puts the pods of a namespace into the state just after their permission is lost: not watched, but their rows
-// still in the journal. restore ends that state.
+// Uncover puts the pods of a namespace into the state just after their permission is lost: the namespace is not watched
+// any more, but its rows are still in the journal. The returned function restores the watch.
 func (c *Cluster) Uncover(namespace string) (restore func()) {
 	i := c.pool.find(wire.Scope{Resource: schema.GroupVersionResource{Version: "v1", Resource: "pods"}})
 	i.mu.Lock()
@@ -90,8 +91,8 @@ func (c *Cluster) Uncover(namespace string) (restore func()) {
 	}
 }
 
-// TakeOutOf removes the pods of a namespace, as after a lost permission. It calls reading before they are removed,
-// while the journal is locked. The namespace is not watched until restore.
+// TakeOutOf removes the pods of a namespace, as after a lost permission. It calls reading while the journal is locked,
+// before they are removed. The namespace counts as not watched until restore is called.
 func (c *Cluster) TakeOutOf(namespace string, reading func()) (restore func()) {
 	i := c.pool.find(wire.Scope{Resource: schema.GroupVersionResource{Version: "v1", Resource: "pods"}})
 	uncover := sync.OnceFunc(func() {
@@ -102,8 +103,8 @@ func (c *Cluster) TakeOutOf(namespace string, reading func()) (restore func()) {
 	return restore
 }
 
-// ForgetOrders drops the rankings without holders, and the list that concurrent readers share. It does not wait for
-// their expiry.
+// ForgetOrders drops all rankings that no window uses, and the list of rows that concurrent readers share. It does so
+// at once, without waiting for their expiry.
 func (c *Cluster) ForgetOrders() {
 	for _, i := range c.pool.informers() {
 		i.listings.keep(nil)
@@ -126,7 +127,7 @@ func (c *Cluster) Put(ref string, o *Item) {
 	}
 }
 
-// panicking is a selector that panics.
+// panicking is a label selector that panics when it is matched.
 type panicking struct {
 	labels.Selector
 
@@ -140,7 +141,8 @@ func (p panicking) Matches(labels.Labels) bool {
 	panic("broken")
 }
 
-// DigestOfPanics computes a digest with a selector that calls first and then panics. It returns the value of the panic.
+// DigestOfPanics computes a digest with a filter whose selector calls first and then panics. It returns the value of
+// the panic.
 func (c *Cluster) DigestOfPanics(ctx context.Context, ref string, first func()) (panicked any) {
 	defer func() { panicked = recover() }()
 	i := c.informerOf(ref)
@@ -149,11 +151,11 @@ func (c *Cluster) DigestOfPanics(ctx context.Context, ref string, first func()) 
 	return nil
 }
 
-// trap is a selector that matches everything until it panics.
+// trap is a label selector that matches everything, and panics once after a number of matches.
 type trap struct {
 	labels.Selector
 
-	left int // The number of matches before it panics; negative means that it does not.
+	left int // The number of matches before the panic. A negative number means no panic.
 }
 
 func (p *trap) Matches(labels.Labels) bool {
@@ -165,8 +167,8 @@ func (p *trap) Matches(labels.Labels) bool {
 	return true
 }
 
-// LookBehindPanic returns the rows and the total of a ranking for a reader that follows a reader whose update panicked
-// after some of the changes.
+// LookBehindPanic updates a ranking twice after change: the first update panics after some of the changes, the second
+// is that of the next reader. It returns the rows and the total of the second one, and the value of the panic.
 func (c *Cluster) LookBehindPanic(
 	ctx context.Context, ref string, change func(),
 ) (rows, total int, panicked any, err error) {
@@ -191,7 +193,7 @@ func (c *Cluster) LookBehindPanic(
 	return len(found.rows), found.counts.total, panicked, nil
 }
 
-// Forbid puts a resource into the state after a refused list; its rows are removed a moment later.
+// Forbid sets the state of the resource ref as a refused list does. The rows are removed a moment later.
 func (c *Cluster) Forbid(ref string) {
 	i := c.informerOf(ref)
 	i.mu.Lock()
@@ -203,8 +205,8 @@ func (c *Cluster) Forbid(ref string) {
 	i.tell()
 }
 
-// WhileStopped stages a feed whose watch opens just when the feed is stopped. It calls looking with the state of the
-// resource each time.
+// WhileStopped changes the feeds of the resource ref so that the watch of each one opens just when the feed is stopped.
+// It calls looking with the state of the resource at that time.
 func (c *Cluster) WhileStopped(ref string, looking func(State)) {
 	i := c.informerOf(ref)
 	i.mu.Lock()
@@ -219,7 +221,8 @@ func (c *Cluster) WhileStopped(ref string, looking func(State)) {
 	}
 }
 
-// PastFrom returns how many changes are sent of the history after its first n changes.
+// PastFrom returns how many changes the subscription would send from the history, if it resumed after the first n
+// changes.
 func (s *Subscription) PastFrom(n int) int {
 	kept, _ := s.reading.informer.Kept()
 	now := s.reading.informer.Now()
@@ -230,15 +233,16 @@ func (s *Subscription) PastFrom(n int) int {
 	return len(events)
 }
 
-// Remembered returns for how many namespaces it is cached whether they exist.
+// Remembered returns the number of namespaces for which the Cluster has cached whether they exist.
 func (c *Cluster) Remembered() int {
 	c.existing.mu.Lock()
 	defer c.existing.mu.Unlock()
 	return len(c.existing.of)
 }
 
-// OverdrawnBeside reports whether a resource was about to be stopped, although only another one did not fit, and that
-// one stopped meanwhile. The other one uses more bytes for about as many processor steps as given.
+// OverdrawnBeside reports whether the resource ref would be stopped for lack of memory while only the resource other
+// does not fit. other needs additional memory of the given bytes, and returns it after about the given number of
+// processor steps.
 func (c *Cluster) OverdrawnBeside(ref, other string, bytes int64, steps int) bool {
 	bystander, large := c.informerOf(ref), c.informerOf(other)
 	large.expected.Add(bytes)
@@ -258,8 +262,8 @@ func (c *Cluster) OverdrawnBeside(ref, other string, bytes int64, steps int) boo
 	return overdrawn
 }
 
-// Recent describes the cache of encoded values. changes is the number of changes that are cached as guests see them.
-// weighed is the accounted size of the cache, held the size of those changes' texts, both in bytes.
+// Recent returns figures about the cache of encoded values. changes is the number of cached changes in the form for
+// guests. weighed is the accounted size of the cache, and held the size of the objects in these changes, both in bytes.
 func (c *Cluster) Recent() (changes, weighed, held int) {
 	c.recent.mu.Lock()
 	defer c.recent.mu.Unlock()
@@ -276,42 +280,44 @@ func (c *Cluster) Recent() (changes, weighed, held int) {
 	return changes, c.recent.bytes, held
 }
 
-// HoldTurn acquires the lock of a window's ranking until release is called.
+// HoldTurn acquires the lock of the ranking that the window of s uses. release releases it.
 func (s *Subscription) HoldTurn() (release func()) {
 	r := s.reading.window.ranking
 	<-r.turn
 	return func() { r.turn <- struct{}{} }
 }
 
-// HoldDigest starts to compute the next digest that is sent, and finishes when release is called.
+// HoldDigest starts the computation of the digest that is due next. The computation finishes when release is called.
 func (s *Subscription) HoldDigest() (release func()) {
 	i, f := s.reading.informer, s.reading.filter
 	t, _ := i.digests.join(f.id(), i.Now().Offset+1)
 	return func() { i.digests.make(f.id(), t, func() *digest { return i.count(f) }) }
 }
 
-// Get calls get; a result is good for the given time after its request.
+// Get calls get with the condition that a cached result may be used for the duration good after its request.
 func (s *answers[K, A]) Get(
 	ctx context.Context, question K, good time.Duration, ask func(context.Context) A,
 ) (A, bool) {
 	return s.get(ctx, question, func(_ A, asked time.Time) bool { return time.Since(asked) < good }, ask)
 }
 
-// Len returns the number of entries.
+// Len returns the number of cached answers.
 func (s *answers[K, A]) Len() int { return len(s.of) }
 
-// NewAnswers returns a cache of at most most entries, none of which is valid for longer than long.
+// NewAnswers returns a cache of at most most answers. Each of them is valid for at most long.
 func NewAnswers(most int, long time.Duration) *answers[int, error] {
 	return &answers[int, error]{most: most, long: long}
 }
 
-// NewStops returns the function that decides at which offset the batch of a reader ends, so that readers share batches.
+// NewStops returns the function stop of new bundles. For a reader at offset from, stop returns the offset at which its
+// batch ends.
 func NewStops() func(from uint64, now func() uint64) uint64 {
 	all := new(bundles)
 	return func(from uint64, now func() uint64) uint64 { return all.stop(filterID{}, from, now) }
 }
 
-// NewBundles returns a function for the text of the batch between two offsets. The first caller writes it.
+// NewBundles returns a function that returns the encoded batch between two offsets. The first call for a batch encodes
+// it with write.
 func NewBundles() func(view View, filter byte, version int, from, to uint64, write func() string) (*[]byte, error) {
 	all := new(bundles)
 	return func(view View, filter byte, version int, from, to uint64, write func() string) (*[]byte, error) {
@@ -322,7 +328,7 @@ func NewBundles() func(view View, filter byte, version int, from, to uint64, wri
 	}
 }
 
-// Permitted returns what rules allow the program to do with a resource.
+// Permitted reports whether rules allow the program to list, and to watch, a resource.
 func Permitted(rules []authorization.ResourceRule, group, resource string) (list, watch bool) {
 	scope := wire.Scope{Resource: schema.GroupVersionResource{Group: group, Version: "v1", Resource: resource}}
 	p := permitsOf(rules)

@@ -15,8 +15,8 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// One object changes ten thousand times in a second, and a slow reader follows. Each message has one event, whose patch
-// fits the reader's copy, and the final copy is exact.
+// One object changes ten thousand times in a second, and a slow reader follows it. Each message has one event, whose
+// patch fits the reader's copy. The reader's last copy is equal to the object.
 func TestFloodOfOneObject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -32,7 +32,7 @@ func TestFloodOfOneObject(t *testing.T) {
 		go func() {
 			for i := range changes {
 				p := pod("a", "p", strconv.Itoa(i+1))
-				// So that each patch fits only one version.
+				// The specs differ, so that each patch fits only one version.
 				p.Rest += fmt.Sprintf(`,"spec":{"only-in-%d":1}`, i%7)
 				server.Set(pods, p)
 				if i%100 == 99 {
@@ -62,7 +62,7 @@ func TestFloodOfOneObject(t *testing.T) {
 					t.Fatalf("the patch gives %s, want %s", held, want)
 				}
 			}
-			<-time.After(70 * time.Millisecond) // A slow reader.
+			<-time.After(70 * time.Millisecond) // Read slowly.
 		}
 		for _, c := range cluster.Ledger().Entries {
 			if c.Resource == pods && c.RingChanges != changes {
@@ -92,7 +92,8 @@ func sameJSON(t *testing.T, a, b []byte) bool {
 	return fmt.Sprint(values[0]) == fmt.Sprint(values[1])
 }
 
-// A message that was late is followed by larger batches; one that was on time is followed by the next at once.
+// If the reader accepts a message late, the next batch is larger. If it accepts a message on time, the next change is
+// sent at once.
 func TestBatchesGrowUnderLoad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -102,7 +103,7 @@ func TestBatchesGrowUnderLoad(t *testing.T) {
 		change := func(name string) {
 			server.Set(pods, pod("a", name, "Running"))
 		}
-		for i := range 3 { // Without load.
+		for i := range 3 { // These changes are sent without load.
 			change(fmt.Sprint("rest-", i))
 			start := time.Now()
 			if m := r.next(); len(m.Events) != 1 || time.Since(start) != 0 {
@@ -111,11 +112,11 @@ func TestBatchesGrowUnderLoad(t *testing.T) {
 		}
 		for _, test := range []struct{ late, wait time.Duration }{
 			{2 * time.Millisecond, 6 * time.Millisecond},
-			{time.Second, 50 * time.Millisecond}, // The maximum delay.
+			{time.Second, 50 * time.Millisecond}, // 50 ms is the maximum delay.
 		} {
 			change("first " + test.late.String())
 			r.next()
-			<-time.After(test.late) // How long the message is in flight.
+			<-time.After(test.late) // The message is in flight for this time.
 			go func() {
 				change("second " + test.late.String())
 				<-time.After(test.wait / 2)
@@ -125,7 +126,7 @@ func TestBatchesGrowUnderLoad(t *testing.T) {
 			if m := r.next(); len(m.Events) != 2 || time.Since(start) != test.wait {
 				t.Errorf("%d events came after %s, want 2 after %s", len(m.Events), time.Since(start), test.wait)
 			}
-			go change("soon after " + test.late.String()) // Coalesced changes do not count as late.
+			go change("soon after " + test.late.String()) // A coalesced change is not late.
 			start = time.Now()
 			if m := r.next(); len(m.Events) != 1 || time.Since(start) != 0 {
 				t.Errorf("%d events came after %s, want one at once", len(m.Events), time.Since(start))
@@ -134,13 +135,13 @@ func TestBatchesGrowUnderLoad(t *testing.T) {
 	})
 }
 
-// With a large fan-out, each reader gets one change at once, and then all that follow in batches, at different times.
-// With a small fan-out, each change is sent.
+// Many readers of one change are a large fan-out. Each of them gets the first change at once, and then all that follow
+// in batches, at different times. With few readers, each change is sent.
 func TestCrowdsTakeTurns(t *testing.T) {
 	const changes, each = 200, 10 * time.Millisecond
 	for size, test := range map[int]struct{ least, most int }{
 		127:  {changes, changes},
-		128:  {20, 22}, // 10 times a second.
+		128:  {20, 22}, // The limits of the number of messages to one reader: about 10 a second for 128 readers.
 		1000: {5, 7},
 	} {
 		t.Run(fmt.Sprint("one of ", size), func(t *testing.T) {
@@ -149,7 +150,7 @@ func TestCrowdsTakeTurns(t *testing.T) {
 				server.Set(pods, pod("a", "p", "begin"))
 				access := cluster.For(watch.Viewer{Program: true}).Crowded(func() int { return size })
 				var mu sync.Mutex
-				at := make(map[time.Time]int) // How many messages are sent at a time.
+				at := make(map[time.Time]int) // The number of messages that are sent at each time.
 				all := make([]*reader, 64)
 				for i := range all {
 					all[i] = subscribeAs(t, access, watch.Query{Resource: pods}, watch.Rows, "")
@@ -162,7 +163,7 @@ func TestCrowdsTakeTurns(t *testing.T) {
 						messages := 0
 						for r.rows["a/p"].Cells[1] != "end" {
 							if r.next().Type != "events" {
-								continue // A heartbeat from before.
+								continue // Skip a heartbeat from before the changes.
 							}
 							mu.Lock()
 							at[time.Now()]++
@@ -185,7 +186,8 @@ func TestCrowdsTakeTurns(t *testing.T) {
 				readers.Wait()
 				delete(at, began)
 				for when, n := range at {
-					// An eighth on average: more than 24 happen once in a million.
+					// An eighth of the 64 readers is expected on average. More than 24 occur by chance once in a
+					// million times.
 					if size == 1000 && n > 24 {
 						t.Errorf("%d of 64 are told at once, %s after the beginning", n, when.Sub(began))
 					}
@@ -195,8 +197,8 @@ func TestCrowdsTakeTurns(t *testing.T) {
 	}
 }
 
-// A reader that draws at most every 50 ms gets messages no more often, and the first change after a pause at once. The
-// same applies to a window.
+// A client can request a pause, because it draws at most every 50 ms, for example. It then gets messages no more often
+// than that, and the first change after a quiet time at once. The same applies to a window.
 func TestPauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -213,7 +215,7 @@ func TestPauses(t *testing.T) {
 			reader.settle()
 			start := time.Now()
 			go func() {
-				for n := range 34 { // One change every 3 ms.
+				for n := range 34 { // Change the pod every 3 ms.
 					server.Set(pods, pod("a", "p", fmt.Sprint(name, n)))
 					<-time.After(3 * time.Millisecond)
 				}
@@ -231,12 +233,13 @@ func TestPauses(t *testing.T) {
 	})
 }
 
-// Concurrent readers share one list, and get what has changed since it was made.
+// Readers that start at the same time share one list of rows. Each of them then gets what has changed since that list.
 func TestSnapshotsAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		long := pod("a", "long", "1")
-		// Its size keeps the other rows for a later part. Until then, the first reader keeps the list in memory.
+		// The row is so long that the other rows are sent in a later part. Until then, the first reader keeps the list
+		// in memory.
 		long.UID = strings.Repeat("x", 300<<10)
 		server.Set(pods, long, pod("a", "p", "1"), pod("b", "q", "1"))
 		first := subscribe(t, cluster, watch.Query{}, "")

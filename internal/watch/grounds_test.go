@@ -15,7 +15,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// readings returns all reads that are not subscriptions.
+// readings returns all reads that are not subscriptions, by name.
 func readings() map[string]func(ctx context.Context, access *watch.Access) error {
 	snapshot := func(q watch.Query) func(context.Context, *watch.Access) error {
 		return func(ctx context.Context, access *watch.Access) error {
@@ -54,7 +54,7 @@ func readings() map[string]func(ctx context.Context, access *watch.Access) error
 	}
 }
 
-// groundsOf performs a read, and returns the permissions that its response depends on.
+// groundsOf calls read, and returns the permissions that its response depends on.
 func groundsOf(t *testing.T, access *watch.Access, read func(context.Context, *watch.Access) error) *watch.Grounds {
 	t.Helper()
 	g := &watch.Grounds{}
@@ -65,7 +65,7 @@ func groundsOf(t *testing.T, access *watch.Access, read func(context.Context, *w
 	return g
 }
 
-// lostWithin reports whether one of the permissions is revoked within the duration, and after how long.
+// lostWithin reports whether one of the permissions in g is revoked within the given duration, and after which time.
 func lostWithin(t *testing.T, g *watch.Grounds, long time.Duration) (bool, time.Duration) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), long)
@@ -74,8 +74,8 @@ func lostWithin(t *testing.T, g *watch.Grounds, long time.Duration) (bool, time.
 	return g.Lost(ctx), time.Since(began)
 }
 
-// A permission that is revoked, also in some namespaces only, is detected within 15 s, for all reads. This applies to
-// failing reviews, too, and to a permission that was checked some time before the read.
+// If a permission is revoked, for all or for some namespaces, each response that depends on it detects this within 15
+// s. The same applies if reviews fail, and if the permission was checked some time before the read.
 func TestGroundsAreLost(t *testing.T) {
 	for name, read := range readings() {
 		for how, lose := range map[string]func(*apitest.Server){
@@ -117,12 +117,12 @@ func TestGroundsAreLost(t *testing.T) {
 	}
 }
 
-// One sufficient permission is enough: the revocation of other users' permissions, and new permissions, change nothing.
-// There are no reviews in the first second.
+// A response continues while one permission suffices for it. Permissions that others lose, and new permissions, change
+// nothing. There are no access reviews in the first second.
 func TestGroundsHold(t *testing.T) {
 	for name, read := range readings() {
 		if name == "an object that is not watched" {
-			continue // ann may not see it.
+			continue // The user ann has no permission for this read.
 		}
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -145,7 +145,7 @@ func TestGroundsHold(t *testing.T) {
 				delete(g, "ann list pods a")
 				delete(g, "ann watch pods a")
 				delete(g, "ann get pods a")
-				mine := name != "kinds" && name != "counts" && name != "ledger" // These reveal nothing to ann.
+				mine := name != "kinds" && name != "counts" && name != "ledger" // These reveal nothing of hers.
 				if lost, after := lostWithin(t, grounds, time.Minute); lost != mine || mine && after > 15*time.Second {
 					t.Errorf("lost %t after %s", lost, after)
 				}
@@ -154,8 +154,8 @@ func TestGroundsHold(t *testing.T) {
 	}
 }
 
-// When the program loses a permission, so do the viewers who read with its permissions. The resource is watched while
-// the response is sent, and no longer.
+// Viewers who read with the program's own permissions lose access when the program loses a permission. The resource
+// stays watched while the response is sent, and no longer.
 func TestGroundsOfTheProgram(t *testing.T) {
 	for name, watched := range map[string]bool{
 		"all": false, "a namespace": false, "an object that is watched": true, "an object": false,
@@ -178,7 +178,7 @@ func TestGroundsOfTheProgram(t *testing.T) {
 					t.Errorf("lost after %s", after)
 				}
 				server.Revoke(pods, "")
-				if !watched { // A watched object is read with the list permission.
+				if !watched { // Watched objects need list, not get.
 					server.RefuseGet("/api/v1/namespaces/a/pods/p", http.StatusForbidden, "no more")
 				}
 				if lost, after := lostWithin(t, g, time.Minute); !lost || after > 15*time.Second {
@@ -194,8 +194,8 @@ func TestGroundsOfTheProgram(t *testing.T) {
 	}
 }
 
-// If an object is shared by labels or words, a response with it ends when the object no longer matches. It does not end
-// when the object is deleted, or when another object changes.
+// A share can select objects by labels or by words of their rows. A response with such an object ends when the object
+// no longer matches. It does not end when the object is deleted, or when another object changes.
 func TestGroundsOfWhatIsShared(t *testing.T) {
 	for name, part := range map[string]watch.Part{"labels": {Labels: "app=web"}, "words": {Text: "running"}} {
 		for how, test := range map[string]struct {

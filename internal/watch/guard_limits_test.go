@@ -18,7 +18,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// crowd is an API server that answers access reviews for ann only. It counts the reviews in progress.
+// crowd is an API server that answers access reviews for the user ann only. It counts the reviews in progress.
 type crowd struct {
 	mu        sync.Mutex
 	now, most int
@@ -61,7 +61,7 @@ func (c *crowd) wrap(next http.RoundTripper) http.RoundTripper {
 // The number of access reviews in progress is limited, for one user and for all. A user who causes very many reviews
 // does not delay the requests of others.
 func TestReviewsForUsersAreBounded(t *testing.T) {
-	for users, most := range map[int]int{1: 33, 20: 128} { // One of these is a review for ann.
+	for users, most := range map[int]int{1: 33, 20: 128} { // One of these reviews is for ann.
 		synctest.Test(t, func(t *testing.T) {
 			server, crowd := apitest.New(t, kinds()...), &crowd{of: map[string]int{}}
 			server.Config.WrapTransport = crowd.wrap

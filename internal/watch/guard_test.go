@@ -21,11 +21,12 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// grants are the permissions of users, such as "ann list pods a". The namespace "*" stands for any namespace, and for
-// all namespaces together.
+// grants are the permissions of users. A key such as "ann list pods a" has a user, a verb, a resource and a namespace.
+// The namespace "*" means each single namespace, and all namespaces together.
 type grants map[string]bool
 
-// allow configures the API server to decide by the grants. A test may change them between two calls of pass.
+// allow configures the API server to decide by the grants in lines. A test may change the result while no request is in
+// progress, between two calls of pass.
 func allow(server *apitest.Server, lines ...string) grants {
 	g := grants{}
 	for _, line := range lines {
@@ -55,13 +56,14 @@ func guarded(t *testing.T) (*apitest.Server, *watch.Cluster, grants) {
 		"all watch namespaces *", "all get namespaces *",
 		"ann list pods a", "ann watch pods a", "ann get pods a", "ann get pods/log a",
 		"lister list pods *", "getter get pods *")
-	r := subscribe(t, cluster, watch.Query{}, "") // Another viewer reads all of it.
+	r := subscribe(t, cluster, watch.Query{}, "") // Another viewer reads all pods.
 	r.settle()
 	r.wantLive(2)
 	return server, cluster, g
 }
 
-// shapes returns all types of queries for pods by a list or a subscription, with the keys that ann may see of each.
+// shapes returns all types of queries for pods, by name. Each query has the views that accept it, and the keys of the
+// pods that the user ann may see in it.
 func shapes(t *testing.T) map[string]struct {
 	query watch.Query
 	views []watch.View
@@ -104,7 +106,7 @@ func shapes(t *testing.T) map[string]struct {
 	}
 }
 
-// everything returns all messages within two heartbeats.
+// everything subscribes, and returns all messages up to the second heartbeat.
 func everything(t *testing.T, access *watch.Access, q watch.Query, view watch.View) string {
 	t.Helper()
 	if view == watch.Windowed {
@@ -180,7 +182,7 @@ func stirPods(server *apitest.Server) {
 	synctest.Wait()
 }
 
-// All other reads check the same permissions.
+// All reads other than queries check the same permissions.
 func TestViewersGetWhatTheyMay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, _ := guarded(t)
@@ -258,8 +260,8 @@ func TestViewersGetWhatTheyMay(t *testing.T) {
 	})
 }
 
-// A Role in a namespace can allow a get of that Namespace, as with the API server, but neither a list nor a watch:
-// their paths contain no namespace.
+// A Role in a namespace can allow a user to get that Namespace, as with the API server itself. It can allow neither a
+// list nor a watch, because the paths of these contain no namespace.
 func TestRoleGetsItsOwnNamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, g := guarded(t)
@@ -292,7 +294,7 @@ func TestRoleGetsItsOwnNamespace(t *testing.T) {
 	})
 }
 
-// A Role in its own namespace can allow the program the same.
+// A Role in a namespace can also allow the program to get that Namespace.
 func TestProgramGetsItsOwnNamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -305,7 +307,7 @@ func TestProgramGetsItsOwnNamespace(t *testing.T) {
 			of := review.Spec.ResourceAttributes
 			review.Status.Allowed = of.Verb == "get" && of.Resource == "namespaces" && of.Namespace == "a"
 			w.Header().Set("Content-Type", "application/json")
-			_ = json.NewEncoder(w).Encode(review) // The client detects a short response.
+			_ = json.NewEncoder(w).Encode(review) // If the write fails, the client detects a short response.
 		})
 		access := cluster.For(watch.Viewer{Program: true})
 		if _, err := access.Object(t.Context(), namespaces, "", "a"); err != nil {
@@ -359,7 +361,7 @@ func TestViewersRightsChange(t *testing.T) {
 	})
 }
 
-// A permission that is revoked during the wait for the first list is rechecked after the list.
+// If a permission is revoked while a reader waits for the first list, the recheck after the list detects it.
 func TestRightLostWhileWaiting(t *testing.T) {
 	for name, left := range map[string]string{"all": "", "one namespace": "ann list pods a"} {
 		t.Run(name, func(t *testing.T) {
@@ -390,7 +392,8 @@ func TestRightLostWhileWaiting(t *testing.T) {
 	}
 }
 
-// A log ends when its reader loses the permission, for a followed log and for a slow read of an existing one.
+// A log ends when its reader loses the permission, both when the reader follows the log and when it reads an existing
+// log slowly.
 func TestLogEndsWithItsViewersRight(t *testing.T) {
 	for _, follow := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
@@ -406,7 +409,7 @@ func TestLogEndsWithItsViewersRight(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer body.Close() //nolint:errcheck // Read to its end.
+			defer body.Close() //nolint:errcheck // The body is read to its end.
 			server.Allow(nil)
 			began := time.Now()
 			text, err := io.ReadAll(body)
@@ -448,7 +451,8 @@ func TestRightsThatCannotBeFoundOut(t *testing.T) {
 	})
 }
 
-// A cached decision applies only to the user for whom it was made, even if other users have some fields in common.
+// A cached decision applies only to the user for whom it was made. A user who differs in only some fields gets a
+// separate decision.
 func TestRightsAreNobodyElses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, _ := guarded(t)
@@ -487,8 +491,8 @@ func TestRightsAreNobodyElses(t *testing.T) {
 	})
 }
 
-// Only the restricted reader itself resumes from its cursor. After the reader gets more permissions, the cursor is no
-// longer valid.
+// A restricted reader, which may not see all objects, gets an encrypted cursor. Only the same user can resume from it.
+// If its user gets more permissions, the cursor is no longer valid.
 func TestCursorsAreOfWhatMayBeSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, g := guarded(t)
@@ -516,7 +520,7 @@ func TestCursorsAreOfWhatMayBeSeen(t *testing.T) {
 	})
 }
 
-// oldVersion matches the resourceVersion of an object before a change, by its operation.
+// oldVersion finds in a diff the resourceVersion that an object had before the change.
 var oldVersion = regexp.MustCompile(`"(\d+)":"\d+"`)
 
 // A guest sees what was shared and nothing else, regardless of the creator's other permissions.
@@ -612,7 +616,7 @@ func TestScope(t *testing.T) {
 					told := stirred(test.query, view)
 					for _, key := range []string{"a/p", "a/r", "b/q"} {
 						_, object, _ := strings.Cut(key, "/")
-						// The off-screen changes of a window.
+						// Changes outside of the rows of a window.
 						beside := view == watch.Windowed && test.query.Text != "" &&
 							strings.Contains(shared(t, cluster, viewer), key)
 						if strings.Contains(told, `"`+object+`"`) != (beside || strings.Contains(test.want, key)) {
@@ -648,7 +652,7 @@ func TestScope(t *testing.T) {
 	}
 }
 
-// shared returns the keys of all pods that a viewer sees.
+// shared returns the keys of all pods that viewer sees.
 func shared(t *testing.T, cluster *watch.Cluster, viewer watch.Viewer) string {
 	t.Helper()
 	snapshot, err := cluster.For(viewer).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
@@ -658,7 +662,7 @@ func shared(t *testing.T, cluster *watch.Cluster, viewer watch.Viewer) string {
 	return keysOf(snapshot)
 }
 
-// keysOf returns the namespaces and names of a snapshot's objects.
+// keysOf returns the namespace and name of each object in a snapshot.
 func keysOf(snapshot *watch.Snapshot) string {
 	keys := make([]string, len(snapshot.Objects))
 	for n, o := range snapshot.Objects {
