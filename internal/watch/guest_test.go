@@ -20,12 +20,13 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// sharedWith returns a guest of a share of the parts that the program created.
+// sharedWith returns a guest of a share with the given parts. The creator of the share is the program.
 func sharedWith(parts ...watch.Part) watch.Viewer {
 	return watch.Viewer{Program: true, Scope: &watch.Scope{Parts: parts}}
 }
 
-// readUntil reads messages up to the first one of the given types, and returns all of them.
+// readUntil reads messages up to the first one of the given types. It returns the text of all of them, and the last
+// one.
 func readUntil(t *testing.T, sub *watch.Subscription, types ...string) (all string, last told) {
 	t.Helper()
 	for {
@@ -44,8 +45,8 @@ func readUntil(t *testing.T, sub *watch.Subscription, types ...string) (all stri
 	}
 }
 
-// An object that leaves the scope of a share, by its labels or by the words of its row, appears as deleted in every
-// view. Nothing of its new state is revealed. An object that returns appears as added.
+// If a changed object no longer matches a share, by its labels or by the words of its row, every view sends it as
+// deleted. Nothing of its new state is revealed. When the object matches again, it is sent as added.
 func TestLeavingAShare(t *testing.T) {
 	for name, part := range map[string]watch.Part{
 		"labels": {Labels: "app=web"}, "words": {Text: "running"},
@@ -109,8 +110,9 @@ func TestLeavingAShare(t *testing.T) {
 	}
 }
 
-// Guests get the logs of pods that match the part for logs, even if they do not match the part for pods. If the part
-// for logs selects by labels or words, the pods must be shared too: their current version decides which match.
+// One part of the share is for logs, another for pods. Guests get the logs of pods that match the part for logs, even
+// if they do not match the part for pods. If the part for logs selects pods by labels or words, the current versions of
+// the pods decide, so the pods must be shared too.
 func TestSharedLogs(t *testing.T) {
 	all := watch.Part{Resource: pods}
 	logs := func(p watch.Part) watch.Part {
@@ -170,7 +172,7 @@ func TestSharedLogs(t *testing.T) {
 						t.Errorf("the log of %s is %q, %v", key, text, err)
 					}
 					_ = body.Close()
-					if pod != "none" { // If all logs are shared, the API server decides whether this one exists.
+					if pod != "none" { // If all logs are shared, the API server decides whether this log exists.
 						got = append(got, key)
 					}
 				}
@@ -182,8 +184,9 @@ func TestSharedLogs(t *testing.T) {
 	}
 }
 
-// The events of an object are those that regard it, and no others: not those of an object whose name starts with its
-// name or contains it, and not those that mention it in their text.
+// Guests of a share of one object's events get the events that regard this object, and no others. They do not get
+// events of objects whose names start with or contain its name. They do not get events that mention its name in their
+// text.
 func TestSharedEvents(t *testing.T) {
 	const events = "core/v1/events"
 	event := func(name, about, text string) apitest.Item {
@@ -268,8 +271,8 @@ func TestSharedEvents(t *testing.T) {
 	}
 }
 
-// A part with an API group matches only events that regard the object of that group. An object of the same name in
-// another group does not match. A part without a group matches events of any group.
+// If a part of a share has an API group, it matches only events that regard the object of that group. It does not match
+// events of an object of the same name in another group. A part without a group matches both.
 func TestSharedEventsOfAGroup(t *testing.T) {
 	const events = "core/v1/events"
 	of := map[string]string{
@@ -359,7 +362,7 @@ func TestLogEndsWithItsShare(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer body.Close() //nolint:errcheck // Read to its end.
+		defer body.Close() //nolint:errcheck // The body is read to its end.
 		const long = time.Minute
 		began := time.Now()
 		left := time.AfterFunc(long, func() { server.Set(pods, labelled(pod("a", "p", "Running"), "db")) })
@@ -372,15 +375,16 @@ func TestLogEndsWithItsShare(t *testing.T) {
 	})
 }
 
-// While pods are not live, the log of a pod that is shared by labels continues as long as the API server confirms the
-// labels. If only a row could confirm the match, or if the API server does not answer, the log ends soon.
+// Pods are not live, and a guest follows the log of a pod that is shared by labels. The log continues as long as the
+// API server confirms the labels. It ends soon if only the words of a row could confirm the match, or if the API server
+// does not answer.
 func TestSharedLogWhilePodsAreNotLive(t *testing.T) {
 	const long = time.Minute
 	byLabels := watch.Part{Resource: pods + "/log", Labels: "app=web"}
 	for name, test := range map[string]struct {
 		parts  []watch.Part
-		lose   func(*apitest.Server) // Runs after a minute.
-		before bool                  // The log ends as soon as pods are not live.
+		lose   func(*apitest.Server) // Runs a minute after pods have stopped being live.
+		before bool                  // Whether the log ends as soon as pods are not live.
 		cause  watch.Cause
 		title  string
 	}{
@@ -430,7 +434,7 @@ func TestSharedLogWhilePodsAreNotLive(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				defer body.Close() //nolint:errcheck // Read to its end.
+				defer body.Close() //nolint:errcheck // The body is read to its end.
 				server.Refuse(pods, "", http.StatusInternalServerError, "no lists today")
 				began, least := time.Now(), time.Duration(0)
 				if !test.before {
@@ -448,7 +452,7 @@ func TestSharedLogWhilePodsAreNotLive(t *testing.T) {
 	}
 }
 
-// While the objects are unknown, the error does not claim that the object was not shared.
+// While it is unknown which objects exist, the error does not claim that the object was not shared.
 func TestShareThatIsNotKnownYet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -462,9 +466,9 @@ func TestShareThatIsNotKnownYet(t *testing.T) {
 	})
 }
 
-// An object that has left the scope of a share is not revealed if its resource is not watched and the cached version is
-// old. A share by labels refuses it. With a share by words, which needs a row, LastKnown returns the old version, and
-// Object returns an error.
+// An object no longer matches the share, but its resource is not watched, and the cached version of the object is old.
+// A share by labels refuses the object. With a share by words, which needs a row, LastKnown returns the old version,
+// and Object returns an error.
 func TestLeavingAShareThatIsNotWatched(t *testing.T) {
 	const deployments = "apps/v1/deployments"
 	for name, part := range map[string]watch.Part{
@@ -516,7 +520,7 @@ func TestLeavingAShareThatIsNotWatched(t *testing.T) {
 	}
 }
 
-// The weight of the cached changes includes the copies that are masked for guests.
+// The accounted size of cached changes includes the copies that are masked for guests.
 func TestWhatGuestsReadIsWeighed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -548,8 +552,8 @@ func TestWhatGuestsReadIsWeighed(t *testing.T) {
 	})
 }
 
-// A guest and a viewer who may see everything read the same changes, in either order. Each one gets only what they may
-// see, and patches apply to their copy. A guest's copy is equal to a new read, except that a value may be marked as
+// A guest and a viewer with all permissions read the same changes, in either order. Each gets only what they may see,
+// and the patches apply to their own copies. A guest's copy is equal to a new read, except that it may mark a value as
 // changed.
 func TestGuestsAndOthersReadTheSame(t *testing.T) {
 	const configmaps = "core/v1/configmaps"
@@ -618,7 +622,7 @@ func TestGuestsAndOthersReadTheSame(t *testing.T) {
 	}
 }
 
-// holder reads one object and keeps its current text.
+// holder is a reader of one object that keeps the current text of the object.
 type holder struct {
 	access *watch.Access
 	sub    *watch.Subscription
@@ -626,7 +630,7 @@ type holder struct {
 	held   []byte
 }
 
-// read reads the next message about the object.
+// read reads the next message about the object, and updates the text.
 func (h *holder) read(t *testing.T) {
 	t.Helper()
 	all, m := readUntil(t, h.sub, "snapshot", "events")
@@ -645,8 +649,8 @@ func (h *holder) read(t *testing.T) {
 	}
 }
 
-// If a share names no namespaces, its guests do not learn in which namespaces the creator has permissions. If it names
-// some, guests learn that it shows no others.
+// If a share names no namespaces, its guests cannot see in which namespaces the creator has permissions. If it names
+// some, guests are informed that it shows no others.
 func TestGuestsAreToldOfNoNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

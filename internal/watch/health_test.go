@@ -9,15 +9,15 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// placed returns a pod on a node.
+// placed returns a pod that is scheduled to a node.
 func placed(phase, rest string) apitest.Item {
 	p := pod("a", "p", phase)
 	p.Rest = `"spec":{"nodeName":"n","containers":[{"name":"web"}]},"status":{"phase":"` + phase + `"` + rest + `}`
 	return p
 }
 
-// The health is sent with the object, and then with each change that alters it. After folded changes, it is sent if it
-// differs from the reader's last one.
+// The Object view sends the health with the object, and then with each change that alters it. With folded changes, it
+// sends the health if it differs from the one that the reader has.
 func TestHealthOfAnObject(t *testing.T) {
 	const (
 		starting = `{"status":"InProgress","summary":"0 of 1 containers are ready","details":[]}`
@@ -76,7 +76,7 @@ func TestHealthOfAnObject(t *testing.T) {
 	})
 }
 
-// Other views contain no health, and neither does the object itself.
+// Only the Object view sends the health. Other views do not, and the JSON of the object does not contain it.
 func TestHealthIsOfTheObjectViewAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

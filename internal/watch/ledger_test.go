@@ -12,7 +12,8 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// The watch status contains every watched scope, in order, with its readers. Reading it keeps nothing watched.
+// The watch status contains every watched scope, in order, with its number of readers. Reading the watch status does
+// not prevent the end of any watch.
 func TestCoverage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -56,7 +57,7 @@ func TestCoverage(t *testing.T) {
 		}
 		server.Refuse(pods, "", http.StatusForbidden, "you may not")
 		first.settle()
-		// The namespaces are watched again, because one of them might be listable.
+		// All namespaces are watched again, because the program may now be allowed to list one of them.
 		want("core/v1/namespaces : live, 2 read by 0, changes: false", pods+" : forbidden, 0 read by 1, changes: false")
 		if c := access.Coverage(t.Context()).Entries[1]; !strings.HasSuffix(c.Reason, "you may not") {
 			t.Errorf("the reason is %q", c.Reason)
@@ -64,7 +65,7 @@ func TestCoverage(t *testing.T) {
 	})
 }
 
-// Lists, ended watches, interruptions and reset readers are counted. The counts outlive the feeds.
+// The watch status counts lists, ended watches, interruptions and reset readers. The counts stay when the feeds end.
 func TestCoverageCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -84,7 +85,7 @@ func TestCoverageCounts(t *testing.T) {
 			t.Errorf("after a change it is %+v", c)
 		}
 
-		server.Cut(pods) // It is opened again at once, so this is no interruption.
+		server.Cut(pods) // The watch is opened again at once, so this is not an interruption.
 		r.settle()
 		if c := ledger(); c.Drops != 1 || c.Blind != 0 {
 			t.Errorf("after a watch that ended it is %+v", c)
@@ -113,7 +114,7 @@ func TestCoverageCounts(t *testing.T) {
 	})
 }
 
-// If several namespaces are interrupted, BlindSince is the start of the first interruption.
+// If the watches of several namespaces are interrupted, BlindSince is the start of the first interruption.
 func TestBlindSinceTheFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -14,8 +14,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// A shared list is recent enough that a reader that gets it does not lose changes from the history while the list is
-// sent.
+// Concurrent readers share one list of rows. It is always recent enough: the changes since the list stay in the history
+// while the list is sent.
 func TestSharedListsAreYoung(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -56,8 +56,8 @@ func TestSharedListsAreYoung(t *testing.T) {
 	})
 }
 
-// With a limit, a snapshot has the first objects in the query's order, and the number of all objects. The test compares
-// them with a plain filter and a plain sort of the state.
+// A Snapshot with a limit contains the first objects in the query's order, and the number of all objects. The test
+// compares it with a simple filter and sort of its own state.
 func TestFirstOfASnapshot(t *testing.T) {
 	for seed := range uint64(10) {
 		synctest.Test(t, func(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// openAs opens a subscription in any view. A window starts at its first row.
+// openAs opens a subscription in any view. A window starts at the first row.
 func openAs(t *testing.T, access *watch.Access, q watch.Query, view watch.View) *watch.Subscription {
 	t.Helper()
 	if view == watch.Windowed {
@@ -35,7 +35,7 @@ func openAs(t *testing.T, access *watch.Access, q watch.Query, view watch.View) 
 	return sub
 }
 
-// await reads messages until one contains a text, and returns how long that took.
+// await reads messages until one contains text, and returns how long that took.
 func await(t *testing.T, sub *watch.Subscription, text string) time.Duration {
 	t.Helper()
 	began := time.Now()
@@ -54,7 +54,7 @@ func await(t *testing.T, sub *watch.Subscription, text string) time.Duration {
 	return 0
 }
 
-// Permissions are rechecked every 10 s, whether many hidden changes happen or none.
+// Permissions are rechecked every 10 s, whether many objects change that the viewer may not see, or none.
 func TestLooksAgainInTime(t *testing.T) {
 	for _, busy := range []bool{false, true} {
 		for _, view := range []watch.View{watch.Rows, watch.Table, watch.Windowed, watch.Changes} {
@@ -62,7 +62,7 @@ func TestLooksAgainInTime(t *testing.T) {
 				server, cluster, _ := guarded(t)
 				sub := openAs(t, cluster.For(user("ann")), watch.Query{Resource: pods}, view)
 				await(t, sub, `"live"`)
-				server.Allow(nil) // Before the first recheck, and long before the first heartbeat.
+				server.Allow(nil) // This is before the first recheck, and long before the first heartbeat.
 				ended := make(chan struct{})
 				go func() {
 					defer close(ended)
@@ -80,8 +80,8 @@ func TestLooksAgainInTime(t *testing.T) {
 	}
 }
 
-// If a permission is revoked after its review, a reader that starts then loses it within 15 s, too: the cached decision
-// is not used for longer.
+// A permission is revoked just after its review, so the cached decision is wrong. A reader that starts then still loses
+// access within 15 s, because the cached decision is not used for longer.
 func TestRightLostBeforeLooking(t *testing.T) {
 	for what, look := range map[string]func(*testing.T, *watch.Access){
 		"a subscription": func(t *testing.T, access *watch.Access) {
@@ -115,7 +115,7 @@ func TestRightLostBeforeLooking(t *testing.T) {
 				_ = body.Close()
 				server.Allow(nil)
 				began := time.Now()
-				pass(9 * time.Second) // The decision is still valid for a single request.
+				pass(9 * time.Second) // The decision in the cache is still valid for a single request.
 				look(t, ann)
 				if passed := time.Since(began); passed > 15*time.Second {
 					t.Errorf("what may not be seen was there for %s", passed)
@@ -125,7 +125,7 @@ func TestRightLostBeforeLooking(t *testing.T) {
 	}
 }
 
-// A message may be sent for as long as its content may be seen, however long sending takes.
+// While its viewer has the permission, a message may be sent, however long sending takes.
 func TestWhatWasReadStands(t *testing.T) {
 	for what, end := range map[string]func(*apitest.Server, *watch.Cluster){
 		"a right that goes":            func(server *apitest.Server, _ *watch.Cluster) { server.Allow(nil) },
@@ -160,8 +160,8 @@ func TestWhatWasReadStands(t *testing.T) {
 	}
 }
 
-// A reader that did not receive a complete message gets a reset, even if its permissions turn out to be unchanged:
-// later messages would not fit its copy.
+// A reader that did not receive a complete message gets a reset, because later messages would not fit its copy. This
+// applies even if its permissions turn out to be unchanged.
 func TestHalfAMessageIsNoBase(t *testing.T) {
 	for _, away := range []time.Duration{0, 12 * time.Second} {
 		for _, view := range []watch.View{watch.Rows, watch.Table, watch.Windowed, watch.Object} {
@@ -177,7 +177,7 @@ func TestHalfAMessageIsNoBase(t *testing.T) {
 					server.Set(pods, pod("a", "p", "Failed"))
 					await(t, sub, "Failed")
 					server.Break(apitest.UserReviews, "not now")
-					pass(12 * time.Second) // Sending takes this long.
+					pass(12 * time.Second) // Sending the message takes this long.
 					if sub.Stands(t.Context()) {
 						t.Fatal("it stands, and whether it may be seen is not known")
 					}
@@ -204,8 +204,8 @@ func TestHalfAMessageIsNoBase(t *testing.T) {
 	}
 }
 
-// A window that waits for its scan shows the changes of that time. This applies if a recheck is due during the wait,
-// and if the context of Next ends.
+// A window that waits until it may scan the rows sends the changes of that time afterwards. This applies also if a
+// recheck is due during the wait, and if the context of Next ends.
 func TestWindowWaitsForItsTurn(t *testing.T) {
 	for name, who := range map[string]watch.Viewer{"a user": user("all"), "the program": {Program: true}} {
 		t.Run(name, func(t *testing.T) {
@@ -219,7 +219,7 @@ func TestWindowWaitsForItsTurn(t *testing.T) {
 					ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 					defer cancel()
 					for ctx.Err() == nil {
-						_, _ = sub.Next(ctx) // Until it ends.
+						_, _ = sub.Next(ctx) // Next returns when ctx ends.
 					}
 					release()
 				} else {
@@ -254,8 +254,8 @@ func TestDigestOutlastsItsContext(t *testing.T) {
 	})
 }
 
-// When a resource is removed and served again, a user receives the same messages as the program, and no subscription
-// ends.
+// When a resource is removed from the API server and served again, a user receives the same messages as the program
+// does. No subscription ends.
 func TestKindOfAUserGoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, _ := guarded(t)
@@ -281,8 +281,8 @@ func TestKindOfAUserGoes(t *testing.T) {
 	})
 }
 
-// If a resource as a whole exceeds the memory budget, a user who may see a small part of it still sees that part. The
-// user does not have to name its namespace.
+// A resource is too large for the memory budget. A user who may see only a small part of it still sees that part,
+// without a query for its namespace.
 func TestUserSeesWhatFits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := budgeted(t)
@@ -304,8 +304,8 @@ func TestUserSeesWhatFits(t *testing.T) {
 	})
 }
 
-// A query of all namespaces does not fail because of a single namespace that no reader named. This applies even if it
-// has been deleted and the list of namespaces still contains it.
+// A query of all namespaces does not fail because of one namespace that the query does not name. This applies even if
+// that namespace has been deleted but is still in the list of namespaces.
 func TestNamespaceThatNobodyNamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -326,7 +326,7 @@ func TestNamespaceThatNobodyNamed(t *testing.T) {
 	})
 }
 
-// While reviews fail in any of many namespaces, the state is not live.
+// While access reviews fail for one of many namespaces, the state is not live.
 func TestStaleWhileReviewsHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -351,8 +351,8 @@ func TestStaleWhileReviewsHang(t *testing.T) {
 	})
 }
 
-// While reviews fail, resources, counts and the watch status are returned without the parts that need a decision. A
-// search reports that it could not search.
+// While access reviews fail, the responses about resources, counts and the watch status lack the parts that need a
+// decision. A search reports that it could not search.
 func TestKindsWhileReviewsHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, _ := guarded(t)
@@ -412,8 +412,8 @@ func TestKindsWhileReviewsHang(t *testing.T) {
 	})
 }
 
-// If the program may not list namespaces, a user sees what they may see of the kubeconfig's namespace. While the
-// namespaces are unknown, no user receives the answer that they may see none.
+// If the program may not list namespaces, a user sees the permitted objects of the namespace in the kubeconfig. While
+// the namespaces are unknown, no user gets the answer that they may see no namespace.
 func TestNamespacesThatAreNotKnown(t *testing.T) {
 	start := func(t *testing.T, home string) (*apitest.Server, *watch.Access) {
 		t.Helper()
@@ -458,7 +458,7 @@ func TestNamespacesThatAreNotKnown(t *testing.T) {
 	})
 }
 
-// Any number of users may have a window on a resource, each on what they may see.
+// Any number of users may have a window on one resource. Each window shows what its user may see.
 func TestNobodysWindowKeepsAnothersOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

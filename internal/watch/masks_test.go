@@ -18,8 +18,8 @@ func secret(value string) apitest.Item {
 	return apitest.Item{Namespace: "a", Name: "s", Rest: fmt.Sprintf(`"data":{"k":%q}`, value)}
 }
 
-// A masked value that changes while one feed replaces another is marked as changed, and the numbering of its changes
-// continues.
+// While one feed replaces another, a masked value changes. The value is marked as changed, and the numbers of its
+// changes continue.
 func TestMasksOutlastFeeds(t *testing.T) {
 	for wait := range 12 {
 		t.Run(fmt.Sprintf("%d s", wait), func(t *testing.T) {
@@ -63,7 +63,7 @@ func TestMasksOutlastFeeds(t *testing.T) {
 	}
 }
 
-// The watch status includes the memory for masked values.
+// The watch status includes the memory that masked values use.
 func TestMasksAreInTheLedger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

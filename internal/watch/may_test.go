@@ -10,8 +10,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// The creator of a share must have permission for everything that it names, at that time. An invalid share is refused
-// with the reason.
+// When a share is created, its creator must have the permission for everything that the share names. An invalid share
+// is refused with the reason.
 func TestMayShare(t *testing.T) {
 	part := func(p watch.Part) []watch.Part {
 		if p.Resource == "" {
@@ -23,7 +23,7 @@ func TestMayShare(t *testing.T) {
 		who          string
 		parts        []watch.Part
 		cause        watch.Cause
-		title, about string // Empty if the part may be shared.
+		title, about string // The title and a part of the detail of the refusal. Empty if the part may be shared.
 	}{
 		"all of hers": {"ann", part(watch.Part{}), 0, "", ""},
 		"her namespace": {
@@ -170,7 +170,8 @@ func TestMayShare(t *testing.T) {
 	}
 }
 
-// If logs are shared by labels, a guest gets the logs of pods that have the labels now and that are shared themselves.
+// If a share selects logs by labels, a guest gets the logs of a pod if it has these labels now, and if it is shared
+// itself.
 func TestLogsSharedByLabels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, _ := guarded(t)
@@ -198,7 +199,7 @@ func TestLogsSharedByLabels(t *testing.T) {
 					got = append(got, key)
 					_ = body.Close()
 				} else if !strings.Contains(err.Error(), "shared with you") {
-					got = append(got, key) // The request reached the API server, which has no log.
+					got = append(got, key) // The request was permitted and reached the API server, which has no log.
 				}
 			}
 			if strings.Join(got, " ") != test.want {

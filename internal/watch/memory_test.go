@@ -28,8 +28,8 @@ func memory() (held, taken int64) {
 	return int64(m.HeapAlloc), int64(m.TotalAlloc) //nolint:gosec // Far below 2^63.
 }
 
-// taken returns how many bytes f allocates. The garbage collector is off meanwhile, because shared values without
-// references are collected and would be allocated again.
+// taken returns how many bytes f allocates. The garbage collector is off while f runs. Otherwise it would free shared
+// values without references, and they would be allocated again.
 func taken(f func()) int64 {
 	_, before := memory()
 	percent := debug.SetGCPercent(-1)
@@ -39,7 +39,7 @@ func taken(f func()) int64 {
 	return after - before
 }
 
-// long returns a pod with nearly half a megabyte of text that compresses well.
+// long returns a pod with nearly half a megabyte of text, a repeated word that compresses well.
 func long(word, phase string) apitest.Item {
 	return apitest.Item{
 		Namespace: "a", Name: "p", Cells: fmt.Sprintf(`["p",%q]`, phase),
@@ -48,7 +48,7 @@ func long(word, phase string) apitest.Item {
 	}
 }
 
-// until reads up to the next message of a type.
+// until reads messages up to the next one of type kind.
 func until(t *testing.T, sub *watch.Subscription, kind string) {
 	t.Helper()
 	for {
@@ -56,14 +56,14 @@ func until(t *testing.T, sub *watch.Subscription, kind string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// This allocates nothing, because the caller may count allocations.
+		// This allocates no memory, because the caller may count allocations.
 		if bytes.HasPrefix(m, []byte(`"type":"`+kind+`"`)) {
 			return
 		}
 	}
 }
 
-// view subscribes to pods, and reads up to the snapshot.
+// view subscribes to pods in the given view, and reads up to the snapshot.
 func view(t *testing.T, cluster *watch.Cluster, q watch.Query, view watch.View) *watch.Subscription {
 	t.Helper()
 	q.Resource = pods
@@ -76,8 +76,8 @@ func view(t *testing.T, cluster *watch.Cluster, q watch.Query, view watch.View) 
 	return sub
 }
 
-// Patches that are long before compression are dropped once they are sent. The history retains only what it accounts
-// for.
+// Patches that are long without compression are dropped once they are sent. The history keeps in memory only what its
+// size includes.
 func TestLongPatchesAreNotKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -88,7 +88,7 @@ func TestLongPatchesAreNotKept(t *testing.T) {
 			server.Set(pods, long(strconv.Itoa(n), "Running"))
 			until(t, sub, "events")
 		}
-		server.Expire(pods) // The test server keeps all that it has sent.
+		server.Expire(pods) // This drops the history of the test server, which would keep all that it has sent.
 		<-time.After(5 * time.Second)
 		if after, _ := memory(); after > before+12<<20 {
 			t.Errorf("60 changes of half a megabyte, told once, hold %d MiB", (after-before)>>20)
@@ -96,7 +96,7 @@ func TestLongPatchesAreNotKept(t *testing.T) {
 	})
 }
 
-// All readers of a change share its patch, even if none of them references it between two reads.
+// All readers of a change share one copy of its patch, even if no reader references it between two reads.
 func TestPatchesAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -118,7 +118,7 @@ func TestPatchesAreShared(t *testing.T) {
 	})
 }
 
-// The texts of rows, which are kept for other readers, count in the size of the history.
+// Encoded rows are kept for other readers, so the size of the history includes them.
 func TestRingWeighsRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -136,7 +136,7 @@ func TestRingWeighsRows(t *testing.T) {
 	})
 }
 
-// The memory of a reader for its label selector does not grow with the number of objects.
+// A reader with a label selector does not need more memory if there are more objects.
 func TestSelectorsAreSmall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -149,7 +149,7 @@ func TestSelectorsAreSmall(t *testing.T) {
 		var held []int64
 		const readers = 40
 		none, some := watch.Query{Namespaces: []string{"b"}}, watch.Query{Labels: "app=none"}
-		// Measure this one twice, because memory that others left may be freed meanwhile.
+		// The first query is measured twice, because memory of earlier work may be freed during a measurement.
 		for _, q := range []watch.Query{none, some, none} {
 			before, _ := memory()
 			for range readers {
@@ -164,8 +164,8 @@ func TestSelectorsAreSmall(t *testing.T) {
 	})
 }
 
-// However much one viewer requests on one connection, and however slowly it reads, only two messages are built at the
-// same time. None is lost because of that.
+// At most two messages are built at the same time for one connection. This applies however much its viewer requests,
+// and however slowly it reads. No message is lost because of this limit.
 func TestFewMessagesAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -217,7 +217,8 @@ func TestFewMessagesAtOnce(t *testing.T) {
 	})
 }
 
-// In each view, the memory of a message is reserved before anything is built for it. A scan follows the reservation.
+// In each view, the memory for a message is reserved before anything is built for it. Rows are scanned only after the
+// reservation.
 func TestMemoryIsReservedFirst(t *testing.T) {
 	window, err := watch.NewWindow("", 0, 10)
 	if err != nil {
@@ -276,8 +277,8 @@ func TestMemoryIsReservedFirst(t *testing.T) {
 	}
 }
 
-// Each message of events, except a short one, reserves the memory that it uses. It reserves memory for a compressor
-// only if it is compressed.
+// Each message with events, except a short one, reserves the memory that it uses. Memory for a compressor is reserved
+// only if the message is compressed.
 func TestEventsReserveMemory(t *testing.T) {
 	const compressor = 1 << 20
 	window, err := watch.NewWindow("", 0, 10)
@@ -329,8 +330,8 @@ func TestEventsReserveMemory(t *testing.T) {
 	}
 }
 
-// A Snapshot reports the memory of its rows before it allocates it. It never reports less than it uses, and not much
-// more.
+// Snapshot reports the memory that its rows need before it allocates that memory. It never reports less than it uses,
+// and not much more.
 func TestRowsAreReported(t *testing.T) {
 	const rows = 4000
 	guest := sharedWith(watch.Part{Resource: pods})
@@ -373,7 +374,7 @@ func TestRowsAreReported(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				read() // The list of all rows is built once, and shared by all.
+				read() // This builds the list of all rows, which later reads share.
 				before, _ := memory()
 				s := read()
 				after, _ := memory()
@@ -391,7 +392,7 @@ func TestRowsAreReported(t *testing.T) {
 	}
 }
 
-// idle is a response that is never stalled.
+// idle is a response of a request that waits for nothing.
 type idle struct{}
 
 func (idle) Behind(int64) time.Duration { return 0 }

@@ -14,8 +14,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// If a namespace has no rows, the program checks whether it exists. An API server that does not answer this check
-// delays no reader.
+// If a query returns no rows of a namespace, the program asks the API server whether the namespace exists. If the API
+// server does not answer this, no reader is delayed.
 func TestNamespacesThatAreNotAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -41,8 +41,8 @@ func TestNamespacesThatAreNotAnswered(t *testing.T) {
 	})
 }
 
-// Concurrent readers of an empty namespace cause one request, even if the first reader leaves. Later readers cause a
-// new request.
+// Concurrent readers of an empty namespace cause a single request, even if the first reader leaves. Readers that come
+// later cause a new request.
 func TestNamespacesAreAskedForOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -82,7 +82,7 @@ func TestNamespacesAreAskedForOnce(t *testing.T) {
 		synctest.Wait()
 		leave()
 		looking.Wait()
-		if n := asked(); n != 1 { // The request of the first reader was canceled before it was sent.
+		if n := asked(); n != 1 { // The first reader's own request was canceled before it was sent.
 			t.Errorf("101 who looked asked %d times, want once", n)
 		}
 		pass(time.Second)
@@ -93,7 +93,7 @@ func TestNamespacesAreAskedForOnce(t *testing.T) {
 		if err := look(t.Context(), "a"); err != nil || asked() != 2 {
 			t.Errorf("who looked later asked %d times (%v), want anew", asked()-1, err)
 		}
-		for n := range 3000 { // The cache is limited.
+		for n := range 3000 { // The cache of these answers has a limit.
 			wantProblem(t, look(t.Context(), fmt.Sprint("none-", n)), watch.Unknown, "Unknown namespace", "none-")
 		}
 		if n := cluster.Remembered(); n > 1000 {

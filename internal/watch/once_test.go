@@ -6,7 +6,8 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// If computing a value panics, the first caller gets the panic, and the others get an error instead of a value.
+// A once value is computed in the first call. If the computation panics, the first caller gets the panic, and the other
+// callers get an error instead of a value.
 func TestOncePanics(t *testing.T) {
 	get := watch.Once[[]byte]()
 	func() {

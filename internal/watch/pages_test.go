@@ -15,8 +15,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// estimated returns a cluster with pods in 30 namespaces that are watched one by one. answer responds to the first
-// pages from which their sizes are estimated.
+// estimated returns a cluster with pods in 30 namespaces that are watched one by one. answer handles the requests for
+// the first pages of lists, by which the program estimates the sizes of the namespaces.
 func estimated(t *testing.T, answer func(*http.Request, http.RoundTripper) (*http.Response, error)) *watch.Cluster {
 	t.Helper()
 	server := apitest.New(t, kinds()...)
@@ -41,8 +41,8 @@ func estimated(t *testing.T, answer func(*http.Request, http.RoundTripper) (*htt
 	})
 }
 
-// Sizes of namespaces are requested a few at a time, and each feed starts when its size is known. A namespace without a
-// response does not delay the others.
+// The program estimates the sizes of only a few namespaces at a time, and starts each feed when its size is known. If
+// the API server does not answer for one namespace, the others are not delayed.
 func TestEstimatesOfManyNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var now, most atomic.Int32
@@ -75,7 +75,7 @@ func TestEstimatesOfManyNamespaces(t *testing.T) {
 	})
 }
 
-// A list whose size could not be estimated is canceled when it does not fit.
+// If the size of a list could not be estimated, the list starts, and is canceled when it does not fit.
 func TestListWithoutAnEstimate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := budgetedBy(t, func(r *http.Request) bool {
@@ -101,8 +101,8 @@ func TestListWithoutAnEstimate(t *testing.T) {
 	})
 }
 
-// Objects in memory need no estimate. If the permission for all namespaces is granted and lost again, before or after
-// all have been listed, the rows of a namespace stay.
+// Objects that are already in memory need no size estimate. The permission for all namespaces is granted and lost
+// again, before or after the first list of all. In both cases, the rows of a permitted namespace stay.
 func TestWhatIsHeldNeedsNoEstimate(t *testing.T) {
 	for _, name := range []string{"before it is listed", "after", "as it was from the beginning"} {
 		t.Run(name, func(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// A rule allows what an API server with the RBAC authorizer would allow by it. Rules for single objects and for
-// subresources do not allow lists.
+// The program evaluates the rules of a review as an API server with the RBAC authorizer does. Rules for single objects
+// and for subresources do not allow lists.
 func TestWhatRulesAllow(t *testing.T) {
 	rule := func(group, resource, verb string, names ...string) authorization.ResourceRule {
 		return authorization.ResourceRule{
@@ -22,7 +22,7 @@ func TestWhatRulesAllow(t *testing.T) {
 	for _, test := range []struct {
 		name        string
 		rule        authorization.ResourceRule
-		list, watch bool // For deployments.apps.
+		list, watch bool // Whether the rules allow these verbs for deployments.apps.
 	}{
 		{"the verb", rule("apps", "deployments", "list"), true, false},
 		{"the other verb", rule("apps", "deployments", "watch"), false, true},

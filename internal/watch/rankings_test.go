@@ -24,7 +24,7 @@ func serveOrders(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	return server, cluster
 }
 
-// orders are the rankings of pods that a viewer uses, by number.
+// orders are the rankings of pods that one viewer uses. held has the subscription of each ranking by its number.
 type orders struct {
 	t       *testing.T
 	cluster *watch.Cluster
@@ -32,20 +32,20 @@ type orders struct {
 	held    map[int]*watch.Subscription
 }
 
-// ordersOf returns the rankings of the n-th user. All users may see all pods.
+// ordersOf returns orders without rankings for the n-th user. All users may see all pods.
 func ordersOf(t *testing.T, cluster *watch.Cluster, n int) *orders {
 	t.Helper()
 	return &orders{t, cluster, user(fmt.Sprint("user-", n)), make(map[int]*watch.Subscription)}
 }
 
-// ordersOfLink returns the rankings of the guests of the n-th link to all pods.
+// ordersOfLink returns orders without rankings for the guests of the n-th link. Each link shares all pods.
 func ordersOfLink(t *testing.T, cluster *watch.Cluster, n int) *orders {
 	t.Helper()
 	viewer := sharedWith(watch.Part{Resource: pods}, watch.Part{Resource: fmt.Sprint("core/v1/others-", n)})
 	return &orders{t, cluster, viewer, make(map[int]*watch.Subscription)}
 }
 
-// try acquires one more ranking.
+// try acquires the ranking with the number n.
 func (o *orders) try(n int) error {
 	o.t.Helper()
 	window, err := watch.NewWindow("", 0, 10)
@@ -71,7 +71,7 @@ func (o *orders) try(n int) error {
 	}
 }
 
-// hold acquires the rankings from one number to before another.
+// hold acquires the rankings with the numbers from, from+1, up to to-1.
 func (o *orders) hold(from, to int) {
 	o.t.Helper()
 	for n := from; n < to; n++ {
@@ -87,15 +87,15 @@ func (o *orders) letGo(from, to int) {
 	}
 }
 
-// wantFull expects that one more ranking is refused.
+// wantFull expects that the ranking with the number n is refused, because there are too many.
 func (o *orders) wantFull(n int) {
 	o.t.Helper()
 	wantProblem(o.t, o.try(n), watch.Unavailable, "Too many orders",
 		"100 orders for you, in 500 for all whom something is shared with, or in 1000 for all")
 }
 
-// A ranking that one viewer created and others use belongs to one of them after the first viewer has closed it. It does
-// not count for the first viewer any more.
+// One viewer creates a ranking, and other viewers use it, too. When the first viewer has closed it, it belongs to one
+// of the others. It does not count for the first viewer any more.
 func TestRankingsArePassedOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster := serveOrders(t)
@@ -107,13 +107,14 @@ func TestRankingsArePassedOn(t *testing.T) {
 		one.hold(mostOrders, mostOrders+1)
 		other.wantFull(mostOrders + 1)
 		other.letGo(0, mostOrders)
-		one.hold(0, mostOrders) // They are unused: a viewer that uses them owns them.
+		one.hold(0, mostOrders) // These rankings are unused, so the viewer that uses them now becomes their owner.
 		one.wantFull(mostOrders + 1)
 		other.hold(mostOrders+1, mostOrders+2)
 	})
 }
 
-// The number of rankings of a resource is bounded for all viewers together. An unused one makes room for any viewer.
+// The number of rankings of a resource is bounded for all viewers together. An unused ranking is dropped to make room
+// for any viewer.
 func TestRankingsOfAllAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster := serveOrders(t)
@@ -125,7 +126,7 @@ func TestRankingsOfAllAreBounded(t *testing.T) {
 		}
 		late := ordersOf(t, cluster, len(viewers))
 		late.wantFull(most)
-		late.hold(0, 1) // It shares a ranking.
+		late.hold(0, 1) // This ranking exists, and is shared.
 		late.wantFull(most)
 		viewers[3].letGo(3*mostOrders, 3*mostOrders+1)
 		late.hold(most, most+1)
@@ -133,8 +134,8 @@ func TestRankingsOfAllAreBounded(t *testing.T) {
 	})
 }
 
-// The guests of all links together have half of the rankings, with any number of links. Other viewers still have
-// theirs.
+// The guests of all links together may have half of all rankings, however many links exist. The other half stays for
+// other viewers.
 func TestRankingsOfGuestsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster := serveOrders(t)
@@ -153,7 +154,8 @@ func TestRankingsOfGuestsAreBounded(t *testing.T) {
 	})
 }
 
-// After a panic during an update, the next reader gets the present rows, not a part of the changes.
+// If an update of a ranking panics, the next reader gets the present rows. It does not get the result of some of the
+// changes.
 func TestOrdersOutlastAPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -161,7 +163,7 @@ func TestOrdersOutlastAPanic(t *testing.T) {
 		subscribe(t, cluster, watch.Query{}, "").settle()
 		rows, total, panicked, err := cluster.LookBehindPanic(t.Context(), pods, func() {
 			for _, name := range []string{"q", "r", "s"} {
-				server.Set(pods, labelled(pod("a", name, "Running"), name)) // Each of them is checked by the filter.
+				server.Set(pods, labelled(pod("a", name, "Running"), name)) // The filter checks each of these pods.
 			}
 			synctest.Wait()
 		})

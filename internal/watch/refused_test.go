@@ -10,8 +10,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// If the API server does not find a namespace, as some aggregated APIs respond for unknown ones, the other namespaces
-// are not affected.
+// Some aggregated APIs respond to an unknown namespace with 404 Not Found. The other namespaces of the resource are not
+// affected.
 func TestNamespaceThatIsNotFound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -22,7 +22,7 @@ func TestNamespaceThatIsNotFound(t *testing.T) {
 		all := subscribe(t, cluster, watch.Query{}, "")
 		all.settle()
 		server.Refuse(pods, "b", http.StatusNotFound, "no such namespace")
-		<-time.After(40 * time.Second) // It is permitted now, according to the review.
+		<-time.After(40 * time.Second) // Now the review permits the namespace.
 		if got := a.settle(); got != "" && got != "state live" {
 			t.Errorf("who looks at a is told %s", got)
 		}
@@ -48,8 +48,8 @@ func TestNamespaceThatIsNotFound(t *testing.T) {
 	})
 }
 
-// A resource that was removed is not requested again, even if no follower triggers discoveries. It is found when it
-// returns.
+// The program does not list a resource again after it was removed, even if no follower causes discoveries. When the
+// resource is served again, it is found.
 func TestGoneIsNotAskedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -74,8 +74,8 @@ func TestGoneIsNotAskedFor(t *testing.T) {
 	})
 }
 
-// A resource that discovery lists but the API server does not find, as with an unhealthy aggregated API, is absent
-// until it is found.
+// Discovery contains a resource, but the API server does not find it, as with an unhealthy aggregated API. The resource
+// is absent until it is found.
 func TestNotFoundThoughServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -93,15 +93,15 @@ func TestNotFoundThoughServed(t *testing.T) {
 	})
 }
 
-// A resource that discovery misses once, but the API server still lists, stays live. When it is really gone, that is
-// reported.
+// Discovery does not contain a resource once, but the API server still lists it. The resource stays live. When it is
+// really removed, its state is absent.
 func TestDiscoveryAloneEndsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
 		r := subscribe(t, cluster, watch.Query{}, "")
 		r.settle()
-		server.RefuseGet("/api", http.StatusNotFound, "not today") // client-go takes it for an empty group.
+		server.RefuseGet("/api", http.StatusNotFound, "not today") // client-go treats this as an empty group.
 		server.Serve(apitest.Kind{Ref: widgets, Kind: "Widget"})
 		for range 4 {
 			pass(11 * time.Second)

@@ -24,7 +24,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// restricted returns viewers who may see a/p, but neither b/q nor a/hidden.
+// restricted returns viewers, by name, who may see the pod a/p, but neither b/q nor a/hidden.
 func restricted() map[string]watch.Viewer {
 	const events = "core/v1/events"
 	return map[string]watch.Viewer{
@@ -46,7 +46,7 @@ type hideout struct {
 	ref     string
 }
 
-// keptFor is how long the history of a hideout keeps changes.
+// keptFor is the time for which the history of a hideout retains changes.
 const keptFor = 2 * time.Minute
 
 func newHideout(t *testing.T, viewer string) *hideout {
@@ -72,7 +72,7 @@ func newHideout(t *testing.T, viewer string) *hideout {
 	h.set("0")
 	h.stir(viewer, 0)
 	program := cluster.For(watch.Viewer{Program: true})
-	r := subscribeAs(t, program, watch.Query{Resource: h.ref}, watch.Rows, "") // Keeps everything watched.
+	r := subscribeAs(t, program, watch.Query{Resource: h.ref}, watch.Rows, "") // This keeps everything watched.
 	r.settle()
 	return h
 }
@@ -84,7 +84,7 @@ func (h *hideout) set(state string) { h.server.Set(h.ref, h.item("a", "p", "stat
 func (h *hideout) stir(viewer string, n int) {
 	namespaces := []string{"b"}
 	if !strings.Contains(viewer, "namespace") && viewer != "guest of a user" {
-		namespaces = append(namespaces, "a") // Outside the selection of the viewer.
+		namespaces = append(namespaces, "a") // The objects in namespace a do not match the viewer's own selection.
 	}
 	for _, ns := range namespaces {
 		h.server.Set(h.ref, h.item(ns, "hidden", fmt.Sprint("secret-", n), "db"))
@@ -166,7 +166,7 @@ func TestHiddenChangesDoNotShow(t *testing.T) {
 	}
 }
 
-// firstDifference returns the lines around the first difference between two texts.
+// firstDifference returns the lines around the first difference between text and other.
 func firstDifference(text, other string) string {
 	lines, others := strings.Split(text, "\n"), strings.Split(other, "\n")
 	at := 0
@@ -176,9 +176,9 @@ func firstDifference(text, other string) string {
 	return strings.Join(lines[max(0, at-2):min(len(lines), at+3)], "\n")
 }
 
-// transcribe follows a view until the history no longer keeps the first changes. It resumes after a visible change,
-// after hidden changes only, and at once. It also resubscribes with a cursor that is too old, and with a cursor whose
-// offset the history no longer keeps.
+// transcribe subscribes to a view, and records its messages for longer than the history retains changes. It resumes
+// after a visible change, after hidden changes only, and at once. It also resubscribes with a cursor that is too old,
+// and with a cursor whose offset the history no longer has.
 func transcribe(
 	t *testing.T, name string, viewer watch.Viewer, view watch.View, every time.Duration, busy bool,
 ) string {
@@ -195,10 +195,10 @@ func transcribe(
 	r := &transcript{t: t}
 	began := time.Now()
 	ended := make(chan struct{})
-	go func() { // Every 20 s, two visible changes in quick succession, with hidden changes around them.
+	go func() { // Every 20 s, make two visible changes in quick succession, with hidden changes around them.
 		defer close(ended)
 		for n := range 3 * 60 * 4 {
-			often := n >= 400 && n < 520 // Then a digest is due during a pause.
+			often := n >= 400 && n < 520 // At that time, a digest is due in a pause.
 			if busy && (n%80 < 16 || n%8 == 0 || often) {
 				h.stir(name, n+1)
 			}
@@ -207,7 +207,7 @@ func transcribe(
 			}
 			<-time.After(90 * time.Millisecond)
 			if busy && often {
-				h.stir(name, -n) // Between a visible change and the digest.
+				h.stir(name, -n) // This is between a visible change and the digest.
 			}
 			if !often && n%80 == 7 {
 				h.set(fmt.Sprint(n, "-again"))
@@ -260,8 +260,8 @@ func transcribe(
 	return mask(text)
 }
 
-// mask removes resourceVersions, and the digests over them. The API server's revision counts all writes of the cluster,
-// so each visible change reveals it anyway.
+// mask removes resourceVersions from text, and the digests that are computed from them. A resourceVersion is a revision
+// that counts all writes in the cluster. Each visible change therefore reveals it in any case.
 func mask(text string) string {
 	const patched = `"path":"/metadata/resourceVersion","value":"`
 	for _, part := range []string{`"resourceVersion":"`, `"rv":"`, `"digest":"`, patched} {
@@ -275,7 +275,7 @@ func mask(text string) string {
 	return oldVersion.ReplaceAllString(text, `"$1":""`)
 }
 
-// notResumed is the reason of each reset that answers a restricted reader's cursor.
+// notResumed is the reason in each reset after a restricted reader's cursor could not be resumed.
 const notResumed = "you may not see all of this resource, so a cursor is good for one minute at most"
 
 // Invariant: S24. A restricted reader that returns within a minute receives exactly the visible changes that it missed,
@@ -312,7 +312,7 @@ func TestRestrictedReadersResume(t *testing.T) {
 	}
 }
 
-// wantResumes resumes several times with one client.
+// wantResumes resumes several times with the client c, and checks what it receives.
 func (h *hideout) wantResumes(c *client, name string) {
 	c.t.Helper()
 	pass(10 * time.Second)
@@ -392,7 +392,7 @@ func TestRestrictedResetsAreAlike(t *testing.T) {
 	}
 }
 
-// A restricted reader of the changes view does not resume across a time in which its namespace was not watched.
+// In the Changes view, a restricted reader does not resume after a time in which its namespace was not watched.
 func TestRestrictedReadersResumeAcrossNoGap(t *testing.T) {
 	for view, want := range map[watch.View]string{
 		watch.Changes: "reset state snapshot", watch.Rows: "state events delete",
@@ -403,7 +403,7 @@ func TestRestrictedReadersResumeAcrossNoGap(t *testing.T) {
 				server.Set(pods, pod("a", "p", "Running"))
 				allowOnly(server, "a", "b")
 				allow(server, "ann list pods a", "ann watch pods a")
-				subscribe(t, cluster, watch.Query{}, "").settle() // Keeps both namespaces watched.
+				subscribe(t, cluster, watch.Query{}, "").settle() // This reader keeps both watched.
 				c := &client{t: t, access: cluster.For(user("ann")), query: watch.Query{Resource: pods}, view: view}
 				c.connect(time.Second)
 				cluster.TakeOutOf("a", func() {})()
@@ -413,7 +413,7 @@ func TestRestrictedReadersResumeAcrossNoGap(t *testing.T) {
 	}
 }
 
-// client connects repeatedly, each time with its last cursor.
+// client is a test client that connects repeatedly, each time with its last cursor.
 type client struct {
 	t      *testing.T
 	access *watch.Access
@@ -422,7 +422,7 @@ type client struct {
 	cursor string
 }
 
-// wantConnect connects for a second and compares what it receives.
+// wantConnect connects for a second, and compares what it receives with want.
 func (c *client) wantConnect(when, want string) {
 	c.t.Helper()
 	if got := c.connect(time.Second); got != want {
@@ -430,7 +430,8 @@ func (c *client) wantConnect(when, want string) {
 	}
 }
 
-// connect returns what it receives within the duration: the types of messages, and the operations of events.
+// connect subscribes for the given duration. It returns what it receives: the types of messages, and the operations of
+// events.
 func (c *client) connect(long time.Duration) string {
 	c.t.Helper()
 	sub, err := c.access.Subscribe(c.t.Context(), c.query, c.view, c.cursor)
@@ -444,7 +445,7 @@ func (c *client) connect(long time.Duration) string {
 	for {
 		text, err := sub.Next(ctx)
 		if errors.Is(err, context.DeadlineExceeded) {
-			all := strings.Join(got, " ") // A digest may be due. A new cursor precedes it.
+			all := strings.Join(got, " ") // Remove a digest that is due, and the new cursor before it.
 			return strings.ReplaceAll(strings.ReplaceAll(all, " events digest", ""), " digest", "")
 		}
 		if err != nil {

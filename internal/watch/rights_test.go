@@ -13,9 +13,9 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// If the namespaces may no longer be listed, the ones known before stay watched for as long as reviews allow. This
-// applies for a moment or for good. The list does not count as empty. A namespace that was deleted meanwhile is dropped
-// by its review. A new one is found when they may be listed again.
+// If the permission to list namespaces is lost, for a moment or for good, the known namespaces stay watched for as long
+// as reviews allow. The list of namespaces does not count as empty. A namespace that was deleted meanwhile is dropped
+// after its review. A new namespace is found when the permission is back.
 func TestNamespacesThatMayNotBeListedAnyMore(t *testing.T) {
 	for _, status := range []int{http.StatusForbidden, http.StatusUnauthorized} {
 		t.Run(http.StatusText(status), func(t *testing.T) {
@@ -62,7 +62,7 @@ func TestNamespacesThatMayNotBeListedAnyMore(t *testing.T) {
 	}
 }
 
-// The list does not count as empty either if the namespaces no longer fit into memory.
+// If the list of namespaces no longer fits into memory, it does not count as empty either.
 func TestNamespacesThatDoNotFitAnyMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := budgeted(t)
@@ -82,7 +82,7 @@ func TestNamespacesThatDoNotFitAnyMore(t *testing.T) {
 	})
 }
 
-// lingering delays the end of each watch by a second.
+// lingering is the body of a watch response. It delays the end of the watch by a second.
 type lingering struct{ io.ReadCloser }
 
 func (l lingering) Close() error {
@@ -90,8 +90,8 @@ func (l lingering) Close() error {
 	return l.ReadCloser.Close()
 }
 
-// While permissions change from some namespaces to all, or from all to some, readers see the state before or after at
-// any moment. They never see an error, or a part as if it were everything.
+// Permissions change from some namespaces to all, or from all to some. At any moment, readers see the state before or
+// the state after. They never see an error, or the rows of some namespaces as if they were all.
 func TestRightToAllTakesNothingAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)

@@ -16,7 +16,7 @@ import (
 
 const databases = "example.com/v1/databases"
 
-// database returns a database with a password, which its column shows.
+// database returns a custom resource with a password, which one of its columns shows.
 func database(password string) apitest.Item {
 	return apitest.Item{
 		Namespace: "a", Name: "db", Cells: fmt.Sprintf(`["db",%q,"up"]`, password),
@@ -53,7 +53,7 @@ func serveDatabases(t *testing.T, log *slog.Logger, rules ...string) (*apitest.S
 	return server, runClusterWith(t, server, watch.Options{Linger: time.Minute, Log: log, Redact: all})
 }
 
-// define sets what the columns of databases show.
+// define sets the JSON paths that the columns of databases show.
 func define(server *apitest.Server, password, phase string) {
 	server.Set("apiextensions.k8s.io/v1/customresourcedefinitions", apitest.Item{
 		Name: "databases.example.com",
@@ -65,8 +65,8 @@ func define(server *apitest.Server, password, phase string) {
 	})
 }
 
-// A value that matches a redaction rule is masked in every view, in cells and in patches, and is marked when it
-// changes. Each new watch reads again what the columns show.
+// A value that matches a redaction rule is masked in every view, also in cells and patches. When the value changes, it
+// is marked as changed. Each new watch reads the paths of the columns again.
 func TestMaskedByRules(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveDatabases(
@@ -141,7 +141,7 @@ func TestMaskedByRules(t *testing.T) {
 	})
 }
 
-// Field selectors cannot find a masked value.
+// A field selector cannot be used to guess a masked value.
 func TestMaskedFieldsAreNotSelectedBy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveDatabases(
@@ -183,7 +183,7 @@ func TestMaskedFieldsAreNotSelectedBy(t *testing.T) {
 	})
 }
 
-// A rule for a kind that is not served may be misspelled: the log reports it once.
+// A rule for a kind that the API server does not serve may be misspelled: the program logs it once.
 func TestRuleOfAnUnknownKind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
@@ -196,7 +196,7 @@ func TestRuleOfAnUnknownKind(t *testing.T) {
 		)
 		server.Serve(apitest.Kind{Ref: "example.com/v1/others", Kind: "Other"})
 		pass(time.Minute)
-		synctest.Wait() // Another goroutine writes the log.
+		synctest.Wait() // Wait for the goroutine that writes the log.
 		if got := log.String(); strings.Count(got, "not served") != 1 || !strings.Contains(got, "kind=core/configmap") {
 			t.Errorf("the log says %s", got)
 		}

@@ -17,7 +17,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// allowOnly refuses pods in all namespaces except the given ones.
+// allowOnly configures the API server to refuse pods in all namespaces except the given ones.
 func allowOnly(server *apitest.Server, namespaces ...string) {
 	server.Refuse(pods, "", http.StatusForbidden, "not all of them")
 	for _, ns := range namespaces {
@@ -25,8 +25,8 @@ func allowOnly(server *apitest.Server, namespaces ...string) {
 	}
 }
 
-// If the program may not list all namespaces together, a reader without named namespaces gets those that may be listed,
-// in one table. The status names them.
+// The program may not list pods in all namespaces together. A reader that names no namespaces then gets the pods of all
+// permitted namespaces, in one table. The status contains these namespaces.
 func TestNamespacesThatMayBeListed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -56,8 +56,8 @@ func TestNamespacesThatMayBeListed(t *testing.T) {
 	})
 }
 
-// A new permission, or a new namespace, takes effect within a minute. After a permission is revoked, its rows disappear
-// within moments, even if its watch continues.
+// A new permission, or a new namespace, takes effect within a minute. After a permission is revoked, the rows disappear
+// within moments, even if the API server continues the watch.
 func TestRightsChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -80,7 +80,7 @@ func TestRightsChange(t *testing.T) {
 			t.Errorf("it is %s in %s, want live in a", r.state, got)
 		}
 
-		// First allow all namespaces together, then none.
+		// First permit all namespaces together, then none.
 		server.Refuse(pods, "", 0, "")
 		<-time.After(time.Minute)
 		r.settle()
@@ -97,7 +97,7 @@ func TestRightsChange(t *testing.T) {
 	})
 }
 
-// The permission to watch can be revoked separately: then the resource is polled.
+// If only the permission to watch is revoked, the resource is polled.
 func TestRightToWatchGoes(t *testing.T) {
 	for name, where := range map[string]func(*apitest.Server){
 		"all":           func(*apitest.Server) {},
@@ -121,7 +121,7 @@ func TestRightToWatchGoes(t *testing.T) {
 	}
 }
 
-// While one feed replaces another, no status is live.
+// While one feed replaces another, the state is not live.
 func TestNothingStoppedIsLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -141,8 +141,8 @@ func TestNothingStoppedIsLive(t *testing.T) {
 	})
 }
 
-// If reviews are not permitted, the lists themselves show the permissions. Readers receive no messages while the
-// results stay the same.
+// If the program may not create access reviews, it detects its permissions by the results of lists. Readers receive no
+// messages while these results stay the same.
 func TestReviewsThatMayNotBeAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -164,7 +164,7 @@ func TestReviewsThatMayNotBeAsked(t *testing.T) {
 	})
 }
 
-// The feeds of namespaces end with the informer, and all readers of a namespace share one watch.
+// The watches of single namespaces end with their informer. All readers of a namespace share one watch.
 func TestOneWatchForEachNamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -183,7 +183,8 @@ func TestOneWatchForEachNamespace(t *testing.T) {
 	})
 }
 
-// Namespaces that start together appear together, in any number. Some of them do not appear as if they were all.
+// When many namespaces start to be watched together, readers get the rows of all of them at once. No reader gets the
+// rows of some as if they were all.
 func TestNamespacesThatBeginTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -250,7 +251,7 @@ func TestStatusOfSeveralNamespaces(t *testing.T) {
 	})
 }
 
-// The status of a list that makes no progress is sent once and not repeated.
+// If a list makes no progress, the syncing status is sent once and not repeated.
 func TestSyncingOfSeveralNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -266,8 +267,8 @@ func TestSyncingOfSeveralNamespaces(t *testing.T) {
 	})
 }
 
-// During an upgrade, API servers of two versions may print different columns. Then the namespaces are not relisted in
-// turn without a pause, and their rows are not live with columns of the other version.
+// During an upgrade, API servers of two versions may send different columns for different namespaces. The namespaces
+// are then not relisted in turn without a pause. Rows with the columns of the other version are not live.
 func TestNamespacesWithOtherColumns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -280,7 +281,7 @@ func TestNamespacesWithOtherColumns(t *testing.T) {
 		server.Config.WrapTransport = func(next http.RoundTripper) http.RoundTripper {
 			return roundTrip(func(r *http.Request) (*http.Response, error) {
 				response, err := next.RoundTrip(r)
-				// Otherwise the test would not end.
+				// Without the limit of 500 the test would not end.
 				if err == nil && strings.Contains(r.URL.Path, "/b/pods") && answers.Add(1) < 500 {
 					response.Body = newer{response.Body}
 				}
@@ -303,7 +304,7 @@ func TestNamespacesWithOtherColumns(t *testing.T) {
 	})
 }
 
-// newer renames the status column.
+// newer is the body of a response of a newer API server. It renames the status column.
 type newer struct{ io.ReadCloser }
 
 func (n newer) Read(text []byte) (int, error) {
@@ -336,8 +337,8 @@ func TestMoreGoesThanTheRingHolds(t *testing.T) {
 	})
 }
 
-// Deleted and new namespaces do not affect a reader of another one. After a permission is revoked, the history is
-// discarded, and all readers receive a reset.
+// If other namespaces are deleted or created, a reader of one namespace is not affected. If a permission is revoked,
+// the history is discarded, and all readers receive a reset.
 func TestNamespacesComeAndGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -367,17 +368,17 @@ func TestNamespacesComeAndGo(t *testing.T) {
 	})
 }
 
-// The number of access reviews is limited, regardless of the number of namespaces, and they are spread over time. After
-// a permission is revoked, its rows still disappear within 15 s, for each watched resource, and also if rules are
-// incomplete.
+// The number of access reviews is limited, whatever the number of namespaces, and they are spread over time. After a
+// permission is revoked, its rows still disappear within 15 s. This applies to each watched resource, and also if rules
+// reviews are incomplete.
 func TestReviewsAreBounded(t *testing.T) {
 	for name, test := range map[string]struct {
 		incomplete bool
 		second     int // The maximum number of reviews per second, on average.
 	}{
-		// 20 for 200 namespaces every 10 s, plus 7 for 200 closed ones every 30 s for each of three lists.
+		// The sum is 20 (200 namespaces every 10 s) plus 3 times 7 (200 closed namespaces every 30 s, for three lists).
 		"rules":   {false, 45},
-		"reviews": {true, 85}, // Both figures for each of the three lists.
+		"reviews": {true, 85}, // Both figures for each of three lists.
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -434,8 +435,8 @@ func TestReviewsAreBounded(t *testing.T) {
 	}
 }
 
-// With very many closed namespaces, a new permission in one of them still takes effect within a minute, for each of the
-// watched resources.
+// Very many namespaces are closed to the program. A new permission in one of them still takes effect within a minute,
+// for each of the watched resources.
 func TestRightAmongManyNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

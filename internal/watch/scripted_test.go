@@ -21,15 +21,15 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// client-go's own handler sleeps until a millisecond after its last error. It uses the clock outside of the
-	// synctest bubbles, which is years ahead of the clock inside.
+	// client-go's own error handler sleeps until a millisecond after its last error. It reads that time from the real
+	// clock, which is years ahead of the fake clock in synctest bubbles.
 	utilruntime.ErrorHandlers = nil
 	goleak.VerifyTestMain(m)
 }
 
 const pods = "core/v1/pods"
 
-// pass advances the time and waits until everything that is due in it has happened.
+// pass advances the fake time, and waits until everything that is due by then has happened.
 func pass(long time.Duration) {
 	<-time.After(long)
 	synctest.Wait()
@@ -57,14 +57,14 @@ func pod(namespace, name, status string) apitest.Item {
 	}
 }
 
-// labelled returns a pod with a label.
+// labelled returns the pod p with the label app.
 func labelled(p apitest.Item, app string) apitest.Item {
 	p.Metadata = fmt.Sprintf(`"labels":{"app":%q}`, app)
 	return p
 }
 
-// serveCluster starts a Cluster with a scripted API server in a synctest bubble. Both end with the test. Goroutines
-// that remain fail the test.
+// serveCluster starts a Cluster with a fake API server, which the test controls, in a synctest bubble. Both end with
+// the test. If goroutines remain after that, the test fails.
 func serveCluster(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	t.Helper()
 	server := apitest.New(t, kinds()...)
@@ -142,8 +142,8 @@ type toldEvent struct {
 	Authors               json.RawMessage
 }
 
-// reader processes a subscription as the page does. It keeps the rows, and fails the test for a message that does not
-// fit them.
+// reader processes a subscription as the page does. It keeps the current rows, and fails the test for a message that
+// does not fit them.
 type reader struct {
 	t       *testing.T
 	sub     *watch.Subscription
@@ -156,7 +156,7 @@ type reader struct {
 
 	namespaces []string // The covered namespaces; nil for all.
 
-	whole bool // A snapshot or a resumed cursor is complete.
+	whole bool // Whether a snapshot is complete, or the reader resumed.
 	known bool // The rows are complete, because a snapshot was received.
 
 	checked int // The number of digests that were compared.
@@ -213,7 +213,7 @@ func (r *reader) try() (m told, err error) {
 	switch m.Type {
 	case "state":
 		r.state, r.reason, r.since, r.namespaces = m.State, m.Reason, m.Since, m.Namespaces
-		if m.State != "syncing" { // Repeated with a count.
+		if m.State != "syncing" { // Do not note syncing, which is repeated with each new count.
 			r.note("state %s", m.State)
 		}
 	case "reset":
@@ -270,7 +270,7 @@ func (r *reader) event(e *toldEvent) {
 	key := e.NS + "/" + e.Name
 	row, has := r.rows[key]
 	switch {
-	case e.Object != nil || e.Patch != nil || e.Name == "": // The object view.
+	case e.Object != nil || e.Patch != nil || e.Name == "": // This is an event of the Object view.
 	case e.Op == "add" && has, e.Op != "add" && !has, e.Op != "add" && row.UID != e.UID:
 		r.t.Errorf("%s of %s (%s), and there is %+v", e.Op, key, e.UID, row)
 	case e.Op == "add":
@@ -291,7 +291,7 @@ func (r *reader) event(e *toldEvent) {
 	r.note("%s", strings.TrimSuffix(e.Op+" "+key, " /"))
 }
 
-// check compares a digest with the rows.
+// check compares the digest in m with a digest of the reader's rows.
 func (r *reader) check(m *told) {
 	r.t.Helper()
 	if !r.known {
@@ -307,7 +307,7 @@ func (r *reader) check(m *told) {
 	r.checked++
 }
 
-// settle reads until no more messages arrive for a while, and returns what it has read.
+// settle reads until no more messages arrive for a while, and returns short descriptions of what it has read.
 func (r *reader) settle() string {
 	r.t.Helper()
 	for start := time.Now(); ; {
@@ -317,7 +317,7 @@ func (r *reader) settle() string {
 		if m := r.next(); m.Type == "heartbeat" || m.Type == "events" && len(m.Events) == 0 {
 			log := strings.TrimSuffix(strings.Join(r.log, ", "), "heartbeat")
 			r.log = nil
-			synctest.Wait() // Everything that is due at the heartbeat has happened, too.
+			synctest.Wait() // Wait until everything that is due at the time of the heartbeat has happened.
 			return strings.TrimSuffix(log, ", ")
 		}
 	}
@@ -331,7 +331,7 @@ func (r *reader) wantSettle(want string) {
 	}
 }
 
-// wantRows compares the rows, as name=status.
+// wantRows compares the rows with want. The form of each row is namespace/name=status.
 func (r *reader) wantRows(want ...string) {
 	r.t.Helper()
 	got := make([]string, 0, len(r.rows))
@@ -343,7 +343,7 @@ func (r *reader) wantRows(want ...string) {
 	}
 }
 
-// wantProblem checks that err is a Problem with a cause, a title and a part of its detail.
+// wantProblem checks that err is a Problem with the given cause and title, whose detail contains detail.
 func wantProblem(t *testing.T, err error, cause watch.Cause, title, detail string) {
 	t.Helper()
 	p, ok := errors.AsType[*watch.Problem](err)
@@ -352,7 +352,7 @@ func wantProblem(t *testing.T, err error, cause watch.Cause, title, detail strin
 	}
 }
 
-// wantLive checks that the state is live and compares the number of rows.
+// wantLive checks that the state is live, and that the number of rows is correct.
 func (r *reader) wantLive(rows int) {
 	r.t.Helper()
 	if r.state != "live" || len(r.rows) != rows {

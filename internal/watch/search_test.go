@@ -11,7 +11,8 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// search returns the hits, and the state of the resources that were searched.
+// search searches for text. It returns the objects that were found, and the state, count and namespaces of each
+// searched resource.
 func search(t *testing.T, cluster *watch.Cluster, text string) (found, through string) {
 	t.Helper()
 	got, err := cluster.For(watch.Viewer{Program: true}).Search(t.Context(), text, 10, func(a, b *watch.Resource) int {
@@ -43,7 +44,7 @@ func wantFound(t *testing.T, cluster *watch.Cluster, text, found, through string
 	}
 }
 
-// A search neither starts a watch nor prevents its end.
+// A search neither starts a watch nor keeps one alive.
 func TestSearchIsNoLooking(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -57,7 +58,7 @@ func TestSearchIsNoLooking(t *testing.T) {
 		r.settle()
 		wantFound(t, cluster, "p", "a/p", pods+" live 1 []")
 		r.sub.Close()
-		for range 9 { // The informer lingers for 5 minutes.
+		for range 9 { // Without readers, the informer lingers for 5 minutes.
 			pass(30 * time.Second)
 			wantFound(t, cluster, "p", "a/p", pods+" live 1 []")
 		}
@@ -66,8 +67,8 @@ func TestSearchIsNoLooking(t *testing.T) {
 	})
 }
 
-// A search does not find objects that are not known yet or that may no longer be seen. The state of the resource
-// explains this.
+// A search does not find objects that are not listed yet, or for which the permission was lost. The state of the
+// resource in the response explains this.
 func TestSearchSeesWhatMayBeSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -80,7 +81,7 @@ func TestSearchSeesWhatMayBeSeen(t *testing.T) {
 		r.settle()
 		const namespaces = "core/v1/namespaces live 2 [], "
 		wantFound(t, cluster, "q", "a/q b/q", namespaces+pods+" live 2 [a b]")
-		restore := cluster.Uncover("b") // No other goroutine accesses the feeds now.
+		restore := cluster.Uncover("b") // No other goroutine accesses the feeds at this time.
 		if found, _ := search(t, cluster, "q"); found != "a/q" {
 			t.Errorf("while rows are being taken out, found %q, want a/q alone", found)
 		}

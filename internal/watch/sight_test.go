@@ -14,8 +14,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// askedOnly serves a cluster in which the program may watch the pods of requested namespaces, but may not list the
-// namespaces. One reader reads namespace a.
+// askedOnly starts a cluster in which the program may not list the namespaces. It may watch the pods of a namespace
+// that a query names. One reader reads namespace a.
 func askedOnly(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	t.Helper()
 	server := apitest.New(t, kinds()...)
@@ -30,8 +30,8 @@ func askedOnly(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	return server, cluster
 }
 
-// What happened in a namespace after it was released is unknown. A reader that was disconnected since before is reset,
-// even if the namespace was empty. Readers of other namespaces are not.
+// After a namespace was released, its changes are unknown. A reader that was disconnected since before the release is
+// reset, even if the namespace was empty. Readers of other namespaces are not reset.
 func TestChangesAcrossANamespaceThatWasLetGo(t *testing.T) {
 	for name, empty := range map[string]bool{"with rows": false, "empty": true} {
 		t.Run(name, func(t *testing.T) {
@@ -66,7 +66,7 @@ func TestChangesAcrossANamespaceThatWasLetGo(t *testing.T) {
 	}
 }
 
-// The same applies if a reader returns just while the namespace is being released.
+// A reader may also resume just while the namespace is being released. It gets a reset, or else all changes.
 func TestBackWhileItIsLetGo(t *testing.T) {
 	for wait := range 20 {
 		t.Run(fmt.Sprintf("%d s", wait), func(t *testing.T) {
@@ -75,7 +75,7 @@ func TestBackWhileItIsLetGo(t *testing.T) {
 				f := follow(t, cluster, watch.Query{Namespaces: []string{"b"}}, "")
 				f.wantSettle("snapshot")
 				f.sub.Close()
-				server.Hang(apitest.Reviews) // The reconciler needs a while to find out what else is to be watched.
+				server.Hang(apitest.Reviews) // This delays the reconciler's next decision what to watch.
 				<-time.After(5*time.Minute + time.Duration(wait)*time.Second)
 				f = follow(t, cluster, watch.Query{Namespaces: []string{"b"}}, f.cursor)
 				var want []string
@@ -94,7 +94,7 @@ func TestBackWhileItIsLetGo(t *testing.T) {
 	}
 }
 
-// If one feed replaces another, no reader is reset, and all changes are sent.
+// When one feed replaces another, no reader is reset, and readers get all changes.
 func TestNobodyBeginsAnewWhereOneFeedFollowsAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -107,7 +107,7 @@ func TestNobodyBeginsAnewWhereOneFeedFollowsAnother(t *testing.T) {
 		one.wantSettle("snapshot")
 		before, after := []string{all.cursor, one.cursor}, "add a/n"
 		lists := func() int { return cluster.Ledger().Entries[1].Lists }
-		// The next poll is 30 s away, and the permission is reviewed every 10 s.
+		// The next poll is up to 30 s away, and the permission is reviewed every 10 s.
 		for before := lists(); lists() == before; {
 			pass(time.Second)
 		}
@@ -116,14 +116,14 @@ func TestNobodyBeginsAnewWhereOneFeedFollowsAnother(t *testing.T) {
 		pass(time.Minute)
 		all.wantSettle(after)
 		one.wantSettle(after)
-		server.NoWatches(pods, 0) // It is watched from now on.
+		server.NoWatches(pods, 0) // From now on the resource is watched.
 		pass(time.Minute)
 		follow(t, cluster, watch.Query{}, before[0]).wantSettle(after)
 		follow(t, cluster, watch.Query{Namespaces: []string{"a"}}, before[1]).wantSettle(after)
 	})
 }
 
-// A new permission is no reason for a reset: nothing of the namespace had been sent before.
+// A new permission for a namespace does not reset readers, because they had no rows of that namespace before.
 func TestNobodyBeginsAnewForARightThatComes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -138,7 +138,7 @@ func TestNobodyBeginsAnewForARightThatComes(t *testing.T) {
 	})
 }
 
-// A deleted namespace is no reason for a reset of readers of all namespaces, but one that was created again is.
+// If a namespace is deleted, readers of all namespaces are not reset. If it is created again, they are reset.
 func TestNamespacesThatComeBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -159,13 +159,14 @@ func TestNamespacesThatComeBack(t *testing.T) {
 	})
 }
 
-// A feed that replaces another never lists older objects than those in memory, whichever API server responds.
+// When one feed replaces another, the new feed never lists older objects than those in memory, whichever API server
+// responds.
 func TestRowsDoNotGoBackInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
 		server.Set(namespaces, apitest.Item{Name: "a"})
 		server.Set(pods, pod("a", "p", "Pending")) // Version 102.
-		server.Silence(pods)                       // It is listed with a plain list.
+		server.Silence(pods)                       // This list is a plain list.
 		server.Config.WrapTransport = func(next http.RoundTripper) http.RoundTripper {
 			return roundTrip(func(r *http.Request) (*http.Response, error) {
 				answer, err := next.RoundTrip(r)

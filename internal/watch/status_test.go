@@ -18,8 +18,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// Rows that may no longer be seen are removed, and the state contains the reason. When they may be seen again, they
-// return.
+// When the permission for rows is lost, the rows are removed, and the state contains the reason. When the permission is
+// back, the rows return.
 func TestForbidden(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -42,12 +42,12 @@ func TestForbidden(t *testing.T) {
 			t.Errorf("the snapshot is %+v, %v", snapshot, err)
 		}
 
-		// While nothing changes, nothing is sent.
+		// While the resource stays forbidden, no messages are sent.
 		<-time.After(10 * time.Minute)
 		r.wantSettle("")
 
 		server.Refuse(pods, "", 0, "")
-		<-time.After(90 * time.Second) // client-go waits for a minute at most.
+		<-time.After(90 * time.Second) // client-go waits for a minute at most before it retries.
 		r.settle()
 		if r.wantRows("a/p=Running", "b/q=Running"); r.state != "live" {
 			t.Errorf("the state is %s, want live", r.state)
@@ -57,8 +57,8 @@ func TestForbidden(t *testing.T) {
 	})
 }
 
-// Expired credentials are not a lost permission: the rows stay, as stale, and are updated once there are valid
-// credentials.
+// If the credentials of the program expire, this does not count as a lost permission. The rows stay, in the state
+// stale. When the credentials are valid again, the rows are updated.
 func TestCredentialsThatHaveEnded(t *testing.T) {
 	const path, why = "/api/v1/namespaces/a/pods/p", "The API server does not accept the credentials of this program"
 	synctest.Test(t, func(t *testing.T) {
@@ -92,7 +92,8 @@ func TestCredentialsThatHaveEnded(t *testing.T) {
 	})
 }
 
-// If a watch may not be opened again, the state is not live, however long the list takes that follows instead.
+// If the API server refuses to open the watch again, a list follows instead. Until that list is complete, the state is
+// not live, however long it takes.
 func TestNotLiveWhileListedInstead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -116,7 +117,7 @@ func TestNotLiveWhileListedInstead(t *testing.T) {
 	})
 }
 
-// slowLists delays the response of lists by 20 s once slow is set.
+// slowLists delays the response of each list by 20 s while slow is true.
 func slowLists(slow *atomic.Bool) transport.WrapperFunc {
 	return func(next http.RoundTripper) http.RoundTripper {
 		return roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -136,7 +137,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// A resource that may be listed but not watched is polled. Its rows stay, and its state is never live.
+// A resource that the program may list but not watch is polled. Its rows stay, and its state is never live.
 func TestListedButNotWatched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -161,8 +162,8 @@ func TestListedButNotWatched(t *testing.T) {
 	})
 }
 
-// The live state ends with the watch, even if a list follows that never ends. That list starts after a random backoff,
-// so the test repeats the case.
+// When the watch ends, the state is no longer live, even if the list that follows never ends. That list starts after a
+// random backoff, so the test repeats the case.
 func TestRelistIsNotLive(t *testing.T) {
 	for range 20 {
 		synctest.Test(t, func(t *testing.T) {
@@ -183,7 +184,7 @@ func TestRelistIsNotLive(t *testing.T) {
 	}
 }
 
-// Changed cells of the same version of an object are sent.
+// If the cells of an object change, but its resourceVersion does not, the change is sent.
 func TestOtherCellsOfTheSameObject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -197,7 +198,7 @@ func TestOtherCellsOfTheSameObject(t *testing.T) {
 	})
 }
 
-// A resource that is forbidden from the beginning is reported as such, and nothing else is sent.
+// If a resource is forbidden from the beginning, the state forbidden is sent, and nothing else.
 func TestForbiddenFromTheBeginning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -236,7 +237,7 @@ func TestOneNamespaceAllowed(t *testing.T) {
 	})
 }
 
-// A resource that is removed loses its objects, and is watched again when it returns.
+// If a resource is removed from the API server, its objects are removed. If it is served again, it is watched again.
 func TestAbsent(t *testing.T) {
 	const ref = "example.com/v1/widgets"
 	widgets := apitest.Kind{Ref: ref, Kind: "Widget", Columns: `[{"name":"Name","type":"string"}]`}
@@ -247,7 +248,7 @@ func TestAbsent(t *testing.T) {
 		r := subscribe(t, cluster, watch.Query{Resource: ref}, "")
 		r.wantSettle("state live, snapshot of 1")
 		server.Remove(ref)
-		// The order depends on whether a list or discovery reports it first.
+		// The order of the messages depends on whether a list or discovery detects the removal first.
 		if got := strings.ReplaceAll(r.settle(), "state absent, ", ""); got != "reset, snapshot of 0" ||
 			r.state != "absent" {
 			t.Errorf("it is %s after %s, want absent after a reset", r.state, got)
@@ -259,7 +260,7 @@ func TestAbsent(t *testing.T) {
 			t.Errorf("the state is %s, want absent", r.state)
 		}
 		access := cluster.For(watch.Viewer{Program: true})
-		_, _ = access.Resource(t.Context(), ref) // A read of an old result triggers a refresh.
+		_, _ = access.Resource(t.Context(), ref) // A read of an old catalog triggers discovery.
 		<-time.After(2 * time.Second)
 		_, err := access.Resource(t.Context(), ref)
 		wantProblem(t, err, watch.Unknown, "Unknown resource", "does not serve")
@@ -274,8 +275,8 @@ func TestAbsent(t *testing.T) {
 	})
 }
 
-// The state is live only while the watch is open. A watch that is interrupted for longer than grace makes it stale
-// since that time.
+// The state is live only while the watch is open. If the watch is interrupted for longer than grace, the state is stale
+// since the start of the interruption.
 func TestStale(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -283,7 +284,7 @@ func TestStale(t *testing.T) {
 		r := subscribe(t, cluster, watch.Query{}, "")
 		r.settle()
 
-		// A watch that ends is opened again at once, so nothing is sent.
+		// If a watch ends and can be opened again at once, nothing is sent.
 		server.Cut(pods)
 		r.wantSettle("")
 
@@ -310,8 +311,8 @@ func TestStale(t *testing.T) {
 	})
 }
 
-// An API server that is down for hours is reported as stale all the time. It gets no more requests than needed, and is
-// found soon after it is back. A client that returns with the cursor from before resumes.
+// While the API server is unavailable for hours, the state is stale all the time. The program sends no more requests
+// than needed, and reconnects soon after the API server is back. A client with a cursor from before then resumes.
 func TestAwayForLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -351,8 +352,8 @@ func TestAwayForLong(t *testing.T) {
 	})
 }
 
-// A watch request that never gets a response, for example because a backend of the API server hangs, is canceled. The
-// missed changes are then listed, and the state becomes live.
+// A watch request may never get a response, for example because a backend of the API server hangs. It is then canceled.
+// The missed changes are listed, and the state becomes live.
 func TestWatchThatIsNotAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -377,8 +378,8 @@ func TestWatchThatIsNotAnswered(t *testing.T) {
 	})
 }
 
-// An API server that no longer has the missed changes accepts the watch and then sends an error. The state stays stale
-// until a new list has been read.
+// If an API server no longer has the missed changes, it accepts the watch and then sends an error. The state stays
+// stale until a new list has been read.
 func TestStaleUntilItIsListed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -409,14 +410,15 @@ func TestStaleUntilItIsListed(t *testing.T) {
 	})
 }
 
-// If a watch ends unexpectedly, and the next one cannot continue, the state is stale since the first one ended.
+// A watch ends unexpectedly, and the next watch cannot continue from its last change. The state is then stale since the
+// end of the first watch.
 func TestStaleSinceTheLastThatWentOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
 		r := subscribe(t, cluster, watch.Query{}, "")
 		r.settle()
-		server.BreakStreams(pods, "not now") // Lists fail.
+		server.BreakStreams(pods, "not now") // From now on, lists fail.
 		cut := time.Now()
 		server.Expire(pods)
 		for r.state != "stale" {
@@ -428,7 +430,7 @@ func TestStaleSinceTheLastThatWentOn(t *testing.T) {
 	})
 }
 
-// A watch that is cut in the middle of a line continues where it was.
+// If a watch is cut in the middle of a line, the next watch continues after the last complete event.
 func TestCutInALine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -446,7 +448,7 @@ func TestCutInALine(t *testing.T) {
 	})
 }
 
-// An invalid line in a watch causes a relist, and the rows are correct again.
+// If a watch sends an invalid line, the resource is relisted, and the rows are correct again.
 func TestNonsenseInAWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -463,7 +465,7 @@ func TestNonsenseInAWatch(t *testing.T) {
 	})
 }
 
-// No old history is retained for a resource without changes.
+// If a resource does not change any more, its history does not keep old changes.
 func TestQuietKindsForget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -494,7 +496,7 @@ func TestQuietKindsForget(t *testing.T) {
 	})
 }
 
-// A streaming list that never ends is canceled and replaced by a plain list.
+// If a streaming list does not end, it is canceled and replaced by a plain list.
 func TestStreamingListsThatStall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -511,7 +513,7 @@ func TestStreamingListsThatStall(t *testing.T) {
 		r.settle()
 		r.wantRows("a/p=Running")
 
-		// The next list does not wait again.
+		// The next list does not wait for a streaming list again.
 		streams := len(server.Requests("sendInitialEvents"))
 		server.Quietly(pods, func() { server.Set(pods, pod("a", "p", "Failed")) })
 		<-time.After(20 * time.Second)
@@ -523,8 +525,8 @@ func TestStreamingListsThatStall(t *testing.T) {
 	})
 }
 
-// A streaming list that fails before its end is reported, although client-go would silently retry it. Streaming lists
-// are used again when they work.
+// If a streaming list fails before its end, this is reported, although client-go would retry it silently. When
+// streaming lists work again, the program uses them again.
 func TestStreamingListsThatFail(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -551,7 +553,7 @@ func TestStreamingListsThatFail(t *testing.T) {
 	})
 }
 
-// During a long list, its progress is sent.
+// During a long list, the number of objects that were read so far is sent.
 func TestSyncingTellsACount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -580,8 +582,8 @@ func TestSyncingTellsACount(t *testing.T) {
 	})
 }
 
-// During a long list, its total is sent if the API server reports it. The total is requested once for a list that takes
-// long, and not for others. A total that turned out to be too low is no longer sent.
+// During a long list, its total is sent if the API server reports one. The program requests the total once for a list
+// that takes long, and not for other lists. If the total turns out to be too low, it is no longer sent.
 func TestSyncingTellsATotal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -667,7 +669,7 @@ func TestPolled(t *testing.T) {
 	})
 }
 
-// A list that arrives in pages, although no limit was requested, is read to its end.
+// An API server may send a list in pages, although no limit was requested. The list is read to its end.
 func TestPolledInParts(t *testing.T) {
 	const ref = "metrics.example.com/v1/pods"
 	synctest.Test(t, func(t *testing.T) {
@@ -684,7 +686,8 @@ func TestPolledInParts(t *testing.T) {
 	})
 }
 
-// If the path of a date column is unknown, the date is computed from the age. Another list is then no change.
+// If the JSON path of a date column is unknown, the date is computed from the age in the cell. If the next list has the
+// same dates, no change is sent.
 func TestReckonedDates(t *testing.T) {
 	const ref = "metrics.example.com/v1/pods"
 	synctest.Test(t, func(t *testing.T) {
@@ -710,7 +713,7 @@ func TestReckonedDates(t *testing.T) {
 	})
 }
 
-// Objects without a resourceVersion cause updates when they change, and only then.
+// Objects without a resourceVersion are compared by their content: updates are sent when they change, and only then.
 func TestNoResourceVersion(t *testing.T) {
 	const ref = "metrics.example.com/v1/pods"
 	synctest.Test(t, func(t *testing.T) {
@@ -738,7 +741,7 @@ func TestNoResourceVersion(t *testing.T) {
 	})
 }
 
-// Objects of an API server that cannot print Tables have the columns Name and Age from the beginning.
+// If an API server cannot print Tables, the columns are Name and Age from the beginning.
 func TestPlainObjects(t *testing.T) {
 	const ref = "metrics.example.com/v1/pods"
 	synctest.Test(t, func(t *testing.T) {
@@ -756,8 +759,8 @@ func TestPlainObjects(t *testing.T) {
 	})
 }
 
-// Without readers, the watch ends after the linger time. The next reader gets another informer, whose history does not
-// continue the old one's.
+// If a resource has no readers, its watch ends after the linger time. The next reader gets a new informer, whose
+// history does not continue the old one.
 func TestLinger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -808,7 +811,7 @@ func TestLinger(t *testing.T) {
 	})
 }
 
-// A response that is not a list, such as a gateway may send with status 200, does not count as an empty list.
+// A response with status 200 that is not a list, such as a gateway may send, does not count as an empty list.
 func TestAnswerThatIsNoList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

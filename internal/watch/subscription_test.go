@@ -43,8 +43,8 @@ func TestRowsView(t *testing.T) {
 	})
 }
 
-// If a change leaves managedFields unchanged, it has no author. The exception: the newest entry is from the same moment
-// and owns what changed. Their times have a resolution of one second.
+// If a change leaves managedFields unchanged, the change has no author. There is one exception: the newest entry has
+// the time of the change and owns what changed. These times have a resolution of one second.
 func TestAuthors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // The fake clock begins in the year 2000.
 		server, cluster := serveCluster(t)
@@ -56,18 +56,18 @@ func TestAuthors(t *testing.T) {
 		}
 		set("Pending", "2000-01-01T00:00:00Z")
 		r := subscribe(t, cluster, watch.Query{}, "")
-		r.settle() // Takes 15 s.
+		r.settle() // This takes 15 s.
 		by := func() string {
 			if e := r.next().Events; len(e) == 1 && e[0].By != nil {
 				return e[0].By.Manager
 			}
 			return ""
 		}
-		set("Terminating", "2000-01-01T00:00:00Z") // As kubectl delete does while a finalizer is pending.
+		set("Terminating", "2000-01-01T00:00:00Z") // kubectl delete has this effect while a finalizer is pending.
 		if got := by(); got != "" {
 			t.Errorf("a change that no manager has made is said to be by %q", got)
 		}
-		for _, status := range []string{"Running", "Failed"} { // Twice in one second.
+		for _, status := range []string{"Running", "Failed"} { // Change it twice in one second.
 			set(status, "2000-01-01T00:00:15Z")
 			if got := by(); got != "kubelet" {
 				t.Errorf("%s is said to be by %q, want kubelet", status, got)
@@ -76,7 +76,7 @@ func TestAuthors(t *testing.T) {
 	})
 }
 
-// An object that no longer matches the filter is a delete. An object that newly matches is an add.
+// If an object changes so that it no longer matches the filter, a delete is sent. If it newly matches, an add is sent.
 func TestFilters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -104,7 +104,7 @@ func TestFilters(t *testing.T) {
 		web.wantRows("a/q=Failed")
 		words.wantRows("a/p=Running")
 
-		// One informer serves all of them.
+		// All filters use the same informer.
 		if got := server.Requests("/pods?"); len(got) != 1 {
 			t.Errorf("upstream requests are %s, want one", got)
 		}
@@ -122,8 +122,8 @@ func TestFieldSelectorsGoUpstream(t *testing.T) {
 	})
 }
 
-// An informer with a field selector lingers after its last reader, as any other. If there are too many, the one without
-// readers for the longest time ends, and no other.
+// An informer with a field selector lingers after its last reader has left, like any other informer. If there are too
+// many, the one without readers for the longest time ends, and no other.
 func TestFieldSelectorsLinger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -156,8 +156,8 @@ func TestFieldSelectorsLinger(t *testing.T) {
 	})
 }
 
-// No viewer can use all field selectors: neither a user, nor the guests of one link, nor all guests. A field selector
-// that a viewer already uses can be used again.
+// The number of field selectors that one viewer can use is limited, so that others can use some, too. Such a viewer is
+// a user, the guests of one link, or all guests. A field selector that a viewer already uses can be used again.
 func TestFieldSelectorsOfOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster, _ := guarded(t)
@@ -203,7 +203,7 @@ func TestFieldSelectorsOfOne(t *testing.T) {
 	})
 }
 
-// An invalid field selector is also reported as such if namespaces are watched one by one.
+// If namespaces are watched one by one, an invalid field selector is also reported as invalid.
 func TestFieldSelectorThatIsNoneInANamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -215,7 +215,7 @@ func TestFieldSelectorThatIsNoneInANamespace(t *testing.T) {
 	})
 }
 
-// A field selector is reported as invalid only if the API server reports that, not if it is unavailable.
+// A field selector is reported as invalid only if the API server rejects it, and not if the API server is unavailable.
 func TestFieldSelectorsThatAreNone(t *testing.T) {
 	for _, code := range []int{
 		http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError, 0,
@@ -239,7 +239,7 @@ func TestFieldSelectorsThatAreNone(t *testing.T) {
 	}
 }
 
-// A new object with an old name is a different object.
+// An object that was deleted and created again under the same name is a different object.
 func TestUIDChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -293,7 +293,7 @@ func TestResume(t *testing.T) {
 	})
 }
 
-// A cursor that does not fit gets a reset and a snapshot, with no other message between them.
+// If a cursor cannot be resumed, the reader gets a reset and a snapshot, with no other message between them.
 func TestCursorsThatDoNotFit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -319,7 +319,7 @@ func TestCursorsThatDoNotFit(t *testing.T) {
 	})
 }
 
-// A reader that was offline for longer than the history is reset.
+// If a reader was disconnected for longer than the history goes back, it is reset.
 func TestRingOverflow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -332,7 +332,7 @@ func TestRingOverflow(t *testing.T) {
 		first.settle()
 		<-time.After(6 * time.Minute)
 		server.Set(pods, pod("a", "q", "Running"))
-		first.wantSettle("update a/q") // It kept up.
+		first.wantSettle("update a/q") // This reader has read all changes, so it gets no reset.
 
 		r := subscribe(t, cluster, watch.Query{}, old)
 		r.wantSettle("state live, reset, snapshot of 2")
@@ -340,7 +340,8 @@ func TestRingOverflow(t *testing.T) {
 	})
 }
 
-// If the watch was interrupted and cannot be resumed, the differences from the next list are sent, and nothing else.
+// If the watch was interrupted and cannot be resumed, a relist follows. Readers get the differences from that list, and
+// nothing else.
 func TestRelist(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -353,7 +354,7 @@ func TestRelist(t *testing.T) {
 		})
 		if got := strings.NewReplacer("state stale, ", "", "state live, ", "", ", state live", "").
 			Replace(r.settle()); got != "delete a/q, update a/p, add a/s" {
-			t.Errorf("got %s, want delete a/q, update a/p, add a/s", got) // It may have been stale for a moment.
+			t.Errorf("got %s, want delete a/q, update a/p, add a/s", got) // A stale state may have been sent.
 		}
 		r.wantRows("a/p=Failed", "a/r=Running", "a/s=Pending")
 	})
@@ -374,8 +375,8 @@ func TestRelistOfNothing(t *testing.T) {
 	})
 }
 
-// The columns of rows do not change: other columns start with a new snapshot, for present readers and for those that
-// resume.
+// All rows between two snapshots have the same columns. New columns start with a new snapshot, for connected readers
+// and for those that resume.
 func TestColumnsChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -384,7 +385,7 @@ func TestColumnsChange(t *testing.T) {
 		r.settle()
 		old := r.cursor
 		server.Print(pods, `[{"name":"Status","type":"string"},{"name":"Name","type":"string"}]`)
-		server.Cut(pods) // The definition has changed: watches start again.
+		server.Cut(pods) // The definition has changed, so watches are started again.
 		server.Set(pods, apitest.Item{Namespace: "a", Name: "p", Cells: `["Running","p"]`})
 		if got := r.settle(); !strings.Contains(got, "reset") || !strings.HasSuffix(got, "snapshot of 1") ||
 			strings.Contains(got, "update") {
@@ -431,8 +432,8 @@ func TestSnapshotInParts(t *testing.T) {
 	})
 }
 
-// A quiet subscription sends a heartbeat every 15 s, with a cursor to resume from. Changes that the filter drops
-// advance that cursor. The digest of this filter is due between the second heartbeat and the third.
+// A quiet subscription sends a heartbeat every 15 s. The heartbeat has a cursor to resume from, which advances also
+// with changes that the filter drops. The digest of this filter is due between the second heartbeat and the third.
 func TestHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -598,13 +599,13 @@ func TestNamespaceThatIsNotThere(t *testing.T) {
 			watch.Query{Resource: pods, Namespaces: []string{"nowhere"}}, time.Minute)
 		wantProblem(t, err, watch.Unknown, "Unknown namespace", `"nowhere"`)
 
-		// A namespace that may not be read is not reported as missing.
+		// If a namespace may not be read, it is not reported as missing.
 		server.Break("/api/v1/namespaces/hidden", "no")
 		subscribe(t, cluster, watch.Query{Namespaces: []string{"hidden"}}, "").wantSettle("state live, snapshot of 0")
 	})
 }
 
-// A subscription that is closed twice counts as one reader.
+// A subscription that is closed twice counts as one reader that has left.
 func TestClosedTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster := serveCluster(t)
@@ -620,7 +621,7 @@ func TestClosedTwice(t *testing.T) {
 	})
 }
 
-// The end does not wait for the next retry while the API server is unavailable.
+// While the API server is unavailable, the end of the program does not wait for the next retry.
 func TestEndWhileAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -644,7 +645,7 @@ func TestEndWhileAway(t *testing.T) {
 	})
 }
 
-// The end of the program ends a subscription with ErrClosed.
+// When the program ends, Next of a subscription returns ErrClosed.
 func TestEnd(t *testing.T) {
 	var r *reader
 	synctest.Test(t, func(t *testing.T) {
@@ -660,15 +661,15 @@ func TestEnd(t *testing.T) {
 	})
 	_, err := r.sub.Next(t.Context())
 	if err == nil {
-		_, err = r.sub.Next(t.Context()) // Years have passed outside the fake clock: a digest is first.
+		_, err = r.sub.Next(t.Context()) // Outside the fake clock, years have passed: a digest is due.
 	}
 	if !errors.Is(err, watch.ErrClosed) {
 		t.Errorf("after the end Next gives %v, want ErrClosed", err)
 	}
 }
 
-// A reader that starts shortly after another gets no list that lacks more changes than the ring has, and needs no
-// reset.
+// Readers that start soon after another one share its list. If the history no longer has the changes since that list, a
+// new reader gets a new list instead, and no reset.
 func TestListsThatTheRingHasLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -679,7 +680,7 @@ func TestListsThatTheRingHasLeft(t *testing.T) {
 		}
 		first := subscribe(t, cluster, watch.Query{}, "")
 		for len(first.rows) == 0 {
-			first.next() // It keeps the list while the rest is being sent.
+			first.next() // The first reader keeps the list in memory while the rest of it is being sent.
 		}
 		for n := range 10 {
 			server.Set(pods, pod("a", "p0", strconv.Itoa(n)))

@@ -12,7 +12,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// The view Table sends the same rows as the view Rows, in as many messages as needed, with any cells.
+// The Table view sends the same rows as the Rows view, in as many messages as needed. This applies to any content of
+// cells.
 func TestTableTellsTheRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -37,7 +38,7 @@ func TestTableTellsTheRows(t *testing.T) {
 				rows[i].Cells = append(rows[i].Cells, nil)
 			}
 			rows[i].Cells = rows[i].Cells[:2]
-			rows[i].UID = "" // A table leaves it out.
+			rows[i].UID = "" // The Table view does not send UIDs.
 		}
 		if !reflect.DeepEqual(rows, table) {
 			t.Errorf("the table's rows begin with %v\nwant %v", table[:7], rows[:7])
@@ -50,7 +51,7 @@ type wholeRow struct {
 	Cells                      []any
 }
 
-// snapshotOf reads a snapshot as rows, and counts its messages.
+// snapshotOf reads a snapshot and returns its rows and the number of its messages.
 func snapshotOf(t *testing.T, cluster *watch.Cluster, view watch.View) (rows []wholeRow, messages int) {
 	t.Helper()
 	sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), watch.Query{Resource: pods}, view, "")
@@ -98,7 +99,7 @@ func snapshotOf(t *testing.T, cluster *watch.Cluster, view watch.View) (rows []w
 	}
 }
 
-// An age that was ahead of the API server's clock is sent as a time, as any other.
+// If an object's creation time is ahead of the API server's clock, its age is still sent as a time.
 func TestAgeThatWasAheadOfTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -117,7 +118,7 @@ func TestAgeThatWasAheadOfTime(t *testing.T) {
 	})
 }
 
-// A column named Age of a CRD may have another meaning than the time since creation.
+// The column Age of a CRD may mean something other than the time since creation.
 func TestColumnThatIsCalledAge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -12,7 +12,7 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// awaitReader returns when a goroutine waits for a journal's lock to read.
+// awaitReader waits until another goroutine waits for the read lock of a journal.
 func awaitReader() {
 	for stacks := make([]byte, 1<<20); ; runtime.Gosched() {
 		if n := runtime.Stack(stacks, true); bytes.Contains(stacks[:n], []byte("SemacquireRWMutexR")) {
@@ -21,8 +21,8 @@ func awaitReader() {
 	}
 }
 
-// While rows are being removed because they may no longer be seen, a reader gets neither an empty list nor the old
-// rows.
+// After a permission is lost, rows are being removed. At that time, a reader gets neither an empty list as live nor the
+// old rows.
 func TestRowsThatAreBeingTakenOut(t *testing.T) {
 	for _, what := range []string{"rows", "object", "snapshot"} {
 		t.Run(what, func(t *testing.T) {
@@ -44,7 +44,7 @@ func TestRowsThatAreBeingTakenOut(t *testing.T) {
 	}
 }
 
-// begin starts to read, and returns a function for the message that follows the state.
+// begin starts to read, and returns a function that reads the message after the state.
 func begin(t *testing.T, cluster *watch.Cluster, what string) func() told {
 	t.Helper()
 	if what == "snapshot" {
@@ -79,7 +79,8 @@ func begin(t *testing.T, cluster *watch.Cluster, what string) func() told {
 	}
 }
 
-// While one of several namespaces is being removed, a reader does not get the others as if they were everything.
+// The rows of one of several namespaces are being removed. At that time, a reader does not get the rows of the others
+// as if they were all.
 func TestNamespaceThatIsBeingTakenOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -106,8 +107,8 @@ func TestNamespaceThatIsBeingTakenOut(t *testing.T) {
 	})
 }
 
-// A reader that is reset when its rows may no longer be seen gets an empty snapshot after the rows have been removed.
-// It does not get the rows that are still in memory.
+// A reader is reset when its rows may no longer be seen, but are still in memory. It gets an empty snapshot after the
+// rows have been removed, and not the rows.
 func TestBeginsAnewBeforeRowsAreTakenOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

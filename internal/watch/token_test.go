@@ -18,7 +18,8 @@ import (
 
 const token = "a.secret.token"
 
-// A token is accepted only if the API server confirms it, and confirms the audience if one was requested.
+// A token is accepted only if the API server confirms it. If an audience was requested, the API server must confirm
+// that, too.
 func TestWhoIs(t *testing.T) {
 	anna := authentication.UserInfo{
 		Username: "anna",

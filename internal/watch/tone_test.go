@@ -9,14 +9,14 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// web/test/tone.test.ts uses the same test cases.
+// web/test/tone.test.ts uses the same test cases, so that the page shows the same severities.
 func TestTones(t *testing.T) {
 	text, err := os.ReadFile("testdata/tones.json")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var cases struct {
-		Cells [][3]string // A column's name, a cell's text, its severity.
+		Cells [][3]string // Each cell is the name of its column, its text and its severity.
 		Rows  []struct {
 			Columns, Cells []string
 			Want           []watch.Tone

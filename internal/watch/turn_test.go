@@ -10,13 +10,14 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// Subscriptions scan rows under the scan limiter, except when all rows are sent, because that list is shared.
+// Subscriptions wait for the scan limiter, which bounds concurrent scans, before they scan rows. A snapshot of all rows
+// needs no scan, because that list is shared.
 func TestSubscriptionsReadInTurn(t *testing.T) {
 	for _, test := range []struct {
 		what  string
 		query watch.Query
 		view  watch.View
-		turns int // The second one is for the digest, after a minute.
+		turns int // The number of scans. A second scan is for the digest, after a minute.
 	}{
 		{"all rows", watch.Query{}, watch.Rows, 1},
 		{"some rows", watch.Query{Labels: "a!=b"}, watch.Rows, 2},
@@ -68,7 +69,8 @@ func TestSubscriptionsReadInTurn(t *testing.T) {
 	}
 }
 
-// Rows are scanned under the scan limiter, and not scanned if it refuses. It is released before the response is sent.
+// Other reads also wait for the scan limiter, and do not scan rows if it refuses. It is released before the response is
+// sent.
 func TestReadsInTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

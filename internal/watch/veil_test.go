@@ -14,13 +14,14 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// copyOf returns an annotation as JSON text. Its value contains a copy of an object with the given value.
+// copyOf returns an annotation as JSON text. The value of the annotation is a copy of an object that contains value.
 func copyOf(value string) string {
 	text := fmt.Sprintf(`{"data":{"k":%q}}`, value)
 	return fmt.Sprintf(`"annotations":{"example.com/copy":%q}`, text)
 }
 
-// valued returns, by ref, resources whose objects have a value in the places that the guest mask covers.
+// valued returns, for each ref, a function that returns the JSON of an object. The object contains value in all places
+// that the guest mask covers.
 func valued() map[string]func(value string) string {
 	pod := func(v string) string {
 		return fmt.Sprintf(`"spec":{"containers":[{"name":"c","env":[{"name":"A","value":%q}]}]}`, v)
@@ -64,7 +65,7 @@ const (
 		`.spec.template.metadata.annotations.example\\.com/copy"}]`
 )
 
-// guest is a viewer with whom all these resources are shared.
+// guest returns a viewer with whom all these resources are shared.
 func guest() watch.Viewer {
 	scope := &watch.Scope{}
 	for ref := range valued() {
@@ -73,8 +74,8 @@ func guest() watch.Viewer {
 	return watch.Viewer{Program: true, Scope: scope}
 }
 
-// everyWay returns everything that a viewer receives about an object while its value changes to each of values: from
-// all views, from single reads, from snapshots, and while the API server is unavailable.
+// everyWay returns everything that a viewer receives about an object while its value changes to each of values. It uses
+// all views, single reads, snapshots, and reads while the API server is unavailable.
 func everyWay(t *testing.T, viewer watch.Viewer, ref string, values ...string) (all string, patches []string) {
 	t.Helper()
 	server, cluster := serveCluster(t)
@@ -174,7 +175,7 @@ func everyWay(t *testing.T, viewer watch.Viewer, ref string, values ...string) (
 		}
 		heard.Write(snapshot.Objects[0].AppendRow(text))
 	}
-	read() // From the API server, because the resource is not watched yet.
+	read() // The resource is not watched yet, so this reads from the API server.
 	listen()
 	for _, value := range values[1:] {
 		set(value)
@@ -203,8 +204,8 @@ func everyWay(t *testing.T, viewer watch.Viewer, ref string, values ...string) (
 	return heard.String(), patches
 }
 
-// A share never reveals values of Secrets, ConfigMaps and environments in any read. A changed value is marked as
-// changed.
+// Guests do not see values of Secrets, ConfigMaps and environment variables in any read. If a value changes, it is
+// marked as changed.
 func TestSharedTextsAreMasked(t *testing.T) {
 	for ref := range valued() {
 		t.Run(ref, func(t *testing.T) {
@@ -221,7 +222,7 @@ func TestSharedTextsAreMasked(t *testing.T) {
 	}
 }
 
-// The same reads reveal values to the program's own viewer. This shows that the test above covers them.
+// The same reads return these values to the program's own viewer. This proves that the test above covers all places.
 func TestTextsAreSeenAsTheyAre(t *testing.T) {
 	for ref := range valued() {
 		synctest.Test(t, func(t *testing.T) {
@@ -233,7 +234,8 @@ func TestTextsAreSeenAsTheyAre(t *testing.T) {
 	}
 }
 
-// Masks do not link values: the messages are the same for every new value, and for a value that returns.
+// Guests cannot tell from masks whether two values are equal. The messages are the same for every new value, and for an
+// old value that returns.
 func TestSharedMasksAreUnlinkable(t *testing.T) {
 	for ref := range valued() {
 		var told [][]string
@@ -256,8 +258,8 @@ func TestSharedMasksAreUnlinkable(t *testing.T) {
 	}
 }
 
-// Cells of custom resources that show masked values are masked for guests. No sort order, word or selector reveals
-// them. All other viewers see the values.
+// For guests, cells of custom resources that show masked values are masked, too. Guests cannot find out the values by a
+// sort order, a word or a selector. All other viewers see the values.
 func TestSharedCellsAreMasked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -273,7 +275,7 @@ func TestSharedCellsAreMasked(t *testing.T) {
 				},
 			)
 		}
-		// All viewers except guests share its informer.
+		// All viewers except guests share the informer of their query.
 		own := subscribe(t, cluster, watch.Query{Resource: runs}, "")
 		own.settle()
 		for viewer, want := range map[*watch.Viewer]struct{ all, found, sorted, cell string }{

@@ -8,8 +8,8 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// A subscription with Watched starts no watch and keeps none alive. It gets changes while another reader keeps the
-// watch, and ends with that watch.
+// A subscription with Watched only reads what is watched already. It starts no watch and keeps none alive. It gets
+// changes while another reader keeps the watch alive, and ends with that watch.
 func TestWatchedIsNoLooking(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -31,7 +31,7 @@ func TestWatchedIsNoLooking(t *testing.T) {
 
 		r.sub.Close()
 		closed := time.Now()
-		// The pods' informer lingers for 5 minutes.
+		// Without readers, the pods' informer lingers for 5 minutes.
 		for err = nil; err == nil && time.Since(closed) < time.Hour; {
 			_, err = f.sub.Next(t.Context())
 		}
@@ -46,13 +46,13 @@ func TestWatchedIsNoLooking(t *testing.T) {
 	})
 }
 
-// If namespaces are watched one by one, a subscription with Watched requests none.
+// If namespaces are watched one by one, a subscription with Watched does not cause the watch of any namespace.
 func TestWatchedAsksForNoNamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
 		allowOnly(server, "a", "b")
-		server.Revoke("core/v1/namespaces", "") // Without the list of namespaces, only requested ones are watched.
+		server.Revoke("core/v1/namespaces", "") // Only namespaces that queries name are then watched.
 		r := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}}, "")
 		r.settle()
 		f := follow(t, cluster, watch.Query{Namespaces: []string{"b"}, Watched: true}, "")

@@ -15,10 +15,10 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// benchRows is the number of rows.
+// benchRows is the number of rows in the benchmarks.
 const benchRows = 100_000
 
-// busy returns a pod with realistic data.
+// busy returns the n-th pod with realistic data and the given number of restarts.
 func busy(n, restarts int) apitest.Item {
 	name := fmt.Sprintf("web-%d-7d4b9c6f5-%05d", n%700, n)
 	return apitest.Item{
@@ -41,7 +41,7 @@ func busyCluster(b *testing.B) (*apitest.Server, *watch.Cluster) {
 	for n := range items {
 		items[n] = busy(n, n%40)
 	}
-	server.Quietly(pods, func() { server.Set(pods, items...) }) // A watch would replay the history.
+	server.Quietly(pods, func() { server.Set(pods, items...) }) // A watch would replay these changes.
 	cluster, err := watch.New(server.Config,
 		watch.Options{Linger: time.Hour, Ring: watch.Ring{Bytes: 16 << 20}, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -56,7 +56,7 @@ func busyCluster(b *testing.B) (*apitest.Server, *watch.Cluster) {
 			b.Error(err)
 		}
 	})
-	for { // It is starting.
+	for { // Retry while the cluster is starting.
 		snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(b.Context(), watch.Query{Resource: pods},
 			time.Minute)
 		if err == nil && len(snapshot.Objects) == benchRows {
@@ -66,7 +66,7 @@ func busyCluster(b *testing.B) (*apitest.Server, *watch.Cluster) {
 	}
 }
 
-// look subscribes to rows, or to a window in the order of sort, and reads the complete first view.
+// look subscribes to all rows, or to a window sorted by sort, and reads the complete first view.
 func look(b *testing.B, cluster *watch.Cluster, sort, text string) *watch.Subscription {
 	b.Helper()
 	q, view, first := watch.Query{Resource: pods, Text: text}, watch.Rows, []byte(`"last":true`)
@@ -85,8 +85,8 @@ func look(b *testing.B, cluster *watch.Cluster, sort, text string) *watch.Subscr
 	return sub
 }
 
-// place returns an offset. With the order by name, the row that changes is in the window there. With the order by
-// restarts, the window is between the two positions of that row.
+// place returns the offset of the window for BenchmarkOneChange. With the sort by name, the row that changes is in the
+// window. With the sort by restarts, the window is between the two positions of that row.
 func place(sort string) int {
 	if sort == "name" {
 		return 61_900
@@ -107,8 +107,8 @@ func hear(b *testing.B, sub *watch.Subscription, part []byte) {
 	}
 }
 
-// The first view of benchRows rows: all of them, and a window on a ranking that does not exist yet. It also reports the
-// memory of the ranking for each row.
+// BenchmarkFirstView measures the first view of benchRows rows: all rows, and a window on a ranking that does not exist
+// yet. It also reports the memory of the ranking for each row.
 func BenchmarkFirstView(b *testing.B) {
 	_, cluster := busyCluster(b)
 	for _, way := range []struct{ name, sort, text string }{
@@ -141,7 +141,8 @@ func BenchmarkFirstView(b *testing.B) {
 	})
 }
 
-// The first rows of benchRows, as the HTML of a page has them, compared with all of them in order.
+// BenchmarkFirstRows measures a snapshot of the first of benchRows rows, as the HTML of a page contains them. It
+// compares this with a snapshot of all rows in order.
 func BenchmarkFirstRows(b *testing.B) {
 	_, cluster := busyCluster(b)
 	for _, way := range []struct{ name, sort, text string }{
@@ -177,8 +178,8 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// One change among benchRows rows, from the journal to the message: of a row that stays in its position, and of a row
-// that moves to the other end.
+// BenchmarkOneChange measures one change among benchRows rows, from the journal to the message. In one case the row
+// stays in its position, in the other it moves to the other end.
 func BenchmarkOneChange(b *testing.B) {
 	server, cluster := busyCluster(b)
 	const n = benchRows / 3
@@ -194,7 +195,7 @@ func BenchmarkOneChange(b *testing.B) {
 				bytes.Contains(snapshot.Objects[0].Cells(), fmt.Appendf(nil, ",%d,", restarts)) {
 				return snapshot.Objects[0]
 			}
-			time.Sleep(time.Millisecond) //nolint:forbidigo // A benchmark of real time.
+			time.Sleep(time.Millisecond) //nolint:forbidigo // This is a benchmark in real time.
 		}
 	}
 	versions := []*watch.Item{at(39), at(0)}

@@ -18,8 +18,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// pane is a client of a window, as a page has it: it keeps the rows at their indices, and reports every message that
-// does not fit its rows.
+// pane is a client of a window, as a page has it. It keeps the rows at their indices, and fails the test for each
+// message that does not fit its rows.
 type pane struct {
 	t      *testing.T
 	window *watch.Window
@@ -29,14 +29,14 @@ type pane struct {
 	columns         []string
 	total, matching int
 	offset, count   int
-	whole           bool // A complete window arrived since the last reset.
+	whole           bool // Whether a complete window arrived since the last reset.
 	state           string
 	log             []string
-	by              []string // Authors of the rows that were inserted or updated.
-	why             []string // The removed rows, with the reason.
+	by              []string // The authors of the rows that were inserted or updated.
+	why             []string // The removed rows, each with the reason.
 	failing         int
 	waiting         int
-	changes         int // The number that was sent.
+	changes         int // The number of changes that the last message has.
 	newest          string
 	cursor          string
 	digests         int
@@ -66,7 +66,7 @@ func tryPane(t *testing.T, cluster *watch.Cluster, q watch.Query, sort string, o
 	return &pane{t: t, window: window, sub: sub}, nil
 }
 
-// toldWindow is a message to a pane.
+// toldWindow is a message that a pane receives.
 type toldWindow struct {
 	Type, State, Cursor, Reason    string
 	Digest                         string
@@ -219,14 +219,14 @@ func (p *pane) takeEvents(m *toldWindow) {
 	}
 }
 
-// settle reads until no more messages arrive, and returns the log of the messages.
+// settle reads until no more messages arrive, and returns the log of what they did.
 func (p *pane) settle() string {
 	p.t.Helper()
 	for {
 		if m := p.next(); m.Type == "heartbeat" || m.Type == "window-events" && len(m.Events) == 0 && p.heartbeat() {
 			log := strings.Join(p.log, ", ")
 			p.log = nil
-			synctest.Wait() // Like the reader's settle.
+			synctest.Wait() // Wait as the settle method of reader does.
 			return log
 		}
 	}
@@ -267,7 +267,8 @@ func (p *pane) move(offset, count int) {
 	}
 }
 
-// A window is sent, then the changes of its rows, by index. Other changes are only visible in the counts.
+// A window sends its rows, and then the changes of these rows by index. Changes outside of the window appear only in
+// the counts.
 func TestWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -288,7 +289,7 @@ func TestWindow(t *testing.T) {
 		if fmt.Sprint(p.by) != "[kubelet]" || p.rows[1].Cells[1] != "Running (more)" {
 			t.Errorf("by %v, row %v", p.by, p.rows[1])
 		}
-		server.Set(pods, pod("a", "p6x", "Running")) // p6x is between p7 and p6.
+		server.Set(pods, pod("a", "p6x", "Running")) // The row p6x is between p7 and p6.
 		p.wantSettle("remove p5 at 2, insert p6x at 1")
 		server.Set(pods, pod("a", "p9", "Failed"))
 		p.wantSettle("remove p7 at 0, insert p5 at 2")
@@ -307,15 +308,15 @@ func TestWindow(t *testing.T) {
 			p.move(0, 1)
 			p.move(0, 2)
 		}
-		p.wantSettle("window of 2") // The newest of them.
+		p.wantSettle("window of 2") // This is the result of the newest move.
 		p.move(0, 2)
-		p.wantSettle("window of 2") // Each Move is answered.
+		p.wantSettle("window of 2") // Each Move gets a response, even without a change.
 		p.wantNames("p8 p7", 11, 8)
 	})
 }
 
-// An object that replaces another of the same name is a new row. If very many rows are new, the window is sent
-// completely. If a permission is revoked, the rows are removed.
+// An object that replaces another one of the same name is a new row. If very many rows of a window are new, the window
+// is sent completely. If the permission is revoked, the rows are removed.
 func TestWindowIsToldAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -327,7 +328,7 @@ func TestWindowIsToldAnew(t *testing.T) {
 		again := pod("a", "p03", "Running")
 		again.UID = "another"
 		server.Set(pods, again)
-		// A deletion and an addition, which may be in two messages.
+		// A remove and an insert follow, which may be in two messages.
 		if got := p.settle(); !strings.HasPrefix(got, "remove p03 at 3, ") ||
 			!strings.HasSuffix(got, "insert p03 at 3") || p.rows[3].UID != "another" {
 			t.Errorf("got %s, and %+v at 3", got, p.rows[3])
@@ -375,7 +376,8 @@ func TestWindowWhereANamespaceGoes(t *testing.T) {
 	})
 }
 
-// After a change of the columns, the window is reset. A sort by a column that no longer exists is an error.
+// When the columns of a resource change, its windows are reset. If a window is sorted by a column that no longer
+// exists, it ends with an error.
 func TestWindowOfOtherColumns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -439,7 +441,7 @@ func TestWindowsThatMakeNoSense(t *testing.T) {
 	})
 }
 
-// A quiet window sends a heartbeat every 15 s. Changes that its filter drops advance its cursor.
+// A quiet window sends a heartbeat every 15 s. Its cursor advances also with changes that its filter drops.
 func TestWindowHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -467,7 +469,7 @@ func TestWindowHeartbeat(t *testing.T) {
 			t.Errorf("got %+v, want a heartbeat with the last cursor", beat)
 		}
 		pass(10 * time.Second)
-		p.move(1, 1) // A move needs no change of rows.
+		p.move(1, 1) // A move is answered without a change of rows.
 		start = time.Now()
 		if m := p.next(); m.Type != "window" || time.Since(start) != 0 || p.names() != "q" {
 			t.Errorf("got %+v after %s", m, time.Since(start))
@@ -475,7 +477,7 @@ func TestWindowHeartbeat(t *testing.T) {
 	})
 }
 
-// A window moves to the row of an object, and then stays there.
+// A window can be moved to the row of an object. After that, the window stays at the same offset when rows change.
 func TestWindowAroundARow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -500,14 +502,15 @@ func TestWindowAroundARow(t *testing.T) {
 		}
 		around("a", "p18")
 		p.wantNames("p18 p16 p14", 20, 11)
-		for _, nowhere := range []string{"p01", "p99"} { // Filtered out, and nonexistent.
+		for _, nowhere := range []string{"p01", "p99"} { // One is filtered out, the other does not exist.
 			around("a", nowhere)
 			p.wantNames("p16 p14 p12", 20, 11)
 		}
 	})
 }
 
-// A removed row has the reason gone, filtered or moved. A row that other rows moved out of the window has none.
+// A removed row has a reason: gone (deleted), filtered or moved. A row that other rows pushed out of the window has
+// none.
 func TestWhyRowsGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -550,8 +553,8 @@ func TestWhyRowsGo(t *testing.T) {
 	})
 }
 
-// A window has the numbers of all rows with errors and warnings. For changes outside of the window, it gets their
-// number and the newest one, at most once a second.
+// A window sends the numbers of all rows with errors and with warnings. For changes outside of the window, it sends
+// their number and the newest change, at most once a second.
 func TestWindowTellsWhatHappensElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -588,7 +591,7 @@ func TestWindowTellsWhatHappensElsewhere(t *testing.T) {
 		server.Set(pods, pod("a", "p4", "Failed"))
 		synctest.Wait()
 		server.Set(pods, pod("a", "p9", "Running"))
-		tell("add a/p9", 0, 2) // A count changes, so it is sent at once.
+		tell("add a/p9", 0, 2) // The counts change, so this is sent at once.
 		server.Delete(pods, "a", "p9")
 		tell("delete a/p9", 0, 1)
 		server.Set(pods, pod("a", "p5", "Running"))
@@ -603,8 +606,8 @@ func TestWindowTellsWhatHappensElsewhere(t *testing.T) {
 	})
 }
 
-// A window has the same order as the page, and its q matches the same rows as the page's. web/test/views.test.ts reads
-// the same file.
+// A window sorts rows as the page does, and its search text matches the same rows as on the page.
+// web/test/views.test.ts reads the same file of cases.
 func TestWindowsAreThePages(t *testing.T) {
 	text, err := os.ReadFile("../web/testdata/views.json")
 	if err != nil {
@@ -662,7 +665,7 @@ func TestWindowsAreThePages(t *testing.T) {
 	})
 }
 
-// thing is a row in the test's own state.
+// thing is a row in the state that the test keeps for comparison.
 type thing struct {
 	ns, status, app string
 	number          int
@@ -672,7 +675,7 @@ type thing struct {
 
 func (th *thing) name() string { return fmt.Sprint("p-", th.number) }
 
-// created returns a time before the fake clock begins.
+// created returns the creation time, which is before the start of the fake clock.
 func (th *thing) created() time.Time {
 	return time.Date(1999, 12, 1, 0, 0, 0, 0, time.UTC).Add(-time.Duration(th.age) * time.Second)
 }
@@ -695,13 +698,13 @@ func (th *thing) item() apitest.Item {
 const thingColumns = `[{"name":"Name","type":"string"},{"name":"Status","type":"string"},` +
 	`{"name":"Restarts","type":"integer"},{"name":"Age","type":"string"}]`
 
-// looked is the query and sort of one pane.
+// looked is the query and the sort order of one pane.
 type looked struct {
 	q    watch.Query
 	sort string
 }
 
-// see returns the result of a plain filter and a plain sort of the state.
+// see returns the result of a simple filter and a simple sort of the state.
 func (l *looked) see(state map[string]*thing) (total int, seen []*thing) {
 	for _, th := range state {
 		if len(l.q.Namespaces) > 0 && !slices.Contains(l.q.Namespaces, th.ns) ||
@@ -729,7 +732,7 @@ func (l *looked) see(state map[string]*thing) (total int, seen []*thing) {
 			order = cmp.Compare(a.ns, b.ns)
 		case "restarts":
 			if unknown := cmp.Compare(min(b.restarts, 0), min(a.restarts, 0)); unknown != 0 {
-				return unknown // Last in both directions.
+				return unknown // Unknown values are last in both directions.
 			}
 			order = cmp.Compare(a.restarts, b.restarts)
 		}
@@ -741,7 +744,7 @@ func (l *looked) see(state map[string]*thing) (total int, seen []*thing) {
 	return total, seen
 }
 
-// want checks that a pane has the rows of a plain sort.
+// want checks that pane p has the rows that see returns.
 func (l *looked) want(p *pane, state map[string]*thing) {
 	p.t.Helper()
 	total, seen := l.see(state)
@@ -782,7 +785,7 @@ func churn(random *rand.Rand, server *apitest.Server, state map[string]*thing) {
 		fallthrough
 	default:
 		if before != nil {
-			th.age = before.age // An object is not created again.
+			th.age = before.age // The object is not created again, so its age stays.
 		}
 		state[key] = th
 		server.Set(pods, th.item())
@@ -803,8 +806,8 @@ func someLook(random *rand.Rand) looked {
 	}
 }
 
-// After any changes and any operations on windows (open, move, read, close), each open window ends with the rows that a
-// full sort of all objects gives.
+// This test makes random changes, and opens, moves, reads and closes windows at random. In the end, each open window
+// has the rows that a full sort of all objects gives.
 func TestWindowsConverge(t *testing.T) {
 	for seed := range uint64(25) {
 		synctest.Test(t, func(t *testing.T) {
@@ -842,7 +845,7 @@ func TestWindowsConverge(t *testing.T) {
 						server.Quietly(pods, func() { churn(random, server, state) })
 					}
 				case 4:
-					// Until changes leave the history and the ranking is dropped.
+					// Wait at random, so that changes can leave the history and unused rankings can be dropped.
 					<-time.After(time.Duration(random.IntN(600)) * time.Second)
 				}
 				synctest.Wait()
@@ -860,7 +863,7 @@ func TestWindowsConverge(t *testing.T) {
 	}
 }
 
-// The same with concurrent readers, for the race detector.
+// This is TestWindowsConverge with concurrent readers, for the race detector.
 func TestConcurrentWindowsConverge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -879,12 +882,12 @@ func TestConcurrentWindowsConverge(t *testing.T) {
 		for n := range readers {
 			looks[n] = someLook(random)
 			if n%3 == 1 {
-				looks[n] = looks[n-1] // Two that share one ranking.
+				looks[n] = looks[n-1] // These two readers share one ranking.
 			}
 			p := openPane(t, cluster, looks[n].q, looks[n].sort, 0, 30)
 			panes[n] = p
 			running.Go(func() {
-				for heard := 0; heard < 2; { // Two heartbeats after the last change.
+				for heard := 0; heard < 2; { // Read up to the second heartbeat after the last change.
 					m, err := p.try()
 					if err != nil {
 						t.Error(err)
@@ -923,7 +926,8 @@ func TestConcurrentWindowsConverge(t *testing.T) {
 	})
 }
 
-// If a reader is too slow for the history, its window is updated to the present rows, without a reset.
+// If a reader is so slow that the history no longer has its changes, its window is updated to the present rows, without
+// a reset.
 func TestSlowWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -942,7 +946,8 @@ func TestSlowWindow(t *testing.T) {
 	})
 }
 
-// The number of rankings is bounded. An unused one stays for readers that return soon, but makes room for a new one.
+// The number of rankings is bounded. An unused ranking stays for readers that return soon, but is dropped to make room
+// for a new one.
 func TestRankingsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -954,7 +959,7 @@ func TestRankingsAreBounded(t *testing.T) {
 			panes[n].settle()
 		}
 		again := openPane(t, cluster, watch.Query{Text: "p"}, "", 5, 10)
-		again.settle() // It shares a ranking.
+		again.settle() // This ranking exists, and is shared.
 		late := openPane(t, cluster, watch.Query{Text: "q"}, "", 0, 10)
 		var err error
 		for err == nil {
@@ -966,8 +971,8 @@ func TestRankingsAreBounded(t *testing.T) {
 	})
 }
 
-// A list may have other times for unchanged objects, because the server computes them again. No change is sent for
-// that, and the order is still correct.
+// A relist may have other times for unchanged objects, because the API server computes them again. This is not sent as
+// a change, and the sort order is still correct.
 func TestTimesThatAreReckonedAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -991,7 +996,7 @@ func TestTimesThatAreReckonedAnew(t *testing.T) {
 	})
 }
 
-// The messages that many readers of the same window get are encoded once.
+// If many readers have the same window, each of their messages is encoded once for all.
 func TestWindowsAreWrittenOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -1027,8 +1032,8 @@ func TestWindowsAreWrittenOnce(t *testing.T) {
 					until(t, sub, kind)
 				}
 			})
-			// One buffer for each viewer, because the race detector drops pooled ones. Encoding for
-			// each viewer takes five times as much.
+			// The limit allows one buffer for each viewer, because the race detector drops pooled buffers. Encoding
+			// each message for each viewer would use five times as much.
 			if round != "papers grow" && bytes > viewers*rows*each*3/2 {
 				t.Errorf("%s: %d KiB were taken to tell %d viewers %d KiB each",
 					round, bytes>>10, viewers, rows*each>>10)
@@ -1038,8 +1043,8 @@ func TestWindowsAreWrittenOnce(t *testing.T) {
 	})
 }
 
-// The watch status includes the memory of rankings, until some time after the last window was closed. A window that is
-// opened again in that time finds the ranking.
+// The watch status includes the memory of rankings, until some time after their last window was closed. A window that
+// is opened again before that uses the same ranking.
 func TestOrdersAreInTheLedger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -15,8 +15,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// The API server's error about an object that it cannot convert, read or admit may contain stored data. No state,
-// problem or log reveals any of it. They do contain what helps to correct the error.
+// If the API server cannot convert, read or admit an object, its error may contain stored data. No state, problem or
+// log of the program contains any of that data. They do contain what helps to correct the error.
 func TestErrorsTellNothingOfObjects(t *testing.T) {
 	for _, test := range []struct {
 		name    string
@@ -111,7 +111,7 @@ func TestErrorsTellNothingOfObjects(t *testing.T) {
 						t.Errorf("told %s, want %q", text, test.says)
 					}
 				}
-				synctest.Wait() // Another goroutine writes the log.
+				synctest.Wait() // Wait for the goroutine that writes the log.
 				if strings.Contains(log.String(), "CANARY") {
 					t.Errorf("the log says %s", log.String())
 				}
@@ -120,7 +120,7 @@ func TestErrorsTellNothingOfObjects(t *testing.T) {
 	}
 }
 
-// The same applies to an error during a watch.
+// If such an error occurs during a watch, its stored data is not revealed either.
 func TestErrorsOfWatchesTellNothingOfObjects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
@@ -155,14 +155,15 @@ func TestErrorsOfWatchesTellNothingOfObjects(t *testing.T) {
 				),
 			)
 		}
-		synctest.Wait() // Another goroutine writes the log.
+		synctest.Wait() // Wait for the goroutine that writes the log.
 		if all := heard.String() + log.String(); strings.Contains(all, "CANARY") {
 			t.Errorf("heard %s", all)
 		}
 	})
 }
 
-// The same applies to a response that is not from the API, such as a proxy's error page.
+// If discovery gets a response that is not from the API server, such as a proxy's error page, its text is not revealed
+// either.
 func TestErrorsOfDiscoveryTellNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
