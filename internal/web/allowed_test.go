@@ -14,7 +14,7 @@ import (
 	"glasshouse/internal/web"
 )
 
-// serverOf returns a server without a cluster.
+// serverOf returns a server that has no cluster.
 func serverOf(t *testing.T, options web.Options) *web.Server {
 	t.Helper()
 	options.Log = slog.New(slog.DiscardHandler)
@@ -55,17 +55,17 @@ func everyRoute(t *testing.T) []string {
 	return all
 }
 
-// titleOf returns the title of the problem in the response to a request. It is empty for any other response.
+// titleOf returns the title of the problem document in the response to r. For any other response, the title is empty.
 func titleOf(h http.Handler, r *http.Request) string {
 	recorder := httptest.NewRecorder()
 	h.ServeHTTP(recorder, r)
 	var p struct{ Title string }
-	_ = json.Unmarshal(recorder.Body.Bytes(), &p) // Other responses are not problems.
+	_ = json.Unmarshal(recorder.Body.Bytes(), &p) // Responses that are not problems leave the title empty.
 	return p.Title
 }
 
-// Every route serves the allowed hosts and origins, and no others. The test combines all hosts with all origins, with
-// and without configuration.
+// Every route accepts the allowed hosts and origins, and no others. The test combines all hosts with all origins, both
+// with the default boundary and with a configured one.
 func TestBoundary(t *testing.T) {
 	const (
 		badHost   = "Host not allowed"
@@ -79,7 +79,7 @@ func TestBoundary(t *testing.T) {
 			[]string{"https://glasshouse.example.org", "http://localhost:8001", "HTTPS://Other.example.org:443"},
 		),
 	}
-	// Which boundary allows the host: "" for none, "both", or "configured".
+	// For each host, the value is the boundary that allows it: "both", "configured", or "" for none.
 	hosts := map[string]string{
 		"localhost": "both", "LOCALHOST:8080": "both", "127.0.0.1:1": "both", "127.9.9.9": "both", "[::1]": "both",
 		"[::1]:8080":             "both",
@@ -91,7 +91,7 @@ func TestBoundary(t *testing.T) {
 		"glasshouse.example.org.evil.test": "", "evil.glasshouse.example.org": "", "example.org": "",
 		"[2001:db8::2]": "", "0.0.0.0": "", "kubernetes.default.svc": "",
 	}
-	// Which boundary allows the origin, for any host.
+	// For each origin, the value is the boundary that allows it with any host.
 	origins := map[string]string{
 		"": "both", "https://glasshouse.example.org": "configured", "https://GLASSHOUSE.example.org:443": "configured",
 		"http://localhost:8001": "configured", "https://other.example.org": "configured",
@@ -127,7 +127,7 @@ func TestBoundary(t *testing.T) {
 					case !in(known):
 						want = badHost
 					case method != http.MethodGet && strings.ToLower(origin) != origin:
-						want = badOrigin // Routes that change something compare it in the form that browsers send.
+						want = badOrigin // Origins of writes must be in lower case, as browsers send.
 					case !in(of):
 						want = badOrigin
 					}
@@ -137,15 +137,15 @@ func TestBoundary(t *testing.T) {
 					check(host, "http://"+host, "")
 					check(host, "http://"+host+":1", badOrigin)
 				} else if host != "" {
-					check(host, "http://"+host, badHost) // DNS rebinding.
+					check(host, "http://"+host, badHost) // This is a DNS rebinding attack.
 				}
 			}
 		}
 	}
 }
 
-// A refusal contains the flag that would allow the request. kubectl proxy, and any other proxy that changes the Host,
-// is allowed only by configuration.
+// The error for a refused request contains the flag that would allow the request. kubectl proxy, and any other proxy
+// that changes the Host, must be configured as well.
 func TestRefusalsNameTheFlag(t *testing.T) {
 	proxied := func(boundary *web.Boundary) (host, origin answer) {
 		handler, err := serverOf(t, web.Options{Boundary: boundary}).Handler()
@@ -176,7 +176,8 @@ func TestRefusalsNameTheFlag(t *testing.T) {
 	}
 }
 
-// The Origin of a socket is checked against the same list. A socket with a cookie but without an Origin is refused.
+// A WebSocket's Origin is checked against the same list of origins as other requests. A WebSocket with a cookie but
+// without an Origin is refused.
 func TestSocketOrigins(t *testing.T) {
 	s := startSiteOf(t, web.Options{
 		Boundary: boundaryOf(t, []string{"[2001:db8::1]"}, []string{"https://glasshouse.example.org"}),
@@ -187,7 +188,7 @@ func TestSocketOrigins(t *testing.T) {
 	}{
 		{nil, 101},
 		{[]string{"Origin: http://" + s.addr}, 101},
-		{[]string{"Origin: https://glasshouse.example.org"}, 101}, // A proxy may change the Host.
+		{[]string{"Origin: https://glasshouse.example.org"}, 101}, // Behind a proxy that changes the Host.
 		{[]string{"Host: glasshouse.example.org", "Origin: https://glasshouse.example.org"}, 101},
 		{[]string{"Host: [2001:db8::1]:8080", "Origin: http://[2001:db8::1]:8080"}, 101},
 		{[]string{"Cookie: look=dark", "Origin: http://" + s.addr}, 101},
@@ -203,8 +204,8 @@ func TestSocketOrigins(t *testing.T) {
 	}
 }
 
-// Other pages cannot change anything. This includes a form of another page, which navigates. GET routes ignore these
-// headers.
+// Pages of other origins cannot change anything, not even by a form of theirs that navigates the browser. GET routes
+// ignore the headers that mark such requests.
 func TestCrossOrigin(t *testing.T) {
 	changed := 0
 	handler, err := serverOf(t, web.Options{Boundary: boundaryOf(t, nil, []string{"https://glasshouse.example.org"})}).

@@ -24,8 +24,8 @@ func addressesIn(body string) []string {
 	return found
 }
 
-// With a base path, every page uses only addresses below it, and each of these addresses works. The test follows all
-// links, forms, scripts and styles of all pages.
+// With a base path, all addresses in all pages are under the base path, and each of these addresses works. The test
+// follows all links, forms, scripts and style sheets.
 func TestBasePath(t *testing.T) {
 	const base = "/a/glass-house"
 	s := newSiteOf(t, web.Options{BasePath: base})
@@ -38,7 +38,7 @@ func TestBasePath(t *testing.T) {
 	queue = append(queue, base+"/compare", base+"/compare?a="+podsRef+"/a/web-1",
 		base+"/compare?a="+podsRef+"/a/web-1&b=web-2", base+"/r/"+podsRef+"?ns=a&q=web&cols=name&from=1",
 		base+"/r/"+widgetsRef)
-	// Addresses whose pages report an error.
+	// The pages at these addresses report an error.
 	missing := []string{
 		base + "/nothing", base + "/r/core/v1/none", base + "/o/" + podsRef + "/a/none",
 		base + "/r/" + podsRef + "?limit=1",
@@ -66,7 +66,7 @@ func TestBasePath(t *testing.T) {
 			} else {
 				queue = append(queue, to)
 			}
-		case a.status != http.StatusOK && !strings.Contains(path, "/api/v1/logs/"): // The test cluster serves no logs.
+		case a.status != http.StatusOK && !strings.Contains(path, "/api/v1/logs/"): // The cluster has no logs.
 			t.Errorf("%s, which a page names, answers %d: %.200s", path, a.status, a.body)
 		case strings.HasPrefix(a.header.Get("Content-Type"), "text/html"):
 			pages++
@@ -101,7 +101,7 @@ func TestBasePath(t *testing.T) {
 		"")
 }
 
-// addressesUnder returns the addresses in a body. It fails the test if one of them is outside the base path.
+// addressesUnder returns the addresses in body. It fails the test if one of them is not under the base path.
 func addressesUnder(t *testing.T, base, path, body string) []string {
 	t.Helper()
 	from, err := url.Parse(path)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A browser that DNS rebinding has led here sends a foreign Host.
+// After DNS rebinding, a browser reaches the server with the Host of a foreign page. Such requests are refused.
 func TestHost(t *testing.T) {
 	s := startSite(t, nil)
 	for _, host := range []string{
@@ -31,18 +31,19 @@ func TestHost(t *testing.T) {
 				"localhost, 127.0.0.1 and [::1]")
 		}
 	}
-	for _, path := range []string{"/healthz", "/nothing"} { // The problem contains the flag that allows the host.
+	for _, path := range []string{"/healthz", "/nothing"} { // The problem contains the flag that would allow the host.
 		s.wantProblem(path, s.get(path, "Host: pods.example.org:8443"), http.StatusForbidden, "Host not allowed",
 			"--allowed-host=pods.example.org:8443.")
 	}
-	// The WebSocket library accepts any Origin whose host equals the Host header.
+	// The WebSocket library itself accepts any Origin whose host equals the Host header, so the boundary must refuse
+	// this.
 	a := s.get("/api/v1/live", "Host: evil.test", "Origin: http://evil.test", "Upgrade: websocket",
 		"Connection: Upgrade", "Sec-WebSocket-Version: 13",
 		"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", "Sec-WebSocket-Protocol: glasshouse.v1+json")
 	s.wantProblem("a rebound socket", a, http.StatusForbidden, "Host not allowed", "")
 }
 
-// A script of a foreign page sends the origin of that page as Origin.
+// A script of a foreign page sends that page's origin in the Origin header. Such requests are refused.
 func TestOrigin(t *testing.T) {
 	s := startSite(t, nil)
 	_, port, _ := strings.Cut(s.addr, ":")
@@ -71,7 +72,7 @@ func TestOrigin(t *testing.T) {
 	}
 }
 
-// Every response has the headers that protect a browser, and none that lets another page read it.
+// Every response has the headers that protect a browser, and no header that allows another page to read the response.
 func TestHeaders(t *testing.T) {
 	s := newSite(t)
 	want := map[string]string{
@@ -136,7 +137,7 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// A panic fails only its own request.
+// A panic in a handler fails only its own request.
 func TestPanic(t *testing.T) {
 	s := startSite(t, nil)
 	for _, path := range []string{"/api/v1/resources", "/api/v1/snapshot/" + podsRef, "/readyz", "/r/" + podsRef} {

@@ -8,7 +8,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// The HTML contains both objects. If one cannot be read, it contains the other.
+// The HTML of the compare page contains both objects. If one of them cannot be read, it contains the other.
 func TestComparePage(t *testing.T) {
 	s := newSite(t)
 	const one, other = podsRef + "/a/web-1", podsRef + "/b/web-10"
@@ -56,7 +56,7 @@ func TestComparePage(t *testing.T) {
 		"a, b, hide")
 }
 
-// The page states, even without scripts, that masked values are not compared.
+// The compare page states that masked values are not compared, also if scripts do not run.
 func TestComparePageOfMaskedValues(t *testing.T) {
 	s := newSite(t)
 	const secrets = "core/v1/secrets"
@@ -64,7 +64,7 @@ func TestComparePageOfMaskedValues(t *testing.T) {
 		s.api.Set(secrets, apitest.Item{Namespace: "a", Name: name, Rest: `"data":{"key":"aHVzaA=="}`})
 	}
 	s.api.Set(secrets, apitest.Item{Namespace: "a", Name: "empty"})
-	for _, name := range []string{"mask-1", "mask-2"} { // The same value as if a redaction rule masked it.
+	for _, name := range []string{"mask-1", "mask-2"} { // The value is the same as the mask of a redaction rule.
 		s.api.Set(podsRef, apitest.Item{
 			Namespace: "a", Name: name, Rest: `"spec":{"containers":[{"env":[{"name":"A","value":"(masked)"}]}]}`,
 		})

@@ -24,8 +24,8 @@ import (
 	"glasshouse/internal/web/auth"
 )
 
-// memory is a listener for connections in memory. They have no buffers: a client that does not read blocks the writer
-// at once.
+// memory is a listener for in-memory connections. They have no buffers, so a client that does not read blocks the
+// writer at once.
 type memory struct {
 	accepted chan net.Conn
 	closed   chan struct{}
@@ -44,20 +44,21 @@ func (m *memory) Accept() (net.Conn, error) {
 func (m *memory) Close() error   { m.close(); return nil }
 func (m *memory) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
 
-// bubble is a server in a synctest bubble.
+// bubble is a server that runs in a synctest bubble, with fake time.
 type bubble struct {
 	*site
 
 	listener *memory
 }
 
-// inBubble runs a test with fake time. Its cluster has three pods and the given kinds.
+// inBubble runs test with a server in a synctest bubble, which has fake time. The server's cluster has three pods and
+// serves the given kinds.
 func inBubble(t *testing.T, test func(b *bubble), kinds ...apitest.Kind) {
 	t.Helper()
 	inBubbleOf(t, auth.None, test, kinds...)
 }
 
-// inBubbleOf is inBubble with a mode of authentication.
+// inBubbleOf is inBubble with the given authentication mode.
 func inBubbleOf(t *testing.T, mode string, test func(b *bubble), kinds ...apitest.Kind) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -91,7 +92,7 @@ func inBubbleOf(t *testing.T, mode string, test func(b *bubble), kinds ...apites
 		served, watched, asked := make(chan error, 1), make(chan error, 1), make(chan error, 1)
 		go func() { watched <- cluster.Run(ctx) }()
 		go func() { asked <- authority.Run(ctx) }()
-		synctest.Wait() // Requests before the cluster runs are refused.
+		synctest.Wait() // Wait until the cluster runs, because earlier requests are refused.
 		go func() { served <- server.Run(ctx, m) }()
 		stop := sync.OnceValue(func() error { cancel(); return errors.Join(<-served, <-watched, <-asked) })
 		t.Cleanup(func() {
@@ -103,7 +104,7 @@ func inBubbleOf(t *testing.T, mode string, test func(b *bubble), kinds ...apites
 	})
 }
 
-// dial opens a connection in memory.
+// dial opens an in-memory connection to the server.
 func (b *bubble) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	near, far := net.Pipe()
 	select {
@@ -125,7 +126,7 @@ func (b *bubble) open() *tab {
 	}
 	conn.SetReadLimit(1 << 20)
 	b.t.Cleanup(func() { _ = conn.CloseNow() })
-	return &tab{t: b.t, conn: conn, patience: 24 * time.Hour} // The time is fake.
+	return &tab{t: b.t, conn: conn, patience: 24 * time.Hour} // The time is fake, so this is short.
 }
 
 // deaf opens a socket that subscribes to the pods and does not read after that.
@@ -158,12 +159,12 @@ func (b *bubble) deafTo(text string) net.Conn {
 	return conn
 }
 
-// A client that never reads is disconnected when a write has taken 10 s. It does not delay other clients.
+// A client that never reads is disconnected once a write takes longer than 10 s. It does not delay other clients.
 func TestDeafClient(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		t := b.t
 		deaf := b.deaf()
-		synctest.Wait() // The server is sending the live status of the pods.
+		synctest.Wait() // Now the server is sending the live status of the pods.
 		c := b.open()
 		c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
 		c.until(1, "snapshot")
@@ -199,7 +200,7 @@ func writable(conn net.Conn) bool {
 func TestPing(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		t := b.t
-		c := b.open() // It answers pings while the test reads.
+		c := b.open() // The tab answers pings only while the test reads from it.
 		c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
 		start := time.Now()
 		for time.Since(start) < 5*time.Minute {
@@ -213,7 +214,8 @@ func TestPing(t *testing.T) {
 	})
 }
 
-// When the server stops, each client gets a different delay before it reconnects. No client delays the stop.
+// When the server stops, it sends each client a different delay before the next connection attempt. No client delays
+// the stop.
 func TestThousandClientsAreSentAway(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		t := b.t
@@ -253,7 +255,8 @@ func TestThousandClientsAreSentAway(t *testing.T) {
 	})
 }
 
-// sentAway reads to the end and checks the close code. It returns the delay before a new attempt, in milliseconds.
+// sentAway reads until the connection is closed, and checks the close code. It returns the delay before a new attempt,
+// in milliseconds, that the server sent.
 func (c *tab) sentAway(code websocket.StatusCode) int {
 	for {
 		_, err := c.read()
@@ -274,7 +277,8 @@ func (c *tab) sentAway(code websocket.StatusCode) int {
 	}
 }
 
-// Sockets beyond the maximum are asked to try again later. There is room again when others have closed.
+// If the maximum number of sockets is open, further ones are asked to try again later. When some sockets close, others
+// can be opened.
 func TestFull(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		t := b.t
@@ -282,7 +286,7 @@ func TestFull(t *testing.T) {
 		for i := range conns {
 			conns[i] = b.open()
 		}
-		synctest.Wait() // Until all sockets count toward the maximum.
+		synctest.Wait() // Wait until all sockets count toward the maximum.
 		if ms := b.open().sentAway(websocket.StatusTryAgainLater); ms < 5000 || ms >= 10_000 {
 			t.Errorf("a client too many is told to come back after %d ms", ms)
 		}
@@ -319,8 +323,8 @@ func TestNonsenseWithoutEnd(t *testing.T) {
 	})
 }
 
-// Events of rows are sent without compression, because each of a thousand viewers would have the same events compressed
-// again. A snapshot is compressed. Events of one object are compressed, too, because they are long and have few
+// Events of rows are sent uncompressed, because the same events would have to be compressed for each of a thousand
+// viewers. Snapshots are compressed. Events of a single object are also compressed, because they are long and have few
 // readers.
 func TestWhatIsCompressed(t *testing.T) {
 	inBubble(t, func(b *bubble) {
@@ -366,7 +370,7 @@ func TestWhatIsCompressed(t *testing.T) {
 	})
 }
 
-// counted counts the bytes that are read.
+// counted is a connection that counts the bytes read from it.
 type counted struct {
 	net.Conn
 

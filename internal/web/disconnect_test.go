@@ -24,7 +24,7 @@ import (
 	"glasshouse/internal/web"
 )
 
-// resetter opens HTTP/2 streams and resets them.
+// resetter is an HTTP/2 client that opens streams and resets them.
 type resetter struct {
 	t      *testing.T
 	addr   string
@@ -37,7 +37,7 @@ type resetter struct {
 func (r *resetter) connect() {
 	r.t.Helper()
 	dialer := tls.Dialer{Config: &tls.Config{
-		InsecureSkipVerify: true, //nolint:gosec // The certificate is made by the test.
+		InsecureSkipVerify: true, //nolint:gosec // The test has made the certificate itself.
 		NextProtos:         []string{"h2"},
 	}}
 	conn, err := dialer.DialContext(r.t.Context(), "tcp", r.addr)
@@ -52,18 +52,18 @@ func (r *resetter) connect() {
 		r.t.Fatal(err)
 	}
 	r.framer, r.next = http2.NewFramer(r.conn, r.conn), 1
-	// The flow control window of the connection allows all data. The windows of streams do not.
+	// The flow control window of the connection allows all data. The windows of the streams allow less than a response.
 	if err := errors.Join(r.framer.WriteSettings(), r.framer.WriteWindowUpdate(0, 1<<30)); err != nil {
 		r.t.Fatal(err)
 	}
 	if err := r.conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		r.t.Fatal(err)
 	}
-	r.data = make(chan uint32, 1<<16) // More than there are frames, because the test does not wait for most of them.
+	r.data = make(chan uint32, 1<<16) // This exceeds the number of frames; most are not received here.
 	go r.read(r.framer, r.data)
 }
 
-// read reads all frames until the connection ends.
+// read reads all frames until the connection ends. It sends the stream of each DATA frame to data.
 func (r *resetter) read(framer *http2.Framer, data chan<- uint32) {
 	defer close(data)
 	for {
@@ -85,7 +85,7 @@ func (r *resetter) close() {
 	}
 }
 
-// open sends a request and resets its stream, at once or after the first DATA frame.
+// open sends a request on a new stream, and resets the stream, at once or after the first DATA frame.
 func (r *resetter) open(path string, atOnce bool) error {
 	var block bytes.Buffer
 	encoder := hpack.NewEncoder(&block)
@@ -114,8 +114,8 @@ func (r *resetter) open(path string, atOnce bool) error {
 	return r.framer.WriteRSTStream(stream, http2.ErrCodeCancel)
 }
 
-// A client that resets its streams, or closes its connection, is not an error of the server. Thousands of such clients
-// write nothing to the log.
+// If a client resets its streams or closes its connection, this is not an error of the server. Thousands of such
+// clients cause no log lines at the levels warn and error.
 func TestDisconnectsAreNotErrors(t *testing.T) {
 	secret := newSecret(t, "resets")
 	keys, err := web.NewKeyPair(secret.cert(), secret.key(), slog.New(slog.DiscardHandler))
@@ -123,7 +123,7 @@ func TestDisconnectsAreNotErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	api := newSite(t).api
-	for n := range 500 { // A response is longer than the window of a stream.
+	for n := range 500 { // With so many pods, a response is longer than the window of a stream.
 		name := fmt.Sprintf("pod-%d", n)
 		api.Set(podsRef, apitest.Item{
 			Namespace: "a", Name: name, Cells: fmt.Sprintf(`[%q,"Running","5m"]`, name), Rest: `"spec":{}`,
@@ -157,7 +157,7 @@ func TestDisconnectsAreNotErrors(t *testing.T) {
 	t.Logf("%d streams on %d connections", streams, connections)
 }
 
-// brokenWriter is a client to which every write fails.
+// brokenWriter is a response writer whose writes all fail with err, as after the client has disconnected.
 type brokenWriter struct {
 	*httptest.ResponseRecorder
 
@@ -166,8 +166,8 @@ type brokenWriter struct {
 
 func (w *brokenWriter) Write([]byte) (int, error) { return 0, w.err }
 
-// Every write error is an error of the client, whatever its protocol, and is logged at debug level. A misuse of the
-// writer, and a similar error from elsewhere, is an error of the server.
+// A failed write is the fault of the client, whatever its protocol, and is logged at debug level. A misuse of the
+// writer is an error of the server. So is an error of the same kind that does not come from a write.
 func TestErrorsOfWrites(t *testing.T) {
 	var log strings.Builder
 	options := web.Options{Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
@@ -203,7 +203,7 @@ func TestErrorsOfWrites(t *testing.T) {
 		err  error
 		want bool
 	}{
-		{t.Context(), syscall.ECONNRESET, false}, // For example, of the connection to the API server.
+		{t.Context(), syscall.ECONNRESET, false}, // An error of another connection, such as the one to the API server.
 		{done, syscall.ECONNRESET, false},
 		{t.Context(), context.Canceled, false},
 		{done, context.Canceled, true},

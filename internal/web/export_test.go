@@ -14,7 +14,8 @@ import (
 	"glasshouse/internal/web/share"
 )
 
-// HandlerWith returns all routes, and one more of the class everybody.
+// HandlerWith returns the handler of all routes plus one route for the test. Its route class is everybody, so anyone
+// may call it.
 func (s *Server) HandlerWith(method, pattern string, handler http.HandlerFunc) (http.Handler, error) {
 	return s.handlerOf(append(s.routes(), route{method, pattern, everybody, func(
 		w http.ResponseWriter, r *http.Request,
@@ -24,7 +25,8 @@ func (s *Server) HandlerWith(method, pattern string, handler http.HandlerFunc) (
 	}, direct, 0}))
 }
 
-// HandlerBuffering returns all routes, and one more whose responses reserve memory and are buffered.
+// HandlerBuffering returns the handler of all routes plus one route for the test. Its responses reserve memory and are
+// buffered.
 func (s *Server) HandlerBuffering(pattern string, handler http.HandlerFunc) (http.Handler, error) {
 	return s.handlerOf(append(s.routes(), route{http.MethodGet, pattern, everybody, func(
 		w http.ResponseWriter, r *http.Request,
@@ -34,7 +36,7 @@ func (s *Server) HandlerBuffering(pattern string, handler http.HandlerFunc) (htt
 	}, buffered, smallMemory}))
 }
 
-// YAMLForPage converts the text of an object for its page.
+// YAMLForPage converts the JSON of an object to the YAML that its page shows.
 func (s *Server) YAMLForPage(r *http.Request, text []byte) (string, error) {
 	return s.yamlForPage(r, text)
 }
@@ -48,7 +50,7 @@ func Certificate(k *KeyPair) (*tls.Certificate, error) { return k.certificate(ni
 // Quota is a limit that sockets and subscriptions count toward.
 type Quota = limit.Limit
 
-// ViewerQuota returns the quota of a user's sockets.
+// ViewerQuota returns the quota of the sockets of the user name.
 func ViewerQuota(name string) Quota {
 	r := (&http.Request{}).WithContext(context.WithValue(
 		context.Background(), senderKey{}, //nolint:forbidigo // The request is not sent.
@@ -57,7 +59,7 @@ func ViewerQuota(name string) Quota {
 	return (&Server{}).socketQuotas(r)[0]
 }
 
-// SubscriptionQuotas returns the quotas of a subscription from an address.
+// SubscriptionQuotas returns the quotas that apply to a subscription from address.
 func SubscriptionQuotas(address netip.Addr) []Quota {
 	return subscriptionQuotas([]limit.Limit{{Key: "sockets of " + addressKey(address), Max: addressSockets}})
 }
@@ -65,16 +67,16 @@ func SubscriptionQuotas(address netip.Addr) []Quota {
 // TryAcquire acquires one unit under quotas. It returns nil if there is no room.
 func (s *Server) TryAcquire(quotas []Quota) *limit.Lease { return s.limiter.TryAcquire(1, quotas...) }
 
-// TakeProcessors acquires all processors that may build responses.
+// TakeProcessors acquires all leases of processors for building responses.
 func (s *Server) TakeProcessors() *limit.Lease {
 	limits := s.processorLimits(httptest.NewRequest(http.MethodGet, "/", nil))
 	return s.limiter.TryAcquire(limits[1].Max, limits[1])
 }
 
-// Enter counts a socket until leave is called. leave is nil if there is no room.
+// Enter counts a socket under quotas until leave is called. leave is nil if there is no room for the socket.
 func (s *Server) Enter(quotas []Quota) (leave func()) { return s.enter(quotas) }
 
-// GroupOf returns the key under which an address with a port is limited.
+// GroupOf returns the key under which requests from remote, an address with a port, are limited.
 func GroupOf(remote string) string {
 	address, known := addressOf(remote)
 	if !known {
@@ -83,7 +85,7 @@ func GroupOf(remote string) string {
 	return addressKey(address)
 }
 
-// Serving returns all routes, including the socket, until stop is called.
+// Serving starts s, and returns the handler of all routes, including the socket. stop ends all sockets.
 func Serving(ctx context.Context, s *Server) (handler http.Handler, stop func()) {
 	s.begin(ctx)
 	handler, err := s.Handler()
@@ -96,16 +98,16 @@ func Serving(ctx context.Context, s *Server) (handler http.Handler, stop func())
 	}
 }
 
-// StatusOf formats a watch status that a test provides.
+// StatusOf exports statusOf, which formats a watch status, so that tests can provide the status.
 var StatusOf = statusOf
 
-// DocumentOf converts JSON to YAML.
+// DocumentOf exports documentOf, which converts JSON to YAML.
 var DocumentOf = documentOf
 
-// Documents is the type documents.
+// Documents exports the type documents.
 type Documents = documents
 
-// Latest calls documents.latest.
+// Latest calls documents.latest, and returns the number and the text of the document.
 func (d *Documents) Latest(
 	ctx context.Context, after time.Time, text func(context.Context) ([]byte, error),
 ) (number int, made []byte, err error) {
@@ -116,7 +118,7 @@ func (d *Documents) Latest(
 	return one.number, one.text, nil
 }
 
-// PlainText returns the text that is shown of a log that arrives in pieces.
+// PlainText returns the text that is shown for a log that arrives in the given pieces.
 func PlainText(pieces ...[]byte) string {
 	var p plainText
 	var text []byte
@@ -126,7 +128,7 @@ func PlainText(pieces ...[]byte) string {
 	return string(p.end(text))
 }
 
-// GuestQuotas returns the quotas of a guest's sockets.
+// GuestQuotas returns the quotas of the sockets of a guest of the share id, who calls from an address.
 func GuestQuotas(id, from string) []Quota {
 	r := (&http.Request{RemoteAddr: from}).WithContext(context.WithValue(
 		context.Background(), senderKey{}, //nolint:forbidigo // The request is not sent.
@@ -141,7 +143,7 @@ func ClusterID(s *Server) string { return s.present.Load().id }
 // Shown returns the active cluster.
 func (s *Server) Shown() Shown { return s.present.Load().Shown }
 
-// CrowdOf returns the result of crowd for the sockets of each address, if so many are open.
+// CrowdOf opens the given number of sockets from each address. For each address it returns the result of crowd.
 func CrowdOf(open map[string]int) map[string]int {
 	s, size := &Server{}, make(map[string]int)
 	for address, n := range open {
@@ -155,5 +157,5 @@ func CrowdOf(open map[string]int) map[string]int {
 	return size
 }
 
-// MemoryInUse returns how many bytes of the memory for responses are reserved.
+// MemoryInUse returns the reserved bytes of the memory that all responses share.
 func (s *Server) MemoryInUse() int64 { return s.budget.Used() }

@@ -18,8 +18,8 @@ import (
 	"glasshouse/internal/web"
 )
 
-// All callers that are woken together get the same document, which is built once. A document whose text has not changed
-// keeps its number. A caller that needs a newer one has it built.
+// Callers that are woken at the same time get the same document, which is built only once for all. If the text of a
+// document has not changed, its number stays. If a caller needs a newer document, it is built again.
 func TestDocumentsAreMadeOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var documents web.Documents
@@ -55,8 +55,8 @@ func TestDocumentsAreMadeOnce(t *testing.T) {
 	})
 }
 
-// A caller that leaves while a document is built does not cancel it for the others. A document that could not be built
-// is built again for later callers.
+// If a caller leaves while a document is built, the others still get it. If a document could not be built, the next
+// caller causes a new attempt.
 func TestDocumentsOfWhoGoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var documents web.Documents
@@ -89,7 +89,7 @@ func TestDocumentsOfWhoGoes(t *testing.T) {
 	})
 }
 
-// A tab that subscribes to the resource picker uses little more memory than one that does not.
+// A tab that subscribes to the resource picker uses little more memory than a tab that subscribes to rows.
 func TestFollowersHoldNoText(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		for n := range 300 {
@@ -104,7 +104,7 @@ func TestFollowersHoldNoText(t *testing.T) {
 			runtime.ReadMemStats(&m)
 			return int64(m.HeapAlloc) //nolint:gosec // Far below 2^63.
 		}
-		<-time.After(time.Minute) // Discovery is read again.
+		<-time.After(time.Minute) // Wait until the program has read discovery again.
 		const tabs = 30
 		var held []int64
 		const rows, picker = `{"op":"subscribe","id":1,"resource":"core/v1/pods"}`,
@@ -126,8 +126,8 @@ func TestFollowersHoldNoText(t *testing.T) {
 	})
 }
 
-// The resources message contains the build id of the page that the server has. A page compares it with the id in the
-// address of its own script.
+// The message about resources contains the build id of the page that the server has. A page detects a new version by
+// comparing this id with the id in the address of its own script.
 func TestBuildOfThePage(t *testing.T) {
 	s := newSite(t)
 	c := s.open(nil)
@@ -142,8 +142,8 @@ func TestBuildOfThePage(t *testing.T) {
 	}
 }
 
-// Changes during the start of a subscription are sent. This is true even if its first message was built a moment before
-// for another subscription.
+// Changes of the catalog while a subscription starts are sent to it. This applies even if its first message was built a
+// moment before, for another subscription.
 func TestFollowWhileItChanges(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		first := b.open()
@@ -164,7 +164,7 @@ func TestFollowWhileItChanges(t *testing.T) {
 	})
 }
 
-// A resource that is covered in some namespaces lists them.
+// If a resource is covered only in some namespaces, the message about resources lists these namespaces.
 func TestFollowSomeNamespaces(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.api.Refuse("core/v1/pods", "", http.StatusForbidden, "no")
@@ -218,7 +218,7 @@ func TestFollowCounts(t *testing.T) {
 	})
 }
 
-// A resource that is not watched, or that the viewer may not see, has no count.
+// A resource that is not watched, or that the viewer may not see, is sent without a count.
 func TestFollowCountsOfWhatIsRefused(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.api.Refuse(podsRef, "", http.StatusForbidden, "no")

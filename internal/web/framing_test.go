@@ -14,8 +14,8 @@ import (
 	"glasshouse/internal/web"
 )
 
-// rawAnswers sends bytes to a server. It returns the status codes of all responses until the server closes the
-// connection, and the body of the first response. ok is false if the connection stays open.
+// rawAnswers sends text to a server, and reads responses until the server closes the connection. It returns the status
+// codes of all responses, and the body of the first one. ok is false if the connection stays open.
 func rawAnswers(t *testing.T, addr, text string) (codes []int, first string, ok bool) {
 	t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", addr)
@@ -39,14 +39,15 @@ func rawAnswers(t *testing.T, addr, text string) (codes []int, first string, ok 
 		if err != nil {
 			t.Fatal(err)
 		}
-		_ = answer.Body.Close() // It was read to its end.
+		_ = answer.Body.Close() // The body has been read to its end.
 		if codes = append(codes, answer.StatusCode); len(codes) == 1 {
 			first = string(body)
 		}
 	}
 }
 
-// A request whose body could be read in two ways is refused, and so is the data after it on the connection.
+// If the length of a request's body is ambiguous, the request is refused. The data after it on the connection is not
+// treated as another request.
 func TestAmbiguousFraming(t *testing.T) {
 	s := startSite(t, nil)
 	next := "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -105,7 +106,7 @@ func TestAmbiguousFraming(t *testing.T) {
 		{"two lengths", "POST", "1.1", "Content-Length: 2\r\nContent-Length: 3\r\n", "{}", 400, ""},
 		{"a list of lengths", "POST", "1.1", "Content-Length: 2, 2\r\n", "{}", 400, ""},
 		{"a length with a sign", "POST", "1.1", "Content-Length: +2\r\n", "{}", 400, ""},
-		// net/http silently drops the encoding of HTTP/1.0, so the next three requests have no body.
+		// net/http silently ignores Transfer-Encoding in HTTP/1.0, so the next three requests have no body.
 		{"HTTP/1.0", "GET", "1.0", "Transfer-Encoding: chunked\r\n", "0\r\n\r\n", 200, ""},
 		{
 			"HTTP/1.0 that goes on", "GET", "1.0", "Transfer-Encoding: chunked\r\nConnection: keep-alive\r\n", "", 200,
@@ -134,7 +135,7 @@ func TestAmbiguousFraming(t *testing.T) {
 	}
 }
 
-// The boundary refuses the target * like any other invalid request, on both listeners.
+// The request target "*" (OPTIONS *) is refused by the boundary like any other invalid request, on both listeners.
 func TestServerWideOptions(t *testing.T) {
 	s := startSite(t, nil)
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")

@@ -17,7 +17,7 @@ import (
 	"glasshouse/internal/web"
 )
 
-// fuzzed returns a server with a few objects, and its log.
+// fuzzed returns a server with a cluster of a few objects, and the log of the server.
 func fuzzed(f *testing.F) (*web.Server, *lockedBuffer) {
 	f.Helper()
 	api := apitest.New(
@@ -44,7 +44,7 @@ func fuzzed(f *testing.F) (*web.Server, *lockedBuffer) {
 	return server, log
 }
 
-// No request causes an error of the server.
+// FuzzRequests checks that no request causes an error of the server.
 func FuzzRequests(f *testing.F) {
 	server, log := fuzzed(f)
 	handler, stop := web.Serving(f.Context(), server)
@@ -73,13 +73,13 @@ func FuzzRequests(f *testing.F) {
 			method == "CONNECT" {
 			t.Skip("no address that a request may have here")
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // A followed log does not end by itself.
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // A followed log would never end.
 		defer cancel()
 		r, err := http.NewRequestWithContext(ctx, method, target, nil)
 		if err != nil {
 			t.Skip("no request")
 		}
-		// RemoteAddr stays empty, because the rate limit of an address would delay the requests.
+		// RemoteAddr stays empty, because requests with an address have a rate limit, which would delay them.
 		r.Host, r.RequestURI = "localhost", target
 		if r.Header.Set(name, value); strings.EqualFold(name, "Host") {
 			r.Host = value
@@ -96,8 +96,8 @@ func FuzzRequests(f *testing.F) {
 	})
 }
 
-// No message causes an error of the socket, or a response that is not JSON. The server handles the message, answers
-// with an error, or ends the connection with a reason.
+// FuzzFrames checks that no message causes an error of the socket, or a response that is not JSON. The server handles
+// the message, answers with an error, or closes the connection with a reason.
 func FuzzFrames(f *testing.F) {
 	server, log := fuzzed(f)
 	handler, stop := web.Serving(f.Context(), server)
@@ -132,7 +132,7 @@ func FuzzFrames(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = conn.CloseNow() }() // It may have ended.
+		defer func() { _ = conn.CloseNow() }() // The connection may have ended already.
 		conn.SetReadLimit(1 << 20)
 		kind := websocket.MessageText
 		if binary {

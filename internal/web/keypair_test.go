@@ -27,7 +27,7 @@ import (
 	"glasshouse/internal/web"
 )
 
-// pair returns a self-signed certificate for loopback and its key, in PEM.
+// pair returns a self-signed certificate for loopback, and its key. Both are in PEM.
 func pair(t *testing.T, name string) (cert, key []byte) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -54,8 +54,8 @@ func pair(t *testing.T, name string) (cert, key []byte) {
 	})
 }
 
-// secret is a folder like the volume of a Secret: its files are links through a link to a folder. An update replaces
-// that folder.
+// secret is a folder with the structure of a mounted Secret volume. Its files are symbolic links through a link to a
+// data folder. An update replaces the data folder.
 type secret struct {
 	t      *testing.T
 	folder string
@@ -94,8 +94,8 @@ func (s *secret) put(cert, key []byte) {
 func (s *secret) cert() string { return filepath.Join(s.folder, "tls.crt") }
 func (s *secret) key() string  { return filepath.Join(s.folder, "tls.key") }
 
-// A renewed certificate is used within a second, for the next connection. Files that do not form a pair leave the old
-// certificate in use, and are logged once.
+// When the certificate files are renewed, new connections use the new certificate within a second. If the files do not
+// form a pair, the old certificate stays in use, and this is logged once.
 func TestKeyPair(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSecret(t, "first")
@@ -116,12 +116,12 @@ func TestKeyPair(t *testing.T) {
 		}
 		second, secondKey := pair(t, "second")
 		s.put(second, secondKey)
-		shown("first", 0) // The files were checked just now.
+		shown("first", 0) // The files were checked less than a second ago.
 		<-time.After(time.Second)
 		shown("second", 0)
 
 		_, other := pair(t, "other")
-		s.put(second, other) // A key of another certificate.
+		s.put(second, other) // This key belongs to another certificate.
 		<-time.After(time.Second)
 		shown("second", 1)
 		<-time.After(time.Minute)
@@ -143,7 +143,7 @@ func TestKeyPair(t *testing.T) {
 		if strings.Contains(log.String(), "PRIVATE") {
 			t.Errorf("the log has the key: %s", log.String())
 		}
-		// The files are written in place.
+		// From here on, the files are overwritten in place.
 		fourth, fourthKey := pair(t, "the fourth")
 		if err := errors.Join(
 			os.WriteFile(s.cert(), fourth, 0o600), os.WriteFile(s.key(), fourthKey, 0o600),
@@ -174,8 +174,9 @@ func TestKeyPairMistakes(t *testing.T) {
 	}
 }
 
-// Over TLS, pages use HTTP/2 and sockets HTTP/1.1. Both accept only the https origin of the page. New connections get a
-// renewed certificate. A stop is sent to sockets, and does not take longer than without TLS.
+// Over TLS, pages use HTTP/2, and sockets use HTTP/1.1. Both accept only the page's own origin with https. New
+// connections get a renewed certificate. When the server stops, sockets are informed, and the stop takes no longer than
+// without TLS.
 func TestTLS(t *testing.T) {
 	secret := newSecret(t, "first")
 	keys, err := web.NewKeyPair(secret.cert(), secret.key(), slog.New(slog.DiscardHandler))
@@ -184,7 +185,8 @@ func TestTLS(t *testing.T) {
 	}
 	s := startSiteOf(t, web.Options{KeyPair: keys})
 	get := func(protocols []string, version uint16, headers ...string) (*http.Response, error) {
-		// A self-signed certificate is not trusted. The test only checks which certificate it is.
+		// Self-signed certificates are not trusted, so verification is off. The test checks only which certificate is
+		// used.
 		transport := &http.Transport{
 			TLSClientConfig: &tls.Config{
 				InsecureSkipVerify: true, //nolint:gosec // See above.
@@ -203,7 +205,7 @@ func TestTLS(t *testing.T) {
 		answer, err := transport.RoundTrip(r)
 		if err == nil {
 			_, _ = io.Copy(io.Discard, answer.Body)
-			_ = answer.Body.Close() // It was read to its end.
+			_ = answer.Body.Close() // The body has been read to its end.
 		}
 		return answer, err
 	}

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A write that takes too long is detected after exactly that time, whatever was written before it. Other writes and
-// idle times are not reported.
+// If a write takes too long, this is detected after exactly the time limit, whatever was written before. Shorter writes
+// and idle times are not reported.
 func TestLate(t *testing.T) {
 	for name, before := range map[string]time.Duration{
 		"the first": 0, "behind others": 25 * time.Second, "behind silence": time.Minute,
@@ -39,7 +39,7 @@ func TestLate(t *testing.T) {
 	}
 }
 
-// No timer is left after stop.
+// After stop, no timer is left.
 func TestLateStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := late{cut: func() { t.Error("cut when it had been stopped") }}

@@ -24,7 +24,8 @@ import (
 	"glasshouse/internal/web"
 )
 
-// A request that is larger than any request of the page is refused on every route, before any other work.
+// A request that is longer than any request of the page is refused on every route, before any other work is done for
+// it.
 func TestOversizedRequests(t *testing.T) {
 	handler, err := serverOf(t, web.Options{}).Handler()
 	if err != nil {
@@ -68,7 +69,7 @@ func TestOversizedRequests(t *testing.T) {
 			{"no encoding", func(r *http.Request) { r.Header.Set("Content-Encoding", "identity") }, ""},
 		} {
 			if method != http.MethodGet && test.want == "Body too large" {
-				continue // The route may accept a body.
+				continue // This route accepts a body.
 			}
 			r := httptest.NewRequestWithContext(t.Context(), method, path, nil)
 			r.Host = "localhost"
@@ -85,7 +86,8 @@ func TestOversizedRequests(t *testing.T) {
 	}
 }
 
-// A body is read up to its limit. One of unknown length is refused, as HTTP/2 allows it.
+// A request body of up to 64 KiB is read. A longer body is refused, and so is a body of unknown length, although HTTP/2
+// allows it.
 func TestBodies(t *testing.T) {
 	var read int
 	var failed error
@@ -120,7 +122,7 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// The number of requests in flight of an address is limited. Only a trusted proxy may name another address.
+// The number of concurrent requests from one address is limited. Only a trusted proxy may send another client address.
 func TestRequestsOfAnAddress(t *testing.T) {
 	entered, leave := make(chan struct{}), make(chan struct{})
 	handler, err := serverOf(t, web.Options{
@@ -179,7 +181,7 @@ func TestRequestsOfAnAddress(t *testing.T) {
 	}
 }
 
-// IPv6 addresses of one network count as one, because one host may have all of them.
+// All IPv6 addresses of one network count as one address, because a single host may use all of them.
 func TestGroupsOfAddresses(t *testing.T) {
 	for _, test := range []struct {
 		a, b string
@@ -198,7 +200,7 @@ func TestGroupsOfAddresses(t *testing.T) {
 	}
 }
 
-// The number of sockets of a user is limited, for all addresses together. Other users are not affected.
+// The number of sockets of one user is limited, from all addresses together. Other users are not affected.
 func TestSocketsOfAViewer(t *testing.T) {
 	server := serverOf(t, web.Options{})
 	const most = 500
@@ -221,7 +223,7 @@ func TestSocketsOfAViewer(t *testing.T) {
 	}
 }
 
-// An incomplete header or request ends the connection after a time limit.
+// If a client does not complete a header or a request in time, its connection is closed.
 func TestSlowRequests(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		for _, test := range []struct {
@@ -253,7 +255,8 @@ func TestSlowRequests(t *testing.T) {
 	})
 }
 
-// Messages of a socket above the rate wait, and none is lost. The messages of a normal page are read at once.
+// If a socket receives messages faster than the rate limit, it reads them later, and loses none. The messages that a
+// normal page sends are read at once.
 func TestMessagesWait(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		c := b.open()
@@ -288,8 +291,8 @@ func TestMessagesWait(t *testing.T) {
 	})
 }
 
-// Frames without a message have a rate limit, too: pings, which are answered, pongs, and fragments of a message that
-// never ends.
+// Frames that do not complete a message have a rate limit, too. They are pings, which the server answers, pongs, and
+// fragments of a message that never ends.
 func TestFramesWait(t *testing.T) {
 	const burst, rate, more = 2000, 200, 1000
 	for what, flood := range map[string][]byte{
@@ -301,7 +304,7 @@ func TestFramesWait(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			inBubble(t, func(b *bubble) {
 				conn := b.deafTo(`{"op":"ping","id":1}`)
-				go func() { _, _ = io.Copy(io.Discard, conn) }() // Until it is closed.
+				go func() { _, _ = io.Copy(io.Discard, conn) }() // Read until the server closes the connection.
 				began := time.Now()
 				for piece := range slices.Chunk(flood, 600) {
 					if _, err := conn.Write(piece); err != nil {
@@ -318,7 +321,8 @@ func TestFramesWait(t *testing.T) {
 	}
 }
 
-// Unfinished bodies of some addresses leave room for the requests of others, with and without a body.
+// If some addresses send bodies that they never finish, other addresses can still send requests, with and without a
+// body.
 func TestUnfinishedBodiesLeaveRoom(t *testing.T) {
 	const addresses, each, allowed = 7, 10, 8 // An eighth of 64, which is a quarter of 256 requests in flight.
 	for _, test := range []struct {
@@ -375,7 +379,7 @@ func TestUnfinishedBodiesLeaveRoom(t *testing.T) {
 	}
 }
 
-// Requests above the rate wait. They are refused if the wait would be long. Other clients are not delayed.
+// Requests above the rate limit wait. If the wait would be long, they are refused. Other clients are not delayed.
 func TestRequestsWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		handler, err := serverOf(t, web.Options{}).Handler()
@@ -411,10 +415,10 @@ func TestRequestsWait(t *testing.T) {
 	})
 }
 
-// The number of terms of a selector and of a search text is limited, because each term is compared with every object.
+// The number of terms in a selector and in a search text is limited, because each term is compared with every object.
 func TestComplexSelectors(t *testing.T) {
 	s := newSite(t)
-	values := strings.Repeat("v,", 98) // All are equal, so they count as one.
+	values := strings.Repeat("v,", 98) // These values are all equal, so they count as one.
 	var different strings.Builder
 	for i := range 99 {
 		fmt.Fprintf(&different, "v%d,", i)
@@ -441,7 +445,8 @@ func TestComplexSelectors(t *testing.T) {
 	}
 }
 
-// The sockets of one address are a crowd only if other addresses have sockets, too.
+// The sockets of one address are a crowd, whose messages are sent less often, only if other addresses have sockets,
+// too.
 func TestWhoIsACrowd(t *testing.T) {
 	for _, test := range []struct{ open, want map[string]int }{
 		{map[string]int{"a": 500}, map[string]int{"a": 0}},

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// crowdedSite is a server with the connections that a test has opened to it.
+// crowdedSite is a server together with the connections that a test has opened to it.
 type crowdedSite struct {
 	*site
 
@@ -29,7 +29,7 @@ func newCrowdedSite(t *testing.T) *crowdedSite {
 	return s
 }
 
-// dial opens a connection from a loopback address.
+// dial opens a connection to the server from a loopback address.
 func (s *crowdedSite) dial(from string) net.Conn {
 	s.t.Helper()
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
@@ -44,7 +44,7 @@ func (s *crowdedSite) dial(from string) net.Conn {
 	return conn
 }
 
-// served reports whether a request on a connection gets a response.
+// served reports whether the server responds to a request on conn.
 func (s *crowdedSite) served(conn net.Conn) bool {
 	if _, err := fmt.Fprintf(conn, "GET /healthz HTTP/1.1\r\nHost: %s\r\n\r\n", s.addr); err != nil {
 		return false
@@ -57,8 +57,9 @@ func (s *crowdedSite) served(conn net.Conn) bool {
 	return err == nil && answer.StatusCode == http.StatusOK
 }
 
-// Connections without a request make room for new ones. They may have sent no header, half a header or half a TLS
-// handshake, or may have had their last response. The one that has waited longest is closed first.
+// If there are too many connections, those without a request are closed to make room for new ones. They may have sent
+// no header, half a header or half a TLS handshake, or may be idle after a response. The connection that has waited
+// longest is closed first.
 func TestIdleConnectionsMakeRoom(t *testing.T) {
 	const most = 2000
 	hello := []byte{22, 3, 1, 2, 0} // The start of a TLS record of 512 bytes. The rest is not sent.
@@ -91,7 +92,8 @@ func TestIdleConnectionsMakeRoom(t *testing.T) {
 	}
 }
 
-// A flood of connections from many addresses closes its own connections, and not a new one of an address that has few.
+// If very many connections come from many addresses that each open a lot, some of these are closed. A new connection
+// from an address with few connections is not closed.
 func TestFloodsCloseTheirOwnConnections(t *testing.T) {
 	s := newCrowdedSite(t)
 	first := s.dial("127.0.0.9")
@@ -106,7 +108,7 @@ func TestFloodsCloseTheirOwnConnections(t *testing.T) {
 	}
 }
 
-// A connection whose request is in progress is not closed to make room, and neither is a WebSocket.
+// A connection with a request in progress is not closed to make room, and neither is a WebSocket.
 func TestUsedConnectionsAreKept(t *testing.T) {
 	s := newCrowdedSite(t)
 	socket := s.open(nil)

@@ -20,14 +20,14 @@ import (
 	"glasshouse/internal/web"
 )
 
-// tab is a WebSocket of a page.
+// tab is a test client that opens a WebSocket as a page does.
 type tab struct {
 	t        *testing.T
 	conn     *websocket.Conn
-	patience time.Duration // How long until waits for its message. Heartbeats do not end.
+	patience time.Duration // How long until waits for its message. Heartbeats arrive forever.
 }
 
-// frameOf is a message of the server.
+// frameOf is a message that the server sends.
 type frameOf struct {
 	ID        *int
 	Type      string
@@ -92,7 +92,7 @@ func (c *tab) read() (m frameOf, err error) {
 	return m, err
 }
 
-// next reads a message.
+// next reads the next message.
 func (c *tab) next() frameOf {
 	c.t.Helper()
 	m, err := c.read()
@@ -102,7 +102,7 @@ func (c *tab) next() frameOf {
 	return m
 }
 
-// until reads up to a message with one of the types and the id. The id 0 matches messages without an id.
+// until reads messages up to one with the given id and one of the types. The id 0 matches messages without an id.
 func (c *tab) until(id int, types ...string) frameOf {
 	c.t.Helper()
 	for began := time.Now(); ; {
@@ -121,14 +121,15 @@ func (c *tab) until(id int, types ...string) frameOf {
 	}
 }
 
-// A ping is answered with its id, whatever else is in progress. It does not count as a subscription.
+// The server answers a ping with a pong of the same id, whatever else is in progress. A ping does not count as a
+// subscription.
 func TestPong(t *testing.T) {
 	s := newSite(t)
 	c := s.open(nil)
 	c.send(`{"op":"ping","id":7}`)
 	c.until(7, "pong")
 	c.send(`[{"op":"subscribe","id":7,"resource":"core/v1/pods"},{"op":"ping","id":7},{"op":"ping","id":8}]`)
-	// The order is not defined, because the subscription sends from its own goroutine.
+	// The order of the messages is not defined, because each subscription sends from its own goroutine.
 	wanted := map[string]bool{"7 pong": true, "8 pong": true, "7 snapshot": true}
 	for range 20 {
 		if m := c.next(); m.ID != nil {
@@ -141,7 +142,7 @@ func TestPong(t *testing.T) {
 	if len(wanted) > 0 {
 		t.Fatalf("of 20 messages none was of %v", wanted)
 	}
-	for i := range 150 { // More than maxSubscriptions and maxFaults.
+	for i := range 150 { // This is more than maxSubscriptions and maxFaults.
 		c.send(fmt.Sprintf(`{"op":"ping","id":%d}`, i+1))
 		c.until(i+1, "pong")
 	}
@@ -152,7 +153,7 @@ func TestPong(t *testing.T) {
 	c.alive()
 }
 
-// alive checks that the connection works.
+// alive checks that the connection still works.
 func (c *tab) alive() {
 	c.t.Helper()
 	c.send(`{"op":"subscribe","id":999,"resource":"core/v1/pods"}`)
@@ -195,13 +196,13 @@ func TestLive(t *testing.T) {
 		}
 	}
 
-	// After unsubscribe, the id is free at once.
+	// After unsubscribe, a client can use the id again at once.
 	c.send(`[{"op":"unsubscribe","id":1},{"op":"subscribe","id":1,"resource":"core/v1/namespaces"}]`)
 	if m := c.until(1, "snapshot", "error"); len(m.Rows) != 2 || m.Rows[0].Name != "a" {
 		t.Errorf("got %+v, want the namespaces", m)
 	}
 
-	// A subscription can continue from a cursor of the REST API without a gap.
+	// A subscription can resume from a cursor that the REST API returned, without a gap.
 	var snapshot struct{ Cursor string }
 	if err := json.Unmarshal([]byte(s.get("/api/v1/snapshot/"+podsRef+"?ns=b").body), &snapshot); err != nil {
 		t.Fatal(err)
@@ -213,7 +214,7 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// For every invalid message a client gets an error, and the connection stays open.
+// The server answers every invalid message with an error, and the connection stays open.
 func TestFramesThatMakeNoSense(t *testing.T) {
 	s := newSite(t)
 	c := s.open(nil)
@@ -395,7 +396,7 @@ func TestTooManySubscriptions(t *testing.T) {
 	c.alive()
 }
 
-// All connections of a caller share a maximum number of subscriptions. There is room again when one ends.
+// The number of subscriptions on all connections of one caller is limited. When a subscription ends, another can start.
 func TestSubscriptionsOfAllConnections(t *testing.T) {
 	s := newSite(t)
 	c := s.open(nil)
@@ -420,25 +421,25 @@ func TestSubscriptionsOfAllConnections(t *testing.T) {
 	begin(2, "snapshot")
 }
 
-// A message above the maximum length ends only its own connection.
+// A message above the maximum length closes its own connection, and no other.
 func TestHugeFrame(t *testing.T) {
 	s := newSite(t)
 	other := s.open(nil)
 	c := s.open(nil)
-	// The server may close the connection before all is written.
+	// The write may fail, because the server may close the connection before it is complete.
 	_ = c.conn.Write(t.Context(), websocket.MessageText, []byte(strings.Repeat(" ", 17<<20)))
 	m, err := c.read()
 	if code := websocket.CloseStatus(err); err == nil || errors.Is(err, context.DeadlineExceeded) ||
 		code != websocket.StatusMessageTooBig && code != -1 {
-		// The code -1 means that the connection ended before the code arrived.
+		// The code -1 means that the connection ended before a close code arrived.
 		t.Errorf("got %+v, %v; want the end of the connection", m, err)
 	}
 	other.alive()
 }
 
-// A panic in a subscription is one error, and has no other effect.
+// A panic in one subscription ends that subscription with an error, and has no other effect.
 func TestPanicInASubscription(t *testing.T) {
-	s := startSite(t, nil) // Each access to its cluster panics.
+	s := startSite(t, nil) // The server has no cluster, and each access to it panics.
 	c := s.open(nil)
 	for id := range 2 {
 		c.send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":"core/v1/pods"}`, id+1))
@@ -463,7 +464,7 @@ func TestSocketNeedsItsSubprotocol(t *testing.T) {
 	}
 }
 
-// The server reports its stop to its sockets. They do not delay the stop.
+// When the server stops, it closes its sockets with a reason. Sockets do not delay the stop.
 func TestGracefulEnd(t *testing.T) {
 	s := newSite(t)
 	tabs := []*tab{s.open(nil), s.open(nil)}
@@ -495,12 +496,12 @@ func TestGracefulEnd(t *testing.T) {
 	}
 }
 
-// A client may send its first messages together with the request. They are not lost, however long they are.
+// A client may send its first messages together with the upgrade request. They are not lost, however long they are.
 func TestFramesWithTheRequest(t *testing.T) {
 	s := newSite(t)
 	for _, spaces := range []int{0, 1000, 3000} {
 		frame := `{"op":"unsubscribe",` + strings.Repeat(" ", spaces) + `"id":77}`
-		// RFC 6455 section 5.2, masked with zeros.
+		// This is the header of a text frame (RFC 6455 section 5.2) with a mask of zeros.
 		text := []byte{0x81, 0x80 | 126, byte(len(frame) >> 8), byte(len(frame)), 0, 0, 0, 0}
 		text = append(text, frame...)
 		lines := append([]string{"GET /api/v1/live HTTP/1.1", "Host: " + s.addr}, liveHeaders()...)

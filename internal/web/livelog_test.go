@@ -17,19 +17,19 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// logOf returns a message that subscribes to the log of the one pod. more contains further members.
+// logOf returns a message that subscribes to the log of the only pod. more contains further JSON members.
 func logOf(id int, more string) string {
 	return fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":"core/v1/pods","ns":["a"],"name":"web-0","view":"log"%s}`,
 		id, more)
 }
 
-// log reads up to the next message of a log, and skips heartbeats.
+// log reads messages up to the next message of a log, and skips heartbeats.
 func (c *tab) log(id int) frameOf {
 	c.t.Helper()
 	return c.until(id, "log", "log-end", "error")
 }
 
-// wholeLog returns all parts of a log.
+// wholeLog reads a log to its end, and returns all its parts.
 func (c *tab) wholeLog(id int) (parts []string) {
 	c.t.Helper()
 	for {
@@ -44,7 +44,7 @@ func (c *tab) wholeLog(id int) (parts []string) {
 	}
 }
 
-// wantLog checks the next part of a log. It skips a message that only shows that the log is open.
+// wantLog compares the next part of a log with want. It skips the empty message that reports that the log is open.
 func (c *tab) wantLog(id int, want string) {
 	c.t.Helper()
 	m := c.log(id)
@@ -56,7 +56,7 @@ func (c *tab) wantLog(id int, want string) {
 	}
 }
 
-// follow opens a socket that follows a growing log.
+// follow opens a socket that follows a growing log. It returns the source of the log, and the client.
 func (b *bubble) follow() (*source, *tab) {
 	b.t.Helper()
 	s, c := b.source(), b.open()
@@ -65,7 +65,7 @@ func (b *bubble) follow() (*source, *tab) {
 	return s, c
 }
 
-// The socket accepts the same options as the route, and sends the same text.
+// A log subscription on a socket has the same options as the HTTP route for logs, and sends the same text.
 func TestLogsOnTheWire(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		c := b.open()
@@ -85,7 +85,7 @@ func TestLogsOnTheWire(t *testing.T) {
 			}
 		}
 		b.logs("")
-		c.send(logOf(1, "")) // The id is free, because its log has ended.
+		c.send(logOf(1, "")) // The id can be used again, because its log has ended.
 		if parts := c.wholeLog(1); len(parts) != 1 || parts[0] != "" {
 			b.t.Errorf("an empty log is %q, want one message without text", parts)
 		}
@@ -145,8 +145,8 @@ func TestLogProblemsOnTheWire(t *testing.T) {
 	})
 }
 
-// A quiet log is reported as open after 2 s, and has a heartbeat every 15 s. New lines are sent without delay. The log
-// ends when its source does.
+// If a followed log has no lines for 2 s, a message reports that it is open. Then heartbeats follow every 15 s. New
+// lines are sent without delay. The log ends when its source ends.
 func TestLogIsFollowedOnTheWire(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		s := b.source()
@@ -181,7 +181,8 @@ func TestLogIsFollowedOnTheWire(t *testing.T) {
 	})
 }
 
-// The message after 2 s differs from the response of the API server, whether that has a line or not.
+// The message that is sent after 2 s can be distinguished from the response of the API server, whether this response
+// has a line or not.
 func TestLogIsWaitedForOnTheWire(t *testing.T) {
 	for _, test := range []struct {
 		after time.Duration
@@ -233,7 +234,7 @@ func TestLogIsCutOnTheWire(t *testing.T) {
 	})
 }
 
-// A reader whose permission is revoked gets an error within 15 s, whether the log is quiet or not.
+// If a reader of a log loses its permission, it gets an error within 15 s, whether the log is quiet or not.
 func TestLogEndsWithItsRightOnTheWire(t *testing.T) {
 	for _, quiet := range []bool{false, true} {
 		inBubble(t, func(b *bubble) {
@@ -258,7 +259,7 @@ func TestLogEndsWithItsRightOnTheWire(t *testing.T) {
 	}
 }
 
-// The server stops reading a log when its subscription has ended, for any reason.
+// When the subscription to a log ends for any reason, the server stops reading the log.
 func TestLogEndsWithItsSubscription(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		for _, quiet := range []bool{false, true} {
@@ -312,7 +313,7 @@ func TestLogOnTheWireOfADeafClient(t *testing.T) {
 	})
 }
 
-// A log that never ends does not block other messages of the connection.
+// A log that never ends does not block other messages on the same connection.
 func TestFloodOfALog(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		flood := []byte(strings.Repeat("a line of many\n", 10_000))
@@ -349,11 +350,11 @@ func TestFloodOfALog(t *testing.T) {
 	})
 }
 
-// The maximum number of logs applies to HTTP and sockets together.
+// The limit on the number of logs applies to logs over HTTP and over sockets together.
 func TestTooManyLogsOnTheWire(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.api.Answer(upstream, func(w http.ResponseWriter, r *http.Request) {
-			// It responds without a line, so that the test does not need to wait.
+			// The API server responds without a line, so that the test does not have to wait.
 			w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // It is a Flusher.
 			<-r.Context().Done()
 		})

@@ -31,7 +31,7 @@ import (
 
 const good, bad = "good-7d1f0c.token", "bad-93e2aa.token"
 
-// guarded returns a site with the cluster of newSite that authenticates its users.
+// guarded returns a site with the cluster of newSite, where users must log in.
 func guarded(t *testing.T, options auth.Options) *site {
 	t.Helper()
 	api := newSite(t).api
@@ -47,7 +47,7 @@ func accepted() authentication.TokenReviewStatus {
 	}
 }
 
-// expiring returns a JWT that expires at a time.
+// expiring returns a JWT that expires at the given time.
 func expiring(at time.Time) string {
 	part := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
 	return part(`{"alg":"RS256"}`) + "." + part(fmt.Sprintf(`{"exp":%d}`, at.Unix())) + "." + part("signature")
@@ -98,7 +98,7 @@ func serveGuardedOf(t *testing.T, api *apitest.Server, options auth.Options, ser
 	return s
 }
 
-// post sends a form like a page of the site does.
+// post sends a form as a page of the site does.
 func (s *site) post(path, form string, headers ...string) answer {
 	s.t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(s.t.Context(), "tcp", s.addr)
@@ -121,7 +121,7 @@ func (s *site) post(path, form string, headers ...string) answer {
 	return read(s.t, conn, "POST")
 }
 
-// login logs in with a token, and returns the Cookie header.
+// login logs in with a token. It returns the Cookie header for further requests, and the response.
 func (s *site) login(token, to string) (cookie string, a answer) {
 	s.t.Helper()
 	a = s.post("/login", url.Values{"token": {token}, "to": {to}}.Encode(), "Accept: text/html")
@@ -129,7 +129,8 @@ func (s *site) login(token, to string) (cookie string, a answer) {
 	return "Cookie: " + cookie, a
 }
 
-// With a base path, a login stays below it: its page, the files that the page loads, the redirect and the cookie.
+// With a base path, everything of a login is under it: the login page, the files that the page loads, the redirect and
+// the cookie.
 func TestLoginBelowABase(t *testing.T) {
 	const base = "/tools/g"
 	s := guarded(t, auth.Options{Mode: auth.Token, Base: base})
@@ -163,7 +164,7 @@ func TestLoginBelowABase(t *testing.T) {
 	}
 }
 
-// addresses returns an address for each route by its pattern, and whether the route is public.
+// addresses returns all routes with example values for their parameters. The value reports whether the route is public.
 func addresses(t *testing.T, s *site) map[string]bool {
 	t.Helper()
 	handler, err := s.server.Handler()
@@ -191,14 +192,15 @@ func addresses(t *testing.T, s *site) map[string]bool {
 	return all
 }
 
-// told returns a text in the body that can only come from the cluster. The caller must remove the requested path first.
+// told returns a part of body that can only come from the cluster, or "". The caller must remove the requested path
+// first.
 func told(body string) string {
 	return regexp.MustCompile(
 		`web-\d|widgets?\b|example\.com|the-cluster|"cursor"|core/v1|Pods|Running`).FindString(body)
 }
 
-// No route reveals anything about the cluster to an unidentified client, for any credentials and any form of request.
-// Public routes respond to all clients.
+// No route reveals anything about the cluster to a client that is not logged in, whatever credentials it sends, and
+// whatever the form of its request. Public routes respond to all clients.
 func TestNobodyIsTold(t *testing.T) {
 	none := []string{}
 	token := guarded(t, auth.Options{Mode: auth.Token})
@@ -234,7 +236,7 @@ func TestNobodyIsTold(t *testing.T) {
 			},
 			"a proxy's word": {"X-Forwarded-User: anna"},
 		},
-		proxied: { // The requests come from loopback, like those of a port-forward.
+		proxied: { // Requests of the test come from loopback, like those through a port-forward.
 			"nothing": none, "a token": {"Authorization: Bearer " + good}, "a proxy's word": {"X-Forwarded-User: anna"},
 			"underscores": {"X_Forwarded_User: anna"},
 			"a secret":    {"X-Forwarded-User: anna", "X-Glasshouse-Proxy-Secret: x"},
@@ -245,7 +247,7 @@ func TestNobodyIsTold(t *testing.T) {
 			for address, open := range addresses(t, s) {
 				method, path, _ := strings.Cut(address, " ")
 				if method != "GET" && open {
-					continue // These routes need a token.
+					continue // The responses of these routes need a token.
 				}
 				for _, accept := range []string{"application/json", "text/html", "*/*"} {
 					a := s.send(method, path, append([]string{"Accept: " + accept}, headers...)...)
@@ -271,7 +273,7 @@ func TestNobodyIsTold(t *testing.T) {
 					}
 				}
 			}
-			// The socket, and paths that are not routes.
+			// Send the same requests to the socket, and to paths that are not routes.
 			upgrade := []string{
 				"Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13",
 				"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", "Sec-WebSocket-Protocol: glasshouse.v1+json",
@@ -298,7 +300,7 @@ func TestNobodyIsTold(t *testing.T) {
 			}
 		}
 	}
-	// An identified client gets the data. Otherwise this test would also pass if no route worked.
+	// A client that has logged in gets data. Without this check, the test would pass if no route worked.
 	for name, header := range map[string]string{
 		"a token": "Authorization: Bearer " + good, "a session": first(token.login(good, "/")),
 	} {
@@ -311,8 +313,8 @@ func TestNobodyIsTold(t *testing.T) {
 
 func first(cookie string, _ answer) string { return cookie }
 
-// While the API server does not respond, no route reveals its address or its responses to an unidentified client. This
-// includes the probes.
+// While the API server does not respond, no route, including the probes, reveals its address or its responses to a
+// client that is not logged in.
 func TestNobodyIsToldWhereTheClusterIs(t *testing.T) {
 	failing := func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -358,7 +360,7 @@ func TestNobodyIsToldWhereTheClusterIs(t *testing.T) {
 	}
 }
 
-// A login redirects to the path that the user wanted to open, but only on this server.
+// After a login, the user is redirected to the path that they wanted to open, but only on this server.
 func TestLoginLeadsBack(t *testing.T) {
 	s := guarded(t, auth.Options{Mode: auth.Token})
 	page := s.get("/r/"+podsRef+"?ns=a&labels=a%3Db", "Accept: text/html")
@@ -394,7 +396,7 @@ func TestLoginLeadsBack(t *testing.T) {
 			t.Errorf("a bad token to %q: got %d %s", to, a.status, a.body)
 		}
 	}
-	// A request that follows a link of another site does not have the cookie.
+	// A browser that follows a link on another site does not send the cookie.
 	if a := s.get(
 		"/status", "Accept: text/html", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate",
 	); a.header.Get("Refresh") != "0" {
@@ -407,7 +409,7 @@ func TestLoginLeadsBack(t *testing.T) {
 	}
 }
 
-// Only the pages of the site itself can log in and out. They use POST with forms of limited length.
+// Logins and logouts are accepted only from the pages of the site itself. They use POST with forms of limited length.
 func TestLoginIsOurs(t *testing.T) {
 	s := guarded(t, auth.Options{Mode: auth.Token})
 	cookie, _ := s.login(good, "/")
@@ -464,7 +466,7 @@ func TestLoginIsOurs(t *testing.T) {
 	}
 }
 
-// dial opens a WebSocket with headers.
+// dial opens a WebSocket with the given headers.
 func (s *site) dial(headers ...string) (*tab, error) {
 	s.t.Helper()
 	header := http.Header{}
@@ -487,7 +489,7 @@ func (s *site) dial(headers ...string) (*tab, error) {
 	return &tab{t: s.t, conn: conn, patience: time.Minute}, nil
 }
 
-// closed reads until the connection is closed, and returns the close code.
+// closed reads until the connection is closed, and returns the close code and the reason.
 func (c *tab) closed() (code websocket.StatusCode, reason string) {
 	for {
 		_, err := c.read()
@@ -500,15 +502,15 @@ func (c *tab) closed() (code websocket.StatusCode, reason string) {
 	}
 }
 
-// A WebSocket with a cookie must come from a page of the site. One with a bearer token may come from anywhere except
-// another page.
+// A WebSocket with a cookie must come from a page of this site. One with a bearer token may have no origin, but must
+// not come from a page of another site.
 func TestSocketsOfWhom(t *testing.T) {
 	s := guarded(t, auth.Options{Mode: auth.Token})
 	cookie, _ := s.login(good, "/")
 	bearer, own := "Authorization: Bearer "+good, "Origin: http://"+s.addr
 	for name, test := range map[string]struct {
 		headers []string
-		want    string // The status; empty if the socket is opened.
+		want    string // The status of the refusal; empty if the socket is opened.
 	}{
 		"a cookie from our page":        {[]string{cookie, own}, ""},
 		"a cookie from nowhere":         {[]string{cookie}, "403"},
@@ -535,12 +537,12 @@ func TestSocketsOfWhom(t *testing.T) {
 	}
 }
 
-// Open sockets end with the login: when the token expires, when its account is deleted, or when the user logs out. They
-// are closed with a reason.
+// When a login ends, its sockets are closed with a reason. A login ends when the token expires, when its account is
+// deleted, or when the user logs out.
 func TestSocketsEndWithTheLogin(t *testing.T) {
 	s := guarded(t, auth.Options{Mode: auth.Token})
 	expires := time.Now().Add(4 * time.Second)
-	token := expiring(expires) // A JWT has whole seconds.
+	token := expiring(expires) // The expiry in a JWT has a resolution of seconds.
 	s.api.Tokens(map[string]authentication.TokenReviewStatus{good: accepted(), token: accepted()})
 	cookie, _ := s.login(token, "/")
 	other, _ := s.login(good, "/")
@@ -575,7 +577,7 @@ func TestSocketsEndWithTheLogin(t *testing.T) {
 	}
 }
 
-// A followed log ends with the login, too. That end does not appear to be the end of the log.
+// When a login ends, its followed logs end, too. To the client, this differs from the end of the log itself.
 func TestLogEndsWithTheLogin(t *testing.T) {
 	s := guarded(t, auth.Options{Mode: auth.Token})
 	token := expiring(time.Now().Add(3 * time.Second))
@@ -603,7 +605,8 @@ func TestLogEndsWithTheLogin(t *testing.T) {
 	}
 }
 
-// The page shows the user and a logout button. If all viewers have the same permissions, it shows that.
+// The page shows the name of the user and a logout button. If all viewers share the permissions of the program, it
+// shows that instead.
 func TestPageSaysWhoLooks(t *testing.T) {
 	s := guarded(t, auth.Options{Mode: auth.Token})
 	cookie, _ := s.login(good, "/")
@@ -643,8 +646,8 @@ func TestLoginWhileAway(t *testing.T) {
 	}
 }
 
-// A user whose Role only allows get for their own Namespace can open its page, compare it, and read it as JSON. The
-// socket refuses the watch, like the API server.
+// A Role may allow a user only to get their own Namespace. The user can then open its page, compare it, and read it as
+// JSON. As with the API server itself, a watch over the socket is refused.
 func TestRoleGetsItsOwnNamespace(t *testing.T) {
 	api := newSite(t).api
 	api.Tokens(map[string]authentication.TokenReviewStatus{good: accepted()})

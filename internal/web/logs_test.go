@@ -21,7 +21,7 @@ const (
 	upstream = "/api/v1/namespaces/a/pods/web-0/log"
 )
 
-// logs sets the log of a pod to text, and returns a function that returns the query of the next request.
+// logs sets the log of a pod to text. asked returns the query of the next request for the log to the API server.
 func (b *bubble) logs(text string) (asked func() url.Values) {
 	queries := make(chan url.Values, 1000)
 	b.api.Answer(upstream, func(w http.ResponseWriter, r *http.Request) {
@@ -31,7 +31,7 @@ func (b *bubble) logs(text string) (asked func() url.Values) {
 	return func() url.Values { return <-queries }
 }
 
-// refuseLog makes requests for the log of a pod fail.
+// refuseLog makes the API server refuse requests for the log of a pod.
 func (b *bubble) refuseLog(code int, said string) {
 	b.api.Answer(upstream, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -41,14 +41,14 @@ func (b *bubble) refuseLog(code int, said string) {
 	})
 }
 
-// source is a log that grows while it is followed.
+// source controls a log that grows while it is followed.
 type source struct {
 	t     *testing.T
 	lines chan string
-	gone  chan struct{} // Closed when the request that follows the log has ended.
+	gone  chan struct{} // Closed when the request to the API server that follows the log has ended.
 }
 
-// source gives a pod a growing log. The line "" ends it, and "cut" aborts it.
+// source gives a pod a growing log, whose lines the test sends. The line "" ends the log, and the line "cut" aborts it.
 func (b *bubble) source() *source {
 	s := &source{t: b.t, lines: make(chan string), gone: make(chan struct{})}
 	b.api.Answer(upstream, func(w http.ResponseWriter, r *http.Request) {
@@ -72,7 +72,7 @@ func (b *bubble) source() *source {
 	return s
 }
 
-// wantGone checks whether the request to the API server for the log has ended.
+// wantGone checks whether the request to the API server for the log has ended, as want says.
 func (s *source) wantGone(want bool, when string) {
 	s.t.Helper()
 	synctest.Wait()
@@ -87,7 +87,7 @@ func (s *source) wantGone(want bool, when string) {
 	}
 }
 
-// ask sends a request whose response may take long.
+// ask sends a request whose response may take long, and returns the response with a reader for its body.
 func (b *bubble) ask(ctx context.Context, path string) (*http.Response, *bufio.Reader) {
 	b.t.Helper()
 	transport := &http.Transport{DialContext: b.dial, DisableCompression: true}
@@ -96,7 +96,7 @@ func (b *bubble) ask(ctx context.Context, path string) (*http.Response, *bufio.R
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	if strings.HasPrefix(path, "/api/v1/logs/") { // Compression must not delay a log.
+	if strings.HasPrefix(path, "/api/v1/logs/") { // Allow compression, which must not delay a log.
 		request.Header.Set("Accept-Encoding", "gzip, zstd")
 	}
 	response, err := transport.RoundTrip(request)
@@ -216,7 +216,8 @@ func TestLogProblems(t *testing.T) {
 	})
 }
 
-// A log is followed line by line as long as it lasts, however quiet it is. It ends with the container.
+// A followed log is sent line by line as long as it lasts, even if it is quiet for long. It ends when the container
+// ends.
 func TestLogIsFollowed(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		s := b.source()
@@ -234,7 +235,7 @@ func TestLogIsFollowed(t *testing.T) {
 					b.t.Errorf("the line %q was held back for %s", line, waited)
 				}
 			}
-			<-time.After(time.Duration(n+1) * time.Hour) // Longer than any deadline of the server.
+			<-time.After(time.Duration(n+1) * time.Hour) // This is longer than any deadline of the server.
 		}
 		s.lines <- "last"
 		s.lines <- ""
@@ -244,7 +245,7 @@ func TestLogIsFollowed(t *testing.T) {
 	})
 }
 
-// The end of an aborted log differs from that of a complete one.
+// To the client, the end of an aborted log differs from the end of a complete one.
 func TestLogIsCut(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		s := b.source()
@@ -258,8 +259,8 @@ func TestLogIsCut(t *testing.T) {
 	})
 }
 
-// After a permission is revoked, later lines are not sent, whether the log is quiet or not. A log does not end because
-// the access review is unavailable.
+// After a permission is revoked, no later lines of a log are sent, whether the log is quiet or not. If the access
+// review is only unavailable, the log continues.
 func TestLogEndsWithItsRight(t *testing.T) {
 	for _, quiet := range []bool{false, true} {
 		inBubble(t, func(b *bubble) {
@@ -278,7 +279,7 @@ func TestLogEndsWithItsRight(t *testing.T) {
 			s.wantGone(false, "while it may be read")
 			b.api.Revoke(podsRef, "a")
 			begun := time.Now()
-			defer time.AfterFunc(20*time.Second, cancel).Stop() // A log that does not end fails the test.
+			defer time.AfterFunc(20*time.Second, cancel).Stop() // If the log does not end, this fails the test.
 			if _, err := body.ReadString('\n'); !errors.Is(err, io.ErrUnexpectedEOF) {
 				b.t.Errorf("quiet: %t: the log ends with %v, want an unexpected end", quiet, err)
 			}
@@ -322,7 +323,7 @@ func TestLogEndsWithTheServer(t *testing.T) {
 	})
 }
 
-// A client that does not read is disconnected when a write has taken 10 s.
+// If a client does not read its log, it is disconnected once a write takes longer than 10 s.
 func TestLogOfDeafClient(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		s := b.source()

@@ -17,7 +17,7 @@ import (
 	"glasshouse/internal/web/auth"
 )
 
-// trickle reads pace bytes a second. With a pace of 0 it reads without delay.
+// trickle reads at most pace bytes a second from a connection. With a pace of 0, it reads without delay.
 type trickle struct {
 	io.Reader
 
@@ -32,16 +32,16 @@ func (s *trickle) Read(p []byte) (int, error) {
 	return s.Reader.Read(p)
 }
 
-// reads reads the response to a path at a pace. A content encoding may follow the path. reads calls meanwhile when the
-// response has begun. It returns the size of the response, how long it took from then on, and the error with which it
-// ended.
+// reads requests path, and reads the response at the given pace. A content encoding may follow the path, after a space.
+// When the response has begun, reads calls meanwhile. It returns the size of the response, how long it took after that,
+// and the error with which it ended.
 func (b *bubble) reads(path string, pace int, meanwhile func()) (size int, took time.Duration, err error) {
 	b.t.Helper()
 	conn, err := b.dial(b.t.Context(), "", "")
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	defer func() { _ = conn.Close() }() // This ends the response, too.
+	defer func() { _ = conn.Close() }() // Closing the connection ends the response, too.
 	path, encoding, _ := strings.Cut(path, " ")
 	if _, err := fmt.Fprintf(
 		conn,
@@ -64,8 +64,8 @@ func (b *bubble) reads(path string, pace int, meanwhile func()) (size int, took 
 	return int(read), time.Since(began), err
 }
 
-// crowd adds so many objects to the cluster that every response about them is long. It returns a function that makes
-// the server watch all of them.
+// crowd adds so many objects to the cluster that every response about them is long. look makes the server watch all of
+// them.
 func (b *bubble) crowd() (look func()) {
 	b.t.Helper()
 	all := []string{podsRef}
@@ -89,7 +89,7 @@ func (b *bubble) crowd() (look func()) {
 		Namespace: "a", Name: "large", Metadata: `"ownerReferences":[` + strings.Join(owners, ",") + "]",
 		Cells: `["large","Running"]`, Rest: fmt.Sprintf(`"spec":{"note":"%x"}`, noise),
 	})
-	<-time.After(time.Minute) // Discovery is read again.
+	<-time.After(time.Minute) // Wait until the program has read discovery again.
 	return func() {
 		for _, ref := range all {
 			if _, _, err := b.reads("/api/v1/snapshot/"+ref+"?limit=1", 0, func() {}); err != nil {
@@ -99,8 +99,8 @@ func (b *bubble) crowd() (look func()) {
 	}
 }
 
-// A response ends within 15 s after a permission that it needs was revoked, for all routes. A response whose
-// permissions stay takes as long as it needs.
+// After a permission that a response needs is revoked, the response ends within 15 s, for all routes. If its
+// permissions stay, a response takes as long as it needs.
 func TestAnswersEndWithTheRight(t *testing.T) {
 	paths := []string{
 		"/r/" + podsRef, "/o/" + podsRef + "/a/large", "/compare?a=" + podsRef + "/a/large", "/status",
@@ -118,7 +118,7 @@ func TestAnswersEndWithTheRight(t *testing.T) {
 			allow := func(allowed bool) {
 				b.api.Allow(func(authorization.SubjectAccessReviewSpec) bool { return allowed })
 				switch {
-				case mode == auth.Token: // The permissions of the program itself stay.
+				case mode == auth.Token: // In this mode, the permissions of the program itself stay.
 				case allowed:
 					b.api.Refuse(podsRef, "", 0, "")
 				default:
@@ -134,7 +134,7 @@ func TestAnswersEndWithTheRight(t *testing.T) {
 				}
 				look()
 				size, _, err := b.reads(path, 0, func() {})
-				if err != nil || size < 8<<10 { // Less than that is sent at once.
+				if err != nil || size < 8<<10 { // A response of less than that is sent at once.
 					b.t.Errorf("%s has %d bytes, %v", path, size, err)
 				}
 				_, long, err := b.reads(path, size/30, func() {})

@@ -11,7 +11,8 @@ import (
 	"glasshouse/internal/web"
 )
 
-// The metrics listener serves metrics of what is watched now. The page's listener does not serve them.
+// The metrics listener serves the metrics of the resources that are watched now. The listener for pages does not serve
+// them.
 func TestMetrics(t *testing.T) {
 	s := newSite(t)
 	handler, err := s.server.MetricsHandler(true)
@@ -61,8 +62,8 @@ func TestMetrics(t *testing.T) {
 	want("/readyz", "localhost", 503, "Not running", "stopping")
 }
 
-// Beyond loopback, the listener serves probes and metrics to clients that call a pod by its address, and no profiles.
-// On loopback it serves both.
+// If the metrics listener is reachable from other hosts, it serves probes and metrics, but no profiles. Clients may
+// call it by the address of the pod. On loopback it serves profiles as well.
 func TestMetricsListener(t *testing.T) {
 	for _, test := range []struct {
 		address  string

@@ -35,7 +35,8 @@ func TestNoticesAreServed(t *testing.T) {
 	}
 }
 
-// The status page links the notices for browsers without script. The help is checked in web/e2e.
+// The status page links to the third-party notices, for browsers without scripts. The link in the help is tested in
+// web/e2e.
 func TestStatusPageLinksNotices(t *testing.T) {
 	s := newSite(t)
 	link := `<a href="/third-party-notices">Third-party notices</a>`

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A noted is a connection that records what is written to it.
+// noted is a connection that records what is written to it.
 type noted struct {
 	net.Conn
 
@@ -19,8 +19,8 @@ type noted struct {
 
 func (n *noted) Write(p []byte) (int, error) { return n.text.Write(p) }
 
-// What is gathered is sent at once and in order, even if its buffer has been overwritten since. Everything else is sent
-// by itself.
+// Between gather and flush, written data is collected, also if the caller overwrites its buffer later. flush sends it
+// in order. Data written at other times is sent at once.
 func TestGather(t *testing.T) {
 	to := new(noted)
 	out := &outgoing{Conn: to, papers: new(sync.Pool)}
@@ -59,7 +59,7 @@ func TestGather(t *testing.T) {
 	}
 }
 
-// A pinged is a connection that starts another write as soon as the first piece is written.
+// pinged is a connection that starts another write as soon as the first piece is written.
 type pinged struct {
 	noted
 
@@ -73,14 +73,14 @@ func (p *pinged) Write(text []byte) (int, error) {
 		go func() { defer close(told); ping() }()
 		select {
 		case <-told:
-		case <-time.After(50 * time.Millisecond): // The other write waits, as it should.
+		case <-time.After(50 * time.Millisecond): // The other write waits until all pieces are written.
 		}
 	}
 	return p.noted.Write(text)
 }
 
-// Gathered data is sent without interruption, even if each piece is a separate write, as over TLS. A ping between the
-// pieces would become part of the frame's payload.
+// flush sends gathered data without interruption, even if each piece is a separate write, as over TLS. If a ping were
+// sent between the pieces, it would become part of the frame's payload.
 func TestNothingComesBetween(t *testing.T) {
 	to := new(pinged)
 	out := &outgoing{Conn: to, papers: new(sync.Pool)}
@@ -106,7 +106,8 @@ func TestNothingComesBetween(t *testing.T) {
 	}
 }
 
-// Frames are counted however the stream is split into pieces. Long frames also count by their bytes.
+// The number of frames does not depend on how the stream is split into pieces. A long frame counts as several, by its
+// bytes.
 func TestFramesAreCounted(t *testing.T) {
 	ping, masked := []byte{0x89, 0}, []byte{0x89, 0x83, 1, 2, 3, 4, 'a', 'b', 'c'}
 	of := func(size int) []byte {

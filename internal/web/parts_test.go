@@ -13,8 +13,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// A client that requested chunks receives a long message in chunks, split between characters. Other clients receive it
-// in one piece. A short message is never split.
+// If a client has requested chunks, it receives a long message in chunks, which are split between characters. Other
+// clients receive a long message in one piece. A short message is never split.
 func TestLongMessagesComeInParts(t *testing.T) {
 	s := newSite(t)
 	set := func(name, text string) {
@@ -27,7 +27,7 @@ func TestLongMessagesComeInParts(t *testing.T) {
 	set("long", text)
 	set("short", strings.Repeat("a", 150_000))
 	for !strings.Contains(s.get("/api/v1/snapshot/"+podsRef+"?ns=b&limit=1").body, `"total":3,`) {
-		<-time.After(10 * time.Millisecond) // The last object has not arrived yet.
+		<-time.After(10 * time.Millisecond) // The program may not have received the last object yet.
 	}
 	ask := func(c *tab, name string) {
 		c.send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["b"],"name":%q,"view":"object"}`,
@@ -99,8 +99,8 @@ func TestLongMessagesComeInParts(t *testing.T) {
 	}
 }
 
-// However much the connection buffers, only a few chunks are in flight that the client has not acknowledged. Other
-// messages follow right after them.
+// A client acknowledges the chunks of a long message. Only a few chunks are sent that it has not acknowledged yet,
+// however much the connection buffers. Other messages follow right after these.
 func TestPartsAwaitTheClient(t *testing.T) {
 	s := newSite(t)
 	text := strings.Repeat("0123456789", 100_000)
@@ -109,7 +109,7 @@ func TestPartsAwaitTheClient(t *testing.T) {
 		Metadata: fmt.Sprintf(`"annotations":{"text":%q}`, text),
 	})
 	for !strings.Contains(s.get("/api/v1/snapshot/"+podsRef+"?ns=b&limit=1").body, `"total":2,`) {
-		<-time.After(10 * time.Millisecond) // The object has not arrived yet.
+		<-time.After(10 * time.Millisecond) // The program may not have received the object yet.
 	}
 	c := s.openAs("?parts=true", &websocket.DialOptions{
 		OnPingReceived: func(context.Context, []byte) bool { return false },

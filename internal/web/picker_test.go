@@ -15,7 +15,7 @@ import (
 	"glasshouse/internal/web/auth"
 )
 
-// openAs is open with the token of a user.
+// openAs opens a socket, as open does, with the token of the user name.
 func (b *bubble) openAs(name string) *tab {
 	b.t.Helper()
 	conn, _, err := websocket.Dial(b.t.Context(), "ws://127.0.0.1/api/v1/live", &websocket.DialOptions{
@@ -69,7 +69,7 @@ func TestPickerShowsNoHiddenChange(t *testing.T) {
 	}
 }
 
-// stirPods repeatedly watches pods, changes them and interrupts their watch.
+// stirPods repeatedly starts a watch of pods, changes them, and interrupts their watch.
 func (b *bubble) stirPods(other *tab) {
 	for n := range 40 {
 		if n == 3 {

@@ -36,8 +36,8 @@ func TestLogsArePlainText(t *testing.T) {
 	}
 }
 
-// The result is valid text for any input. It does not depend on how the input is split, and has the same number of
-// lines.
+// FuzzPlainText checks that the converted text of a log is valid for any input. It does not depend on how the input is
+// split into pieces, and has as many lines as the input.
 func FuzzPlainText(f *testing.F) {
 	for _, seed := range []string{"a\x1b[31mb\n", "\x1b]8;;x\x1b\\y\r\n", "\xf0\x9f\x8e\x89\xc3", "\x1b\r\n\r"} {
 		f.Add([]byte(seed), uint(3))

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// The progress of a message to a socket is counted in bytes. A slow client that accepts a long message piece by piece
-// is not behind, until it stops or falls below the required rate.
+// The progress of sending a message to a socket is measured in bytes. A slow client that accepts a long message piece
+// by piece is not behind. It is behind once it stops, or is slower than the required rate.
 func TestProgressOfMessages(t *testing.T) {
 	const piece = 1 << 10
 	synctest.Test(t, func(t *testing.T) {
@@ -29,7 +29,7 @@ func TestProgressOfMessages(t *testing.T) {
 				}
 			}
 		}()
-		for range 500 { // 50 KiB a second.
+		for range 500 { // The client reads 50 KiB a second.
 			<-time.After(20 * time.Millisecond)
 			if _, err := io.CopyN(io.Discard, near, piece); err != nil {
 				t.Fatal(err)

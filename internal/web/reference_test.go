@@ -50,7 +50,7 @@ func handler(t *testing.T) http.Handler {
 	return handler
 }
 
-// same reports the differences between two sets.
+// same compares two sets, and reports the differences.
 func same(t *testing.T, what string, got, want map[string]bool) {
 	t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(want)) {
@@ -70,7 +70,7 @@ type parameter struct {
 	Name, In string
 }
 
-// document is the checked part of openapi.json.
+// document contains the parts of openapi.json that the tests check.
 type document struct {
 	OpenAPI string
 	Paths   map[string]map[string]struct {
@@ -102,7 +102,7 @@ func request(t *testing.T, target string) *httptest.ResponseRecorder {
 	return recorder
 }
 
-// parameters returns the parameters of a path, as "in name".
+// parameters returns the parameters of a path. Each has the form "in name", such as "query ns".
 func (d *document) parameters(path string) map[string]bool {
 	names := map[string]bool{}
 	for _, operation := range d.Paths[path] {
@@ -116,7 +116,7 @@ func (d *document) parameters(path string) map[string]bool {
 	return names
 }
 
-// The reference and openapi.json contain every route, and no other.
+// The API reference and openapi.json contain every route, and no other route.
 func TestReferenceHasTheRoutes(t *testing.T) {
 	routes, ok := handler(t).(chi.Routes)
 	if !ok {
@@ -163,7 +163,7 @@ func TestReferenceHasTheRoutes(t *testing.T) {
 	checkReferences(t, text)
 }
 
-// checkReferences checks that every $ref has a target, and that every component is used.
+// checkReferences checks that every $ref in openapi.json has a target, and that every component is used.
 func checkReferences(t *testing.T, text []byte) {
 	t.Helper()
 	var components struct{ Components map[string]map[string]any }
@@ -184,8 +184,8 @@ func checkReferences(t *testing.T, text []byte) {
 	same(t, "openapi.json, components", there, used)
 }
 
-// openapi.json and the reference contain the query parameters of each strict route. A route lists them when it refuses
-// an unknown one.
+// The query parameters of each route that refuses unknown ones are in openapi.json and in the reference. The test finds
+// them in the refusal, which lists the known parameters.
 func TestReferenceHasTheParameters(t *testing.T) {
 	d, _ := openAPI(t)
 	for _, path := range []string{
@@ -219,7 +219,7 @@ func TestReferenceHasTheParameters(t *testing.T) {
 	}
 }
 
-// openapi.json lists the refusals that apply to every route with each of them.
+// Some refusals, such as a rate limit, apply to every route. openapi.json lists each of them for each of these routes.
 func TestReferenceHasTheRefusals(t *testing.T) {
 	h := handler(t)
 	refusals := []func(*http.Request){
@@ -263,7 +263,7 @@ func TestReferenceHasTheRefusals(t *testing.T) {
 	}
 }
 
-// The reference contains the title of every problem, and no other.
+// The API reference contains the title of every problem in the source code, and no other title.
 func TestReferenceHasTheProblems(t *testing.T) {
 	want := map[string]bool{}
 	for _, folder := range []string{".", "auth", "share", "../watch"} {
@@ -287,7 +287,7 @@ func TestReferenceHasTheProblems(t *testing.T) {
 			})
 		}
 	}
-	// choose builds the title from the name of a parameter.
+	// The function choose builds this title from the name of a parameter.
 	delete(want, "Unknown ")
 	want["Unknown view"], want["Unknown format"] = true, true
 
@@ -299,8 +299,8 @@ func TestReferenceHasTheProblems(t *testing.T) {
 	same(t, "docs/reference.md", got, want)
 }
 
-// titlesOf returns the titles of problems in a node: the first argument of the functions that create one, or the value
-// of the field Title.
+// titlesOf returns the titles of problems in a part of the source code. A title is the first argument of the functions
+// that create a problem, or the value of the field Title.
 func titlesOf(node ast.Node) (titles []string) {
 	add := func(e ast.Expr) {
 		if sum, ok := e.(*ast.BinaryExpr); ok {
@@ -332,7 +332,7 @@ func titlesOf(node ast.Node) (titles []string) {
 	return titles
 }
 
-// The reference contains the limits that the sources define.
+// The API reference contains the limits with the values from the source code.
 func TestReferenceHasTheLimits(t *testing.T) {
 	text := reference(t)
 	for _, limit := range []struct{ file, source, says string }{

@@ -17,7 +17,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// graph is the response of the route.
+// graph is the response of the route for related objects.
 type graph struct {
 	Nodes []struct {
 		ID, Ref, Kind, NS, Name, UID, State, Reason string
@@ -28,7 +28,7 @@ type graph struct {
 	Searched  []struct{ Ref, State, Reason string }
 }
 
-// related requests the graph of an object.
+// related requests the graph of the objects that are related to object.
 func (b *bubble) related(object string) *graph {
 	b.t.Helper()
 	response, body := b.ask(b.t.Context(), "/api/v1/related/"+object)
@@ -55,7 +55,7 @@ func (b *bubble) related(object string) *graph {
 	return g
 }
 
-// states returns the nodes as `id state`; edges returns the edges as `from type to`.
+// states returns the nodes of the graph, each as "id state".
 func (g *graph) states() (all []string) {
 	for _, n := range g.Nodes {
 		text := n.ID + " " + n.State
@@ -81,7 +81,7 @@ func (g *graph) searched() (all []string) {
 	return all
 }
 
-// want compares got with want, in any order.
+// want compares got with want, both in any order.
 func (b *bubble) want(what string, got []string, want ...string) {
 	b.t.Helper()
 	slices.Sort(got)
@@ -116,7 +116,7 @@ func ownedBy(kind, name, uid string) string {
 		apiVersion, kind, name, uid)
 }
 
-// company adds a Deployment with pods to the cluster, and the objects related to it.
+// company adds a Deployment with the given number of pods to the cluster, and the objects that are related to it.
 func (b *bubble) company(pods int) {
 	set := func(ref, name, metadata, rest string) {
 		b.api.Set(ref, apitest.Item{
@@ -231,7 +231,7 @@ func TestRelatedOfOthers(t *testing.T) {
 	}, kindsOfACompany()...)
 }
 
-// More than 20 pods of one owner become one node, and the size of the graph is limited.
+// More than 20 pods of one owner are combined into one node, and the total size of the graph is limited.
 func TestRelatedIsBounded(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.company(1000)
@@ -253,7 +253,7 @@ func TestRelatedIsBounded(t *testing.T) {
 		if counted != 1 || len(g.Nodes) != 1+2+1+21+3 || g.Truncated {
 			b.t.Errorf("%d nodes, %d of them of several, truncated: %t", len(g.Nodes), counted, g.Truncated)
 		}
-		for n := range 300 { // Each pod has another owner.
+		for n := range 300 { // Each pod has its own owner.
 			b.api.Set(podsRef, apitest.Item{
 				Namespace: "shop", Name: fmt.Sprint("single-", n),
 				Metadata: ownedBy("Backup", "b", strconv.Itoa(n)) + `,"labels":{"app":"single"}`,
@@ -269,7 +269,7 @@ func TestRelatedIsBounded(t *testing.T) {
 	}, kindsOfACompany()...)
 }
 
-// The graph reports what could not be read. It never looks as if nothing were there.
+// If a resource could not be read, the graph reports it. The graph does not look as if no related object existed.
 func TestRelatedTellsWhatItDidNotSee(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.company(1)
@@ -312,13 +312,13 @@ func TestRelatedTellsWhatItDidNotSee(t *testing.T) {
 	}, kindsOfACompany()...)
 }
 
-// The graph reports a resource that does not fit into memory, with the reason.
+// If a resource does not fit into memory, the graph reports it with the reason.
 func TestRelatedToWhatDoesNotFit(t *testing.T) {
 	api := apitest.New(t, apitest.Kind{Ref: podsRef, Kind: "Pod"}, apitest.Kind{
 		Ref: "core/v1/nodes", Kind: "Node", Cluster: true,
 	})
 	api.Set("core/v1/nodes", apitest.Item{Name: "node-1"})
-	for n := range 70 { // Each text is random.
+	for n := range 70 { // The text of each object is random.
 		noise := make([]byte, 300<<10)
 		_, _ = rand.Read(noise)
 		api.Set(podsRef, apitest.Item{
@@ -330,14 +330,14 @@ func TestRelatedToWhatDoesNotFit(t *testing.T) {
 	// This request waits for first lists, but only for a short time.
 	path := "/api/v1/related/core/v1/nodes/_/node-1"
 	s.await(path, `{"ref":"core/v1/pods","state":"failed"`)
-	// The limit applies to an estimate, or to the list itself if the estimate takes too long.
+	// The limit applies to an estimate of the list. If the estimate takes too long, it applies to the list itself.
 	if a := s.get(path); !strings.Contains(a.body, "of the 24MiB for what is watched") {
 		t.Errorf("got %.600s, want that the pods do not fit", a.body)
 	}
 }
 
-// An object that a list does not contain is missing if the list is live. If the list may be stale, the object is
-// requested by itself.
+// A live list does not contain an object that another object refers to. The object is then missing. If the list may be
+// stale, the object is requested separately.
 func TestRelatedByListOrByObject(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.company(1)
@@ -360,7 +360,7 @@ func TestRelatedByListOrByObject(t *testing.T) {
 			})
 		}
 		backup("first", "env")
-		b.related("example.com/v1/backups/shop/first") // From now on ConfigMaps are listed every 30 s.
+		b.related("example.com/v1/backups/shop/first") // From now on, ConfigMaps are polled every 30 s.
 		b.api.Set("core/v1/configmaps", apitest.Item{Namespace: "shop", Name: "late"})
 		backup("second", "late")
 		g := b.related("example.com/v1/backups/shop/second")
@@ -375,7 +375,7 @@ func TestRelatedByListOrByObject(t *testing.T) {
 		})...)
 }
 
-// An owner reference with another UID does not match, even if the name does.
+// If an owner reference has another UID than the object with its name, it does not match.
 func TestRelatedOwnerWithAnotherUID(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.company(1)

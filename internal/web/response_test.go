@@ -18,14 +18,14 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// slowClient is the writer of a response that the client reads only when the test allows it.
+// slowClient is a response writer whose client reads only when the test allows it.
 type slowClient struct {
 	*httptest.ResponseRecorder
 
 	read  chan struct{}
 	mu    sync.Mutex
 	until *time.Timer
-	late  chan struct{} // Closed when the deadline has passed.
+	late  chan struct{} // Closed when the write deadline has passed.
 }
 
 func newSlowClient() *slowClient {
@@ -54,12 +54,12 @@ func (c *slowClient) Write(p []byte) (int, error) {
 			return c.ResponseRecorder.Write(p)
 		case <-late:
 			return 0, os.ErrDeadlineExceeded
-		case <-time.After(time.Millisecond): // There may be a new deadline.
+		case <-time.After(time.Millisecond): // Check again, because there may be a new deadline.
 		}
 	}
 }
 
-// client sends requests from one address.
+// client sends requests from one address, with the context ctx.
 type client struct {
 	*bubble
 
@@ -77,10 +77,10 @@ func (b *bubble) client(address string) *client {
 	return &client{b, b.t.Context(), handler, address}
 }
 
-// send sends a request, and reports whether its response ended well.
+// send sends a request, and reports whether its response was complete.
 func (c *client) send(w http.ResponseWriter, path string) (whole bool) {
 	defer func() {
-		if v := recover(); v != nil && v != http.ErrAbortHandler { //nolint:errorlint // It is never wrapped.
+		if v := recover(); v != nil && v != http.ErrAbortHandler { //nolint:errorlint // This error is never wrapped.
 			panic(v)
 		}
 	}()
@@ -90,7 +90,7 @@ func (c *client) send(w http.ResponseWriter, path string) (whole bool) {
 	return true
 }
 
-// want sends a request and wants its status within about some time.
+// want sends a request, and checks its status and that it takes the time after, with a tolerance of 300 ms.
 func (c *client) want(what, path string, status int, after time.Duration) {
 	c.t.Helper()
 	began, w := time.Now(), httptest.NewRecorder()
@@ -105,7 +105,8 @@ func (c *client) want(what, path string, status int, after time.Duration) {
 	}
 }
 
-// unread sends requests whose responses are not read, and returns how they end.
+// unread sends n requests whose responses are not read. For each of them, ends receives whether the response was
+// complete.
 func (c *client) unread(n int, path string) (clients []*slowClient, ends chan bool) {
 	ends = make(chan bool, n)
 	for range n {
@@ -121,7 +122,7 @@ func (c *client) unread(n int, path string) (clients []*slowClient, ends chan bo
 func (b *bubble) addNoise(pods int) {
 	noise := make([]byte, 100<<10)
 	for n := range pods {
-		_, _ = rand.Read(noise) // Never fails (crypto/rand).
+		_, _ = rand.Read(noise) // crypto/rand never fails.
 		b.api.Set(podsRef, apitest.Item{
 			Namespace: "a", Name: fmt.Sprint("noise-", n), Rest: fmt.Sprintf(`"spec":{"noise":"%x"}`, noise),
 		})
@@ -134,10 +135,11 @@ const (
 	one, other = "192.0.2.1", "192.0.2.2"
 )
 
-// A caller has a quarter of the memory for responses. Unread responses keep it, and delay only the same caller, for
-// half a second. Then one of them is aborted for the next request. All memory is released in the end.
+// One caller may use a quarter of the memory for responses. Responses that its client does not read keep their memory.
+// They delay only requests of the same caller, for half a second, and then one of them is aborted. In the end, all
+// memory is released.
 func TestUnreadResponsesAreBounded(t *testing.T) {
-	const total, exports, export = 256 << 20, 7, 8 << 20 // Eight exports would leave no room for the buffers.
+	const total, exports, export = 256 << 20, 7, 8 << 20 // With eight exports, no room would be left for the buffers.
 	inBubble(t, func(b *bubble) {
 		b.addNoise(10)
 		greedy, healthy := b.client(one), b.client(other)
@@ -167,7 +169,7 @@ func TestUnreadResponsesAreBounded(t *testing.T) {
 	})
 }
 
-// A response that is not read is aborted, even if no other request waits for its memory.
+// A response that its client does not read is aborted, even if no other request waits for memory.
 func TestUnreadResponsesAreAborted(t *testing.T) {
 	for _, path := range []string{exportPath, rowsPath, "/r/core/v1/pods", "/status", "/api/openapi.json"} {
 		inBubble(t, func(b *bubble) {
@@ -184,7 +186,7 @@ func TestUnreadResponsesAreAborted(t *testing.T) {
 	}
 }
 
-// Memory is reserved for the buffers of a response as they grow, and for the escaped text of a page.
+// Memory is reserved for the buffers of a response when they grow, and for the escaped text of a page.
 func TestBuffersAreReserved(t *testing.T) {
 	const piece, pieces = 100 << 10, 50
 	inBubble(t, func(b *bubble) {
@@ -192,7 +194,7 @@ func TestBuffersAreReserved(t *testing.T) {
 		handler, err := b.server.HandlerBuffering("/noise", func(w http.ResponseWriter, r *http.Request) {
 			before := b.server.MemoryInUse()
 			for n := range pieces {
-				_, _ = w.Write(noise) // An error ends the response.
+				_, _ = w.Write(noise) // An error here ends the response.
 				if used := b.server.MemoryInUse() - before; used < int64(n*piece) || used > 3*(int64(n+1)*piece) {
 					t.Errorf("a response of %d bytes reserves %d", (n+1)*piece, used)
 				}
@@ -217,11 +219,11 @@ func TestBuffersAreReserved(t *testing.T) {
 	})
 }
 
-// A request that waits for memory in which responses are being built is refused after 10 s, with the time to retry.
-// Requests of other callers are not delayed.
+// If all memory of a caller is used by responses that are being built, its next request waits. After 10 s it is
+// refused, with a time to retry. Requests of other callers are not delayed.
 func TestWaitingForMemoryEnds(t *testing.T) {
 	inBubble(t, func(b *bubble) {
-		b.api.Hang("/api/v1/namespaces/a/services/x") // The API server never responds.
+		b.api.Hang("/api/v1/namespaces/a/services/x") // The API server never responds to this request.
 		hanging, healthy := b.client(one), b.client(other)
 		path := "/api/v1/object/core/v1/services/a/x"
 		const more, building = 20, 64 * 2 / 7 // An object is estimated at 3.5 MiB.
@@ -241,8 +243,8 @@ func TestWaitingForMemoryEnds(t *testing.T) {
 	}, apitest.Kind{Ref: "core/v1/services", Kind: "Service"})
 }
 
-// Each response with cluster data is built under a processor lease, of which there are few. A burst of requests
-// therefore does not delay the messages of sockets.
+// Each response with cluster data is built under a lease for a processor, of which there are few. Therefore a burst of
+// requests does not delay messages to sockets.
 func TestResponsesWaitForAProcessor(t *testing.T) {
 	for _, path := range []string{
 		rowsPath, exportPath, "/api/v1/object/core/v1/pods/a/noise-0",
@@ -264,8 +266,8 @@ func TestResponsesWaitForAProcessor(t *testing.T) {
 	}
 }
 
-// Messages to sockets share the same memory. In every view, messages that a client does not accept keep their memory,
-// and another caller still receives its own.
+// Messages to sockets use the same memory as responses. In every view, messages that a client does not accept keep
+// their memory. Another caller still receives its own messages.
 func TestUnreadMessagesAreBounded(t *testing.T) {
 	for view, subscribe := range map[string]string{
 		"object":  `{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["a"],"name":"noise-1","view":"object"}`,
@@ -283,7 +285,7 @@ func TestUnreadMessagesAreBounded(t *testing.T) {
 					c := b.open()
 					c.send(subscribe)
 					c.until(1, "state")
-					tabs = append(tabs, c) // The client reads nothing else.
+					tabs = append(tabs, c) // After this, the client reads nothing.
 				}
 				synctest.Wait()
 				const total = 256 << 20
@@ -304,7 +306,7 @@ func TestUnreadMessagesAreBounded(t *testing.T) {
 	}
 }
 
-// Clients that send a request body slowly do not occupy memory that is reserved for responses.
+// Clients that send a request body slowly do not reserve any memory for responses.
 func TestSlowBodiesReserveNothing(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		for range 200 {

@@ -65,7 +65,7 @@ func TestRequestsThatMakeNoSense(t *testing.T) {
 	}
 }
 
-// No escape in a URL leads to an upstream request for anything but the decoded names.
+// Whatever escapes a URL contains, the server requests only objects with the decoded names from the API server.
 func TestTraversal(t *testing.T) {
 	s := newSite(t)
 	before := len(s.api.Requests(""))
@@ -94,7 +94,7 @@ func TestTraversal(t *testing.T) {
 		switch target := strings.TrimPrefix(line, "GET "); {
 		case strings.HasPrefix(target, "/api?"), strings.HasPrefix(target, "/apis?"): // Discovery.
 		case line == "POST "+apitest.Reviews:
-		// These are valid requests for unusual names.
+		// The following are valid requests for objects with unusual names.
 		case target == "/api/v1/namespaces/a/pods/x%3Fwatch=1%23", target == "/api/v1/namespaces/a/pods/x%00":
 		default:
 			t.Errorf("it asked upstream for %s", target)
@@ -102,7 +102,7 @@ func TestTraversal(t *testing.T) {
 	}
 }
 
-// A browser receives a page that describes the problem; a script receives a problem document.
+// For an error, a browser receives a page that describes the problem. A script receives a problem document.
 func TestProblemPages(t *testing.T) {
 	s := newSite(t)
 	for _, test := range []struct {
@@ -172,7 +172,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// A missing object has a page that its script keeps up to date. Without script, the page describes what to do.
+// The page of a missing object is complete, and its script keeps it up to date. Without scripts, the page describes
+// what to do.
 func TestPagesOfWhatIsNotThere(t *testing.T) {
 	s := newSite(t)
 	s.api.RefuseGet("/api/v1/namespaces/a/pods/barred", http.StatusForbidden, "no")
@@ -210,8 +211,8 @@ func TestPagesOfWhatIsNotThere(t *testing.T) {
 	}
 }
 
-// While the API server is unavailable, pages show the cached data, with the time since when. An API response, which
-// cannot contain that time, is an error.
+// While the API server is unavailable, pages show the cached data with the time since when it may be stale. An API
+// response with the object's JSON cannot contain that time, so it is an error.
 func TestObjectsWhileAway(t *testing.T) {
 	s := newSite(t)
 	const several = "/r/" + podsRef + "?ns=a&ns=nowhere"
@@ -243,7 +244,7 @@ func TestObjectsWhileAway(t *testing.T) {
 	}
 }
 
-// The page reports the namespaces that it does not cover, also without script.
+// If a page does not cover all namespaces, it reports that, also without scripts.
 func TestPageOfSomeNamespaces(t *testing.T) {
 	s := newSite(t)
 	s.api.Refuse("core/v1/secrets", "", http.StatusForbidden, "no")
@@ -318,7 +319,7 @@ func TestSnapshotFormats(t *testing.T) {
 		t.Errorf("two objects of a snapshot are %s, %v; want no cursor and the total", a.body, err)
 	}
 
-	// Without a list only the JSON response works, and reports the problem.
+	// If the list is refused, only the JSON response is possible, and it contains the problem.
 	s.api.Refuse("core/v1/secrets", "", http.StatusForbidden, "you may not")
 	s.await("/api/v1/snapshot/core/v1/secrets", `"state":"forbidden"`)
 	a = s.get("/api/v1/snapshot/core/v1/secrets")
@@ -330,7 +331,7 @@ func TestSnapshotFormats(t *testing.T) {
 	s.wantProblem("csv of a forbidden kind", a, http.StatusForbidden, "Not listed", "you may not")
 }
 
-// No cell of an export is a formula for a spreadsheet.
+// No cell of a CSV export is treated as a formula by a spreadsheet.
 func TestCSVIsNoFormula(t *testing.T) {
 	s := newSite(t)
 	odd := []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", "a=1", "", "x,\"y\"\nz"}
@@ -426,7 +427,7 @@ func TestResources(t *testing.T) {
 	}
 }
 
-// Files with a hash in the URL are cached forever. Others are revalidated.
+// Static files with a hash in their URL are cached forever. Other static files are revalidated.
 func TestStatic(t *testing.T) {
 	s := newSite(t)
 	page := s.get("/r/"+podsRef, "Accept: text/html").body

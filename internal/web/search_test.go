@@ -26,7 +26,7 @@ type searched struct {
 	}
 }
 
-// find searches, and returns a short form of the results and of the searched resources.
+// find searches, and returns a short form of the results, a short form of the searched resources, and the total.
 func (s *site) find(query string) (found []string, through string, total int) {
 	s.t.Helper()
 	a := s.get("/api/v1/search?" + query)
@@ -105,7 +105,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// The best matches are returned, whatever the number and order of objects, and never more than the limit.
+// A search returns the best matches, whatever the number and order of objects, and never more than the limit.
 func TestSearchOfMany(t *testing.T) {
 	s := newSite(t)
 	items := make([]apitest.Item, 3000)
@@ -127,7 +127,7 @@ func TestSearchOfMany(t *testing.T) {
 	}
 }
 
-// Objects that may not be listed are not found.
+// A search does not find objects that the viewer may not list.
 func TestSearchOfWhatIsForbidden(t *testing.T) {
 	s := newSite(t)
 	s.api.Set("core/v1/secrets", apitest.Item{Namespace: "a", Name: "key"})
@@ -139,8 +139,8 @@ func TestSearchOfWhatIsForbidden(t *testing.T) {
 	}
 }
 
-// BenchmarkSearch searches 100,000 names. The baseline is the text filter of a snapshot of the same objects, which also
-// searches the cells.
+// BenchmarkSearch measures a search in 100,000 names. It is compared with the text filter of a snapshot of the same
+// objects, which also searches the cells.
 func BenchmarkSearch(b *testing.B) {
 	const objects = 100_000
 	var handler http.Handler
@@ -185,7 +185,7 @@ func BenchmarkSearch(b *testing.B) {
 	}
 	defer looking.Close()
 	long := "app"
-	// These are all sizes that fit, and every name contains all of them.
+	// The words are all parts of 1 to 4 characters that fit into the query. Every name contains all of them.
 	for size := 1; size < 5; size++ {
 		for at := range len("-7c9d8f6b5-") - size + 1 {
 			if word := "-7c9d8f6b5-"[at : at+size]; len(long)+len(word) < 320 {

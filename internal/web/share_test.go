@@ -37,15 +37,15 @@ const inA = `{"parts":[{"resource":"core/v1/pods","namespaces":["a"]}],"to":"/r/
 
 type created = share.Created
 
-// opened is a share with what a guest has.
+// opened is a share together with what a guest of it has.
 type opened struct {
 	created
 
 	token  string
-	cookie string // The Cookie header.
+	cookie string // The value of the guest's Cookie header.
 }
 
-// shares creates a share.
+// shares creates a share with the JSON in body.
 func (s *site) shares(body string, headers ...string) opened {
 	s.t.Helper()
 	a := s.post(s.base+"/api/v1/shares", body, headers...)
@@ -57,7 +57,7 @@ func (s *site) shares(body string, headers ...string) opened {
 	return made
 }
 
-// opens opens the link of a share.
+// opens opens the link of a share, and returns the share with the guest's cookie.
 func (s *site) opens(made opened) opened {
 	s.t.Helper()
 	a := s.post(s.base+"/share", `{"token":"`+made.token+`"}`)
@@ -68,7 +68,7 @@ func (s *site) opens(made opened) opened {
 	return made
 }
 
-// listed returns the shares that the server lists to a caller.
+// listed returns the shares that the server lists for a caller with the given headers.
 func (s *site) listed(headers ...string) (all share.Documents) {
 	s.t.Helper()
 	a := s.get(s.base+"/api/v1/shares", headers...)
@@ -78,15 +78,15 @@ func (s *site) listed(headers ...string) (all share.Documents) {
 	return all
 }
 
-// cookie returns the header of a cookie for the server's port.
+// cookie returns the header of a cookie, whose name depends on the server's port.
 func (s *site) cookie(name, value string) string {
 	return "Cookie: " + name + strings.Replace(s.addr, "127.0.0.1:", "-", 1) + "=" + value
 }
 
 func (s *site) origin() string { return "Origin: http://" + s.addr }
 
-// A share is created, opened by any client with the link, listed with the number of its viewers, and revoked. Revoking
-// it ends open sockets and pages.
+// A user creates a share, and any client with the link can open it. The list of shares shows the number of its viewers.
+// When the share is revoked, open sockets and pages of guests end.
 func TestSharing(t *testing.T) {
 	s := newSite(t)
 	s.live("core/v1/namespaces")
@@ -175,8 +175,8 @@ func TestSharing(t *testing.T) {
 	}
 }
 
-// Leaving a share does not redirect. Without a login, the page states that everything else is open, and so do pages on
-// which a user shares.
+// Leaving a share does not redirect. If no login is required, the page states that everything else is open to anyone.
+// Pages on which a user can share state this as well.
 func TestLeavingLeadsNowhere(t *testing.T) {
 	open := newSite(t)
 	for name, test := range map[string]struct {
@@ -211,7 +211,7 @@ func TestLeavingLeadsNowhere(t *testing.T) {
 	}
 }
 
-// A link has the address with which the browser calls the server, below the base path.
+// The link of a share has the address under which the browser calls the server. Its path is under the base path.
 func TestLinkBelowABase(t *testing.T) {
 	s := newSiteOf(t, web.Options{
 		BasePath: "/tools/g",
@@ -243,7 +243,7 @@ func TestLinkBelowABase(t *testing.T) {
 		!strings.Contains(a.header.Get("Set-Cookie"), "Path=/tools/g/;") {
 		t.Errorf("who leaves is answered with %v %s", a.header, a.body)
 	}
-	// Programs send no Origin. The link then has the origin that is configured for the host.
+	// Programs send no Origin header. The link then has the origin that is configured for the host.
 	programs := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/tools/g/api/v1/shares",
 		strings.NewReader(inA))
 	programs.Host = "glasshouse.example.org"
@@ -258,8 +258,8 @@ func TestLinkBelowABase(t *testing.T) {
 	}
 }
 
-// team is a site with three users. anna may see everything, bert may see the pods of b, and carl is in the group ops.
-// Each has a token that contains the name.
+// team is a site with three users. anna may see everything, bert may see the pods of namespace b, and carl is in the
+// group ops. The token of each user contains their name.
 func team(t *testing.T, dir string) *site {
 	t.Helper()
 	api := newSite(t).api
@@ -292,7 +292,7 @@ func teamOf(t *testing.T, api *apitest.Server, dir string) *site {
 
 func as(name string) string { return "Authorization: Bearer " + name + ".token" }
 
-// Users see their own shares and cannot revoke others. Members of an admin group see all.
+// Users see their own shares, and cannot revoke those of others. Members of an admin group see and revoke all.
 func TestSharesAreTheirOwners(t *testing.T) {
 	dir := t.TempDir()
 	s := team(t, dir)
@@ -348,8 +348,8 @@ func TestSharesAreTheirOwners(t *testing.T) {
 	}
 }
 
-// A share is refused if it is invalid, or if its creator may not see the data. It is also refused if guests would start
-// on a page that is not shared.
+// A share is refused if it is invalid, or if its creator may not see the data. It is also refused if its start page is
+// not part of the share.
 func TestSharesThatMakeNoSense(t *testing.T) {
 	s := team(t, "")
 	body := func(more string, parts ...string) string {
@@ -420,10 +420,10 @@ func TestSharesThatMakeNoSense(t *testing.T) {
 	}
 }
 
-// A browser sends its cookies to all ports of a host. A guest cookie or login for one port has no effect on the server
-// at another.
+// A browser sends its cookies to all ports of a host. The cookie of a guest or a login for one port therefore must not
+// affect the server at another port.
 func TestCookiesOfPorts(t *testing.T) {
-	jar, err := cookiejar.New(nil) // The jar behaves like a browser's.
+	jar, err := cookiejar.New(nil) // The cookie jar behaves like that of a browser.
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -469,7 +469,7 @@ func TestCookiesOfPorts(t *testing.T) {
 	status("who has logged out elsewhere", first, "/api/v1/status", http.StatusOK)
 }
 
-// An invalid token and the token of an ended share have the same result, whatever the request contains.
+// An invalid token gets the same response as the token of an ended share, whatever the request contains.
 func TestLinksThatShowNothing(t *testing.T) {
 	s := newSite(t)
 	made := s.shares(inA)
@@ -505,7 +505,7 @@ func TestLinksThatShowNothing(t *testing.T) {
 	}
 }
 
-// Other sites cannot create or revoke shares, and cannot make a browser a guest or end that.
+// Pages of other sites cannot create or revoke shares. They cannot make a browser a guest, or end its visit.
 func TestSharesAreOurs(t *testing.T) {
 	s := newSite(t)
 	made := s.opens(s.shares(inA))
@@ -544,7 +544,7 @@ func TestSharesAreOurs(t *testing.T) {
 	}
 }
 
-// dialStatus returns the status with which opening a socket is refused.
+// dialStatus tries to open the socket, and returns the status with which this is refused.
 func (s *site) dialStatus(headers ...string) string {
 	c, err := s.dial(headers...)
 	if err == nil {
@@ -555,7 +555,7 @@ func (s *site) dialStatus(headers ...string) string {
 	return status
 }
 
-// A request with a guest cookie counts as a guest, whatever other credentials it has, until the guest leaves.
+// A request with a guest cookie counts as that of a guest until the guest leaves, whatever other credentials it has.
 func TestGuestsAreNobodyElse(t *testing.T) {
 	s := team(t, "")
 	login, _ := s.login("anna.token", "/")
@@ -592,7 +592,8 @@ func TestGuestsAreNobodyElse(t *testing.T) {
 	}
 }
 
-// A guest sees only what is shared, on every route and the socket, whether the requested object exists or not.
+// On every route and the socket, a guest sees only what is shared. This applies to requests for existing and for
+// missing objects.
 func TestGuestSeesNothingElse(t *testing.T) {
 	s := team(t, "")
 	for _, name := range []string{"canary-w"} {
@@ -608,7 +609,7 @@ func TestGuestSeesNothingElse(t *testing.T) {
 	})
 	s.api.Set("core/v1/namespaces", apitest.Item{Name: "canary-ns"})
 	s.api.Set("core/v1/secrets", apitest.Item{Namespace: "a", Name: "canary-s"})
-	// Another user watches everything.
+	// Another user makes the program watch everything.
 	for _, ref := range []string{podsRef, widgetsRef, "core/v1/secrets", "core/v1/namespaces"} {
 		for began := time.Now(); !strings.Contains(s.get("/api/v1/snapshot/"+ref, as("anna")).body, "canary"); {
 			if time.Since(began) > time.Minute {
@@ -625,7 +626,7 @@ func TestGuestSeesNothingElse(t *testing.T) {
 		a := s.send(method, path, made.cookie, "Accept: "+accept, s.origin())
 		asked[path] = true
 		body := a.body
-		if !strings.HasPrefix(path, "/api/") { // A page contains the path of its request.
+		if !strings.HasPrefix(path, "/api/") { // A page repeats the path of its request, so remove that path.
 			for _, own := range regexp.MustCompile(`canary[\w-]*|[\w.]+/v1/\w+`).FindAllString(path, -1) {
 				body = strings.NewReplacer(own, "", url.QueryEscape(own), "").Replace(body)
 			}
@@ -657,7 +658,7 @@ func TestGuestSeesNothingElse(t *testing.T) {
 		} {
 			check(http.MethodGet, path, accept)
 		}
-		// The responses for existing and missing objects are the same, except for their own names.
+		// The responses for an existing object and for a missing one are the same, except for the names of the objects.
 		for _, pair := range [][2]string{
 			{"/api/v1/snapshot/example.com/v1/widgets", "/api/v1/snapshot/example.com/v1/nothing"},
 			{"/api/v1/snapshot/core/v1/secrets?ns=a", "/api/v1/snapshot/core/v1/nothing?ns=a"},
@@ -732,7 +733,7 @@ func TestGuestSeesNothingElse(t *testing.T) {
 	}
 }
 
-// When a share is revoked, a hundred guests receive nothing more after five seconds.
+// A hundred guests have sockets. Five seconds after the share is revoked, none of them receives anything more.
 func TestHundredGuestsAreEnded(t *testing.T) {
 	s := newSite(t)
 	made := s.opens(s.shares(inA))
@@ -747,7 +748,7 @@ func TestHundredGuestsAreEnded(t *testing.T) {
 	var told sync.WaitGroup // Waits for the first change of every guest.
 	stop := make(chan struct{})
 	var stirring sync.WaitGroup
-	stirring.Go(func() { // Objects that the guests see change all the time.
+	stirring.Go(func() { // Change the objects that the guests see all the time.
 		for n := 0; ; n++ {
 			select {
 			case <-stop:
@@ -808,7 +809,7 @@ func TestHundredGuestsAreEnded(t *testing.T) {
 	stays.until(2, "pong")
 }
 
-// Sockets end when the share expires.
+// When a share expires, the sockets of its guests end.
 func TestSocketsEndWithTheShare(t *testing.T) {
 	store, err := share.Open(share.Options{})
 	if err != nil {
@@ -864,7 +865,7 @@ func TestLogsSharedByNamespace(t *testing.T) {
 	}
 }
 
-// A followed log ends with the share, and its end does not look like the regular end of a log.
+// When a share ends, its followed logs end, too. To the client, this differs from the end of the log itself.
 func TestLogEndsWithTheShare(t *testing.T) {
 	s := newSite(t)
 	s.api.Answer("/api/v1/namespaces/a/pods/web-1/log", func(w http.ResponseWriter, r *http.Request) {
@@ -897,7 +898,7 @@ func TestLogEndsWithTheShare(t *testing.T) {
 	}
 }
 
-// A response in flight is aborted when the share or the login ends. A slow reader receives nothing more of it.
+// When a share or a login ends, responses that are being sent are aborted. A slow reader receives nothing more of them.
 func TestAnswersEndWithTheirReader(t *testing.T) {
 	for name, test := range map[string]func(t *testing.T) (s *site, cookie string, end func()){
 		"share": func(t *testing.T) (*site, string, func()) {
@@ -949,7 +950,8 @@ func TestAnswersEndWithTheirReader(t *testing.T) {
 	}
 }
 
-// No caller can use up the logs of all: not a user, not the guests of one link, and not all guests.
+// The number of logs is limited for one user, for the guests of one link, and for all guests. None of these can use up
+// the logs that all callers share.
 func TestLogsOfOne(t *testing.T) {
 	s := team(t, "")
 	for _, path := range []string{"a/pods/web-1", "b/pods/web-10"} {
@@ -1004,7 +1006,7 @@ func TestLogsOfOne(t *testing.T) {
 	s.wantProblem("a link over HTTP", over, http.StatusServiceUnavailable, "Too many logs", "25 through one link")
 }
 
-// Guests and their shares survive a restart of the program if there is a data directory.
+// If there is a data directory, shares and their guests remain valid after a restart of the program.
 func TestGuestsOutliveTheProgram(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	api := newSite(t).api
@@ -1017,7 +1019,7 @@ func TestGuestsOutliveTheProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := teamOf(t, api, dir)
-	// The server has another port after the restart, and so has its cookie.
+	// After the restart the server has another port, and therefore another name of its cookie.
 	made.cookie = strings.Replace(made.cookie, s.cookie("glasshouse-share", ""),
 		again.cookie("glasshouse-share", ""), 1)
 	if a := again.get("/r/"+podsRef, made.cookie, "Accept: text/html"); a.status != http.StatusOK {
@@ -1037,7 +1039,8 @@ func TestGuestsOutliveTheProgram(t *testing.T) {
 	}
 }
 
-// Guests lose a permission when the creator loses it. If the permission cannot be checked, they see nothing either.
+// When the creator of a share loses a permission, the guests lose it, too. If the permission cannot be checked, guests
+// see nothing either.
 func TestGuestsLoseWhatTheCreatorLoses(t *testing.T) {
 	s := team(t, "")
 	made := s.opens(s.shares(inA, as("anna")))
@@ -1068,7 +1071,7 @@ func TestGuestsLoseWhatTheCreatorLoses(t *testing.T) {
 	}
 }
 
-// Guests do not see error messages of the API server, or its address.
+// Guests see neither error messages of the API server nor its address.
 func TestGuestsAreNotToldOfTheAPIServer(t *testing.T) {
 	s := team(t, "")
 	s.api.Set("core/v1/secrets", apitest.Item{Namespace: "a", Name: "it"})
@@ -1129,7 +1132,7 @@ func TestGuestsAreNotToldOfTheAPIServer(t *testing.T) {
 		"Rights are not known", "CANARY")
 }
 
-// Two hundred people open one link with several tabs each. Whatever guests do, there is room for others.
+// Two hundred people open one link, each in several tabs. Whatever these guests do, other callers can still connect.
 func TestRoomForGuests(t *testing.T) {
 	s := &web.Server{}
 	enter := func(id string, address int) bool {
@@ -1158,7 +1161,7 @@ func TestRoomForGuests(t *testing.T) {
 	}
 }
 
-// FuzzExchange checks that no request body except one with a valid token creates a guest.
+// FuzzExchange checks that a request creates a guest only if its body contains a valid token.
 func FuzzExchange(f *testing.F) {
 	server, log := fuzzed(f)
 	handler, stop := web.Serving(f.Context(), server)
@@ -1171,7 +1174,7 @@ func FuzzExchange(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body string) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/share", strings.NewReader(body))
-		r.Host, r.RemoteAddr = "localhost", "" // Without an address, no rate limit delays the request.
+		r.Host, r.RemoteAddr = "localhost", "" // With an address, a rate limit would delay the request.
 		recorder := httptest.NewRecorder()
 		handler.ServeHTTP(recorder, r)
 		if want := http.StatusNotFound; recorder.Code != want &&
@@ -1182,8 +1185,8 @@ func FuzzExchange(f *testing.F) {
 	})
 }
 
-// Another cluster has other objects under the same names. Guests of one cluster see nothing of another, and see their
-// share again when its cluster is the active one.
+// Another cluster may have other objects under the same names. Guests of a share of one cluster see nothing of another
+// cluster. When their cluster is the active one again, they see their share again.
 func TestGuestsOfAnotherCluster(t *testing.T) {
 	s := newSite(t)
 	made := s.opens(s.shares(inA))
@@ -1214,7 +1217,8 @@ func TestGuestsOfAnotherCluster(t *testing.T) {
 	}
 }
 
-// A guest's Related tab names what is not part of the link. It does not reveal whether the cluster serves it.
+// A guest's Related tab names the resources that are not part of the link. It does not reveal whether the cluster
+// serves them.
 func TestGuestRelatedNamesKindsNotInLink(t *testing.T) {
 	s := team(t, "")
 	s.api.Set(podsRef, apitest.Item{

@@ -35,7 +35,7 @@ type site struct {
 	server *web.Server
 	addr   string
 	base   string          // The base path.
-	api    *apitest.Server // Nil for a server without a cluster, which panics at any access to it.
+	api    *apitest.Server // Nil for a server without a cluster; each access to its cluster panics.
 	log    *lockedBuffer
 	stop   func() error
 }
@@ -57,13 +57,13 @@ func (b *lockedBuffer) String() string {
 	return b.text.String()
 }
 
-// newSite starts a server with a cluster of a few objects.
+// newSite starts a server whose cluster has a few objects.
 func newSite(t *testing.T) *site {
 	t.Helper()
 	return newSiteOf(t, web.Options{})
 }
 
-// newSiteOf is newSite with options.
+// newSiteOf is newSite with further options for the server.
 func newSiteOf(t *testing.T, options web.Options) *site {
 	t.Helper()
 	api := apitest.New(
@@ -101,14 +101,14 @@ func newSiteOf(t *testing.T, options web.Options) *site {
 	return s
 }
 
-// live waits until a resource is live. The time for a first list depends on the machine, and a page does not wait for
-// it.
+// live waits until the resource ref is live. A page does not wait for the first list, whose time depends on the
+// machine.
 func (s *site) live(ref string) {
 	s.t.Helper()
 	s.await(s.base+"/api/v1/snapshot/"+ref+"?limit=1", `"state":"live"`)
 }
 
-// await requests a path until the response contains a text.
+// await requests path repeatedly until the response contains text.
 func (s *site) await(path, text string, headers ...string) {
 	s.t.Helper()
 	for began := time.Now(); ; {
@@ -122,7 +122,7 @@ func (s *site) await(path, text string, headers ...string) {
 	}
 }
 
-// startCluster runs a cluster that has no readers yet.
+// startCluster runs a cluster for api that has no readers yet.
 func startCluster(tb testing.TB, api *apitest.Server) *watch.Cluster {
 	tb.Helper()
 	return startClusterWith(tb, api, 0)
@@ -154,7 +154,7 @@ func startSite(t *testing.T, cluster *watch.Cluster) *site {
 	return startSiteOf(t, web.Options{Shown: web.Shown{Cluster: cluster}})
 }
 
-// startSiteOf starts a server with options.
+// startSiteOf starts a server with the given options.
 func startSiteOf(t *testing.T, options web.Options) *site {
 	t.Helper()
 	s := &site{t: t, log: &lockedBuffer{}}
@@ -188,13 +188,13 @@ type answer struct {
 	body   string
 }
 
-// get requests a path. The format of headers is "Name: value".
+// get sends a GET request. Each of headers has the form "Name: value".
 func (s *site) get(path string, headers ...string) answer {
 	s.t.Helper()
 	return s.send("GET", path, headers...)
 }
 
-// send sends a request unchanged. An HTTP client would clean up what some tests need.
+// send sends a request exactly as given. An HTTP client would normalize what some tests need.
 func (s *site) send(method, path string, headers ...string) answer {
 	s.t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(s.t.Context(), "tcp", s.addr)
@@ -236,7 +236,7 @@ func read(t *testing.T, conn net.Conn, method string) answer {
 	return answer{response.StatusCode, response.Header, string(body)}
 }
 
-// liveHeaders are the headers with which a browser opens the socket.
+// liveHeaders returns the headers with which a browser opens the socket.
 func liveHeaders() []string {
 	return []string{
 		"Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13",
@@ -244,7 +244,7 @@ func liveHeaders() []string {
 	}
 }
 
-// beginAt starts to open the socket, returns the status of the response, and closes the connection.
+// beginAt requests the upgrade to a WebSocket, returns the status of the response, and closes the connection.
 func (s *site) beginAt(path string, headers ...string) int {
 	s.t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(s.t.Context(), "tcp", s.addr)
@@ -267,7 +267,8 @@ func (s *site) beginAt(path string, headers ...string) int {
 	return response.StatusCode
 }
 
-// wantProblem checks that a response is a problem document with a status, a title, and a part of its detail.
+// wantProblem checks that a response is a problem document with the given status and title, and that its detail
+// contains detail.
 func (s *site) wantProblem(what string, a answer, status int, title, detail string) {
 	s.t.Helper()
 	var p struct {

@@ -11,7 +11,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// The page's HTML has its rows in the same order as its script. web/test/sort.test.ts reads the same file.
+// The HTML of a page has its rows in the same order as the page's script sorts them. web/test/sort.test.ts reads the
+// same file of cases.
 func TestSortOrder(t *testing.T) {
 	var orders []struct {
 		Name     string
@@ -37,7 +38,7 @@ func TestSortOrder(t *testing.T) {
 	}
 	for n, order := range orders {
 		ref := refOf(n)
-		// The names are in the opposite order, so that the test does not pass if they decide.
+		// The order of the names is the opposite one, so that the test fails if rows are sorted by name.
 		var known, rest []string
 		for i, cell := range order.Cells {
 			object := fmt.Sprintf("w%02d", len(order.Cells)-i)
@@ -49,7 +50,7 @@ func TestSortOrder(t *testing.T) {
 			}
 		}
 		s.live(ref)
-		slices.Sort(rest) // The name decides between equal cells.
+		slices.Sort(rest) // Rows with equal cells are sorted by name.
 		for _, way := range []string{"", "-"} {
 			want := strings.Join(append(slices.Clone(known), rest...), " ")
 			var got []string

@@ -13,7 +13,8 @@ import (
 	"glasshouse/web/templates"
 )
 
-// The status page describes a watch status as its script does. web/test/ledger.test.ts reads the same file.
+// The HTML of the status page describes a watch status as the page's script does. web/test/ledger.test.ts reads the
+// same file of cases.
 func TestStatusPageSays(t *testing.T) {
 	type said struct {
 		Ledger watch.Ledger
@@ -47,7 +48,7 @@ func TestStatusPageSays(t *testing.T) {
 	}
 }
 
-// The watch status contains the watched resources, as JSON and on the page.
+// The watch status contains the watched resources, both as JSON and on the status page.
 func TestStatus(t *testing.T) {
 	s := newSite(t)
 	a := s.get("/api/v1/status")
@@ -78,7 +79,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// Nothing is watched without a reader, and reading the watch status does not count as one.
+// Without readers, nothing is watched. Reading the watch status does not count as a reader.
 func TestStatusOfNothing(t *testing.T) {
 	s := newSite(t)
 	idle := startSite(t, startCluster(t, s.api))

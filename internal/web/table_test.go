@@ -10,7 +10,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// An export of a page has the columns and the order that the page shows.
+// An export from a page has the same columns and the same order as the page.
 func TestSnapshotIsAsShown(t *testing.T) {
 	s := newSite(t)
 	const ref = "example.com/v1/gadgets"
@@ -60,7 +60,7 @@ func TestSnapshotIsAsShown(t *testing.T) {
 		"rows")
 }
 
-// The links of a page export what it shows.
+// The export links of a page contain the query of the page.
 func TestExportsFollowThePage(t *testing.T) {
 	s := newSite(t)
 	page := s.get("/r/"+podsRef+"?ns=a&q=web&sort=-name&cols=status&cols=none", "Accept: text/html").body
@@ -87,7 +87,7 @@ func TestExportsFollowThePage(t *testing.T) {
 	}
 }
 
-// The form of a page carries the parameters for which it has no field.
+// The form of a page has hidden parameters for each part of the query for which it has no field.
 func TestFormKeepsWhatIsShown(t *testing.T) {
 	s := newSite(t)
 	hidden := regexp.MustCompile(`<input type="hidden" name="(\w+)" value="([^"]*)">`)
@@ -123,7 +123,7 @@ func TestFormKeepsWhatIsShown(t *testing.T) {
 	}
 }
 
-// The title names the open object. Without script, the page links to the object's own page.
+// If an object is open, the title of the page names it. Without scripts, the page links to the object's own page.
 func TestOpenObjectHasALink(t *testing.T) {
 	s := newSite(t)
 	for query, want := range map[string]string{

@@ -11,7 +11,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// windowFrame is a message of a window.
+// windowFrame is a message of a window on a socket.
 type windowFrame struct {
 	ID                             *int
 	Type, Cursor                   string
@@ -27,7 +27,7 @@ type windowFrame struct {
 	Problem struct{ Title, Detail string }
 }
 
-// window reads until the next message of the window with an id, or an error.
+// window reads messages up to the next one of the window with the given id, or an error.
 func (c *tab) window(id int) windowFrame {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), 30*time.Second)
@@ -56,7 +56,8 @@ func (m *windowFrame) names() string {
 	return strings.Join(names, " ")
 }
 
-// A window over a socket sends rows, moves, sends changes, and refuses invalid ranges without ending.
+// A window on a socket sends its rows and their changes, and can be moved. An invalid range is refused, and the window
+// continues.
 func TestWindowOnTheWire(t *testing.T) {
 	s := newSite(t)
 	for n := range 200 {
@@ -68,7 +69,7 @@ func TestWindowOnTheWire(t *testing.T) {
 	c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods","view":"window","ns":["b"],"q":"JOB ` +
 		`pend","sort":"-name","offset":0,"count":3}`)
 	m := c.window(1)
-	for m.Matching < 200 { // The last objects may have arrived only now.
+	for m.Matching < 200 { // The program may have received the last objects only now.
 		m = c.window(1)
 	}
 	c.send(`{"op":"window","id":1,"offset":0,"count":3}`)

@@ -13,8 +13,8 @@ import (
 	"glasshouse/internal/web"
 )
 
-// The page writes the YAML of an object itself (web/static/src/yaml). Its test compares the text with the same file.
-// This test reads the text with the parser of kubectl.
+// The page converts an object to YAML itself (web/static/src/yaml). The page's test compares the result with a file.
+// This test reads the same file with the YAML parser of kubectl.
 func TestKubectlReadsThePagesYAML(t *testing.T) {
 	t.Parallel()
 	for _, c := range yamlCases(t) {
@@ -30,7 +30,7 @@ func TestKubectlReadsThePagesYAML(t *testing.T) {
 	}
 }
 
-// The server's YAML supports all characters in an object.
+// The YAML that the server writes supports all characters in an object.
 func TestTheServersYAMLTakesAllCharacters(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
@@ -59,7 +59,7 @@ func TestTheServersYAMLTakesAllCharacters(t *testing.T) {
 	}
 }
 
-// The keys have the order in which kubectl prints them.
+// The page writes the keys of an object in the order in which kubectl prints them.
 func TestThePagesYAMLIsInKubectlsOrder(t *testing.T) {
 	t.Parallel()
 	cases := yamlCases(t)
@@ -68,7 +68,7 @@ func TestThePagesYAMLIsInKubectlsOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The choice of quotes depends on the writer.
+	// Remove quotes, because each YAML writer chooses them differently.
 	bare := strings.NewReplacer(`"`, "", "'", "").Replace
 	if bare(last.YAML) != bare(string(want)) {
 		t.Errorf("got\n%s\nwant\n%s", last.YAML, want)
@@ -93,7 +93,7 @@ func yamlCases(t *testing.T) []yamlCase {
 	return cases
 }
 
-// tree parses JSON. Whole numbers keep their original form.
+// tree parses JSON, and keeps the original form of integers.
 func tree(t *testing.T, text string) any {
 	t.Helper()
 	decoder := json.NewDecoder(strings.NewReader(text))
