@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// tally counts the wrong responses, and logs some of them.
+// tally counts the wrong responses in a test, and logs some of them.
 type tally struct {
 	*probe
 
@@ -30,7 +30,8 @@ func (t *tally) require(finding, bar string) {
 	t.probe.require(t.wrong == 0 && t.count > 0, finding, bar, "%d of %d wrong", t.wrong, t.count)
 }
 
-// status sends a request from an attacker's address. If the connection is closed without a response, the status is 0.
+// status sends a request from an attacker's address, and returns the response. If the connection is closed without a
+// response, the status of the result is 0.
 func (s *site) status(r request) *answer {
 	a, err := exchange(s.Context(), attacker(len(r.path)), s.address, r)
 	if err != nil {
@@ -150,7 +151,7 @@ func TestForeignPagesChangeNothing(t *testing.T) {
 	})
 }
 
-// Every response has a policy, for each route and identity, and for errors as well.
+// Every response has a content security policy, for each route and each identity, and for errors as well.
 func TestEachAnswerHasPolicy(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(p *probe) {

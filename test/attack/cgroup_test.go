@@ -9,13 +9,14 @@ import (
 	"strings"
 )
 
-// cgroup limits the memory of one process. Both versions of the kernel's interface are supported.
+// cgroup limits the memory of one process by a Linux control group. It supports both versions of the kernel's
+// interface.
 type cgroup struct {
 	dir string
 	v2  bool
 }
 
-// newCgroup creates a child of this process's own group with a limit in bytes.
+// newCgroup creates a child of the group of this process, with a memory limit in bytes.
 func newCgroup(name string, limit int64) (*cgroup, error) {
 	parent, v2, err := ownCgroup()
 	if err != nil {
@@ -32,7 +33,8 @@ func newCgroup(name string, limit int64) (*cgroup, error) {
 	return g, nil
 }
 
-// ownCgroup returns the directory of this process's group with the memory controller.
+// ownCgroup returns the directory of the group of this process that has the memory controller, and whether it is of
+// version 2.
 func ownCgroup() (dir string, v2 bool, err error) {
 	const root = "/sys/fs/cgroup"
 	text, err := os.ReadFile("/proc/self/cgroup")
@@ -59,7 +61,7 @@ func ownCgroup() (dir string, v2 bool, err error) {
 	return unified, true, nil
 }
 
-// wrap writes a script that starts a program inside the group, so that all its memory counts from the start.
+// wrap writes a script that starts program inside the group, so that all its memory counts from the start.
 func (g *cgroup) wrap(program, dir string) (script string, err error) {
 	script = filepath.Join(dir, "in-cgroup")
 	text := fmt.Sprintf("#!/bin/sh\necho $$ >%s/cgroup.procs && exec %s \"$@\"\n", g.dir, program)
@@ -69,7 +71,7 @@ func (g *cgroup) wrap(program, dir string) (script string, err error) {
 	return script, nil
 }
 
-// peak returns the highest memory use of the group so far, in bytes.
+// peak returns the highest memory use of the group since it was created, in bytes.
 func (g *cgroup) peak() (int64, error) {
 	names := map[bool]string{false: "memory.max_usage_in_bytes", true: "memory.peak"}
 	text, err := os.ReadFile(filepath.Join(g.dir, names[g.v2]))

@@ -15,15 +15,15 @@ import (
 	"time"
 )
 
-// identities returns the headers of the attackers by name.
+// identities returns the identities of the attackers, by name, each with the headers that they send.
 func (s *site) identities(guest string) map[string][]string {
 	return map[string][]string{"guest": {guest}, "restricted user": {bearer(s.restricted)}, "nobody": nil}
 }
 
-// misuse is a type of misuse of a route. run returns when the misuse is over, and at the latest when ctx ends.
+// misuse is a way to misuse a route. run returns when the misuse is over, and at the latest when ctx ends.
 type misuse struct {
 	name string
-	run  func(ctx context.Context, from, to string, r request) error // The error is a wrong response.
+	run  func(ctx context.Context, from, to string, r request) error // Returns an error if a response is wrong.
 }
 
 func misuses() []misuse {
@@ -51,13 +51,13 @@ func misuses() []misuse {
 	}
 }
 
-// attempt sends a request, which the server may refuse by closing the connection.
+// attempt sends a request on a new connection. ok is false if the server refuses it by closing the connection.
 func attempt(ctx context.Context, from, to string, r request) (conn net.Conn, ok bool) {
 	conn, err := send(ctx, from, to, r, smallBuffer)
 	return conn, err == nil
 }
 
-// leaveUnread sends a request, and does not read the response until ctx ends.
+// leaveUnread sends a request, and reads nothing of the response until ctx ends.
 func leaveUnread(ctx context.Context, from, to string, r request) error {
 	if conn, ok := attempt(ctx, from, to, r); ok {
 		<-ctx.Done()
@@ -66,7 +66,7 @@ func leaveUnread(ctx context.Context, from, to string, r request) error {
 	return nil
 }
 
-// readSlowly reads one byte each 100 ms.
+// readSlowly sends a request, and reads one byte of the response each 100 ms.
 func readSlowly(ctx context.Context, from, to string, r request) error {
 	conn, ok := attempt(ctx, from, to, r)
 	if !ok {
@@ -84,12 +84,12 @@ func readSlowly(ctx context.Context, from, to string, r request) error {
 		_ = conn.SetReadDeadline(time.Now().Add(10 * time.Millisecond))
 		_, err := conn.Read(make([]byte, 1))
 		if timeout := net.Error(nil); err != nil && (!errors.As(err, &timeout) || !timeout.Timeout()) {
-			return nil // A slow reader may be cut off.
+			return nil // The server may disconnect a slow reader.
 		}
 	}
 }
 
-// abort reads a few bytes and resets the connection.
+// abort sends a request, reads a few bytes of the response, and resets the connection.
 func abort(ctx context.Context, from, to string, r request) error {
 	conn, ok := attempt(ctx, from, to, r)
 	if !ok {
@@ -101,11 +101,12 @@ func abort(ctx context.Context, from, to string, r request) error {
 	return nil
 }
 
-// expectRefusal returns an error if the response is 200 or 500, or if the connection stays open.
+// expectRefusal sends an invalid request. It returns an error if the status is 200 or 500, or if the connection stays
+// open.
 func expectRefusal(ctx context.Context, from, to string, r request) error {
 	conn, ok := attempt(ctx, from, to, r)
 	if !ok {
-		return nil // It was closed while it was sent.
+		return nil // The server closed the connection during the request.
 	}
 	defer func() { _ = conn.Close() }() // The server may have closed it.
 	_ = conn.SetReadDeadline(time.Now().Add(15 * time.Second))
@@ -120,7 +121,7 @@ func expectRefusal(ctx context.Context, from, to string, r request) error {
 	return nil
 }
 
-// matrix is the product of callers, misuses and routes.
+// matrix runs all combinations of identities, misuses and routes, and records their effects.
 type matrix struct {
 	*site
 
@@ -129,14 +130,14 @@ type matrix struct {
 	connections atomic.Int64
 	combined    int
 	worst       int64  // The highest RSS of all combinations.
-	worstAt     string // Their caller and misuse.
+	worstAt     string // The identity and the misuse at the time of the highest RSS.
 
 	mu    sync.Mutex
 	wrong map[string]int // The number of each wrong response.
 }
 
-// misuseAll runs every combination. The peak of the RSS is taken for each caller and misuse. The full form waits for
-// the connections of one pair to end before the next; in the short form the pairs overlap.
+// misuseAll runs every combination, and records the peak of the RSS for each pair of an identity and a misuse. In the
+// full form, all connections of one pair end before the next pair starts. In the short form, the pairs overlap.
 func (m *matrix) misuseAll(guest string) {
 	routes, writes := m.inventory(), m.writes()
 	identities := m.identities(guest)
@@ -159,7 +160,7 @@ func (m *matrix) misuseAll(guest string) {
 	m.notePeak("the last connections")
 }
 
-// notePeak checks the RSS since the last reset of the peak.
+// notePeak logs the peak of the RSS since the peak was last reset, and records the highest one.
 func (m *matrix) notePeak(combinations string) {
 	peak := m.peak.Load()
 	m.Logf("RSS %d MB: %s", peak>>20, combinations)
@@ -168,12 +169,12 @@ func (m *matrix) notePeak(combinations string) {
 	}
 }
 
-// misuse starts one combination on several connections.
+// misuse starts one combination on count connections.
 func (m *matrix) misuse(who string, way misuse, r route, headers []string, count int) {
 	m.combined++
 	for n := range count {
 		m.slots <- struct{}{}
-		wait(pick(2*time.Millisecond, 3*time.Millisecond)) // Hundreds of connections a second are enough.
+		wait(pick(2*time.Millisecond, 3*time.Millisecond)) // This allows hundreds of connections a second.
 		m.running.Go(func() {
 			defer func() { <-m.slots }()
 			ctx, cancel := context.WithTimeout(m.Context(), pick(400*time.Millisecond, 6*time.Second))
@@ -189,7 +190,8 @@ func (m *matrix) misuse(who string, way misuse, r route, headers []string, count
 	}
 }
 
-// Each identity uses each type of misuse on each route. The program stays within the memory limit and leaks nothing.
+// Each identity uses each type of misuse on each route. The program stays within the memory limit, and does not leak
+// goroutines or descriptors.
 func TestEveryRouteSurvivesMisuse(t *testing.T) {
 	onEach(t, func(p *probe) {
 		s := p.open()
@@ -199,7 +201,7 @@ func TestEveryRouteSurvivesMisuse(t *testing.T) {
 		start := must(s.counts())(p)
 		quiet := s.health(pick(time.Second, 10*time.Second))
 		m := &matrix{site: s, slots: make(chan struct{}, pick(300, 3000)), wrong: map[string]int{}}
-		s.writes() // The attack itself must not request the list of routes.
+		s.writes() // Read the list of routes now, because the attack must not request it.
 		during := s.healthDuring(pick(6*time.Second, time.Minute), func() { m.misuseAll(guest) })
 		shown := 0
 		for what, times := range m.wrong {

@@ -18,21 +18,22 @@ import (
 
 const configMaps = "core/v1/configmaps"
 
-// content is what the attacks read: objects of a namespace, and users with permissions for some of them.
+// content is the data that the attacks try to read: objects in a namespace, and users with permissions for some of
+// them.
 type content struct {
 	*cluster.Cluster
 
-	namespace string // With many large objects.
+	namespace string // The namespace with many large objects.
 	hidden    string // A namespace that no restricted user may read.
-	pod       string // A pod of the namespace shop, which writes a log.
+	pod       string // A pod of the namespace shop that writes a log.
 
-	creator    string // A token that may read what the ClusterRole view allows, and Secrets of the namespace.
-	restricted string // A token that may read ConfigMaps of the namespace.
-	nobody     string // A token without permissions.
-	healthy    string // The token of the viewer that is measured, with the permissions of creator.
+	creator    string // The token of a user with the ClusterRole view, and with Secrets of the namespace.
+	restricted string // The token of a user who may read ConfigMaps of the namespace.
+	nobody     string // The token of a user without permissions.
+	healthy    string // The token of the viewer whose latency is measured, with the permissions of creator.
 }
 
-// sizes contains the number of ConfigMaps and their size in bytes.
+// sizes contains, by name, the number of ConfigMaps and the size of each in bytes.
 func sizes() map[string][2]int {
 	return map[string][2]int{
 		"huge":  {2, 1000 << 10},
@@ -47,7 +48,7 @@ var made struct {
 	err     error
 }
 
-// theContent creates the content once for all tests. It is deleted with the demo cluster.
+// theContent creates the content once for all tests. The content is deleted together with the demo cluster.
 func theContent(p *probe) *content {
 	p.Helper()
 	made.once.Do(func() {
@@ -165,7 +166,8 @@ func (c *content) user(
 	return made.Status.Token, nil
 }
 
-// ignoreExisting drops the error of an object that exists already: the baseline was attacked with the same objects.
+// ignoreExisting returns nil if err means that an object exists already, because an attack on the baseline program has
+// created the same objects. Otherwise it returns err.
 func ignoreExisting(err error) error {
 	if apierrors.IsAlreadyExists(err) {
 		return nil

@@ -11,11 +11,11 @@ import (
 	"testing"
 )
 
-// secretCopy is a Secret as JSON, like the copies that tools store of applied objects.
+// secretCopy is a Secret as JSON. Tools store copies of applied objects in this form in annotations.
 const secretCopy = `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"it"},` +
 	`"data":{"password":"Y2FuYXJ5LWluLWEtY29weQ=="},"stringData":{"password":"canary-in-a-copy"}}`
 
-// The same Secret as base64 of bzip2 and of xz, which Go does not write.
+// These constants are the same Secret as base64 of bzip2 and of xz, because Go cannot write these formats.
 const (
 	bzip2Copy = "QlpoOTFBWSZTWZiX6QkAAEgfgBAGMjIHFCngLq/fqiAAZDQpk1P1GoDTHqhtJoPU8oQkfqIaA0AAAHqWe8ybViiKGpmEI0hw" +
 		"pWINVdTQZc9wAVtdHypn1XaQ34Oghdjw2ekx3EnQjb+DPnX59tdCN031uDRSuSWIVM5AgsxU4NUTGkIvVm+ESBATm9+Gwnlf" +
@@ -51,8 +51,8 @@ func copies(p *probe) map[string]string {
 	}
 }
 
-// fragment returns a part of a text that a reader could decode, as it is inside a JSON string. It contains no character
-// with several representations.
+// fragment returns a part of text that is long enough to decode, as it appears inside a JSON string. It contains no
+// character with several representations.
 func fragment(text string) string {
 	if strings.Contains(text, "Y2FuYXJ5") {
 		return "Y2FuYXJ5LWluLWEtY29weQ"
@@ -60,7 +60,8 @@ func fragment(text string) string {
 	return text[len(text)/2 : len(text)/2+24]
 }
 
-// A user who may read a Secret gets its values masked, including copies in its annotations, in every encoding.
+// A user may read a Secret, but its values are masked. Copies of the Secret in its annotations are masked as well, in
+// every encoding.
 func TestSecretsAnnotationsHaveNoCopies(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(p *probe) {
@@ -96,7 +97,8 @@ func TestSecretsAnnotationsHaveNoCopies(t *testing.T) {
 	})
 }
 
-// annotationIn returns the text after the name of an annotation in a response, up to the next annotation.
+// annotationIn finds an annotation in a response. It returns the text after the name of the annotation, up to the next
+// annotation.
 func annotationIn(body, form string) string {
 	for rest := body; ; {
 		_, after, found := strings.Cut(rest, "example.com/"+form)

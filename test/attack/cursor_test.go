@@ -13,8 +13,8 @@ import (
 
 const events = "core/v1/events"
 
-// A guest and a restricted user cannot detect changes of an object that they may not see. Complete responses are the
-// same, except for times and cursors, and cursors do not depend on hidden changes.
+// A guest and a restricted user cannot detect changes of an object that they may not see. Except for times and cursors,
+// complete responses stay the same, and cursors do not depend on hidden changes.
 func TestCursorsHideForeignChanges(t *testing.T) {
 	onEach(t, func(p *probe) {
 		s := p.open()
@@ -40,7 +40,7 @@ func TestCursorsHideForeignChanges(t *testing.T) {
 	})
 }
 
-// eventuallyListed waits until a snapshot is complete.
+// eventuallyListed repeats a request for a snapshot until the snapshot is complete.
 func (s *site) eventuallyListed(r request) {
 	s.Helper()
 	s.check(eventually(30*time.Second, func() error {
@@ -53,9 +53,9 @@ func (s *site) eventuallyListed(r request) {
 	}))
 }
 
-// guess takes pairs of all readings. In every second pair, hidden objects change between the two. An onlooker uses
-// cursors to guess which pairs these are. The test records its advantage over chance: 100 % is certainty, 0 % is
-// chance.
+// guess takes pairs of readings of all responses. In every second pair, hidden objects change between the two readings.
+// An onlooker, a reader with few permissions, uses cursors to guess which pairs these are. The test records its
+// advantage over chance: 100 % is certainty, 0 % is chance.
 func (s *site) guess(o onlooker) {
 	s.Helper()
 	rounds := pick(6, 200)
@@ -101,7 +101,7 @@ func (s *site) guess(o onlooker) {
 		cursors[0])
 }
 
-// difference returns the parts around the first difference of two texts.
+// difference returns the parts of a and b around their first difference.
 func difference(a, b string) string {
 	at := 0
 	for at < min(len(a), len(b)) && a[at] == b[at] {

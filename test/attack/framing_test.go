@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// refusals returns the status codes of requests that reach no route. A route itself responds with 200, 303, 401 or 404.
+// refusals returns the status codes of requests that are refused before they reach a route. The routes of this test
+// respond with 200, 303, 401 or 404.
 func refusals() []int {
 	return []int{
 		http.StatusBadRequest, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusLengthRequired,
@@ -57,7 +58,7 @@ func TestAmbiguousRequestsAreRefused(t *testing.T) {
 	})
 }
 
-// A client outside the ranges of --forwarded-by cannot choose the address that is logged for it.
+// A client that is not in the ranges of --forwarded-by cannot choose the client address that the program logs.
 func TestOnlyProxiesNameTheirClients(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(p *probe) {

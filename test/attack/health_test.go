@@ -17,7 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// spread is the distribution of response times.
+// spread is the distribution of response times in one measurement.
 type spread struct {
 	p50, p99 time.Duration
 	count    int
@@ -38,10 +38,11 @@ func (s spread) String() string {
 		s.p50.Round(100*time.Microsecond), s.p99.Round(100*time.Microsecond), s.failures, s.count)
 }
 
-// health has the response times of one healthy viewer, with its own address, user and connections.
+// health has the response times of the healthy viewer: a viewer with its own address, user and connections, who does
+// not attack. They are for an object, a page and a WebSocket.
 type health struct{ object, page, socket spread }
 
-// worse returns the worse figures of two measurements.
+// worse combines two measurements, and uses the worse figure for each value.
 func (h health) worse(other health) health {
 	return health{h.object.worse(other.object), h.page.worse(other.page), h.socket.worse(other.socket)}
 }
@@ -59,7 +60,7 @@ const (
 	pulse          = "pulse" // The ConfigMap that is read and changed.
 )
 
-// health measures the healthy viewer for some time.
+// health measures the response times of the healthy viewer for the given time.
 func (s *site) health(during time.Duration) health {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(s.Context(), during)
@@ -67,7 +68,7 @@ func (s *site) health(during time.Duration) health {
 	return s.healthUntil(ctx)
 }
 
-// warmHealth waits until the healthy viewer's kind is watched, and measures it without load.
+// warmHealth waits until the objects of the healthy viewer are watched, and measures response times without an attack.
 func (s *site) warmHealth(during time.Duration) health {
 	s.Helper()
 	s.check(eventually(30*time.Second, func() error {
@@ -79,7 +80,7 @@ func (s *site) warmHealth(during time.Duration) health {
 	return s.health(during)
 }
 
-// healthDuring measures the healthy viewer while an attack runs, and for at least some time.
+// healthDuring measures the healthy viewer while attack runs, and for at least the given time.
 func (s *site) healthDuring(atLeast time.Duration, attack func()) health {
 	s.Helper()
 	ctx, cancel := context.WithCancel(s.Context())
@@ -95,7 +96,7 @@ func (s *site) healthDuring(atLeast time.Duration, attack func()) health {
 	return s.healthUntil(ctx)
 }
 
-// healthUntil measures the healthy viewer until ctx ends.
+// healthUntil measures the response times of the healthy viewer until ctx ends.
 func (s *site) healthUntil(ctx context.Context) (h health) {
 	s.Helper()
 	objects := s.Core.CoreV1().ConfigMaps(s.hidden)
@@ -116,7 +117,7 @@ func (s *site) healthUntil(ctx context.Context) (h health) {
 	return h
 }
 
-// measureGets sends one request after the other until ctx ends.
+// measureGets sends one GET request after the other until ctx ends.
 func (s *site) measureGets(ctx context.Context, client *http.Client, path string) spread {
 	var all []time.Duration
 	failures := 0
@@ -149,8 +150,8 @@ func (s *site) fetch(ctx context.Context, client *http.Client, path string) erro
 	return err
 }
 
-// measureSocket changes an object again and again until ctx ends. Each time it measures from the start of the write to
-// the event on a WebSocket.
+// measureSocket changes an object again and again until ctx ends. Each time it measures the delay from the start of the
+// write to the event on a WebSocket.
 func (s *site) measureSocket(ctx context.Context) spread {
 	var all []time.Duration
 	failures := 0
@@ -165,7 +166,7 @@ func (s *site) measureSocket(ctx context.Context) spread {
 	return spreadOf(all, failures)
 }
 
-// beats measures on one connection until it fails, or ctx ends.
+// beats measures these delays on one WebSocket until it fails, or until ctx ends.
 func (s *site) beats(ctx context.Context) (all []time.Duration, err error) {
 	conn, err := s.socket(ctx, healthyAddress, http.Header{"Authorization": {"Bearer " + s.healthy}})
 	if err != nil {
@@ -195,13 +196,13 @@ func (s *site) beats(ctx context.Context) (all []time.Duration, err error) {
 	}
 }
 
-// transport connects from an address.
+// transport returns an HTTP transport that connects from the given address.
 func (s *site) transport(from string) *http.Transport {
 	dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
 	return &http.Transport{DialContext: dialer.DialContext, TLSClientConfig: s.tls}
 }
 
-// socket opens a WebSocket from an address. The header identifies its user.
+// socket opens a WebSocket from the given address. The headers identify its user.
 func (s *site) socket(ctx context.Context, from string, header http.Header) (*websocket.Conn, error) {
 	client := &http.Client{Transport: s.transport(from)}
 	if header.Get("Cookie") != "" {
@@ -231,15 +232,15 @@ func readUntil(ctx context.Context, conn *websocket.Conn, text string) error {
 }
 
 // socketFloor is the increase of the p99 of the socket latency that is always permitted during an attack. Otherwise the
-// bar is twice the p99 without load. That is a few milliseconds, as short as one delay by the scheduler, because the
-// attackers share the processors with the program.
+// limit is twice the p99 without an attack. That is only a few milliseconds, as short as one delay by the scheduler,
+// because the attackers share the processors with the program.
 const socketFloor = 15 * time.Millisecond
 
-// shortLimit is the latency above which the short form fails. It takes too few samples for a p99, so that its figure is
-// the slowest sample, and prints a missed bar without failing.
+// shortLimit is the latency above which the short form of the test fails. The short form takes too few samples for a
+// p99, so its figure is the slowest sample. Between the normal limit and shortLimit, it prints a miss without failing.
 const shortLimit = 3 * time.Second
 
-// requireHealth compares the healthy viewer during an attack with the time before it.
+// requireHealth compares the response times of the healthy viewer during an attack with those before it.
 func (s *site) requireHealth(finding string, before, during health) {
 	s.Helper()
 	works := during.object.failures+during.page.failures == 0 && during.object.count > 0 && during.page.count > 0
@@ -249,8 +250,8 @@ func (s *site) requireHealth(finding string, before, during health) {
 	s.requireSocket(finding+": healthy socket", before.socket, during.socket)
 }
 
-// requireSocket compares the latency of a socket. A known miss is the burst of 600 requests over all routes, each of
-// which the program builds at once.
+// requireSocket compares the socket latency of the healthy viewer during an attack with that before it. A known miss is
+// the burst of 600 requests over all routes, because the program builds each of their responses at once.
 func (s *site) requireSocket(finding string, before, during spread) {
 	s.Helper()
 	works := during.failures == 0 && during.count > 0 && before.p99 > 0
@@ -260,7 +261,8 @@ func (s *site) requireSocket(finding string, before, during spread) {
 		before.p99.Round(100*time.Microsecond))
 }
 
-// judgeLatency returns the method that records a latency: report in the short form, up to shortLimit.
+// judgeLatency returns the method that records a latency. In the short form, this is report for latencies up to
+// shortLimit.
 func (s *site) judgeLatency(works bool, slowest time.Duration) func(bool, string, string, string, ...any) {
 	if works && !full() && slowest <= shortLimit {
 		return s.report

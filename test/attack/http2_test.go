@@ -18,7 +18,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// HTTP/2 streams that are opened and reset at once cause no log lines at error level, for any path.
+// If HTTP/2 streams are opened and reset at once, this causes no log lines at error level, whatever their path.
 func TestResetStreamsLogNoErrors(t *testing.T) {
 	onEach(t, func(p *probe) {
 		s := p.openTLS()
@@ -66,8 +66,8 @@ func (s *site) streamPaths() []string {
 	}
 }
 
-// The program stays within the memory limit if the flow control of HTTP/2 streams never lets a response pass, as with
-// unread connections.
+// HTTP/2 clients may never allow responses by flow control, which has the same effect as unread connections. The
+// program stays within the memory limit.
 func TestUnreadStreamsStayWithinTheMemoryLimit(t *testing.T) {
 	onEach(t, func(p *probe) {
 		s := p.openTLS()
@@ -98,7 +98,8 @@ func TestUnreadStreamsStayWithinTheMemoryLimit(t *testing.T) {
 	})
 }
 
-// requireNoErrors checks that no client caused a log line at error level. Those are for the operator.
+// requireNoErrors checks that no client caused a log line at error level, because that level is for errors that
+// operators must handle.
 func (s *site) requireNoErrors(finding string, of int) {
 	s.Helper()
 	var lines []string
@@ -113,9 +114,9 @@ func (s *site) requireNoErrors(finding string, of int) {
 	s.require(len(lines) == 0, finding+": lines at level error", "0", "%d of %d requests", len(lines), of)
 }
 
-// openStreams opens streams on one connection, and does not read their responses. If reset is true it resets each of
-// them: half at once, half while the response is being sent. It returns the connection, and how many streams were
-// opened before the server ended it.
+// openStreams opens streams on one connection, and does not read their responses. If reset is true, it resets half of
+// them at once, and half while the response is being sent. It returns the connection, and the number of streams that
+// were opened before the server ended the connection.
 func openStreams(
 	ctx context.Context, from, to string, config *tls.Config, paths []string, token string, count int, reset bool,
 ) (conn net.Conn, opened int, err error) {
@@ -131,7 +132,7 @@ func openStreams(
 	framer := http2.NewFramer(conn, conn)
 	window := uint32(1000)
 	if !reset {
-		window = 1 << 30 // Only the connection's flow control blocks the responses.
+		window = 1 << 30 // With this window for streams, only the window of the connection blocks the responses.
 	}
 	if err := framer.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: window}); err != nil {
 		return conn, 0, err
@@ -141,12 +142,12 @@ func openStreams(
 			return conn, 0, err
 		}
 	}
-	if reset { // Otherwise even the connection is not read.
+	if reset { // Without reset, the connection is not read at all.
 		go func() { _, _ = io.Copy(io.Discard, conn) }() // It ends when the connection closes.
 	}
 	var block bytes.Buffer
 	encoder := hpack.NewEncoder(&block)
-	encoder.SetMaxDynamicTableSize(0) // Each header block is independent.
+	encoder.SetMaxDynamicTableSize(0) // This makes each header block independent.
 	for n := range count {
 		block.Reset()
 		for _, field := range [][2]string{
@@ -178,7 +179,8 @@ func openStreams(
 	return conn, count, nil
 }
 
-// ignoreClosed drops the error of a connection that the server has ended. It is allowed to.
+// ignoreClosed returns nil if err means that the server has closed the connection, which it may do. Otherwise it
+// returns err.
 func ignoreClosed(err error) error {
 	if operation := new(net.OpError); errors.As(err, &operation) {
 		return nil

@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// raiseDescriptors raises the limit of file descriptors, which the program inherits. A shell usually allows too few.
+// raiseDescriptors raises this process's limit of open file descriptors, which the program inherits. A shell typically
+// allows too few.
 func raiseDescriptors(p *probe, need uint64) {
 	p.Helper()
 	var limit syscall.Rlimit
@@ -27,10 +28,10 @@ func raiseDescriptors(p *probe, need uint64) {
 	p.check(syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit))
 }
 
-// sixAddresses returns one of six addresses. Their limits together exceed the total number of connections.
+// sixAddresses returns one of six addresses, by n. The connection limits of these six together exceed the total limit.
 func sixAddresses(n int) string { return fmt.Sprintf("127.0.2.%d", 1+n%6) }
 
-// hold opens connections and keeps them open. Each sends a text first, and may read the response.
+// hold opens count connections and keeps them open. Each sends its text first, and reads the response if reads is true.
 func hold(ctx context.Context, address string, count int, text func(n int) string, reads bool) *crowd {
 	c := &crowd{}
 	slots := make(chan struct{}, 128)
@@ -61,7 +62,7 @@ func hold(ctx context.Context, address string, count int, text func(n int) strin
 	return c
 }
 
-// fresh sends healthy requests and probes of the metrics port for some time, each on a new connection.
+// fresh sends requests of a healthy viewer and probes of the metrics port for the given time, each on a new connection.
 func (s *site) fresh(during time.Duration) (requests, probes spread) {
 	deadline := time.Now().Add(during)
 	var taken, probed []time.Duration
@@ -87,18 +88,18 @@ func (s *site) fresh(during time.Duration) (requests, probes spread) {
 	return spreadOf(taken, failed), spreadOf(probed, unprobed)
 }
 
-// requireQuick checks requests that no attack may delay.
+// requireQuick checks the response times of requests that no attack may delay.
 func (p *probe) requireQuick(finding string, taken spread) {
 	p.Helper()
 	p.require(taken.failures == 0 && taken.count > 0 && taken.p99 <= time.Second, finding, "p99 1 s, no failure", "%v",
 		taken)
 }
 
-// aliveRequest is a request after which a connection stays open.
+// aliveRequest is an HTTP request after whose response the connection stays open.
 const aliveRequest = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
-// reconnecting opens connections and reconnects each when the server closes it, until ctx ends. It returns the number
-// of reconnects.
+// reconnecting opens count connections, and opens each again when the server closes it, until ctx ends. It returns how
+// often it did so.
 func reconnecting(ctx context.Context, address string, count int) (times int64) {
 	var running sync.WaitGroup
 	var all atomic.Int64
@@ -118,7 +119,7 @@ func reconnecting(ctx context.Context, address string, count int) (times int64) 
 	return all.Load() - int64(count)
 }
 
-// stayConnected sends a request, and returns when the server closes the connection.
+// stayConnected sends a request on a new connection, and returns when the server closes the connection.
 func stayConnected(ctx context.Context, from, address string) {
 	conn, err := dial(ctx, from, address, 0)
 	if err != nil {
@@ -131,19 +132,19 @@ func stayConnected(ctx context.Context, from, address string) {
 	}
 }
 
-// inProgress returns requests that never end. Half of them have an endless body; the responses of the others are not
-// read.
+// inProgress returns a function for the texts of requests that never end. Half of the requests have an endless body.
+// The other half have responses that are not read.
 func (s *site) inProgress() func(n int) string {
 	s.Helper()
 	body := post("/share", `{"token":`)
 	body.headers = []string{"Content-Type: application/json", "Content-Length: 1000"}
 	unread := get("/api/v1/snapshot/"+configMaps+"?view=objects&ns="+s.namespace, bearer(s.restricted))
 	texts := []string{body.text("localhost"), unread.text("localhost")}
-	return func(n int) string { return texts[n/6%2] } // Each of the six addresses sends both.
+	return func(n int) string { return texts[n/6%2] } // Each of the six addresses sends both kinds of requests.
 }
 
-// Idle connections leave room for healthy viewers, whether they have sent a request, nothing, or half a header. So do
-// connections whose requests are in progress.
+// Very many idle connections leave room for healthy viewers. Idle connections have sent a request, nothing, or half a
+// header. Connections with a request in progress also leave room.
 func TestIdleConnectionsLeaveRoomForOthers(t *testing.T) {
 	onEach(t, func(p *probe) {
 		raiseDescriptors(p, 12000)
@@ -177,7 +178,7 @@ func TestIdleConnectionsLeaveRoomForOthers(t *testing.T) {
 	})
 }
 
-// Idle connections that are opened again as the server closes them leave room for healthy viewers.
+// Attackers reconnect each idle connection that the server closes. Healthy viewers still have room.
 func TestReconnectingConnectionsLeaveRoomForOthers(t *testing.T) {
 	onEach(t, func(p *probe) {
 		raiseDescriptors(p, 12000)
@@ -186,7 +187,7 @@ func TestReconnectingConnectionsLeaveRoomForOthers(t *testing.T) {
 		start := must(s.counts())(p)
 		ctx, cancel := context.WithCancel(p.Context())
 		defer cancel()
-		count := pick(2500, 4000) // More than the 2,000 that the program keeps without a request.
+		count := pick(2500, 4000) // This exceeds the 2,000 connections without a request that the program keeps open.
 		var times int64
 		var attacking sync.WaitGroup
 		attacking.Go(func() { times = reconnecting(ctx, s.address, count) })
@@ -205,7 +206,7 @@ func TestReconnectingConnectionsLeaveRoomForOthers(t *testing.T) {
 	})
 }
 
-// Unfinished TLS handshakes leave room for healthy viewers, and the program ends each of them.
+// Very many unfinished TLS handshakes leave room for healthy viewers, and the program ends each of them.
 func TestHalfOpenHandshakesLeaveRoomForOthers(t *testing.T) {
 	onEach(t, func(p *probe) {
 		raiseDescriptors(p, 12000)
@@ -232,7 +233,7 @@ func TestHalfOpenHandshakesLeaveRoomForOthers(t *testing.T) {
 	})
 }
 
-// openTLS starts a program that serves HTTPS with the certificate of the API server, which is valid for loopback.
+// openTLS starts a program that serves HTTPS. It uses the certificate of the API server, which is valid for loopback.
 func (p *probe) openTLS(args ...string) *site {
 	p.Helper()
 	dir := filepath.Join(theContent(p).Dir, "pki")
@@ -249,7 +250,7 @@ func (s *site) clientTLS(protocols ...string) *tls.Config {
 	}
 }
 
-// handshake requests /healthz over TLS on a new connection.
+// handshake opens a new TLS connection, and requests /healthz.
 func handshake(ctx context.Context, address string, config *tls.Config) (err error) {
 	raw, err := dial(ctx, healthyAddress, address, 0)
 	if err != nil {

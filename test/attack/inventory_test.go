@@ -12,21 +12,21 @@ import (
 	"strings"
 )
 
-// route is one request whose response has a body.
+// route is one request to attack with, whose response has a body.
 type route struct {
 	name, path string
-	method     string // Empty for GET.
-	accept     string // The value of Accept, if any.
-	subscribe  string // The message that a WebSocket sends.
+	method     string // The HTTP method; empty for GET.
+	accept     string // The value of the Accept header; may be empty.
+	subscribe  string // The message that is sent after an upgrade to a WebSocket.
 }
 
-// document is the part of an OpenAPI document that names the routes.
+// document is the part of the program's OpenAPI document that lists the routes.
 type document struct {
 	Paths map[string]map[string]json.RawMessage
 }
 
-// inventory lists every GET route of the program's own OpenAPI document, each with all its formats, and the error
-// pages. A route without values for its parameters fails the test, so that a new route is attacked as well.
+// inventory returns all GET routes in the program's own OpenAPI document, each in all its formats, and the error pages.
+// If a parameter of a route has no known value, the test fails, so that a new route is not left out of the attacks.
 func (s *site) inventory() (routes []route) {
 	s.Helper()
 	if s.routes != nil {
@@ -56,8 +56,8 @@ func (s *site) paths() map[string]map[string]json.RawMessage {
 	return s.document.Paths
 }
 
-// writes returns requests for each path with methods that change something, even if the path does not support them. The
-// short form has one method for each path.
+// writes returns requests with methods that change something, for each path, even if the path does not support them.
+// The short form has one method for each path.
 func (s *site) writes() (routes []route) {
 	s.Helper()
 	paths := slices.Sorted(maps.Keys(s.paths()))
@@ -92,7 +92,7 @@ func (s *site) errorPages() (routes []route) {
 	return routes
 }
 
-// variants returns the requests for one path.
+// variants returns the requests for one path, such as one for each format.
 func (s *site) variants(path string) (routes []route) {
 	s.Helper()
 	if path == "/api/v1/live" {
@@ -127,12 +127,12 @@ func (s *site) comparison() string {
 	return "?a=" + side("huge-0") + "&b=" + side("huge-1")
 }
 
-// shorten removes the namespaces, which differ from run to run.
+// shorten removes from query the namespaces, whose names differ from run to run.
 func shorten(query string) string {
 	return regexp.MustCompile(`[?&](ns|a|b)=[^&]*`).ReplaceAllString(query, "")
 }
 
-// fill replaces the parameters of a path.
+// fill replaces the parameters in path by values.
 func (s *site) fill(path string) string {
 	s.Helper()
 	namespace, name := s.namespace, "huge-0"
@@ -148,7 +148,7 @@ func (s *site) fill(path string) string {
 	return filled
 }
 
-// subscriptions returns one WebSocket for each view, and one with the maximum number of subscriptions.
+// subscriptions returns a WebSocket route for each view, and one that starts the maximum number of subscriptions.
 func (s *site) subscriptions() (routes []route) {
 	all := fmt.Sprintf(`"op":"subscribe","id":1,"resource":%q,"ns":[%q]`, configMaps, s.namespace)
 	var many []string
@@ -170,7 +170,8 @@ func (s *site) subscriptions() (routes []route) {
 
 const manySubscriptions = "socket 100 subscriptions"
 
-// request returns the request of a route with extra headers. A WebSocket sends its message right after the upgrade.
+// request returns the request for a route, with additional headers. For a WebSocket, the message follows right after
+// the request.
 func (r route) request(address string, headers ...string) request {
 	if r.accept != "" {
 		headers = append([]string{"Accept: " + r.accept}, headers...)

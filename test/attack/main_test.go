@@ -1,5 +1,6 @@
-// Package attack attacks the built program from outside, on a real API server. Each attack checks a bar: what a healthy
-// viewer still gets, how much memory the program uses, or that a planted canary never leaves.
+// Package attack attacks the built program from outside, on a real API server. Each attack checks a bar, the required
+// result. A bar is what a healthy viewer still gets, how much memory the program uses, or that planted secret data (a
+// canary) is never sent.
 //
 // DASHBOARD names the program. BASELINE may name a second one: each attack then runs on both, and the table at the end
 // has the figures of both. Figures of the baseline never fail a test. GLASSHOUSE_ATTACK=full selects the full form,
@@ -26,7 +27,7 @@ func TestMain(m *testing.M) {
 // full reports whether the full form is selected.
 func full() bool { return os.Getenv("GLASSHOUSE_ATTACK") == "full" }
 
-// pick returns the value for the form that is selected.
+// pick returns short in the short form of the tests, and long in the full form.
 func pick[T any](short, long T) T {
 	if full() {
 		return long
@@ -34,7 +35,8 @@ func pick[T any](short, long T) T {
 	return short
 }
 
-// figure is one row of the table.
+// figure is one row of the table: the finding, the bar, and the figures of the baseline (before) and of the program
+// (after).
 type figure struct{ finding, bar, before, after string }
 
 // table collects the figures of all tests, in the order of their first measurement.
@@ -80,7 +82,7 @@ func (t *table) markdown() string {
 	return out.String()
 }
 
-// probe is one run of an attack, on one of the programs.
+// probe is one run of an attack on one program: the baseline or the program under test.
 type probe struct {
 	*testing.T
 

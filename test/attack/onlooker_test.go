@@ -12,14 +12,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// onlooker is a reader that may see one namespace.
+// onlooker is a reader that may see one namespace only, and tries to detect changes in others.
 type onlooker struct {
 	who       string
 	header    string
 	namespace string
 }
 
-// visible creates a namespace with a few objects for the onlookers.
+// visible creates a namespace with a few objects that onlookers may see.
 func (s *site) visible() (namespace string) {
 	s.Helper()
 	namespace = must(s.Namespace(s.Context()))(s.probe)
@@ -45,8 +45,8 @@ func (s *site) createEvent(namespace, name, of string) {
 	s.check(ignoreExisting(err))
 }
 
-// onlookerRequests returns a GET request for each kind of response that an onlooker can read: a guest or a restricted
-// user.
+// onlookerRequests returns a GET request for each kind of response that an onlooker, a guest or a restricted user, can
+// read.
 func (s *site) onlookerRequests(o onlooker) []request {
 	ns, object := "ns="+o.namespace, configMaps+"/"+o.namespace+"/visible-0"
 	other := url.QueryEscape(configMaps + "/" + o.namespace + "/visible-1")
@@ -72,7 +72,8 @@ func (s *site) onlookerRequests(o onlooker) []request {
 	return requests
 }
 
-// readings contains complete responses by name, each with its status and header.
+// readings returns the complete responses to the requests of an onlooker, by name. Each has the status, the header and
+// the body.
 func (s *site) readings(o onlooker, round int) (texts map[string]string) {
 	s.Helper()
 	texts = map[string]string{}
@@ -82,17 +83,17 @@ func (s *site) readings(o onlooker, round int) (texts map[string]string) {
 			s.Fatalf("%s is answered with %d %.300s: this tests nothing", r.path, a.status, a.body)
 		}
 		a.header.Del("Date")
-		a.header.Del("Content-Length") // It depends on how ages are written; the body is compared.
+		a.header.Del("Content-Length") // The length depends on how ages are written. The body is compared anyway.
 		var out strings.Builder
 		fmt.Fprintln(&out, a.status)
-		_ = a.header.Write(&out) // A write to a builder cannot fail.
+		_ = a.header.Write(&out) // Writing to a strings.Builder never fails.
 		texts[r.path] = out.String() + a.body
 	}
 	return texts
 }
 
-// streamed returns the messages of each view and the cursors, for new subscriptions and for those that resume from
-// cursors.
+// streamed returns the messages of each view, and the last cursors, by name. It opens new subscriptions, and
+// subscriptions that resume from the cursors in resume.
 func (s *site) streamed(o onlooker, round int, resume map[string]string) (texts, cursors map[string]string) {
 	s.Helper()
 	st := must(s.openStream(s.Context(), readerAddress(round), o, resume))(s.probe)
@@ -104,10 +105,10 @@ func (s *site) streamed(o onlooker, round int, resume map[string]string) (texts,
 	return st.texts(), cursors
 }
 
-// readerAddress returns an address for an onlooker. Each address has its own rate limit.
+// readerAddress returns an address for an onlooker, by round. Each address has its own rate limit.
 func readerAddress(round int) string { return fmt.Sprint("127.0.3.", 1+round%20) }
 
-// mask replaces times and cursors, which differ between responses. The length of a cursor stays.
+// mask replaces times and cursors, which differ between responses. It keeps the length of cursors.
 func mask(text string) string {
 	text = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`).ReplaceAllString(text, "TIME")
 	text = regexp.MustCompile(`data-wire="TIME">[^<]*<`).ReplaceAllString(text, `data-wire="TIME">AGE<`)

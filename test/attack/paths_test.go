@@ -9,8 +9,8 @@ import (
 
 func decode(text string, into any) error { return json.Unmarshal([]byte(text), into) }
 
-// No spelling of a path gives access to an object of another namespace, or to a file outside the static files. The test
-// checks a restricted user, a guest and an anonymous client.
+// No spelling of a path gives access to an object of another namespace, or to a file outside the folder of static
+// files. The test sends the paths as a restricted user, a guest and an anonymous client.
 func TestTraversalLeadsNowhere(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(p *probe) {
@@ -68,7 +68,7 @@ func TestTraversalLeadsNowhere(t *testing.T) {
 	})
 }
 
-// Requests that have crashed other servers get a response, and the program keeps running.
+// Some requests have crashed other servers. This program responds to them, and keeps running.
 func TestCrashInputsAreAnswered(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(p *probe) {

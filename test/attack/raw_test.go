@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// request is an HTTP/1.1 request as text. Only a missing Host header is added.
+// request is an HTTP/1.1 request that is sent as it is. Only a Host header is added, if it is missing.
 type request struct {
 	method, path string
-	headers      []string // Each "Name: value".
-	body         string   // Its Content-Length is not added.
+	headers      []string // Each header has the form "Name: value".
+	body         string   // A Content-Length for it is not added.
 }
 
 func get(path string, headers ...string) request {
@@ -46,17 +46,17 @@ func (r *request) has(name string) bool {
 	return false
 }
 
-// answer is a response.
+// answer is an HTTP response.
 type answer struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// smallBuffer is a receive buffer that takes only a few packets.
+// smallBuffer is the size of a receive buffer with room for only a few packets.
 const smallBuffer = 4 << 10
 
-// dial connects from a loopback address. With a receive buffer of 0 the kernel chooses the size.
+// dial connects to a server from a loopback address. If receiveBuffer is 0, the kernel chooses its size.
 func dial(ctx context.Context, from, to string, receiveBuffer int) (net.Conn, error) {
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: 10 * time.Second}
 	dialer.Control = func(_, _ string, raw syscall.RawConn) error {

@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The related objects that a guest receives report which objects are not shared. They must not claim that the cluster
-// does not serve a kind, and must not mention a user's permissions.
+// The list of related objects for a guest names resources that are not shared. It must not claim that the cluster does
+// not serve them, and must not mention a user's permissions.
 func TestRelatedTellsGuestsWhatIsNotShared(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(p *probe) {
@@ -50,7 +50,7 @@ func TestRelatedTellsGuestsWhatIsNotShared(t *testing.T) {
 	})
 }
 
-// A Role in a namespace can allow a get of that Namespace, as with kubectl.
+// A Role in a namespace can allow a user to get that Namespace object, as with kubectl.
 func TestNamespacedRoleGetsItsNamespace(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(p *probe) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A link's token cannot be guessed: no other text opens the link, and every failure looks the same.
+// The token of a link cannot be guessed: no other text opens the link, and all failures have the same response.
 func TestTokensOfLinksAreNotGuessed(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(p *probe) {
@@ -50,12 +50,13 @@ func flip(letter string) string {
 	return "A"
 }
 
-// A guest gets nothing outside the parts of the link, by any route or parameter, and never acts as its creator.
+// A guest gets nothing that is not part of the link, by any route or parameter. A guest never gets the permissions of
+// the creator.
 func TestGuestsStayInTheirScope(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(p *probe) {
 		s := p.open()
-		s.health(1) // It creates the object that is not shared.
+		s.health(1) // This creates the object that is not shared.
 		_, guest := s.share("/r/"+configMaps+"?ns="+s.namespace+"&labels=size%3Dlarge",
 			part{Resource: configMaps, Namespaces: []string{s.namespace}, Labels: "size=large"})
 		t := &tally{probe: p}
@@ -95,7 +96,7 @@ func TestGuestsStayInTheirScope(t *testing.T) {
 			for _, headers := range [][]string{{guest}, {guest, bearer(s.creator)}} {
 				a := s.status(get(path, headers...))
 				for _, other := range others {
-					// A response may repeat names from its request.
+					// Names in a response do not count if they are from its request.
 					leaks := strings.Contains(a.body, other) && !strings.Contains(path, strings.Trim(other, `"`))
 					t.note(!leaks, "%s is answered with %d and %s in it", path, a.status, other)
 				}

@@ -18,7 +18,7 @@ import (
 	"glasshouse/test/faults/program"
 )
 
-// memoryLimit is the memory limit of the program in bytes, for its flag and for its cgroup.
+// memoryLimit is the memory limit of the program in bytes. It is used for its flag and for its cgroup.
 const memoryLimit = 512 << 20
 
 // site is a running program with users who log in by token.
@@ -28,17 +28,17 @@ type site struct {
 
 	program *program.Program
 	address string
-	tls     *tls.Config // Trusts the program's certificate; nil without TLS.
-	group   *cgroup     // Nil if no cgroup can be made.
+	tls     *tls.Config // The configuration that trusts the program's certificate; nil without TLS.
+	group   *cgroup     // The cgroup of the program; nil if none can be created.
 	peak    atomic.Int64
 
-	document document // The OpenAPI document that the program serves, once it was read.
-	routes   []route  // The routes of document, once it was read.
+	document document // The OpenAPI document of the program, after it was first read.
+	routes   []route  // The routes of document, after it was first read.
 
 	stop func()
 }
 
-// open starts a program. It ends with the test.
+// open starts the program, and stops it when the test ends.
 func (p *probe) open(args ...string) *site {
 	p.Helper()
 	c := theContent(p)
@@ -73,7 +73,7 @@ func (p *probe) open(args ...string) *site {
 	return s
 }
 
-// end stops the program. The test fails if the program has ended before.
+// end stops the program. The test fails if the program has already ended.
 func (s *site) end() {
 	killed := s.killed()
 	err := s.program.Stop(20 * time.Second)
@@ -116,7 +116,7 @@ func (s *site) waitReady() {
 
 func (s *site) isTLS() bool { return strings.HasPrefix(s.program.URL, "https:") }
 
-// sample records the peak of the resident memory until ctx ends.
+// sample reads the resident memory of the program until ctx ends, and records its peak.
 func (s *site) sample(ctx context.Context) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -125,7 +125,7 @@ func (s *site) sample(ctx context.Context) {
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.program.PID()))
 		if match := line.FindSubmatch(text); err == nil && match != nil {
 			var kilobytes int64
-			_, _ = fmt.Sscan(string(match[1]), &kilobytes) // The pattern has only digits.
+			_, _ = fmt.Sscan(string(match[1]), &kilobytes) // This cannot fail, because the pattern has only digits.
 			s.peak.Store(max(s.peak.Load(), kilobytes<<10))
 		}
 		<-tick.C
@@ -134,8 +134,8 @@ func (s *site) sample(ctx context.Context) {
 
 const memoryBar = "RSS at most 90 % of 512 MB, cgroup at most 512 MB, never killed"
 
-// memory describes the peak, and reports whether it is at most 90 % of the limit. The cgroup's peak has the whole limit
-// as its bar: it includes page cache, which the kernel drops only at the limit.
+// memory describes the peak, and reports whether it is at most 90 % of the limit. For the cgroup's own peak, the bar is
+// the complete limit, because it includes page cache, which the kernel drops only at the limit.
 func (s *site) memory() (text string, within bool) {
 	peak := s.peak.Load()
 	text = fmt.Sprintf("RSS %d MB", peak>>20)
@@ -162,7 +162,7 @@ func (s *site) requireMemory(attack, extra string) {
 	s.require(within, attack+": memory", memoryBar, "%s%s", text, extra)
 }
 
-// do sends a request with a new connection and reads the response.
+// do sends a request on a new connection, and reads the response.
 func (s *site) do(r request) *answer {
 	s.Helper()
 	return must(exchange(s.Context(), "127.0.0.1", s.address, r))(s.probe)
@@ -170,7 +170,7 @@ func (s *site) do(r request) *answer {
 
 func bearer(token string) string { return "Authorization: Bearer " + token }
 
-// part is one part of a share.
+// part is one part of a share in JSON.
 type part struct {
 	Resource   string   `json:"resource"`
 	Namespaces []string `json:"namespaces,omitempty"`
@@ -196,7 +196,7 @@ func (s *site) share(to string, parts ...part) (token, guest string) {
 	return token, "Cookie: " + cookies[0].Name + "=" + cookies[0].Value
 }
 
-// shareContent shares the ConfigMaps of the namespace, and the pods of the shop with their logs.
+// shareContent shares the ConfigMaps of the test's namespace, and the pods of the namespace shop with their logs.
 func (s *site) shareContent() (guest string) {
 	s.Helper()
 	_, guest = s.share("/r/"+configMaps+"?ns="+s.namespace,
@@ -214,7 +214,7 @@ func post(path, body string, headers ...string) request {
 	return request{method: http.MethodPost, path: path, headers: headers, body: body}
 }
 
-// counts contains the numbers of the program's goroutines, file descriptors and resident bytes.
+// counts contains the numbers of goroutines, file descriptors and resident bytes of the program.
 type counts struct{ goroutines, descriptors, rss int }
 
 func (s *site) counts() (c counts, err error) {
@@ -225,8 +225,8 @@ func (s *site) counts() (c counts, err error) {
 	return c, errors.Join(err, failed, unread)
 }
 
-// requireReturn checks that goroutines and descriptors return to their starting values. The resident memory is printed
-// without a bar: the Go runtime returns it to the kernel over minutes.
+// requireReturn checks that the numbers of goroutines and descriptors return to those in before. The resident memory is
+// printed without a bar, because the Go runtime returns memory to the kernel over minutes.
 func (s *site) requireReturn(finding string, before counts, within time.Duration) {
 	s.Helper()
 	bar := fmt.Sprintf("back within %v, up to 20 more goroutines and 10 more descriptors", within)
@@ -246,7 +246,7 @@ func (s *site) requireReturn(finding string, before counts, within time.Duration
 		before.goroutines, after.goroutines, before.descriptors, after.descriptors, before.rss>>20, after.rss>>20)
 }
 
-// eventually calls check until it returns no error, or until the time is over. It returns the last error.
+// eventually calls check until it returns nil, or until the time is over. It returns the last error.
 func eventually(within time.Duration, check func() error) error {
 	deadline := time.Now().Add(within)
 	tick := time.NewTicker(50 * time.Millisecond)
@@ -260,5 +260,5 @@ func eventually(within time.Duration, check func() error) error {
 	}
 }
 
-// wait sleeps on purpose, because the test checks the program meanwhile.
+// wait sleeps on purpose, so that the program runs for that time.
 func wait(d time.Duration) { <-time.After(d) }

@@ -36,7 +36,7 @@ func hugeFrame(announced uint64, body int) string {
 	return string(append(header, 0, 0, 0, 0)) + strings.Repeat("a", body)
 }
 
-// floods returns the texts that a client writes to its WebSocket repeatedly.
+// floods returns, by name, the texts that a client writes to its WebSocket again and again.
 func (s *site) floods() map[string]string {
 	var many []string
 	for id := range 200 {
@@ -58,7 +58,7 @@ func (s *site) floods() map[string]string {
 	}
 }
 
-// Floods of frames, each from several connections of a guest and of a user, do not affect healthy viewers.
+// A guest and a user send floods of frames, each on several connections. Healthy viewers are not affected.
 func TestFloodsOfFramesLeaveOthersAlone(t *testing.T) {
 	onEach(t, func(p *probe) {
 		s := p.open()
@@ -84,13 +84,14 @@ func TestFloodsOfFramesLeaveOthersAlone(t *testing.T) {
 		flooding.Wait()
 		s.requireMemory("S39: floods of frames", "")
 		s.requireHealth("S39: floods of frames", quiet, during)
-		if full() { // A ping detects a client that has closed a throttled socket, within 55 s.
+		if full() { // Throttled sockets that a client has closed end with a ping, within 55 s.
 			s.requireReturn("S39: floods of frames: what remains", start, time.Minute)
 		}
 	})
 }
 
-// flood writes a text to a WebSocket until ctx ends, and connects again when the program has ended the connection.
+// flood writes text to a WebSocket again and again until ctx ends. When the program has closed the connection, it
+// connects again.
 func (s *site) flood(ctx context.Context, from, name, text, header string) {
 	for ctx.Err() == nil && !s.killed() {
 		conn, err := s.upgrade(ctx, from, header)

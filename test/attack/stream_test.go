@@ -25,10 +25,10 @@ type message struct {
 	text string
 }
 
-// resumed is the end of the name of a subscription that resumes from a cursor.
+// resumed is the suffix of the name of a subscription that resumes from a cursor.
 const resumed = " resumed"
 
-// stream is a WebSocket with a subscription for each view. It keeps the messages of each subscription by its name.
+// stream is a WebSocket with a subscription to each view. It stores the messages of each subscription by its name.
 type stream struct {
 	conn    *websocket.Conn
 	opened  time.Time
@@ -37,10 +37,11 @@ type stream struct {
 
 	mu       sync.Mutex
 	messages map[string][]message
-	err      error // The reason why reading ended.
+	err      error // The error that ended reading.
 }
 
-// openStream subscribes to all views. A view with a cursor in resume gets a second subscription, which resumes there.
+// openStream opens a WebSocket, and subscribes to all views. For each view with a cursor in resume, a second
+// subscription resumes from that cursor.
 func (s *site) openStream(ctx context.Context, from string, o onlooker, resume map[string]string) (*stream, error) {
 	name, value, _ := strings.Cut(o.header, ": ")
 	conn, err := s.socket(ctx, from, http.Header{name: {value}})
@@ -72,7 +73,7 @@ func (s *site) openStream(ctx context.Context, from string, o onlooker, resume m
 	return st, nil
 }
 
-// read stores all messages until the connection ends.
+// read stores messages until the connection ends.
 func (st *stream) read(ctx context.Context) {
 	for {
 		_, frame, err := st.conn.Read(ctx)
@@ -94,7 +95,7 @@ func (st *stream) read(ctx context.Context) {
 	}
 }
 
-// messagesOf returns the messages in a frame, which contains one message or an array.
+// messagesOf returns the messages in a frame. The frame contains one message or a JSON array of messages.
 func messagesOf(frame []byte) (messages []message, err error) {
 	texts := []json.RawMessage{frame}
 	if strings.HasPrefix(string(frame), "[") {
@@ -112,8 +113,8 @@ func messagesOf(frame []byte) (messages []message, err error) {
 	return messages, nil
 }
 
-// cursors waits until each view has its present state, and returns the cursors. A view that resumes sends only the
-// state live.
+// cursors waits until each view has received its present state, and returns the cursors. A view that resumes receives
+// only the state live.
 func (st *stream) cursors() (cursors map[string]string, err error) {
 	err = eventually(10*time.Second, func() error {
 		st.mu.Lock()
@@ -134,7 +135,7 @@ func (st *stream) cursors() (cursors map[string]string, err error) {
 	return cursors, err
 }
 
-// texts returns all messages of each subscription, without their id.
+// texts returns, by the name of each subscription, all its messages without their ids.
 func (st *stream) texts() map[string]string {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -147,7 +148,7 @@ func (st *stream) texts() map[string]string {
 	return texts
 }
 
-// withoutDigests removes digests, which are sent once a minute, and the empty messages next to them.
+// withoutDigests removes digests, which are sent once a minute, and the empty messages right before or after them.
 func withoutDigests(all []message) (others []message) {
 	isDigest := func(n int) bool { return n >= 0 && n < len(all) && all[n].Type == "digest" }
 	for n, m := range all {
@@ -164,9 +165,9 @@ func (st *stream) close() {
 	st.reading.Wait()
 }
 
-// noteSilence checks the messages after the first state, while only hidden objects changed. They must have no content,
-// and must not be more frequent than heartbeats and digests, which are sent every 15 s and 60 s. A digest may have an
-// empty message before it.
+// noteSilence checks the messages after the first state, while only hidden objects change. They must have no content.
+// They must not be more frequent than heartbeats (every 15 s) and digests (every 60 s). A digest may have an empty
+// message before it.
 func (st *stream) noteSilence(t *tally) {
 	t.Helper()
 	st.mu.Lock()

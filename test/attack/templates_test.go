@@ -12,10 +12,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// templateCanary is a value in the copies of objects that annotations of templates contain.
+// templateCanary is a secret value. It is in the copies of objects that annotations of templates contain.
 const templateCanary = "canary-of-a-template"
 
-// plainAnnotations returns values without a copy of an object. A program may mask them, but then in all places.
+// plainAnnotations returns values of annotations that contain no copy of an object. The program may mask such a value,
+// but then in all places.
 func plainAnnotations() map[string]string {
 	return map[string]string{
 		"example.com/plain":  "a plain value of an annotation",
@@ -26,11 +27,11 @@ func plainAnnotations() map[string]string {
 	}
 }
 
-// template describes a kind whose objects have a template with annotations.
+// template describes a resource whose objects contain a template with annotations.
 type template struct {
-	resource string // Such as apps/v1/deployments.
+	resource string // A resource such as apps/v1/deployments.
 	kind     string
-	spec     string // With ANNOTATED for a template's metadata, and POD for a pod's specification.
+	spec     string // ANNOTATED is replaced by the template's metadata, POD by a pod's specification.
 }
 
 func templates() []template {
@@ -54,7 +55,7 @@ func templates() []template {
 	}
 }
 
-// object is an object of a kind as JSON.
+// object returns an object of the resource as JSON.
 func (t template) object() string {
 	copied := `{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"data\":{\"password\":\"` + templateCanary + `\"}}`
 	annotations := []string{
@@ -74,7 +75,7 @@ func (t template) object() string {
 		Replace(`{"apiVersion":"` + version + `","kind":"` + t.kind + `","metadata":ANNOTATED,` + t.spec + `}`)
 }
 
-// embedder is a CRD whose objects contain the metadata of another object.
+// embedder is a CRD. Its objects contain the metadata of another object.
 const embedder = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
 	"metadata":{"name":"embedders.attack.example.com"},
 	"spec":{"group":"attack.example.com","scope":"Namespaced",
@@ -104,7 +105,7 @@ func (c *content) create(ctx context.Context, resource, namespace, text string) 
 	return nil
 }
 
-// place is an annotation in an object, with the keys that lead to it.
+// place is where an annotation is in an object: the path of keys, and its name and value.
 type place struct{ path, name, value string }
 
 // annotationsIn finds every annotation of an object, at any depth.
@@ -129,8 +130,8 @@ func annotationsIn(value any, path string) (places []place) {
 	return places
 }
 
-// noteMasking checks that an annotation is readable in all its places or in none, in an object as JSON. It counts an
-// annotation that is missing as masked.
+// noteMasking checks that each annotation in the JSON of an object is readable in all its places, or in none. A missing
+// annotation counts as masked.
 func (t *tally) noteMasking(kind, body string) {
 	t.Helper()
 	var object any
@@ -158,8 +159,8 @@ func (t *tally) noteMasking(kind, body string) {
 	}
 }
 
-// A guest cannot read copies of objects in annotations of a template, at any depth. Other annotations are masked or
-// readable in a template as they are at the top.
+// A guest cannot read copies of objects in the annotations of a template, at any depth. Other annotations of a template
+// are masked or readable in the same way as those of the object itself.
 func TestGuestsSeeNoCopiesInTemplates(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(p *probe) {
@@ -178,7 +179,7 @@ func TestGuestsSeeNoCopiesInTemplates(t *testing.T) {
 		all := *s.content
 		all.creator = must(s.user(p.Context(), namespace, "templates"))(p)
 		s.content = &all
-		s.check(eventually(20*time.Second, func() error { // Discovery finds the new kind within some seconds.
+		s.check(eventually(20*time.Second, func() error { // Discovery finds the new resource only after some seconds.
 			if a := s.do(get("/api/v1/snapshot/attack.example.com/v1/embedders", bearer(s.creator))); a.status != 200 {
 				return fmt.Errorf("the kind is answered with %d", a.status)
 			}

@@ -13,17 +13,18 @@ import (
 	"time"
 )
 
-// attacker returns one of the attackers' addresses. With several, the limits of one address do not stop the attack.
+// attacker returns one of the attackers' addresses, by n. With several addresses, the limits for one address do not
+// stop the attack.
 func attacker(n int) string { return fmt.Sprintf("127.0.1.%d", 1+n%8) }
 
-// crowd is a number of open connections.
+// crowd is a set of open connections.
 type crowd struct {
 	mu    sync.Mutex
 	conns []net.Conn
 	fails int
 }
 
-// gather opens connections concurrently. Each sends the request that of returns.
+// gather opens count connections concurrently. The n-th connection sends the request of(n).
 func gather(ctx context.Context, address string, count int, of func(n int) request) *crowd {
 	c := &crowd{}
 	slots := make(chan struct{}, 64)
@@ -52,7 +53,7 @@ func (c *crowd) close() {
 	}
 }
 
-// warm sends each request once, so that one-time work is done before anything is measured.
+// warm sends a request to each route once, so that one-time work is done before anything is measured.
 func (s *site) warm(headers ...string) {
 	s.Helper()
 	for _, r := range s.inventory() {
@@ -66,16 +67,16 @@ func (s *site) warm(headers ...string) {
 	}
 }
 
-// wave is one attack of unread responses.
+// wave is one attack with unread responses.
 type wave struct {
 	name     string
 	requests []request
 }
 
-// burst is the wave over all routes.
+// burst is the name of the wave over all routes.
 const burst = "all routes at once"
 
-// largest returns the routes with the largest response.
+// largest returns the names of the routes with the largest responses.
 func largest() []string {
 	const object = "/api/v1/object/{group}/{version}/{resource}/{namespace}/{name}"
 	return []string{"socket object", object + " ?format=json", object + " ?format=yaml", manySubscriptions}
@@ -102,7 +103,7 @@ func (s *site) waves(guest string) (waves []wave) {
 	return append([]wave{all, others}, waves...)
 }
 
-// result is the effect of one wave.
+// result is the effect of one wave on the program and on the healthy viewer.
 type result struct {
 	name   string
 	peak   int64
@@ -110,7 +111,7 @@ type result struct {
 	health health
 }
 
-// unread opens 600 connections, does not read their responses, and measures the healthy viewer meanwhile.
+// unread opens 600 connections, does not read their responses, and meanwhile measures the healthy viewer.
 func (s *site) unread(w wave) result {
 	s.Helper()
 	s.peak.Store(0)
@@ -132,8 +133,8 @@ func (s *site) unread(w wave) result {
 	return r
 }
 
-// With unread responses of each route the program stays within 90 % of its memory limit and is never killed. A healthy
-// viewer is not affected.
+// Unread responses of each route do not push the program above 90 % of its memory limit, and the kernel never kills it.
+// A healthy viewer is not affected.
 func TestUnreadResponsesStayWithinTheMemoryLimit(t *testing.T) {
 	onEach(t, func(p *probe) {
 		open := func() (s *site, guest string) {
@@ -177,7 +178,7 @@ func TestUnreadResponsesStayWithinTheMemoryLimit(t *testing.T) {
 	})
 }
 
-// Two unread exports through a link do not block exports for its other guests.
+// A guest of a link does not read two exports. Other guests of the link can still export.
 func TestUnreadExportsDoNotLockOutOtherGuests(t *testing.T) {
 	onEach(t, func(p *probe) {
 		s := p.open()
@@ -192,7 +193,7 @@ func TestUnreadExportsDoNotLockOutOtherGuests(t *testing.T) {
 		wait(time.Second)
 		began := time.Now()
 		conn := must(send(p.Context(), healthyAddress, s.address, export, 0))(p)
-		defer func() { _ = conn.Close() }() // Its first line is enough.
+		defer func() { _ = conn.Close() }() // Reading the first line is enough.
 		_ = conn.SetReadDeadline(time.Now().Add(15 * time.Second))
 		line, err := bufio.NewReader(conn).ReadString('\n')
 		took := time.Since(began)
