@@ -17,8 +17,8 @@ import (
 
 const root = "../.."
 
-// The chart and the kustomizations create the same objects. Exceptions are the Namespace, which helm install can
-// create, and the labels with which Helm marks its objects.
+// The chart and the kustomizations create the same objects, with two exceptions. helm install can create the Namespace
+// itself, and Helm marks its objects with labels.
 func TestChartIsTheKustomization(t *testing.T) {
 	for _, name := range variant.Names() {
 		t.Run(name, func(t *testing.T) {
@@ -42,7 +42,7 @@ func TestChartIsTheKustomization(t *testing.T) {
 	}
 }
 
-// Every object has the labels that select it.
+// Every object has the labels by which the objects of the program are selected.
 func TestLabels(t *testing.T) {
 	for _, name := range variant.Names() {
 		for key, object := range kustomize(t, name) {
@@ -56,7 +56,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// The chart rejects values that cannot work, before it installs anything.
+// The chart rejects values that cannot work, before anything is installed.
 func TestChartRefuses(t *testing.T) {
 	for name, test := range map[string]struct {
 		values map[string]any
@@ -114,7 +114,7 @@ func chart(t *testing.T, name string, values map[string]any) variant.Objects {
 	return objects
 }
 
-// withoutHelmsLabels removes Helm's labels from all labels in an object.
+// withoutHelmsLabels removes the labels that Helm adds from all label maps in an object.
 func withoutHelmsLabels(value any) {
 	switch value := value.(type) {
 	case map[string]any:

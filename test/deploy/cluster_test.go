@@ -20,7 +20,7 @@ import (
 	"glasshouse/test/deploy/variant"
 )
 
-// cluster accesses the demo cluster as its administrator.
+// cluster gives access to the demo cluster as its administrator.
 type cluster struct {
 	kubernetes.Interface
 
@@ -50,14 +50,15 @@ func kubeconfig(t *testing.T) string {
 	return path
 }
 
-// apply runs kubectl apply, as the README describes, and deletes the objects when the test ends. what is -k or -f.
+// apply runs kubectl apply with path, as the README describes, and deletes the objects when the test ends. what is the
+// flag -k or -f.
 func apply(t *testing.T, what, path string) {
 	t.Helper()
 	t.Cleanup(func() { kubectl(t, "delete", "--ignore-not-found", "--timeout=90s", what, path) })
 	kubectl(t, "apply", what, path)
 }
 
-// deploy applies a variant, and waits until its pod is ready.
+// deploy applies a deployment variant by its name, and waits until its pod is ready.
 func deploy(t *testing.T, name string) {
 	t.Helper()
 	switch name {
@@ -85,7 +86,7 @@ func kubectl(t *testing.T, args ...string) {
 // account returns the user name of a service account in the program's namespace.
 func account(name string) string { return "system:serviceaccount:" + variant.Namespace + ":" + name }
 
-// may returns the API server's decision whether a service account of the namespace may do something.
+// may returns whether a service account of the program's namespace may do something, as the API server decides.
 func (c *cluster) may(ctx context.Context, name string, what authorizationv1.ResourceAttributes) (bool, error) {
 	review, err := c.AuthorizationV1().SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{
 		Spec: authorizationv1.SubjectAccessReviewSpec{
@@ -101,7 +102,7 @@ func (c *cluster) may(ctx context.Context, name string, what authorizationv1.Res
 	return review.Status.Allowed, nil
 }
 
-// eventually calls check until it returns no error. The test fails after half a minute.
+// eventually calls check until it returns nil. The test fails if that takes more than half a minute.
 func eventually(t *testing.T, what string, check func() error) {
 	t.Helper()
 	deadline := time.After(30 * time.Second)

@@ -19,8 +19,8 @@ import (
 	"testing"
 )
 
-// The image contains one static program, which runs as an unprivileged user, and its licenses. The same source always
-// produces the same image. The build needs neither a registry nor a daemon.
+// The image contains one static program, which runs as an unprivileged user, and the licenses. The same source always
+// gives the same image. To build it, neither a registry nor a daemon is needed.
 func TestImageIsOneProgram(t *testing.T) {
 	digest, folder := buildImage(t)
 	if again, _ := buildImage(t); again != digest {

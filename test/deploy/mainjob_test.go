@@ -24,8 +24,8 @@ import (
 )
 
 // With the permissions of its deployment, the program performs all its functions. Every built-in kind except Secrets is
-// live; changes, logs and searches work. The program lists no Secrets, receives none, and sends only get, list and
-// watch requests and self-reviews.
+// live; changes, logs and searches work. The program does not list Secrets and receives none. It sends only get, list
+// and watch requests, and self-reviews.
 func TestMainJobWithItsServiceAccount(t *testing.T) {
 	c := open(t)
 	deploy(t, "cluster")
@@ -56,7 +56,7 @@ func TestMainJobWithItsServiceAccount(t *testing.T) {
 		switch {
 		case strings.HasSuffix(r.path, "/secrets"):
 			t.Errorf("Secrets are listed: %v", r)
-		// The program requests a Secret if a viewer opens it, or if a pod refers to it.
+		// Requests for a single Secret are sent if a viewer opens it, or if a pod refers to it. They must be refused.
 		case strings.Contains(r.path, "/secrets/") && r.status != http.StatusForbidden:
 			t.Errorf("a Secret is given: %v", r)
 		case r.method == http.MethodPost && strings.HasPrefix(r.path, "/apis/authorization.k8s.io/v1/selfsubject"):
@@ -70,7 +70,7 @@ func TestMainJobWithItsServiceAccount(t *testing.T) {
 	t.Logf("%d requests of the API server", len(all))
 }
 
-// With the permissions of the variant "namespaced", the program shows only its own namespace, and reports everything
+// With the permissions of the variant "namespaced", the program shows only its own namespace. It reports everything
 // else as forbidden.
 func TestMainJobInOneNamespace(t *testing.T) {
 	c := open(t)
@@ -88,7 +88,7 @@ func TestMainJobInOneNamespace(t *testing.T) {
 	}
 }
 
-// everyKind reads all kinds, and checks that their states match the permissions.
+// everyKind reads all kinds, and checks that the state of each matches the program's permissions.
 func (p *program) everyKind() {
 	p.t.Helper()
 	var known struct {
@@ -109,7 +109,7 @@ func (p *program) everyKind() {
 		case r.Ref == "core/v1/secrets" || strings.Contains(r.Ref, ".example.com/"):
 			want = []string{"forbidden"}
 		case !slices.Contains(r.Verbs, "watch"):
-			want = []string{"stale"} // The program polls it.
+			want = []string{"stale"} // This kind is polled.
 		}
 		eventually(p.t, r.Ref, func() error {
 			var snapshot struct{ State, Reason string }
@@ -169,7 +169,8 @@ func (p *program) changesCome(c *cluster) {
 	until(`"name":"comes"`)
 }
 
-// counted starts a proxy to the API server that records each request.
+// counted starts a proxy in front of the API server that records each request. It returns the proxy and the recorded
+// requests.
 func (c *cluster) counted(t *testing.T) (server *httptest.Server, asked *requests) {
 	t.Helper()
 	upstream, err := url.Parse(c.config.Host)

@@ -15,8 +15,8 @@ import (
 	"glasshouse/test/deploy/variant"
 )
 
-// For each authentication mode the chart provides what it needs: the permissions for reviews, and the files in its
-// flags.
+// The chart creates what each authentication mode needs: the permissions for reviews, and the files that the flags
+// name.
 func TestChartHasEachMode(t *testing.T) {
 	with := func(mode, folder string, args ...any) map[string]any {
 		return map[string]any{
@@ -100,7 +100,7 @@ func areFlags(t *testing.T, args []string) bool {
 	})
 }
 
-// isMounted reports whether a file's folder is mounted read-only from a Secret volume that exists.
+// isMounted reports whether the folder of a file is mounted read-only from a Secret volume of the pod.
 func isMounted(pod *corev1.PodSpec, file string) bool {
 	return slices.ContainsFunc(pod.Containers[0].VolumeMounts, func(mount corev1.VolumeMount) bool {
 		return mount.ReadOnly && mount.MountPath == filepath.Dir(file) &&

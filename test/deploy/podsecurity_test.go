@@ -13,8 +13,8 @@ import (
 	"glasshouse/test/deploy/variant"
 )
 
-// The namespace rejects the pod if any setting that PodSecurity "restricted" requires is missing. This proves that the
-// check is active when it admits the complete pod.
+// PodSecurity "restricted" requires some settings of a pod. If any of them is missing, the namespace rejects the pod.
+// This proves that the check is active when it admits the complete pod.
 func TestPodSecurityIsEnforced(t *testing.T) {
 	c := open(t)
 	deploy(t, "cluster")

@@ -48,7 +48,7 @@ func run(t *testing.T, kubeconfig string, args ...string) *program {
 	cmd := exec.Command(path, args...) //nolint:gosec // This is the program under test; a signal ends it.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	var log bytes.Buffer
-	cmd.Stderr = &log // Read when the program has ended.
+	cmd.Stderr = &log // Read after the program has ended.
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -80,8 +80,8 @@ func run(t *testing.T, kubeconfig string, args ...string) *program {
 	return p
 }
 
-// token requests a token for the service account, as the kubelet does. A token that is bound to an object becomes
-// invalid when the object is deleted.
+// token requests a token for the program's service account, as the kubelet does. If the token is bound to an object, it
+// becomes invalid when the object is deleted.
 func (c *cluster) token(t *testing.T, bound *authenticationv1.BoundObjectReference) string {
 	t.Helper()
 	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{BoundObjectRef: bound}}
@@ -94,7 +94,7 @@ func (c *cluster) token(t *testing.T, bound *authenticationv1.BoundObjectReferen
 	return made.Status.Token
 }
 
-// kubeconfigOf writes a kubeconfig for an API server.
+// kubeconfigOf writes a kubeconfig for server with the credentials in user, and returns its path.
 func kubeconfigOf(t *testing.T, server *httptest.Server, user *api.AuthInfo) string {
 	t.Helper()
 	config := api.NewConfig()
@@ -148,7 +148,7 @@ func (p *program) get(path string, into any) string {
 	return body
 }
 
-// says waits until the response for a path contains all parts.
+// says requests path until the response contains all parts.
 func (p *program) says(path string, parts ...string) {
 	p.t.Helper()
 	eventually(p.t, path, func() error {
@@ -162,7 +162,7 @@ func (p *program) says(path string, parts ...string) {
 	})
 }
 
-// requests records the requests of a program to the API server.
+// requests records the requests that a program sends to the API server.
 type requests struct {
 	mu   sync.Mutex
 	seen []request

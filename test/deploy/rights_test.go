@@ -26,13 +26,13 @@ func (r right) String() string {
 	return fmt.Sprintf("%s %s.%s in %q", r.verb, r.resource, r.group, r.namespace)
 }
 
-// Each variant runs with PodSecurity enforced. The test checks all verbs on all resources of the API server. The
-// program may get, list and watch the named resources, and create the reviews that logins need. It may not read Secrets
-// or change anything.
+// Each deployment variant is admitted with PodSecurity enforced. The test checks all verbs on all resources of the API
+// server. The program may get, list and watch the named resources, and create the reviews that logins need. It may
+// neither read Secrets nor change anything.
 func TestRightsOfEachVariant(t *testing.T) {
 	c := open(t)
 	served := c.served(t)
-	usual := c.rights(t, "nobody", served) // The permissions of any service account.
+	usual := c.rights(t, "nobody", served) // The permissions that every service account has.
 	for name, reviews := range map[string][]string{
 		"cluster": nil, "namespaced": nil, "monitoring": nil, "team": {"subjectaccessreviews", "tokenreviews"},
 	} {
@@ -74,8 +74,8 @@ func TestRightsOfEachVariant(t *testing.T) {
 	}
 }
 
-// The ClusterRole names every built-in kind that can be listed, except Secrets. The test fails if a later version of
-// Kubernetes adds a kind.
+// The ClusterRole names every built-in kind that can be listed, except Secrets. If a later version of Kubernetes adds a
+// kind, the test fails.
 func TestBuiltinKindsAreNamed(t *testing.T) {
 	c := open(t)
 	lists, err := c.Discovery().ServerPreferredResources()
@@ -111,7 +111,7 @@ func TestBuiltinKindsAreNamed(t *testing.T) {
 	}
 }
 
-// The examples grant exactly the permissions that they describe. Deleting an example revokes them.
+// Each example grants exactly the permissions that it describes. When the example is deleted, they are revoked.
 func TestExamples(t *testing.T) {
 	c := open(t)
 	deploy(t, "cluster")
@@ -168,8 +168,8 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// served returns all resources and subresources of the API server. It adds the wildcards and the virtual resources that
-// RBAC rules can contain.
+// served returns a right without a verb for each resource and subresource of the API server. It adds the wildcards and
+// the virtual resources that RBAC rules can contain.
 func (c *cluster) served(t *testing.T) []right {
 	t.Helper()
 	_, lists, err := c.Discovery().ServerGroupsAndResources()
@@ -203,8 +203,8 @@ func verbs() []string {
 	}
 }
 
-// rights returns the permissions of a service account. It checks every verb on all served resources: in all namespaces,
-// in the program's own namespace, and in another one.
+// rights returns the permissions of the service account name. It checks every verb on all served resources: in all
+// namespaces together, in the program's own namespace, and in another one.
 func (c *cluster) rights(t *testing.T, name string, served []right) map[right]bool {
 	t.Helper()
 	var mu sync.Mutex

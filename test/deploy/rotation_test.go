@@ -16,7 +16,7 @@ import (
 	"glasshouse/test/deploy/variant"
 )
 
-// The kubelet replaces the token file before the first token becomes invalid. The program continues with the new token.
+// The kubelet replaces the token file of a pod before the token becomes invalid. The program then uses the new token.
 func TestTokenIsRotated(t *testing.T) {
 	c := open(t)
 	deploy(t, "cluster")

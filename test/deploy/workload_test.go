@@ -17,8 +17,8 @@ import (
 	"glasshouse/test/deploy/variant"
 )
 
-// No rule of any variant has a wildcard or permits reading all Secrets. The only verbs are get, list and watch, and
-// create for access and token reviews.
+// No RBAC rule of any variant has a wildcard or permits reading all Secrets. Rules permit only get, list and watch, and
+// create for access reviews and token reviews.
 func TestRightsAreNamed(t *testing.T) {
 	all := map[string]variant.Objects{
 		"helm, with view and a Secret": chart(t, "team", map[string]any{"rbac": map[string]any{
@@ -73,8 +73,8 @@ func TestRightsAreNamed(t *testing.T) {
 	}
 }
 
-// Every argument is a flag of the program. Clients outside the pod need a login. Behind an Ingress, the program sees
-// the addresses of the clients.
+// Every argument of the container is a flag of the program. Clients outside the pod must log in. If there is an
+// Ingress, the program is configured to see the addresses of the clients.
 func TestArguments(t *testing.T) {
 	reference, err := os.ReadFile(filepath.Join(root, "docs/reference.md"))
 	if err != nil {
@@ -108,8 +108,8 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// The files for teams trust no proxy address by default. Users must fill in the addresses, or the program does not
-// start.
+// By default, the files for teams contain a placeholder instead of trusted proxy addresses. If users do not replace it,
+// the program does not start.
 func TestTrustedAddressesAreFilledIn(t *testing.T) {
 	for _, file := range []string{"kustomize/team/deployment.yaml", "helm/team.yaml", "helm/oidc.yaml"} {
 		text, err := os.ReadFile(filepath.Join(root, "deploy", file))
@@ -144,7 +144,7 @@ func TestSharesHaveAdmins(t *testing.T) {
 	}
 }
 
-// The pod has restrictions beyond those that PodSecurity requires.
+// The pod is restricted more than PodSecurity requires.
 func TestPodHasNoMoreThanItNeeds(t *testing.T) {
 	for _, name := range variant.Names() {
 		read(t, kustomize(t, name), "Deployment", func(deployment appsv1.Deployment) {
@@ -165,7 +165,7 @@ func TestPodHasNoMoreThanItNeeds(t *testing.T) {
 	}
 }
 
-// All variants use the same image, with the version in the labels.
+// All variants use the same image, and their labels contain its version.
 func TestImage(t *testing.T) {
 	for _, name := range variant.Names() {
 		read(t, kustomize(t, name), "Deployment", func(deployment appsv1.Deployment) {
@@ -177,7 +177,7 @@ func TestImage(t *testing.T) {
 	}
 }
 
-// Only the sources that a variant names can connect to the pod, and only to the ports that it names.
+// Each variant names the sources that can connect to the pod, and the ports. Nothing else can connect.
 func TestWhatMayReachThePod(t *testing.T) {
 	for name, want := range map[string][]string{
 		"cluster": nil, "namespaced": nil, "team": {"ingress-nginx http"}, "monitoring": {"monitoring metrics"},

@@ -18,15 +18,15 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// The kinds of an aggregated API appear when the API is registered. They disappear with their rows when it is
-// unregistered. This test is not parallel to tests that define kinds, because each of those triggers discovery.
+// When an aggregated API is registered, its kinds appear. When it is unregistered, they disappear with their rows. This
+// test does not run in parallel with tests that define kinds, because each of these triggers discovery.
 func TestAPIServiceComesAndGoes(t *testing.T) {
 	w := open(t, setting{})
 	k := newKind()
-	k.group = k.plural + ".example.com" // A group has one server.
+	k.group = k.plural + ".example.com" // Each API group has a single server.
 	eventually(t, 10*time.Second, "the program is ready", func() error { return ready(t, w.url) })
 	picker := w.look(1, viewer.Kinds())[0]
-	// After this time the program watches APIServices. The start of this watch no longer triggers discovery.
+	// Wait until the program watches APIServices, because the start of this watch also triggers discovery.
 	pass(3 * time.Second)
 
 	unregister := w.register(k, serve(t, k))
@@ -53,8 +53,8 @@ func TestAPIServiceComesAndGoes(t *testing.T) {
 	sound(t, append(rows, picker)...)
 }
 
-// serve starts an aggregated API server with one kind and one object. It supports only lists, and watches without
-// events.
+// serve starts an aggregated API server that serves one kind with one object. It supports only lists, and watches that
+// send no events.
 func serve(t *testing.T, k kind) (port int) {
 	t.Helper()
 	say := func(w http.ResponseWriter, status int, format string, args ...any) {
@@ -99,8 +99,8 @@ func serve(t *testing.T, k kind) (port int) {
 	return address.Port
 }
 
-// register registers an APIService, so that the API server forwards requests for the kind's group to a port of this
-// machine.
+// register registers an APIService for the group of the kind k. The API server then forwards requests for this group to
+// a port of this machine.
 func (w *scene) register(k kind, port int) (unregister func()) {
 	w.t.Helper()
 	service := &corev1.Service{

@@ -15,8 +15,8 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// Some servers and proxies never send the bookmark that ends a streaming list. Changes that arrive meanwhile do not
-// count as progress. The program uses a plain list within 30 s, and its state is not live before.
+// Some servers and proxies never send the bookmark that ends a streaming list. Changes that arrive without it do not
+// count as progress. Within 30 s, the program uses a plain list instead. Until then, its state is not live.
 func TestListEndNeverComes(t *testing.T) {
 	t.Parallel()
 	w := open(t, setting{noListEnds: true})
@@ -54,7 +54,7 @@ func TestListEndNeverComes(t *testing.T) {
 	sound(t, rows...)
 }
 
-// An overloaded API server responds with 429 and Retry-After. The program obeys it, and shows the reason.
+// An overloaded API server responds with 429 and Retry-After. The program waits for that time, and shows the reason.
 func TestTooManyRequests(t *testing.T) {
 	t.Parallel()
 	w := open(t, setting{})

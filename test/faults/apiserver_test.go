@@ -9,8 +9,8 @@ import (
 	"glasshouse/test/faults/link"
 )
 
-// An API server that was killed and restarted no longer knows old resourceVersions. It responds with 410 to watches
-// from them, and the program relists. Clients receive only the changes.
+// An API server is killed and restarted. It then no longer knows old resourceVersions, and responds with 410 to watches
+// from them. The program relists, and clients receive only the changes.
 func TestAPIServerKilledAndRestarted(t *testing.T) {
 	own := apiServer(t)
 	w := open(t, setting{server: own.Addr})
@@ -62,12 +62,12 @@ func TestEtcdCompaction(t *testing.T) {
 	w.converges(10*time.Second, rows...)
 	lists := w.gate.Count(link.Lists("configmaps"))
 	check(t, w.Apply(t.Context(), w.namespace, "cm-2", "2"))
-	w.converges(10*time.Second, rows...) // client-go relists after a watch without events, so this one needs an event.
+	w.converges(10*time.Second, rows...) // An event is needed: client-go relists after a watch without any.
 
 	w.up.Cut()
 	check(t, w.Touch(t.Context(), w.namespace, "kept", 20))
-	check(t, w.Apply(t.Context(), w.namespace, "kept", "2")) // No longer matches the selector odd=true.
-	check(t, w.Apply(t.Context(), w.namespace, "cm-2", "3")) // Starts to match it.
+	check(t, w.Apply(t.Context(), w.namespace, "kept", "2")) // It no longer matches the selector odd=true.
+	check(t, w.Apply(t.Context(), w.namespace, "cm-2", "3")) // It starts to match the selector.
 	check(t, w.Delete(t.Context(), w.namespace, "cm-1"))
 	check(t, w.Compact(t.Context()))
 	becomes(t, grace+time.Second, "stale", all...)
@@ -93,8 +93,8 @@ func TestEtcdCompaction(t *testing.T) {
 	}
 }
 
-// While the API server cannot be reached, for a minute, no state is live. When it is available again, the program
-// reconnects. TestAwayForLong of internal/watch simulates hours.
+// The API server cannot be reached for a minute. During this time, no state is live. When the API server is available
+// again, the program reconnects. TestAwayForLong of internal/watch simulates hours.
 func TestAPIServerAway(t *testing.T) {
 	t.Parallel()
 	w := open(t, setting{})

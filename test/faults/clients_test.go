@@ -11,8 +11,8 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// A client that reconnects in time receives only the changes that it missed. A client that reconnects later receives a
-// reset and a new snapshot.
+// A client that reconnects while the history still has its changes receives only these. A client that reconnects later
+// receives a reset and a new snapshot.
 func TestClientCutAndBack(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -45,13 +45,13 @@ func TestClientCutAndBack(t *testing.T) {
 			for _, stop := range stops {
 				stop()
 			}
-			// If the history is too small, this change is the first that it drops.
+			// If the history is too small for all changes, this change is the first one that it drops.
 			check(t, w.Apply(t.Context(), w.namespace, "new", "1"))
 			for range test.writes {
 				check(t, w.Apply(t.Context(), w.namespace, "it", noise(test.size)))
 			}
 			check(t, w.Delete(t.Context(), w.namespace, "gone"))
-			check(t, w.Apply(t.Context(), w.namespace, "cm-1", "2")) // No longer matches odd=true.
+			check(t, w.Apply(t.Context(), w.namespace, "cm-1", "2")) // It no longer matches odd=true.
 			for _, v := range all {
 				run(t, v.Run)
 			}
@@ -76,7 +76,8 @@ func TestClientCutAndBack(t *testing.T) {
 	}
 }
 
-// A thousand clients of one kind need only one watch at the API server, even if all of them reconnect at once.
+// A thousand clients that subscribe to one kind need only one watch at the API server, even if all of them reconnect at
+// once.
 func TestThousandClientsReconnect(t *testing.T) {
 	w := open(t, setting{})
 	check(t, w.Apply(t.Context(), w.namespace, "kept", "1"))

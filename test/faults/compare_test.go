@@ -10,7 +10,7 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// converges waits until the state of every viewer equals a quorum list, and returns how long that took.
+// converges waits until the rows of every viewer equal a quorum list of the API server, and returns how long that took.
 func (w *scene) converges(within time.Duration, viewers ...*viewer.Viewer) time.Duration {
 	w.t.Helper()
 	return eventually(w.t, within, "what is held is what the API server lists", func() error {
@@ -18,9 +18,9 @@ func (w *scene) converges(within time.Duration, viewers ...*viewer.Viewer) time.
 	})
 }
 
-// compare compares the rows of the viewers with quorum lists for their subscriptions.
+// compare compares the rows of each viewer with a quorum list for its subscription.
 func (w *scene) compare(viewers []*viewer.Viewer) error {
-	lists := make(map[string]map[string]viewer.Row) // One for all viewers with the same query, in any view.
+	lists := make(map[string]map[string]viewer.Row) // All viewers with the same query share one list, in any view.
 	for i, v := range viewers {
 		of := v.Want()
 		key := fmt.Sprint(of.Resource, of.Namespaces, of.Labels, of.Fields)
@@ -38,7 +38,7 @@ func (w *scene) compare(viewers []*viewer.Viewer) error {
 	return nil
 }
 
-// objectConverges is like converges, for viewers of one object.
+// objectConverges is like converges, but for viewers that subscribe to the object name.
 func (w *scene) objectConverges(within time.Duration, name string, viewers ...*viewer.Viewer) time.Duration {
 	w.t.Helper()
 	return eventually(w.t, within, "the object held is the API server's", func() error {
@@ -59,8 +59,8 @@ func (w *scene) compareObject(name string, viewers []*viewer.Viewer) error {
 	return nil
 }
 
-// led waits until the changes that every viewer has received lead from the rows in before to the present rows. The test
-// fails if viewers received different changes, or in a different order.
+// led waits until the changes that every viewer has received explain how the rows in before became the present rows. If
+// viewers received different changes, or in a different order, the test fails.
 func (w *scene) led(within time.Duration, before map[string]viewer.Row, viewers ...*viewer.Viewer) {
 	w.t.Helper()
 	eventually(w.t, within, "changes lead to what the API server lists", func() error {
@@ -100,7 +100,7 @@ func becomes(t *testing.T, within time.Duration, state string, viewers ...*viewe
 	})
 }
 
-// notLive fails the test if a viewer's state was live at any time between from and to.
+// notLive fails the test if the state of a viewer was live at any time between from and to.
 func notLive(t *testing.T, from, to time.Time, viewers ...*viewer.Viewer) {
 	t.Helper()
 	for i, v := range viewers {

@@ -22,12 +22,12 @@ import (
 
 const (
 	configMaps = "core/v1/configmaps"
-	// grace is how long a watch may be interrupted while its state is still live. It is one second in the program, and
-	// one more for a busy machine.
+	// grace is how long a watch may be interrupted before its state is stale. It is one second in the program, plus one
+	// second here for a busy machine.
 	grace = 2 * time.Second
 )
 
-// scene is a dashboard between two links, with its own namespace:
+// scene is a dashboard between two links, proxies that a test can break. It has its own namespace:
 //
 //	viewers - down - dashboard - up - gate - API server
 type scene struct {
@@ -36,15 +36,15 @@ type scene struct {
 	t         *testing.T
 	namespace string
 	program   *program.Program
-	gate      *link.Gate // Blocks requests to the API server; nil if the test has its own API server.
+	gate      *link.Gate // A proxy that can refuse requests to the API server; nil if the test has its own server.
 	up, down  *link.Link
-	url       string // The URL of the dashboard, through the lower link.
+	url       string // The URL of the dashboard through the link down.
 }
 
 // setting contains the options of a scene that differ from the defaults.
 type setting struct {
-	server     string // The address of an API server without a gate in front of it.
-	behindGate string // The address of another API server behind the gate.
+	server     string // The address of an API server that the dashboard uses without a gate.
+	behindGate string // The address of an API server behind the gate, if not that of the cluster.
 	noListEnds bool
 	kubeconfig string
 	args       []string
@@ -121,7 +121,7 @@ func (w *scene) newGate(s setting) *link.Gate {
 	return gate
 }
 
-// look starts count viewers for each subscription. They run until the test ends.
+// look starts count viewers for each subscription in wants. They run until the test ends.
 func (w *scene) look(count int, wants ...viewer.Want) (viewers []*viewer.Viewer) {
 	w.t.Helper()
 	for _, want := range wants {
@@ -150,9 +150,9 @@ func run(t *testing.T, f func(context.Context)) (stop func()) {
 
 func (w *scene) rows() viewer.Want { return viewer.Rows(configMaps, w.namespace) }
 
-// views returns subscriptions to each view that has rows. There is one for all rows, and one with a selector that
-// ConfigMaps start and stop matching. One window shows a part of the rows, the other shows all. The first subscription
-// is rows; the last is for two namespaces.
+// views returns a subscription for each view that has rows. One is for all rows. One has a selector, and churn makes
+// ConfigMaps start and stop to match it. One window shows a part of the rows, the other shows all. The first
+// subscription uses the rows view; the last one is for two namespaces.
 func (w *scene) views() (views []viewer.Want) {
 	for _, labels := range []string{"", "odd=true"} {
 		want := w.rows()
@@ -169,7 +169,7 @@ func (w *scene) views() (views []viewer.Want) {
 	return append(views, viewer.Rows(configMaps, w.namespace, "kube-system"))
 }
 
-// fields returns a subscription with a field selector, which needs a list and watch of its own.
+// fields returns a subscription with a field selector, for which the program needs a separate list and watch.
 func (w *scene) fields() viewer.Want {
 	want := w.rows()
 	want.Fields = "metadata.name!=kept"
@@ -182,7 +182,7 @@ func (w *scene) object(name string) viewer.Want {
 	return viewer.Object(configMaps, w.namespace, name)
 }
 
-// churn changes the namespace until stop is called.
+// churn changes the objects of the namespace at random until stop is called.
 func (w *scene) churn(rate int) (stop func()) {
 	w.t.Helper()
 	end := w.Churn(w.t.Context(), w.namespace, rate)
@@ -197,7 +197,7 @@ func (w *scene) churn(rate int) (stop func()) {
 	return stop
 }
 
-// eventually calls check until it returns no error, and returns how long that took.
+// eventually calls check until it returns nil, and returns how long that took.
 func eventually(t *testing.T, within time.Duration, what string, check func() error) time.Duration {
 	t.Helper()
 	took, err := try(within, check)

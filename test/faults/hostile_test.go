@@ -20,8 +20,8 @@ import (
 	"github.com/coder/websocket"
 )
 
-// With a thousand hostile connections from one address, the latency of a viewer at another address at most doubles. The
-// latency is measured from a write to its WebSocket message, at the 99th percentile.
+// A thousand hostile connections come from one address. The latency of a viewer at another address at most doubles. It
+// is measured from a write to its WebSocket message, at the 99th percentile.
 func TestHostileCrowd(t *testing.T) {
 	if address, namespace, asked := strings.Cut(os.Getenv(victim), " "); asked {
 		attackAll(t.Context(), address, namespace)
@@ -42,8 +42,8 @@ func TestHostileCrowd(t *testing.T) {
 	said := must(crowd.StdoutPipe())(t)
 	check(t, crowd.Start())
 	t.Cleanup(func() {
-		_ = crowd.Process.Kill() // It does not end by itself.
-		_ = crowd.Wait()         // It reports that it was killed.
+		_ = crowd.Process.Kill() // The process does not end by itself.
+		_ = crowd.Wait()         // The error is that the process was killed.
 	})
 	var open atomic.Int64
 	go func() {
@@ -69,7 +69,7 @@ func TestHostileCrowd(t *testing.T) {
 	}
 }
 
-// victim is the environment variable with the address and namespace that the hostile process attacks.
+// victim is the environment variable for the hostile process. It contains the address and the namespace to attack.
 const victim = "GLASSHOUSE_VICTIM"
 
 const hostile = 1000
@@ -174,7 +174,7 @@ func (a *attack) write(text string) error {
 	return err
 }
 
-// rest waits, and returns early with an error if the context ends.
+// rest waits for the given time, and returns early with an error if the context ends.
 func (a *attack) rest(long time.Duration) error {
 	select {
 	case <-a.ctx.Done():
@@ -184,7 +184,7 @@ func (a *attack) rest(long time.Duration) error {
 	}
 }
 
-// slowly sends a header that never ends, one byte a second.
+// slowly sends an HTTP header that never ends, one byte a second.
 func slowly(a *attack) error {
 	err := a.write("GET /r/core/v1/pods HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
 	for err == nil {
@@ -226,7 +226,7 @@ func hugely(a *attack) error {
 	}
 }
 
-// flooding subscribes and unsubscribes in an endless loop.
+// flooding subscribes and unsubscribes repeatedly.
 func flooding(a *attack) error {
 	if err := a.upgrade(); err != nil {
 		return err
@@ -243,7 +243,7 @@ func flooding(a *attack) error {
 		if err := a.write(string(frame)); err != nil {
 			return err
 		}
-		if err := a.rest(10 * time.Millisecond); err != nil { // Much faster than 20 messages a second.
+		if err := a.rest(10 * time.Millisecond); err != nil { // This is much faster than 20 messages a second.
 			return err
 		}
 	}

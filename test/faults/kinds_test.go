@@ -73,7 +73,7 @@ func (w *scene) undefine(k kind) {
 	})
 }
 
-// make creates objects of the kind.
+// make creates objects of the kind k with the given names.
 func (w *scene) make(k kind, names ...string) {
 	w.t.Helper()
 	resource := schema.GroupVersionResource{Group: k.group, Version: "v1", Resource: k.plural}
@@ -93,8 +93,8 @@ func (w *scene) make(k kind, names ...string) {
 // inTime is the time within which clients must receive a new or removed kind.
 const inTime = 2 * time.Second
 
-// becomesOffered waits until the picker offers the kind, or no longer offers it. The test fails if that takes longer
-// than inTime.
+// becomesOffered waits until the resource picker of the viewer offers the kind k (or, if want is false, no longer
+// offers it). The test fails if that takes longer than inTime.
 func becomesOffered(t *testing.T, picker *viewer.Viewer, k kind, want bool) {
 	t.Helper()
 	took := eventually(t, 30*time.Second, "the picker changes", func() error {
@@ -109,12 +109,12 @@ func becomesOffered(t *testing.T, picker *viewer.Viewer, k kind, want bool) {
 	}
 }
 
-// If a kind is deleted while clients watch it, the kind and its rows disappear. A kind that is created again is a new
-// one, and the clients receive its rows.
+// If a kind is deleted while clients watch it, the kind and its rows disappear. If it is created again, it is a new
+// kind, and the clients receive its rows.
 func TestDefinitionDeletedAndRecreated(t *testing.T) {
 	for _, test := range []struct {
 		name string
-		down bool // Cut the upper link while the kind is deleted, so that no delete event arrives.
+		down bool // Whether the upper link is cut while the kind is deleted, so that no delete event arrives.
 	}{
 		{"watched", false},
 		{"while disconnected", true},
@@ -131,7 +131,7 @@ func TestDefinitionDeletedAndRecreated(t *testing.T) {
 			becomesOffered(t, picker, k, true)
 			w.make(k, "a", "b", "c")
 			rows := w.look(3, viewer.Rows(k.ref(), w.namespace))
-			away := viewer.New(w.url, viewer.Rows(k.ref(), w.namespace)) // It resumes with a cursor of the old kind.
+			away := viewer.New(w.url, viewer.Rows(k.ref(), w.namespace)) // It resumes later with a cursor of the old kind.
 			stop := run(t, away.Run)
 			all := append([]*viewer.Viewer{away}, rows...)
 			becomes(t, 20*time.Second, "live", all...)
@@ -163,7 +163,7 @@ func TestDefinitionDeletedAndRecreated(t *testing.T) {
 	}
 }
 
-// holdNone returns an error if a viewer has rows.
+// holdNone returns an error if any viewer still has rows.
 func holdNone(viewers ...*viewer.Viewer) error {
 	for i, v := range viewers {
 		if n := v.Len(); n > 0 {

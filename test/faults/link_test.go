@@ -8,7 +8,7 @@ import (
 	"glasshouse/test/faults/link"
 )
 
-// After an interruption a watch resumes from the last resourceVersion, without a relist.
+// A watch that was cut resumes from the last resourceVersion, without a relist.
 func TestWatchCutEverySecond(t *testing.T) {
 	w := open(t, setting{})
 	check(t, w.Apply(t.Context(), w.namespace, "kept", "1"))

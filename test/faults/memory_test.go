@@ -48,7 +48,8 @@ func watchMemory(t *testing.T, p *program.Program) (soFar func() samples) {
 	}
 }
 
-// beside returns the memory without objects and changes. The history grows up to its limit, which is not a leak.
+// beside returns the samples without the memory for objects and changes. The history of changes grows up to its limit,
+// which is not a leak.
 func (s samples) beside() samples {
 	beside := make(samples, len(s))
 	for i, taken := range s {
@@ -57,7 +58,8 @@ func (s samples) beside() samples {
 	return beside
 }
 
-// slope returns the growth of the memory in MB per hour, by least squares over the samples after a time.
+// slope returns the growth of the memory in MB per hour. It fits a line by least squares to the samples after the given
+// time.
 func (s samples) slope(after time.Time) float64 {
 	var n, sumX, sumY, sumXX, sumXY float64
 	for _, taken := range s {

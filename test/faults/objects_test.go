@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// If an object is deleted or replaced while a link is down, clients receive exactly this: a delete, or a delete and an
+// While a link is down, an object is deleted or replaced. Clients then receive exactly a delete, or a delete and an
 // add. The viewers check the UIDs.
 func TestChangedWhileDisconnected(t *testing.T) {
 	for _, leg := range []struct {

@@ -18,8 +18,8 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// A granted permission takes effect within a minute. A revoked permission removes the rows, even if the watch could
-// continue for minutes.
+// A granted permission takes effect within a minute. When a permission is revoked, its rows are removed, even if the
+// API server continues the watch for minutes.
 func TestRightGrantedAndRemoved(t *testing.T) {
 	t.Parallel()
 	c := must(cluster.Open())(t)
@@ -50,7 +50,7 @@ func TestRightGrantedAndRemoved(t *testing.T) {
 	sound(t, rows...)
 }
 
-// The same for a permission in all namespaces.
+// The same applies to a permission for all namespaces.
 func TestRightToAllGrantedAndRemoved(t *testing.T) {
 	t.Parallel()
 	deployments := viewer.Rows("apps/v1/deployments")
@@ -71,8 +71,9 @@ func TestRightToAllGrantedAndRemoved(t *testing.T) {
 	sound(t, rows...)
 }
 
-// With permissions in 200 separate namespaces, a revoked permission removes its rows within 15 s, for every kind. A
-// granted one takes effect within a minute. The program needs 20 access reviews a second for this.
+// The program has permissions in 200 separate namespaces. If one is revoked, its rows are removed within 15 s, for
+// every kind. If one is granted, it takes effect within a minute. For this, the program needs 20 access reviews a
+// second.
 func TestRightsInManyNamespaces(t *testing.T) {
 	t.Parallel()
 	user := fmt.Sprint("fault-", time.Now().UnixNano())
@@ -105,7 +106,7 @@ func TestRightsInManyNamespaces(t *testing.T) {
 	for _, kind := range []string{configMaps, "core/v1/serviceaccounts", "core/v1/resourcequotas"} {
 		looks = append(looks, w.look(1, viewer.Rows(kind, names...))...)
 	}
-	shown := looks[:2] // Each namespace has a root CA and a service account, but no ResourceQuota.
+	shown := looks[:2] // Each namespace has objects of these two kinds, but no ResourceQuota.
 	all := func() (err error) {
 		for _, v := range shown {
 			if held := len(v.RowsHeld()); held != len(names) {

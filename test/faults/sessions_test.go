@@ -14,12 +14,12 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// spare is the number of goroutines and sockets that the measurement itself, and a watch that is being reopened, may
-// add.
+// spare is the permitted increase in the number of goroutines and sockets. The measurement itself, and a watch that is
+// being reopened, use some.
 const spare = 3
 
-// Subscriptions that end while they start, and connections that are cut meanwhile, leak nothing. Viewers that were
-// connected before, during or after this have the rows of a quorum list.
+// Subscriptions end while they start, and connections are cut meanwhile. Nothing leaks. Viewers that connected before,
+// during or after this have the rows of a quorum list.
 func TestSubscribeRaces(t *testing.T) {
 	w := open(t, setting{})
 	check(t, w.Apply(t.Context(), w.namespace, "it", "1"))
@@ -31,7 +31,7 @@ func TestSubscribeRaces(t *testing.T) {
 	sockets, goroutines := must(w.program.Sockets(t.Context()))(t), must(w.program.Goroutines(t.Context()))(t)
 	var racing sync.WaitGroup
 	for i := range 20 {
-		racing.Go(func() { race(t, w, i) }) // 50 subscriptions each.
+		racing.Go(func() { race(t, w, i) }) // Each goroutine makes 50 subscriptions.
 	}
 	racing.Wait()
 	// The limit is shorter than the time after which a failed heartbeat would end leaked subscriptions.
@@ -71,7 +71,7 @@ func race(t *testing.T, w *scene, seed int) {
 		t.Error(err)
 		return
 	}
-	defer func() { _ = conn.CloseNow() }() // While subscriptions are starting.
+	defer func() { _ = conn.CloseNow() }() // Subscriptions are still starting when this closes the connection.
 	conn.SetReadLimit(64 << 20)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
@@ -120,7 +120,7 @@ func TestStopWithThousandClients(t *testing.T) {
 	t.Cleanup(func() { cancel(); looking.Wait() })
 	becomes(t, 30*time.Second, "live", viewers...)
 	stop := w.churn(20)
-	pass(time.Second) // The program stops while it is sending messages.
+	pass(time.Second) // After this time, the program is sending messages when it is stopped.
 	for range 20 {    // These clients do not read.
 		deaf(t, w, fmt.Sprintf(`{"op":"subscribe","id":1,"resource":%q,"ns":[%q]}`, configMaps, w.namespace))
 	}

@@ -52,7 +52,7 @@ func TestReaderThatNeverReads(t *testing.T) {
 		}
 		return nil
 	})
-	const promised = 20 * time.Second // 10 s after a message could not be written. Pings would need 55 s.
+	const promised = 20 * time.Second // The limit is 10 s after a message could not be written. Pings would need 55 s.
 	if long := time.Since(began); long > promised {
 		t.Errorf("they were let go after %v, want %v at most", long, promised)
 	}
@@ -61,7 +61,7 @@ func TestReaderThatNeverReads(t *testing.T) {
 	sound(t, objects...)
 }
 
-// deaf opens a connection that subscribes and never reads.
+// deaf opens a connection, sends frame to subscribe, and never reads.
 func deaf(t *testing.T, w *scene, frame string) {
 	t.Helper()
 	conn, _, err := websocket.Dial( //nolint:bodyclose // The connection owns the body.
@@ -73,8 +73,8 @@ func deaf(t *testing.T, w *scene, frame string) {
 	check(t, conn.Write(t.Context(), websocket.MessageText, []byte(frame)))
 }
 
-// Clients that stop reading while everything changes delay nothing and use little memory. When they resume, they
-// receive the present state.
+// All clients stop reading while everything changes. They cause no delay, and little memory is used for them. When they
+// read again, they receive the present state.
 func TestAllReadersStall(t *testing.T) {
 	const changes, writers = 50_000, 25
 	w := open(t, setting{})
@@ -95,7 +95,7 @@ func TestAllReadersStall(t *testing.T) {
 	check(t, w.flood(t.Context(), writers, changes/writers))
 	t.Logf("%d updates in %v; %d MB before, at most %d MB since the start", changes, time.Since(began),
 		before>>20, must(w.program.PeakRSS())(t)>>20)
-	// The limit allows for a history of 64 MiB, and for garbage.
+	// The limit includes a history of 64 MiB, and garbage.
 	if peak := must(w.program.PeakRSS())(t); peak-before > 160<<20 {
 		t.Errorf("%d MB before, %d MB at most", before>>20, peak>>20)
 	}
@@ -138,7 +138,7 @@ func (w *scene) flood(ctx context.Context, writers, times int) error {
 	return err
 }
 
-// clear deletes all ConfigMaps of the namespace.
+// clear deletes all ConfigMaps of the scene's namespace.
 func (w *scene) clear() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.t.Context()), 30*time.Second)
 	defer cancel()

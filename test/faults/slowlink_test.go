@@ -7,7 +7,7 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// A link transmits an object only in half a minute, which is more than the ten seconds for one message. The client
+// A slow link needs half a minute for one object, although a message must be written within ten seconds. The client
 // still receives the object on its first connection, and messages arrive all the time.
 func TestSlowLink(t *testing.T) {
 	t.Parallel()

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// ringAge is the age to which the history is retained, plus one minute. Memory grows until then.
+	// ringAge is the maximum age of changes in the history, plus one minute. Until then, memory grows.
 	ringAge = 6 * time.Minute
 	// leak is the permitted growth of the live heap after ringAge, in bytes, while no objects are in memory. It
 	// includes 4 MiB of patches that readers share, because their cache may not be full yet. Another 4 MiB allow for
@@ -27,7 +27,7 @@ const (
 	leak = 8 << 20
 )
 
-// soak is a scene that the test breaks repeatedly.
+// soak is a scene whose parts the test breaks repeatedly.
 type soak struct {
 	*scene
 
@@ -41,8 +41,8 @@ type soak struct {
 	broken        atomic.Int64
 }
 
-// TestSoak causes random faults under churn, for the duration in GLASSHOUSE_SOAK. After each fault it compares all
-// clients with a quorum list. `make soak` runs it.
+// TestSoak causes random faults while objects change, for the duration in the environment variable GLASSHOUSE_SOAK.
+// After each fault, it compares all clients with a quorum list. `make soak` runs it.
 func TestSoak(t *testing.T) {
 	long := must(time.ParseDuration(os.Getenv("GLASSHOUSE_SOAK")))(t)
 	seed := uint64(time.Now().UnixNano()) //nolint:gosec // Any number is valid.
@@ -66,14 +66,14 @@ func TestSoak(t *testing.T) {
 	ofKind := viewer.Rows(s.kind.ref(), s.namespace)
 	s.rows = s.look(5, append(s.views(), s.fields(), viewer.Rows(configMaps), ofKind)...)
 	s.objects, s.changes = s.look(10, s.object("kept")), s.look(5, s.scene.changes())
-	s.look(1, viewer.Rows("core/v1/pods")) // Another kind, with many objects.
+	s.look(1, viewer.Rows("core/v1/pods")) // This viewer reads another kind, with many objects.
 	becomes(t, 30*time.Second, "live", s.viewers()...)
 	memory := watchMemory(t, s.program)
 	goroutines := s.goroutines()
 
 	end, warm := time.Now().Add(long), time.Now().Add(min(ringAge, long/2))
 	quiet := run(t, func(ctx context.Context) { s.tell(ctx, end) })
-	before := 0 // The result of heap when the history has reached its full size.
+	before := 0 // The result of heap after the history has reached its full size.
 	for time.Now().Before(end) {
 		s.round()
 		if before == 0 && time.Now().After(warm) {
@@ -105,7 +105,7 @@ func TestSoak(t *testing.T) {
 	}
 	sum := sound(t, s.viewers()...)
 	t.Logf("digests that agree: %d", sum.Digests)
-	if long > 3*time.Minute && sum.Digests == 0 { // The program sends one a minute while the state is live.
+	if long > 3*time.Minute && sum.Digests == 0 { // While the state is live, the program sends one digest a minute.
 		t.Error("no digest was told")
 	}
 	if n := s.mismatches.Load(); n > 0 {
@@ -113,8 +113,8 @@ func TestSoak(t *testing.T) {
 	}
 }
 
-// blind revokes all permissions of the program, waits until all clients are empty, calls do, and grants the permissions
-// again.
+// blind revokes all permissions of the program, and waits until no client has rows. Then it calls do, and grants the
+// permissions again.
 func (s *soak) blind(do func()) error {
 	ctx := s.t.Context()
 	err := s.Revoke(ctx, s.user)
@@ -126,9 +126,9 @@ func (s *soak) blind(do func()) error {
 	return errors.Join(err, s.Grant(ctx, s.user, "cluster-admin"))
 }
 
-// heap returns the size of the program's live heap, without objects and changes. It measures while the program may read
-// nothing, because the program overestimates its objects and changes too much to subtract them. It returns the minimum
-// of five measurements, because some messages are always in progress.
+// heap returns the size of the program's live heap without objects and changes. It measures while the program has no
+// permissions, because the program's estimate of its objects and changes is too high to subtract. It returns the
+// minimum of five measurements, because some messages are always in progress.
 func (s *soak) heap() (least int) {
 	s.t.Helper()
 	check(s.t, s.blind(func() {
@@ -145,7 +145,7 @@ func (s *soak) heap() (least int) {
 
 func mega(bytes int) float64 { return float64(bytes) / (1 << 20) }
 
-// tell logs the progress every 10 s.
+// tell logs the progress of the test every 10 s.
 func (s *soak) tell(ctx context.Context, end time.Time) {
 	tick := time.NewTicker(10 * time.Second)
 	defer tick.Stop()
@@ -180,7 +180,7 @@ func (s *soak) notes() (n int) {
 	return n
 }
 
-// round causes one or two faults under churn, stops the churn, and compares all clients with quorum lists.
+// round causes one or two faults while objects change, stops the changes, and compares all clients with quorum lists.
 func (s *soak) round() {
 	stop := s.Churn(s.t.Context(), s.namespace, 5+s.random.IntN(60))
 	faults := s.faults()
@@ -208,7 +208,7 @@ func (s *soak) round() {
 	}
 }
 
-// holdNothing returns an error if a client has rows or the object.
+// holdNothing returns an error if a client still has rows or an object.
 func (s *soak) holdNothing() error {
 	err := holdNone(s.rows...)
 	for _, v := range s.objects {
@@ -217,7 +217,7 @@ func (s *soak) holdNothing() error {
 	return err
 }
 
-// some returns a random list of names.
+// some returns a random selection of names.
 func (s *soak) some() []string {
 	return []string{"a", "b", "c", "d", "e"}[s.random.IntN(3) : 3+s.random.IntN(3)]
 }

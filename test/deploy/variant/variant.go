@@ -1,4 +1,5 @@
-// Package variant renders the objects of each deployment variant of the dashboard, with kustomize and with Helm.
+// Package variant renders the objects of each deployment variant of the dashboard. It can do so with kustomize and with
+// Helm.
 package variant
 
 import (
@@ -19,17 +20,17 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Namespace is the namespace of the variants' objects.
+// Namespace is the namespace of the objects in all variants.
 const Namespace = "glasshouse"
 
-// Names returns the variants. Each is a folder of deploy/kustomize.
+// Names returns the names of the variants. Each is also a folder in deploy/kustomize.
 func Names() []string { return []string{"cluster", "namespaced", "team", "monitoring"} }
 
 const (
-	// Placeholder is a text in the files of the variant team. Users must replace it with the addresses of their ingress
-	// controller.
+	// Placeholder is a string in the files of the variant team, which users must replace with the addresses of their
+	// ingress controller.
 	Placeholder = "INGRESS_ADDRESSES"
-	// Addresses replaces Placeholder in the objects of Kustomize and Helm.
+	// Addresses is what replaces Placeholder in the objects that Kustomize and Helm return.
 	Addresses = "192.0.2.7/32"
 )
 
@@ -37,10 +38,10 @@ func fillIn(text []byte) []byte {
 	return bytes.ReplaceAll(text, []byte(Placeholder), []byte(Addresses))
 }
 
-// Objects contains the rendered objects by the key "kind namespace/name".
+// Objects contains rendered objects. Each key has the form "kind namespace/name".
 type Objects map[string]map[string]any
 
-// Kustomize renders deploy/kustomize/NAME. root is the root folder of the repository.
+// Kustomize renders the folder deploy/kustomize/NAME, where NAME is name. root is the root folder of the repository.
 func Kustomize(root, name string) (Objects, error) {
 	made, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(
 		filesys.MakeFsOnDisk(), filepath.Join(root, "deploy/kustomize", name),
@@ -61,8 +62,8 @@ func Kustomize(root, name string) (Objects, error) {
 	return objects, nil
 }
 
-// Helm renders the chart with the values of deploy/helm/NAME.yaml. The parameter values overrides them by top-level
-// key. The variant "cluster" has no file.
+// Helm renders the chart with the values in deploy/helm/NAME.yaml, where NAME is name. The parameter values overrides
+// them by top-level key. There is no file for the variant "cluster".
 func Helm(root, name string, values map[string]any) (Objects, error) {
 	chart, err := loader.LoadDir(filepath.Join(root, "deploy/helm/glasshouse"))
 	if err != nil {
@@ -102,7 +103,7 @@ func Helm(root, name string, values map[string]any) (Objects, error) {
 	return objects, nil
 }
 
-// add adds one YAML or JSON document. It ignores empty documents.
+// add adds the object in one YAML or JSON document. It ignores empty documents.
 func (o Objects) add(document []byte) error {
 	text, err := yaml.YAMLToJSONStrict(document)
 	if err != nil {
@@ -121,7 +122,7 @@ func (o Objects) add(document []byte) error {
 	return nil
 }
 
-// Into decodes each object of a kind into the type T and calls each with it.
+// Into decodes each object of the given kind into a T, and calls each with it.
 func Into[T any](objects Objects, kind string, each func(T)) error {
 	for key, object := range objects {
 		if object["kind"] != kind {

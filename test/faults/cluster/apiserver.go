@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// commands contains the command lines of the demo's parts.
+// commands contains the command lines of the parts of the demo cluster, such as its API server and etcd.
 type commands struct {
 	Path string
 	Args map[string][]string
@@ -54,7 +54,7 @@ func (c *Cluster) NewAPIServer(ctx context.Context, dir string, flags ...string)
 	if err != nil {
 		return nil, fmt.Errorf("find a free port: %w", err)
 	}
-	defer func() { _ = listener.Close() }() // Only the port is needed.
+	defer func() { _ = listener.Close() }() // Only the port of the listener is needed.
 	config := rest.CopyConfig(c.Config)
 	config.Timeout = time.Second
 	client, err := rest.HTTPClientFor(config)

@@ -27,9 +27,9 @@ func (c *Cluster) Namespace(ctx context.Context) (string, error) {
 	return made.Name, nil
 }
 
-// Apply stores value in a ConfigMap, and creates it if needed. The keys of its data depend on value, so that a patch
-// for one version does not apply to another. Their number, by which rows are sorted, depends on value too. The label
-// odd reports whether the last digit of value is odd.
+// Apply stores value in a ConfigMap, and creates the ConfigMap if needed. The keys of its data depend on value, so a
+// patch for one version does not apply to another. The number of keys depends on value too, so that rows sorted by it
+// move. The label odd is true if the last digit of value is odd.
 func (c *Cluster) Apply(ctx context.Context, namespace, name, value string) error {
 	maps := c.Core.CoreV1().ConfigMaps(namespace)
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels(value)}, Data: Data(value)}
@@ -47,8 +47,8 @@ func labels(value string) map[string]string {
 	return map[string]string{"odd": strconv.FormatBool(value[len(value)-1]%2 == 1)}
 }
 
-// Data returns the data of a ConfigMap that stores value. It includes a constant text, so that a patch is shorter than
-// the complete data.
+// Data returns the data of a ConfigMap that stores value. It includes a long constant text, so that a patch is shorter
+// than the complete data.
 func Data(value string) map[string]string {
 	sum := crc32.ChecksumIEEE([]byte(value))
 	data := map[string]string{"v": value, "same": strings.Repeat("as before ", 20)}
@@ -67,7 +67,7 @@ func (c *Cluster) Delete(ctx context.Context, namespace, name string) error {
 	return nil
 }
 
-// Touch patches a ConfigMap the given number of times.
+// Touch patches a ConfigMap times times.
 func (c *Cluster) Touch(ctx context.Context, namespace, name string, times int) error {
 	for i := range times {
 		patch := fmt.Sprintf(`{"data":{"v":"%d","touch-%d":"1","touch-%d":null}}`, i, i%3, (i+1)%3)

@@ -31,7 +31,7 @@ type Cluster struct {
 	Dynamic    dynamic.Interface
 }
 
-// Open finds the cluster.
+// Open returns the demo cluster that the environment variables identify.
 func Open() (*Cluster, error) {
 	c := &Cluster{Kubeconfig: os.Getenv("KUBECONFIG"), Dir: os.Getenv("GLASSHOUSE_DEMO_DIR")}
 	if c.Kubeconfig == "" || c.Dir == "" {
@@ -60,7 +60,7 @@ func (c *Cluster) Certificate() (tls.Certificate, error) {
 	return tls.LoadX509KeyPair(filepath.Join(c.Dir, "pki", "server.crt"), filepath.Join(c.Dir, "pki", "server.key"))
 }
 
-// path returns the URL path of a resource such as core/v1/pods.
+// path returns the URL path of an object, or of a list if name is empty. The format of resource is like core/v1/pods.
 func path(resource, namespace, name string) string {
 	part := strings.Split(resource, "/")
 	p := "/apis/" + part[0] + "/" + part[1]
@@ -73,8 +73,8 @@ func path(resource, namespace, name string) string {
 	return strings.TrimSuffix(p+"/"+part[2]+"/"+name, "/")
 }
 
-// Rows returns the objects of a subscription as the API server prints them in Tables, for any view. It sends one quorum
-// list for each namespace, or one for all namespaces.
+// Rows returns the objects that match the subscription of, in any of its views, as the API server prints them in
+// Tables. It sends one quorum list (a list from etcd) for each namespace, or one for all namespaces.
 func (c *Cluster) Rows(ctx context.Context, of viewer.Want) (map[string]viewer.Row, error) {
 	namespaces := of.Namespaces
 	if len(namespaces) == 0 {
@@ -115,8 +115,8 @@ func (c *Cluster) addRows(ctx context.Context, rows map[string]viewer.Row, of vi
 	return nil
 }
 
-// Object returns an object as the dashboard may show it, from a quorum read, or nil if it does not exist. It must not
-// be a Secret, because its values are not masked.
+// Object returns an object from a quorum read (a read from etcd) in the form that the dashboard shows, or nil if it
+// does not exist. Do not use it for a Secret, because it does not mask values.
 func (c *Cluster) Object(ctx context.Context, resource, namespace, name string) ([]byte, error) {
 	text, err := c.Core.CoreV1().RESTClient().Get().AbsPath(path(resource, namespace, name)).
 		SetHeader("Accept", "application/json").DoRaw(ctx)

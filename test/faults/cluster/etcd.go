@@ -24,7 +24,7 @@ func (c *Cluster) Compact(ctx context.Context) error {
 	return c.etcd(ctx, "/v3/kv/compaction", `{"revision":"`+now.Header.Revision+`","physical":true}`, &struct{}{})
 }
 
-// etcd sends a request to etcd's JSON gateway.
+// etcd sends a request to the JSON gateway of etcd.
 func (c *Cluster) etcd(ctx context.Context, path, body string, answer any) error {
 	own, err := c.commands()
 	if err != nil {
@@ -59,7 +59,7 @@ func (c *Cluster) etcd(ctx context.Context, path, body string, answer any) error
 	return nil
 }
 
-// flag returns the value of a part's flag.
+// flag returns the rest of the first argument of part that starts with prefix, such as the value of a flag.
 func (c *commands) flag(part, prefix string) string {
 	for _, arg := range c.Args[part] {
 		if value, ok := strings.CutPrefix(arg, prefix); ok {

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Grant grants a user the permissions of a ClusterRole in all namespaces, until Revoke.
+// Grant grants a user the permissions of a ClusterRole in all namespaces, until Revoke is called.
 func (c *Cluster) Grant(ctx context.Context, user, role string) error {
 	_, err := c.Core.RbacV1().ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: user},

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// A Gate is a reverse proxy in front of an API server. It records every request. It can also refuse requests, or drop
+// A Gate is a reverse proxy in front of an API server. It records every request. It can refuse requests, and can drop
 // the bookmark that ends a streaming list.
 type Gate struct {
 	addr    string
@@ -34,10 +34,10 @@ type GateOptions struct {
 	Server     string          // The API server's URL.
 	TLS        *tls.Config     // For connections to the API server.
 	Serve      tls.Certificate // The certificate for clients, which must be valid for the API server.
-	NoListEnds bool            // Drop the bookmark at the end of a streaming list.
+	NoListEnds bool            // Whether to drop the bookmark at the end of a streaming list.
 }
 
-// NewGate starts a Gate, which serves until Close.
+// NewGate starts a Gate, which serves until Close is called.
 func NewGate(ctx context.Context, options GateOptions) (*Gate, error) {
 	target, err := url.Parse(options.Server)
 	if err != nil {
@@ -102,7 +102,8 @@ func (g *Gate) handler(proxy http.Handler) http.Handler {
 	})
 }
 
-// Refuse makes the Gate respond with 429 to all requests for which which returns true. With nil it refuses none.
+// Refuse makes the Gate respond with 429 to all requests for which which returns true. If which is nil, the Gate
+// refuses none.
 func (g *Gate) Refuse(which func(Request) bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// A Link is a TCP proxy on the loopback.
+// A Link is a TCP proxy on loopback, which a test can break.
 type Link struct {
 	proxy *toxiproxy.Proxy
 }
@@ -31,7 +31,7 @@ func New(upstream string) (*Link, error) {
 // Addr returns the host and port on which the Link listens. They never change.
 func (l *Link) Addr() string { return l.proxy.Listen }
 
-// Cut closes every connection, and refuses new ones until Mend.
+// Cut closes every connection, and refuses new ones until Mend is called.
 func (l *Link) Cut() { l.proxy.Stop() }
 
 // Mend accepts connections again after Cut.
@@ -48,8 +48,8 @@ func (l *Link) Blink() error {
 	return l.Mend()
 }
 
-// Freeze makes every connection half-open until Thaw: connections stay open and new ones are accepted, but no data
-// passes in either direction.
+// Freeze makes every connection half-open until Thaw is called. Connections stay open and new ones are accepted, but no
+// data passes in either direction.
 func (l *Link) Freeze() error {
 	for _, stream := range []string{"upstream", "downstream"} {
 		toxic := fmt.Sprintf(`{"name":%[1]q,"type":"timeout","stream":%[1]q,"attributes":{"timeout":0}}`, stream)
@@ -60,7 +60,7 @@ func (l *Link) Freeze() error {
 	return nil
 }
 
-// Slow limits each connection to rate kB/s towards clients, until Thaw.
+// Slow limits the data to clients to rate kB/s on each connection, until Thaw is called.
 func (l *Link) Slow(rate int) error {
 	toxic := fmt.Sprintf(`{"type":"bandwidth","stream":"downstream","attributes":{"rate":%d}}`, rate)
 	if _, err := l.proxy.Toxics.AddToxicJson(strings.NewReader(toxic)); err != nil {

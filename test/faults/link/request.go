@@ -14,9 +14,9 @@ type Request struct {
 	At       time.Time
 	Method   string
 	Path     string
-	Resource string // Such as "configmaps"; empty for discovery.
+	Resource string // The resource, such as "configmaps"; empty for discovery.
 	Verb     string // list (also a streaming list), count (a list with limit 1), watch or get; empty for discovery.
-	Streams  bool   // Whether it is a streaming list, which is sent as a watch.
+	Streams  bool   // Whether it is a streaming list: a watch that begins with a list.
 	Refused  bool   // Whether the Gate responded with 429.
 }
 
@@ -30,7 +30,7 @@ func Watches(resource string) func(Request) bool {
 	return func(r Request) bool { return r.Resource == resource && (r.Verb == "list" || r.Verb == "watch") }
 }
 
-// read returns the Request for an HTTP request. It takes resource and verb from the URL.
+// read returns the Request for an HTTP request. It derives the resource and the verb from the URL.
 func read(r *http.Request) Request {
 	request := Request{At: time.Now(), Method: r.Method, Path: r.URL.Path}
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
@@ -61,7 +61,7 @@ func read(r *http.Request) Request {
 	return request
 }
 
-// watched counts responses with 410, and wraps the body of a watch response in lines.
+// watched counts responses with 410. It wraps the body of a watch response in lines, which reads it line by line.
 func (g *Gate) watched(response *http.Response) error {
 	if query := response.Request.URL.Query(); query.Get("watch") == "" || response.StatusCode != http.StatusOK {
 		if response.StatusCode == http.StatusGone {

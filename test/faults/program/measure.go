@@ -22,7 +22,7 @@ func (p *Program) RSS(ctx context.Context) (int, error) {
 	return p.metric(ctx, "process_resident_memory_bytes")
 }
 
-// Held returns the program's own estimate of the bytes that its objects and changes use.
+// Held returns the program's own estimate of the bytes that objects and changes use in its memory.
 func (p *Program) Held(ctx context.Context) (int, error) {
 	return p.metric(ctx, "glasshouse_memory_held_bytes")
 }
@@ -58,8 +58,8 @@ func (p *Program) CPU() (time.Duration, error) {
 	if err != nil {
 		return 0, fmt.Errorf("read the program's time: %w", err)
 	}
-	_, rest, _ := strings.Cut(string(stat), ") ") // The name before this may contain spaces.
-	var ticks [2]int                              // In user mode and in kernel mode.
+	_, rest, _ := strings.Cut(string(stat), ") ") // The program's name before this may contain spaces.
+	var ticks [2]int                              // The ticks in user mode and in kernel mode.
 	for i, text := range strings.Fields(rest)[11:13] {
 		if ticks[i], err = strconv.Atoi(text); err != nil {
 			return 0, fmt.Errorf("read the program's time: %w", err)
@@ -99,7 +99,7 @@ func (p *Program) get(ctx context.Context, path string) ([]byte, error) {
 	return text, nil
 }
 
-// number returns the number that a pattern matches in text. It may be written like 1.5e+07.
+// number returns the number that pattern matches in text. The number may have a form like 1.5e+07.
 func number(text []byte, pattern string) (int, error) {
 	match := regexp.MustCompile(pattern).FindSubmatch(text)
 	if match == nil {

@@ -35,7 +35,8 @@ type Options struct {
 	Env  []string // Added to the environment of this process.
 }
 
-// Start starts the program, and returns when it serves. It runs until Stop, or until this process ends.
+// Start starts the program, and returns when it serves. The program runs until Stop is called, or until this process
+// ends.
 func Start(ctx context.Context, options Options) (*Program, error) {
 	p := &Program{out: &buffer{}, ended: make(chan struct{})}
 	args := append([]string{"--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0"}, options.Args...)
@@ -62,7 +63,7 @@ func Start(ctx context.Context, options Options) (*Program, error) {
 	return p, p.serves(ctx)
 }
 
-// serves waits for the log lines that contain the program's URLs.
+// serves waits until the program has logged the lines that contain its URLs.
 func (p *Program) serves(ctx context.Context) error {
 	line := regexp.MustCompile(`(?s) metrics=(http://\S+)/metrics\n.* at (https?://\S+)/\n`)
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -108,7 +109,7 @@ func (p *Program) Stop(patience time.Duration) error {
 // Ended returns a channel that is closed when the program has ended.
 func (p *Program) Ended() <-chan struct{} { return p.ended }
 
-// buffer collects the program's output, and can be read at the same time.
+// buffer collects the output of the program, and can be read meanwhile.
 type buffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer

@@ -44,8 +44,8 @@ func (v *Viewer) History() []Change {
 	return slices.Clone(v.history)
 }
 
-// Led checks that the received changes lead from the rows in before to the rows in want. There must be a change for
-// each row that differs, and the last change of each name must match the row in want.
+// Led checks that the received changes explain how the rows in before became the rows in want. There must be a change
+// for each row that differs, and the last change of each name must match its row in want.
 func (v *Viewer) Led(before, want map[string]Row) error {
 	history := v.History()
 	for key, w := range want {
@@ -72,7 +72,8 @@ func (v *Viewer) Led(before, want map[string]Row) error {
 	return nil
 }
 
-// Offers reports whether the server offers a resource. known is false until the first list of resources has arrived.
+// Offers reports whether the server offers the resource ref. known is false before the first list of resources has
+// arrived.
 func (v *Viewer) Offers(ref string) (offered, known bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -10,7 +10,8 @@ import (
 	jsonpatch "github.com/evanphx/json-patch/v5"
 )
 
-// A State is a state that a Viewer received at the time At. State is empty if the connection ended at that time.
+// A State is a state of the data, such as live, that a Viewer received at the time At. State is empty if the connection
+// ended at that time.
 type State struct {
 	At     time.Time
 	State  string
@@ -31,7 +32,7 @@ func (v *Viewer) Tally() Tally {
 	return v.tally
 }
 
-// States returns all states so far, oldest first.
+// States returns all states received so far, oldest first.
 func (v *Viewer) States() []State {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -54,7 +55,7 @@ func (v *Viewer) State() State {
 	return states[len(states)-1]
 }
 
-// LiveWithin returns for how long the state was live between two times.
+// LiveWithin returns for how long the state was live between from and to.
 func (v *Viewer) LiveWithin(from, to time.Time) (long time.Duration) {
 	states := append(v.States(), State{At: to})
 	for i, s := range states[:len(states)-1] {
@@ -75,8 +76,8 @@ func (v *Viewer) LiveWithin(from, to time.Time) (long time.Duration) {
 // whole reports whether a complete snapshot has arrived, and no reset after it.
 func (v *Viewer) whole() bool { return v.synced && !v.anew }
 
-// Holds compares the Viewer's rows with all rows of its query, or, for a window, with the part that it shows. It
-// returns an error if they differ.
+// Holds returns an error if the Viewer's rows differ from those that it should have. want has all rows of its query.
+// For a window, Holds compares only the part of them that the window shows.
 func (v *Viewer) Holds(want map[string]Row) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -112,8 +113,7 @@ func (v *Viewer) Holds(want map[string]Row) error {
 	return nil
 }
 
-// HoldsObject compares the Viewer's object with want, and returns an error if they differ. Nil means that there is no
-// object.
+// HoldsObject returns an error if the Viewer's object differs from want. A nil want means that there must be no object.
 func (v *Viewer) HoldsObject(want []byte) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -22,11 +22,11 @@ type Row struct {
 // Key returns the key of a Row, which is unique among the rows of a resource.
 func (r *Row) Key() string { return r.NS + "/" + r.Name }
 
-// A table contains the fields of rows, each as an array with one element per row.
+// A table contains rows in the form of the Table view: for each field, an array with one element per row.
 type table struct {
 	NS, Name, RV []string
 	Created      []json.RawMessage
-	Cells        []json.RawMessage // For each column such an array, or the name of the field with the same values.
+	Cells        []json.RawMessage // For each column, an array of its cells, or the name of a field with equal values.
 }
 
 // rows returns the rows of a table. They have no UIDs.
@@ -57,7 +57,7 @@ func (t *table) rows() ([]Row, error) {
 	return rows, err
 }
 
-// A Column describes the cells of a column. Relative marks times that are shown as an age.
+// A Column describes the cells of a column. If Relative is true, the cells are times that are shown as an age.
 type Column struct {
 	Name     string
 	Relative bool
@@ -93,7 +93,7 @@ type event struct {
 	Object, Patch         json.RawMessage
 }
 
-// take handles a WebSocket message, which contains one JSON message or an array of them.
+// take processes a WebSocket message, which contains one JSON message or an array of them.
 func (v *Viewer) take(frame []byte) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -125,7 +125,7 @@ func (v *Viewer) takeMessage(m *message) {
 		v.states = append(v.states, State{At: time.Now(), State: m.State, Reason: m.Reason})
 	case "reset":
 		v.tally.Resets++
-		v.anew, v.fresh, v.want.Cursor = true, false, "" // There is no cursor to resume from until the next snapshot.
+		v.anew, v.fresh, v.want.Cursor = true, false, "" // Until the next snapshot, there is no cursor to resume from.
 	case "window":
 		m.Last, v.counts, v.order = true, m.counts, keys(m.Rows)
 		v.takeSnapshot(m)
@@ -174,12 +174,12 @@ func (v *Viewer) takeMessage(m *message) {
 	}
 }
 
-// digest returns the digest of the rows, as the protocol defines it.
+// digest returns the digest of rows, as the WebSocket protocol defines it.
 func digest(rows map[string]Row) string {
 	var sum uint32
 	for key, row := range rows {
 		h := fnv.New32a()
-		_, _ = h.Write([]byte(key + "/" + row.RV)) // A write to a hash cannot fail.
+		_, _ = h.Write([]byte(key + "/" + row.RV)) // Writing to a hash never fails.
 		x := h.Sum32()
 		x = (x ^ x>>16) * 0x85ebca6b
 		x = (x ^ x>>13) * 0xc2b2ae35
@@ -232,7 +232,7 @@ func (v *Viewer) takeEvent(e *event) {
 		v.takeChange(e)
 		return
 	case "table":
-		e.UID, e.Row.UID = "", "" // Snapshots of the table view have no UIDs.
+		e.UID, e.Row.UID = "", "" // In the Table view, snapshots have no UIDs.
 	case "window":
 		if !v.place(e) {
 			return
@@ -269,8 +269,8 @@ func (v *Viewer) takeEvent(e *event) {
 	}
 }
 
-// takeObject applies a change of the one object. The result of a patch must have the UID and version of the event. This
-// verifies that the patch is based on the present version.
+// takeObject applies an event to the object of an Object view. The object after a patch must have the UID and version
+// of the event. This verifies that the patch was made for the version that the Viewer has.
 func (v *Viewer) takeObject(e *event) {
 	if (v.object == nil) != (e.Op == "add") {
 		v.fault("%s of an object, where %.80q is held", e.Op, v.object)
@@ -301,18 +301,18 @@ type meta struct{ UID, ResourceVersion string }
 
 func identity(object []byte) meta {
 	var o struct{ Metadata meta }
-	_ = json.Unmarshal(object, &o) // Without an object the identity stays empty.
+	_ = json.Unmarshal(object, &o) // If this fails, the identity stays empty.
 	return o.Metadata
 }
 
-// newer reports whether resourceVersion a is newer than b. The demo's API server uses increasing integers.
+// newer reports whether the resourceVersion a is newer than b. The demo's API server uses increasing integers.
 func newer(a, b string) bool {
 	x, errX := strconv.ParseUint(a, 10, 64)
 	y, errY := strconv.ParseUint(b, 10, 64)
 	return errX == nil && errY == nil && x > y
 }
 
-// RowsHeld returns a copy of the rows.
+// RowsHeld returns a copy of the Viewer's rows.
 func (v *Viewer) RowsHeld() map[string]Row {
 	v.mu.Lock()
 	defer v.mu.Unlock()

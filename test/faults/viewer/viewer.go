@@ -23,7 +23,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// Want is the subscription of a Viewer.
+// Want is what a Viewer subscribes to.
 type Want struct {
 	Op         string   `json:"op"`
 	ID         int      `json:"id"`
@@ -33,8 +33,8 @@ type Want struct {
 	Fields     string   `json:"fields,omitempty"`
 	Name       string   `json:"name,omitempty"`
 	View       string   `json:"view"`
-	Q          string   `json:"q,omitempty"`    // Window: the text that names must contain.
-	Sort       string   `json:"sort,omitempty"` // Window: a numeric column in lower case, after "-" if descending.
+	Q          string   `json:"q,omitempty"`    // For a window: the text that names must contain.
+	Sort       string   `json:"sort,omitempty"` // For a window: a numeric column in lower case, after "-" to descend.
 	Offset     int      `json:"offset,omitempty"`
 	Count      int      `json:"count,omitempty"`
 	Cursor     string   `json:"cursor,omitempty"`
@@ -63,14 +63,14 @@ type Viewer struct {
 	url string
 
 	mu      sync.Mutex
-	want    Want // With the cursor to resume from.
+	want    Want // The subscription, with the cursor to resume from.
 	columns []Column
 	rows    map[string]Row
-	parts   map[string]Row // The rows of an incomplete snapshot.
+	parts   map[string]Row // The rows of a snapshot that is still incomplete.
 	order   []string       // The keys of a window's rows.
 	counts  counts         // The counts of a window.
 	object  []byte
-	text    string    // The chunks so far of a message that is sent in chunks.
+	text    string    // The chunks that have arrived of a message that is sent in chunks.
 	heard   time.Time // When the last message arrived.
 	history []Change
 	kinds   map[string]bool
@@ -82,7 +82,7 @@ type Viewer struct {
 	faults  []string
 	closed  websocket.CloseError
 	closes  int
-	paused  chan struct{} // Closed to resume reading; nil while it is not paused.
+	paused  chan struct{} // Closed to resume reading; nil while reading is not paused.
 	cut     context.CancelFunc
 }
 
@@ -104,7 +104,7 @@ func New(url string, want Want) *Viewer {
 // InParts requests long messages in chunks. Call it before Run.
 func (v *Viewer) InParts() { v.url += "?parts=true" }
 
-// Want returns the subscription, with the cursor to resume from.
+// Want returns the Viewer's subscription, with the cursor to resume from.
 func (v *Viewer) Want() Want {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// told sends frames to a new Viewer, closes the connection, and returns the Viewer.
+// told starts a Viewer with a server that sends it frames and closes the connection. It returns the Viewer after that.
 func told(t *testing.T, want viewer.Want, frames ...string) *viewer.Viewer {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -36,8 +36,8 @@ func told(t *testing.T, want viewer.Want, frames ...string) *viewer.Viewer {
 	return v
 }
 
-// A Viewer computes the same digests as the browser's script, for the same examples. It records a fault if a digest is
-// for other rows or another cursor.
+// A Viewer and the browser's script compute the same digests for the same examples. A Viewer records a fault if a
+// digest is for other rows or another cursor.
 func TestDigest(t *testing.T) {
 	text, err := os.ReadFile("../../../web/test/digest.json")
 	if err != nil {
@@ -107,9 +107,9 @@ func TestFaults(t *testing.T) {
 			"add of a/x",
 		},
 		{"rows", rows, events(`{"op":"delete","ns":"a","name":"y","uid":"1"}`), "delete of a/y"},
-		{"rows", rows, rows, ""}, // Without a cursor to resume from, a second snapshot is correct.
+		{"rows", rows, rows, ""}, // A second snapshot is correct, because there is no cursor to resume from.
 		{"rows", rows, `{"type":"heartbeat","cursor":"e"}`, "a heartbeat"},
-		{"rows", rows, `[{"type":"reset"},{"type":"heartbeat","cursor":""}]`, ""}, // There is no cursor to resume from.
+		{"rows", rows, `[{"type":"reset"},{"type":"heartbeat","cursor":""}]`, ""}, // After a reset, no cursor can be resumed.
 		{"rows", rows, `[{"type":"reset"},{"type":"heartbeat","cursor":"c"}]`, "a heartbeat"},
 		{"rows", rows, `[{"type":"reset"},` + events("") + `]`, "before a snapshot"},
 		{"rows", rows, `[{"type":"reset"},` + rows + `,` + events("") + `]`, ""},
@@ -197,7 +197,7 @@ func TestHalfAMessage(t *testing.T) {
 		if _, err := message.Write([]byte(`{"type":"` + strings.Repeat("x", 8<<10))); err != nil {
 			t.Error(err)
 		}
-		_ = conn.CloseNow() // Without a close frame.
+		_ = conn.CloseNow() // This sends no close frame.
 	}))
 	defer server.Close()
 	v := viewer.New(server.URL, viewer.Rows("core/v1/pods"))
@@ -207,7 +207,8 @@ func TestHalfAMessage(t *testing.T) {
 	}
 }
 
-// Holds compares the Viewer's rows with all existing rows. For a window it compares the window's part, in its order.
+// Holds compares a Viewer's rows with all existing rows. For a window, it compares the part that the window shows, in
+// its order.
 func TestHolds(t *testing.T) {
 	row := func(name, rv, cell string) viewer.Row {
 		return viewer.Row{

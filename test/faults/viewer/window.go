@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// counts contains the number of all rows and of those that match the window's text.
+// counts contains the number of all rows, and of those that match the window's text.
 type counts struct{ Total, Matching int }
 
 func keys(rows []Row) (keys []string) {
@@ -18,8 +18,8 @@ func keys(rows []Row) (keys []string) {
 	return keys
 }
 
-// place applies an event of a window to the order of its rows, and converts it into an event of the rows view. It
-// returns false if the event's position is invalid.
+// place applies an event of a window to the order of the window's rows, and converts it into an event of the Rows view.
+// It returns false if the position in the event is invalid.
 func (v *Viewer) place(e *event) bool {
 	if e.At < 0 || e.At > len(v.order) || e.At == len(v.order) && e.Op != "insert" {
 		v.fault("%s at %d of %d", e.Op, e.At, len(v.order))
@@ -39,7 +39,8 @@ func (v *Viewer) place(e *event) bool {
 	return true
 }
 
-// window returns the rows that the window should have. It returns an error if the counts or the order differ.
+// window returns the rows that the window should have, from all. It returns an error if the window's counts or the
+// order of its rows are wrong.
 func (v *Viewer) window(all map[string]Row) (map[string]Row, error) {
 	var keys []string
 	for key, row := range all {
