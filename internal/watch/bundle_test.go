@@ -12,9 +12,8 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// The offset at which a batch ends is shared by readers. After a pause, a reader ends its batch at the offset where
-// other readers ended theirs a moment ago, so that all send the same events. A reader never ends a batch at its own
-// cursor.
+// Readers share the offset at which their batches end, so that they send the same events. After a pause, a reader ends
+// its batch where other readers ended theirs a moment ago. A reader never ends a batch at its own cursor.
 func TestStopsAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stop := watch.NewStops()

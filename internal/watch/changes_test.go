@@ -166,8 +166,8 @@ func TestChangesView(t *testing.T) {
 	})
 }
 
-// In the Changes view of one object, a reader gets the object as it was before the first change that is sent, and the
-// complete object with each add. The changes lead from there to the present state.
+// In the Changes view of one object, a reader gets the object as it was before the first change that is sent. With each
+// add, it gets the complete object. The changes lead from there to the present state.
 func TestChangesOfOneObject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -11,8 +11,8 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// After the context of a reader ends, Next returns no more messages, however many are pending: neither the rest of a
-// snapshot, nor changes that arrive faster than they can be sent.
+// After the context of a reader ends, Next returns no more messages, however many are pending. It returns neither the
+// rest of a snapshot, nor changes that arrive faster than they can be sent.
 func TestNextEndsInTheMidst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

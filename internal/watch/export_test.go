@@ -76,7 +76,7 @@ func (c *Cluster) BeginAnew(ref string) { c.informerOf(ref).beginAnew() }
 // result.
 func Once[T any]() func(make func() (T, error)) (T, error) { return new(once[T]).get }
 
-// Uncover puts the pods of a namespace into the state just after their permission is lost: the namespace is not watched
+// Uncover puts the pods of a namespace into the state just after their permission is lost. The namespace is not watched
 // any more, but its rows are still in the journal. The returned function restores the watch.
 func (c *Cluster) Uncover(namespace string) (restore func()) {
 	i := c.pool.find(wire.Scope{Resource: schema.GroupVersionResource{Version: "v1", Resource: "pods"}})

@@ -131,7 +131,7 @@ func TestDefinitionDeletedAndRecreated(t *testing.T) {
 			becomesOffered(t, picker, k, true)
 			w.make(k, "a", "b", "c")
 			rows := w.look(3, viewer.Rows(k.ref(), w.namespace))
-			away := viewer.New(w.url, viewer.Rows(k.ref(), w.namespace)) // It resumes later, with the old kind's cursor.
+			away := viewer.New(w.url, viewer.Rows(k.ref(), w.namespace)) // It resumes with the old kind's cursor.
 			stop := run(t, away.Run)
 			all := append([]*viewer.Viewer{away}, rows...)
 			becomes(t, 20*time.Second, "live", all...)

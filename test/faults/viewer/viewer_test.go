@@ -109,7 +109,7 @@ func TestFaults(t *testing.T) {
 		{"rows", rows, events(`{"op":"delete","ns":"a","name":"y","uid":"1"}`), "delete of a/y"},
 		{"rows", rows, rows, ""}, // A second snapshot is correct, because there is no cursor to resume from.
 		{"rows", rows, `{"type":"heartbeat","cursor":"e"}`, "a heartbeat"},
-		{"rows", rows, `[{"type":"reset"},{"type":"heartbeat","cursor":""}]`, ""}, // A reset leaves no cursor to resume.
+		{"rows", rows, `[{"type":"reset"},{"type":"heartbeat","cursor":""}]`, ""}, // A reset leaves no cursor.
 		{"rows", rows, `[{"type":"reset"},{"type":"heartbeat","cursor":"c"}]`, "a heartbeat"},
 		{"rows", rows, `[{"type":"reset"},` + events("") + `]`, "before a snapshot"},
 		{"rows", rows, `[{"type":"reset"},` + rows + `,` + events("") + `]`, ""},
