@@ -106,3 +106,24 @@ func TestUncheckedCertificatesAreWarnedOf(t *testing.T) {
 	}
 	logged(t, []string{warning, "unable to handle the request"}, "--kubeconfig", config, "--insecure-skip-tls-verify")
 }
+
+// client-go logs a request that was canceled as an error. It is logged at debug level, all other errors stay.
+func TestCanceledRequestsAreNotErrors(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		err  error
+		want string
+	}{
+		{"canceled", fmt.Errorf("read a body: %w", context.Canceled), ""},
+		{"another error", context.DeadlineExceeded, "level=ERROR"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var out strings.Builder
+			log := slog.New(clientLog{slog.NewTextHandler(&out, nil)}).With("a", 1).WithGroup("request")
+			log.Error("Unexpected error when reading response body", "err", test.err)
+			if got := out.String(); (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}

@@ -134,7 +134,7 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	log := slog.New(sampled)
 	defer sampled.Flush(context.WithoutCancel(ctx))
-	klog.SetSlogLogger(log)
+	klog.SetSlogLogger(slog.New(clientLog{sampled}))
 	timeout, err := s.requestTimeout()
 	if err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 // reused for a while.
 type answers[K comparable, A any] struct {
 	most int           // Maximum number of entries, because clients can invent any number of questions.
-	long time.Duration // Maximum age of an entry for any caller.
+	long time.Duration // Older entries are used for no caller. Callers may require newer ones.
 
 	mu sync.Mutex
 	of map[K]*answer[A]

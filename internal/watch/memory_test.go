@@ -392,7 +392,7 @@ func TestRowsAreReported(t *testing.T) {
 	}
 }
 
-// idle is a response of a request that waits for nothing.
+// idle is a response that is never behind and does nothing when it is aborted.
 type idle struct{}
 
 func (idle) Behind(int64) time.Duration { return 0 }

@@ -26,7 +26,7 @@ type pool struct {
 	start  func(wire.Scope, *Resource) *informer
 
 	mu      sync.Mutex
-	ctx     context.Context //nolint:containedctx // Of run. Informers outlive the requests that start them.
+	ctx     context.Context //nolint:containedctx // The context of run. Informers outlive requests.
 	entries map[wire.Scope]*entry
 	running sync.WaitGroup
 }

@@ -313,7 +313,7 @@ type Snapshot struct {
 	Total   int // The number of matching objects, including those beyond the limit.
 	Status  Status
 	Synced  bool   // Objects is complete; otherwise the first list is not finished.
-	Part    bool   // There may be other objects that the viewer may not see.
+	Part    bool   // Objects may exist that the viewer is not allowed to see.
 	Cursor  string // Empty while not Synced, and if a limit left out objects, because resuming would never send those.
 }
 

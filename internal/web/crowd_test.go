@@ -189,7 +189,7 @@ func TestDeafClient(t *testing.T) {
 	})
 }
 
-// writable reports whether the other end of a connection in memory is open.
+// writable reports whether an in-memory connection accepts writes, which means that its other end is open.
 func writable(conn net.Conn) bool {
 	_ = conn.SetWriteDeadline(time.Now().Add(time.Millisecond))
 	_, err := conn.Write([]byte{0x89}) // The first byte of a ping.

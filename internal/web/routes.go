@@ -146,8 +146,8 @@ var errLost = errors.New("a right has gone by which the answer was made")
 // groundsKey is the context key of the permissions that a response depends on.
 type groundsKey struct{}
 
-// within is middleware that aborts a response when its sender loses access: the login ends, the link ends, or a
-// permission that the response depends on is revoked. Data that is not in flight by then is not sent. The handlers of
+// within is middleware that aborts a response when the client that requested it loses access: its login ends, the link
+// ends, or a permission that the response depends on is revoked. After that, no further data is sent. The handlers of
 // logs and sockets do this themselves.
 func within(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

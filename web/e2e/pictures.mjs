@@ -58,7 +58,7 @@ try {
   await rolled("catalog");
   await rolled("checkout");
 
-  // The changes of one of them, with their authors.
+  // The picture of the changes of one deployment, with their authors, in the dark theme.
   await wide.emulateMedia({ colorScheme: "dark" });
   await openLive(wide, `${dashboard.url}r/apps/v1/deployments?ns=shop&open=shop/storefront-canary&tab=changes`);
   await wide.locator("#latency").waitFor();

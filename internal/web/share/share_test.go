@@ -135,7 +135,7 @@ func TestExpiryNeedsNobody(t *testing.T) {
 	})
 }
 
-// For a user who did not create it, revoking a share has the same result as for an unknown share.
+// A user who revokes the share of another user gets the same result as for a share that does not exist.
 func TestRevoke(t *testing.T) {
 	s := open(t, share.Options{Dir: t.TempDir()})
 	made, token := create(t, s, pods(anna(), time.Hour))

@@ -113,7 +113,7 @@ export class Held implements Handler {
     this.changed();
   }
 
-  // Records that the object is read again, once for each time, and only if an object was shown.
+  // Notes once, with the reason, that the object has to be loaded again. Does nothing if no object was shown.
   private reset(reason: string): void {
     if (this.object === null || this.anew) return;
     this.anew = true;
