@@ -326,7 +326,7 @@ func (u *parityUser) seen(t *testing.T, s shape) string {
 			10*time.Second)
 		switch verdict := verdictOf(err); {
 		case verdict == "not found":
-			return "" // Only users who may know whether the namespace exists are told that it does not.
+			return "" // Only users who may know whether the namespace exists get an error if it does not.
 		case err != nil:
 			return verdict
 		}

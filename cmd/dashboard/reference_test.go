@@ -124,12 +124,15 @@ func shownFlag(flag *pflag.Flag) (name, value string) {
 	return name, "`" + flag.DefValue + "`"
 }
 
-// ARCHITECTURE.md has at most 12 KB and mentions every package. It and docs/invariants.md name only packages, tests and
-// files that exist.
+// ARCHITECTURE.md has at most 12 KiB and fewer than 150 lines, and mentions every package. It names only packages that
+// exist. It and docs/invariants.md name only tests and files that exist.
 func TestArchitectureIsTrue(t *testing.T) {
 	text := readDocument(t, "ARCHITECTURE.md")
 	if len(text) > 12<<10 {
 		t.Errorf("ARCHITECTURE.md has %d bytes, want at most 12 KiB", len(text))
+	}
+	if lines := strings.Count(text, "\n"); lines >= 150 {
+		t.Errorf("ARCHITECTURE.md has %d lines, want fewer than 150", lines)
 	}
 	packages, tests := sources(t)
 	for _, name := range slices.Sorted(maps.Keys(packages)) {
@@ -137,8 +140,8 @@ func TestArchitectureIsTrue(t *testing.T) {
 			t.Errorf("ARCHITECTURE.md does not mention the package %s", name)
 		}
 	}
-	row := regexp.MustCompile("(?m)^\\| `((?:cmd|internal|web)[^`.]*)` \\| [A-Z]")
-	for _, row := range row.FindAllStringSubmatch(text, -1) {
+	rows := regexp.MustCompile("(?m)^\\| `((?:cmd|internal|web)[^`]*)` \\|").FindAllStringSubmatch(text, -1)
+	for _, row := range rows {
 		if !packages[row[1]] {
 			t.Errorf("ARCHITECTURE.md mentions %s, which is not a package", row[1])
 		}
@@ -227,6 +230,11 @@ func TestSecurityIsTrue(t *testing.T) {
 	for n, item := range items {
 		if want := fmt.Sprintf("S%02d", n+1); item[1] != want {
 			t.Errorf("got %s, want %s", item[1], want)
+		}
+		for _, file := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(item[2], -1) {
+			if _, err := os.Stat(filepath.Join(root, file[1])); err != nil {
+				t.Errorf("%s names %s: %v", item[1], file[1], err)
+			}
 		}
 		if checkNames(t, item[1], item[2], tests) == 0 {
 			t.Errorf("%s names no test", item[1])
