@@ -358,11 +358,11 @@ func TestContextIsNotOpened(t *testing.T) {
 			"Context not opened", "no-such-login not found",
 		}},
 		{"POST", "/api/v1/context", `{"name":"unread"}`, 502, []string{"Context not opened", "/none/cert"}},
-		{"POST", "/api/v1/context", `{}`, 400, []string{"Not a context"}},
+		{"POST", "/api/v1/context", `{}`, 400, []string{"Invalid context"}},
 		{"POST", "/api/v1/context", `{"name":"one","x":1}`, 400, []string{"Malformed body"}},
 		{"POST", "/api/v1/context", `one`, 400, []string{"Malformed body"}},
 		{"GET", "/api/v1/context", "", 405, []string{"Read only"}},
-		{"POST", "/contexts", "", 400, []string{"Not a context"}},
+		{"POST", "/contexts", "", 400, []string{"Invalid context"}},
 	} {
 		if code, text := p.ask(test.method, test.path, test.body); code != test.code || !hasAll(text, test.says) {
 			t.Errorf("%s %s %s is answered with %d %s, want %d with %q", test.method, test.path, test.body, code, text,
@@ -404,7 +404,7 @@ func TestContextIsNotOpened(t *testing.T) {
 		t.Fatal(err)
 	}
 	if code, text := p.ask(http.MethodGet, "/api/v1/contexts", ""); code != http.StatusServiceUnavailable ||
-		!strings.Contains(text, "Kubeconfig not read") {
+		!strings.Contains(text, "Kubeconfig not readable") {
 		t.Errorf("without the kubeconfig the contexts are %d %s", code, text)
 	}
 	if err := conn.Ping(conn.CloseRead(t.Context())); err != nil {

@@ -191,7 +191,7 @@ func TestShareOfARealUser(t *testing.T) {
 		}
 	}
 	if text, code := d.request("/api/v1/status", "Cookie", cookie); code != http.StatusUnauthorized ||
-		!strings.Contains(text, "Share has ended") {
+		!strings.Contains(text, "Link expired") {
 		t.Errorf("a guest is answered with %d %s", code, text)
 	}
 }

@@ -212,16 +212,16 @@ func TestObject(t *testing.T) {
 			title, detail        string
 		}{
 			{pods, "a", "none", watch.Unknown, "Not found", "a/none: "},
-			{pods, "", "p", watch.Invalid, "Which object?", "is namespaced"},
-			{"core/v1/namespaces", "a", "p", watch.Invalid, "Which object?", "is not"},
-			{pods, "a", "..", watch.Invalid, "Not a name", `".."`},
-			{pods, "a", "../../secrets", watch.Invalid, "Not a name", "secrets"},
-			{pods, "a", "p%2f", watch.Invalid, "Not a name", "p%2f"},
-			{pods, "a", strings.Repeat("n", 254), watch.Invalid, "Not a name", "nnn"},
-			{pods, "..", "p", watch.Invalid, "Not a namespace", `".."`},
-			{pods, "../secrets", "p", watch.Invalid, "Not a namespace", "secrets"},
-			{pods, "a/secrets", "p", watch.Invalid, "Not a namespace", "secrets"},
-			{pods, "a%2f..", "p", watch.Invalid, "Not a namespace", "%2f"},
+			{pods, "", "p", watch.Invalid, "Invalid object reference", "is namespaced"},
+			{"core/v1/namespaces", "a", "p", watch.Invalid, "Invalid object reference", "is not"},
+			{pods, "a", "..", watch.Invalid, "Invalid name", `".."`},
+			{pods, "a", "../../secrets", watch.Invalid, "Invalid name", "secrets"},
+			{pods, "a", "p%2f", watch.Invalid, "Invalid name", "p%2f"},
+			{pods, "a", strings.Repeat("n", 254), watch.Invalid, "Invalid name", "nnn"},
+			{pods, "..", "p", watch.Invalid, "Invalid namespace", `".."`},
+			{pods, "../secrets", "p", watch.Invalid, "Invalid namespace", "secrets"},
+			{pods, "a/secrets", "p", watch.Invalid, "Invalid namespace", "secrets"},
+			{pods, "a%2f..", "p", watch.Invalid, "Invalid namespace", "%2f"},
 		} {
 			_, err := access.Object(t.Context(), test.ref, test.namespace, test.name)
 			wantProblem(t, err, test.cause, test.title, test.detail)

@@ -197,7 +197,7 @@ func problemOf(err error, what string) error {
 	case apierrors.IsForbidden(err):
 		p.Cause, p.Title, p.Brief = Refused, "Forbidden", what+" may not be read by this program."
 	case apierrors.IsUnauthorized(err):
-		p.Title = "Not accepted by the API server"
+		p.Title = "API server rejected the credentials"
 	case apierrors.IsNotFound(err):
 		p.Cause, p.Title, p.Brief = Unknown, "Not found", what+" is not there."
 	}

@@ -185,7 +185,7 @@ func (c *Cluster) knownNamespaces(ctx context.Context) ([]string, error) {
 		if !why.State.refused() {
 			const brief = "Which namespaces there are is not known yet: name those that you want to see with ns."
 			return nil, &Problem{
-				Cause: Unavailable, Title: "Namespaces are not known", Detail: brief + " " + why.Reason, Brief: brief,
+				Cause: Unavailable, Title: "Namespaces unknown", Detail: brief + " " + why.Reason, Brief: brief,
 			}
 		}
 	}

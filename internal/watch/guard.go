@@ -285,7 +285,7 @@ func unsure(err error) error {
 		return err
 	}
 	return &Problem{
-		Cause: Unavailable, Title: "Rights are not known",
+		Cause: Unavailable, Title: "Permissions unknown",
 		Detail: "The API server cannot be asked now what you may see: " + reasonOf(err),
 		Brief:  "The API server cannot be asked now what may be seen here.",
 	}

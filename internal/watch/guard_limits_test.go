@@ -75,7 +75,7 @@ func TestReviewsForUsersAreBounded(t *testing.T) {
 				asking.Go(func() {
 					flood := cluster.For(user(fmt.Sprint("flood", n%users)))
 					_, err := flood.Snapshot(t.Context(), watch.Query{Resource: pods, Name: fmt.Sprint("p", n)}, 0)
-					wantProblem(t, err, watch.Unavailable, "Rights are not known", "")
+					wantProblem(t, err, watch.Unavailable, "Permissions unknown", "")
 				})
 			}
 			synctest.Wait()

@@ -168,7 +168,7 @@ func (a *Access) logProblem(ctx context.Context, namespace, pod string, options 
 	has := fmt.Sprintf("%s has: %s.", what, strings.Join(list, ", "))
 	switch {
 	case options.Container == "" && len(all) > 1:
-		return invalid("Which container?", "Name one with container=. %s", has)
+		return invalid("Container required", "Name one with container=. %s", has)
 	case options.Container != "" && at < 0:
 		return unknown("No such container", "%q is no container of %s. %s", options.Container, what, has)
 	case !options.Previous && len(all) > 0 && all[max(at, 0)].waits:

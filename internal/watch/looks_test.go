@@ -452,7 +452,7 @@ func TestNamespacesThatAreNotKnown(t *testing.T) {
 			server.Refuse(namespaces, "", http.StatusInternalServerError, "not now")
 			_, err := ann.Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
 			wantProblem(
-				t, err, watch.Unavailable, "Namespaces are not known", "name those that you want to see with ns",
+				t, err, watch.Unavailable, "Namespaces unknown", "name those that you want to see with ns",
 			)
 		})
 	})

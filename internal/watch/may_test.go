@@ -75,25 +75,25 @@ func TestMayShare(t *testing.T) {
 			"ann", part(watch.Part{Resource: "core/v1/services/log"}), watch.Unknown, "Unknown resource", "log",
 		},
 		"a selector that is none": {
-			"ann", part(watch.Part{Labels: "a=b=c"}), watch.Invalid, "Not a label selector", "a=b=c",
+			"ann", part(watch.Part{Labels: "a=b=c"}), watch.Invalid, "Invalid label selector", "a=b=c",
 		},
 		"a selector that is long": {
 			"ann", part(watch.Part{Labels: strings.Repeat("a", 5000)}), watch.Invalid, "Selector too long", "",
 		},
 		"a namespace that is none": {
-			"ann", part(watch.Part{Namespaces: []string{"A_B"}}), watch.Invalid, "Not a namespace", "A_B",
+			"ann", part(watch.Part{Namespaces: []string{"A_B"}}), watch.Invalid, "Invalid namespace", "A_B",
 		},
 		"a name that is none": {
-			"ann", part(watch.Part{Namespaces: []string{"a"}, Name: "../q"}), watch.Invalid, "Not a name", "",
+			"ann", part(watch.Part{Namespaces: []string{"a"}, Name: "../q"}), watch.Invalid, "Invalid name", "",
 		},
 		"an object without a namespace": {
-			"ann", part(watch.Part{Name: "p"}), watch.Invalid, "Which object?", "its namespace",
+			"ann", part(watch.Part{Name: "p"}), watch.Invalid, "Invalid object reference", "its namespace",
 		},
 		"an object of two": {
 			"ann",
 			part(watch.Part{Namespaces: []string{"a", "b"}, Name: "p"}),
 			watch.Invalid,
-			"Which object?",
+			"Invalid object reference",
 			"no other",
 		},
 		"a namespace for what has none": {
@@ -107,28 +107,28 @@ func TestMayShare(t *testing.T) {
 			"all",
 			part(watch.Part{Resource: "core/v1/namespaces", About: "pod/web"}),
 			watch.Invalid,
-			"Which object?",
+			"Invalid object reference",
 			"of events alone",
 		},
 		"events of no group": {
 			"all",
 			part(watch.Part{Resource: "core/v1/events", About: "pod./web"}),
 			watch.Invalid,
-			"Which object?",
+			"Invalid object reference",
 			"the group",
 		},
 		"events of a group alone": {
 			"all",
 			part(watch.Part{Resource: "core/v1/events", About: ".apps/web"}),
 			watch.Invalid,
-			"Which object?",
+			"Invalid object reference",
 			"the group",
 		},
 		"events of no name": {
 			"all",
 			part(watch.Part{Resource: "core/v1/events", About: "deployment.apps/"}),
 			watch.Invalid,
-			"Which object?",
+			"Invalid object reference",
 			"the group",
 		},
 		"events of an object": {
@@ -141,7 +141,7 @@ func TestMayShare(t *testing.T) {
 			"ann",
 			append(part(watch.Part{Namespaces: []string{"a"}}), part(watch.Part{})...),
 			watch.Invalid,
-			"Shared twice",
+			"Duplicate resource",
 			pods,
 		},
 		"nobody's": {"-", part(watch.Part{}), watch.Refused, "Forbidden", "logged in"},

@@ -107,13 +107,13 @@ func newFilter(q *Query, r *Resource) (*filter, error) {
 		)
 	}
 	if strings.ContainsFunc(q.Labels+q.Fields, unicode.IsControl) {
-		return nil, invalid("Not a selector", "A selector holds a control character; kubectl's syntax has none.")
+		return nil, invalid("Invalid selector", "A selector holds a control character; kubectl's syntax has none.")
 	}
 	if q.Labels != "" {
 		parsed, err := labels.Parse(q.Labels)
 		if err != nil {
 			return nil, invalid(
-				"Not a label selector",
+				"Invalid label selector",
 				"%q does not parse: %v. Write it as kubectl -l takes it: app=web,tier!=db or env in (prod,test).",
 				q.Labels, err,
 			)
@@ -130,7 +130,7 @@ func newFilter(q *Query, r *Resource) (*filter, error) {
 	selector, err := fields.ParseSelector(q.Fields)
 	if err != nil {
 		return nil, invalid(
-			"Not a field selector",
+			"Invalid field selector",
 			"%q does not parse: %v. Write it as kubectl --field-selector takes it: status.phase=Running.",
 			q.Fields, err,
 		)
@@ -351,7 +351,7 @@ func (f *filter) seen(before *change) *wire.Object {
 
 func checkNamespace(ns string) error {
 	if why := validation.ValidateNamespaceName(ns, false); len(why) > 0 {
-		return invalid("Not a namespace", "%.100q cannot be a namespace: %s.", ns, why[0])
+		return invalid("Invalid namespace", "%.100q cannot be a namespace: %s.", ns, why[0])
 	}
 	return nil
 }
@@ -360,7 +360,7 @@ func checkNamespace(ns string) error {
 func checkName(name string) error {
 	if why := content.IsPathSegmentName(name); len(why) > 0 || len(name) > 253 {
 		return invalid(
-			"Not a name",
+			"Invalid name",
 			"%.100q cannot be an object's name: it has at most 253 characters, no / and no %%, and is not . or ..",
 			name,
 		)

@@ -51,7 +51,7 @@ func (i *informer) ranking(viewer holder, f *filter, now *present, by sorting) (
 	}
 	if _, fits := i.pool.room(int64(i.Len())*rowWeight, i); !fits {
 		return nil, nil, &Problem{
-			Cause: Unavailable, Title: "Too many orders",
+			Cause: Unavailable, Title: "Too many sort orders",
 			Detail: "There is no memory left for rows in one more order; choose less, or raise --memory-limit.",
 		}
 	}
@@ -59,7 +59,7 @@ func (i *informer) ranking(viewer holder, f *filter, now *present, by sorting) (
 		return newRanking(i, f, now.columns, by)
 	}); r == nil {
 		return nil, nil, &Problem{
-			Cause: Unavailable, Title: "Too many orders",
+			Cause: Unavailable, Title: "Too many sort orders",
 			Detail: fmt.Sprintf("The rows of one resource are held in %d orders for you, "+
 				"in %d for all whom something is shared with, or in %d for all, one for each filter and sort; "+
 				"end one, or take the same as others.", maxRankings, maxGuestRankings, maxAllRankings),

@@ -90,7 +90,7 @@ func (o *orders) letGo(from, to int) {
 // wantFull expects that the ranking with the number n is refused, because there are too many.
 func (o *orders) wantFull(n int) {
 	o.t.Helper()
-	wantProblem(o.t, o.try(n), watch.Unavailable, "Too many orders",
+	wantProblem(o.t, o.try(n), watch.Unavailable, "Too many sort orders",
 		"100 orders for you, in 500 for all whom something is shared with, or in 1000 for all")
 }
 

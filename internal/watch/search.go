@@ -40,7 +40,7 @@ func (a *Access) Search(ctx context.Context, text string, limit int, order func(
 	words := slices.Compact(slices.Sorted(strings.FieldsSeq(strings.ToLower(text))))
 	if len(words) == 0 {
 		return nil, invalid(
-			"Nothing to look for", "q has no word; give parts of a namespace or name, as in q=shop web.",
+			"Empty search", "q has no word; give parts of a namespace or name, as in q=shop web.",
 		)
 	}
 	if len(text) > maxSearch {

@@ -79,7 +79,7 @@ func TestCredentialsThatHaveEnded(t *testing.T) {
 			t.Errorf("the object is %+v, %v; want it as it was", status, err)
 		}
 		_, err := access.Object(t.Context(), pods, "a", "p")
-		wantProblem(t, err, watch.Unavailable, "Not accepted by the API server", why)
+		wantProblem(t, err, watch.Unavailable, "API server rejected the credentials", why)
 		server.RefuseGet(apitest.Reviews, 0, "")
 		server.RefuseGet(path, 0, "")
 		server.Refuse(pods, "", 0, "")

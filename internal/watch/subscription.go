@@ -39,11 +39,11 @@ func (a *Access) Subscribe(ctx context.Context, q Query, view View, cursor strin
 			"%.40q is not a view: use rows, table, window, object with a name, changes, resources, or log.", view)
 	}
 	if view == Object && q.Name == "" || (view == Rows || view == Table || view == Windowed) && q.Name != "" {
-		return nil, invalid("Name and view do not fit",
+		return nil, invalid("Name and view do not match",
 			"view object needs a name; views rows, table and window take none.")
 	}
 	if (view == Windowed) != (q.Window != nil) {
-		return nil, invalid("Not a window", "view window needs a window, and no other has one.")
+		return nil, invalid("Invalid window", "view window needs a window, and no other has one.")
 	}
 	resource, err := a.Resource(ctx, q.Resource)
 	if err != nil {
@@ -55,7 +55,7 @@ func (a *Access) Subscribe(ctx context.Context, q Query, view View, cursor strin
 		return nil, err
 	}
 	if view == Object && resource.Namespaced != (len(q.Namespaces) == 1) {
-		return nil, invalid("Which object?", "view object needs exactly one namespace for a namespaced resource.")
+		return nil, invalid("Invalid object reference", "view object needs exactly one namespace for a namespaced resource.")
 	}
 	if err := s.begin(filter, refusal); err != nil { //nolint:contextcheck // Informers outlive subscriptions.
 		return nil, err

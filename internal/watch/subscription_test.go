@@ -211,7 +211,7 @@ func TestFieldSelectorThatIsNoneInANamespace(t *testing.T) {
 		server.Refuse(pods, "a", http.StatusBadRequest, "no such field")
 		_, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(),
 			watch.Query{Resource: pods, Namespaces: []string{"a"}, Fields: "status.phase=Running"}, 30*time.Second)
-		wantProblem(t, err, watch.Invalid, "Not a field selector", "no such field")
+		wantProblem(t, err, watch.Invalid, "Invalid field selector", "no such field")
 	})
 }
 
@@ -230,7 +230,7 @@ func TestFieldSelectorsThatAreNone(t *testing.T) {
 				watch.Query{Resource: pods, Fields: "status.phase=Running"}, 30*time.Second)
 			switch {
 			case code == http.StatusBadRequest || code == http.StatusUnprocessableEntity:
-				wantProblem(t, err, watch.Invalid, "Not a field selector", "no such field")
+				wantProblem(t, err, watch.Invalid, "Invalid field selector", "no such field")
 			case err != nil || snapshot.Status.State != watch.Failed:
 				t.Errorf("%d: %+v, %v, want that it failed", code, snapshot, err)
 			}
@@ -523,33 +523,33 @@ func TestSubscriptionsThatMakeNoSense(t *testing.T) {
 			{
 				"object without a name",
 				watch.Query{Resource: pods},
-				watch.Object, "Name and view do not fit",
+				watch.Object, "Name and view do not match",
 				"needs a name",
 			},
 			{
 				"rows with a name",
 				watch.Query{Resource: pods, Name: "p"},
-				watch.Rows, "Name and view do not fit",
+				watch.Rows, "Name and view do not match",
 				"take none",
 			},
 			{
 				"a table with a name",
 				watch.Query{Resource: pods, Name: "p"},
-				watch.Table, "Name and view do not fit",
+				watch.Table, "Name and view do not match",
 				"take none",
 			},
 			{
 				"object without a namespace",
 				watch.Query{Resource: pods, Name: "p"},
-				watch.Object, "Which object?",
+				watch.Object, "Invalid object reference",
 				"exactly one namespace",
 			},
-			{"labels", watch.Query{Resource: pods, Labels: "a=b=c"}, watch.Rows, "Not a label selector", "a=b=c"},
-			{"fields", watch.Query{Resource: pods, Fields: "a~b"}, watch.Rows, "Not a field selector", "a~b"},
+			{"labels", watch.Query{Resource: pods, Labels: "a=b=c"}, watch.Rows, "Invalid label selector", "a=b=c"},
+			{"fields", watch.Query{Resource: pods, Fields: "a~b"}, watch.Rows, "Invalid field selector", "a~b"},
 			{
 				"a namespace",
 				watch.Query{Resource: pods, Namespaces: []string{"../x"}},
-				watch.Rows, "Not a namespace",
+				watch.Rows, "Invalid namespace",
 				"../x",
 			},
 			{
@@ -567,7 +567,7 @@ func TestSubscriptionsThatMakeNoSense(t *testing.T) {
 				"a name",
 				watch.Query{Resource: pods, Namespaces: []string{"a"}, Name: "../x"},
 				watch.Object,
-				"Not a name", "../x",
+				"Invalid name", "../x",
 			},
 			{
 				"a long selector",

@@ -345,7 +345,7 @@ func (a *Access) Snapshot(ctx context.Context, q Query, wait time.Duration) (*Sn
 	}
 	if !now.synced && now.status.State == Failed && now.status.senseless && q.Fields != "" {
 		return nil, invalid(
-			"Not a field selector", "The API server refuses %q for %s: %s", q.Fields, q.Resource, now.status.Reason,
+			"Invalid field selector", "The API server refuses %q for %s: %s", q.Fields, q.Resource, now.status.Reason,
 		)
 	}
 	if !now.synced {
@@ -440,7 +440,7 @@ func (a *Access) readable(ctx context.Context, ref, namespace, name string) (*Re
 	}
 	if resource.Namespaced != (namespace != "") {
 		return nil, nil, invalid(
-			"Which object?",
+			"Invalid object reference",
 			"A namespaced resource needs a namespace, others need _ in its place; %s %s.",
 			resource.Ref(), map[bool]string{true: "is namespaced", false: "is not"}[resource.Namespaced],
 		)

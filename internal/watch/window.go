@@ -37,7 +37,7 @@ func NewWindow(sort string, offset, count int) (*Window, error) {
 // centered on that row, and offset is ignored. Move returns a Problem if offset or count is out of range.
 func (w *Window) Move(offset, count int, namespace, name string) error {
 	if offset < 0 || offset > maxOffset || count < 1 || count > maxWindow {
-		return invalid("Not a window",
+		return invalid("Invalid window",
 			"offset is %d and count %d; a window begins at an offset from 0 to %d, and has from 1 to %d rows.",
 			offset, count, maxOffset, maxWindow)
 	}

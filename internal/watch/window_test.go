@@ -412,20 +412,20 @@ func TestWindowsThatMakeNoSense(t *testing.T) {
 		server.Set(pods, pod("a", "p", "Running"))
 		for _, at := range [][2]int{{-1, 10}, {1<<30 + 1, 10}, {0, 0}, {0, -1}, {0, 1001}} {
 			_, err := tryPane(t, cluster, watch.Query{}, "", at[0], at[1])
-			wantProblem(t, err, watch.Invalid, "Not a window", fmt.Sprintf("offset is %d and count %d;", at[0], at[1]))
+			wantProblem(t, err, watch.Invalid, "Invalid window", fmt.Sprintf("offset is %d and count %d;", at[0], at[1]))
 		}
 		p := openPane(t, cluster, watch.Query{}, "", 0, 1000)
 		p.wantSettle("state live, window of 1")
-		wantProblem(t, p.window.Move(-1, 10, "", ""), watch.Invalid, "Not a window", "offset is -1")
+		wantProblem(t, p.window.Move(-1, 10, "", ""), watch.Invalid, "Invalid window", "offset is -1")
 		p.wantSettle("")
 		_, err := tryPane(t, cluster, watch.Query{Name: "p"}, "", 0, 10)
-		wantProblem(t, err, watch.Invalid, "Name and view do not fit", "window")
+		wantProblem(t, err, watch.Invalid, "Name and view do not match", "window")
 		_, err = cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), watch.Query{Resource: pods},
 			watch.Windowed, "")
-		wantProblem(t, err, watch.Invalid, "Not a window", "needs a window")
+		wantProblem(t, err, watch.Invalid, "Invalid window", "needs a window")
 		_, err = cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(),
 			watch.Query{Resource: pods, Window: p.window}, watch.Rows, "")
-		wantProblem(t, err, watch.Invalid, "Not a window", "no other has one")
+		wantProblem(t, err, watch.Invalid, "Invalid window", "no other has one")
 		for _, sort := range []string{"colour", "-", "-colour", "--name"} {
 			p := openPane(t, cluster, watch.Query{}, sort, 0, 10)
 			for err = nil; err == nil; {
@@ -965,7 +965,7 @@ func TestRankingsAreBounded(t *testing.T) {
 		for err == nil {
 			_, err = late.try()
 		}
-		wantProblem(t, err, watch.Unavailable, "Too many orders", "100 orders")
+		wantProblem(t, err, watch.Unavailable, "Too many sort orders", "100 orders")
 		panes[most-1].sub.Close()
 		openPane(t, cluster, watch.Query{Text: "q"}, "", 0, 10).wantSettle("state live, window of 0")
 	})

@@ -44,7 +44,7 @@ func (b BasePath) strip(next http.Handler) http.Handler {
 			return
 		case !within || path[0] != '/' || r.URL.RawPath != "" && (!asSent || raw[0] != '/'):
 			writeProblem(w, problem{
-				Title: "No such page", Status: http.StatusNotFound,
+				Title: "Page not found", Status: http.StatusNotFound,
 				Detail: fmt.Sprintf(
 					"There is nothing at %.200q: all that is served here begins with %s, as --base-path says.",
 					r.URL.Path, b.At("/")),

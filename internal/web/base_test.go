@@ -94,7 +94,7 @@ func TestBasePath(t *testing.T) {
 			path, base + "x" + path, "/a" + path, "/A/glass-house" + path, "/a/glass%2Dhouse" + path,
 			"/a//glass-house" + path, "/" + base + path,
 		} {
-			s.wantProblem(path, s.get(path), http.StatusNotFound, "No such page", "begins with "+base+"/")
+			s.wantProblem(path, s.get(path), http.StatusNotFound, "Page not found", "begins with "+base+"/")
 		}
 	}
 	s.wantProblem("a foreign host", s.get(base+"/healthz", "Host: evil.test"), http.StatusForbidden, "Host not allowed",

@@ -111,7 +111,7 @@ func refusesFraming(r *http.Request) *problem {
 		}
 	case r.RequestURI == "*":
 		return &problem{
-			Title: "Not a path", Status: http.StatusBadRequest, Detail: "A request needs a path: * is none.",
+			Title: "Invalid path", Status: http.StatusBadRequest, Detail: "A request needs a path: * is none.",
 		}
 	}
 	return nil

@@ -78,7 +78,7 @@ func inFull(text, other string) (string, error) {
 	case len(parts) <= 2 && len(o) == 5:
 		return strings.Join(append(o[:5-len(parts):5-len(parts)], parts...), "/"), nil
 	}
-	return "", badRequest("Which object?", "%.300q names no object: write group/version/resource/namespace/name, "+
+	return "", badRequest("Invalid object reference", "%.300q names no object: write group/version/resource/namespace/name, "+
 		"with core for the empty group and _ for no namespace.", text)
 }
 

@@ -40,7 +40,7 @@ type contextsDocument struct {
 func (s *Server) readContexts() ([]Context, error) {
 	if s.contexts == nil {
 		return nil, &problem{
-			Title: "One cluster alone", Status: http.StatusNotFound,
+			Title: "Only one cluster", Status: http.StatusNotFound,
 			Detail: "This server shows one cluster. It switches between those of a kubeconfig with several contexts, " +
 				"where --auth is none and no other flag names the cluster or the user.",
 		}
@@ -48,7 +48,7 @@ func (s *Server) readContexts() ([]Context, error) {
 	all, err := s.contexts.List()
 	if err != nil {
 		return nil, &problem{
-			Title: "Kubeconfig not read", Status: http.StatusServiceUnavailable,
+			Title: "Kubeconfig not readable", Status: http.StatusServiceUnavailable,
 			Detail: fmt.Sprintf("The contexts are not known: %v.", err),
 		}
 	}
@@ -94,7 +94,7 @@ func (s *Server) switchContext(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if wanted.Name == nil {
-		return badRequest("Not a context",
+		return badRequest("Invalid context",
 			`The body is to name one of the kubeconfig's contexts, as in {"name":"staging"}.`)
 	}
 	if err := s.switchTo(r.Context(), *wanted.Name); err != nil {
@@ -107,7 +107,7 @@ func (s *Server) switchContext(w http.ResponseWriter, r *http.Request) error {
 // switchPage makes the cluster of a context the active one. The form of contextsPage names the context.
 func (s *Server) switchPage(w http.ResponseWriter, r *http.Request) error {
 	if err := r.ParseForm(); err != nil || !r.PostForm.Has("name") {
-		return badRequest("Not a context", "The form is to name one of the kubeconfig's contexts, as name.")
+		return badRequest("Invalid context", "The form is to name one of the kubeconfig's contexts, as name.")
 	}
 	if err := s.switchTo(r.Context(), r.PostForm.Get("name")); err != nil {
 		p := problemFor(identityOf(r).Viewer, err)

@@ -156,7 +156,7 @@ func TestServerWideOptions(t *testing.T) {
 		for _, test := range []struct {
 			host, title string
 			status      int
-		}{{"localhost", "Not a path", 400}, {"evil.test", "Host not allowed", 403}} {
+		}{{"localhost", "Invalid path", 400}, {"evil.test", "Host not allowed", 403}} {
 			for _, method := range []string{"OPTIONS", "GET"} {
 				codes, body, closed := rawAnswers(t, addr, method+" * HTTP/1.1\r\nHost: "+test.host+"\r\n\r\n")
 				if len(codes) != 1 || codes[0] != test.status || !closed ||

@@ -46,7 +46,7 @@ const (
 // live serves the WebSocket of a tab.
 func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 	if !strings.Contains(r.Header.Get("Sec-WebSocket-Protocol"), subprotocol) {
-		return badRequest("Not a WebSocket of ours", "Open a WebSocket here with the subprotocol %s.", subprotocol)
+		return badRequest("Wrong subprotocol", "Open a WebSocket here with the subprotocol %s.", subprotocol)
 	}
 	identity := identityOf(r)
 	// Count the socket before Accept. Accept removes the connection from the http.Server, and Run then waits for the
@@ -198,7 +198,7 @@ func (l *session) read(ctx context.Context) error {
 			return err
 		}
 		if kind != websocket.MessageText {
-			l.fault(ctx, badRequest("Not text", "A binary frame came; send JSON as text frames."))
+			l.fault(ctx, badRequest("Binary frame", "A binary frame came; send JSON as text frames."))
 		} else {
 			l.fault(ctx, &problem{
 				Title: "Frame too long", Status: http.StatusRequestEntityTooLarge,
@@ -396,7 +396,7 @@ func (l *session) follow(ctx context.Context, o *operation, window *watch.Window
 	defer caught(&err)
 	switch {
 	case o.View == viewResources && o.filters():
-		return badRequest("View is of everything",
+		return badRequest("Invalid resources subscription",
 			"view resources tells all that there is, and takes no other member but id.")
 	case o.View == viewResources:
 		return l.followResources(ctx, o.ID)
@@ -428,7 +428,7 @@ func (l *session) move(ctx context.Context, o *operation) {
 	err := error(noSubscription(o.ID))
 	switch {
 	case f != nil && f.window == nil:
-		err = badRequest("Not a window", "The subscription with the id %d is to another view.", o.ID)
+		err = badRequest("Invalid window", "The subscription with the id %d is to another view.", o.ID)
 	case f != nil:
 		err = f.window.Move(o.Offset, o.Count, strings.Join(o.Namespaces, ","), o.Name)
 	}

@@ -147,7 +147,7 @@ func TestPong(t *testing.T) {
 		c.until(i+1, "pong")
 	}
 	c.send(`{"op":"ping"}`)
-	if m := c.until(0, "error"); m.Problem.Title != "Id missing" {
+	if m := c.until(0, "error"); m.Problem.Title != "ID missing" {
 		t.Errorf("a ping without an id is answered by %+v", m.Problem)
 	}
 	c.alive()
@@ -224,12 +224,12 @@ func TestFramesThatMakeNoSense(t *testing.T) {
 		id            int
 		title, detail string
 	}{
-		{"not JSON", `oops`, 0, "Not JSON", "The frame is not JSON"},
-		{"nothing", ``, 0, "Not JSON", ""},
+		{"not JSON", `oops`, 0, "Invalid JSON", "The frame is not JSON"},
+		{"nothing", ``, 0, "Invalid JSON", ""},
 		{"no message", ` [ ] `, 0, "Empty frame", "holds no message"},
-		{"an open array", `[{"op":`, 0, "Not JSON", ""},
-		{"deep nesting", strings.Repeat("[", 30_000), 0, "Not JSON", ""},
-		{"something behind it", `{"op":"subscribe","id":1,` + fine + `} {}`, 0, "Not JSON", "something follows"},
+		{"an open array", `[{"op":`, 0, "Invalid JSON", ""},
+		{"deep nesting", strings.Repeat("[", 30_000), 0, "Invalid JSON", ""},
+		{"something behind it", `{"op":"subscribe","id":1,` + fine + `} {}`, 0, "Invalid JSON", "something follows"},
 		{"not UTF-8", "{\"op\":\"\xff\"}", 0, "Unknown op", ""},
 		{"null", `null`, 0, "Unknown op", ""},
 		{"a number", `7`, 0, "Wrong type", "The message is a number"},
@@ -264,8 +264,8 @@ func TestFramesThatMakeNoSense(t *testing.T) {
 		},
 		{"an unknown op", `{"op":"destroy","id":1}`, 0, "Unknown op", `"destroy"`},
 		{"no op", `{"id":1}`, 0, "Unknown op", `""`},
-		{"no id", `{"op":"subscribe",` + fine + `}`, 0, "Id missing", "id is 0"},
-		{"an id below", `{"op":"subscribe","id":-1,` + fine + `}`, 0, "Id missing", "id is -1"},
+		{"no id", `{"op":"subscribe",` + fine + `}`, 0, "ID missing", "id is 0"},
+		{"an id below", `{"op":"subscribe","id":-1,` + fine + `}`, 0, "ID missing", "id is -1"},
 		{"unsubscribe of nothing", `{"op":"unsubscribe","id":77}`, 0, "No such subscription", "77"},
 		{
 			"an unknown resource", `{"op":"subscribe","id":1,"resource":"core/v1/po"}`, 1, "Unknown resource",
@@ -273,79 +273,79 @@ func TestFramesThatMakeNoSense(t *testing.T) {
 		},
 		{"no resource", `{"op":"subscribe","id":1}`, 1, "Unknown resource", ""},
 		{"an unknown view", `{"op":"subscribe","id":1,` + fine + `,"view":"colours"}`, 1, "Unknown view", "colours"},
-		{"a selector", `{"op":"subscribe","id":1,` + fine + `,"labels":"a=b=c"}`, 1, "Not a label selector", "a=b=c"},
-		{"a field selector", `{"op":"subscribe","id":1,` + fine + `,"fields":"a~b"}`, 1, "Not a field selector", "a~b"},
-		{"a namespace", `{"op":"subscribe","id":1,` + fine + `,"ns":["../x"]}`, 1, "Not a namespace", "../x"},
+		{"a selector", `{"op":"subscribe","id":1,` + fine + `,"labels":"a=b=c"}`, 1, "Invalid label selector", "a=b=c"},
+		{"a field selector", `{"op":"subscribe","id":1,` + fine + `,"fields":"a~b"}`, 1, "Invalid field selector", "a~b"},
+		{"a namespace", `{"op":"subscribe","id":1,` + fine + `,"ns":["../x"]}`, 1, "Invalid namespace", "../x"},
 		{
 			"a namespace that is not there", `{"op":"subscribe","id":1,` + fine + `,"ns":["nowhere"]}`, 1,
 			"Unknown namespace", "nowhere",
 		},
 		{
 			"resources of a namespace", `{"op":"subscribe","id":1,"view":"resources","ns":["a"]}`, 1,
-			"View is of everything", "no other member",
+			"Invalid resources subscription", "no other member",
 		},
 		{
 			"resources of a resource", `{"op":"subscribe","id":1,` + fine + `,"view":"resources"}`, 1,
-			"View is of everything", "",
+			"Invalid resources subscription", "",
 		},
 		{
 			"an object without a name", `{"op":"subscribe","id":1,` + fine + `,"view":"object"}`, 1,
-			"Name and view do not fit", "",
+			"Name and view do not match", "",
 		},
 		{
 			"a name that is none", `{"op":"subscribe","id":1,` + fine + `,"view":"object","ns":["a"],"name":"../x"}`, 1,
-			"Not a name", "../x",
+			"Invalid name", "../x",
 		},
 		{
 			"a log of another resource",
 			`{"op":"subscribe","id":1,"resource":"core/v1/namespaces","ns":["a"],"name":"web-1","view":"log"}`, 1,
-			"Not a log", "core/v1/pods",
+			"Invalid log subscription", "core/v1/pods",
 		},
 		{
 			"a log of two namespaces",
-			`{"op":"subscribe","id":1,` + fine + `,"ns":["a","b"],"name":"web-1","view":"log"}`, 1, "Not a log",
+			`{"op":"subscribe","id":1,` + fine + `,"ns":["a","b"],"name":"web-1","view":"log"}`, 1, "Invalid log subscription",
 			"one namespace",
 		},
-		{"a log of no pod", `{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"view":"log"}`, 1, "Not a log", "a name"},
+		{"a log of no pod", `{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"view":"log"}`, 1, "Invalid log subscription", "a name"},
 		{
 			"a log while it is watched",
 			`{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"name":"web-1","view":"log","watched":true}`, 1,
-			"Not a log", "and watched",
+			"Invalid log subscription", "and watched",
 		},
 		{
 			"a log from a cursor",
 			`{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"name":"web-1","view":"log","cursor":"c"}`, 1,
-			"Not a log", "no labels",
+			"Invalid log subscription", "no labels",
 		},
 		{
 			"a log in an order",
 			`{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"name":"web-1","view":"log","sort":"age"}`, 1,
-			"Not a window", "the view is",
+			"Invalid window", "the view is",
 		},
 		{
-			"rows of a container", `{"op":"subscribe","id":1,` + fine + `,"container":"app"}`, 1, "Not a log",
+			"rows of a container", `{"op":"subscribe","id":1,` + fine + `,"container":"app"}`, 1, "Invalid log subscription",
 			`the view is "rows"`,
 		},
-		{"rows of no lines", `{"op":"subscribe","id":1,` + fine + `,"tail":0}`, 1, "Not a log", ""},
+		{"rows of no lines", `{"op":"subscribe","id":1,` + fine + `,"tail":0}`, 1, "Invalid log subscription", ""},
 		{
 			"a container that is none",
 			`{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"name":"web-1","view":"log","container":".."}`, 1,
-			"Not a name", "..",
+			"Invalid name", "..",
 		},
 		{
 			"too many lines",
 			`{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"name":"web-1","view":"log","tail":5001}`, 1,
-			"Not a number of lines", `"5001"`,
+			"Invalid number of lines", `"5001"`,
 		},
 		{
 			"less than no lines",
 			`{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"name":"web-1","view":"log","tail":-1}`, 1,
-			"Not a number of lines", "",
+			"Invalid number of lines", "",
 		},
 		{
 			"lines since some time",
 			`{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"name":"web-1","view":"log","since":"soon"}`, 1,
-			"Not a time", `"soon"`,
+			"Invalid time", `"soon"`,
 		},
 		{
 			"a truth value that is none", `{"op":"subscribe","id":1,` + fine + `,"follow":"yes"}`, 0, "Wrong type",
@@ -363,8 +363,8 @@ func TestFramesThatMakeNoSense(t *testing.T) {
 	if err := c.conn.Write(t.Context(), websocket.MessageBinary, []byte(`{"op":"subscribe"}`)); err != nil {
 		t.Fatal(err)
 	}
-	if m := c.until(0, "error"); m.Problem.Title != "Not text" {
-		t.Errorf("a binary frame: got %+v, want Not text", m.Problem)
+	if m := c.until(0, "error"); m.Problem.Title != "Binary frame" {
+		t.Errorf("a binary frame: got %+v, want Binary frame", m.Problem)
 	}
 
 	c.alive()
@@ -460,7 +460,7 @@ func TestSocketNeedsItsSubprotocol(t *testing.T) {
 	} {
 		a := s.get("/api/v1/live", "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13",
 			"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", header)
-		s.wantProblem(header, a, http.StatusBadRequest, "Not a WebSocket of ours", "glasshouse.v1+json")
+		s.wantProblem(header, a, http.StatusBadRequest, "Wrong subprotocol", "glasshouse.v1+json")
 	}
 }
 

@@ -121,7 +121,7 @@ func TestLogProblemsOnTheWire(t *testing.T) {
 			{"", `pods "web-0" is forbidden: no pods/log`, 403, 403, "Forbidden", "no pods/log"},
 			{"", `pods "web-0" not found`, 404, 404, "Not found", `pods "web-0" not found`},
 			{
-				"", "a container name must be specified", 400, 400, "Which container?",
+				"", "a container name must be specified", 400, 400, "Container required",
 				"app (not started), proxy (not started)",
 			},
 			{

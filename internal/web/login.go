@@ -155,7 +155,7 @@ func (s *Server) wayBack(to string) string {
 // noLogin returns the problem for a server that has no login page.
 func noLogin() error {
 	return &problem{
-		Title: "No login here", Status: http.StatusNotFound,
+		Title: "Login not available", Status: http.StatusNotFound,
 		Detail: "Nobody logs in to this server itself; --auth says how it finds out who asks.",
 	}
 }

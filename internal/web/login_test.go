@@ -462,7 +462,7 @@ func TestLoginIsOurs(t *testing.T) {
 	}
 	open := newSite(t)
 	for _, a := range []answer{open.get("/login"), open.post("/login", form), open.post("/logout", "")} {
-		open.wantProblem("a login where nobody is asked", a, http.StatusNotFound, "No login here", "--auth")
+		open.wantProblem("a login where nobody is asked", a, http.StatusNotFound, "Login not available", "--auth")
 	}
 }
 

@@ -220,7 +220,7 @@ func logOptionsOf(r *http.Request) (o watch.LogOptions, err error) {
 			*flag = true
 		case "", "false", "0":
 		default:
-			return o, badRequest("Not a truth value", "%s is %.40q; it takes true or false.", name, text)
+			return o, badRequest("Invalid boolean", "%s is %.40q; it takes true or false.", name, text)
 		}
 	}
 	if text := values.Get("tail"); text != "" {
@@ -237,7 +237,7 @@ func logOptionsOf(r *http.Request) (o watch.LogOptions, err error) {
 // checkTail checks the number of lines with which a log starts. given is the text of that number in the request.
 func checkTail(tail int, given string) error {
 	if tail < 0 || tail > maxTail {
-		return badRequest("Not a number of lines", "tail is %.40q; it takes a whole number up to %d.", given, maxTail)
+		return badRequest("Invalid number of lines", "tail is %.40q; it takes a whole number up to %d.", given, maxTail)
 	}
 	return nil
 }
@@ -251,7 +251,7 @@ func setSince(o *watch.LogOptions, text string) (err error) {
 		return nil
 	}
 	if o.Age, err = time.ParseDuration(text); err != nil || o.Age <= 0 {
-		return badRequest("Not a time",
+		return badRequest("Invalid time",
 			"since is %.40q; it takes how long ago, as in 10m, or a time, as in 2026-11-21T10:00:00Z.", text)
 	}
 	return nil

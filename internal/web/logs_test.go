@@ -174,7 +174,7 @@ func TestLogProblems(t *testing.T) {
 		}{
 			{"", `pods "web-0" is forbidden: no pods/log`, 403, 403, "Forbidden", "no pods/log"},
 			{"", `pods "web-0" not found`, 404, 404, "Not found", `pods "web-0" not found`},
-			{"", "a container name must be specified", 400, 400, "Which container?", has},
+			{"", "a container name must be specified", 400, 400, "Container required", has},
 			{"?container=nope", "container nope is not valid for pod web-0", 400, 404, "No such container", has},
 			{
 				"?container=app&follow=1",
@@ -186,17 +186,17 @@ func TestLogProblems(t *testing.T) {
 				404, "No log", "previous terminated container \"proxy\" in pod \"web-0\" not found. " + has,
 			},
 			{"", "the kubelet is away", 502, 503, "The API server does not answer", "a/web-0: the kubelet is away"},
-			{"?tail=5001", "", 0, 400, "Not a number of lines", "up to 5000"},
-			{"?tail=-1", "", 0, 400, "Not a number of lines", `"-1"`},
-			{"?since=soon", "", 0, 400, "Not a time", `"soon"`},
-			{"?since=-1s", "", 0, 400, "Not a time", `"-1s"`},
-			{"?follow=yes", "", 0, 400, "Not a truth value", `follow is "yes"`},
+			{"?tail=5001", "", 0, 400, "Invalid number of lines", "up to 5000"},
+			{"?tail=-1", "", 0, 400, "Invalid number of lines", `"-1"`},
+			{"?since=soon", "", 0, 400, "Invalid time", `"soon"`},
+			{"?since=-1s", "", 0, 400, "Invalid time", `"-1s"`},
+			{"?follow=yes", "", 0, 400, "Invalid boolean", `follow is "yes"`},
 			{
 				"?lines=5", "", 0, 400, "Unknown parameter",
 				"these are: container, follow, previous, since, tail, timestamps",
 			},
 			{"?tail=1&tail=2", "", 0, 400, "Repeated parameter", "tail may be given once"},
-			{"?container=..", "", 0, 400, "Not a name", ".."},
+			{"?container=..", "", 0, 400, "Invalid name", ".."},
 		} {
 			b.refuseLog(test.code, test.said)
 			response, body := b.ask(b.t.Context(), logPath+test.query)
@@ -205,8 +205,8 @@ func TestLogProblems(t *testing.T) {
 				test.status, test.title, test.detail)
 		}
 		for path, title := range map[string]string{
-			"/api/v1/logs/A_B/web-0": "Not a namespace", "/api/v1/logs/a/%2e%2e": "Not a name",
-			"/api/v1/logs/a/..%2fsecrets": "Not a name",
+			"/api/v1/logs/A_B/web-0": "Invalid namespace", "/api/v1/logs/a/%2e%2e": "Invalid name",
+			"/api/v1/logs/a/..%2fsecrets": "Invalid name",
 		} {
 			response, body := b.ask(b.t.Context(), path)
 			text, _ := io.ReadAll(body)

@@ -46,7 +46,7 @@ func (s *Server) MetricsHandler(profiles bool) (http.Handler, error) {
 
 func noProfiles(http.ResponseWriter, *http.Request) error {
 	return &problem{
-		Title: "No such page", Status: http.StatusNotFound,
+		Title: "Page not found", Status: http.StatusNotFound,
 		Detail: "Profiles hold what the cluster holds, and are served on loopback alone: set --metrics-listen to " +
 			"such an address, as in 127.0.0.1:9090.",
 	}

@@ -50,7 +50,7 @@ func TestMetrics(t *testing.T) {
 	want("/", "localhost", 404)
 	for _, path := range []string{"/metrics", "/debug/pprof/", "/debug/pprof/heap"} {
 		want(path, "evil.test", 403, "Host not allowed")
-		s.wantProblem(path, s.get(path), 404, "No such page", path)
+		s.wantProblem(path, s.get(path), 404, "Page not found", path)
 	}
 	want("/healthz", "localhost", 200, "ok\n")
 	want("/readyz", "localhost", 200, "ok\n")

@@ -56,7 +56,7 @@ func (o *operation) query(window *watch.Window) watch.Query {
 // JSON members that belong to another view.
 func (o *operation) window() (*watch.Window, error) {
 	if o.View != viewLog && (o.Container+o.Since != "" || o.Tail != nil || o.Previous || o.Timestamps || o.Follow) {
-		return nil, badRequest("Not a log",
+		return nil, badRequest("Invalid log subscription",
 			"container, tail, since, previous, timestamps and follow are of the view log alone; the view is %.40q.",
 			o.View)
 	}
@@ -64,7 +64,7 @@ func (o *operation) window() (*watch.Window, error) {
 		return watch.NewWindow(o.Sort, o.Offset, o.Count)
 	}
 	if o.Text != "" || o.Sort != "" || o.Offset != 0 || o.Count != 0 {
-		return nil, badRequest("Not a window",
+		return nil, badRequest("Invalid window",
 			"q, sort, offset and count are of the view window alone; the view is %.40q.", o.View)
 	}
 	return nil, nil // Other views have no window.
@@ -74,7 +74,7 @@ func (o *operation) window() (*watch.Window, error) {
 func (o *operation) log() (options watch.LogOptions, err error) {
 	if o.Resource != "core/v1/pods" || len(o.Namespaces) != 1 || o.Name == "" || o.Labels+o.Fields+o.Cursor != "" ||
 		o.Every != 0 || o.Watched {
-		return options, badRequest("Not a log",
+		return options, badRequest("Invalid log subscription",
 			"The view log is of the resource core/v1/pods, one namespace in ns, and a name; it takes no labels, "+
 				"fields, cursor, every and watched.")
 	}
@@ -141,7 +141,7 @@ func parseFrame(frame []byte) ([]json.RawMessage, error) {
 }
 
 func notJSON(err error) error {
-	return badRequest("Not JSON",
+	return badRequest("Invalid JSON",
 		`The frame is not JSON: %v. Send a message such as `+
 			`{"op":"subscribe","id":1,"resource":"core/v1/pods","view":"rows"}.`, err)
 }
@@ -171,9 +171,9 @@ func parseOperation(raw []byte) (*operation, error) {
 	case !slices.Contains([]string{"subscribe", "unsubscribe", "window", "ping"}, o.Op):
 		return nil, badRequest("Unknown op", "op is %.40q; it takes subscribe, window, unsubscribe and ping.", o.Op)
 	case o.Every < 0 || o.Every > maxEvery:
-		return nil, badRequest("Not a pause", "every is %d; it takes milliseconds from 0 to %d.", o.Every, maxEvery)
+		return nil, badRequest("Invalid interval", "every is %d; it takes milliseconds from 0 to %d.", o.Every, maxEvery)
 	case o.ID <= 0:
-		return nil, badRequest("Id missing", "id is %d; give each subscription a whole number from 1.", o.ID)
+		return nil, badRequest("ID missing", "id is %d; give each subscription a whole number from 1.", o.ID)
 	}
 	return o, nil
 }

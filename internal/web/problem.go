@@ -172,7 +172,7 @@ func (s *Server) recover(next http.Handler) http.Handler {
 
 func (s *Server) noRoute(_ http.ResponseWriter, r *http.Request) error {
 	return &problem{
-		Title: "No such page", Status: http.StatusNotFound,
+		Title: "Page not found", Status: http.StatusNotFound,
 		Detail: fmt.Sprintf("There is nothing at %.200q. %s lists the routes.", s.base.At(r.URL.Path),
 			s.base.At("/api/openapi.json")),
 	}

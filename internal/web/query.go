@@ -87,7 +87,7 @@ func numberOf(values url.Values, name string) (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
-		return 0, badRequest("Not a number", "%s is %.40q; it takes a whole number from 0.", name, text)
+		return 0, badRequest("Invalid number", "%s is %.40q; it takes a whole number from 0.", name, text)
 	}
 	return n, nil
 }
@@ -100,7 +100,7 @@ func limitOf(values url.Values) (int, error) {
 	}
 	limit, err := strconv.Atoi(text)
 	if err != nil || limit < 1 {
-		return 0, badRequest("Not a limit", "limit is %.40q; it takes a whole number from 1.", text)
+		return 0, badRequest("Invalid limit", "limit is %.40q; it takes a whole number from 1.", text)
 	}
 	return limit, nil
 }

@@ -27,23 +27,23 @@ func TestRequestsThatMakeNoSense(t *testing.T) {
 			`"nss" is not a parameter here; these are: cols, fields, format, labels, limit, ns, q, sort, view, wait.`,
 		},
 		{snapshot + "?labels=a&labels=b", 400, "Repeated parameter", "labels may be given once"},
-		{snapshot + "?limit=0", 400, "Not a limit", `"0"`},
-		{snapshot + "?limit=-1", 400, "Not a limit", `"-1"`},
-		{snapshot + "?limit=many", 400, "Not a limit", `"many"`},
-		{snapshot + "?limit=99999999999999999999", 400, "Not a limit", "99999999999999999999"},
+		{snapshot + "?limit=0", 400, "Invalid limit", `"0"`},
+		{snapshot + "?limit=-1", 400, "Invalid limit", `"-1"`},
+		{snapshot + "?limit=many", 400, "Invalid limit", `"many"`},
+		{snapshot + "?limit=99999999999999999999", 400, "Invalid limit", "99999999999999999999"},
 		{snapshot + "?view=object", 400, "Unknown view", "rows, objects"},
 		{snapshot + "?format=xml", 400, "Unknown format", `"xml"`},
 		{snapshot + "?format=csv&view=objects", 400, "No such table", "json, ndjson or yaml"},
-		{snapshot + "?wait=soon", 400, "Not a time", `"soon"`},
-		{snapshot + "?wait=-1s", 400, "Not a time", `"-1s"`},
-		{snapshot + "?wait=61s", 400, "Not a time", `"61s"`},
+		{snapshot + "?wait=soon", 400, "Invalid time", `"soon"`},
+		{snapshot + "?wait=-1s", 400, "Invalid time", `"-1s"`},
+		{snapshot + "?wait=61s", 400, "Invalid time", `"61s"`},
 		{snapshot + "?labels=%zz", 400, "Malformed query", "cannot be read"},
 		{snapshot + "?labels=a;b", 400, "Malformed query", "cannot be read"},
-		{snapshot + "?labels=a%3Db%3Dc", 400, "Not a label selector", "a=b=c"},
+		{snapshot + "?labels=a%3Db%3Dc", 400, "Invalid label selector", "a=b=c"},
 		{snapshot + "?labels=" + strings.Repeat("a", 5000), 400, "Selector too long", "4096"},
 		{snapshot + "?q=" + strings.Repeat("a", 5000), 400, "Selector too long", "4096"},
-		{snapshot + "?fields=a~b", 400, "Not a field selector", "a~b"},
-		{snapshot + "?ns=A_B", 400, "Not a namespace", "A_B"},
+		{snapshot + "?fields=a~b", 400, "Invalid field selector", "a~b"},
+		{snapshot + "?ns=A_B", 400, "Invalid namespace", "A_B"},
 		{snapshot + "?ns=nowhere", 404, "Unknown namespace", `"nowhere"`},
 		{snapshot + "?ns=" + strings.Repeat("a,", 201), 400, "Too many namespaces", "201"},
 		{"/api/v1/snapshot/core/v1/po", 404, "Unknown resource", "Did you mean core/v1/pods?"},
@@ -52,14 +52,14 @@ func TestRequestsThatMakeNoSense(t *testing.T) {
 		{"/api/v1/object/" + podsRef + "/a/web-1?format=csv", 400, "Unknown format", `"csv"`},
 		{"/api/v1/object/" + podsRef + "/a/web-1?x=1", 400, "Unknown parameter", `"x"`},
 		{"/api/v1/object/" + podsRef + "/a/none", 404, "Not found", "a/none"},
-		{"/api/v1/object/" + podsRef + "/_/web-1", 400, "Which object?", "is namespaced"},
-		{"/api/v1/object/" + widgetsRef + "/a/w", 400, "Which object?", "is not"},
-		{"/api/v1/live", 400, "Not a WebSocket of ours", "glasshouse.v1+json"},
-		{"/api/v1/nothing", 404, "No such page", "/api/v1/nothing"},
-		{"//api/v1/resources", 404, "No such page", "//api"},
-		{"/healthz/", 404, "No such page", "/healthz/"},
-		{"/static/none.js", 404, "No such page", "none.js"},
-		{"/static/", 404, "No such page", "/static/"},
+		{"/api/v1/object/" + podsRef + "/_/web-1", 400, "Invalid object reference", "is namespaced"},
+		{"/api/v1/object/" + widgetsRef + "/a/w", 400, "Invalid object reference", "is not"},
+		{"/api/v1/live", 400, "Wrong subprotocol", "glasshouse.v1+json"},
+		{"/api/v1/nothing", 404, "Page not found", "/api/v1/nothing"},
+		{"//api/v1/resources", 404, "Page not found", "//api"},
+		{"/healthz/", 404, "Page not found", "/healthz/"},
+		{"/static/none.js", 404, "Page not found", "none.js"},
+		{"/static/", 404, "Page not found", "/static/"},
 	} {
 		s.wantProblem(test.path, s.get(test.path), test.status, test.title, test.detail)
 	}
@@ -328,7 +328,7 @@ func TestSnapshotFormats(t *testing.T) {
 		t.Errorf("a snapshot of a forbidden kind is %s", a.body)
 	}
 	a = s.get("/api/v1/snapshot/core/v1/secrets?format=csv")
-	s.wantProblem("csv of a forbidden kind", a, http.StatusForbidden, "Not listed", "you may not")
+	s.wantProblem("csv of a forbidden kind", a, http.StatusForbidden, "List not available", "you may not")
 }
 
 // No cell of a CSV export is treated as a formula by a spreadsheet.

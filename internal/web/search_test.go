@@ -93,10 +93,10 @@ func TestSearch(t *testing.T) {
 	}
 	path := "/api/v1/search"
 	for _, test := range []struct{ query, title, detail string }{
-		{"", "Nothing to look for", "q=shop web"},
-		{"?q=+%09", "Nothing to look for", "q=shop web"},
-		{"?q=a&limit=101", "Not a limit", "at most 100"},
-		{"?q=a&limit=0", "Not a limit", `"0"`},
+		{"", "Empty search", "q=shop web"},
+		{"?q=+%09", "Empty search", "q=shop web"},
+		{"?q=a&limit=101", "Invalid limit", "at most 100"},
+		{"?q=a&limit=0", "Invalid limit", `"0"`},
 		{"?q=a&q=b", "Repeated parameter", "q may be given once"},
 		{"?q=a&ns=b", "Unknown parameter", "limit, q."},
 		{"?q=" + strings.Repeat("a", 321), "Selector too long", "320 bytes"},

@@ -62,17 +62,17 @@ func (s *Server) createShare(w http.ResponseWriter, r *http.Request) error {
 // depend on the user.
 func lengthOf(q *share.Request) (time.Duration, error) {
 	if len(q.Parts) == 0 || len(q.Parts) > maxParts {
-		return 0, badRequest("Not a share",
+		return 0, badRequest("Invalid link",
 			"There are %d parts; name from 1 to %d, each a resource, as in core/v1/pods, with namespaces, labels, a "+
 				"name or words where it is not all.", len(q.Parts), maxParts)
 	}
 	if len(q.Note) > maxNote || !utf8.ValidString(q.Note) || strings.ContainsFunc(q.Note, unicode.IsControl) {
-		return 0, badRequest("Not a note", "A note is one line of at most %d bytes.", maxNote)
+		return 0, badRequest("Invalid note", "A note is one line of at most %d bytes.", maxNote)
 	}
 	long := usualShare
 	if q.Seconds != nil {
 		if *q.Seconds < int64(shortestShare/time.Second) || *q.Seconds > int64(longestShare/time.Second) {
-			return 0, badRequest("Not a time",
+			return 0, badRequest("Invalid time",
 				"seconds is %d; a share lasts from %d to %d, and %d where nothing is said.", *q.Seconds,
 				shortestShare/time.Second, longestShare/time.Second, usualShare/time.Second)
 		}
@@ -103,7 +103,7 @@ func (s *Server) leadsInto(r *http.Request, given *share.Share) error {
 
 // shownAt returns the queries whose results the page at a path of this server shows.
 func (s *Server) shownAt(to string) ([]watch.Query, error) {
-	wrong := badRequest("Not a page",
+	wrong := badRequest("Invalid page",
 		"to is %.200q; it takes the address of a list, an object or a comparison here, without the base path, as in "+
 			"/r/core/v1/pods?ns=a.", to)
 	u, err := url.Parse(to)
@@ -175,7 +175,7 @@ func (s *Server) revokeShare(w http.ResponseWriter, r *http.Request) error {
 	}
 	if !there {
 		return &problem{
-			Title: "No such share", Status: http.StatusNotFound,
+			Title: "Link not found", Status: http.StatusNotFound,
 			Detail: "You share nothing with this id; it may have ended.",
 		}
 	}
@@ -205,7 +205,7 @@ func (s *Server) openShare(w http.ResponseWriter, r *http.Request) error {
 		Token string `json:"token"`
 	}
 	none := &problem{
-		Title: "No such share", Status: http.StatusNotFound,
+		Title: "Link not found", Status: http.StatusNotFound,
 		Detail: "This link shows nothing: it has expired, was taken back, or is not whole. Ask for another one.",
 	}
 	if err := readBody(r, &asked); err != nil || len(asked.Token) > maxToken {
@@ -261,7 +261,7 @@ func (s *Server) guestOf(r *http.Request) (from sender, ok bool) {
 // shareEnded returns the error for guests whose share has expired or was revoked.
 func shareEnded() error {
 	return &problem{
-		Title: "Share has ended", Status: http.StatusUnauthorized,
+		Title: "Link expired", Status: http.StatusUnauthorized,
 		Detail: "This share has ended: it has expired, or was taken back. Ask for another link, or leave it to log " +
 			"in yourself.",
 	}
@@ -271,7 +271,7 @@ func shareEnded() error {
 // active cluster were not shared.
 func otherCluster() error {
 	return &problem{
-		Title: "Another cluster is shown", Status: http.StatusUnauthorized,
+		Title: "Another cluster is active", Status: http.StatusUnauthorized,
 		Detail: "What was shared is of another cluster than the one that is shown here now. Ask who shared it to " +
 			"open that one, or leave it to look yourself.",
 	}

@@ -160,16 +160,16 @@ func TestSharing(t *testing.T) {
 		t.Errorf("the socket ended with %d %q, %s later", code, reason, time.Since(began))
 	}
 	s.wantProblem("a guest of what has ended", s.get("/api/v1/snapshot/"+podsRef, made.cookie), http.StatusUnauthorized,
-		"Share has ended", "This share has ended")
+		"Link expired", "This share has ended")
 	a = s.get("/r/"+podsRef, made.cookie, "Accept: text/html")
-	if a.status != http.StatusUnauthorized || !strings.Contains(a.body, "Share has ended") ||
+	if a.status != http.StatusUnauthorized || !strings.Contains(a.body, "Link expired") ||
 		!strings.Contains(a.body, `action="/share/leave"`) ||
 		told(strings.ReplaceAll(a.body, "core/v1/pods", "")) != "" {
 		t.Errorf("its page is %d %s", a.status, a.body)
 	}
-	s.wantProblem("its link", s.post("/share", `{"token":"`+made.token+`"}`), http.StatusNotFound, "No such share", "")
+	s.wantProblem("its link", s.post("/share", `{"token":"`+made.token+`"}`), http.StatusNotFound, "Link not found", "")
 	s.wantProblem("once more", s.send("DELETE", "/api/v1/shares/"+made.ID, s.origin()), http.StatusNotFound,
-		"No such share", "")
+		"Link not found", "")
 	if all := s.listed(); len(all.Shares) != 0 {
 		t.Errorf("there are still %+v", all)
 	}
@@ -365,24 +365,24 @@ func TestSharesThatMakeNoSense(t *testing.T) {
 		status        int
 		title, detail string
 	}{
-		"": {400, "Malformed body", ""}, "{}": {400, "Not a share", "from 1 to 100"}, "[]": {400, "Malformed body", ""},
-		"null":          {400, "Not a share", ""},
+		"": {400, "Malformed body", ""}, "{}": {400, "Invalid link", "from 1 to 100"}, "[]": {400, "Malformed body", ""},
+		"null":          {400, "Invalid link", ""},
 		`{"token":"x"}`: {400, "Malformed body", "token"}, body("") + "{}": {400, "Malformed body", "follows"},
 		body(`,"more":1`): {400, "Malformed body", "more"},
 		body("", `{"resource":"core/v1/pods","secret":true}`): {
 			400, "Malformed body",
 			"secret",
 		},
-		body("", strings.Split(strings.Repeat(`{"resource":"x"} `, 101), " ")[:101]...): {400, "Not a share", "101"},
-		body(`,"seconds":59`): {400, "Not a time", "60"}, body(`,"seconds":2592001`): {400, "Not a time", "2592000"},
-		body(`,"seconds":0`): {400, "Not a time", ""}, body(`,"seconds":1.5`): {400, "Malformed body", ""},
-		body(`,"note":"a\nb"`):                              {400, "Not a note", ""},
-		body(`,"note":"` + strings.Repeat("x", 1001) + `"`): {400, "Not a note", "1000"},
+		body("", strings.Split(strings.Repeat(`{"resource":"x"} `, 101), " ")[:101]...): {400, "Invalid link", "101"},
+		body(`,"seconds":59`): {400, "Invalid time", "60"}, body(`,"seconds":2592001`): {400, "Invalid time", "2592000"},
+		body(`,"seconds":0`): {400, "Invalid time", ""}, body(`,"seconds":1.5`): {400, "Malformed body", ""},
+		body(`,"note":"a\nb"`):                              {400, "Invalid note", ""},
+		body(`,"note":"` + strings.Repeat("x", 1001) + `"`): {400, "Invalid note", "1000"},
 		body("", `{"resource":"core/v1/none"}`): {
 			404, "Unknown resource",
 			"core/v1/none",
 		},
-		body("", `{"resource":"core/v1/pods","labels":"a=b=c"}`):                {400, "Not a label selector", "a=b=c"},
+		body("", `{"resource":"core/v1/pods","labels":"a=b=c"}`):                {400, "Invalid label selector", "a=b=c"},
 		body("", `{"resource":"core/v1/pods","namespaces":["a"]}`):              {403, "Forbidden", `"a"`},
 		body("", `{"resource":"core/v1/pods","namespaces":["a","b"]}`):          {403, "Forbidden", `"a"`},
 		body("", `{"resource":"core/v1/namespaces"}`):                           {403, "Forbidden", "namespaces"},
@@ -391,16 +391,16 @@ func TestSharesThatMakeNoSense(t *testing.T) {
 		body(`,"to":"/r/core/v1/none"`):                                         {400, "Not shared", ""},
 		body(`,"to":"/o/core/v1/pods/a/web-1"`):                                 {400, "Not shared", ""},
 		body(`,"to":"/compare?a=core/v1/pods/b/web-10&b=core/v1/pods/a/web-1"`): {400, "Not shared", ""},
-		body(`,"to":""`): {400, "Not a page", ""}, body(`,"to":"/"`): {400, "Not a page", ""},
-		body(`,"to":"/status"`):                           {400, "Not a page", ""},
-		body(`,"to":"//evil.test/r/core/v1/pods"`):        {400, "Not a page", ""},
-		body(`,"to":"https://evil.test/"`):                {400, "Not a page", ""},
-		body(`,"to":"/\\evil.test"`):                      {400, "Not a page", ""},
-		body(`,"to":"/r/core/v1/pods#x"`):                 {400, "Not a page", ""},
-		body(`,"to":"/logout"`):                           {400, "Not a page", ""},
-		body(`,"to":"/r/core/v1/pods/../../../../share"`): {400, "Not a page", ""},
-		body(`,"to":"/r/core/v1/pods?ns=%zz"`):            {400, "Not a page", ""},
-		body(`,"to":"/api/v1/snapshot/core/v1/pods"`):     {400, "Not a page", ""},
+		body(`,"to":""`): {400, "Invalid page", ""}, body(`,"to":"/"`): {400, "Invalid page", ""},
+		body(`,"to":"/status"`):                           {400, "Invalid page", ""},
+		body(`,"to":"//evil.test/r/core/v1/pods"`):        {400, "Invalid page", ""},
+		body(`,"to":"https://evil.test/"`):                {400, "Invalid page", ""},
+		body(`,"to":"/\\evil.test"`):                      {400, "Invalid page", ""},
+		body(`,"to":"/r/core/v1/pods#x"`):                 {400, "Invalid page", ""},
+		body(`,"to":"/logout"`):                           {400, "Invalid page", ""},
+		body(`,"to":"/r/core/v1/pods/../../../../share"`): {400, "Invalid page", ""},
+		body(`,"to":"/r/core/v1/pods?ns=%zz"`):            {400, "Invalid page", ""},
+		body(`,"to":"/api/v1/snapshot/core/v1/pods"`):     {400, "Invalid page", ""},
 		`{"note":"` + strings.Repeat("x", 70<<10) + `"}`:  {413, "Body too large", ""},
 	} {
 		s.wantProblem(fmt.Sprintf("%.200s", text), s.post("/api/v1/shares", text, as("bert")), want.status, want.title,
@@ -476,7 +476,7 @@ func TestLinksThatShowNothing(t *testing.T) {
 	ended := s.shares(inA)
 	s.send("DELETE", "/api/v1/shares/"+ended.ID, s.origin())
 	want := s.post("/share", `{"token":"`+ended.token+`"}`)
-	s.wantProblem("one that has ended", want, http.StatusNotFound, "No such share", "")
+	s.wantProblem("one that has ended", want, http.StatusNotFound, "Link not found", "")
 	cookie := strings.TrimPrefix(s.opens(made).cookie, s.cookie("glasshouse-share", ""))
 	for _, body := range []string{
 		"", "{}", "[]", "null", "token=" + made.token, made.token, `{"token":""}`, `{"token":null}`, `{"token":5}`,
@@ -493,7 +493,7 @@ func TestLinksThatShowNothing(t *testing.T) {
 	}
 	for _, value := range []string{"x", made.token, made.ID, cookie + "x", strings.ToUpper(cookie), ""} {
 		s.wantProblem("the cookie "+value, s.get("/api/v1/status", s.cookie("glasshouse-share", value)),
-			http.StatusUnauthorized, "Share has ended", "")
+			http.StatusUnauthorized, "Link expired", "")
 	}
 	if a := s.get("/api/v1/status",
 		s.cookie("glasshouse-share", "x; ")+
@@ -586,7 +586,7 @@ func TestGuestsAreNobodyElse(t *testing.T) {
 	}
 	s.send("DELETE", "/api/v1/shares/"+made.ID, as("anna"))
 	s.wantProblem("a guest who is logged in, when it has ended", s.get("/api/v1/status", both), http.StatusUnauthorized,
-		"Share has ended", "")
+		"Link expired", "")
 	if a := s.get("/api/v1/status", login); a.status != http.StatusOK {
 		t.Errorf("who has left is answered with %d", a.status)
 	}
@@ -832,7 +832,7 @@ func TestSocketsEndWithTheShare(t *testing.T) {
 	if late := time.Since(expires); code != 4403 || late < 0 || late > 5*time.Second {
 		t.Errorf("the socket ended with %d, %s after the share", code, late)
 	}
-	s.wantProblem("its guest", s.get("/api/v1/status", made.cookie), http.StatusUnauthorized, "Share has ended", "")
+	s.wantProblem("its guest", s.get("/api/v1/status", made.cookie), http.StatusUnauthorized, "Link expired", "")
 }
 
 // A link that shares the logs of a namespace shares the logs of all pods there, and of no others. Logs cannot be shared
@@ -1129,7 +1129,7 @@ func TestGuestsAreNotToldOfTheAPIServer(t *testing.T) {
 		}
 	}
 	s.wantProblem("anna", s.get("/api/v1/snapshot/"+podsRef, as("anna")), http.StatusServiceUnavailable,
-		"Rights are not known", "CANARY")
+		"Permissions unknown", "CANARY")
 }
 
 // Two hundred people open one link, each in several tabs. Whatever these guests do, other callers can still connect.
@@ -1204,7 +1204,7 @@ func TestGuestsOfAnotherCluster(t *testing.T) {
 	for _, path := range []string{
 		"/api/v1/snapshot/" + podsRef, "/api/v1/resources", "/api/v1/object/" + podsRef + "/a/web-1", "/",
 	} {
-		s.wantProblem(path, s.get(path, made.cookie), http.StatusUnauthorized, "Another cluster is shown", "")
+		s.wantProblem(path, s.get(path, made.cookie), http.StatusUnauthorized, "Another cluster is active", "")
 	}
 	if c, err := s.dial(made.cookie, s.origin()); err == nil {
 		c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)

@@ -43,7 +43,7 @@ func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) error {
 	wait := snapshotWait
 	if text := values.Get("wait"); text != "" {
 		if wait, err = time.ParseDuration(text); err != nil || wait < 0 || wait > maxWait {
-			return badRequest("Not a time", "wait is %.40q; it takes 0s to %s, as in 10s.", text, maxWait)
+			return badRequest("Invalid time", "wait is %.40q; it takes 0s to %s, as in 10s.", text, maxWait)
 		}
 	}
 	query.Sort, query.Limit = values.Get("sort"), limit
@@ -68,7 +68,7 @@ func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) error {
 		default:
 		}
 		return &problem{
-			Title: "Not listed", Status: status,
+			Title: "List not available", Status: status,
 			Detail: fmt.Sprintf("%s is %s. %s A list in part would look like a whole one; ask again, or for JSON, "+
 				"which tells its state.", query.Resource, snapshot.Status.State, snapshot.Status.Reason),
 		}

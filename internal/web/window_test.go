@@ -91,28 +91,28 @@ func TestWindowOnTheWire(t *testing.T) {
 		frame, title, detail string
 		id                   int
 	}{
-		{`{"op":"window","id":1,"offset":-1,"count":10}`, "Not a window", "offset is -1", 0},
-		{`{"op":"window","id":1,"offset":0}`, "Not a window", "count 0", 0},
-		{`{"op":"window","id":1,"offset":0,"count":1001}`, "Not a window", "1 to 1000", 0},
+		{`{"op":"window","id":1,"offset":-1,"count":10}`, "Invalid window", "offset is -1", 0},
+		{`{"op":"window","id":1,"offset":0}`, "Invalid window", "count 0", 0},
+		{`{"op":"window","id":1,"offset":0,"count":1001}`, "Invalid window", "1 to 1000", 0},
 		{`{"op":"window","id":1,"offset":1.5,"count":10}`, "Wrong type", "offset is a number 1.5", 0},
 		{`{"op":"window","id":7,"offset":0,"count":10}`, "No such subscription", "7", 0},
 		{
-			`{"op":"subscribe","id":7,"resource":"core/v1/pods","view":"window","count":2000}`, "Not a window",
+			`{"op":"subscribe","id":7,"resource":"core/v1/pods","view":"window","count":2000}`, "Invalid window",
 			"count 2000", 7,
 		},
-		{`{"op":"subscribe","id":7,"resource":"core/v1/pods","view":"window"}`, "Not a window", "count 0", 7},
+		{`{"op":"subscribe","id":7,"resource":"core/v1/pods","view":"window"}`, "Invalid window", "count 0", 7},
 		{
 			`{"op":"subscribe","id":7,"resource":"core/v1/pods","view":"window","count":9,"sort":"-colour"}`,
 			"Unknown column", `"colour"`, 7,
 		},
 		{
 			`{"op":"subscribe","id":7,"resource":"core/v1/pods","view":"window","count":9,"name":"x"}`,
-			"Name and view do not fit", "", 7,
+			"Name and view do not match", "", 7,
 		},
-		{`{"op":"subscribe","id":7,"resource":"core/v1/pods","q":"x"}`, "Not a window", `the view is "rows"`, 7},
-		{`{"op":"subscribe","id":7,"resource":"core/v1/pods","view":"changes","offset":1}`, "Not a window", "", 7},
-		{`{"op":"subscribe","id":7,"resource":"core/v1/pods","every":1001}`, "Not a pause", "0 to 1000", 0},
-		{`{"op":"subscribe","id":7,"resource":"core/v1/pods","every":-1}`, "Not a pause", "every is -1", 0},
+		{`{"op":"subscribe","id":7,"resource":"core/v1/pods","q":"x"}`, "Invalid window", `the view is "rows"`, 7},
+		{`{"op":"subscribe","id":7,"resource":"core/v1/pods","view":"changes","offset":1}`, "Invalid window", "", 7},
+		{`{"op":"subscribe","id":7,"resource":"core/v1/pods","every":1001}`, "Invalid interval", "0 to 1000", 0},
+		{`{"op":"subscribe","id":7,"resource":"core/v1/pods","every":-1}`, "Invalid interval", "every is -1", 0},
 	} {
 		c.send(test.frame)
 		if m = c.window(test.id); m.Problem.Title != test.title || !strings.Contains(m.Problem.Detail, test.detail) {
@@ -122,7 +122,7 @@ func TestWindowOnTheWire(t *testing.T) {
 	c.send(`{"op":"subscribe","id":2,"resource":"core/v1/namespaces"}`)
 	c.until(2, "snapshot")
 	c.send(`{"op":"window","id":2,"offset":0,"count":10}`)
-	if m = c.window(0); m.Problem.Title != "Not a window" {
+	if m = c.window(0); m.Problem.Title != "Invalid window" {
 		t.Errorf("moving another view: got %+v", m)
 	}
 	s.api.Set(podsRef, apitest.Item{Namespace: "b", Name: "job-0x", Cells: `["job-0x","Pending","5m"]`})

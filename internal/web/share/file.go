@@ -154,7 +154,7 @@ func list(records []record) []record {
 // problems.
 func unsaved(err error) error {
 	return fmt.Errorf("%w: %w", &watch.Problem{
-		Cause: watch.Unavailable, Title: "Share is not saved",
+		Cause: watch.Unavailable, Title: "Link not saved",
 		Detail: "The file of --data-dir could not be written. What is new is not shared; what was taken back has " +
 			"ended, but would be back when the program starts again. Try again when there is room.",
 	}, err)

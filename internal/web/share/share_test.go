@@ -373,7 +373,7 @@ func TestUnsaved(t *testing.T) {
 	}
 	unsaved := func(err error) bool {
 		p, ok := errors.AsType[*watch.Problem](err)
-		return ok && p.Cause == watch.Unavailable && p.Title == "Share is not saved" && !strings.Contains(p.Detail, dir)
+		return ok && p.Cause == watch.Unavailable && p.Title == "Link not saved" && !strings.Contains(p.Detail, dir)
 	}
 	if _, _, err := s.Create(t.Context(), pods(anna(), time.Hour), share.Who{}); !unsaved(err) ||
 		len(s.List(anna(), false)) != 1 {
@@ -399,7 +399,7 @@ func TestBounds(t *testing.T) {
 	tooMany := func(name string, cause watch.Cause) {
 		t.Helper()
 		_, _, err := s.Create(t.Context(), pods(&watch.User{Name: name}, time.Hour), share.Who{})
-		if p, ok := errors.AsType[*watch.Problem](err); !ok || p.Title != "Too many shares" || p.Cause != cause {
+		if p, ok := errors.AsType[*watch.Problem](err); !ok || p.Title != "Too many links" || p.Cause != cause {
 			t.Errorf("one more of %s: got %v", name, err)
 		}
 	}

@@ -98,12 +98,12 @@ func (s *Store) Create(ctx context.Context, given Share, who Who) (Share, string
 	switch {
 	case own >= maxOfCreator:
 		return Share{}, "", &watch.Problem{
-			Cause: watch.Invalid, Title: "Too many shares",
+			Cause: watch.Invalid, Title: "Too many links",
 			Detail: "You share as much as one may, 100 at a time; take one back first.",
 		}
 	case full:
 		return Share{}, "", &watch.Problem{
-			Cause: watch.Unavailable, Title: "Too many shares",
+			Cause: watch.Unavailable, Title: "Too many links",
 			Detail: "As much is shared here as may be, 1000 at a time; somebody has to take one back first.",
 		}
 	}
