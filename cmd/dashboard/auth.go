@@ -33,37 +33,36 @@ type authSettings struct {
 
 func (s *authSettings) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&s.mode, "auth", auth.None,
-		"How to find out who asks: none, on a loopback address alone, token, oidc, proxy, or shared-identity, by "+
-			"which everybody sees what the program may see.")
+		"How to identify users: none (loopback addresses only), token, oidc, proxy, or shared-identity (everyone "+
+			"sees what the program may see).")
 	flags.StringSliceVar(&s.audiences, "auth-audience", nil,
-		"With --auth token: the audiences of which a token must be for one; without any it must be for the API server.")
-	flags.StringVar(&s.oidc.Issuer, "oidc-issuer", "", "With --auth oidc: the address of the OpenID provider.")
+		"With --auth token: the accepted audiences of tokens. Without this flag, tokens must be for the API server.")
+	flags.StringVar(&s.oidc.Issuer, "oidc-issuer", "", "With --auth oidc: the URL of the OpenID provider.")
 	flags.StringVar(&s.oidc.ClientID, "oidc-client-id", "",
-		"With --auth oidc: by which the provider knows this program.")
+		"With --auth oidc: the client ID of this program at the provider.")
 	flags.StringVar(&s.oidcSecret, "oidc-client-secret-file", "",
-		"With --auth oidc: a file with the secret that this program shares with the provider; a public client has "+
-			"none.")
+		"With --auth oidc: a file with the client secret. A public client has none.")
 	flags.StringVar(&s.oidc.UsernameClaim, "oidc-username-claim", "sub",
-		"With --auth oidc: the claim with the user's name.")
+		"With --auth oidc: the claim with the user name.")
 	flags.StringVar(&s.oidc.GroupsClaim, "oidc-groups-claim", "",
-		"With --auth oidc: the claim with the user's groups; none where it is empty.")
+		"With --auth oidc: the claim with the user's groups. If it is empty, users have no groups.")
 	flags.StringVar(&s.oidc.UsernamePrefix, "oidc-username-prefix", "",
-		"With --auth oidc: what is put before the user's name; - is nothing. Without it that is the issuer and #, "+
-			"but for emails.")
-	flags.StringVar(&s.oidc.GroupsPrefix, "oidc-groups-prefix", "", "With --auth oidc: what is put before each group.")
+		"With --auth oidc: the prefix of user names; - means none. The default is the issuer and #, or none for the "+
+			"claim email.")
+	flags.StringVar(&s.oidc.GroupsPrefix, "oidc-groups-prefix", "", "With --auth oidc: the prefix of group names.")
 	flags.StringSliceVar(&s.oidc.Scopes, "oidc-scopes", []string{"openid", "email", "profile"},
-		"With --auth oidc: what the provider is asked to tell.")
+		"With --auth oidc: the scopes to request from the provider.")
 	flags.StringVar(&s.oidcCA, "oidc-ca", "",
-		"With --auth oidc: a file with the certificate authorities by which the provider is known; the system's "+
-			"where it is empty.")
+		"With --auth oidc: a PEM file with the certificate authorities of the provider. The default is the "+
+			"system's.")
 	flags.StringSliceVar(&s.proxyPeers, "proxy-peers", nil,
-		"With --auth proxy: the addresses from which the proxy connects, as in 10.244.3.0/24,192.0.2.7/32.")
+		"With --auth proxy: the address ranges of the proxy, such as 10.244.3.0/24,192.0.2.7/32.")
 	flags.StringVar(&s.proxySecret, "proxy-secret-file", "",
-		"With --auth proxy: a file with what the proxy sends in the header "+auth.SecretHeader+".")
+		"With --auth proxy: a file with the secret that the proxy sends in the header "+auth.SecretHeader+".")
 	flags.StringVar(&s.userHeader, "proxy-user-header", auth.UserHeader,
-		"With --auth proxy: the header with the user's name.")
+		"With --auth proxy: the header with the user name.")
 	flags.StringVar(&s.groupsHeader, "proxy-groups-header", auth.GroupsHeader,
-		"With --auth proxy: the header with the user's groups, with commas between.")
+		"With --auth proxy: the header with the user's groups, separated by commas.")
 }
 
 // asks reports whether the program may listen on addresses beyond loopback. It may if it identifies its users, or if
@@ -78,7 +77,7 @@ func (s *authSettings) options(log *slog.Logger) (auth.Options, error) {
 		},
 	}
 	if !slices.Contains(auth.Modes(), s.mode) {
-		return o, &usageError{fmt.Errorf("--auth is %q; it takes %s", s.mode, strings.Join(auth.Modes(), ", "))}
+		return o, &usageError{fmt.Errorf("--auth is %q; it must be %s", s.mode, strings.Join(auth.Modes(), ", "))}
 	}
 	for _, one := range []struct {
 		flag, mode string
@@ -93,13 +92,12 @@ func (s *authSettings) options(log *slog.Logger) (auth.Options, error) {
 		{"--proxy-secret-file", auth.Proxy, s.proxySecret != ""},
 	} {
 		if one.given && one.mode != s.mode {
-			return o, &usageError{fmt.Errorf("%s goes with --auth %s; --auth is %s", one.flag, one.mode, s.mode)}
+			return o, &usageError{fmt.Errorf("%s requires --auth %s; --auth is %s", one.flag, one.mode, s.mode)}
 		}
 	}
 	if slices.Contains(s.audiences, "") {
 		return o, &usageError{
-			errors.New("--auth-audience names an audience that is empty; leave the flag out for tokens of the API " +
-				"server"),
+			errors.New("--auth-audience contains an empty audience; omit the flag to accept tokens for the API server"),
 		}
 	}
 	switch s.mode {
@@ -118,8 +116,8 @@ func (s *authSettings) provider() (o auth.OIDCOptions, err error) {
 	o = s.oidc
 	if o.Issuer == "" || o.ClientID == "" {
 		return o, &usageError{
-			errors.New("--auth oidc needs --oidc-issuer, the address of the OpenID provider, and --oidc-client-id, " +
-				"by which that knows this program"),
+			errors.New("--auth oidc requires --oidc-issuer, the URL of the OpenID provider, and --oidc-client-id, " +
+				"the client ID of this program there"),
 		}
 	}
 	if s.oidcSecret != "" {
@@ -140,8 +138,8 @@ func (s *authSettings) provider() (o auth.OIDCOptions, err error) {
 func (s *authSettings) proxy(o *auth.ProxyOptions, log *slog.Logger) (err error) {
 	if len(s.proxyPeers) == 0 && s.proxySecret == "" {
 		return &usageError{
-			fmt.Errorf("--auth proxy would believe anybody who sends %s: say from where the proxy connects with "+
-				"--proxy-peers, or give it a secret with --proxy-secret-file, or both", s.userHeader),
+			fmt.Errorf("--auth proxy would trust every client that sends %s: set the addresses of the proxy with "+
+				"--proxy-peers, or a secret with --proxy-secret-file, or both", s.userHeader),
 		}
 	}
 	if o.Peers, err = rangesOf("--proxy-peers", s.proxyPeers); err != nil {
@@ -152,8 +150,8 @@ func (s *authSettings) proxy(o *auth.ProxyOptions, log *slog.Logger) (err error)
 			(of.Overlaps(netip.PrefixFrom(netip.IPv6Loopback(), 128)) ||
 				of.Overlaps(netip.PrefixFrom(netip.AddrFrom4([4]byte{127}), 8))) {
 			return &usageError{
-				fmt.Errorf("--proxy-peers %q has loopback addresses in it, from which a kubectl port-forward comes, "+
-					"too: whoever may open one could say that they are anybody; give the proxy a secret with "+
+				fmt.Errorf("--proxy-peers %q contains loopback addresses, from which a kubectl port-forward connects "+
+					"too: anyone who may open one could log in as any user; also set a secret with "+
 					"--proxy-secret-file", of),
 			}
 		}
@@ -169,8 +167,8 @@ func (s *authSettings) proxy(o *auth.ProxyOptions, log *slog.Logger) (err error)
 	}
 	if bytes.ContainsFunc(o.Secret, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return &usageError{
-			fmt.Errorf("--proxy-secret-file %s: the secret is to be one word of visible ASCII, as it is sent in a "+
-				"header", s.proxySecret),
+			fmt.Errorf("--proxy-secret-file %s: the secret must be one word of visible ASCII characters, because it "+
+				"is sent in a header", s.proxySecret),
 		}
 	}
 	return nil
@@ -185,7 +183,7 @@ func warnOfWideRanges(log *slog.Logger, flag string, ranges []netip.Prefix, risk
 			narrow = 64
 		}
 		if of.Bits() < narrow {
-			log.Warn("a range of trusted proxy addresses is wide; name the addresses of the proxy alone",
+			log.Warn("the range of trusted proxy addresses is wide; list only the addresses of the proxy",
 				"flag", flag, "range", of.String(), "wider_than", fmt.Sprintf("/%d", narrow), "risk", risk)
 		}
 	}
@@ -198,12 +196,12 @@ func rangesOf(flag string, texts []string) ([]netip.Prefix, error) {
 		of, err := netip.ParsePrefix(text)
 		if err != nil || of.Addr().Is4In6() {
 			return nil, &usageError{
-				fmt.Errorf("%s %q is not a range of addresses: write a range as in 192.0.2.0/24, and one address as "+
-					"in 192.0.2.7/32", flag, text),
+				fmt.Errorf("%s %q is not an address range: write a range such as 192.0.2.0/24, or one address such as "+
+					"192.0.2.7/32", flag, text),
 			}
 		}
 		if of.Bits() == 0 {
-			return nil, &usageError{fmt.Errorf("%s %q is everybody; name those that the proxy has", flag, text)}
+			return nil, &usageError{fmt.Errorf("%s %q is all addresses; list only those of the proxy", flag, text)}
 		}
 		ranges = append(ranges, of)
 	}
@@ -218,7 +216,7 @@ func authoritiesOf(flag, file string) (*x509.CertPool, error) {
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(text) {
-		return nil, &usageError{fmt.Errorf("%s %s holds no certificate in PEM", flag, file)}
+		return nil, &usageError{fmt.Errorf("%s %s contains no PEM certificate", flag, file)}
 	}
 	return pool, nil
 }
@@ -231,7 +229,7 @@ func secretOf(flag, file string) ([]byte, error) {
 	}
 	text = bytes.TrimRight(text, "\r\n")
 	if len(text) == 0 {
-		return nil, &usageError{fmt.Errorf("%s %s is empty; put the secret in it", flag, file)}
+		return nil, &usageError{fmt.Errorf("%s %s is empty; it must contain the secret", flag, file)}
 	}
 	return text, nil
 }

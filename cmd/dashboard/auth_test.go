@@ -50,7 +50,7 @@ func TestWhoMayLook(t *testing.T) {
 		}},
 		{"no way", []string{"--auth", ""}, []string{`--auth is ""`}},
 		{"an audience without tokens", []string{"--auth-audience", "x"}, []string{
-			"--auth-audience goes with --auth token; --auth is none",
+			"--auth-audience requires --auth token; --auth is none",
 		}},
 		{
 			"an empty audience",
@@ -64,7 +64,7 @@ func TestWhoMayLook(t *testing.T) {
 			[]string{"--auth oidc", "no https address"},
 		},
 		{"an issuer without a provider", []string{"--auth", "token", "--oidc-issuer", "https://id.example"}, []string{
-			"--oidc-issuer goes with --auth oidc; --auth is token",
+			"--oidc-issuer requires --auth oidc; --auth is token",
 		}},
 		{
 			"authorities that are none",
@@ -72,7 +72,7 @@ func TestWhoMayLook(t *testing.T) {
 				"--auth", "oidc", "--oidc-issuer", "https://id.example", "--oidc-client-id", "x", "--oidc-ca",
 				good,
 			},
-			[]string{"holds no certificate"},
+			[]string{"contains no PEM certificate"},
 		},
 		{"a proxy that is anybody", []string{"--auth", "proxy"}, []string{
 			"--proxy-peers", "--proxy-secret-file", "X-Forwarded-User",
@@ -80,20 +80,20 @@ func TestWhoMayLook(t *testing.T) {
 		{
 			"peers without a proxy",
 			[]string{"--auth", "token", "--proxy-peers", "10.0.0.0/8"},
-			[]string{"--proxy-peers goes with --auth proxy"},
+			[]string{"--proxy-peers requires --auth proxy"},
 		},
 		{"a secret without a proxy", []string{"--proxy-secret-file", good}, []string{
-			"--proxy-secret-file goes with --auth proxy; --auth is none",
+			"--proxy-secret-file requires --auth proxy; --auth is none",
 		}},
 		{
 			"peers that are everybody",
 			[]string{"--auth", "proxy", "--proxy-peers", "0.0.0.0/0"},
-			[]string{"is everybody"},
+			[]string{"is all addresses"},
 		},
 		{
 			"peers that are everybody of IPv6",
 			[]string{"--auth", "proxy", "--proxy-peers", "10.0.0.0/8,::/0"},
-			[]string{"is everybody"},
+			[]string{"is all addresses"},
 		},
 		{"peers of loopback without a secret", []string{"--auth", "proxy", "--proxy-peers", "127.0.0.1/32"}, []string{
 			`--proxy-peers "127.0.0.1/32"`, "port-forward", "--proxy-secret-file",

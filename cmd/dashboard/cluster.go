@@ -30,8 +30,8 @@ func clusterOf(kube *genericclioptions.ConfigFlags) (found, error) {
 	}
 	_, inPod := rest.InClusterConfig()
 	if len(raw.Clusters) == 0 && *kube.APIServer == "" && inPod != nil {
-		return found{}, fmt.Errorf("found no cluster: tried %s and the service account of a pod; "+
-			"name a kubeconfig with --kubeconfig or KUBECONFIG, or an API server with --server",
+		return found{}, fmt.Errorf("no cluster found: tried %s and the service account of a pod; "+
+			"set a kubeconfig with --kubeconfig or KUBECONFIG, or an API server with --server",
 			strings.Join(tried(loader), ", "))
 	}
 	config, err := kube.ToRESTConfig()
@@ -52,8 +52,8 @@ func clusterOf(kube *genericclioptions.ConfigFlags) (found, error) {
 // warn logs security risks of the connection that the user may not know about.
 func (f found) warn(log *slog.Logger) {
 	if f.config.Insecure {
-		log.Warn("the certificate of the API server is not checked: whoever is on the way to it may answer, and has "+
-			"the credentials", "server", f.config.Host)
+		log.Warn("the certificate of the API server is not verified: an attacker on the network can impersonate the "+
+			"API server and read the credentials", "server", f.config.Host)
 	}
 }
 
@@ -61,7 +61,7 @@ func (f found) warn(log *slog.Logger) {
 func tried(loader clientcmd.ClientConfig) []string {
 	var all []string
 	for _, file := range loader.ConfigAccess().GetLoadingPrecedence() {
-		why := "names no cluster"
+		why := "contains no cluster"
 		if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
 			why = "does not exist"
 		}
@@ -74,7 +74,9 @@ func tried(loader clientcmd.ClientConfig) []string {
 func (s *settings) requestTimeout() (time.Duration, error) {
 	timeout, err := clientcmd.ParseTimeout(*s.kube.Timeout)
 	if err != nil {
-		return 0, &usageError{fmt.Errorf("--request-timeout is %q; it takes a time such as 10s or 2m", *s.kube.Timeout)}
+		return 0, &usageError{
+			fmt.Errorf("--request-timeout is %q; it must be a duration such as 10s or 2m", *s.kube.Timeout),
+		}
 	}
 	return timeout, nil
 }

@@ -59,25 +59,25 @@ func configure(flags *pflag.FlagSet, getenv func(string) string) error {
 	}
 	text, err := os.ReadFile(file) //nolint:gosec // The path is configured.
 	if err != nil {
-		return fmt.Errorf("read the file of --config: %w", err)
+		return fmt.Errorf("read the --config file: %w", err)
 	}
 	settings, err := readConfig(text)
 	if err != nil {
-		return &usageError{fmt.Errorf("%s, the file of --config: %w", file, err)}
+		return &usageError{fmt.Errorf("--config %s: %w", file, err)}
 	}
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		flag := all[name]
 		switch {
 		case flag == nil || name == configFlag:
 			return &usageError{
-				fmt.Errorf("%s, the file of --config: %q is no setting: they have the names of dashboard's own "+
-					"flags, without the dashes, as docs/reference.md lists them", file, name),
+				fmt.Errorf("--config %s: %q is not a setting: settings have the names of dashboard's own flags, "+
+					"without the dashes; see docs/reference.md", file, name),
 			}
 		case flag.Changed:
 			continue
 		}
 		if err := set(flags, flag, settings[name]); err != nil {
-			return &usageError{fmt.Errorf("%s, the file of --config: %w", file, err)}
+			return &usageError{fmt.Errorf("--config %s: %w", file, err)}
 		}
 	}
 	return nil
@@ -102,13 +102,13 @@ func set(flags *pflag.FlagSet, flag *pflag.Flag, value any) error {
 func readConfig(text []byte) (map[string]any, error) {
 	document, err := yaml.YAMLToJSONStrict(text)
 	if err != nil {
-		return nil, fmt.Errorf("it is no YAML: %w", err)
+		return nil, fmt.Errorf("not valid YAML: %w", err)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(document))
 	decoder.UseNumber() // A number such as 100000 stays in its original form.
 	var settings map[string]any
 	if err := decoder.Decode(&settings); err != nil {
-		return nil, fmt.Errorf("it takes settings by their names, as in listen: 127.0.0.1:8080: %w", err)
+		return nil, fmt.Errorf("settings must be a mapping, such as listen: 127.0.0.1:8080: %w", err)
 	}
 	for name, value := range settings {
 		values, isList := value.([]any)
@@ -122,7 +122,7 @@ func readConfig(text []byte) (map[string]any, error) {
 				texts[i] = fmt.Sprint(value)
 			default:
 				return nil,
-					fmt.Errorf("%q has a value that is neither a text, a number, true, false nor a list of such", name)
+					fmt.Errorf("the value of %q must be a string, a number, true, false or a list of these", name)
 			}
 		}
 		if settings[name] = texts; !isList {

@@ -118,14 +118,14 @@ func TestConfigMistakes(t *testing.T) {
 		file, variable, value string
 		want                  []string
 	}{
-		{file: "lissen: 127.0.0.1:1", want: []string{`"lissen" is no setting`, "docs/reference.md"}},
-		{file: "kubeconfig: /x", want: []string{`"kubeconfig" is no setting`}},
-		{file: "config: /x", want: []string{`"config" is no setting`}},
-		{file: "listen: [", want: []string{"it is no YAML"}},
-		{file: "linger: 1m\nlinger: 2m", want: []string{"it is no YAML", "linger"}},
-		{file: "- listen", want: []string{"by their names"}},
-		{file: "listen: {host: x}", want: []string{`"listen" has a value that is neither`}},
-		{file: "listen: null", want: []string{`"listen" has a value that is neither`}},
+		{file: "lissen: 127.0.0.1:1", want: []string{`"lissen" is not a setting`, "docs/reference.md"}},
+		{file: "kubeconfig: /x", want: []string{`"kubeconfig" is not a setting`}},
+		{file: "config: /x", want: []string{`"config" is not a setting`}},
+		{file: "listen: [", want: []string{"not valid YAML"}},
+		{file: "linger: 1m\nlinger: 2m", want: []string{"not valid YAML", "linger"}},
+		{file: "- listen", want: []string{"must be a mapping"}},
+		{file: "listen: {host: x}", want: []string{`the value of "listen" must be`}},
+		{file: "listen: null", want: []string{`the value of "listen" must be`}},
 		{file: "listen: [a, b]", want: []string{`"listen" takes one value`}},
 		{file: "page-rows: many", want: []string{"page-rows", `"many"`}},
 		{file: "listen: 0.0.0.0:0", want: []string{"--listen", "without a login"}},
@@ -136,7 +136,7 @@ func TestConfigMistakes(t *testing.T) {
 		},
 		{
 			variable: "GLASSHOUSE_CONFIG", value: filepath.Join(folder, "none"),
-			want: []string{"read the file of --config", "none"},
+			want: []string{"read the --config file", "none"},
 		},
 	} {
 		t.Run(fmt.Sprint(i, " ", test.file, test.variable), func(t *testing.T) {

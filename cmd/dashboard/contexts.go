@@ -106,7 +106,7 @@ func (c *contexts) choose(ctx context.Context, name string) error {
 }
 
 // errNotAsked is the error with which credentials prevents a connection to the API server.
-var errNotAsked = errors.New("the API server is not asked")
+var errNotAsked = errors.New("no connection to the API server")
 
 // credentials obtains the credentials for an API server, for example from a login command. It does not send a request.
 func credentials(ctx context.Context, config *rest.Config) error {
@@ -126,7 +126,7 @@ func credentials(ctx context.Context, config *rest.Config) error {
 		}
 		return err
 	case <-time.After(loginTimeout):
-		return fmt.Errorf("the command by which the context logs in has not ended in %s", loginTimeout)
+		return fmt.Errorf("the login command of the context has not ended within %s", loginTimeout)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -154,7 +154,7 @@ func (c *contexts) run(ctx context.Context, cluster *watch.Cluster, server *web.
 			server.Show(next.Shown)
 			close(next.done)
 			end()
-			c.log.InfoContext(ctx, "shows another cluster", "cluster", next.Name, "server", next.Server)
+			c.log.InfoContext(ctx, "switched to another cluster", "cluster", next.Name, "server", next.Server)
 		}
 	}
 }

@@ -410,7 +410,7 @@ func TestContextIsNotOpened(t *testing.T) {
 	if err := conn.Ping(conn.CloseRead(t.Context())); err != nil {
 		t.Errorf("the tab has lost its connection: %v", err)
 	}
-	if strings.Contains(p.log.String(), "shows another cluster") {
+	if strings.Contains(p.log.String(), "switched to another cluster") {
 		t.Errorf("another cluster was shown: %s", p.log)
 	}
 }

@@ -99,7 +99,7 @@ func TestUncheckedCertificatesAreWarnedOf(t *testing.T) {
 	api.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)
 	api.StartTLS()
 	defer api.Close()
-	const warning = "the certificate of the API server is not checked"
+	const warning = "the certificate of the API server is not verified"
 	config := kubeconfigFor(t, api.URL)
 	if log := logged(t, []string{"x509"}, "--kubeconfig", config); strings.Contains(log, warning) || asked > 0 {
 		t.Errorf("it has asked %d times, and logged %s", asked, log)

@@ -15,9 +15,9 @@ type redactSettings struct {
 
 func (s *redactSettings) addFlags(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&s.texts, "redact", nil,
-		`What to mask beside the values of Secrets, as in core/v1/configmaps:data.*, `+
-			`'*:metadata.annotations["example.com/token"]', or env for the values of containers' environments; may `+
-			`be repeated.`)
+		`What to mask in addition to the values of Secrets, such as core/v1/configmaps:data.*, `+
+			`'*:metadata.annotations["example.com/token"]', or env for the environment variables of containers. `+
+			`May be repeated.`)
 }
 
 // rules validates the settings.
@@ -25,7 +25,7 @@ func (s *redactSettings) rules() (rules redact.Rules, err error) {
 	for _, text := range s.texts {
 		some, err := redact.Parse(text)
 		if err != nil {
-			return nil, &usageError{fmt.Errorf("--redact %q makes no sense: %w", text, err)}
+			return nil, &usageError{fmt.Errorf("--redact %q is invalid: %w", text, err)}
 		}
 		rules = append(rules, some...)
 	}

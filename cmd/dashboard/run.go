@@ -67,11 +67,11 @@ func newCommand(stderr io.Writer) *cobra.Command {
 	s := &settings{kube: genericclioptions.NewConfigFlags(true)}
 	command := &cobra.Command{
 		Use:   "dashboard",
-		Short: "A live window on a Kubernetes cluster, in a browser, that can look at everything and touch nothing",
-		Long: "dashboard serves a page on which every kind of object of a cluster can be browsed and watched as it " +
-			"changes.\n" +
-			"It finds the cluster as kubectl does: by flags, KUBECONFIG, ~/.kube/config, or from inside a pod.\n" +
-			"It only ever asks for get, list and watch, and what of that it may.",
+		Short: "A live, read-only window on Kubernetes clusters in the browser",
+		Long: "dashboard serves a page that lists all resources of a cluster and shows their changes live.\n" +
+			"It finds the cluster as kubectl does: by flags, KUBECONFIG, ~/.kube/config, or the service account of " +
+			"its pod.\n" +
+			"It only reads from the cluster (get, list and watch), and only what its permissions allow.",
 		Example:       "  dashboard\n  dashboard --context staging --listen 127.0.0.1:9090",
 		Version:       version(),
 		SilenceErrors: true,
@@ -79,7 +79,7 @@ func newCommand(stderr io.Writer) *cobra.Command {
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return &usageError{
-					fmt.Errorf("%q is not understood: dashboard takes flags alone; see dashboard --help", args[0]),
+					fmt.Errorf("unexpected argument %q: dashboard takes only flags; see dashboard --help", args[0]),
 				}
 			}
 			return nil
@@ -106,24 +106,24 @@ func (s *settings) addFlags(flags *pflag.FlagSet) {
 	s.kube.AddFlags(flags)
 	flags.VisitAll(func(flag *pflag.Flag) { flag.Annotations = map[string][]string{kubectls: {}} })
 	flags.String(configFlag, "",
-		"A YAML file of settings, by the names of the flags: listen: 127.0.0.1:8080. A flag, and then the "+
-			"environment (GLASSHOUSE_LISTEN), come first.")
+		"A YAML file with settings under the names of the flags, such as listen: 127.0.0.1:8080. Flags, and then "+
+			"environment variables (GLASSHOUSE_LISTEN), take precedence.")
 	flags.StringVar(&s.listen, "listen", "127.0.0.1:8080",
-		"The address to serve on. It must be a loopback address where --auth asks nobody; port 0 takes a free one, "+
-			"and so does the default where it is taken.")
+		"The address to serve on. With --auth none, it must be a loopback address. Port 0 selects a free port. If "+
+			"the default port is in use, a free port is selected too.")
 	s.serving.addFlags(flags)
 	s.auth.addFlags(flags)
 	s.watch.addFlags(flags)
 	s.redact.addFlags(flags)
 	s.sharing.addFlags(flags)
 	flags.StringVar(&s.metrics, "metrics-listen", "",
-		"The address to serve Prometheus metrics and the probes /healthz and /readyz on, and on loopback Go "+
-			"profiles; none where it is empty. Port 0 takes a free one.")
+		"The address to serve Prometheus metrics and the probes /healthz and /readyz on, and Go profiles if it is a "+
+			"loopback address. If it is empty, they are not served. Port 0 selects a free port.")
 	flags.IntVar(&s.pageRows, "page-rows", 100_000,
-		"How many rows a page holds at most; of more the server keeps the order, and the page holds those that are "+
-			"looked at.")
-	flags.StringVar(&s.logLevel, "log-level", "info", "What to log: debug, info, warn or error.")
-	flags.StringVar(&s.logFormat, "log-format", "text", "How to log: text or json.")
+		"The maximum number of rows that a page loads. The server sorts longer lists, and the page loads only the "+
+			"visible rows.")
+	flags.StringVar(&s.logLevel, "log-level", "info", "The lowest level to log: debug, info, warn or error.")
+	flags.StringVar(&s.logFormat, "log-format", "text", "The log format: text or json.")
 }
 
 // serve runs the dashboard until ctx ends.
@@ -152,7 +152,7 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 		return err
 	}
 	if s.pageRows < 0 {
-		return &usageError{fmt.Errorf("--page-rows is %d; it takes a number from 0", s.pageRows)}
+		return &usageError{fmt.Errorf("--page-rows is %d; it must be 0 or more", s.pageRows)}
 	}
 	asked, err := s.auth.options(log)
 	if err != nil {
@@ -252,16 +252,16 @@ func listenOn(ctx context.Context, flag, address string, beyond bool) (net.Liste
 	}
 	// checkAddress has validated the address.
 	if host, _, _ := net.SplitHostPort(address); !beyond && !isLoopback(host) {
-		return nil, &usageError{fmt.Errorf("%s %q would show the cluster to whoever reaches it, without a login: "+
-			"say with --auth token, oidc or proxy who may, or listen on 127.0.0.1, [::1] or localhost, and reach it "+
-			"from elsewhere by kubectl port-forward or ssh -L", flag, address)}
+		return nil, &usageError{fmt.Errorf("%s %q would show the cluster without a login to anyone who can connect: "+
+			"set --auth token, oidc or proxy, or listen on 127.0.0.1, [::1] or localhost and connect through "+
+			"kubectl port-forward or ssh -L", flag, address)}
 	}
 	return bind(ctx, flag, address)
 }
 
 func checkAddress(flag, address string) error {
 	if _, _, err := net.SplitHostPort(address); err != nil {
-		return &usageError{fmt.Errorf("%s %q is no address: write host:port, as in 127.0.0.1:8080", flag, address)}
+		return &usageError{fmt.Errorf("%s %q is not an address: write host:port as in 127.0.0.1:8080", flag, address)}
 	}
 	return nil
 }
@@ -280,7 +280,7 @@ func (s *settings) logHandler(stderr io.Writer) (*logsample.Handler, error) {
 	var level slog.Level
 	// Below the level debug, client-go logs the responses of the API server.
 	if err := level.UnmarshalText([]byte(s.logLevel)); err != nil || level < slog.LevelDebug {
-		return nil, &usageError{fmt.Errorf("--log-level is %q; it takes debug, info, warn or error", s.logLevel)}
+		return nil, &usageError{fmt.Errorf("--log-level is %q; it must be debug, info, warn or error", s.logLevel)}
 	}
 	options := &slog.HandlerOptions{Level: level}
 	switch s.logFormat {
@@ -290,7 +290,7 @@ func (s *settings) logHandler(stderr io.Writer) (*logsample.Handler, error) {
 		options.ReplaceAttr = plain.Attr
 		return logsample.New(slog.NewJSONHandler(stderr, options)), nil
 	}
-	return nil, &usageError{fmt.Errorf("--log-format is %q; it takes text or json", s.logFormat)}
+	return nil, &usageError{fmt.Errorf("--log-format is %q; it must be text or json", s.logFormat)}
 }
 
 // version returns the module version of the program, or the commit that it was built from.

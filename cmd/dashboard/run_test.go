@@ -82,10 +82,10 @@ func TestMistakes(t *testing.T) {
 		want []string
 	}{
 		{"no cluster", nil, 1, []string{
-			"found no cluster", filepath.Join(home, "none") + " (does not exist)", "--kubeconfig", "--server",
+			"no cluster found", filepath.Join(home, "none") + " (does not exist)", "--kubeconfig", "--server",
 		}},
 		{"a kubeconfig without one", []string{"--kubeconfig", empty}, 1, []string{
-			"found no cluster", empty + " (names no cluster)",
+			"no cluster found", empty + " (contains no cluster)",
 		}},
 		{"a kubeconfig that is not there", []string{"--kubeconfig", filepath.Join(home, "gone")}, 1, []string{"gone"}},
 		{"a kubeconfig that is none", []string{"--kubeconfig", broken}, 1, []string{"read the kubeconfig", broken}},
@@ -96,9 +96,9 @@ func TestMistakes(t *testing.T) {
 			[]string{"read the kubeconfig", `"other"`},
 		},
 		{"an address without a port", []string{"--kubeconfig", config, "--listen", "127.0.0.1"}, 2, []string{
-			`--listen "127.0.0.1" is no address`, "host:port",
+			`--listen "127.0.0.1" is not an address`, "host:port",
 		}},
-		{"no address", []string{"--kubeconfig", config, "--listen", ""}, 2, []string{`--listen "" is no address`}},
+		{"no address", []string{"--kubeconfig", config, "--listen", ""}, 2, []string{`--listen "" is not an address`}},
 		{
 			"all addresses",
 			[]string{"--kubeconfig", config, "--listen", ":8080"},
@@ -146,24 +146,24 @@ func TestMistakes(t *testing.T) {
 			"a forwarder that is everybody",
 			[]string{"--kubeconfig", config, "--forwarded-by", "10.0.0.0/8,0.0.0.0/0"},
 			2,
-			[]string{`--forwarded-by "0.0.0.0/0" is everybody`},
+			[]string{`--forwarded-by "0.0.0.0/0" is all addresses`},
 		},
 		{"a forwarder that is no range", []string{"--kubeconfig", config, "--forwarded-by", "10.0.0.1"}, 2, []string{
-			`--forwarded-by "10.0.0.1" is not a range`, "192.0.2.7/32",
+			`--forwarded-by "10.0.0.1" is not an address range`, "192.0.2.7/32",
 		}},
 		{
 			"addresses of the Ingress that were not filled in",
 			[]string{"--kubeconfig", config, "--forwarded-by", "INGRESS_ADDRESSES"},
 			2,
 			[]string{
-				`--forwarded-by "INGRESS_ADDRESSES" is not a range`, "192.0.2.7/32",
+				`--forwarded-by "INGRESS_ADDRESSES" is not an address range`, "192.0.2.7/32",
 			},
 		},
 		{"a certificate without a key", []string{"--kubeconfig", config, "--tls-cert", broken}, 2, []string{
-			"--tls-cert and --tls-key belong together",
+			"--tls-cert and --tls-key require each other",
 		}},
 		{"a key without a certificate", []string{"--kubeconfig", config, "--tls-key", broken}, 2, []string{
-			"--tls-cert and --tls-key belong together",
+			"--tls-cert and --tls-key require each other",
 		}},
 		{
 			"a certificate that is none",
@@ -172,13 +172,13 @@ func TestMistakes(t *testing.T) {
 			[]string{"read the TLS certificate of " + broken},
 		},
 		{"rows below none", []string{"--kubeconfig", config, "--page-rows", "-1"}, 2, []string{
-			"--page-rows is -1; it takes a number from 0",
+			"--page-rows is -1; it must be 0 or more",
 		}},
 		{
 			"metrics on no address",
 			[]string{"--kubeconfig", config, "--listen", "127.0.0.1:0", "--metrics-listen", "on"},
 			2,
-			[]string{`--metrics-listen "on" is no address`},
+			[]string{`--metrics-listen "on" is not an address`},
 		},
 		{
 			"metrics on a port in use",
@@ -189,7 +189,7 @@ func TestMistakes(t *testing.T) {
 		{"an unknown flag", []string{"--lisen", "127.0.0.1:0"}, 2, []string{
 			"unknown flag: --lisen", "see dashboard --help",
 		}},
-		{"an argument", []string{"serve"}, 2, []string{`"serve" is not understood`}},
+		{"an argument", []string{"serve"}, 2, []string{`unexpected argument "serve"`}},
 		{"a log level", []string{"--log-level", "loud"}, 2, []string{
 			`--log-level is "loud"`, "debug, info, warn or error",
 		}},

@@ -14,7 +14,7 @@ import (
 )
 
 // claimsAddress is the risk of trusting a wide range of proxies that send client addresses, but no users.
-const claimsAddress = "any client in the range can claim any address, for the limits of one address and the audit log"
+const claimsAddress = "any client in the range can claim any address, in rate limits and in the audit log"
 
 // servingSettings are the flags for how the pages are served, and under which names.
 type servingSettings struct {
@@ -28,21 +28,21 @@ type servingSettings struct {
 
 func (s *servingSettings) addFlags(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&s.hosts, "allowed-host", nil,
-		"Names, beside those of loopback, by which the server may be called, with a port or at any: "+
-			"glasshouse.example.org. May be repeated.")
+		"Host names of the server in addition to those of loopback addresses, with one port or for all ports, such "+
+			"as glasshouse.example.org. May be repeated.")
 	flags.StringSliceVar(&s.origins, "allowed-origin", nil,
-		"Origins, beside the server's own, whose pages may speak to it: what a browser calls it behind a proxy, as "+
-			"in https://glasshouse.example.org. Its host is allowed, too. May be repeated.")
+		"Origins, in addition to the server's own, whose pages may send requests: the origin in the browser behind a "+
+			"proxy, such as https://glasshouse.example.org. Its host is allowed too. May be repeated.")
 	flags.StringSliceVar(&s.forwarders, "forwarded-by", nil,
-		"The addresses from which an ingress or another proxy connects, as in 192.0.2.7/32: its X-Forwarded-For "+
-			"names the address of the client, and nothing names the user. Keep ranges narrow: any client in one can "+
+		"The address ranges of an ingress or another proxy, such as 192.0.2.7/32. Its X-Forwarded-For sets the "+
+			"address of the client, and no header sets the user. Keep ranges narrow: any client in a range can "+
 			"claim any address. May be repeated.")
 	flags.StringVar(&s.base, "base-path", "",
-		"The path under which everything is served, as in /glasshouse; a proxy must not take it away.")
+		"The path under which everything is served, such as /glasshouse. A proxy must not remove it.")
 	flags.StringVar(&s.cert, "tls-cert", "",
-		"A file with a certificate, and those between it and the root, in PEM, to serve over HTTPS. It is read again "+
-			"when it changes.")
-	flags.StringVar(&s.key, "tls-key", "", "The file with the key of --tls-cert, in PEM.")
+		"A PEM file with the certificate and its intermediate certificates, to serve over HTTPS. It is reloaded when "+
+			"it changes.")
+	flags.StringVar(&s.key, "tls-key", "", "The PEM file with the key of --tls-cert.")
 }
 
 // fill validates the settings, and copies them to the options.
@@ -64,7 +64,7 @@ func (s *servingSettings) fill(options *web.Options, log *slog.Logger) (err erro
 		return nil
 	case s.cert == "" || s.key == "":
 		return &usageError{
-			errors.New("--tls-cert and --tls-key belong together: name both, or none to serve over HTTP"),
+			errors.New("--tls-cert and --tls-key require each other: set both, or neither to serve over HTTP"),
 		}
 	}
 	options.KeyPair, err = web.NewKeyPair(s.cert, s.key, log)

@@ -192,7 +192,7 @@ func starts(t *testing.T, args ...string) (address string, end func()) {
 // A range of trusted proxies that is wider than the pod network of one node is logged at startup, with its risk.
 func TestWideRangesAreWarnedOf(t *testing.T) {
 	away(t)
-	const warning = "a range of trusted proxy addresses is wide"
+	const warning = "the range of trusted proxy addresses is wide"
 	secret := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(secret, []byte("one-secret-word-of-32-characters"), 0o600); err != nil {
 		t.Fatal(err)

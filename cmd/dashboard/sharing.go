@@ -33,10 +33,10 @@ type sharingSettings struct {
 
 func (s *sharingSettings) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&s.dataDir, "data-dir", "",
-		"A directory for what is to outlive the program: what is shared (shares.json), and who shared, opened and "+
-			"took back what (audit.jsonl). Without it shares end with the program.")
+		"A directory for the share links (shares.json) and the audit log of who created, opened and revoked them "+
+			"(audit.jsonl). Without it, links end with the program.")
 	flags.StringSliceVar(&s.admins, "share-admins", nil,
-		"With --auth token, oidc or proxy: groups whose members see, and take back, what others share.")
+		"With --auth token, oidc or proxy: groups whose members may list and revoke the links of others.")
 }
 
 // open opens the store of shares.
@@ -44,12 +44,12 @@ func (s *sharingSettings) open(mode string, log *slog.Logger) (*share.Store, err
 	known := mode != auth.None && mode != auth.SharedIdentity
 	if len(s.admins) > 0 && !known {
 		return nil, &usageError{
-			fmt.Errorf("--share-admins goes with --auth token, oidc or proxy; with --auth %s everybody takes back "+
-				"what is shared", mode),
+			fmt.Errorf("--share-admins requires --auth token, oidc or proxy; with --auth %s, everyone may revoke all "+
+				"links", mode),
 		}
 	}
 	if slices.Contains(s.admins, "") {
-		return nil, &usageError{errors.New("--share-admins names a group that is empty; leave the flag out for none")}
+		return nil, &usageError{errors.New("--share-admins contains an empty group; omit the flag for no groups")}
 	}
 	return share.Open(share.Options{Dir: s.dataDir, Known: known, Log: log})
 }
@@ -77,46 +77,45 @@ func newShareCommand() *cobra.Command {
 	s := &shareSettings{}
 	command := &cobra.Command{
 		Use:   "share",
-		Short: "Share what a running dashboard shows, by links that need no login",
+		Short: "Manage links to a running dashboard that need no login",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			return &usageError{
-				errors.New("say what to do: share create, share list or share revoke; see dashboard share --help"),
+				errors.New("command missing: use share create, share list or share revoke; see dashboard share --help"),
 			}
 		},
 	}
 	command.PersistentFlags().StringVar(&s.server, "server", "http://127.0.0.1:8080",
-		"The address of the running dashboard, with its base path.")
+		"The URL of the running dashboard, with its base path.")
 	command.PersistentFlags().StringVar(&s.tokenFile, "token-file", "",
-		"A file with a bearer token, where the dashboard asks who asks. It is sent by https, or to this machine alone.")
+		"A file with a bearer token, if the dashboard requires a login. It is sent only over HTTPS or to this machine.")
 	command.PersistentFlags().StringVar(&s.serverCA, "server-ca", "",
-		"A file with the certificate authorities by which the dashboard is known, as PEM; the system's where it is "+
-			"empty.")
+		"A PEM file with the certificate authorities of the dashboard. The default is the system's.")
 	create := &cobra.Command{
 		Use:     "create",
-		Short:   "Share something, and print the link",
+		Short:   "Create a link and print it",
 		Example: "  dashboard share create --resource core/v1/pods --namespace shop --labels app=web --for 1h",
 		RunE:    func(command *cobra.Command, _ []string) error { return s.create(command) },
 	}
 	flags := create.Flags()
 	flags.StringSliceVar(&s.resources, "resource", nil,
-		"What to share, as in core/v1/pods; the link opens the first. core/v1/pods/log are the logs of pods, which "+
-			"are shared beside them. May be repeated.")
+		"The resources to share, such as core/v1/pods. The link opens the first one. To share the logs of pods, add "+
+			"core/v1/pods/log. May be repeated.")
 	flags.StringSliceVar(&s.namespaces, "namespace", nil,
-		"In which namespaces; all where it is not given. May be repeated.")
-	flags.StringVar(&s.labels, "labels", "", "A label selector, as kubectl -l takes it.")
+		"The namespaces to share. The default is all. May be repeated.")
+	flags.StringVar(&s.labels, "labels", "", "A label selector in the syntax of kubectl -l.")
 	flags.StringVar(&s.name, "name", "", "The name of one object.")
 	flags.StringVar(&s.about, "about", "",
-		"Of events alone: the object that they must be about, as in deployment.apps/web or pod.core/web-1. --labels "+
-			"and --name are then of the other resources.")
-	flags.DurationVar(&s.lasts, "for", 24*time.Hour, "For how long, up to 720h.")
-	flags.StringVar(&s.note, "note", "", "What it is for.")
+		"For events only: the object that they must be about, such as deployment.apps/web or pod.core/web-1. "+
+			"--labels and --name then apply to the other resources only.")
+	flags.DurationVar(&s.lasts, "for", 24*time.Hour, "How long the link is valid, at most 720h.")
+	flags.StringVar(&s.note, "note", "", "A note about the purpose of the link.")
 	list := &cobra.Command{
-		Use: "list", Short: "Show what is shared",
+		Use: "list", Short: "List the links",
 		RunE: func(command *cobra.Command, _ []string) error { return s.list(command) },
 	}
 	revoke := &cobra.Command{
-		Use: "revoke ID", Short: "Take back what is shared",
+		Use: "revoke ID", Short: "Revoke a link",
 		RunE: func(command *cobra.Command, args []string) error { return s.revoke(command, args[0]) },
 	}
 	create.Args, list.Args, revoke.Args = takes(0), takes(0), takes(1)
@@ -129,8 +128,8 @@ func takes(n int) cobra.PositionalArgs {
 	return func(command *cobra.Command, args []string) error {
 		if len(args) != n {
 			return &usageError{
-				fmt.Errorf("share %s takes %d arguments beside flags, and was given %q; see dashboard share %s --help",
-					command.Name(), n, args, command.Name()),
+				fmt.Errorf("share %s: the arguments are %q, but their number must be %d; see dashboard share %s --help",
+					command.Name(), args, n, command.Name()),
 			}
 		}
 		return nil
@@ -142,14 +141,14 @@ func (s *shareSettings) client() (*share.Client, error) {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" ||
 		u.Fragment != "" {
 		return nil, &usageError{
-			fmt.Errorf("--server %q is no address of a dashboard: write it as in http://127.0.0.1:8080", s.server),
+			fmt.Errorf("--server %q is not the URL of a dashboard, such as http://127.0.0.1:8080", s.server),
 		}
 	}
 	c := &share.Client{Server: s.server}
 	if s.tokenFile != "" {
 		if u.Scheme == "http" && !isLoopback(u.Hostname()) {
 			return nil, &usageError{
-				fmt.Errorf("--token-file would send the token to %s in clear: name the server by https in --server",
+				fmt.Errorf("--token-file would send the token to %s unencrypted: use an https URL in --server",
 					u.Host),
 			}
 		}
@@ -169,7 +168,7 @@ func (s *shareSettings) authorities(server *url.URL) (*x509.CertPool, error) {
 		return nil, nil
 	}
 	if server.Scheme != "https" {
-		return nil, &usageError{fmt.Errorf("--server-ca goes with https; --server is %s", s.server)}
+		return nil, &usageError{fmt.Errorf("--server-ca requires https; --server is %s", s.server)}
 	}
 	return authoritiesOf("--server-ca", s.serverCA)
 }
@@ -177,11 +176,11 @@ func (s *shareSettings) authorities(server *url.URL) (*x509.CertPool, error) {
 // create creates a share. It prints only the link, so that scripts can use it.
 func (s *shareSettings) create(command *cobra.Command) error {
 	if len(s.resources) == 0 {
-		return &usageError{errors.New("say what to share with --resource, as in --resource core/v1/pods")}
+		return &usageError{errors.New("set the resources to share, such as --resource core/v1/pods")}
 	}
 	if s.about != "" && !slices.ContainsFunc(s.resources, isOfEvents) {
 		return &usageError{
-			errors.New("--about is of events alone: share them with --resource, as in --resource " +
+			errors.New("--about applies only to events: share them with --resource, such as --resource " +
 				"core/v1/pods,core/v1/events"),
 		}
 	}
@@ -190,7 +189,7 @@ func (s *shareSettings) create(command *cobra.Command) error {
 	opens := slices.IndexFunc(parts, func(p watch.Part) bool { return p.Resource != "core/v1/pods/log" })
 	if opens < 0 {
 		return &usageError{
-			errors.New("logs are looked at beside their pods: share those, too, as in --resource " +
+			errors.New("logs can only be shared together with pods: share these too, such as --resource " +
 				"core/v1/pods,core/v1/pods/log"),
 		}
 	}
@@ -205,7 +204,7 @@ func (s *shareSettings) create(command *cobra.Command) error {
 	}
 	if !created.Persistent {
 		// A failure to print this note does not matter.
-		_, _ = fmt.Fprintln(command.ErrOrStderr(), "The link ends when the dashboard does, which has no --data-dir.")
+		_, _ = fmt.Fprintln(command.ErrOrStderr(), "The link ends when the dashboard stops: it has no --data-dir.")
 	}
 	_, err = fmt.Fprintln(command.OutOrStdout(), plain.Text(created.URL))
 	return err

@@ -139,24 +139,24 @@ func TestShareMistakes(t *testing.T) {
 	}
 	for says, args := range map[string][]string{
 		"share create, share list or share revoke": {"share"}, "--resource core/v1/pods": {"share", "create"},
-		"logs are looked at beside their pods": {
+		"logs can only be shared together with pods": {
 			"share", "create", "--resource", "core/v1/pods/log", "--namespace",
 			"a",
-		}, "--about is of events alone": {
+		}, "--about applies only to events": {
 			"share", "create", "--resource", "core/v1/pods", "--about",
 			"pod.core/p",
-		}, "share revoke takes 1 arguments": {"share", "revoke"},
-		"share list takes 0 arguments": {"share", "list", "x"}, `--server "localhost:8080" is no address`: {
+		}, "their number must be 1": {"share", "revoke"},
+		"their number must be 0": {"share", "list", "x"}, `--server "localhost:8080" is not the URL`: {
 			"share", "list", "--server", "localhost:8080",
 		},
-		"in clear": {
+		"unencrypted": {
 			"share", "list", "--server", "http://192.0.2.7", "--token-file", empty,
 		},
-		`--server "http://u@h"`:                 {"share", "list", "--server", "http://u@h"},
-		empty + " is empty":                     {"share", "list", "--token-file", empty},
-		"unknown flag: --kubeconfig":            {"share", "list", "--kubeconfig", "x"},
-		"--share-admins goes with --auth token": {"--kubeconfig", nowhere(t), "--share-admins", "ops"},
-		"a group that is empty": {
+		`--server "http://u@h"`:                {"share", "list", "--server", "http://u@h"},
+		empty + " is empty":                    {"share", "list", "--token-file", empty},
+		"unknown flag: --kubeconfig":           {"share", "list", "--kubeconfig", "x"},
+		"--share-admins requires --auth token": {"--kubeconfig", nowhere(t), "--share-admins", "ops"},
+		"an empty group": {
 			"--kubeconfig", nowhere(t), "--auth", "token", "--share-admins", "a,,b",
 		},
 	} {
@@ -191,7 +191,7 @@ func TestShareKeepsTheTokenFromTheWire(t *testing.T) {
 		"http://[::1]:8080": false,
 	} {
 		c, err := (&shareSettings{server: server, tokenFile: token}).client()
-		if refused != (err != nil && strings.Contains(err.Error(), "in clear")) ||
+		if refused != (err != nil && strings.Contains(err.Error(), "unencrypted")) ||
 			!refused && (err != nil || c.Token != "abc") {
 			t.Errorf("with a token for %s got %+v, %v", server, c, err)
 		}
@@ -248,10 +248,10 @@ func TestShareKnowsTheServer(t *testing.T) {
 		"another": {server.URL, write("other.pem", stranger(t)), "failed to verify certificate", 1, 0},
 		"no PEM": {
 			server.URL, write("broken.pem", "-----BEGIN CERTIFICATE-----\nx\n"),
-			"broken.pem holds no certificate in PEM", 2, 0,
+			"broken.pem contains no PEM certificate", 2, 0,
 		},
 		"not there":   {server.URL, filepath.Join(home, "missing.pem"), "missing.pem: no such file", 1, 0},
-		"without TLS": {"http://127.0.0.1:1", own, "--server-ca goes with https", 2, 0},
+		"without TLS": {"http://127.0.0.1:1", own, "--server-ca requires https", 2, 0},
 	} {
 		var stdout, stderr console
 		asked = 0

@@ -25,15 +25,15 @@ type watchSettings struct {
 
 func (s *watchSettings) addFlags(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&s.always, "watch", nil,
-		"Kinds to watch whether somebody looks or not, as in core/v1/pods,apps/v1/deployments.")
+		"Resources to watch even without readers, such as core/v1/pods,apps/v1/deployments.")
 	flags.DurationVar(&s.linger, "linger", 5*time.Minute,
-		"How long a kind stays watched after the last who looked at it.")
+		"How long a resource is watched after its last reader has left.")
 	flags.StringVar(&s.memory, "memory-limit", "",
-		"What the program may take, as in 512Mi; off is no limit. The default is the limit of the container, where "+
-			"there is one.")
+		"The memory limit of the program, such as 512Mi; off means no limit. The default is the memory limit of the "+
+			"container, if there is one.")
 	flags.StringVar(&s.ringBytes, "ring-bytes", "64Mi",
-		"How much of the past of each kind is kept, from which readers go on that were away.")
-	flags.DurationVar(&s.ringAge, "ring-age", 5*time.Minute, "How long the past of each kind is kept.")
+		"The maximum size of the history of each resource, from which readers resume after an interruption.")
+	flags.DurationVar(&s.ringAge, "ring-age", 5*time.Minute, "The maximum age of the history of each resource.")
 }
 
 // options validates the settings, and sets the memory limit of the garbage collector. container returns the memory
@@ -43,20 +43,20 @@ func (s *watchSettings) options(log *slog.Logger, container func() (uint64, erro
 	for _, ref := range s.always {
 		if strings.Count(ref, "/") != 2 {
 			return options, &usageError{
-				fmt.Errorf("--watch %q does not name a kind: write group/version/resource, as in core/v1/pods or "+
+				fmt.Errorf("--watch %q is not a resource: write group/version/resource, such as core/v1/pods or "+
 					"apps/v1/deployments", ref),
 			}
 		}
 	}
 	if s.linger <= 0 || s.ringAge <= 0 {
 		return options, &usageError{
-			fmt.Errorf("--linger is %s and --ring-age %s; both take a time such as 30s or 5m", s.linger, s.ringAge),
+			fmt.Errorf("--linger is %s and --ring-age is %s; both must be positive, such as 5m", s.linger, s.ringAge),
 		}
 	}
 	ring, err := resource.ParseQuantity(s.ringBytes)
 	if err != nil || ring.Value() < 1<<20 || ring.Value() > 1<<40 {
 		return options, &usageError{
-			fmt.Errorf("--ring-bytes is %q; it takes a size from 1Mi, such as 64Mi", s.ringBytes),
+			fmt.Errorf("--ring-bytes is %q; it must be a size of at least 1Mi, such as 64Mi", s.ringBytes),
 		}
 	}
 	options.Ring.Bytes = int(ring.Value())
@@ -85,7 +85,7 @@ func (s *watchSettings) memoryLimit(log *slog.Logger, container func() (uint64, 
 		quantity, err := resource.ParseQuantity(s.memory)
 		if err != nil || quantity.Value() < watch.MinMemory {
 			return 0, &usageError{
-				fmt.Errorf("--memory-limit is %q; it takes a size from %dMi, such as 512Mi, or off", s.memory,
+				fmt.Errorf("--memory-limit is %q; it must be a size of at least %dMi, such as 512Mi, or off", s.memory,
 					watch.MinMemory>>20),
 			}
 		}
@@ -95,8 +95,8 @@ func (s *watchSettings) memoryLimit(log *slog.Logger, container func() (uint64, 
 		debug.SetMemoryLimit(limit / 10 * heapTenths)
 	}
 	if limit < watch.MinMemory {
-		log.Warn("the container's memory is less than the program needs; what is watched is held to what the least "+
-			"--memory-limit gives", "bytes", limit, "least", watch.MinMemory)
+		log.Warn("the memory limit of the container is less than the program needs; watched objects get as much "+
+			"memory as with the minimum of --memory-limit", "bytes", limit, "minimum", watch.MinMemory)
 	}
 	return max(limit, watch.MinMemory), nil
 }
