@@ -78,7 +78,7 @@ func TestKindsComeAndGo(t *testing.T) {
 	late := dial(ctx, t, d)
 	late.send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"test.example.com/v1/widgets","cursor":%q}`,
 		told.Cursor))
-	late.untilHas(`"type":"reset"`, "listed anew")
+	late.untilHas(`"type":"reset"`, "relisted")
 
 	// Another version replaces the only one of the definition.
 	o.redefine(t,

@@ -298,15 +298,15 @@ func TestBadInput(t *testing.T) {
 		{"/api/v1/snapshot/apps/v1/pods", 404, "core/v1/pods"},
 		{"/api/v1/snapshot/core/v1/po", 404, "core/v1/pods"},
 		{"/api/v1/snapshot/core/v1/pods?ns=no-such-namespace", 404, "no-such-namespace"},
-		{"/api/v1/snapshot/core/v1/pods?ns=No_Name", 400, "cannot be a namespace"},
-		{"/api/v1/snapshot/core/v1/nodes?ns=shop", 400, "leave ns out"},
+		{"/api/v1/snapshot/core/v1/pods?ns=No_Name", 400, "not a valid namespace"},
+		{"/api/v1/snapshot/core/v1/nodes?ns=shop", 400, "omit ns"},
 		{"/api/v1/snapshot/core/v1/pods?labels=app%3D%3D%3Dx", 400, "kubectl -l"},
 		{"/api/v1/snapshot/core/v1/pods?fields=status.phase", 400, "field-selector"},
 		{"/api/v1/snapshot/core/v1/pods?label=app", 400, "labels"},
 		{"/api/v1/snapshot/core/v1/pods?limit=-1", 400, "from 1"},
 		{"/api/v1/object/core/v1/pods/shop/no-such-pod", 404, "no-such-pod"},
 		{"/api/v1/object/core/v1/pods/_/x", 400, "namespace"},
-		{"/api/v1/object/core/v1/pods/shop/..%2f..%2fsecrets", 400, "cannot be an object's name"},
+		{"/api/v1/object/core/v1/pods/shop/..%2f..%2fsecrets", 400, "not a valid object name"},
 		{"/api/v1/nothing", 404, "openapi.json"},
 	} {
 		body, status := d.request(test.path)

@@ -14,7 +14,7 @@ func TestRedactFlag(t *testing.T) {
 		"configmaps:data":          "core/v1/configmaps",
 		"core/v1/configmaps:a[0]":  "[*] for each element",
 		"*:metadata.name":          "metadata.name",
-		"core/v1/configmaps,x:a.b": "does not name a kind",
+		"core/v1/configmaps,x:a.b": "is not a resource",
 	} {
 		var stderr strings.Builder
 		if code := run(t.Context(), []string{"--redact", text, "--kubeconfig", nowhere(t)}, io.Discard,

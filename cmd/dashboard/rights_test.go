@@ -49,7 +49,7 @@ func TestRightsComeAndGo(t *testing.T) {
 
 	began = time.Now()
 	takeBack()
-	tab.untilHas(`"type":"reset"`, "may not be seen any more")
+	tab.untilHas(`"type":"reset"`, "permissions were lost")
 	if snapshot := tab.untilHas(`"type":"snapshot"`); contains(snapshot, `"name":"b"`) {
 		t.Errorf("a row that may not be seen is told: %s", snapshot)
 	}

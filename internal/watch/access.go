@@ -115,7 +115,7 @@ func (r *reviewer) ask(
 	}, metav1.CreateOptions{})
 	if err != nil {
 		return authorization.SubjectAccessReviewStatus{}, fmt.Errorf(
-			"ask for the right to %s %s: %w", of.Verb, of.Resource, err,
+			"review the permission to %s %s: %w", of.Verb, of.Resource, err,
 		)
 	}
 	return answer.Status, nil
@@ -128,5 +128,5 @@ func refusal(scope wire.Scope, reason string) string {
 		where = fmt.Sprintf("in the namespace %q", scope.Namespace)
 	}
 	return fmt.Sprintf("You cannot list %s %s. %s", scope.Resource.GroupResource(), where,
-		cmp.Or(reason, "No rule of the cluster allows it."))
+		cmp.Or(reason, "No RBAC rule allows it."))
 }

@@ -75,7 +75,7 @@ func TestCollectedWhileItBeginsAnew(t *testing.T) {
 				synctest.Wait()
 				begin(cluster)
 				if message := <-got; !strings.HasPrefix(
-					message, `"type":"reset","reason":"the resource came back, has other columns`,
+					message, `"type":"reset","reason":"the resource was served again, its columns changed`,
 				) {
 					t.Errorf("told %s", message)
 				}

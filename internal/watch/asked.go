@@ -37,8 +37,8 @@ func (i *informer) ask(namespaces []string, named bool) (release func(), err err
 			return func() {}, nil
 		}
 		return nil, invalid("Too many namespaces",
-			"%d namespaces of %s are asked for now, and no more are watched one by one; "+
-				"ask for fewer of them with ns.", maxAsked, i.scope.Resource.GroupResource())
+			"%d namespaces of %s are in use, and no more can be watched one by one; "+
+				"request fewer of them with ns.", maxAsked, i.scope.Resource.GroupResource())
 	}
 	for _, ns := range namespaces {
 		if i.asked[ns] == nil {

@@ -126,7 +126,7 @@ func (p *pool) forget(bytes int64) {
 			return
 		}
 		i.Forget()
-		i.log.Info("its past is dropped, for memory is short", "held", inBytes(weight))
+		i.log.Info("history dropped to free memory", "bytes", inBytes(weight))
 		bytes -= weight
 	}
 }
@@ -140,7 +140,7 @@ func (p *pool) evict(but *informer) bool {
 	if ended == nil {
 		return false
 	}
-	ended.log.Info("nobody looks at it, and memory is short: no longer watched")
+	ended.log.Info("watch stopped to free memory: no readers")
 	return true
 }
 
@@ -206,7 +206,7 @@ func (s *settler) weigh(namespace string, page *page) bool {
 		return true
 	}
 	free += held
-	refusal := fmt.Sprintf("It would take about %s (%d objects), and %s of the %s for what is watched are free: %s.",
+	refusal := fmt.Sprintf("It needs about %s (%d objects), and %s of the %s for watched objects are free: %s.",
 		inBytesUp(bytes), page.objects, inBytes(max(0, free)), inBytes(s.pool.budget), s.offer(namespace))
 	s.estimates[namespace] = estimate{refusal: refusal, until: time.Now().Add(estimateEvery)}
 	s.refuse(namespace, refusal)
@@ -277,7 +277,7 @@ func (f *feed) measure(objects int, bytes int64) {
 	f.mu.Lock()
 	f.now.end(time.Now())
 	f.now.outgrown = fmt.Sprintf(
-		"%d objects of it take about %s, there may be more, and %s of the %s for what is watched are free",
+		"Its first %d objects need about %s, there may be more, and %s of the %s for watched objects are free",
 		objects, inBytesUp(total), inBytes(max(0, free+r.held+r.bytes)), inBytes(f.pool.budget),
 	)
 	f.mu.Unlock()
@@ -288,12 +288,12 @@ func (f *feed) measure(objects int, bytes int64) {
 // offer returns advice on how to request less, for a namespace ("" means all) that does not fit into memory.
 func (s *settler) offer(namespace string) string {
 	if s.scope.Fields != "" {
-		return "choose a narrower field selector, or raise --memory-limit"
+		return "use a narrower field selector, or increase --memory-limit"
 	}
 	if s.resource.Namespaced && namespace == "" {
-		return "choose one namespace or a few (ns=...), a field selector, or raise --memory-limit"
+		return "select one namespace or a few (ns=NAME), use a field selector, or increase --memory-limit"
 	}
-	return "choose less, by a field selector, or raise --memory-limit"
+	return "use a field selector, or increase --memory-limit"
 }
 
 // refuse sets the status of a namespace that is not watched to Failed, with the reason.
@@ -339,7 +339,7 @@ func (s *settler) restrain() bool {
 	s.mu.Lock()
 	watched := slices.Collect(maps.Keys(s.feeds))
 	s.mu.Unlock()
-	grown := fmt.Sprintf("It had grown to %s, and all that is watched together may hold %s: ",
+	grown := fmt.Sprintf("It has grown to %s, and the limit for all watched objects is %s: ",
 		inBytesUp(s.load()), inBytes(s.pool.budget))
 	refusal := func(ns string) string { return grown + s.offer(ns) + "." }
 	for _, ns := range watched {

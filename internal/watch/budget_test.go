@@ -134,7 +134,7 @@ func TestRefusalIsLogged(t *testing.T) {
 		pass(3 * time.Minute)
 		synctest.Wait() // Wait for the goroutine that writes the log.
 		if strings.Count(log.String(), `level=WARN msg="not watched"`) != 1 ||
-			!strings.Contains(log.String(), "It would take about") {
+			!strings.Contains(log.String(), "It needs about") {
 			t.Errorf("the log has %s", log.String())
 		}
 	})
@@ -213,7 +213,7 @@ func TestNamespacesFitTogether(t *testing.T) {
 		for range 5 {
 			r.wantLive(20)
 			if got := strings.Join(r.namespaces, " "); len(r.namespaces) != 2 || known != "" && got != known ||
-				!strings.Contains(r.reason, ": It would take about") {
+				!strings.Contains(r.reason, ": It needs about") {
 				t.Errorf("it is known in %s, and was in %s: %s; want the same two, and why not the others",
 					got, known, r.reason)
 			}
@@ -350,7 +350,7 @@ func TestGrowsBeyondWhatFits(t *testing.T) {
 		}
 		pass(15 * time.Second)
 		r.settle()
-		if r.state != "failed" || !strings.Contains(r.reason, "had grown to") {
+		if r.state != "failed" || !strings.Contains(r.reason, "has grown to") {
 			t.Errorf("it is %s: %s, want failed, for it had grown", r.state, r.reason)
 		}
 		bystander.settle()
@@ -376,8 +376,8 @@ func TestNamedNamespaceGrowsBeyondWhatFits(t *testing.T) {
 		}
 		late := subscribe(t, cluster, q, "")
 		late.settle()
-		if late.state != "failed" || !strings.Contains(late.reason, "had grown to") ||
-			!strings.Contains(late.reason, "choose less") {
+		if late.state != "failed" || !strings.Contains(late.reason, "has grown to") ||
+			!strings.Contains(late.reason, "use a field selector") {
 			t.Errorf("it is %s: %s, want failed, for it had grown", late.state, late.reason)
 		}
 		if lists := server.Requests("widgets?allowWatch"); len(lists) != 1 {
@@ -499,7 +499,7 @@ func TestRelistIsHeldToTheBudget(t *testing.T) {
 					t.Errorf("%d KiB were held where 1 MiB may be", most>>10)
 				}
 				told := r.settle()
-				if r.state != "failed" || !strings.Contains(r.reason, "of the 1MiB for what is watched") ||
+				if r.state != "failed" || !strings.Contains(r.reason, "of the 1MiB for watched objects") ||
 					strings.Contains(told, "delete") {
 					t.Errorf("it is %s: %s, want failed, and why; it was told %s", r.state, r.reason, told)
 				}

@@ -69,7 +69,7 @@ func newCatalog(client *discovery.DiscoveryClient, server string, other func(), 
 	return &catalog{
 		client: client, server: server, other: other, log: log,
 		asked: make(chan struct{}, 1), stirs: make(chan struct{}, 1), tried: make(chan struct{}),
-		err: errors.New("not asked yet"),
+		err: errors.New("no discovery yet"),
 	}
 }
 
@@ -94,10 +94,10 @@ func (c *catalog) run(ctx context.Context) {
 			wait, retry, failing = retry, min(2*retry, lastRetry), true
 			again = time.After(wait)
 			c.log.WarnContext(ctx, "waiting for the API server",
-				"server", c.server, "error", reasonOf(err), "next_try_in", wait)
+				"server", c.server, "error", reasonOf(err), "retry_in", wait)
 		case failing:
 			retry, failing = firstRetry, false
-			c.log.InfoContext(ctx, "the API server answers", "server", c.server)
+			c.log.InfoContext(ctx, "the API server responds", "server", c.server)
 		case looks > 0:
 			looks--
 			again = time.After(storm.slow(lookInterval))
@@ -212,7 +212,7 @@ func (c *catalog) all() ([]Resource, []Gap, error) {
 	if !c.silent {
 		return c.resources, c.gaps, nil
 	}
-	reason := fmt.Sprintf("Discovery has failed since %s, and what it told before is given. %s",
+	reason := fmt.Sprintf("Discovery has failed since %s, so these resources may be out of date. %s",
 		c.failing.UTC().Format(time.RFC3339), reasonOf(c.err))
 	return c.resources, append(slices.Clone(c.gaps), Gap{Group: "*", Reason: reason}), nil
 }
@@ -247,13 +247,13 @@ func (c *catalog) stir() {
 func (c *catalog) unavailableLocked() *Problem {
 	p := &Problem{
 		Cause: Unavailable, Title: "The API server does not answer",
-		Brief: "It has not told yet what it serves, and is asked again by itself.",
+		Brief: "Its resources are not known yet. Discovery is retried automatically.",
 	}
 	if c.next.IsZero() {
 		p.Detail = fmt.Sprintf("Connecting to %s for the first time.", c.server)
 		return p
 	}
-	p.Detail = fmt.Sprintf("%s: %s. It is tried again in %s.", c.server, strings.TrimSuffix(reasonOf(c.err), "."),
+	p.Detail = fmt.Sprintf("%s: %s. Next attempt in %s.", c.server, strings.TrimSuffix(reasonOf(c.err), "."),
 		max(0, time.Until(c.next)).Round(100*time.Millisecond))
 	return p
 }

@@ -189,17 +189,17 @@ func (c *Cluster) get(
 func problemOf(err error, what string) error {
 	p := &Problem{
 		Cause: Unavailable, Title: "The API server does not answer", Detail: fmt.Sprintf("%s: %s", what, reasonOf(err)),
-		Brief: what + " cannot be had now.",
+		Brief: what + " cannot be read now.",
 	}
 	switch {
 	case errors.Is(err, context.Canceled):
 		return err
 	case apierrors.IsForbidden(err):
-		p.Cause, p.Title, p.Brief = Refused, "Forbidden", what+" may not be read by this program."
+		p.Cause, p.Title, p.Brief = Refused, "Forbidden", "This program may not read "+what+"."
 	case apierrors.IsUnauthorized(err):
 		p.Title = "API server rejected the credentials"
 	case apierrors.IsNotFound(err):
-		p.Cause, p.Title, p.Brief = Unknown, "Not found", what+" is not there."
+		p.Cause, p.Title, p.Brief = Unknown, "Not found", what+" does not exist."
 	}
 	return p
 }

@@ -61,7 +61,7 @@ func (s *seal) decode(cursor string, epoch uint64) (uint64, error) {
 		return 0, errors.New("the cursor was not issued for this subscription by this server")
 	}
 	if uint32(number(b[:epochLength])) != uint32(epoch) { //nolint:gosec // Compares the low bytes only.
-		return 0, errors.New("the resource was listed anew since the cursor was issued")
+		return 0, errors.New("the resource was relisted after the cursor was issued")
 	}
 	return number(b[epochLength:placeLength]), nil
 }

@@ -26,7 +26,7 @@ func TestCursorOfAnEarlierList(t *testing.T) {
 		other.settle()
 		again := subscribe(t, cluster, watch.Query{}, first.cursor)
 		if m := again.next(); m.Type != "reset" ||
-			m.Reason != "the resource was listed anew since the cursor was issued" {
+			m.Reason != "the resource was relisted after the cursor was issued" {
 			t.Errorf("got %+v, want a reset that says that it was listed anew", m)
 		}
 		again.settle()

@@ -178,12 +178,12 @@ func (c *Cluster) knownNamespaces(ctx context.Context) ([]string, error) {
 	names, release := c.namespaces(ctx)
 	release() // The informer lingers, so the result stays known for a while.
 	if c.spaces.Load() == nil {
-		why := Status{Reason: "they have not been asked for"}
+		why := Status{Reason: "They have not been listed yet."}
 		if i := c.pool.find(wire.Scope{Resource: namespaceResource().gvr()}); i != nil {
 			why = i.present(nil).status
 		}
 		if !why.State.refused() {
-			const brief = "Which namespaces there are is not known yet: name those that you want to see with ns."
+			const brief = "The namespaces of the cluster are not known yet. Select namespaces with ns."
 			return nil, &Problem{
 				Cause: Unavailable, Title: "Namespaces unknown", Detail: brief + " " + why.Reason, Brief: brief,
 			}

@@ -46,7 +46,7 @@ func (o *once[T]) get(make func() (T, error)) (T, error) {
 	return o.value, o.err
 }
 
-var errPanicked = errors.New("making it panicked")
+var errPanicked = errors.New("the computation of a shared value panicked")
 
 // shared is a value that the first caller of get computes. Other callers get the same value as long as it is
 // referenced. After that, the next caller computes it again.

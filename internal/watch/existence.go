@@ -45,7 +45,7 @@ func (c *Cluster) checkNamespace(ctx context.Context, ns string) error {
 	if p := new(Problem); err != nil && errors.As(problemOf(err, ns), &p) && p.Cause == Unknown {
 		return unknown(
 			"Unknown namespace",
-			"The cluster has no namespace %q. Those that it has are the rows of core/v1/namespaces.",
+			"Namespace %q does not exist. core/v1/namespaces lists those that exist.",
 			ns,
 		)
 	}

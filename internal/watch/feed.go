@@ -28,7 +28,7 @@ const (
 	// columnsTimeout limits the request for the definition of the columns.
 	columnsTimeout = 2 * time.Second
 	// notWatchable is the first sentence of the reason why a resource is polled although it has a watch.
-	notWatchable = "It may be listed, but not watched. "
+	notWatchable = "It can be listed, but not watched. "
 )
 
 // feed is one list and watch of an informer, of all namespaces or of one. client-go's Reflector reads it into the
@@ -210,7 +210,7 @@ func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (apiwatch.
 	initial := options.SendInitialEvents != nil && *options.SendInitialEvents
 	if initial {
 		if f.noStreams() {
-			return nil, errors.New("streaming lists fail here")
+			return nil, errors.New("streaming lists have failed before")
 		}
 		f.restart(ctx)
 	} else if f.masked {

@@ -151,7 +151,7 @@ func (g *guard) review(ctx context.Context, u asker, of authorization.ResourceAt
 		limit.Limit{Key: "all", Max: allReviews},
 	)
 	if err != nil {
-		return right{err: fmt.Errorf("wait to ask whether a user may %s %s: %w", of.Verb, of.Resource, err)}
+		return right{err: fmt.Errorf("wait for the access review of %s %s: %w", of.Verb, of.Resource, err)}
 	}
 	defer lease.Release()
 	ctx, cancel := context.WithTimeout(ctx, reviewTimeout)
@@ -165,7 +165,7 @@ func (g *guard) review(ctx context.Context, u asker, of authorization.ResourceAt
 	}
 	answer, err := g.client.Create(ctx, &authorization.SubjectAccessReview{Spec: spec}, metav1.CreateOptions{})
 	if err != nil {
-		return right{err: fmt.Errorf("ask whether a user may %s %s: %w", of.Verb, of.Resource, err)}
+		return right{err: fmt.Errorf("access review of %s %s: %w", of.Verb, of.Resource, err)}
 	}
 	return right{allowed: answer.Status.Allowed && !answer.Status.Denied}
 }
@@ -184,7 +184,7 @@ func (a *Access) narrow(ctx context.Context, r *Resource, f *filter, d deed, old
 	case a.viewer.Program:
 		return nil
 	}
-	return &Problem{Cause: Refused, Title: "Forbidden", Detail: "Nobody is logged in here."}
+	return &Problem{Cause: Refused, Title: "Forbidden", Detail: "You are not logged in."}
 }
 
 // narrowTo restricts a filter to what the viewer's user may see. It takes at most lookEvery, the interval of rechecks.
@@ -211,8 +211,8 @@ func (a *Access) narrowTo(ctx context.Context, r *Resource, f *filter, d deed, o
 				Cause: Refused,
 				Title: "Forbidden",
 				Detail: fmt.Sprintf(
-					"You cannot %s %s in all namespaces, and there are more than %d: name those that you want to see "+
-						"with ns.",
+					"You cannot %s %s in all namespaces, and there are more than %d namespaces. "+
+						"Select namespaces with ns.",
 					toList, r.Resource, maxLooked,
 				),
 			}
@@ -286,8 +286,8 @@ func unsure(err error) error {
 	}
 	return &Problem{
 		Cause: Unavailable, Title: "Permissions unknown",
-		Detail: "The API server cannot be asked now what you may see: " + reasonOf(err),
-		Brief:  "The API server cannot be asked now what may be seen here.",
+		Detail: "The API server cannot check your permissions now: " + reasonOf(err),
+		Brief:  "The API server cannot check the permissions now.",
 	}
 }
 
@@ -305,7 +305,7 @@ func refused(r *Resource, d deed, f *filter) error {
 	case len(f.namespaces) > 1:
 		where = "in any of the namespaces"
 	case r.Namespaced:
-		where = "in all namespaces, nor in one of those that are known"
+		where = "in all namespaces, nor in any known namespace"
 	}
 	return &Problem{
 		Cause: Refused, Title: "Forbidden", Detail: fmt.Sprintf("You cannot %s %s %s.", of.Verb, what, where),
@@ -326,7 +326,7 @@ func (s *Scope) narrow(r *Resource, f *filter, d deed) error {
 	p := &s.Parts[at]
 	limit, err := newFilter(&Query{Namespaces: p.Namespaces, Labels: p.Labels, Name: p.Name, Text: p.Text}, r)
 	if err != nil {
-		return fmt.Errorf("read what was shared: %w", err)
+		return fmt.Errorf("parse the scope of the link: %w", err)
 	}
 	f.hides = true
 	f.part = f.part || limit.selector != nil || limit.name != "" || len(limit.words) > 0 || p.About != ""
@@ -352,5 +352,5 @@ func (s *Scope) narrow(r *Resource, f *filter, d deed) error {
 }
 
 func notShared() error {
-	return &Problem{Cause: Refused, Title: "Forbidden", Detail: "This was not shared with you."}
+	return &Problem{Cause: Refused, Title: "Forbidden", Detail: "The link does not include this."}
 }

@@ -487,7 +487,7 @@ func TestRightsAreNobodyElses(t *testing.T) {
 			}
 		}
 		_, err := cluster.For(watch.Viewer{}).Snapshot(t.Context(), watch.Query{Resource: pods}, 0)
-		wantProblem(t, err, watch.Refused, "Forbidden", "Nobody is logged in")
+		wantProblem(t, err, watch.Refused, "Forbidden", "You are not logged in")
 	})
 }
 

@@ -165,7 +165,7 @@ func TestSharedLogs(t *testing.T) {
 					)
 					body, err := access.Logs(t.Context(), ns, pod, watch.LogOptions{})
 					if err != nil {
-						wantProblem(t, err, watch.Refused, "Forbidden", "This was not shared with you.")
+						wantProblem(t, err, watch.Refused, "Forbidden", "The link does not include this.")
 						continue
 					}
 					if text, err := io.ReadAll(body); err != nil || string(text) != "a line\n" {
@@ -241,7 +241,7 @@ func TestSharedEvents(t *testing.T) {
 				}
 				for _, name := range []string{"longer", "other", "more", "text", "none", "no-such"} {
 					_, err := access.Object(t.Context(), events, "a", name)
-					wantProblem(t, err, watch.Refused, "Forbidden", "This was not shared with you.")
+					wantProblem(t, err, watch.Refused, "Forbidden", "The link does not include this.")
 				}
 				q := watch.Query{Resource: events}
 				if view == watch.Windowed {
@@ -326,7 +326,7 @@ func TestSharedEventsOfAGroup(t *testing.T) {
 					if _, err := access.Object(t.Context(), events, "a", name); err == nil {
 						read = append(read, name)
 					} else {
-						wantProblem(t, err, watch.Refused, "Forbidden", "This was not shared with you.")
+						wantProblem(t, err, watch.Refused, "Forbidden", "The link does not include this.")
 					}
 					if strings.Contains(told, "of "+name+" 1") {
 						heard = append(heard, name)
@@ -368,7 +368,7 @@ func TestLogEndsWithItsShare(t *testing.T) {
 		left := time.AfterFunc(long, func() { server.Set(pods, labelled(pod("a", "p", "Running"), "db")) })
 		defer left.Stop()
 		text, err := io.ReadAll(body)
-		wantProblem(t, err, watch.Refused, "Forbidden", "This was not shared with you.")
+		wantProblem(t, err, watch.Refused, "Forbidden", "The link does not include this.")
 		if passed := time.Since(began); passed < long || passed > long+15*time.Second || string(text) != "a line\n" {
 			t.Errorf("%q came, for %s", text, passed)
 		}
@@ -461,7 +461,7 @@ func TestShareThatIsNotKnownYet(t *testing.T) {
 		access := cluster.For(sharedWith(watch.Part{Resource: pods, Labels: "app=web"}))
 		for _, name := range []string{"p", "none"} {
 			_, err := access.Object(t.Context(), pods, "a", name)
-			wantProblem(t, err, watch.Unavailable, "Not known yet", "which pods there are")
+			wantProblem(t, err, watch.Unavailable, "Not known yet", "The list of pods")
 		}
 	})
 }
@@ -500,13 +500,13 @@ func TestLeavingAShareThatIsNotWatched(t *testing.T) {
 					}
 					switch {
 					case byWords:
-						wantProblem(t, err, watch.Unavailable, "Not known yet", "whether this one was shared with you")
+						wantProblem(t, err, watch.Unavailable, "Not known yet", "whether the link includes this one")
 						if errLast != nil || status.State != watch.Stale || !strings.Contains(string(last), "Running") {
 							t.Errorf("known last: %s, %+v, %v; want it as it was, stale", last, status, errLast)
 						}
 					case left:
-						wantProblem(t, err, watch.Refused, "Forbidden", "This was not shared with you.")
-						wantProblem(t, errLast, watch.Refused, "Forbidden", "This was not shared with you.")
+						wantProblem(t, err, watch.Refused, "Forbidden", "The link does not include this.")
+						wantProblem(t, errLast, watch.Refused, "Forbidden", "The link does not include this.")
 					case err != nil || errLast != nil || status.State != watch.Live ||
 						!strings.Contains(string(object), "Running"):
 						t.Errorf("%s, %v; %+v, %v; want it", object, err, status, errLast)
@@ -666,7 +666,7 @@ func TestGuestsAreToldOfNoNamespaces(t *testing.T) {
 			reason     string
 		}{
 			{watch.Part{Resource: pods, Labels: "app=web"}, nil, ""},
-			{watch.Part{Resource: pods, Namespaces: []string{"a"}}, []string{"a"}, "this share shows no others."},
+			{watch.Part{Resource: pods, Namespaces: []string{"a"}}, []string{"a"}, "this link shows no others."},
 		} {
 			guest := watch.Viewer{User: &watch.User{Name: "ann"}, Scope: &watch.Scope{Parts: []watch.Part{test.part}}}
 			sub, err := cluster.For(guest).Subscribe(t.Context(), watch.Query{Resource: pods}, watch.Rows, "")

@@ -24,7 +24,7 @@ func (c *Cluster) hold(ctx context.Context, ref string) {
 		}
 		if said != err.Error() && ctx.Err() == nil {
 			said = err.Error()
-			c.log.WarnContext(ctx, "cannot be watched yet", "resource", ref, "error", err)
+			c.log.WarnContext(ctx, "cannot watch the resource yet; retrying", "resource", ref, "error", err)
 		}
 		letGo, err := c.watchDefinitions() //nolint:contextcheck // An informer outlives the request that starts it.
 		c.awaitServed(ctx, ref, wait)

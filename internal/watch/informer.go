@@ -205,7 +205,7 @@ func (i *informer) statusLocked(namespaces []string) (status Status, synced bool
 		status.Namespaces = covered
 	}
 	if failed.State == Failed && status.Reason == "" {
-		status.Reason = "not known: " + failed.status().Reason
+		status.Reason = "not available: " + failed.status().Reason
 	}
 	return status, synced
 }

@@ -168,7 +168,7 @@ func (f *feed) stalled() {
 	f.mu.Lock()
 	f.now.stalled = true
 	f.mu.Unlock()
-	f.log.Warn("the streaming list made no progress; from now on the resource is listed in one answer", "after", stall)
+	f.log.Warn("the streaming list made no progress; using plain lists from now on", "after", stall)
 }
 
 // streamFailed records why a streaming list failed. A plain list follows, whose error is more precise.

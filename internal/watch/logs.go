@@ -52,7 +52,7 @@ func (a *Access) Logs(ctx context.Context, namespace, pod string, options LogOpt
 		late := time.AfterFunc(a.cluster.timeout, func() {
 			cancel(&Problem{
 				Cause: Unavailable, Title: "The API server does not answer",
-				Detail: fmt.Sprintf("The log of %s/%s did not come within %s.", namespace, pod, a.cluster.timeout),
+				Detail: fmt.Sprintf("The log of %s/%s did not arrive within %s.", namespace, pod, a.cluster.timeout),
 			})
 		})
 		defer late.Stop()
@@ -165,12 +165,12 @@ func (a *Access) logProblem(ctx context.Context, namespace, pod string, options 
 	for n, c := range all {
 		list[n] = fmt.Sprintf("%s (%s)", c.name, c.state)
 	}
-	has := fmt.Sprintf("%s has: %s.", what, strings.Join(list, ", "))
+	has := fmt.Sprintf("Containers of %s: %s.", what, strings.Join(list, ", "))
 	switch {
 	case options.Container == "" && len(all) > 1:
-		return invalid("Container required", "Name one with container=. %s", has)
+		return invalid("Container required", "Select one with container=. %s", has)
 	case options.Container != "" && at < 0:
-		return unknown("No such container", "%q is no container of %s. %s", options.Container, what, has)
+		return unknown("No such container", "%q is not a container of %s. %s", options.Container, what, has)
 	case !options.Previous && len(all) > 0 && all[max(at, 0)].waits:
 		return &Problem{
 			Cause:  Unavailable,

@@ -443,7 +443,7 @@ func TestNamespacesThatAreNotKnown(t *testing.T) {
 			server, ann := start(t, "")
 			server.Refuse(namespaces, "", http.StatusForbidden, "no")
 			_, err := ann.Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
-			wantProblem(t, err, watch.Refused, "Forbidden", "nor in one of those that are known")
+			wantProblem(t, err, watch.Refused, "Forbidden", "nor in any known namespace")
 		})
 	})
 	t.Run("not known yet", func(t *testing.T) {
@@ -452,7 +452,7 @@ func TestNamespacesThatAreNotKnown(t *testing.T) {
 			server.Refuse(namespaces, "", http.StatusInternalServerError, "not now")
 			_, err := ann.Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
 			wantProblem(
-				t, err, watch.Unavailable, "Namespaces unknown", "name those that you want to see with ns",
+				t, err, watch.Unavailable, "Namespaces unknown", "Select namespaces with ns",
 			)
 		})
 	})

@@ -43,7 +43,7 @@ func (a *Access) MayShare(ctx context.Context, s *Scope) error {
 		p := &s.Parts[n]
 		if slices.ContainsFunc(s.Parts[:n], func(other Part) bool { return other.Resource == p.Resource }) {
 			return invalid(
-				"Duplicate resource", "%.100q is in two parts; make it one, which may name several namespaces.", p.Resource,
+				"Duplicate resource", "%.100q is in two parts; combine them, with several namespaces.", p.Resource,
 			)
 		}
 		if err := a.mayShare(ctx, p); err != nil {
@@ -69,15 +69,15 @@ func (a *Access) mayShare(ctx context.Context, p *Part) error {
 	if p.Name != "" && resource.Namespaced && len(p.Namespaces) != 1 {
 		return invalid(
 			"Invalid object reference",
-			"%s are in namespaces: beside the name of one, a part has its namespace, and no other.",
+			"%s is namespaced: a part with a name needs exactly one namespace.",
 			resource.Ref(),
 		)
 	}
 	if p.About != "" && !canBeAbout(resource, p.About) {
 		return invalid(
 			"Invalid object reference",
-			"about is %.100q; it is of events alone, and takes the kind, the group and the name of an object: "+
-				"pod.core/web-1, deployment.apps/web; or pod/web-1 for one of any group.",
+			"about is %.100q; it applies only to events, and must be the kind, group and name of an object, such as "+
+				"pod.core/web-1 or deployment.apps/web, or pod/web-1 for any group.",
 			p.About,
 		)
 	}

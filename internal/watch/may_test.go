@@ -87,14 +87,14 @@ func TestMayShare(t *testing.T) {
 			"ann", part(watch.Part{Namespaces: []string{"a"}, Name: "../q"}), watch.Invalid, "Invalid name", "",
 		},
 		"an object without a namespace": {
-			"ann", part(watch.Part{Name: "p"}), watch.Invalid, "Invalid object reference", "its namespace",
+			"ann", part(watch.Part{Name: "p"}), watch.Invalid, "Invalid object reference", "exactly one namespace",
 		},
 		"an object of two": {
 			"ann",
 			part(watch.Part{Namespaces: []string{"a", "b"}, Name: "p"}),
 			watch.Invalid,
 			"Invalid object reference",
-			"no other",
+			"exactly one namespace",
 		},
 		"a namespace for what has none": {
 			"all",
@@ -108,28 +108,28 @@ func TestMayShare(t *testing.T) {
 			part(watch.Part{Resource: "core/v1/namespaces", About: "pod/web"}),
 			watch.Invalid,
 			"Invalid object reference",
-			"of events alone",
+			"only to events",
 		},
 		"events of no group": {
 			"all",
 			part(watch.Part{Resource: "core/v1/events", About: "pod./web"}),
 			watch.Invalid,
 			"Invalid object reference",
-			"the group",
+			"kind, group and name",
 		},
 		"events of a group alone": {
 			"all",
 			part(watch.Part{Resource: "core/v1/events", About: ".apps/web"}),
 			watch.Invalid,
 			"Invalid object reference",
-			"the group",
+			"kind, group and name",
 		},
 		"events of no name": {
 			"all",
 			part(watch.Part{Resource: "core/v1/events", About: "deployment.apps/"}),
 			watch.Invalid,
 			"Invalid object reference",
-			"the group",
+			"kind, group and name",
 		},
 		"events of an object": {
 			"", part(watch.Part{Resource: "core/v1/events", About: "deployment.apps/web"}), 0, "", "",
@@ -198,7 +198,7 @@ func TestLogsSharedByLabels(t *testing.T) {
 				if err == nil {
 					got = append(got, key)
 					_ = body.Close()
-				} else if !strings.Contains(err.Error(), "shared with you") {
+				} else if !strings.Contains(err.Error(), "The link does not include") {
 					got = append(got, key) // The request was permitted and reached the API server, which has no log.
 				}
 			}

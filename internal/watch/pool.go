@@ -95,7 +95,7 @@ func (p *pool) acquire(scope wire.Scope, resource *Resource, by holder) (i *info
 		if p.ctx == nil {
 			return nil, nil, &Problem{
 				Cause: Unavailable, Title: "Not running",
-				Detail: "The program is starting or stopping; ask again in a moment.",
+				Detail: "The program is starting or stopping; retry in a moment.",
 			}
 		}
 		e = p.startLocked(scope, resource)
@@ -130,9 +130,9 @@ func (p *pool) seatLocked(by holder) error {
 	}
 	switch {
 	case by.guest && own >= linkFieldScopes:
-		return tooManyFields(fmt.Sprintf("those whom this is shared with have %d in use", linkFieldScopes))
+		return tooManyFields(fmt.Sprintf("the viewers of this link have %d in use", linkFieldScopes))
 	case by.guest && guests >= guestFieldScopes:
-		return tooManyFields(fmt.Sprintf("those whom something is shared with have %d in use", guestFieldScopes))
+		return tooManyFields(fmt.Sprintf("the viewers of all links have %d in use", guestFieldScopes))
 	case !by.guest && own >= userFieldScopes:
 		return tooManyFields(fmt.Sprintf("you have %d in use", userFieldScopes))
 	}
@@ -142,7 +142,7 @@ func (p *pool) seatLocked(by holder) error {
 func tooManyFields(why string) error {
 	return &Problem{
 		Cause: Unavailable, Title: "Too many field selectors",
-		Detail: "Each field selector is a watch of its own, and " + why + "; end one, or filter with q or labels.",
+		Detail: "Each field selector needs its own watch, and " + why + "; close one, or filter with q or labels.",
 	}
 }
 

@@ -75,16 +75,16 @@ func newFilter(q *Query, r *Resource) (*filter, error) {
 	f := &filter{name: q.Name, words: order.Words(q.Text)}
 	if !r.Can("list") {
 		return nil, invalid(
-			"Not listable", "%s cannot be listed: the API serves %s alone.", r.Ref(), strings.Join(r.Verbs, ", "),
+			"Not listable", "%s cannot be listed: the API serves only %s.", r.Ref(), strings.Join(r.Verbs, ", "),
 		)
 	}
 	if len(q.Namespaces) > 0 && !r.Namespaced {
-		return nil, invalid("Not namespaced", "%s belong to the cluster, not to a namespace: leave ns out.", r.Resource)
+		return nil, invalid("Not namespaced", "%s are not namespaced: omit ns.", r.Resource)
 	}
 	if len(q.Namespaces) > maxNamespaces {
 		return nil, invalid(
 			"Too many namespaces",
-			"%d namespaces were asked for; ask for at most %d, or for all by leaving ns out.",
+			"%d namespaces are selected; select at most %d, or all by omitting ns.",
 			len(q.Namespaces), maxNamespaces,
 		)
 	}
@@ -99,29 +99,29 @@ func newFilter(q *Query, r *Resource) (*filter, error) {
 	f.namespaces = slices.Compact(slices.Sorted(slices.Values(q.Namespaces)))
 	f.named = f.namespaces
 	if len(q.Labels) > maxSelector || len(q.Fields) > maxSelector || len(q.Text) > maxSelector {
-		return nil, invalid("Selector too long", "A selector or filter may have %d bytes.", maxSelector)
+		return nil, invalid("Selector too long", "A selector or filter may have at most %d bytes.", maxSelector)
 	}
 	if len(f.words) > maxTerms {
 		return nil, invalid(
-			"Selector too complex", "A text filter may have %d words; this one has %d.", maxTerms, len(f.words),
+			"Selector too complex", "A text filter may have at most %d words; this one has %d.", maxTerms, len(f.words),
 		)
 	}
 	if strings.ContainsFunc(q.Labels+q.Fields, unicode.IsControl) {
-		return nil, invalid("Invalid selector", "A selector holds a control character; kubectl's syntax has none.")
+		return nil, invalid("Invalid selector", "A selector contains a control character, which is not allowed.")
 	}
 	if q.Labels != "" {
 		parsed, err := labels.Parse(q.Labels)
 		if err != nil {
 			return nil, invalid(
 				"Invalid label selector",
-				"%q does not parse: %v. Write it as kubectl -l takes it: app=web,tier!=db or env in (prod,test).",
+				"%q does not parse: %v. Use the syntax of kubectl -l: app=web,tier!=db or env in (prod,test).",
 				q.Labels, err,
 			)
 		}
 		if terms(parsed) > maxTerms {
 			return nil, invalid(
 				"Selector too complex",
-				"A label selector may have %d requirements and values together; this one has %d.",
+				"A label selector may have at most %d requirements and values together; this one has %d.",
 				maxTerms, terms(parsed),
 			)
 		}
@@ -131,7 +131,7 @@ func newFilter(q *Query, r *Resource) (*filter, error) {
 	if err != nil {
 		return nil, invalid(
 			"Invalid field selector",
-			"%q does not parse: %v. Write it as kubectl --field-selector takes it: status.phase=Running.",
+			"%q does not parse: %v. Use the syntax of kubectl --field-selector: status.phase=Running.",
 			q.Fields, err,
 		)
 	}
@@ -201,7 +201,7 @@ func (f *filter) keepBack(status *Status) {
 		status.Reason = "It cannot be watched now."
 	case status.State.refused():
 	case status.Namespaces != nil:
-		status.Reason = "this share shows no others."
+		status.Reason = "this link shows no others."
 	default:
 		status.Reason = ""
 	}
@@ -351,7 +351,7 @@ func (f *filter) seen(before *change) *wire.Object {
 
 func checkNamespace(ns string) error {
 	if why := validation.ValidateNamespaceName(ns, false); len(why) > 0 {
-		return invalid("Invalid namespace", "%.100q cannot be a namespace: %s.", ns, why[0])
+		return invalid("Invalid namespace", "%.100q is not a valid namespace name: %s.", ns, why[0])
 	}
 	return nil
 }
@@ -361,7 +361,7 @@ func checkName(name string) error {
 	if why := content.IsPathSegmentName(name); len(why) > 0 || len(name) > 253 {
 		return invalid(
 			"Invalid name",
-			"%.100q cannot be an object's name: it has at most 253 characters, no / and no %%, and is not . or ..",
+			"%.100q is not a valid object name: names have at most 253 characters, no / or %%, and are not . or ..",
 			name,
 		)
 	}

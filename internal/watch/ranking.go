@@ -45,7 +45,8 @@ func sortingOf(text string, columns []wire.Column) (sorting, error) {
 			names[i] = order.Lower(columns[i].Name)
 		}
 		return by, invalid("Unknown column",
-			"There is no column %.40q to sort by; there are %s, and namespace. A - before it turns the order round.",
+			"There is no column %.40q to sort by. The columns are %s, and namespace. "+
+				"A - before the name reverses the order.",
 			name, strings.Join(names, ", "))
 	}
 	return by, nil

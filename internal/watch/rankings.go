@@ -52,7 +52,7 @@ func (i *informer) ranking(viewer holder, f *filter, now *present, by sorting) (
 	if _, fits := i.pool.room(int64(i.Len())*rowWeight, i); !fits {
 		return nil, nil, &Problem{
 			Cause: Unavailable, Title: "Too many sort orders",
-			Detail: "There is no memory left for rows in one more order; choose less, or raise --memory-limit.",
+			Detail: "There is no memory for the rows in another order; filter the rows, or increase --memory-limit.",
 		}
 	}
 	if r, release = i.rankings.hold(viewer, id, func() *ranking {
@@ -60,9 +60,9 @@ func (i *informer) ranking(viewer holder, f *filter, now *present, by sorting) (
 	}); r == nil {
 		return nil, nil, &Problem{
 			Cause: Unavailable, Title: "Too many sort orders",
-			Detail: fmt.Sprintf("The rows of one resource are held in %d orders for you, "+
-				"in %d for all whom something is shared with, or in %d for all, one for each filter and sort; "+
-				"end one, or take the same as others.", maxRankings, maxGuestRankings, maxAllRankings),
+			Detail: fmt.Sprintf("The rows of one resource are kept in %d orders for you, "+
+				"in %d for the viewers of all links, or in %d in total, one for each filter and sort; "+
+				"close one, or use the filter and sort of others.", maxRankings, maxGuestRankings, maxAllRankings),
 		}
 	}
 	return r, release, nil

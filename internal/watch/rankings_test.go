@@ -91,7 +91,7 @@ func (o *orders) letGo(from, to int) {
 func (o *orders) wantFull(n int) {
 	o.t.Helper()
 	wantProblem(o.t, o.try(n), watch.Unavailable, "Too many sort orders",
-		"100 orders for you, in 500 for all whom something is shared with, or in 1000 for all")
+		"100 orders for you, in 500 for the viewers of all links, or in 1000 in total")
 }
 
 // One viewer creates a ranking, and other viewers use it, too. When the first viewer has closed it, it belongs to one

@@ -23,7 +23,7 @@ const (
 )
 
 // ErrClosed means that the resource is no longer watched, because the program is stopping.
-var ErrClosed = errors.New("the resource is watched no more")
+var ErrClosed = errors.New("the resource is no longer watched")
 
 // reading is one reader: it sends the objects that a filter matches, and then their changes. It has a cursor, and
 // records what it has sent. Only one goroutine may use it, and it must be closed.
@@ -119,7 +119,7 @@ func (s *reading) step(ctx context.Context) ([]byte, error) {
 		return s.stateMessage(now.status)
 	case s.started && !s.behind && now.version != s.version, s.telling && now.none:
 		s.version = now.version
-		s.reset("the resource came back, has other columns, or some of it may not be seen any more")
+		s.reset("the resource was served again, its columns changed, or permissions were lost")
 		return nil, nil
 	case s.telling && !s.writing.acquire(partMemory):
 		return nil, nil
@@ -214,7 +214,7 @@ func (s *reading) read(ctx context.Context) ([]byte, error) {
 	case errors.Is(err, journal.ErrGone) && s.filter.present(s.informer).version != s.version:
 		return nil, nil // The next call of step sends the reason.
 	case errors.Is(err, journal.ErrGone):
-		s.reset("more has changed than is kept; what was missed cannot be told one by one")
+		s.reset("the missed changes are no longer in the history")
 		return nil, nil
 	case err != nil:
 		return s.silent(err)

@@ -30,7 +30,7 @@ func (s *settler) heed() bool {
 	}
 	if refused[""].State == Absent {
 		s.retry = time.Now().Add(reviewEvery)
-		s.absent(fmt.Sprintf("The API server does not find %s.", s.scope.Resource.GroupResource()))
+		s.absent(fmt.Sprintf("The API server reports that %s is not found.", s.scope.Resource.GroupResource()))
 		return false
 	}
 	for ns, status := range refused {

@@ -122,8 +122,8 @@ func indexOf(resources []Resource, ref string) int {
 // notServed returns the Problem for a ref that the cluster does not serve. It proposes what the caller may have meant.
 func notServed(ref string, resources []Resource, gaps []Gap) *Problem {
 	if strings.Count(ref, "/") != 2 {
-		return unknown("Unknown resource", "%.100q does not name a resource: "+
-			"write group/version/resource, as in core/v1/pods or apps/v1/deployments.", ref)
+		return unknown("Unknown resource", "%.100q is not a resource: "+
+			"write group/version/resource, such as core/v1/pods or apps/v1/deployments.", ref)
 	}
 	name := strings.ToLower(ref[strings.LastIndex(ref, "/")+1:])
 	group := ref[:strings.Index(ref, "/")]
@@ -144,7 +144,7 @@ func notServed(ref string, resources []Resource, gaps []Gap) *Problem {
 	if len(near) > 0 {
 		text = append(text, "Did you mean "+strings.Join(near, " or ")+"?")
 	} else {
-		text = append(text, "GET /api/v1/resources lists what it serves.")
+		text = append(text, "GET /api/v1/resources lists the resources that it serves.")
 	}
 	p.Brief, p.Detail = p.Detail, strings.Join(text, " ")
 	return p

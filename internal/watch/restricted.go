@@ -18,7 +18,7 @@ const restrictedPast = time.Minute
 
 // notResumed is the reason of the reset if a restricted reader cannot resume from its cursor. The text is the same for
 // all causes, because the cause may depend on hidden changes.
-const notResumed = "you may not see all of this resource, so a cursor is good for one minute at most"
+const notResumed = "you may not see all objects of this resource, so a cursor is valid for at most one minute"
 
 // restrictedOffset decodes the cursor of a restricted reader, and returns the offset from which the reader resumes.
 func (s *reading) restrictedOffset(cursor string, epoch uint64) (uint64, error) {

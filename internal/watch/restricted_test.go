@@ -276,7 +276,7 @@ func mask(text string) string {
 }
 
 // notResumed is the reason in each reset after a restricted reader's cursor could not be resumed.
-const notResumed = "you may not see all of this resource, so a cursor is good for one minute at most"
+const notResumed = "you may not see all objects of this resource, so a cursor is valid for at most one minute"
 
 // Invariant: S24. A restricted reader that returns within a minute receives exactly the visible changes that it missed,
 // and no reset. If there were none, it receives only a new cursor, regardless of hidden changes. A minute after its

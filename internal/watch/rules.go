@@ -38,7 +38,7 @@ func (c *Cluster) warnOfRules() {
 				c.rules.warned = make(map[string]bool)
 			}
 			c.rules.warned[named] = true
-			c.log.Warn("a rule of --redact names a kind that is not served now", "kind", named)
+			c.log.Warn("--redact has a rule for a resource that the cluster does not serve", "kind", named)
 		}
 	}
 }
@@ -59,8 +59,8 @@ func (a *Access) checkMasked(selector string, r *Resource) error {
 			return &Problem{
 				Cause: Refused,
 				Title: "Masked field",
-				Detail: "The field " + requirement.Field + " of " + r.Ref() + " is masked here, so nothing can be " +
-					"selected by it.",
+				Detail: "The field " + requirement.Field + " of " + r.Ref() + " is masked, so field selectors cannot " +
+					"use it.",
 			}
 		}
 	}

@@ -40,11 +40,11 @@ func (a *Access) Search(ctx context.Context, text string, limit int, order func(
 	words := slices.Compact(slices.Sorted(strings.FieldsSeq(strings.ToLower(text))))
 	if len(words) == 0 {
 		return nil, invalid(
-			"Empty search", "q has no word; give parts of a namespace or name, as in q=shop web.",
+			"Empty search", "q is empty; write parts of a namespace or name, such as q=shop web.",
 		)
 	}
 	if len(text) > maxSearch {
-		return nil, invalid("Selector too long", "A search may have %d bytes.", maxSearch)
+		return nil, invalid("Selector too long", "A search may have at most %d bytes.", maxSearch)
 	}
 	resources, _, err := a.cluster.catalog.all()
 	if err != nil {

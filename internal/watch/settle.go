@@ -141,9 +141,9 @@ func (s *settler) settled(all bool) {
 func (s *settler) unwatchable(r rights) string {
 	switch {
 	case !s.resource.Can("watch"):
-		return "This API cannot be watched."
+		return "This API does not support watches."
 	case !r.watch:
-		return notWatchable + "No rule of the cluster allows it."
+		return notWatchable + "No RBAC rule allows it."
 	}
 	return ""
 }
@@ -236,8 +236,8 @@ func (s *settler) wanted(ctx context.Context) map[string]rights {
 	names, later := s.candidates(ctx, allowed)
 	s.forget(slices.Sorted(slices.Values(slices.Concat(names, later))))
 	for _, ns := range later {
-		s.refuse(ns, fmt.Sprintf("%d namespaces of %s are watched one by one, and no more may be: "+
-			"it has its turn when one of them is left.", maxAsked, s.scope.Resource.GroupResource()))
+		s.refuse(ns, fmt.Sprintf("%d namespaces of %s are watched one by one, which is the maximum: "+
+			"this one is watched when another one is no longer used.", maxAsked, s.scope.Resource.GroupResource()))
 	}
 	some := s.judge(ctx, names)
 	for _, ns := range slices.Sorted(maps.Keys(some)) {

@@ -113,8 +113,8 @@ func reasonOf(err error) string {
 		err = request.Err // The URL does not help the person, and differs each time.
 	}
 	if apierrors.IsUnauthorized(err) {
-		return "The API server does not accept the credentials of this program any more, or at all: " +
-			"log in to the cluster anew."
+		return "The API server does not accept the credentials of this program: " +
+			"log in to the cluster again."
 	}
 	var sent apierrors.APIStatus
 	if errors.As(err, &sent) && sent.Status().Message != "" {

@@ -649,7 +649,7 @@ func TestPolled(t *testing.T) {
 		r := subscribe(t, cluster, watch.Query{Resource: ref}, "")
 		r.settle()
 		if fmt.Sprint(r.columns) != "[Name Age]" || !r.whole || r.state != "stale" ||
-			!strings.Contains(r.reason, "cannot be watched") {
+			!strings.Contains(r.reason, "does not support watches") {
 			t.Errorf("columns are %v, the state is %s: %s", r.columns, r.state, r.reason)
 		}
 		server.Set(ref, apitest.Item{Namespace: "a", Name: "m"})
@@ -822,7 +822,7 @@ func TestAnswerThatIsNoList(t *testing.T) {
 		server.Expire(pods)
 		<-time.After(time.Minute)
 		r.settle()
-		if r.wantRows("a/p=Running"); r.state != "stale" || !strings.Contains(r.reason, "no list") {
+		if r.wantRows("a/p=Running"); r.state != "stale" || !strings.Contains(r.reason, "not a list") {
 			t.Errorf("it is %s: %s, want stale for the answer is no list", r.state, r.reason)
 		}
 	})

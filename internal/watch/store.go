@@ -214,7 +214,7 @@ func received(obj any) (*wire.Object, *wire.Managed, error) {
 	case *wire.Version:
 		return o.Object, o.Managed, nil
 	}
-	return nil, nil, fmt.Errorf("a %T where an Object should be", obj)
+	return nil, nil, fmt.Errorf("unexpected %T, want an Object", obj)
 }
 
 // compareKeys orders keys by namespace, then by name. A comparison of the complete texts would be wrong: '/' sorts

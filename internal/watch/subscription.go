@@ -40,10 +40,10 @@ func (a *Access) Subscribe(ctx context.Context, q Query, view View, cursor strin
 	}
 	if view == Object && q.Name == "" || (view == Rows || view == Table || view == Windowed) && q.Name != "" {
 		return nil, invalid("Name and view do not match",
-			"view object needs a name; views rows, table and window take none.")
+			"view object needs a name; views rows, table and window do not allow one.")
 	}
 	if (view == Windowed) != (q.Window != nil) {
-		return nil, invalid("Invalid window", "view window needs a window, and no other has one.")
+		return nil, invalid("Invalid window", "view window needs a window; other views do not allow one.")
 	}
 	resource, err := a.Resource(ctx, q.Resource)
 	if err != nil {
@@ -55,7 +55,8 @@ func (a *Access) Subscribe(ctx context.Context, q Query, view View, cursor strin
 		return nil, err
 	}
 	if view == Object && resource.Namespaced != (len(q.Namespaces) == 1) {
-		return nil, invalid("Invalid object reference", "view object needs exactly one namespace for a namespaced resource.")
+		return nil, invalid("Invalid object reference",
+			"view object needs exactly one namespace for a namespaced resource.")
 	}
 	if err := s.begin(filter, refusal); err != nil { //nolint:contextcheck // Informers outlive subscriptions.
 		return nil, err
@@ -130,7 +131,7 @@ func (s *Subscription) Next(ctx context.Context) ([]byte, error) {
 		}
 		if s.torn {
 			s.torn = false
-			s.reading.reset("a message was not told to its end")
+			s.reading.reset("a message was not sent completely")
 		}
 		s.reading.until = s.lookAt
 		if message, err := s.reading.Next(ctx); message != nil || err != nil {
@@ -194,7 +195,7 @@ func (s *Subscription) lookAgain(ctx context.Context) error {
 	}
 	s.torn = false
 	s.reading.started = true // The client has data to discard.
-	s.reading.reset("what you may see here is not what it was")
+	s.reading.reset("your permissions have changed")
 	return nil
 }
 
@@ -261,7 +262,7 @@ func (s *reading) resumeOffset(cursor string, epoch uint64) (uint64, error) {
 	sealed := s.seal()
 	offset, err := sealed.decode(cursor, epoch)
 	if err == nil && s.hasGap(offset) {
-		err = errors.New("one of the namespaces was not watched for a while; what happened there is not known")
+		err = errors.New("one of the namespaces was not watched for a while, so its changes in that time are not known")
 	}
 	return offset, err
 }

@@ -185,15 +185,15 @@ func TestFieldSelectorsOfOne(t *testing.T) {
 			sharedWith(watch.Part{Resource: pods, Labels: "app=web"}),
 			sharedWith(watch.Part{Resource: pods, Text: "web"})
 		ones := take(one, 5)
-		full(one, "those whom this is shared with have 5 in use")
+		full(one, "the viewers of this link have 5 in use")
 		subscribeAs(t, cluster.For(one), watch.Query{Resource: pods, Fields: "metadata.name=p1"}, watch.Rows, "").
 			sub.Close()
-		full(one, "those whom this is shared with have 5 in use")
+		full(one, "the viewers of this link have 5 in use")
 		take(two, 5)
-		full(three, "those whom something is shared with have 10 in use")
+		full(three, "the viewers of all links have 10 in use")
 		ones[0].sub.Close()
 		take(three, 1)
-		full(one, "those whom something is shared with have 10 in use")
+		full(one, "the viewers of all links have 10 in use")
 		users := take(user("all"), 10)
 		full(user("all"), "you have 10 in use")
 		full(watch.Viewer{Program: true}, "20 are in use")
@@ -530,13 +530,13 @@ func TestSubscriptionsThatMakeNoSense(t *testing.T) {
 				"rows with a name",
 				watch.Query{Resource: pods, Name: "p"},
 				watch.Rows, "Name and view do not match",
-				"take none",
+				"do not allow one",
 			},
 			{
 				"a table with a name",
 				watch.Query{Resource: pods, Name: "p"},
 				watch.Table, "Name and view do not match",
-				"take none",
+				"do not allow one",
 			},
 			{
 				"object without a namespace",
@@ -561,7 +561,7 @@ func TestSubscriptionsThatMakeNoSense(t *testing.T) {
 			{
 				"a namespace of a kind without",
 				watch.Query{Resource: "core/v1/namespaces", Namespaces: []string{"a"}},
-				watch.Rows, "Not namespaced", "leave ns out",
+				watch.Rows, "Not namespaced", "omit ns",
 			},
 			{
 				"a name",

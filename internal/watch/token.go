@@ -28,13 +28,13 @@ func (c *Cluster) WhoIs(ctx context.Context, token string, audiences []string) (
 	}
 	is := review.Status
 	if !is.Authenticated || is.User.Username == "" || is.User.Username == "system:anonymous" {
-		return nil, NotLoggedIn("The API server does not accept the token: it may have expired, be of another " +
-			"cluster, or be for another audience.")
+		return nil, NotLoggedIn("The API server does not accept the token: it may have expired, or be for another " +
+			"cluster or audience.")
 	}
 	// An API server that does not support audiences omits them from its response.
 	if len(audiences) > 0 &&
 		!slices.ContainsFunc(is.Audiences, func(of string) bool { return slices.Contains(audiences, of) }) {
-		return nil, NotLoggedIn("The token is for another audience than this program's.")
+		return nil, NotLoggedIn("The token is for another audience than that of this program.")
 	}
 	user := &User{Name: is.User.Username, UID: is.User.UID, Groups: is.User.Groups}
 	if len(is.User.Extra) > 0 {
@@ -57,14 +57,14 @@ func unreviewed(err error, token string) error {
 	p := &Problem{
 		Cause:  Unavailable,
 		Title:  "Login cannot be checked",
-		Detail: "The API server could not be asked whose the token is; try again in a moment.",
+		Detail: "The API server could not review the token; try again in a moment.",
 	}
 	if apierrors.IsForbidden(err) {
-		p.Detail = "The API server does not let this program ask whose the token is: it needs the right to create " +
-			"tokenreviews, as the ClusterRole system:auth-delegator has it."
+		p.Detail = "This program may not review tokens: it needs the permission to create tokenreviews, " +
+			"for example through the ClusterRole system:auth-delegator."
 	}
 	if token != "" && strings.Contains(err.Error(), token) {
-		err = errors.New("it answers with an error that has the token in it")
+		err = errors.New("the error of the API server contains the token")
 	}
 	return fmt.Errorf("review a token: %w: %w", p, err)
 }

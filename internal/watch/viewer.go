@@ -274,7 +274,7 @@ func notWatched(r *Resource) *Problem {
 	return &Problem{
 		Cause:  Unavailable,
 		Title:  "Not watched",
-		Detail: fmt.Sprintf("Nobody looks at %s now; subscribe without watched to have it watched.", r.Ref()),
+		Detail: fmt.Sprintf("%s has no readers now; subscribe without watched to start a watch.", r.Ref()),
 	}
 }
 
@@ -345,7 +345,7 @@ func (a *Access) Snapshot(ctx context.Context, q Query, wait time.Duration) (*Sn
 	}
 	if !now.synced && now.status.State == Failed && now.status.senseless && q.Fields != "" {
 		return nil, invalid(
-			"Invalid field selector", "The API server refuses %q for %s: %s", q.Fields, q.Resource, now.status.Reason,
+			"Invalid field selector", "The API server rejects %q for %s: %s", q.Fields, q.Resource, now.status.Reason,
 		)
 	}
 	if !now.synced {
@@ -441,8 +441,8 @@ func (a *Access) readable(ctx context.Context, ref, namespace, name string) (*Re
 	if resource.Namespaced != (namespace != "") {
 		return nil, nil, invalid(
 			"Invalid object reference",
-			"A namespaced resource needs a namespace, others need _ in its place; %s %s.",
-			resource.Ref(), map[bool]string{true: "is namespaced", false: "is not"}[resource.Namespaced],
+			"Namespaced resources need a namespace, others need _ instead; %s %s.",
+			resource.Ref(), map[bool]string{true: "is namespaced", false: "is not namespaced"}[resource.Namespaced],
 		)
 	}
 	if namespace != "" {
@@ -489,7 +489,8 @@ func notKnownYet(r *Resource) *Problem {
 		Cause: Unavailable,
 		Title: "Not known yet",
 		Detail: fmt.Sprintf(
-			"It is not known now which %s there are, nor whether this one was shared with you; ask again in a moment.",
+			"The list of %s is not available now, so it is not known whether the link includes this one; "+
+				"retry in a moment.",
 			r.Resource,
 		),
 	}
@@ -513,7 +514,7 @@ func (a *Access) object(ctx context.Context, resource *Resource, seen *filter, n
 	case !resource.Can("get"):
 		return nil, invalid(
 			"Not readable",
-			"%s cannot be read one by one: the API serves %s alone.",
+			"%s cannot be read one by one: the API serves only %s.",
 			resource.Ref(), strings.Join(resource.Verbs, ", "),
 		)
 	case !a.cluster.reviews.allows(ctx, toGet, resource, namespace, name, askedOnce()):

@@ -38,7 +38,7 @@ func NewWindow(sort string, offset, count int) (*Window, error) {
 func (w *Window) Move(offset, count int, namespace, name string) error {
 	if offset < 0 || offset > maxOffset || count < 1 || count > maxWindow {
 		return invalid("Invalid window",
-			"offset is %d and count %d; a window begins at an offset from 0 to %d, and has from 1 to %d rows.",
+			"offset is %d and count %d; offset must be from 0 to %d, and count from 1 to %d.",
 			offset, count, maxOffset, maxWindow)
 	}
 	to := &wish{place: place{offset, count}}

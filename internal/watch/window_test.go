@@ -425,7 +425,7 @@ func TestWindowsThatMakeNoSense(t *testing.T) {
 		wantProblem(t, err, watch.Invalid, "Invalid window", "needs a window")
 		_, err = cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(),
 			watch.Query{Resource: pods, Window: p.window}, watch.Rows, "")
-		wantProblem(t, err, watch.Invalid, "Invalid window", "no other has one")
+		wantProblem(t, err, watch.Invalid, "Invalid window", "other views do not allow one")
 		for _, sort := range []string{"colour", "-", "-colour", "--name"} {
 			p := openPane(t, cluster, watch.Query{}, sort, 0, 10)
 			for err = nil; err == nil; {

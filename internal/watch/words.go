@@ -27,7 +27,7 @@ func wordsOf(status *metav1.Status) string {
 	}
 	head := strings.TrimRight(text[:end], " (:")
 	if head == "" {
-		head = fmt.Sprintf("The API server answers with %d", status.Code)
+		head = fmt.Sprintf("The API server responds with %d", status.Code)
 	}
 	head = bounded(head) + hookOf(text[end:])
 	for _, cause := range []string{
@@ -40,7 +40,7 @@ func wordsOf(status *metav1.Status) string {
 			return head + ": " + cause
 		}
 	}
-	return head + "; the rest is in the API server's log, for it may hold some of an object"
+	return head + "; the rest may contain object data, and is only in the API server's log"
 }
 
 // hookOf returns the host in the URL of a webhook at the start of a text, as the webhook configuration names it.

@@ -331,7 +331,7 @@ func TestRelatedToWhatDoesNotFit(t *testing.T) {
 	path := "/api/v1/related/core/v1/nodes/_/node-1"
 	s.await(path, `{"ref":"core/v1/pods","state":"failed"`)
 	// The limit applies to an estimate of the list. If the estimate takes too long, it applies to the list itself.
-	if a := s.get(path); !strings.Contains(a.body, "of the 24MiB for what is watched") {
+	if a := s.get(path); !strings.Contains(a.body, "of the 24MiB for watched objects") {
 		t.Errorf("got %.600s, want that the pods do not fit", a.body)
 	}
 }

@@ -47,7 +47,7 @@ func TestRequestsThatMakeNoSense(t *testing.T) {
 		{snapshot + "?ns=nowhere", 404, "Unknown namespace", `"nowhere"`},
 		{snapshot + "?ns=" + strings.Repeat("a,", 201), 400, "Too many namespaces", "201"},
 		{"/api/v1/snapshot/core/v1/po", 404, "Unknown resource", "Did you mean core/v1/pods?"},
-		{"/api/v1/snapshot/" + widgetsRef + "?ns=a", 400, "Not namespaced", "leave ns out"},
+		{"/api/v1/snapshot/" + widgetsRef + "?ns=a", 400, "Not namespaced", "omit ns"},
 		{"/r/" + podsRef + "?limit=5", 400, "Unknown parameter", `"limit"`},
 		{"/api/v1/object/" + podsRef + "/a/web-1?format=csv", 400, "Unknown format", `"csv"`},
 		{"/api/v1/object/" + podsRef + "/a/web-1?x=1", 400, "Unknown parameter", `"x"`},

@@ -142,14 +142,14 @@ func TestPatch(t *testing.T) {
 func TestErrorsSayWhichDocument(t *testing.T) {
 	nested := strings.Repeat("[", 3*rawjson.MaxDepth)
 	for _, test := range []struct{ name, before, after, want string }{
-		{"before", `{"a":1,}`, `{}`, `read the document before: byte 7: '}' where a member's name should be`},
-		{"after", `{}`, `{"a" 1}`, `read the document after: byte 5: '1' where ':' should be`},
+		{"before", `{"a":1,}`, `{}`, `read the document before: byte 7: unexpected '}', want the name of a member`},
+		{"after", `{}`, `{"a" 1}`, `read the document after: byte 5: unexpected '1', want ':'`},
 		{
 			"after begins like before", `["a","b"]`, `["a","b"`,
-			`read the document after: byte 8: the text ends where ',' or ']' should be`,
+			`read the document after: byte 8: unexpected end of the text, want ',' or ']'`,
 		},
-		{"empty", ``, `{}`, `read the document before: byte 0: the text ends where a value should be`},
-		{"two documents", `{} {}`, `{}`, `read the document before: byte 3: '{' where the end should be`},
+		{"empty", ``, `{}`, `read the document before: byte 0: unexpected end of the text, want a value`},
+		{"two documents", `{} {}`, `{}`, `read the document before: byte 3: unexpected '{', want the end`},
 		{"a NUL behind", "{}\x00", `{}`, `read the document before: byte 2: '\x00' where the end should be`},
 		{"too deep", nested, nested, `read the document before: byte 10000: nested deeper than 10000`},
 	} {

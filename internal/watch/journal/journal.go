@@ -27,7 +27,7 @@ import (
 
 var (
 	// ErrGone means that the cursor is older than the ring, or does not belong to this journal. Take a new Snapshot.
-	ErrGone = errors.New("the change after this cursor is no longer kept")
+	ErrGone = errors.New("the change after this cursor is no longer in the history")
 	// ErrClosed means that the journal has ended and that everything in it was read.
 	ErrClosed = errors.New("the journal is closed")
 	// ErrSilent means that nothing changed before the alarm of NextWithin.

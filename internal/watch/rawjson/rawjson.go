@@ -192,7 +192,7 @@ func (c *Cursor) Peek() byte {
 // key reads a member's name and the colon after it.
 func (c *Cursor) key() ([]byte, error) {
 	if c.Peek() != '"' {
-		return nil, c.unexpected("a member's name")
+		return nil, c.unexpected("the name of a member")
 	}
 	start := c.pos
 	escaped, err := c.skipString()
@@ -216,7 +216,7 @@ func (c *Cursor) key() ([]byte, error) {
 
 func (c *Cursor) unexpected(want string) error {
 	if c.pos >= len(c.data) {
-		return fmt.Errorf("byte %d: the text ends where %s should be", c.pos, want)
+		return fmt.Errorf("byte %d: unexpected end of the text, want %s", c.pos, want)
 	}
-	return fmt.Errorf("byte %d: %q where %s should be", c.pos, c.data[c.pos], want)
+	return fmt.Errorf("byte %d: unexpected %q, want %s", c.pos, c.data[c.pos], want)
 }

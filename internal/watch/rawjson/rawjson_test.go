@@ -81,19 +81,19 @@ func TestErrStopEndsTheWalk(t *testing.T) {
 
 func TestErrorsSayWhereAndWhat(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"a" 1}`:      `byte 5: '1' where ':' should be`,
-		`[1 2]`:        `byte 3: '2' where ',' or ']' should be`,
-		`{"a":`:        `byte 5: the text ends where a value should be`,
-		`"abc`:         `byte 4: the text ends where the end of a string should be`,
+		`{"a" 1}`:      `byte 5: unexpected '1', want ':'`,
+		`[1 2]`:        `byte 3: unexpected '2', want ',' or ']'`,
+		`{"a":`:        `byte 5: unexpected end of the text, want a value`,
+		`"abc`:         `byte 4: unexpected end of the text, want the end of a string`,
 		"\"a\x01\"":    `byte 2: control character in a string`,
-		`"\x"`:         `byte 1: not an escape that JSON knows`,
-		`{"a":1,}`:     `byte 7: '}' where a member's name should be`,
-		`[1,]`:         `byte 3: ']' where a value should be`,
-		`{"a":tru}`:    `byte 5: 't' where a value should be`,
-		`{"n":01}`:     `byte 6: '1' where ',' or '}' should be`,
-		`{"n":-}`:      `byte 6: '}' where a digit should be`,
-		`{"n":1.}`:     `byte 7: '}' where a digit should be`,
-		`{{"a":1}:"b"`: `byte 1: '{' where a member's name should be`,
+		`"\x"`:         `byte 1: invalid escape`,
+		`{"a":1,}`:     `byte 7: unexpected '}', want the name of a member`,
+		`[1,]`:         `byte 3: unexpected ']', want a value`,
+		`{"a":tru}`:    `byte 5: unexpected 't', want a value`,
+		`{"n":01}`:     `byte 6: unexpected '1', want ',' or '}'`,
+		`{"n":-}`:      `byte 6: unexpected '}', want a digit`,
+		`{"n":1.}`:     `byte 7: unexpected '}', want a digit`,
+		`{{"a":1}:"b"`: `byte 1: unexpected '{', want the name of a member`,
 	} {
 		if err := rawjson.NewCursor([]byte(text)).Skip(); err == nil || err.Error() != want {
 			t.Errorf("%s: got %v, want %s", text, err, want)

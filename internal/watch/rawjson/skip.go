@@ -38,7 +38,7 @@ func (c *Cursor) skipObject() error {
 	}
 	for {
 		if c.Peek() != '"' {
-			return c.unexpected("a member's name")
+			return c.unexpected("the name of a member")
 		}
 		start := c.pos
 		escaped, err := c.skipString()
@@ -117,7 +117,7 @@ func (c *Cursor) skipString() (escaped bool, err error) {
 			n, ok := escapeLength(data[i+1:])
 			if !ok {
 				c.pos = i
-				return false, fmt.Errorf("byte %d: not an escape that JSON knows", i)
+				return false, fmt.Errorf("byte %d: invalid escape", i)
 			}
 			i += n
 		case b < 0x20:

@@ -61,13 +61,13 @@ func Parse(text string) (Rules, error) {
 		return env(), nil
 	}
 	if len(text) > maxRule {
-		return nil, fmt.Errorf("it has %d bytes; a rule may have %d", len(text), maxRule)
+		return nil, fmt.Errorf("the rule has %d bytes; the maximum is %d", len(text), maxRule)
 	}
 	kind, path, ok := strings.Cut(text, ":")
 	if !ok {
 		return nil, errors.New(
-			"it has no path: write group/version/resource:path, as in core/v1/configmaps:data.*, * in the place of " +
-				"the resource for all of them, or env",
+			"the path is missing: write group/version/resource:path, such as core/v1/configmaps:data.*, with * as " +
+				"the resource for all resources, or write env",
 		)
 	}
 	rule := Rule{group: "*", resource: "*"}
@@ -75,7 +75,7 @@ func Parse(text string) (Rules, error) {
 		parts := strings.Split(kind, "/")
 		if len(parts) != 3 || slices.ContainsFunc(parts, notAName) {
 			return nil, fmt.Errorf(
-				"%q does not name a kind: write group/version/resource, as in core/v1/configmaps or "+
+				"%q is not a resource: write group/version/resource, such as core/v1/configmaps or "+
 					"apps/v1/deployments, or * for all",
 				kind,
 			)
@@ -105,7 +105,7 @@ func Parse(text string) (Rules, error) {
 	} {
 		if rule.masksAt(strings.FieldsFunc(kept.path, func(r rune) bool { return r == '.' }), kept.kind) {
 			return nil, fmt.Errorf(
-				"it would mask %s, by which objects are told apart", cmp.Or(kept.path, "the whole object"),
+				"it would mask %s, which identifies objects", cmp.Or(kept.path, "the whole object"),
 			)
 		}
 	}
@@ -152,9 +152,9 @@ func notAName(part string) bool {
 	})
 }
 
-const errPath = "%q is no path: write the names of members with dots between, .* for each member, [*] for each " +
+const errPath = "%q is not a path: write the names of members, separated by dots, .* for each member, [*] for each " +
 	"element of a list, " +
-	`["a.b/c"] for a name that has dots, and ..name for a name at any depth`
+	`["a.b/c"] for a name that contains dots, and ..name for a name at any depth`
 
 // parsePath parses the path of a rule.
 func parsePath(text string) ([]step, error) {

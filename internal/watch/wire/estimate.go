@@ -37,7 +37,7 @@ func (c *Client) Count(ctx context.Context, scope Scope) (int, error) {
 	case list.Continue == "":
 		return len(list.Items), nil
 	case list.RemainingItemCount == nil:
-		return 0, errors.New("the API server does not tell how many there are")
+		return 0, errors.New("the API server does not report the number of objects")
 	}
 	return len(list.Items) + beyond(list), nil
 }

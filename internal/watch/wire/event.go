@@ -93,15 +93,15 @@ func (e *event) whole() error {
 	switch e.kind {
 	case watch.Error:
 		if e.status == nil {
-			return errors.New("an ERROR without a Status")
+			return errors.New("an ERROR event without a Status")
 		}
 	case watch.Bookmark:
 	case watch.Added, watch.Modified, watch.Deleted:
 		if e.object == nil {
-			return fmt.Errorf("%s without an object", e.kind)
+			return fmt.Errorf("%s event without an object", e.kind)
 		}
 	default:
-		return fmt.Errorf("type %.20q is not known", e.kind)
+		return fmt.Errorf("unknown type %.20q", e.kind)
 	}
 	return nil
 }

@@ -59,7 +59,7 @@ func (d *decoder) list(body io.Reader, observe func(int)) (*List, error) {
 
 // errNoList means that the response is not a list, for example because a gateway in front of the API server sent it.
 // Such a response must not count as an empty list.
-var errNoList = errors.New("the answer is no list: it has neither rows nor items")
+var errNoList = errors.New("the response is not a list: it has neither rows nor items")
 
 // eachMember reads the next JSON object from decode, and calls visit for each member. visit must read the member's
 // value.
@@ -71,7 +71,7 @@ func eachMember(decode *json.Decoder, visit func(key string) error) error {
 		}
 		name, ok := key.(string)
 		if !ok {
-			return fmt.Errorf("%v where a member's name should be", key)
+			return fmt.Errorf("unexpected %v, want the name of a member", key)
 		}
 		return visit(name)
 	})
@@ -96,7 +96,7 @@ func each(decode *json.Decoder, open json.Delim, item func() error) error {
 	case token == nil:
 		return nil
 	case token != open:
-		return fmt.Errorf("%v where %v should be", token, open)
+		return fmt.Errorf("unexpected %v, want %v", token, open)
 	}
 	for decode.More() {
 		if err := item(); err != nil {

@@ -204,7 +204,7 @@ func (s *Source) List(ctx context.Context, options metav1.ListOptions) (list *Li
 func (s *Source) recover(err *error) {
 	if v := recover(); v != nil {
 		s.options.Panicked(v, debug.Stack())
-		*err = errors.New("what the API server sent could not be decoded; the log has the reason")
+		*err = errors.New("the response of the API server could not be decoded; the log has the reason")
 	}
 }
 
@@ -224,7 +224,7 @@ func (s *Source) Watch(ctx context.Context, options metav1.ListOptions) (watch.I
 		s.options.Stalled()
 		err = errors.Join(errStalled, err)
 	case late:
-		err = fmt.Errorf("the answer to the watch has not begun within %s", limit)
+		err = fmt.Errorf("the response to the watch has not started within %s", limit)
 	}
 	if err != nil {
 		cancel()

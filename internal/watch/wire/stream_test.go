@@ -110,15 +110,15 @@ func TestMalformedLines(t *testing.T) {
 	gone := apitest.Failure(410, "Expired", "too old")
 	tests := []struct{ name, line, want string }{
 		{"an error of the server", `{"type":"ERROR","object":` + gone + `}`, "too old"},
-		{"an error without a status", `{"type":"ERROR"}`, "an ERROR without a Status"},
-		{"an error of another type", `{"type":"ERROR","object":[]}`, "an ERROR without a Status"},
+		{"an error without a status", `{"type":"ERROR"}`, "an ERROR event without a Status"},
+		{"an error of another type", `{"type":"ERROR","object":[]}`, "an ERROR event without a Status"},
 		{"not JSON", `oops`, "decode a watch event"},
 		{"half of it", `{"type":"ADDED","object":{"metadata":{`, "decode a watch event"},
 		{"something behind it", `{"type":"ADDED","object":{"metadata":{"name":"a"}}} x`, "decode a watch event"},
 		{"an array", `[]`, "decode a watch event"},
 		{"an empty line", ``, "decode a watch event"},
-		{"no type", `{"object":{}}`, `type "" is not known`},
-		{"another type", `{"type":"SHOUTED","object":{}}`, `type "SHOUTED" is not known`},
+		{"no type", `{"object":{}}`, `unknown type ""`},
+		{"another type", `{"type":"SHOUTED","object":{}}`, `unknown type "SHOUTED"`},
 		{"a type of another type", `{"type":7,"object":{}}`, "decode a watch event"},
 		{"no object", `{"type":"ADDED"}`, ""},
 		{"object null", `{"type":"ADDED","object":null}`, ""},
@@ -135,11 +135,11 @@ func TestMalformedLines(t *testing.T) {
 		{
 			"a table without rows",
 			`{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[]}}`,
-			"ADDED without an object",
+			"ADDED event without an object",
 		},
 		{
 			"rows null", `{"type":"MODIFIED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":null}}`,
-			"MODIFIED without an object",
+			"MODIFIED event without an object",
 		},
 		{
 			"a row without an object",

@@ -73,7 +73,7 @@ func (d *decoder) row(c *rawjson.Cursor, row rowFunc) error {
 	case err != nil || read:
 		return err
 	case early == nil:
-		return errors.New("decode an object: the row has none")
+		return errors.New("decode an object: the row has no object")
 	}
 	return row(cells, early)
 }
