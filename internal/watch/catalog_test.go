@@ -151,7 +151,7 @@ func TestServerDownAtStart(t *testing.T) {
 		access := cluster.For(watch.Viewer{Program: true})
 		_, _, err := access.Resources(t.Context(), 0)
 		wantProblem(
-			t, err, watch.Unavailable, "The API server does not answer", "connection refused. It is tried again in ",
+			t, err, watch.Unavailable, "The API server does not answer", "connection refused. Next attempt in ",
 		)
 		_, err = access.Snapshot(t.Context(), watch.Query{Resource: pods}, time.Second)
 		wantProblem(t, err, watch.Unavailable, "The API server does not answer", "http://api.test: ")

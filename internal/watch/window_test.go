@@ -401,7 +401,7 @@ func TestWindowOfOtherColumns(t *testing.T) {
 			_, err = byStatus.try()
 		}
 		wantProblem(t, err, watch.Invalid, "Unknown column",
-			`"status" to sort by; there are phase, name, and namespace`)
+			`"status" to sort by. The columns are phase, name, and namespace`)
 	})
 }
 

@@ -150,7 +150,7 @@ func TestErrorsSayWhichDocument(t *testing.T) {
 		},
 		{"empty", ``, `{}`, `read the document before: byte 0: unexpected end of the text, want a value`},
 		{"two documents", `{} {}`, `{}`, `read the document before: byte 3: unexpected '{', want the end`},
-		{"a NUL behind", "{}\x00", `{}`, `read the document before: byte 2: '\x00' where the end should be`},
+		{"a NUL behind", "{}\x00", `{}`, `read the document before: byte 2: unexpected '\x00', want the end`},
 		{"too deep", nested, nested, `read the document before: byte 10000: nested deeper than 10000`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
