@@ -50,7 +50,7 @@ func (f *finder) search(ctx context.Context) {
 		case n >= maxKinds:
 			l.status = watch.Status{
 				State:  watch.Failed,
-				Reason: fmt.Sprintf("Not searched: only %d of these %d resource types are.", maxKinds, len(kinds)),
+				Reason: fmt.Sprintf("It was not looked through: %d kinds are, and these are %d.", maxKinds, len(kinds)),
 			}
 		default:
 			reading.Go(func() { f.read(ctx, l) })

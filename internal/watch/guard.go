@@ -352,5 +352,5 @@ func (s *Scope) narrow(r *Resource, f *filter, d deed) error {
 }
 
 func notShared() error {
-	return &Problem{Cause: Refused, Title: "Forbidden", Detail: "The link does not include this."}
+	return &Problem{Cause: Refused, Title: "Forbidden", Detail: "This is not shared with you."}
 }

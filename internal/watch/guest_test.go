@@ -165,7 +165,7 @@ func TestSharedLogs(t *testing.T) {
 					)
 					body, err := access.Logs(t.Context(), ns, pod, watch.LogOptions{})
 					if err != nil {
-						wantProblem(t, err, watch.Refused, "Forbidden", "The link does not include this.")
+						wantProblem(t, err, watch.Refused, "Forbidden", "This is not shared with you.")
 						continue
 					}
 					if text, err := io.ReadAll(body); err != nil || string(text) != "a line\n" {
@@ -241,7 +241,7 @@ func TestSharedEvents(t *testing.T) {
 				}
 				for _, name := range []string{"longer", "other", "more", "text", "none", "no-such"} {
 					_, err := access.Object(t.Context(), events, "a", name)
-					wantProblem(t, err, watch.Refused, "Forbidden", "The link does not include this.")
+					wantProblem(t, err, watch.Refused, "Forbidden", "This is not shared with you.")
 				}
 				q := watch.Query{Resource: events}
 				if view == watch.Windowed {
@@ -326,7 +326,7 @@ func TestSharedEventsOfAGroup(t *testing.T) {
 					if _, err := access.Object(t.Context(), events, "a", name); err == nil {
 						read = append(read, name)
 					} else {
-						wantProblem(t, err, watch.Refused, "Forbidden", "The link does not include this.")
+						wantProblem(t, err, watch.Refused, "Forbidden", "This is not shared with you.")
 					}
 					if strings.Contains(told, "of "+name+" 1") {
 						heard = append(heard, name)
@@ -368,7 +368,7 @@ func TestLogEndsWithItsShare(t *testing.T) {
 		left := time.AfterFunc(long, func() { server.Set(pods, labelled(pod("a", "p", "Running"), "db")) })
 		defer left.Stop()
 		text, err := io.ReadAll(body)
-		wantProblem(t, err, watch.Refused, "Forbidden", "The link does not include this.")
+		wantProblem(t, err, watch.Refused, "Forbidden", "This is not shared with you.")
 		if passed := time.Since(began); passed < long || passed > long+15*time.Second || string(text) != "a line\n" {
 			t.Errorf("%q came, for %s", text, passed)
 		}
@@ -505,8 +505,8 @@ func TestLeavingAShareThatIsNotWatched(t *testing.T) {
 							t.Errorf("known last: %s, %+v, %v; want it as it was, stale", last, status, errLast)
 						}
 					case left:
-						wantProblem(t, err, watch.Refused, "Forbidden", "The link does not include this.")
-						wantProblem(t, errLast, watch.Refused, "Forbidden", "The link does not include this.")
+						wantProblem(t, err, watch.Refused, "Forbidden", "This is not shared with you.")
+						wantProblem(t, errLast, watch.Refused, "Forbidden", "This is not shared with you.")
 					case err != nil || errLast != nil || status.State != watch.Live ||
 						!strings.Contains(string(object), "Running"):
 						t.Errorf("%s, %v; %+v, %v; want it", object, err, status, errLast)

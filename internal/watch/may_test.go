@@ -198,7 +198,7 @@ func TestLogsSharedByLabels(t *testing.T) {
 				if err == nil {
 					got = append(got, key)
 					_ = body.Close()
-				} else if !strings.Contains(err.Error(), "The link does not include") {
+				} else if !strings.Contains(err.Error(), "shared with you") {
 					got = append(got, key) // The request was permitted and reached the API server, which has no log.
 				}
 			}
