@@ -61,7 +61,7 @@ func TestWhoMayLook(t *testing.T) {
 		{
 			"a provider without TLS",
 			[]string{"--auth", "oidc", "--oidc-issuer", "http://id.example", "--oidc-client-id", "x"},
-			[]string{"--auth oidc", "no https address"},
+			[]string{"--auth oidc", "not an https URL"},
 		},
 		{"an issuer without a provider", []string{"--auth", "token", "--oidc-issuer", "https://id.example"}, []string{
 			"--oidc-issuer requires --auth oidc; --auth is token",
@@ -129,7 +129,7 @@ func TestWhoMayLook(t *testing.T) {
 		{
 			"a header that is none",
 			[]string{"--auth", "proxy", "--proxy-secret-file", good, "--proxy-user-header", "X_User"},
-			[]string{"no name of a header"},
+			[]string{"not the name of a header"},
 		},
 		{
 			"one header for two",
@@ -137,7 +137,7 @@ func TestWhoMayLook(t *testing.T) {
 				"--auth", "proxy", "--proxy-secret-file", good, "--proxy-user-header", "X-A",
 				"--proxy-groups-header", "x-a",
 			},
-			[]string{"must be three"},
+			[]string{"must be different"},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -352,7 +352,7 @@ func TestContextIsNotOpened(t *testing.T) {
 	}{
 		{"POST", "/api/v1/context", `{"name":"none"}`, 404, []string{"No such context", `no context \"none\"`}},
 		{"POST", "/api/v1/context", `{"name":"fails"}`, 502, []string{
-			"Context not opened", "one stays as it was", "executable false failed with exit code 1",
+			"Context not opened", "one stays active", "executable false failed with exit code 1",
 		}},
 		{"POST", "/api/v1/context", `{"name":"missing"}`, 502, []string{
 			"Context not opened", "no-such-login not found",
@@ -371,7 +371,7 @@ func TestContextIsNotOpened(t *testing.T) {
 	}
 	form := []string{"Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html"}
 	if code, text := p.ask(http.MethodPost, "/contexts", "name=fails", form...); code != http.StatusBadGateway ||
-		!hasAll(text, []string{`role="alert"`, "one stays as it was", `action="/contexts"`}) {
+		!hasAll(text, []string{`role="alert"`, "one stays active", `action="/contexts"`}) {
 		t.Errorf("the form is answered with %d %s", code, text)
 	}
 	for _, site := range []string{"cross-site", "same-site"} {

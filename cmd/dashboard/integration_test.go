@@ -326,7 +326,7 @@ func TestBadInput(t *testing.T) {
 	conn := dial(ctx, t, d)
 	for _, test := range []struct{ frame, says string }{
 		{`nonsense`, "not JSON"},
-		{`{"op":"subscribe","id":"1"}`, "whole number"},
+		{`{"op":"subscribe","id":"1"}`, "integer"},
 		{`{"op":"subscribe","id":1,"resource":"core/v1/pods","lables":"a=b"}`, "lables"},
 		{`{"op":"watch","id":1}`, "subscribe"},
 		{`{"op":"subscribe","resource":"core/v1/pods"}`, "id"},

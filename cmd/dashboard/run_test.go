@@ -134,13 +134,13 @@ func TestMistakes(t *testing.T) {
 			"listen on " + taken.Addr().String(), "address already in use", "--listen",
 		}},
 		{"a host with a scheme", []string{"--kubeconfig", config, "--allowed-host", "https://x.org"}, 2, []string{
-			`--allowed-host "https://x.org" is no host`, "glasshouse.example.org",
+			`--allowed-host "https://x.org" is not a host`, "glasshouse.example.org",
 		}},
 		{"an origin without a scheme", []string{"--kubeconfig", config, "--allowed-origin", "x.org"}, 2, []string{
-			`--allowed-origin "x.org" is no origin`, "https://glasshouse.example.org",
+			`--allowed-origin "x.org" is not an origin`, "https://glasshouse.example.org",
 		}},
 		{"a base path with a slash at its end", []string{"--kubeconfig", config, "--base-path", "/x/"}, 2, []string{
-			`--base-path "/x/" is no path`, "/glasshouse",
+			`--base-path "/x/" is not a path`, "/glasshouse",
 		}},
 		{
 			"a forwarder that is everybody",

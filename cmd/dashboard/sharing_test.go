@@ -118,9 +118,9 @@ func TestShareCommand(t *testing.T) {
 		answer, says string
 	}{
 		{403, `{"title":"Forbidden","detail":"You cannot\u001b[2J."}`, "dashboard: Forbidden: You cannot\ufffd[2J.\n"},
-		{404, "<html>", "dashboard: the server answers with 404, and not as this program does\n"},
-		{303, "", "dashboard: the server answers with 303, and not as this program does\n"},
-		{200, "<html>", "does not answer as this program does"},
+		{404, "<html>", "dashboard: the server responds with 404, and not like this program\n"},
+		{303, "", "dashboard: the server responds with 303, and not like this program\n"},
+		{200, "<html>", "does not respond like this program"},
 	} {
 		status, answer = test.status, test.answer
 		if code, out, said := do("list"); code != 1 || out != "" || !strings.Contains(said, test.says) ||

@@ -252,7 +252,7 @@ func TestBoundaryMistakes(t *testing.T) {
 		"x.org:port",
 	} {
 		if _, err := web.NewBoundary([]string{host}, nil); err == nil ||
-			!strings.Contains(err.Error(), fmt.Sprintf("--allowed-host %q is no host: write a name", host)) {
+			!strings.Contains(err.Error(), fmt.Sprintf("--allowed-host %q is not a host: write a name", host)) {
 			t.Errorf("the host %q: got %v", host, err)
 		}
 	}
@@ -262,7 +262,7 @@ func TestBoundaryMistakes(t *testing.T) {
 	} {
 		if _, err := web.NewBoundary(nil, []string{origin}); err == nil ||
 			!strings.Contains(
-				err.Error(), fmt.Sprintf("--allowed-origin %q is no origin: write scheme and host", origin),
+				err.Error(), fmt.Sprintf("--allowed-origin %q is not an origin: write scheme and host", origin),
 			) {
 			t.Errorf("the origin %q: got %v", origin, err)
 		}

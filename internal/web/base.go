@@ -20,7 +20,7 @@ func NewBasePath(text string) (BasePath, error) {
 	segments := regexp.MustCompile(`^(/[A-Za-z0-9._~:-]+)+$`)
 	if !segments.MatchString(text) || strings.Contains(text+"/", "/./") || strings.Contains(text+"/", "/../") {
 		return "", fmt.Errorf(
-			"--base-path %q is no path: write it with a / before each name and none at the end, as in /glasshouse",
+			"--base-path %q is not a path: start each segment with /, without a / at the end, such as /glasshouse",
 			text)
 	}
 	return BasePath(text), nil
@@ -46,7 +46,7 @@ func (b BasePath) strip(next http.Handler) http.Handler {
 			writeProblem(w, problem{
 				Title: "Page not found", Status: http.StatusNotFound,
 				Detail: fmt.Sprintf(
-					"There is nothing at %.200q: all that is served here begins with %s, as --base-path says.",
+					"There is no page at %.200q: all pages are below %s (--base-path).",
 					r.URL.Path, b.At("/")),
 			})
 			return

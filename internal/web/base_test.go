@@ -94,7 +94,7 @@ func TestBasePath(t *testing.T) {
 			path, base + "x" + path, "/a" + path, "/A/glass-house" + path, "/a/glass%2Dhouse" + path,
 			"/a//glass-house" + path, "/" + base + path,
 		} {
-			s.wantProblem(path, s.get(path), http.StatusNotFound, "Page not found", "begins with "+base+"/")
+			s.wantProblem(path, s.get(path), http.StatusNotFound, "Page not found", "below "+base+"/")
 		}
 	}
 	s.wantProblem("a foreign host", s.get(base+"/healthz", "Host: evil.test"), http.StatusForbidden, "Host not allowed",
@@ -136,7 +136,7 @@ func TestBasePathMistakes(t *testing.T) {
 		"glasshouse", "/glasshouse/", "//", "/a//b", "/a/../b", "/..", "/.", "/a b", "/a?b", "/a#b", "/%41", `/a"b`,
 		"/<b>", "https://x.org/a", "/ä",
 	} {
-		if got, err := web.NewBasePath(text); err == nil || !strings.Contains(err.Error(), "as in /glasshouse") {
+		if got, err := web.NewBasePath(text); err == nil || !strings.Contains(err.Error(), "such as /glasshouse") {
 			t.Errorf("%q: got %q, %v", text, got, err)
 		}
 	}

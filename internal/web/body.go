@@ -16,21 +16,21 @@ func readBody(r *http.Request, into any) error {
 	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
 		return &problem{
 			Title: "Body too large", Status: http.StatusRequestEntityTooLarge,
-			Detail: fmt.Sprintf("A body may have %d bytes.", maxBody),
+			Detail: fmt.Sprintf("A body may have at most %d bytes.", maxBody),
 		}
 	}
 	if err != nil {
-		return badRequest("Malformed body", "The body did not come whole.")
+		return badRequest("Malformed body", "The body is incomplete.")
 	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	err = decoder.Decode(into)
 	if err == nil && decoder.Decode(new(json.RawMessage)) != io.EOF {
-		err = errors.New("something follows it")
+		err = errors.New("unexpected data after the value")
 	}
 	if err != nil {
-		return badRequest("Malformed body", "The body is not the JSON that is taken here: %.200v. %s", err,
-			"GET /api/openapi.json has it.")
+		return badRequest("Malformed body", "The body is not the expected JSON: %.200v. %s", err,
+			"GET /api/openapi.json describes it.")
 	}
 	return nil
 }
@@ -42,7 +42,7 @@ func writeJSONBody(w http.ResponseWriter, r *http.Request, status int, answer an
 	}
 	body, err := json.Marshal(answer)
 	if err != nil {
-		return fmt.Errorf("encode an answer: %w", err)
+		return fmt.Errorf("encode a response: %w", err)
 	}
 	return writeJSONText(w, status, body)
 }

@@ -31,7 +31,7 @@ func NewBoundary(hosts, origins []string) (*Boundary, error) {
 		u, err := url.Parse("http://" + text)
 		if err != nil || u.Host != text || u.Hostname() == "" || strings.HasSuffix(text, ":") ||
 			strings.Contains(text, "*") {
-			return nil, fmt.Errorf("--allowed-host %q is no host: write a name, or a name and a port, as in "+
+			return nil, fmt.Errorf("--allowed-host %q is not a host: write a name, or a name and a port, such as "+
 				"glasshouse.example.org or glasshouse.example.org:8443", text)
 		}
 		b.hosts = append(b.hosts, hostRule(u))
@@ -39,8 +39,8 @@ func NewBoundary(hosts, origins []string) (*Boundary, error) {
 	for _, text := range origins {
 		origin, ok := originOf(text)
 		if !ok {
-			return nil, fmt.Errorf("--allowed-origin %q is no origin: write scheme and host, and the port where it "+
-				"is not the scheme's own, as in https://glasshouse.example.org", text)
+			return nil, fmt.Errorf("--allowed-origin %q is not an origin: write scheme and host, and the port if it "+
+				"is not the default of the scheme, such as https://glasshouse.example.org", text)
 		}
 		b.origins = append(b.origins, origin)
 		if u, err := url.Parse(origin); err == nil {
@@ -111,7 +111,7 @@ func refusesFraming(r *http.Request) *problem {
 		}
 	case r.RequestURI == "*":
 		return &problem{
-			Title: "Invalid path", Status: http.StatusBadRequest, Detail: "A request needs a path: * is none.",
+			Title: "Invalid path", Status: http.StatusBadRequest, Detail: "A request needs a path; * is not a path.",
 		}
 	}
 	return nil
@@ -122,9 +122,9 @@ func (b *Boundary) refuses(r *http.Request) *problem {
 	if !b.known(r.Host) {
 		return &problem{
 			Title: "Host not allowed", Status: http.StatusForbidden,
-			Detail: fmt.Sprintf("This server answers to localhost, 127.0.0.1 and [::1], at any port, "+
-				"and to what --allowed-host names; %.100q is none of them. "+
-				"Open it by one of those names, or start it with this one, too: --allowed-host=%.100s.",
+			Detail: fmt.Sprintf("This server accepts the hosts localhost, 127.0.0.1 and [::1], with any port, "+
+				"and those of --allowed-host; %.100q is none of them. "+
+				"Use one of those hosts, or start the server with --allowed-host=%.100s.",
 				r.Host, r.Host),
 		}
 	}
@@ -138,19 +138,19 @@ func (b *Boundary) refuses(r *http.Request) *problem {
 		return &problem{
 			Title: "Origin not allowed", Status: http.StatusForbidden,
 			Detail: fmt.Sprintf("A script of %.100q may not read from this server, "+
-				"whose own pages are at %.100s/. Open those; or, where a proxy in front of this server "+
-				"gives it that address, start it with --allowed-origin=%.100s.", origin, own, origin),
+				"whose own pages are at %.100s/. Open those. If a proxy serves this server at that "+
+				"address, start it with --allowed-origin=%.100s.", origin, own, origin),
 		}
 	case origin == "" && r.Header.Get("Upgrade") != "" && r.Header.Get("Cookie") != "":
 		return &problem{
 			Title: "Origin not allowed", Status: http.StatusForbidden,
-			Detail: "A WebSocket with a cookie is a browser's, which names its page as Origin; " +
-				"send that, or no cookie.",
+			Detail: "A WebSocket request with a cookie must have the header Origin; " +
+				"send that header, or no cookie.",
 		}
 	case origin == "" && (site == "cross-site" || site == "same-site") && r.Header.Get("Sec-Fetch-Mode") != "navigate":
 		return &problem{
 			Title: "Origin not allowed", Status: http.StatusForbidden,
-			Detail: fmt.Sprintf("Another page may link here, but not load parts of this server; open %.100s/ itself.",
+			Detail: fmt.Sprintf("Other sites may link here, but not load parts of this server; open %.100s/ directly.",
 				own),
 		}
 	}
@@ -222,7 +222,7 @@ func (b *Boundary) protect(next http.Handler) (http.Handler, error) {
 	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, problem{
 			Title: "Origin not allowed", Status: http.StatusForbidden,
-			Detail: fmt.Sprintf("Another page may not change anything here; do it at %.100s/ itself.",
+			Detail: fmt.Sprintf("Other sites may not change anything here; open %.100s/ directly.",
 				schemeOf(r)+"://"+r.Host),
 		})
 	}))

@@ -142,7 +142,7 @@ func TestPanic(t *testing.T) {
 	s := startSite(t, nil)
 	for _, path := range []string{"/api/v1/resources", "/api/v1/snapshot/" + podsRef, "/readyz", "/r/" + podsRef} {
 		a := s.get(path)
-		s.wantProblem(path, a, http.StatusInternalServerError, "Internal error", "has logged it")
+		s.wantProblem(path, a, http.StatusInternalServerError, "Internal error", "The error was logged")
 		if strings.Contains(a.body, "goroutine") || strings.Contains(a.body, "nil pointer") {
 			t.Errorf("%s: the answer tells of the inside: %s", path, a.body)
 		}

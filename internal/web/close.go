@@ -28,7 +28,7 @@ const (
 	statusShareEnded websocket.StatusCode = 4403
 	// statusSwitched is the status for a session of a cluster that is not the active one any more.
 	statusSwitched websocket.StatusCode = 4409
-	switched                            = "the server shows another cluster; begin anew"
+	switched                            = "the server shows another cluster; reload"
 	// closeTimeout is how long a client may take to answer a close frame.
 	closeTimeout = 4 * time.Second
 )
@@ -61,7 +61,7 @@ func (l *session) endWith(lasts context.Context) (wait func()) {
 		defer close(told)
 		switch ended := errors.Is(context.Cause(lasts), auth.ErrEnded); {
 		case ended && l.guest != nil:
-			l.close(statusShareEnded, "this share has ended")
+			l.close(statusShareEnded, "this link was revoked or has expired")
 		case ended:
 			l.close(statusEnded, "your login has ended; log in again")
 		}

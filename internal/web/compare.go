@@ -78,8 +78,8 @@ func inFull(text, other string) (string, error) {
 	case len(parts) <= 2 && len(o) == 5:
 		return strings.Join(append(o[:5-len(parts):5-len(parts)], parts...), "/"), nil
 	}
-	return "", badRequest("Invalid object reference", "%.300q names no object: write group/version/resource/namespace/name, "+
-		"with core for the empty group and _ for no namespace.", text)
+	return "", badRequest("Invalid object reference", "%.300q is not an object reference: write "+
+		"group/version/resource/namespace/name, with core for the empty group and _ for no namespace.", text)
 }
 
 // side reads one of the two objects that are compared. If it returns an error, side contains the fields that are known.

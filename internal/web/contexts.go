@@ -41,15 +41,15 @@ func (s *Server) readContexts() ([]Context, error) {
 	if s.contexts == nil {
 		return nil, &problem{
 			Title: "Only one cluster", Status: http.StatusNotFound,
-			Detail: "This server shows one cluster. It switches between those of a kubeconfig with several contexts, " +
-				"where --auth is none and no other flag names the cluster or the user.",
+			Detail: "This server shows one cluster. It can switch clusters if the kubeconfig has several contexts, " +
+				"--auth is none, and no other flag selects the cluster or the user.",
 		}
 	}
 	all, err := s.contexts.List()
 	if err != nil {
 		return nil, &problem{
 			Title: "Kubeconfig not readable", Status: http.StatusServiceUnavailable,
-			Detail: fmt.Sprintf("The contexts are not known: %v.", err),
+			Detail: fmt.Sprintf("The contexts cannot be listed: %v.", err),
 		}
 	}
 	return all, nil
@@ -95,7 +95,7 @@ func (s *Server) switchContext(w http.ResponseWriter, r *http.Request) error {
 	}
 	if wanted.Name == nil {
 		return badRequest("Invalid context",
-			`The body is to name one of the kubeconfig's contexts, as in {"name":"staging"}.`)
+			`The body must name a context of the kubeconfig, such as {"name":"staging"}.`)
 	}
 	if err := s.switchTo(r.Context(), *wanted.Name); err != nil {
 		return err
@@ -107,7 +107,7 @@ func (s *Server) switchContext(w http.ResponseWriter, r *http.Request) error {
 // switchPage makes the cluster of a context the active one. The form of contextsPage names the context.
 func (s *Server) switchPage(w http.ResponseWriter, r *http.Request) error {
 	if err := r.ParseForm(); err != nil || !r.PostForm.Has("name") {
-		return badRequest("Invalid context", "The form is to name one of the kubeconfig's contexts, as name.")
+		return badRequest("Invalid context", "The form must name a context of the kubeconfig in the field name.")
 	}
 	if err := s.switchTo(r.Context(), r.PostForm.Get("name")); err != nil {
 		p := problemFor(identityOf(r).Viewer, err)
@@ -130,13 +130,13 @@ func (s *Server) switchTo(ctx context.Context, name string) error {
 	if !slices.ContainsFunc(all, func(one Context) bool { return one.Name == name }) {
 		return &problem{
 			Title: "No such context", Status: http.StatusNotFound,
-			Detail: fmt.Sprintf("The kubeconfig has no context %.253q; it has been read anew.", name),
+			Detail: fmt.Sprintf("The kubeconfig, which was just read again, has no context %.253q.", name),
 		}
 	}
 	if err := s.contexts.Choose(ctx, name); err != nil {
 		return &problem{
 			Title: "Context not opened", Status: http.StatusBadGateway,
-			Detail: fmt.Sprintf("%s stays as it was: %v.", s.present.Load().Name, err),
+			Detail: fmt.Sprintf("%s stays active: %v.", s.present.Load().Name, err),
 		}
 	}
 	return nil

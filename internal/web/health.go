@@ -20,7 +20,7 @@ func (s *Server) readyz(w http.ResponseWriter, r *http.Request) error {
 	if s.ending.Load() {
 		return &problem{
 			Title: "Not running", Status: http.StatusServiceUnavailable,
-			Detail: "The program is stopping; it takes no more requests.",
+			Detail: "The program is stopping; it accepts no more requests.",
 		}
 	}
 	if _, _, err := s.showing(r).Cluster.For(watch.Viewer{Program: true}).Resources(r.Context(), 0); err != nil {

@@ -69,18 +69,18 @@ func (k *KeyPair) renew() {
 	}
 	if err != nil {
 		if last.files != [2]os.FileInfo{} {
-			k.log.Error("the certificate stays as it was", "error", err)
+			k.log.Error("the certificate was not reloaded; the previous one stays in use", "error", err)
 		}
 		k.current.Store(&readPair{last.certificate, [2]os.FileInfo{}})
 		return
 	}
 	certificate, err := k.read()
 	if err != nil {
-		k.log.Error("the certificate stays as it was", "error", err)
+		k.log.Error("the certificate was not reloaded; the previous one stays in use", "error", err)
 		k.current.Store(&readPair{last.certificate, files})
 		return
 	}
-	k.log.Info("the certificate was read again", "until", certificate.Leaf.NotAfter)
+	k.log.Info("the certificate was reloaded", "until", certificate.Leaf.NotAfter)
 	k.current.Store(&readPair{certificate, files})
 }
 

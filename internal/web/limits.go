@@ -129,7 +129,7 @@ func (s *Server) limitRequest(next http.Handler) http.Handler {
 		if address, known := s.peers.clientAddr(r); known {
 			a := s.arrive(addressKey(address))
 			if a == nil {
-				tooMany(w, "Too many requests of your address, or of all, are in flight. Wait for some of them.")
+				tooMany(w, "Too many requests are in flight, of your address or in total. Wait for some of them.")
 				return
 			}
 			defer func() { a.lease.Release() }()
@@ -142,7 +142,7 @@ func (s *Server) limitRequest(next http.Handler) http.Handler {
 			}
 		}
 		if !s.bufferBody(r) {
-			tooMany(w, "Too many request bodies of your address, or of all, are being read. "+
+			tooMany(w, "Too many request bodies are being read, of your address or in total. "+
 				"Send the body without delay, or retry later.")
 			return
 		}
@@ -271,12 +271,12 @@ func oversized(r *http.Request) *problem {
 	case len(r.RequestURI) > maxAddress:
 		return &problem{
 			Title: "Address too long", Status: http.StatusRequestURITooLong,
-			Detail: fmt.Sprintf("A path and its query may have %d bytes.", maxAddress),
+			Detail: fmt.Sprintf("A path and its query may have at most %d bytes.", maxAddress),
 		}
 	case fields > maxFields:
 		return &problem{
 			Title: "Too many headers", Status: http.StatusRequestHeaderFieldsTooLarge,
-			Detail: fmt.Sprintf("A request may have %d header fields.", maxFields),
+			Detail: fmt.Sprintf("A request may have at most %d header fields.", maxFields),
 		}
 	case encoding != "" && encoding != "identity":
 		return &problem{
@@ -291,7 +291,7 @@ func oversized(r *http.Request) *problem {
 	case r.ContentLength > maxBody:
 		return &problem{
 			Title: "Body too large", Status: http.StatusRequestEntityTooLarge,
-			Detail: fmt.Sprintf("A body may have %d bytes.", maxBody),
+			Detail: fmt.Sprintf("A body may have at most %d bytes.", maxBody),
 		}
 	}
 	return nil

@@ -46,7 +46,7 @@ const (
 // live serves the WebSocket of a tab.
 func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 	if !strings.Contains(r.Header.Get("Sec-WebSocket-Protocol"), subprotocol) {
-		return badRequest("Wrong subprotocol", "Open a WebSocket here with the subprotocol %s.", subprotocol)
+		return badRequest("Wrong subprotocol", "Open a WebSocket with the subprotocol %s.", subprotocol)
 	}
 	identity := identityOf(r)
 	// Count the socket before Accept. Accept removes the connection from the http.Server, and Run then waits for the
@@ -133,7 +133,7 @@ func (l *session) serve() {
 	defer cancel()
 	leave := l.server.enter(l.quotas)
 	if leave == nil {
-		l.sendAway(websocket.StatusTryAgainLater, fullFor, "as many are connected as may be")
+		l.sendAway(websocket.StatusTryAgainLater, fullFor, "too many connections")
 		return
 	}
 	defer leave()
@@ -151,7 +151,7 @@ func (l *session) serve() {
 			l.close(statusSwitched, switched)
 			return
 		}
-		l.sendAway(websocket.StatusGoingAway, stopFor, "the server stops")
+		l.sendAway(websocket.StatusGoingAway, stopFor, "the server is stopping")
 	})
 	lasts, done := l.identity.Within(ctx)
 	defer done()
@@ -198,11 +198,11 @@ func (l *session) read(ctx context.Context) error {
 			return err
 		}
 		if kind != websocket.MessageText {
-			l.fault(ctx, badRequest("Binary frame", "A binary frame came; send JSON as text frames."))
+			l.fault(ctx, badRequest("Binary frame", "The frame is binary; send JSON in text frames."))
 		} else {
 			l.fault(ctx, &problem{
 				Title: "Frame too long", Status: http.StatusRequestEntityTooLarge,
-				Detail: fmt.Sprintf("A frame may have %d bytes.", maxFrame),
+				Detail: fmt.Sprintf("A frame may have at most %d bytes.", maxFrame),
 			})
 		}
 	}
@@ -317,7 +317,7 @@ func (l *session) sendPlain(ctx context.Context, members []byte, id *int) error 
 func (l *session) fault(ctx context.Context, err error) {
 	l.faults++
 	if l.faults > maxFaults {
-		l.close(websocket.StatusPolicyViolation, "too much was sent that makes no sense; the last errors say what")
+		l.close(websocket.StatusPolicyViolation, "too many invalid messages; see the last errors")
 		return
 	}
 	l.problem(ctx, nil, err)
@@ -361,16 +361,17 @@ func (l *session) subscribe(ctx context.Context, o *operation) {
 	case taken:
 		cancel()
 		l.problem(ctx, nil,
-			badRequest("Subscription exists", "The id %d is in use; unsubscribe it first, or take another.", o.ID))
+			badRequest("Subscription exists", "The id %d is in use; unsubscribe it first, or use another.", o.ID))
 	case full:
 		cancel()
 		l.problem(ctx, &o.ID,
-			badRequest("Too many subscriptions", "A connection may have %d; unsubscribe one first.", maxSubscriptions))
+			badRequest("Too many subscriptions", "The maximum of a connection is %d; unsubscribe one first.",
+				maxSubscriptions))
 	case lease == nil:
 		cancel()
 		l.forget(o.ID, f)
 		l.problem(ctx, &o.ID, badRequest("Too many subscriptions",
-			"All connections of a user, a link or an address together may have %d for each that there may be; "+
+			"All connections of a user, a link or an address together may have %d for each allowed connection; "+
 				"unsubscribe one first.", socketSubscriptions))
 	default:
 		l.running.Go(func() {
@@ -397,7 +398,7 @@ func (l *session) follow(ctx context.Context, o *operation, window *watch.Window
 	switch {
 	case o.View == viewResources && o.filters():
 		return badRequest("Invalid resources subscription",
-			"view resources tells all that there is, and takes no other member but id.")
+			"view resources covers all resources, and allows no other member but id.")
 	case o.View == viewResources:
 		return l.followResources(ctx, o.ID)
 	case o.View == viewLog:
@@ -428,7 +429,7 @@ func (l *session) move(ctx context.Context, o *operation) {
 	err := error(noSubscription(o.ID))
 	switch {
 	case f != nil && f.window == nil:
-		err = badRequest("Invalid window", "The subscription with the id %d is to another view.", o.ID)
+		err = badRequest("Invalid window", "The subscription with the id %d has another view.", o.ID)
 	case f != nil:
 		err = f.window.Move(o.Offset, o.Count, strings.Join(o.Namespaces, ","), o.Name)
 	}

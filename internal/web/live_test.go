@@ -226,17 +226,17 @@ func TestFramesThatMakeNoSense(t *testing.T) {
 	}{
 		{"not JSON", `oops`, 0, "Invalid JSON", "The frame is not JSON"},
 		{"nothing", ``, 0, "Invalid JSON", ""},
-		{"no message", ` [ ] `, 0, "Empty frame", "holds no message"},
+		{"no message", ` [ ] `, 0, "Empty frame", "contains no message"},
 		{"an open array", `[{"op":`, 0, "Invalid JSON", ""},
 		{"deep nesting", strings.Repeat("[", 30_000), 0, "Invalid JSON", ""},
-		{"something behind it", `{"op":"subscribe","id":1,` + fine + `} {}`, 0, "Invalid JSON", "something follows"},
+		{"something behind it", `{"op":"subscribe","id":1,` + fine + `} {}`, 0, "Invalid JSON", "unexpected data"},
 		{"not UTF-8", "{\"op\":\"\xff\"}", 0, "Unknown op", ""},
 		{"null", `null`, 0, "Unknown op", ""},
 		{"a number", `7`, 0, "Wrong type", "The message is a number"},
 		{"an array of numbers", `[7]`, 0, "Wrong type", "The message is a number"},
 		{
 			"an id that is a string", `{"op":"subscribe","id":"1",` + fine + `}`, 0, "Wrong type",
-			"id is a string, but should be a whole number",
+			"id is a string, but should be an integer",
 		},
 		{
 			"an id that is no whole number", `{"op":"subscribe","id":1.5,` + fine + `}`, 0, "Wrong type",
@@ -260,7 +260,7 @@ func TestFramesThatMakeNoSense(t *testing.T) {
 		},
 		{
 			"an unknown member", `{"op":"subscribe","id":1,` + fine + `,"namespace":"a"}`, 0, "Unknown member",
-			`"namespace" is not known`,
+			`"namespace" is unknown`,
 		},
 		{"an unknown op", `{"op":"destroy","id":1}`, 0, "Unknown op", `"destroy"`},
 		{"no op", `{"id":1}`, 0, "Unknown op", `""`},

@@ -55,8 +55,8 @@ func (l *session) followLog(ctx context.Context, o *operation) error {
 	}
 	return &problem{
 		Title: "Log is cut", Status: http.StatusServiceUnavailable,
-		Detail: fmt.Sprintf("The API server broke off the log of %s/%s before its end. From the time of its last "+
-			"line on it can be asked for again.", o.Namespaces[0], o.Name),
+		Detail: fmt.Sprintf("The API server interrupted the log of %s/%s. Request it again from the time of its "+
+			"last line.", o.Namespaces[0], o.Name),
 	}
 }
 

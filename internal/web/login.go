@@ -36,7 +36,7 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
 	r.Body = http.MaxBytesReader(w, r.Body, maxLogin)
 	if err := r.ParseForm(); err != nil {
 		return badRequest("Malformed form",
-			"The form of the login cannot be read: it has up to %d bytes of application/x-www-form-urlencoded.",
+			"The login form cannot be read: it must be application/x-www-form-urlencoded of at most %d bytes.",
 			maxLogin)
 	}
 	to := r.PostForm.Get("to")
@@ -156,6 +156,6 @@ func (s *Server) wayBack(to string) string {
 func noLogin() error {
 	return &problem{
 		Title: "Login not available", Status: http.StatusNotFound,
-		Detail: "Nobody logs in to this server itself; --auth says how it finds out who asks.",
+		Detail: "This server has no login of its own; --auth sets how it identifies users.",
 	}
 }

@@ -615,7 +615,7 @@ func TestPageSaysWhoLooks(t *testing.T) {
 		t.Errorf("the page does not say who looks: %s", a.body)
 	}
 	shared := guarded(t, auth.Options{Mode: auth.SharedIdentity})
-	const banner = "Everybody who opens this sees what the program"
+	const banner = "Everyone who opens this page sees what the program"
 	for _, path := range []string{
 		"/r/" + podsRef, "/o/" + podsRef + "/a/web-1", "/compare", "/status", "/nothing", "/r/core/v1/none",
 	} {

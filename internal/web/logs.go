@@ -56,7 +56,7 @@ func (s *Server) logs(w http.ResponseWriter, r *http.Request) error {
 		case shown.ended.Err() != nil:
 			return &problem{
 				Title: "Not running", Status: http.StatusServiceUnavailable,
-				Detail: "The program is stopping, or shows another cluster; ask again in a moment.",
+				Detail: "The program is stopping, or has switched to another cluster; retry in a moment.",
 			}
 		case errors.Is(context.Cause(lasts), auth.ErrEnded):
 			if guestIn(r) != nil {
@@ -84,8 +84,8 @@ func (s *Server) roomForLog(guest *share.Guest, identity auth.Identity) (leave f
 	}
 	return nil, &problem{
 		Title: "Too many logs", Status: http.StatusServiceUnavailable,
-		Detail: fmt.Sprintf("As many logs are being read as may be, which is %d logs by all together, %d by one "+
-			"user, %d through one link and %d through all links; close one, and try again.", maxLogs, viewerLogs,
+		Detail: fmt.Sprintf("The maximum number of open logs is reached, which is %d logs in total, %d by one "+
+			"user, %d through one link and %d through all links; close one, then retry.", maxLogs, viewerLogs,
 			linkLogs, guestLogs),
 	}
 }
@@ -220,7 +220,7 @@ func logOptionsOf(r *http.Request) (o watch.LogOptions, err error) {
 			*flag = true
 		case "", "false", "0":
 		default:
-			return o, badRequest("Invalid boolean", "%s is %.40q; it takes true or false.", name, text)
+			return o, badRequest("Invalid boolean", "%s is %.40q; it must be true or false.", name, text)
 		}
 	}
 	if text := values.Get("tail"); text != "" {
@@ -237,7 +237,7 @@ func logOptionsOf(r *http.Request) (o watch.LogOptions, err error) {
 // checkTail checks the number of lines with which a log starts. given is the text of that number in the request.
 func checkTail(tail int, given string) error {
 	if tail < 0 || tail > maxTail {
-		return badRequest("Invalid number of lines", "tail is %.40q; it takes a whole number up to %d.", given, maxTail)
+		return badRequest("Invalid number of lines", "tail is %.40q; it must be an integer up to %d.", given, maxTail)
 	}
 	return nil
 }
@@ -252,7 +252,7 @@ func setSince(o *watch.LogOptions, text string) (err error) {
 	}
 	if o.Age, err = time.ParseDuration(text); err != nil || o.Age <= 0 {
 		return badRequest("Invalid time",
-			"since is %.40q; it takes how long ago, as in 10m, or a time, as in 2026-11-21T10:00:00Z.", text)
+			"since is %.40q; it must be an age, such as 10m, or a time, such as 2026-11-21T10:00:00Z.", text)
 	}
 	return nil
 }

@@ -193,7 +193,7 @@ func TestLogProblems(t *testing.T) {
 			{"?follow=yes", "", 0, 400, "Invalid boolean", `follow is "yes"`},
 			{
 				"?lines=5", "", 0, 400, "Unknown parameter",
-				"these are: container, follow, previous, since, tail, timestamps",
+				"the parameters are: container, follow, previous, since, tail, timestamps",
 			},
 			{"?tail=1&tail=2", "", 0, 400, "Repeated parameter", "tail may be given once"},
 			{"?container=..", "", 0, 400, "Invalid name", ".."},

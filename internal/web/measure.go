@@ -47,8 +47,8 @@ func (s *Server) MetricsHandler(profiles bool) (http.Handler, error) {
 func noProfiles(http.ResponseWriter, *http.Request) error {
 	return &problem{
 		Title: "Page not found", Status: http.StatusNotFound,
-		Detail: "Profiles hold what the cluster holds, and are served on loopback alone: set --metrics-listen to " +
-			"such an address, as in 127.0.0.1:9090.",
+		Detail: "Profiles contain data of the cluster, and are served only on loopback addresses: set " +
+			"--metrics-listen to one, such as 127.0.0.1:9090.",
 	}
 }
 

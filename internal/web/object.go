@@ -16,7 +16,7 @@ func namespaceOf(r *http.Request) string {
 func (s *Server) object(w http.ResponseWriter, r *http.Request) error {
 	for name := range r.URL.Query() {
 		if name != "format" {
-			return badRequest("Unknown parameter", "%.40q is not a parameter here; format is.", name)
+			return badRequest("Unknown parameter", "%.40q is not a parameter here; the only one is format.", name)
 		}
 	}
 	preferred := formatOf(r)

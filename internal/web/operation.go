@@ -57,7 +57,7 @@ func (o *operation) query(window *watch.Window) watch.Query {
 func (o *operation) window() (*watch.Window, error) {
 	if o.View != viewLog && (o.Container+o.Since != "" || o.Tail != nil || o.Previous || o.Timestamps || o.Follow) {
 		return nil, badRequest("Invalid log subscription",
-			"container, tail, since, previous, timestamps and follow are of the view log alone; the view is %.40q.",
+			"container, tail, since, previous, timestamps and follow are only for the view log; the view is %.40q.",
 			o.View)
 	}
 	if o.View == string(watch.Windowed) {
@@ -65,7 +65,7 @@ func (o *operation) window() (*watch.Window, error) {
 	}
 	if o.Text != "" || o.Sort != "" || o.Offset != 0 || o.Count != 0 {
 		return nil, badRequest("Invalid window",
-			"q, sort, offset and count are of the view window alone; the view is %.40q.", o.View)
+			"q, sort, offset and count are only for the view window; the view is %.40q.", o.View)
 	}
 	return nil, nil // Other views have no window.
 }
@@ -75,7 +75,7 @@ func (o *operation) log() (options watch.LogOptions, err error) {
 	if o.Resource != "core/v1/pods" || len(o.Namespaces) != 1 || o.Name == "" || o.Labels+o.Fields+o.Cursor != "" ||
 		o.Every != 0 || o.Watched {
 		return options, badRequest("Invalid log subscription",
-			"The view log is of the resource core/v1/pods, one namespace in ns, and a name; it takes no labels, "+
+			"The view log needs the resource core/v1/pods, one namespace in ns, and a name; it allows no labels, "+
 				"fields, cursor, every and watched.")
 	}
 	options = watch.LogOptions{
@@ -132,7 +132,7 @@ func parseFrame(frame []byte) ([]json.RawMessage, error) {
 		}
 		if len(many) == 0 {
 			return nil, badRequest("Empty frame",
-				`The array holds no message; send one such as `+
+				`The array contains no message; send one such as `+
 					`{"op":"subscribe","id":1,"resource":"core/v1/pods","view":"rows"}.`)
 		}
 		return many, nil
@@ -154,7 +154,7 @@ func parseOperation(raw []byte) (*operation, error) {
 	decode.DisallowUnknownFields()
 	err := decode.Decode(o)
 	if err == nil && decode.Decode(new(json.RawMessage)) != io.EOF {
-		return nil, notJSON(errors.New("something follows the message"))
+		return nil, notJSON(errors.New("unexpected data after the message"))
 	}
 	var wrong *json.UnmarshalTypeError
 	switch {
@@ -163,17 +163,17 @@ func parseOperation(raw []byte) (*operation, error) {
 			jsonType(wrong.Type.String()))
 	case err != nil && strings.HasPrefix(err.Error(), "json: unknown field "):
 		return nil, badRequest("Unknown member",
-			"%.60s is not known; a message has op, id, resource, ns, labels, fields, name, view, cursor, every, "+
+			"%.60s is unknown; a message has op, id, resource, ns, labels, fields, name, view, cursor, every, "+
 				"watched, q, sort, offset, count, container, tail, since, previous, timestamps and follow.",
 			strings.TrimPrefix(err.Error(), "json: unknown field "))
 	case err != nil:
 		return nil, notJSON(err)
 	case !slices.Contains([]string{"subscribe", "unsubscribe", "window", "ping"}, o.Op):
-		return nil, badRequest("Unknown op", "op is %.40q; it takes subscribe, window, unsubscribe and ping.", o.Op)
+		return nil, badRequest("Unknown op", "op is %.40q; it must be subscribe, window, unsubscribe or ping.", o.Op)
 	case o.Every < 0 || o.Every > maxEvery:
-		return nil, badRequest("Invalid interval", "every is %d; it takes milliseconds from 0 to %d.", o.Every, maxEvery)
+		return nil, badRequest("Invalid interval", "every is %d; it must be 0 to %d milliseconds.", o.Every, maxEvery)
 	case o.ID <= 0:
-		return nil, badRequest("ID missing", "id is %d; give each subscription a whole number from 1.", o.ID)
+		return nil, badRequest("ID missing", "id is %d; it must be an integer from 1.", o.ID)
 	}
 	return o, nil
 }
@@ -188,7 +188,7 @@ func whichMember(field string) string {
 // jsonType returns a description of a Go type in JSON terms.
 func jsonType(goType string) string {
 	names := map[string]string{
-		"int": "a whole number", "string": "a string", "bool": "true or false", "[]string": "an array of strings",
+		"int": "an integer", "string": "a string", "bool": "true or false", "[]string": "an array of strings",
 	}
 	if name, ok := names[goType]; ok {
 		return name

@@ -45,7 +45,7 @@ func problemFor(viewer watch.Viewer, err error) problem {
 	}
 	return problem{
 		Title: "Internal error", Status: http.StatusInternalServerError,
-		Detail: "The server made a mistake and has logged it. Other requests go on; trying again may help.",
+		Detail: "Something went wrong. The error was logged; try again.",
 	}
 }
 
@@ -173,7 +173,7 @@ func (s *Server) recover(next http.Handler) http.Handler {
 func (s *Server) noRoute(_ http.ResponseWriter, r *http.Request) error {
 	return &problem{
 		Title: "Page not found", Status: http.StatusNotFound,
-		Detail: fmt.Sprintf("There is nothing at %.200q. %s lists the routes.", s.base.At(r.URL.Path),
+		Detail: fmt.Sprintf("There is no page at %.200q. %s lists the routes.", s.base.At(r.URL.Path),
 			s.base.At("/api/openapi.json")),
 	}
 }
@@ -192,6 +192,6 @@ func (s *Server) noMethod(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
 	return &problem{
 		Title: "Read only", Status: http.StatusMethodNotAllowed,
-		Detail: fmt.Sprintf("%.20s is not served here: %s is.", r.Method, strings.Join(allowed, " or ")),
+		Detail: fmt.Sprintf("%.20s is not allowed here; use %s.", r.Method, strings.Join(allowed, " or ")),
 	}
 }

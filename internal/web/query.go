@@ -35,7 +35,7 @@ func param(r *http.Request, name string) string {
 func valuesOf(r *http.Request, known ...string) (url.Values, error) {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return nil, badRequest("Malformed query", "The part of the address behind the ? cannot be read: %v.", err)
+		return nil, badRequest("Malformed query", "The query of the URL cannot be read: %v.", err)
 	}
 	for name, given := range values {
 		if !slices.Contains(known, name) {
@@ -43,11 +43,11 @@ func valuesOf(r *http.Request, known ...string) (url.Values, error) {
 				return nil, badRequest("Unknown parameter", "%.40q is not a parameter here; there are none.", name)
 			}
 			slices.Sort(known)
-			return nil, badRequest("Unknown parameter", "%.40q is not a parameter here; these are: %s.", name,
+			return nil, badRequest("Unknown parameter", "%.40q is not a parameter here; the parameters are: %s.", name,
 				strings.Join(known, ", "))
 		}
 		if len(given) > 1 && name != "ns" && name != "cols" {
-			return nil, badRequest("Repeated parameter", "%s may be given once; ns and cols alone may be repeated.",
+			return nil, badRequest("Repeated parameter", "%s may be given once; only ns and cols may be repeated.",
 				name)
 		}
 	}
@@ -87,7 +87,7 @@ func numberOf(values url.Values, name string) (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
-		return 0, badRequest("Invalid number", "%s is %.40q; it takes a whole number from 0.", name, text)
+		return 0, badRequest("Invalid number", "%s is %.40q; it must be an integer from 0.", name, text)
 	}
 	return n, nil
 }
@@ -100,7 +100,7 @@ func limitOf(values url.Values) (int, error) {
 	}
 	limit, err := strconv.Atoi(text)
 	if err != nil || limit < 1 {
-		return 0, badRequest("Invalid limit", "limit is %.40q; it takes a whole number from 1.", text)
+		return 0, badRequest("Invalid limit", "limit is %.40q; it must be an integer from 1.", text)
 	}
 	return limit, nil
 }
@@ -112,7 +112,7 @@ func choose(values url.Values, name string, options ...string) (string, error) {
 		return options[0], nil
 	}
 	if !slices.Contains(options, given) {
-		return "", badRequest("Unknown "+name, "%s is %.40q; it takes %s.", name, given, strings.Join(options, ", "))
+		return "", badRequest("Unknown "+name, "%s is %.40q; it must be %s.", name, given, strings.Join(options, ", "))
 	}
 	return given, nil
 }

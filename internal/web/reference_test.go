@@ -196,7 +196,7 @@ func TestReferenceHasTheParameters(t *testing.T) {
 		if err := json.Unmarshal(request(t, path+"?no-such-parameter=1").Body.Bytes(), &p); err != nil {
 			t.Fatal(err)
 		}
-		_, list, ok := strings.Cut(strings.TrimSuffix(p.Detail, "."), "these are: ")
+		_, list, ok := strings.Cut(strings.TrimSuffix(p.Detail, "."), "the parameters are: ")
 		if !ok {
 			t.Fatalf("%s does not say what it takes: %q", path, p.Detail)
 		}

@@ -129,19 +129,19 @@ func refusal(c class, r *http.Request) error {
 	switch {
 	case c == everybody:
 	case !known:
-		return errors.New("a request has not come through identify")
+		return errors.New("the caller of the request was not identified")
 	case from.err != nil:
 		return from.err
 	case c == users && from.identity.Viewer.Scope != nil:
 		return &problem{
-			Title: "Not shared", Status: http.StatusForbidden, Detail: "What was shared with you has no such page.",
+			Title: "Not shared", Status: http.StatusForbidden, Detail: "This page is not shared with you.",
 		}
 	}
 	return nil
 }
 
 // errLost is the cause of a response that is aborted because its sender lost a permission.
-var errLost = errors.New("a right has gone by which the answer was made")
+var errLost = errors.New("a permission that the response depends on was revoked")
 
 // groundsKey is the context key of the permissions that a response depends on.
 type groundsKey struct{}

@@ -63,17 +63,17 @@ func (s *Server) createShare(w http.ResponseWriter, r *http.Request) error {
 func lengthOf(q *share.Request) (time.Duration, error) {
 	if len(q.Parts) == 0 || len(q.Parts) > maxParts {
 		return 0, badRequest("Invalid link",
-			"There are %d parts; name from 1 to %d, each a resource, as in core/v1/pods, with namespaces, labels, a "+
-				"name or words where it is not all.", len(q.Parts), maxParts)
+			"There are %d parts; there must be from 1 to %d, each with a resource, such as core/v1/pods, and "+
+				"optionally namespaces, labels, a name or words.", len(q.Parts), maxParts)
 	}
 	if len(q.Note) > maxNote || !utf8.ValidString(q.Note) || strings.ContainsFunc(q.Note, unicode.IsControl) {
-		return 0, badRequest("Invalid note", "A note is one line of at most %d bytes.", maxNote)
+		return 0, badRequest("Invalid note", "A note must be one line of at most %d bytes.", maxNote)
 	}
 	long := usualShare
 	if q.Seconds != nil {
 		if *q.Seconds < int64(shortestShare/time.Second) || *q.Seconds > int64(longestShare/time.Second) {
 			return 0, badRequest("Invalid time",
-				"seconds is %d; a share lasts from %d to %d, and %d where nothing is said.", *q.Seconds,
+				"seconds is %d; it must be from %d to %d. The default is %d.", *q.Seconds,
 				shortestShare/time.Second, longestShare/time.Second, usualShare/time.Second)
 		}
 		long = time.Duration(*q.Seconds) * time.Second
@@ -92,7 +92,7 @@ func (s *Server) leadsInto(r *http.Request, given *share.Share) error {
 		if err := guest.May(r.Context(), q); err != nil {
 			if p, ok := errors.AsType[*watch.Problem](err); ok && p.Cause == watch.Refused {
 				return badRequest("Not shared",
-					"to is %.200q, which would show what no part has: name in it a page that the parts have all of.",
+					"to is %.200q, which shows more than the parts: use a page that shows only data of the parts.",
 					given.To)
 			}
 			return err
@@ -104,7 +104,7 @@ func (s *Server) leadsInto(r *http.Request, given *share.Share) error {
 // shownAt returns the queries whose results the page at a path of this server shows.
 func (s *Server) shownAt(to string) ([]watch.Query, error) {
 	wrong := badRequest("Invalid page",
-		"to is %.200q; it takes the address of a list, an object or a comparison here, without the base path, as in "+
+		"to is %.200q; it must be the path of a list, an object or a comparison, without the base path, such as "+
 			"/r/core/v1/pods?ns=a.", to)
 	u, err := url.Parse(to)
 	if err != nil || to == "" || s.wayBack(to) != to || u.Fragment != "" {
@@ -176,7 +176,7 @@ func (s *Server) revokeShare(w http.ResponseWriter, r *http.Request) error {
 	if !there {
 		return &problem{
 			Title: "Link not found", Status: http.StatusNotFound,
-			Detail: "You share nothing with this id; it may have ended.",
+			Detail: "You have no link with this ID; it may have expired.",
 		}
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -206,7 +206,7 @@ func (s *Server) openShare(w http.ResponseWriter, r *http.Request) error {
 	}
 	none := &problem{
 		Title: "Link not found", Status: http.StatusNotFound,
-		Detail: "This link shows nothing: it has expired, was taken back, or is not whole. Ask for another one.",
+		Detail: "This link has expired, was revoked, or is incomplete. Ask for another one.",
 	}
 	if err := readBody(r, &asked); err != nil || len(asked.Token) > maxToken {
 		asked.Token = ""
@@ -262,8 +262,8 @@ func (s *Server) guestOf(r *http.Request) (from sender, ok bool) {
 func shareEnded() error {
 	return &problem{
 		Title: "Link expired", Status: http.StatusUnauthorized,
-		Detail: "This share has ended: it has expired, or was taken back. Ask for another link, or leave it to log " +
-			"in yourself.",
+		Detail: "This link was revoked or has expired. Ask for another link, or leave the shared view to log in " +
+			"yourself.",
 	}
 }
 
@@ -272,8 +272,8 @@ func shareEnded() error {
 func otherCluster() error {
 	return &problem{
 		Title: "Another cluster is active", Status: http.StatusUnauthorized,
-		Detail: "What was shared is of another cluster than the one that is shown here now. Ask who shared it to " +
-			"open that one, or leave it to look yourself.",
+		Detail: "The link is for another cluster than the active one. Ask the creator of the link to switch to " +
+			"that cluster, or leave the shared view.",
 	}
 }
 

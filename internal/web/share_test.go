@@ -155,12 +155,12 @@ func TestSharing(t *testing.T) {
 	if a := s.send("DELETE", "/api/v1/shares/"+made.ID, s.origin()); a.status != http.StatusNoContent || a.body != "" {
 		t.Errorf("it is taken back: %d %s", a.status, a.body)
 	}
-	if code, reason := c.closed(); code != 4403 || reason != "this share has ended" ||
+	if code, reason := c.closed(); code != 4403 || reason != "this link was revoked or has expired" ||
 		time.Since(began) > 5*time.Second {
 		t.Errorf("the socket ended with %d %q, %s later", code, reason, time.Since(began))
 	}
 	s.wantProblem("a guest of what has ended", s.get("/api/v1/snapshot/"+podsRef, made.cookie), http.StatusUnauthorized,
-		"Link expired", "This share has ended")
+		"Link expired", "This link was revoked or has expired")
 	a = s.get("/r/"+podsRef, made.cookie, "Accept: text/html")
 	if a.status != http.StatusUnauthorized || !strings.Contains(a.body, "Link expired") ||
 		!strings.Contains(a.body, `action="/share/leave"`) ||

@@ -38,12 +38,12 @@ func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if format == "csv" && view == "objects" {
-		return badRequest("No such table", "format=csv writes rows; for objects take json, ndjson or yaml.")
+		return badRequest("No such table", "format=csv is for rows; for objects use json, ndjson or yaml.")
 	}
 	wait := snapshotWait
 	if text := values.Get("wait"); text != "" {
 		if wait, err = time.ParseDuration(text); err != nil || wait < 0 || wait > maxWait {
-			return badRequest("Invalid time", "wait is %.40q; it takes 0s to %s, as in 10s.", text, maxWait)
+			return badRequest("Invalid time", "wait is %.40q; it must be 0s to %s, such as 10s.", text, maxWait)
 		}
 	}
 	query.Sort, query.Limit = values.Get("sort"), limit
@@ -69,8 +69,8 @@ func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) error {
 		}
 		return &problem{
 			Title: "List not available", Status: status,
-			Detail: fmt.Sprintf("%s is %s. %s A list in part would look like a whole one; ask again, or for JSON, "+
-				"which tells its state.", query.Resource, snapshot.Status.State, snapshot.Status.Reason),
+			Detail: fmt.Sprintf("%s is %s. %s An incomplete list would look complete; retry, or request JSON, "+
+				"which includes the state.", query.Resource, snapshot.Status.State, snapshot.Status.Reason),
 		}
 	}
 	t.expectText = responseOf(r).expectText

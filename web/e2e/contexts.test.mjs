@@ -140,7 +140,7 @@ await test("contexts", { timeout: 180_000 }, async (t) => {
     await choose(page, "of-a-stranger");
     const note = page.locator("#cluster-pop [role=status]");
     await until("why not", async () =>
-      /^of-admin stays as it was: .*executable false failed/.test(await note.innerText()),
+      /^of-admin stays active: .*executable false failed/.test(await note.innerText()),
     );
     await page.keyboard.press("Escape");
     await liveAs(page, "of-admin");
@@ -172,7 +172,7 @@ await test("contexts", { timeout: 180_000 }, async (t) => {
     assert.equal(await name(plain), "of-limited");
     await plain.goto(`${dashboard.url}contexts`);
     await plain.getByRole("button", { name: "of-a-stranger" }).click();
-    assert.match(await plain.getByRole("alert").innerText(), /of-limited stays as it was/);
+    assert.match(await plain.getByRole("alert").innerText(), /of-limited stays active/);
     await plain.getByRole("button", { name: "of-admin" }).click();
     await plain.waitForURL(/\/r\/core\/v1\/pods/);
 

@@ -79,7 +79,7 @@ func New(options Options) (*Authority, error) {
 		}
 		a.provider, a.sessions = provider, newSessions()
 	default:
-		return nil, fmt.Errorf("%q is no way to find out who asks; there are %q", options.Mode, Modes())
+		return nil, fmt.Errorf("unknown mode %q; the modes are %q", options.Mode, Modes())
 	}
 	return a, nil
 }
@@ -130,7 +130,7 @@ func strip(r *http.Request, p *proxy) {
 // request has one sender.
 func (a *Authority) bearer(ctx context.Context, given []string) (Identity, error) {
 	if a.tokens == nil {
-		return Identity{}, watch.NotLoggedIn("This server takes no bearer tokens; log in on the page.")
+		return Identity{}, watch.NotLoggedIn("This server accepts no bearer tokens; log in on the page.")
 	}
 	token, err := tokenOf(given)
 	if err != nil {
@@ -172,7 +172,7 @@ func (a *Authority) reviewed(ctx context.Context, token string) (*accepted, erro
 	is, err := a.tokens.of(ctx, token)
 	if p, ok := errors.AsType[*watch.Problem](err); ok {
 		if p.Cause == watch.Unavailable {
-			a.log.WarnContext(ctx, "a login could not be checked", "error", err)
+			a.log.WarnContext(ctx, "a token could not be reviewed", "error", err)
 		}
 		return nil, p
 	}
@@ -187,7 +187,7 @@ func (a *Authority) renew(ctx context.Context, l *login) error {
 	}
 	is, err := a.reviewed(ctx, l.token)
 	if err == nil && !l.user.Same(is.user) {
-		err = watch.NotLoggedIn("Who you are to the cluster has changed since you logged in; log in again.")
+		err = watch.NotLoggedIn("Your identity in the cluster has changed since you logged in; log in again.")
 	}
 	switch p := new(watch.Problem); {
 	case err == nil:
@@ -245,5 +245,5 @@ func (a *Authority) Banner() string {
 	if a.Mode() != SharedIdentity {
 		return ""
 	}
-	return "Everybody who opens this sees what the program's service account may see."
+	return "Everyone who opens this page sees what the program's service account may see."
 }

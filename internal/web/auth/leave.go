@@ -54,7 +54,7 @@ func (a *Authority) provided(ctx context.Context, err error) error {
 	if !ok {
 		p = &watch.Problem{
 			Cause: watch.Unavailable, Title: "Login cannot be checked",
-			Detail: "The OpenID provider could not be asked; try again in a moment.",
+			Detail: "The OpenID provider is not available; try again in a moment.",
 		}
 	}
 	if p.Error() != err.Error() && ctx.Err() == nil {

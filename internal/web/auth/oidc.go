@@ -60,13 +60,13 @@ func newProvider(o OIDCOptions) (*provider, error) {
 	loopback := err == nil && slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, u.Hostname())
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "https" && (u.Scheme != "http" || !loopback):
-		return nil, fmt.Errorf("the issuer %q is no https address", o.Issuer)
+		return nil, fmt.Errorf("the issuer %q is not an https URL", o.Issuer)
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return nil, errors.New("the issuer is to be an address without user, query and fragment")
+		return nil, errors.New("the issuer must be a URL without user, query and fragment")
 	case o.ClientID == "":
-		return nil, errors.New("the client id is missing by which the provider knows this program")
+		return nil, errors.New("the client ID is missing")
 	case o.UsernameClaim == "":
-		return nil, errors.New("the claim is missing that names the user")
+		return nil, errors.New("the claim with the user name is missing")
 	}
 	if o.UsernamePrefix == "" && o.UsernameClaim != "email" {
 		o.UsernamePrefix = o.Issuer + "#"
@@ -135,10 +135,10 @@ func (p *provider) finish(ctx context.Context, sealed string, query url.Values) 
 		}
 	}()
 	if subtle.ConstantTimeCompare([]byte(w.State), []byte(query.Get("state"))) != 1 {
-		return nil, way{}, watch.NotLoggedIn("That was not the login that this browser began; log in again.")
+		return nil, way{}, watch.NotLoggedIn("This browser did not start this login; log in again.")
 	}
 	if query.Get("error") != "" {
-		return nil, w, watch.NotLoggedIn("The provider has let nobody in: %.60q.", query.Get("error"))
+		return nil, w, watch.NotLoggedIn("The provider refused the login: %.60q.", query.Get("error"))
 	}
 	ctx = oidc.ClientContext(ctx, p.client)
 	known, err := p.ask(ctx)
@@ -153,10 +153,10 @@ func (p *provider) finish(ctx context.Context, sealed string, query url.Values) 
 	token, err := known.Verifier(&oidc.Config{ClientID: p.ClientID}).Verify(ctx, raw)
 	if err != nil {
 		return nil, w, fmt.Errorf("%w: %w",
-			watch.NotLoggedIn("The provider's word could not be verified; log in again."), err)
+			watch.NotLoggedIn("The ID token of the provider could not be verified; log in again."), err)
 	}
 	if subtle.ConstantTimeCompare([]byte(token.Nonce), []byte(w.Nonce)) != 1 {
-		return nil, w, watch.NotLoggedIn("The provider's word is of another login; log in again.")
+		return nil, w, watch.NotLoggedIn("The ID token of the provider is for another login; log in again.")
 	}
 	user, err := p.userOf(token)
 	if err != nil {
@@ -171,11 +171,11 @@ func (p *provider) finish(ctx context.Context, sealed string, query url.Values) 
 func exchangeError(err error) error {
 	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok &&
 		refused.Response.StatusCode < http.StatusInternalServerError {
-		return fmt.Errorf("%w: the provider answers %d %.60q",
-			watch.NotLoggedIn("The provider does not know of this login; log in again."), refused.Response.StatusCode,
+		return fmt.Errorf("%w: the provider responds with %d %.60q",
+			watch.NotLoggedIn("The provider does not accept this login; log in again."), refused.Response.StatusCode,
 			refused.ErrorCode)
 	} else if ok {
-		return fmt.Errorf("the provider answers %d", refused.Response.StatusCode)
+		return fmt.Errorf("the provider responds with %d", refused.Response.StatusCode)
 	}
 	return err
 }
@@ -184,11 +184,11 @@ func exchangeError(err error) error {
 func (p *provider) userOf(token *oidc.IDToken) (*watch.User, error) {
 	var claims map[string]json.RawMessage
 	if err := token.Claims(&claims); err != nil {
-		return nil, fmt.Errorf("%w: %w", watch.NotLoggedIn("The provider's word cannot be read."), err)
+		return nil, fmt.Errorf("%w: %w", watch.NotLoggedIn("The ID token of the provider cannot be read."), err)
 	}
 	user := &watch.User{Groups: []string{}}
 	if err := json.Unmarshal(claims[p.UsernameClaim], &user.Name); err != nil || user.Name == "" {
-		return nil, watch.NotLoggedIn("The provider has not named the user in the claim %.60q.", p.UsernameClaim)
+		return nil, watch.NotLoggedIn("The ID token has no user name in the claim %.60q.", p.UsernameClaim)
 	}
 	if verified, told := claims["email_verified"]; told && p.UsernameClaim == "email" && string(verified) != "true" {
 		return nil, watch.NotLoggedIn("The provider has not verified the email address.")
@@ -199,7 +199,7 @@ func (p *provider) userOf(token *oidc.IDToken) (*watch.User, error) {
 		if json.Unmarshal(text, &one) == nil {
 			user.Groups = []string{one}
 		} else if err := json.Unmarshal(text, &user.Groups); err != nil {
-			return nil, watch.NotLoggedIn("The claim %.60q is neither a group nor an array of them.", p.GroupsClaim)
+			return nil, watch.NotLoggedIn("The claim %.60q is neither a group nor an array of groups.", p.GroupsClaim)
 		}
 	}
 	for i := range user.Groups {

@@ -55,17 +55,17 @@ func newProxy(o ProxyOptions) (*proxy, error) {
 	}
 	switch {
 	case len(o.Peers) == 0 && len(o.Secret) == 0:
-		return nil, errors.New("nothing says which proxy is to be believed: neither its addresses " +
-			"nor a secret is given")
+		return nil, errors.New("no proxy is trusted: set the addresses of the proxy, " +
+			"or a secret")
 	case len(o.Secret) > 0 && len(o.Secret) < leastSecret:
-		return nil, fmt.Errorf("the proxy's secret has %d bytes; give it %d or more", len(o.Secret), leastSecret)
+		return nil, fmt.Errorf("the proxy's secret has %d bytes; it must have %d or more", len(o.Secret), leastSecret)
 	case folded(p.user) == folded(p.groups) || folded(p.user) == folded(SecretHeader) ||
 		folded(p.groups) == folded(SecretHeader):
 		return nil, fmt.Errorf(
-			"the proxy cannot say user, groups and secret in the headers %q, %q and %q: they must be three", p.user,
+			"the headers of user, groups and secret are %q, %q and %q: they must be different", p.user,
 			p.groups, SecretHeader)
 	case !isHeader(p.user) || !isHeader(p.groups):
-		return nil, fmt.Errorf("%q or %q is no name of a header: it takes letters, digits and -", o.UserHeader,
+		return nil, fmt.Errorf("%q or %q is not the name of a header: use letters, digits and -", o.UserHeader,
 			o.GroupsHeader)
 	}
 	if len(o.Secret) > 0 {
@@ -102,18 +102,18 @@ func (p *proxy) identify(r *http.Request) (Identity, error) {
 	}
 	for name := range r.Header {
 		if p.mine(name) && name != p.user && name != p.groups && name != SecretHeader {
-			return Identity{}, watch.NotLoggedIn("The header %.60q is another spelling of one that the proxy says "+
-				"who asks with; the proxy must take it out.", name)
+			return Identity{}, watch.NotLoggedIn("The header %.60q is another spelling of an identity header of "+
+				"the proxy; the proxy must remove it.", name)
 		}
 	}
 	users := r.Header.Values(p.user)
 	if len(users) != 1 {
-		return Identity{}, watch.NotLoggedIn("The proxy has sent the header %s %d times; it must be there once.",
+		return Identity{}, watch.NotLoggedIn("The proxy sent the header %s %d times; it must send it once.",
 			p.user, len(users))
 	}
 	if len(r.Header.Values(p.groups)) > 1 {
 		return Identity{}, watch.NotLoggedIn(
-			"The proxy has sent the header %s more than once; groups have commas between.", p.groups)
+			"The proxy sent the header %s more than once; it must separate groups by commas.", p.groups)
 	}
 	user := &watch.User{Name: users[0], Groups: []string{}}
 	for group := range strings.SplitSeq(r.Header.Get(p.groups), ",") {
@@ -135,17 +135,17 @@ func (p *proxy) believe(r *http.Request) error {
 		if err != nil || !slices.ContainsFunc(p.peers, func(of netip.Prefix) bool {
 			return of.Contains(peer.Addr().Unmap().WithZone(""))
 		}) {
-			return watch.NotLoggedIn("This server takes requests from its proxy alone; open the proxy's address.")
+			return watch.NotLoggedIn("This server accepts requests only from its proxy; open the URL of the proxy.")
 		}
 	}
 	if p.secret != nil {
 		given := r.Header.Values(SecretHeader)
 		if len(given) != 1 {
-			return watch.NotLoggedIn("This server takes requests from its proxy alone; open the proxy's address.")
+			return watch.NotLoggedIn("This server accepts requests only from its proxy; open the URL of the proxy.")
 		}
 		sum := hash(sha256.Sum256([]byte(given[0])))
 		if subtle.ConstantTimeCompare(sum[:], p.secret[:]) != 1 {
-			return watch.NotLoggedIn("This server takes requests from its proxy alone; open the proxy's address.")
+			return watch.NotLoggedIn("This server accepts requests only from its proxy; open the URL of the proxy.")
 		}
 	}
 	return nil
@@ -155,14 +155,14 @@ func (p *proxy) believe(r *http.Request) error {
 // not assign them.
 func checkUser(user *watch.User) error {
 	if strings.TrimSpace(user.Name) == "" || user.Name != strings.TrimSpace(user.Name) {
-		return watch.NotLoggedIn("The user has no name, or blanks around it.")
+		return watch.NotLoggedIn("The user name is empty, or has spaces around it.")
 	}
 	for _, name := range append([]string{user.Name}, user.Groups...) {
 		if strings.HasPrefix(strings.ToLower(name), "system:") {
-			return watch.NotLoggedIn("%.60q is a name of the cluster's own, which cannot be given from outside.", name)
+			return watch.NotLoggedIn("%.60q is a reserved name, which only the cluster may assign.", name)
 		}
 		if !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-			return watch.NotLoggedIn("%.60q is no name of a user or group.", name)
+			return watch.NotLoggedIn("%.60q is not a valid name of a user or group.", name)
 		}
 	}
 	return nil

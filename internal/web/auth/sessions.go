@@ -45,7 +45,7 @@ func (s *sessions) of(r *http.Request) (*login, error) {
 	if len(given) > 0 {
 		return nil, watch.NotLoggedIn("Your login has ended; log in again.")
 	}
-	return nil, watch.NotLoggedIn("Log in to look at the cluster.")
+	return nil, watch.NotLoggedIn("Log in to view the cluster.")
 }
 
 // begin begins a session, and returns its id for the cookie. The id is 256 new random bits.

@@ -72,7 +72,7 @@ func (t *tokens) of(ctx context.Context, token string) (*accepted, error) {
 		t.mu.Unlock()
 		return is, nil
 	case mine:
-		r = &review{done: make(chan struct{}), err: errors.New("the review of a token was given up")}
+		r = &review{done: make(chan struct{}), err: errors.New("the review of a token was aborted")}
 		t.asking[key] = r
 	}
 	t.mu.Unlock()
@@ -151,7 +151,7 @@ func tokenOf(given []string) (string, error) {
 	}
 	scheme, token, _ := strings.Cut(given[0], " ")
 	if !strings.EqualFold(scheme, "Bearer") {
-		return "", watch.NotLoggedIn("The Authorization header is to be Bearer and a token.")
+		return "", watch.NotLoggedIn("The Authorization header must be Bearer and a token.")
 	}
 	return checkToken(token)
 }
@@ -161,12 +161,12 @@ func checkToken(token string) (string, error) {
 	token = strings.TrimSpace(token)
 	switch {
 	case token == "":
-		return "", watch.NotLoggedIn("There is no token; make one with kubectl create token.")
+		return "", watch.NotLoggedIn("The token is missing; create one with kubectl create token.")
 	case len(token) > maxToken:
-		return "", watch.NotLoggedIn("The token has %d bytes, more than the %d that one may have.", len(token),
+		return "", watch.NotLoggedIn("The token has %d bytes, more than the maximum of %d.", len(token),
 			maxToken)
 	case strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return "", watch.NotLoggedIn("The token has characters in it that no token has; copy it anew.")
+		return "", watch.NotLoggedIn("The token contains characters that no token has; copy it again.")
 	}
 	return token, nil
 }

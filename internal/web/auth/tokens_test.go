@@ -94,7 +94,7 @@ func TestTokensAreKept(t *testing.T) {
 		if got := get("good", watch.Unavailable); got != "" {
 			t.Errorf("the API server is away, and it is %q", got)
 		}
-		if strings.Contains(log.String(), "good") || !strings.Contains(log.String(), "could not be checked") {
+		if strings.Contains(log.String(), "good") || !strings.Contains(log.String(), "could not be reviewed") {
 			t.Errorf("the log is %q, want why nobody is let in, without the token", log)
 		}
 	})

@@ -55,7 +55,7 @@ func (s *ways) seal(w way) string {
 
 // open decrypts a state. It accepts each state once, and again after forget.
 func (s *ways) open(sealed string) (w way, err error) {
-	ended := watch.NotLoggedIn("This login has taken too long, or was used before; log in again.")
+	ended := watch.NotLoggedIn("This login took too long, or was used before; log in again.")
 	raw, err := base64.RawURLEncoding.DecodeString(sealed)
 	if err != nil {
 		return way{}, ended
@@ -75,7 +75,7 @@ func (s *ways) open(sealed string) (w way, err error) {
 	if len(s.back) >= maxWays {
 		return way{}, &watch.Problem{
 			Cause: watch.Unavailable, Title: "Login cannot be checked",
-			Detail: "Too many have logged in within minutes; try again in a while.",
+			Detail: "Too many logins within minutes; try again later.",
 		}
 	}
 	s.back[w.State] = w.Until

@@ -19,22 +19,22 @@ type figure struct {
 func figures() []figure {
 	const gauge, counter = prometheus.GaugeValue, prometheus.CounterValue
 	return []figure{
-		{"objects", "Objects held.", gauge, sum(func(c *watch.Coverage) float64 { return float64(c.Objects) })},
+		{"objects", "Cached objects.", gauge, sum(func(c *watch.Coverage) float64 { return float64(c.Objects) })},
 		{
-			"cache_bytes", "Memory of the objects held.", gauge,
+			"cache_bytes", "Memory of the cached objects.", gauge,
 			sum(func(c *watch.Coverage) float64 { return float64(c.CacheBytes) }),
 		},
 		{
-			"ring_bytes", "Memory of the changes kept.", gauge,
+			"ring_bytes", "Memory of the changes in the history.", gauge,
 			sum(func(c *watch.Coverage) float64 { return float64(c.RingBytes) }),
 		},
 		{
-			"ring_changes", "Changes kept.", gauge,
+			"ring_changes", "Changes in the history.", gauge,
 			sum(func(c *watch.Coverage) float64 { return float64(c.RingChanges) }),
 		},
-		{"readers", "Readers now.", gauge, sum(func(c *watch.Coverage) float64 { return float64(c.Readers) })},
+		{"readers", "Current readers.", gauge, sum(func(c *watch.Coverage) float64 { return float64(c.Readers) })},
 		{
-			"lists_total", "Lists, the first included.", counter,
+			"lists_total", "Lists, including the first.", counter,
 			sum(func(c *watch.Coverage) float64 { return float64(c.Lists) }),
 		},
 		{
@@ -42,7 +42,7 @@ func figures() []figure {
 			sum(func(c *watch.Coverage) float64 { return float64(c.Drops) }),
 		},
 		{
-			"resets_total", "Readers that had to begin anew.", counter,
+			"resets_total", "Readers that were reset and sent a new snapshot.", counter,
 			sum(func(c *watch.Coverage) float64 { return float64(c.Resets) }),
 		},
 		{
@@ -50,10 +50,10 @@ func figures() []figure {
 			sum(func(c *watch.Coverage) float64 { return float64(c.Blind) }),
 		},
 		{
-			"blind_seconds_total", "Time without a watch after the first list, the present interval included.", counter,
+			"blind_seconds_total", "Time without a watch after the first list, with the current interval.", counter,
 			sum(func(c *watch.Coverage) float64 { return c.BlindFor }),
 		},
-		{"last_event_timestamp_seconds", "When a watch told something last.", gauge, lastEvent},
+		{"last_event_timestamp_seconds", "Time of the last event of a watch.", gauge, lastEvent},
 	}
 }
 

@@ -52,13 +52,14 @@ func newCollector(ledger func() watch.Ledger, sockets func() int, shares func() 
 	c := &collector{
 		ledger: ledger, sockets: sockets, shares: shares, informer: make(map[string]*prometheus.Desc),
 		counters: counters{ended: make(map[[4]string]watch.Coverage)},
-		open:     plain("sockets", "WebSockets that are open."),
+		open:     plain("sockets", "Open WebSockets."),
 		limit: plain("memory_limit_bytes",
-			"Memory that the objects and changes held may take, left out where there is no limit."),
-		shared: plain("shares", "Links by which something is shared."),
-		guests: plain("share_guests", "WebSockets of guests that are open."),
-		held:   plain("memory_held_bytes", "Memory that the objects and changes held take."),
-		state: prometheus.NewDesc("glasshouse_informer_state", "Scopes in this state: 0 or 1, but for fields.",
+			"Maximum memory of cached objects and changes. Absent if there is no limit."),
+		shared: plain("shares", "Share links."),
+		guests: plain("share_guests", "Open WebSockets of guests."),
+		held:   plain("memory_held_bytes", "Memory of cached objects and changes."),
+		state: prometheus.NewDesc("glasshouse_informer_state",
+			"Number of scopes in this state: 0 or 1, except for the scope fields.",
 			append(labels, "state"), nil),
 	}
 	for _, f := range figures() {

@@ -35,7 +35,7 @@ type Client struct {
 func (c *Client) Create(ctx context.Context, wanted Request) (created Created, err error) {
 	body, err := json.Marshal(wanted)
 	if err != nil {
-		return created, fmt.Errorf("encode what is to be shared: %w", err)
+		return created, fmt.Errorf("encode the link: %w", err)
 	}
 	return created, c.do(ctx, http.MethodPost, "", body, &created)
 }
@@ -54,7 +54,7 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte, into 
 	r, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(c.Server, "/")+"/api/v1/shares"+path,
 		bytes.NewReader(body))
 	if err != nil {
-		return fmt.Errorf("speak to %q: %w", c.Server, err)
+		return fmt.Errorf("send a request to %q: %w", c.Server, err)
 	}
 	r.Header.Set("Accept", "application/json")
 	if c.Token != "" {
@@ -74,12 +74,12 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte, into 
 	defer client.CloseIdleConnections()
 	answer, err := client.Do(r)
 	if err != nil {
-		return fmt.Errorf("speak to %s: %w", c.Server, err)
+		return fmt.Errorf("send a request to %s: %w", c.Server, err)
 	}
 	defer func() { _ = answer.Body.Close() }() // The body was read, or reading it failed.
 	text, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
 	if err != nil {
-		return fmt.Errorf("read the answer of %s: %w", c.Server, err)
+		return fmt.Errorf("read the response of %s: %w", c.Server, err)
 	}
 	if answer.StatusCode/100 != 2 {
 		return refusal(answer.StatusCode, text)
@@ -88,7 +88,7 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte, into 
 		return nil
 	}
 	if err := json.Unmarshal(text, into); err != nil {
-		return fmt.Errorf("%s does not answer as this program does: %w", c.Server, err)
+		return fmt.Errorf("%s does not respond like this program: %w", c.Server, err)
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte, into 
 func refusal(status int, text []byte) error {
 	var p struct{ Title, Detail string }
 	if err := json.Unmarshal(text, &p); err != nil || p.Title == "" {
-		return fmt.Errorf("the server answers with %d, and not as this program does", status)
+		return fmt.Errorf("the server responds with %d, and not like this program", status)
 	}
 	return errors.New(plain.Text(p.Title + ": " + p.Detail))
 }

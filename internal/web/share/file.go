@@ -35,7 +35,7 @@ type record struct {
 // load reads the file, if it exists. If known is set, it drops shares without a creator.
 func (s *Store) load(known bool) error {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
-		return fmt.Errorf("make the directory of --data-dir: %w", err)
+		return fmt.Errorf("create the --data-dir directory: %w", err)
 	}
 	path := filepath.Join(s.dir, fileName)
 	text, err := os.ReadFile(path) //nolint:gosec // The path is configured.
@@ -44,7 +44,7 @@ func (s *Store) load(known bool) error {
 		return s.write(nil)
 	}
 	if err != nil {
-		return fmt.Errorf("read what is shared: %w", err)
+		return fmt.Errorf("read the links: %w", err)
 	}
 	var held document
 	decoder := json.NewDecoder(bytes.NewReader(text))
@@ -68,10 +68,10 @@ func (s *Store) load(known bool) error {
 
 func unreadable(path string, err error) error {
 	if err == nil {
-		err = errors.New("it is not of this program, or was changed")
+		err = errors.New("unknown version or format")
 	}
-	return fmt.Errorf("%s does not hold shares as this program writes them: %w; put back what it was, or take it "+
-		"away, by which all that is shared ends", path, err)
+	return fmt.Errorf("%s does not contain links in the format of this program: %w; restore the file, or remove it "+
+		"to end all links", path, err)
 }
 
 // live converts a record to a share.
@@ -79,7 +79,7 @@ func (r *record) live() (*live, error) {
 	l := &live{Share: r.Share, ended: make(chan struct{}), opens: newQuota()}
 	sum, err := hex.DecodeString(r.Hash)
 	if err != nil || len(sum) != len(l.hash) || r.ID == "" || len(r.Parts) == 0 || r.Expires.IsZero() {
-		return nil, fmt.Errorf("the share %.40q is not whole", r.ID)
+		return nil, fmt.Errorf("the link %.40q is incomplete", r.ID)
 	}
 	copy(l.hash[:], sum)
 	return l, nil
@@ -117,11 +117,11 @@ func (s *Store) save(ctx context.Context) error {
 func (s *Store) write(records []record) (err error) {
 	text, err := json.MarshalIndent(document{1, list(records)}, "", " ")
 	if err != nil {
-		return fmt.Errorf("encode what is shared: %w", err)
+		return fmt.Errorf("encode the links: %w", err)
 	}
 	file, err := os.CreateTemp(s.dir, fileName+".*") // CreateTemp creates the file with mode 0600.
 	if err != nil {
-		return fmt.Errorf("write what is shared: %w", err)
+		return fmt.Errorf("write the links: %w", err)
 	}
 	defer func() {
 		if err != nil {
@@ -130,14 +130,14 @@ func (s *Store) write(records []record) (err error) {
 	}()
 	_, err = file.Write(append(text, '\n'))
 	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return fmt.Errorf("write what is shared: %w", err)
+		return fmt.Errorf("write the links: %w", err)
 	}
 	if err = os.Rename(file.Name(), filepath.Join(s.dir, fileName)); err != nil {
-		return fmt.Errorf("write what is shared: %w", err)
+		return fmt.Errorf("write the links: %w", err)
 	}
 	directory, err := os.Open(s.dir)
 	if err != nil {
-		return fmt.Errorf("write what is shared: %w", err)
+		return fmt.Errorf("write the links: %w", err)
 	}
 	return errors.Join(directory.Sync(), directory.Close())
 }
@@ -155,7 +155,7 @@ func list(records []record) []record {
 func unsaved(err error) error {
 	return fmt.Errorf("%w: %w", &watch.Problem{
 		Cause: watch.Unavailable, Title: "Link not saved",
-		Detail: "The file of --data-dir could not be written. What is new is not shared; what was taken back has " +
-			"ended, but would be back when the program starts again. Try again when there is room.",
+		Detail: "The file in --data-dir could not be written. A new link was not created. A revoked link has " +
+			"ended, but would be valid again after a restart. Free disk space, then retry.",
 	}, err)
 }

@@ -33,13 +33,13 @@ var errHeld = errors.New("it is locked")
 // If files cannot be locked, Hold logs a warning and continues without a lock.
 func Hold(ctx context.Context, dir string, log *slog.Logger) (io.Closer, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the directory of --data-dir: %w", err)
+		return nil, fmt.Errorf("create the --data-dir directory: %w", err)
 	}
 	file, err := os.OpenFile( //nolint:gosec // The path is configured.
 		filepath.Join(dir, lockName), os.O_CREATE|os.O_RDWR, 0o600,
 	)
 	if err != nil {
-		return nil, fmt.Errorf("lock the directory of --data-dir: %w", err)
+		return nil, fmt.Errorf("lock the --data-dir directory: %w", err)
 	}
 	err = lock(file)
 	if errors.Is(err, errHeld) {
@@ -50,10 +50,10 @@ func Hold(ctx context.Context, dir string, log *slog.Logger) (io.Closer, error) 
 	case ctx.Err() != nil: // The program is shutting down.
 		return nil, errors.Join(ctx.Err(), file.Close())
 	case errors.Is(err, errHeld):
-		err = fmt.Errorf("another dashboard uses %s: stop it, or give this one another directory with --data-dir", dir)
+		err = fmt.Errorf("another dashboard uses %s: stop it, or set another directory with --data-dir", dir)
 		return nil, errors.Join(err, file.Close())
 	case err != nil:
-		log.Warn("nothing keeps another dashboard from using this directory: it cannot be locked", "data_dir", dir,
+		log.Warn("the directory cannot be locked: make sure that no other dashboard uses it", "data_dir", dir,
 			"error", err)
 	}
 	return file, nil

@@ -344,7 +344,7 @@ func TestUnreadableFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := share.Open(share.Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), path) ||
-			!strings.Contains(err.Error(), "take it away") {
+			!strings.Contains(err.Error(), "remove it") {
 			t.Errorf("%s: got %v", name, err)
 		}
 		if kept, err := os.ReadFile(path); err != nil || string(kept) != text {

@@ -99,12 +99,12 @@ func (s *Store) Create(ctx context.Context, given Share, who Who) (Share, string
 	case own >= maxOfCreator:
 		return Share{}, "", &watch.Problem{
 			Cause: watch.Invalid, Title: "Too many links",
-			Detail: "You share as much as one may, 100 at a time; take one back first.",
+			Detail: "You have 100 links, which is the maximum; revoke one first.",
 		}
 	case full:
 		return Share{}, "", &watch.Problem{
 			Cause: watch.Unavailable, Title: "Too many links",
-			Detail: "As much is shared here as may be, 1000 at a time; somebody has to take one back first.",
+			Detail: "There are 1000 links, which is the maximum of all users together; revoke one first.",
 		}
 	}
 	if err := s.save(ctx); err != nil {
@@ -274,6 +274,6 @@ func (s *Store) tidy(ctx context.Context) {
 		return
 	}
 	if err := s.save(ctx); err != nil && ctx.Err() == nil {
-		s.log.ErrorContext(ctx, "shares were not saved", "error", err)
+		s.log.ErrorContext(ctx, "the links were not saved", "error", err)
 	}
 }
