@@ -21,7 +21,7 @@ help: ## List the targets.
 build: ## Build the dashboard into bin/.
 	go build -trimpath -ldflags '-s -w' -o bin/dashboard ./cmd/dashboard
 
-demo: build ## Start a real cluster and the dashboard: NODES= PODS= LIFE= (changes a minute) PORT=
+demo: build ## Start a real cluster and the dashboard: NODES= PODS= LIFE= (changes per minute) PORT=
 	@echo "Building the demo cluster: the first time this compiles Kubernetes, which takes some minutes."
 	deploy/demo/build.sh .demo/bin/demo
 	.demo/bin/demo up --data-dir .demo --nodes $(NODES) --pods $(PODS) --life $(LIFE) -- \

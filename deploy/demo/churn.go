@@ -15,10 +15,10 @@ import (
 func churn(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("demo churn", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	dir := flags.String("data-dir", ".demo", "`directory` of a cluster that is up")
-	pods := flags.Int64("pods", 500, "how many pods of namespace big are changed, one after the other")
-	rate := flags.Int("rate", 1000, "changes a second in all")
-	long := flags.Duration("for", 30*time.Second, "how long")
+	dir := flags.String("data-dir", ".demo", "`directory` of a running cluster")
+	pods := flags.Int64("pods", 500, "number of pods in namespace big to change, one after the other")
+	rate := flags.Int("rate", 1000, "changes per second in total")
+	long := flags.Duration("for", 30*time.Second, "duration of the changes")
 	err := flags.Parse(args)
 	if errors.Is(err, flag.ErrHelp) {
 		return nil
@@ -27,7 +27,7 @@ func churn(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return cluster.ExitError{Code: 2} // the flag set has printed the reason
 	}
 	if flags.NArg() > 0 || *pods <= 0 || *rate <= 0 || *long <= 0 {
-		return errors.New("--pods, --rate and --for are numbers from 1 up, and there are no other arguments")
+		return errors.New("--pods, --rate and --for must be positive, and there are no other arguments")
 	}
 	ctx, stop := withSignals(ctx)
 	defer stop()

@@ -17,15 +17,15 @@ import (
 	"glasshouse/deploy/demo/internal/parts"
 )
 
-const usage = `demo is a real Kubernetes control plane on this machine, with a company's workload on it.
+const usage = `demo runs a real Kubernetes control plane on this machine, with the workload of a company.
 
-  demo up [flags]                    start it, and keep it up until Ctrl-C
-  demo up [flags] -- command args    start it, run the command against it, stop it, exit as the command did
+  demo up [flags]                    start it, and run it until Ctrl-C
+  demo up [flags] -- command args    start it, run the command, stop it, and exit with the code of the command
 
-  demo churn [flags]                 change pods of one that is up, a thousand times a second: ` +
-	`in etcd, beneath the API server
+  demo churn [flags]                 change pods of a running cluster, a thousand times a second: ` +
+	`in etcd, without the API server
 
-  demo up -h, demo churn -h          the flags
+  demo up -h, demo churn -h          list the flags
 `
 
 func main() {
@@ -58,6 +58,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	default:
 		_, _ = fmt.Fprint(stderr, usage) // There is no other place to report an error.
-		return fmt.Errorf("there is no command %q", args[0])
+		return fmt.Errorf("unknown command %q", args[0])
 	}
 }

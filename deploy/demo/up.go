@@ -17,25 +17,25 @@ func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	opts := cluster.Options{Stdin: os.Stdin, Stdout: stdout, Stderr: stderr}
 	flags := flag.NewFlagSet("demo up", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	flags.StringVar(&opts.DataDir, "data-dir", ".demo", "`directory` of everything that the cluster keeps")
-	flags.IntVar(&opts.Nodes, "nodes", 0, "number of nodes (default 12, or more where --pods needs them)")
+	flags.StringVar(&opts.DataDir, "data-dir", ".demo", "`directory` for all data of the cluster")
+	flags.IntVar(&opts.Nodes, "nodes", 0, "number of nodes (default 12, or more if --pods needs them)")
 	flags.IntVar(
-		&opts.Pods, "pods", 0, "number of pods at least, filled up in namespace big (default: the company's own)",
+		&opts.Pods, "pods", 0, "minimum number of pods, filled up in namespace big (default: those of the company)",
 	)
-	flags.IntVar(&opts.Life, "life", 20, "changes a minute that the cluster makes by itself; 0 for none")
+	flags.IntVar(&opts.Life, "life", 20, "changes per minute that the cluster makes itself; 0 for none")
 	flags.BoolVar(
-		&opts.Seed, "seed", true, "put the company's workload on it; --seed=false leaves it empty but for the nodes",
+		&opts.Seed, "seed", true, "create the workload of the company; --seed=false creates only nodes",
 	)
 	flags.BoolVar(
 		&opts.Still, "still", false,
-		"etcd and API server alone, with --pods that run already and no workload: for very many pods",
+		"start only etcd and the API server, with --pods running pods and no workload: for very many pods",
 	)
 	flags.IntVar(
 		&opts.APIServerPort, "apiserver-port", 0,
-		"`port` of the API server if it is free (default 6443, or the one of last time)",
+		"`port` of the API server if it is free (default 6443, or the last one)",
 	)
 	flags.DurationVar(
-		&opts.Compaction, "etcd-compaction", 5*time.Minute, "how long etcd keeps old revisions; 0 for ever",
+		&opts.Compaction, "etcd-compaction", 5*time.Minute, "how long etcd keeps old revisions; 0 means forever",
 	)
 	flags.BoolVar(&opts.Audit, "audit", false, "write an audit log, one line for each request")
 	err := flags.Parse(args)
@@ -46,7 +46,7 @@ func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return cluster.ExitError{Code: 2} // the flag set has printed the reason
 	}
 	if opts.Nodes < 0 || opts.Pods < 0 || opts.Life < 0 {
-		return errors.New("--nodes, --pods and --life are numbers from 0 up")
+		return errors.New("--nodes, --pods and --life must be 0 or more")
 	}
 	opts.Seed = opts.Seed && !opts.Still
 	opts.Command = flags.Args()

@@ -85,7 +85,7 @@ func read(ctx context.Context, etcd *clientv3.Client, namespace string, most int
 		}
 	}
 	if len(pods) == 0 {
-		return nil, fmt.Errorf("no pod of namespace %s runs", namespace)
+		return nil, fmt.Errorf("no pod in namespace %s is running", namespace)
 	}
 	return pods, nil
 }

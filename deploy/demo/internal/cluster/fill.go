@@ -44,7 +44,7 @@ func (p plan) fill(ctx context.Context, config *rest.Config, client kubernetes.I
 		return err
 	}
 	if pods > 0 {
-		progress.step("%d more pods ordered in namespace %s", pods, seed.Big)
+		progress.step("%d more pods requested in namespace %s", pods, seed.Big)
 	}
 	return p.settle(ctx, client, progress)
 }
@@ -58,7 +58,7 @@ func (p plan) settle(ctx context.Context, client kubernetes.Interface, progress 
 	defer cancel()
 	err := seed.Settle(waiting, client, func(c seed.Count) { progress.step("%s", c) })
 	if waiting.Err() != nil && ctx.Err() == nil {
-		progress.step("some pods are still on their way; going on")
+		progress.step("some pods are still starting; continuing")
 		return nil
 	}
 	return err
@@ -68,19 +68,19 @@ func (p plan) explain(progress progress) {
 	var next strings.Builder
 	fmt.Fprintf(
 		&next,
-		"\nThe cluster is up. In another terminal:\n\n  export KUBECONFIG=%s\n  kubectl get pods -A\n\nIts users:\n\n",
+		"\nThe cluster runs. In another terminal:\n\n  export KUBECONFIG=%s\n  kubectl get pods -A\n\nIts users:\n\n",
 		p.dir.kubeconfig(),
 	)
 	for _, user := range [][2]string{
-		{p.dir.kubeconfig(), "may do everything"},
-		{p.dir.kubeconfigOf("viewer"), "may look at everything but secrets, as ClusterRole view says"},
-		{p.dir.kubeconfigOf("limited"), "may look at everything in namespace " + limitedTo + ", and nowhere else"},
-		{p.dir.kubeconfigOf("nobody"), "is known, and may do nothing"},
+		{p.dir.kubeconfig(), "has all permissions"},
+		{p.dir.kubeconfigOf("viewer"), "may view most resources except Secrets (ClusterRole view)"},
+		{p.dir.kubeconfigOf("limited"), "may view everything in namespace " + limitedTo + " only"},
+		{p.dir.kubeconfigOf("nobody"), "has no permissions"},
 	} {
 		fmt.Fprintf(&next, "  %s\n      %s\n", user[0], user[1])
 	}
 	fmt.Fprintf(
-		&next, "\nLogs of the parts are in %s. Ctrl-C stops it; the same command brings it up again.\n\n", p.dir.logs(),
+		&next, "\nThe logs are in %s. Ctrl-C stops the cluster; the same command starts it again.\n\n", p.dir.logs(),
 	)
 	fmt.Fprint(progress.out, next.String()) //nolint:errcheck // there is no other place to report an error
 }

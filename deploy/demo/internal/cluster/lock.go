@@ -20,7 +20,7 @@ func lock(path, dir string) (io.Closer, error) {
 		owner, _ := io.ReadAll(file)
 		_ = file.Close()
 		return nil, fmt.Errorf(
-			"a demo cluster is already up in %s (process %s): stop it first, or give this one another --data-dir",
+			"a demo cluster is already running in %s (process %s): stop it first, or set another --data-dir",
 			dir, strings.TrimSpace(string(owner)),
 		)
 	}

@@ -81,7 +81,7 @@ func freePorts(wanted ports) (_ ports, err error) {
 		held = append(held, l)
 		addr, ok := l.Addr().(*net.TCPAddr)
 		if !ok {
-			return ports{}, fmt.Errorf("find a free port: %v is no TCP address", l.Addr())
+			return ports{}, fmt.Errorf("find a free port: %v is not a TCP address", l.Addr())
 		}
 		*port = addr.Port
 	}

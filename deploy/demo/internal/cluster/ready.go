@@ -47,7 +47,7 @@ func (p prober) wait(ctx context.Context, name, url string, patience time.Durati
 func (p prober) ask(ctx context.Context, url string) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
-		return fmt.Errorf("ask %s: %w", url, err)
+		return fmt.Errorf("send a request to %s: %w", url, err)
 	}
 	req.Header.Set("Authorization", "Bearer "+p.token)
 	resp, err := p.client.Do(req)
@@ -57,7 +57,7 @@ func (p prober) ask(ctx context.Context, url string) error {
 	defer resp.Body.Close() //nolint:errcheck // the body was read
 	_, _ = io.Copy(io.Discard, resp.Body)
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answers %s", url, resp.Status)
+		return fmt.Errorf("%s responds with %s", url, resp.Status)
 	}
 	return nil
 }

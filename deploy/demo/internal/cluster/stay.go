@@ -16,7 +16,7 @@ func (p plan) stay(ctx context.Context, config *rest.Config, progress progress) 
 	alive, over := context.WithCancel(ctx)
 	defer over()
 	if p.opts.Seed && p.opts.Life > 0 {
-		progress.step("life goes on: %d changes a minute", p.opts.Life)
+		progress.step("the workload changes: %d changes per minute", p.opts.Life)
 		group.Go(func() error { return life.Run(alive, config, p.opts.Life, p.dir.log("life")) })
 	}
 	if !p.opts.Still {

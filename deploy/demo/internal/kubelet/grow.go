@@ -54,10 +54,10 @@ func appendLine(path, line string) error {
 // renew replaces the full file with a new one.
 func renew(path, line string) error {
 	if err := os.WriteFile(path+".new", []byte(line), 0o600); err != nil {
-		return fmt.Errorf("begin the log of the pods anew: %w", err)
+		return fmt.Errorf("restart the log of the pods: %w", err)
 	}
 	if err := os.Rename(path+".new", path); err != nil {
-		return fmt.Errorf("begin the log of the pods anew: %w", err)
+		return fmt.Errorf("restart the log of the pods: %w", err)
 	}
 	return nil
 }

@@ -46,15 +46,15 @@ func etcdConfig(args []string) (*embed.Config, error) {
 	cfg := embed.NewConfig()
 	flags := flag.NewFlagSet(Etcd, flag.ContinueOnError)
 	client := flags.String("listen-client-url", "", "URL for clients")
-	peer := flags.String("listen-peer-url", "", "URL for peers, of which there are none")
-	flags.StringVar(&cfg.Dir, "data-dir", "", "directory of the data")
+	peer := flags.String("listen-peer-url", "", "URL for peers; there are none")
+	flags.StringVar(&cfg.Dir, "data-dir", "", "directory for the data")
 	flags.StringVar(
 		&cfg.AutoCompactionRetention, "auto-compaction-retention", "0",
-		"how long revisions are kept; 0 leaves that to the API server",
+		"how long revisions are kept; with 0, the API server compacts them",
 	)
 	flags.StringVar(&cfg.ClientTLSInfo.CertFile, "cert-file", "", "serving certificate")
 	flags.StringVar(&cfg.ClientTLSInfo.KeyFile, "key-file", "", "serving key")
-	flags.StringVar(&cfg.ClientTLSInfo.TrustedCAFile, "trusted-ca-file", "", "authority of the clients' certificates")
+	flags.StringVar(&cfg.ClientTLSInfo.TrustedCAFile, "trusted-ca-file", "", "certificate authority of the clients")
 	if err := flags.Parse(args); err != nil {
 		return nil, fmt.Errorf("read flags: %w", err)
 	}

@@ -25,19 +25,19 @@ func Access(ctx context.Context, client kubernetes.Interface, namespace string) 
 	role := rbacv1ac.Role("demo-limited", namespace).WithRules(rbacv1ac.PolicyRule().
 		WithAPIGroups("*").WithResources("*").WithVerbs("get", "list", "watch"))
 	if _, err := rbac.Roles(namespace).Apply(ctx, role, opts); err != nil {
-		return fmt.Errorf("give %s its role: %w", identity.Limited, err)
+		return fmt.Errorf("bind the role of %s: %w", identity.Limited, err)
 	}
 	limited := rbacv1ac.RoleBinding("demo-limited", namespace).
 		WithRoleRef(rbacv1ac.RoleRef().WithAPIGroup(rbacv1.GroupName).WithKind("Role").WithName("demo-limited")).
 		WithSubjects(user(identity.Limited))
 	if _, err := rbac.RoleBindings(namespace).Apply(ctx, limited, opts); err != nil {
-		return fmt.Errorf("give %s its role: %w", identity.Limited, err)
+		return fmt.Errorf("bind the role of %s: %w", identity.Limited, err)
 	}
 	viewer := rbacv1ac.ClusterRoleBinding("demo-viewer").
 		WithRoleRef(rbacv1ac.RoleRef().WithAPIGroup(rbacv1.GroupName).WithKind("ClusterRole").WithName("view")).
 		WithSubjects(user(identity.Viewer))
 	if _, err := rbac.ClusterRoleBindings().Apply(ctx, viewer, opts); err != nil {
-		return fmt.Errorf("give %s its role: %w", identity.Viewer, err)
+		return fmt.Errorf("bind the role of %s: %w", identity.Viewer, err)
 	}
 	return nil
 }

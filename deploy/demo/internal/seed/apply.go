@@ -25,9 +25,9 @@ type Applied struct {
 
 func (a Applied) String() string {
 	if a.Kept {
-		return "the company's workload is there from last time"
+		return "the workload of the company exists already"
 	}
-	return fmt.Sprintf("the company's workload applied: %d objects in %d namespaces", a.Objects, a.Namespaces)
+	return fmt.Sprintf("the workload of the company was applied: %d objects in %d namespaces", a.Objects, a.Namespaces)
 }
 
 // Apply creates the workload in the cluster. If exactly this workload was applied before, Apply does nothing, so that

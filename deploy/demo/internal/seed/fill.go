@@ -54,7 +54,7 @@ func order(ctx context.Context, client kubernetes.Interface, missing, existing i
 		group.Go(func() error {
 			if _, err := client.AppsV1().Deployments(Big).Apply(ctx, crowd(i, replicas), applyAs("demo")); err != nil &&
 				!apierrors.IsAlreadyExists(err) {
-				return fmt.Errorf("order pods: %w", err)
+				return fmt.Errorf("request pods: %w", err)
 			}
 			return nil
 		})

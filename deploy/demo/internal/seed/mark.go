@@ -40,7 +40,7 @@ func marked(ctx context.Context, client kubernetes.Interface, mark string) (bool
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("look for the workload: %w", err)
+		return false, fmt.Errorf("find the workload: %w", err)
 	}
 	return found.Data["fingerprint"] == mark, nil
 }
@@ -48,7 +48,7 @@ func marked(ctx context.Context, client kubernetes.Interface, mark string) (bool
 func setMark(ctx context.Context, client kubernetes.Interface, mark string) error {
 	note := corev1ac.ConfigMap(markName, markNamespace).WithData(map[string]string{"fingerprint": mark})
 	if _, err := client.CoreV1().ConfigMaps(markNamespace).Apply(ctx, note, applyAs("demo")); err != nil {
-		return fmt.Errorf("note the workload: %w", err)
+		return fmt.Errorf("record the workload: %w", err)
 	}
 	return nil
 }

@@ -98,7 +98,7 @@ func stillPods(ctx context.Context, client kubernetes.Interface, set *appsv1.Rep
 	if _, err := client.AppsV1().ReplicaSets(Big).UpdateStatus(ctx, set, metav1.UpdateOptions{
 		FieldManager: "kube-controller-manager",
 	}); err != nil {
-		return fmt.Errorf("say that the pods are there: %w", err)
+		return fmt.Errorf("set the status of the ReplicaSet: %w", err)
 	}
 	return nil
 }
