@@ -197,7 +197,8 @@ func TestRuleOfAnUnknownKind(t *testing.T) {
 		server.Serve(apitest.Kind{Ref: "example.com/v1/others", Kind: "Other"})
 		pass(time.Minute)
 		synctest.Wait() // Wait for the goroutine that writes the log.
-		if got := log.String(); strings.Count(got, "does not serve") != 1 || !strings.Contains(got, "kind=core/configmap") {
+		if got := log.String(); strings.Count(got, "does not serve") != 1 ||
+			!strings.Contains(got, "kind=core/configmap") {
 			t.Errorf("the log says %s", got)
 		}
 	})

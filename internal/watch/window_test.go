@@ -412,7 +412,9 @@ func TestWindowsThatMakeNoSense(t *testing.T) {
 		server.Set(pods, pod("a", "p", "Running"))
 		for _, at := range [][2]int{{-1, 10}, {1<<30 + 1, 10}, {0, 0}, {0, -1}, {0, 1001}} {
 			_, err := tryPane(t, cluster, watch.Query{}, "", at[0], at[1])
-			wantProblem(t, err, watch.Invalid, "Invalid window", fmt.Sprintf("offset is %d and count %d;", at[0], at[1]))
+			wantProblem(
+				t, err, watch.Invalid, "Invalid window", fmt.Sprintf("offset is %d and count %d;", at[0], at[1]),
+			)
 		}
 		p := openPane(t, cluster, watch.Query{}, "", 0, 1000)
 		p.wantSettle("state live, window of 1")

@@ -274,7 +274,10 @@ func TestFramesThatMakeNoSense(t *testing.T) {
 		{"no resource", `{"op":"subscribe","id":1}`, 1, "Unknown resource", ""},
 		{"an unknown view", `{"op":"subscribe","id":1,` + fine + `,"view":"colours"}`, 1, "Unknown view", "colours"},
 		{"a selector", `{"op":"subscribe","id":1,` + fine + `,"labels":"a=b=c"}`, 1, "Invalid label selector", "a=b=c"},
-		{"a field selector", `{"op":"subscribe","id":1,` + fine + `,"fields":"a~b"}`, 1, "Invalid field selector", "a~b"},
+		{
+			"a field selector", `{"op":"subscribe","id":1,` + fine + `,"fields":"a~b"}`, 1,
+			"Invalid field selector", "a~b",
+		},
 		{"a namespace", `{"op":"subscribe","id":1,` + fine + `,"ns":["../x"]}`, 1, "Invalid namespace", "../x"},
 		{
 			"a namespace that is not there", `{"op":"subscribe","id":1,` + fine + `,"ns":["nowhere"]}`, 1,
@@ -303,10 +306,13 @@ func TestFramesThatMakeNoSense(t *testing.T) {
 		},
 		{
 			"a log of two namespaces",
-			`{"op":"subscribe","id":1,` + fine + `,"ns":["a","b"],"name":"web-1","view":"log"}`, 1, "Invalid log subscription",
-			"one namespace",
+			`{"op":"subscribe","id":1,` + fine + `,"ns":["a","b"],"name":"web-1","view":"log"}`, 1,
+			"Invalid log subscription", "one namespace",
 		},
-		{"a log of no pod", `{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"view":"log"}`, 1, "Invalid log subscription", "a name"},
+		{
+			"a log of no pod", `{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"view":"log"}`, 1,
+			"Invalid log subscription", "a name",
+		},
 		{
 			"a log while it is watched",
 			`{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"name":"web-1","view":"log","watched":true}`, 1,
@@ -323,8 +329,8 @@ func TestFramesThatMakeNoSense(t *testing.T) {
 			"Invalid window", "the view is",
 		},
 		{
-			"rows of a container", `{"op":"subscribe","id":1,` + fine + `,"container":"app"}`, 1, "Invalid log subscription",
-			`the view is "rows"`,
+			"rows of a container", `{"op":"subscribe","id":1,` + fine + `,"container":"app"}`, 1,
+			"Invalid log subscription", `the view is "rows"`,
 		},
 		{"rows of no lines", `{"op":"subscribe","id":1,` + fine + `,"tail":0}`, 1, "Invalid log subscription", ""},
 		{

@@ -402,7 +402,8 @@ func TestRelatedOwnerWithAnotherUID(t *testing.T) {
 func TestRelatedProblems(t *testing.T) {
 	s := newSite(t)
 	for path, want := range map[string]string{
-		podsRef + "/a/none": "Not found", podsRef + "/_/web-1": "Invalid object reference", "core/v1/none/a/b": "Unknown resource",
+		podsRef + "/a/none": "Not found", podsRef + "/_/web-1": "Invalid object reference",
+		"core/v1/none/a/b":           "Unknown resource",
 		podsRef + "/a/%2e%2e":        "Invalid name",
 		podsRef + "/a/web-1?depth=2": "Unknown parameter",
 	} {

@@ -24,7 +24,8 @@ func TestRequestsThatMakeNoSense(t *testing.T) {
 	}{
 		{
 			snapshot + "?nss=a", 400, "Unknown parameter",
-			`"nss" is not a parameter here; the parameters are: cols, fields, format, labels, limit, ns, q, sort, view, wait.`,
+			`"nss" is not a parameter here; the parameters are: ` +
+				`cols, fields, format, labels, limit, ns, q, sort, view, wait.`,
 		},
 		{snapshot + "?labels=a&labels=b", 400, "Repeated parameter", "labels may be given once"},
 		{snapshot + "?limit=0", 400, "Invalid limit", `"0"`},

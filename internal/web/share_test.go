@@ -365,17 +365,18 @@ func TestSharesThatMakeNoSense(t *testing.T) {
 		status        int
 		title, detail string
 	}{
-		"": {400, "Malformed body", ""}, "{}": {400, "Invalid link", "from 1 to 100"}, "[]": {400, "Malformed body", ""},
-		"null":          {400, "Invalid link", ""},
-		`{"token":"x"}`: {400, "Malformed body", "token"}, body("") + "{}": {400, "Malformed body", "follows"},
+		"": {400, "Malformed body", ""}, "{}": {400, "Invalid link", "from 1 to 100"},
+		"[]": {400, "Malformed body", ""}, "null": {400, "Invalid link", ""},
+		`{"token":"x"}`: {400, "Malformed body", "token"}, body("") + "{}": {400, "Malformed body", "unexpected data"},
 		body(`,"more":1`): {400, "Malformed body", "more"},
 		body("", `{"resource":"core/v1/pods","secret":true}`): {
 			400, "Malformed body",
 			"secret",
 		},
 		body("", strings.Split(strings.Repeat(`{"resource":"x"} `, 101), " ")[:101]...): {400, "Invalid link", "101"},
-		body(`,"seconds":59`): {400, "Invalid time", "60"}, body(`,"seconds":2592001`): {400, "Invalid time", "2592000"},
-		body(`,"seconds":0`): {400, "Invalid time", ""}, body(`,"seconds":1.5`): {400, "Malformed body", ""},
+		body(`,"seconds":59`):      {400, "Invalid time", "60"},
+		body(`,"seconds":2592001`): {400, "Invalid time", "2592000"},
+		body(`,"seconds":0`):       {400, "Invalid time", ""}, body(`,"seconds":1.5`): {400, "Malformed body", ""},
 		body(`,"note":"a\nb"`):                              {400, "Invalid note", ""},
 		body(`,"note":"` + strings.Repeat("x", 1001) + `"`): {400, "Invalid note", "1000"},
 		body("", `{"resource":"core/v1/none"}`): {

@@ -175,7 +175,8 @@ func TestTokensOfOthers(t *testing.T) {
 			provider.through(test.by)
 			b := newBrowser(t, provider)
 			code, text := b.logIn(p, "/status", password)
-			if code != test.code || code != http.StatusOK && !strings.Contains(text, "ID token of the provider could not be verified") {
+			if code != test.code ||
+				code != http.StatusOK && !strings.Contains(text, "ID token of the provider could not be verified") {
 				t.Errorf("the login ends at %s with %d, want %d: %s", b.at, code, test.code, text)
 			}
 			if code, _ := b.get(p.url + "/status"); code != test.code {
