@@ -20,9 +20,9 @@ func placed(phase, rest string) apitest.Item {
 // sends the health if it differs from the one that the reader has.
 func TestHealthOfAnObject(t *testing.T) {
 	const (
-		starting = `{"status":"InProgress","summary":"0 of 1 containers are ready","details":[]}`
-		ready    = `{"status":"Current","summary":"0 of 1 containers are ready","details":[]}`
-		failed   = `{"status":"Failed","summary":"failed: Evicted","details":[]}`
+		starting = `{"status":"InProgress","summary":"0/1 containers ready","details":[]}`
+		ready    = `{"status":"Current","summary":"0/1 containers ready","details":[]}`
+		failed   = `{"status":"Failed","summary":"Failed: Evicted","details":[]}`
 		isReady  = `,"conditions":[{"type":"Ready","status":"True"}]`
 	)
 	synctest.Test(t, func(t *testing.T) {

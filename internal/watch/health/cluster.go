@@ -1,22 +1,19 @@
 package health
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // machine returns the health of a Node. A pressure condition (such as MemoryPressure) with the status True is a
 // problem.
 func machine(o node, _ Status) Health {
-	h := Health{Status: Current, Summary: "ready"}
+	h := Health{Status: Current, Summary: "Ready"}
 	ready := o.condition("Ready")
 	switch {
 	case ready.status == "":
-		h.Status, h.Summary = Unknown, "its kubelet has not told anything yet"
+		h.Status, h.Summary = Unknown, "Kubelet has not reported yet"
 	case ready.is("Unknown"):
-		h.Status, h.Summary = Failed, "not ready, its kubelet is silent: "+ready.why()
+		h.Status, h.Summary = Failed, "Not ready, kubelet is not reporting: "+ready.why()
 	case !ready.is("True"):
-		h.Status, h.Summary = Failed, "not ready: "+ready.why()
+		h.Status, h.Summary = Failed, "Not ready: "+ready.why()
 	}
 	for _, c := range o.conditions() {
 		if c.is("True") &&
@@ -25,19 +22,19 @@ func machine(o node, _ Status) Health {
 		}
 	}
 	if h.Status == Current && len(h.Details) > 0 {
-		h.Status, h.Summary, h.Details = Failed, "ready, but "+h.Details[0], h.Details[1:]
+		h.Status, h.Summary, h.Details = Failed, "Ready, but "+h.Details[0], h.Details[1:]
 	}
 	if o.flag("spec", "unschedulable") {
-		h.Summary += "; cordoned: it takes no new pods"
+		h.Summary += "; cordoned (no new pods)"
 	}
 	return h
 }
 
 // namespace returns the health of a Namespace. While it is being deleted, the details list what it still contains.
 func namespace(o node, verdict Status) Health {
-	h := Health{Status: verdict, Summary: strings.ToLower(o.text("status", "phase"))}
+	h := Health{Status: verdict, Summary: o.text("status", "phase")}
 	if h.Summary == "" {
-		h.Summary = "exists"
+		h.Summary = "No phase reported"
 	}
 	for _, c := range o.conditions() {
 		if c.is("True") {
@@ -49,14 +46,14 @@ func namespace(o node, verdict Status) Health {
 
 func definition(o node, verdict Status) Health {
 	h := Health{
-		Status: verdict, Summary: "served as " + o.text("spec", "names", "plural") + "." + o.text("spec", "group"),
+		Status: verdict, Summary: "Served as " + o.text("spec", "names", "plural") + "." + o.text("spec", "group"),
 	}
 	names, served := o.condition("NamesAccepted"), o.condition("Established")
 	switch {
 	case names.is("False"):
-		h.Summary = "its names are taken: " + names.why()
+		h.Summary = "Names not accepted: " + names.why()
 	case !served.is("True"):
-		h.Summary = "not served yet: " + served.why()
+		h.Summary = "Not served yet: " + served.why()
 	}
 	for _, c := range o.conditions() {
 		if c.kind == "NonStructuralSchema" && c.is("True") ||
@@ -70,10 +67,10 @@ func definition(o node, verdict Status) Health {
 func apiService(o node, _ Status) Health {
 	switch c := o.condition("Available"); {
 	case c.is("True"):
-		return Health{Status: Current, Summary: "available"}
+		return Health{Status: Current, Summary: "Available"}
 	case c.status == "":
-		return Health{Status: InProgress, Summary: "not known to be available yet"}
+		return Health{Status: InProgress, Summary: "Availability not reported yet"}
 	default:
-		return Health{Status: Failed, Summary: "not available: " + c.why()}
+		return Health{Status: Failed, Summary: "Not available: " + c.why()}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// role is the purpose of a container, as the word with which a sentence begins.
+// role is the purpose of a container, as the words with which a sentence begins.
 type role string
 
 const (
@@ -102,7 +102,7 @@ func (c *container) sentence() string {
 	case running && c.role == initRole:
 		parts = append(parts, "running")
 	case running && c.status.has("started") && !c.status.flag("started"):
-		parts = append(parts, "running, not started up yet")
+		parts = append(parts, "running, startup not complete")
 	case running && !c.status.flag("ready"):
 		parts = append(parts, "running, not ready")
 	case running && restarts > 0:

@@ -36,11 +36,11 @@ const (
 	maxText    = 1000 // Maximum length of a sentence, in bytes.
 )
 
-// Health is whether an object is healthy, with the reasons. Sentences begin in lower case and have no period. They may
-// contain texts from the cluster.
+// Health is whether an object is healthy, with the reasons. Sentences begin with a capital letter and have no final
+// period. They may contain, or consist of, texts from the cluster.
 type Health struct {
 	Status  Status   `json:"status"`
-	Summary string   `json:"summary"` // One sentence.
+	Summary string   `json:"summary"` // One sentence; empty if the status Current says it all.
 	Details []string `json:"details"` // Further sentences, the worst first; never nil.
 }
 
@@ -48,7 +48,7 @@ type Health struct {
 func Of(text []byte) Health {
 	o, err := read(text)
 	if err != nil {
-		return Health{Status: Unknown, Summary: "its text cannot be read", Details: []string{}}
+		return Health{Status: Unknown, Summary: "The object cannot be read", Details: []string{}}
 	}
 	verdict := judge(o)
 	h := verdict.told(o)
@@ -71,7 +71,7 @@ type verdict struct {
 func judge(o node) (v verdict) {
 	defer func() {
 		if recover() != nil {
-			v = verdict{Unknown, "", "its members are not what they should be"}
+			v = verdict{Unknown, "", "its fields have unexpected types"}
 		}
 	}()
 	result, err := status.Compute(&unstructured.Unstructured{Object: o})
@@ -92,20 +92,18 @@ func (v verdict) told(o node) Health {
 	switch {
 	case v.general(o) != "":
 	case v.status == Unknown:
-		h.Summary = "its status cannot be read: " + v.message
+		h.Summary = "The status cannot be read: " + v.message
 	case v.status == Failed:
-		h.Summary = "stalled: " + join(v.reason, v.message)
+		h.Summary = "Stalled: " + join(v.reason, v.message)
 	case v.status == InProgress && o.condition("Reconciling").is("True"):
-		h.Summary = "reconciling: " + join(v.reason, v.message)
+		h.Summary = "Reconciling: " + join(v.reason, v.message)
 	case v.status == InProgress:
-		h.Summary = "not ready: " + join(v.reason, v.message)
+		h.Summary = "Not ready: " + join(v.reason, v.message)
 	case ready.is("True"):
-		h.Summary = "ready"
+		h.Summary = "Ready"
 		if ready.message != "" {
 			h.Details = []string{ready.message}
 		}
-	default:
-		h.Summary = "exists; it tells nothing more of its health"
 	}
 	return h
 }
@@ -115,14 +113,16 @@ func (v verdict) told(o node) Health {
 func (v verdict) general(o node) string {
 	waits := o.texts("metadata", "finalizers")
 	switch {
-	case v.status == Terminating && len(waits) > 0:
-		return "being deleted; waits for " + strings.Join(waits, ", ")
+	case v.status == Terminating && len(waits) == 1:
+		return "Being deleted; waiting for finalizer " + waits[0]
+	case v.status == Terminating && len(waits) > 1:
+		return "Being deleted; waiting for finalizers " + strings.Join(waits, ", ")
 	case v.status == Terminating:
-		return "being deleted"
+		return "Being deleted"
 	case v.reason == "LatestGenerationNotObserved":
-		return "its controller has not seen the newest spec yet"
+		return "Controller has not observed the latest spec"
 	case v.reason == "NoObservedGeneration":
-		return "its controller has not seen it yet"
+		return "Controller has not observed it yet"
 	}
 	return ""
 }
@@ -144,13 +144,21 @@ func (v verdict) overrule(o node, h *Health) {
 func (h *Health) bound() {
 	h.Summary = line(h.Summary)
 	if more := len(h.Details) - maxDetails; more > 0 {
-		h.Details = append(h.Details[:maxDetails-1], fmt.Sprintf("and %d more", more+1))
+		h.Details = append(h.Details[:maxDetails-1], fmt.Sprintf("%d more", more+1))
 	}
 	details := make([]string, len(h.Details))
 	for i, detail := range h.Details {
 		details[i] = line(detail)
 	}
 	h.Details = details
+}
+
+// capital returns a sentence of this package with a capital letter at the start.
+func capital(sentence string) string {
+	if sentence == "" {
+		return ""
+	}
+	return strings.ToUpper(sentence[:1]) + sentence[1:]
 }
 
 func line(text string) string {
@@ -172,7 +180,7 @@ func line(text string) string {
 func join(reason, message string) string {
 	switch {
 	case reason == "" && message == "":
-		return "no reason is given"
+		return "no reason given"
 	case reason == "" || message == "" || reason == message:
 		return max(reason, message)
 	}

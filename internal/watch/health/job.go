@@ -7,28 +7,28 @@ func job(o node, _ Status) Health {
 	succeeded, failed, active :=
 		o.count("status", "succeeded"), o.count("status", "failed"), o.count("status", "active")
 	h := Health{Status: InProgress}
-	done := fmt.Sprintf("%d have succeeded", succeeded)
+	done := fmt.Sprintf("%d succeeded", succeeded)
 	if o.has("spec", "completions") {
-		done = fmt.Sprintf("%d of %d have succeeded", succeeded, o.count("spec", "completions"))
+		done = fmt.Sprintf("%d of %d succeeded", succeeded, o.count("spec", "completions"))
 	}
 	if failed > 0 {
-		h.Details = append(h.Details, "pods have failed "+times(failed))
+		h.Details = append(h.Details, counted(failed, "pod")+" failed")
 	}
 	complete, broken, suspended := o.condition("Complete"), o.condition("Failed"), o.condition("Suspended")
 	failing := o.condition("FailureTarget")
 	switch {
 	case complete.is("True"):
-		h.Status, h.Summary = Current, "completed: "+done
+		h.Status, h.Summary = Current, "Completed: "+done
 	case broken.is("True"):
-		h.Status, h.Summary = Failed, "failed: "+broken.why()
+		h.Status, h.Summary = Failed, "Failed: "+broken.why()
 	case failing.is("True"):
-		h.Status, h.Summary = Failed, "failing: "+failing.why()
+		h.Status, h.Summary = Failed, "Failing: "+failing.why()
 	case suspended.is("True"), o.flag("spec", "suspend"):
-		h.Status, h.Summary = Current, "suspended: "+done
+		h.Status, h.Summary = Current, "Suspended: "+done
 	case !o.has("status", "startTime"):
-		h.Summary = "has not started yet"
+		h.Summary = "Not started yet"
 	default:
-		h.Summary = fmt.Sprintf("running: %d active, %s", active, done)
+		h.Summary = fmt.Sprintf("Running: %d active, %s", active, done)
 	}
 	return h
 }
@@ -41,21 +41,21 @@ func cronJob(o node, _ Status) Health {
 	h := Health{Status: Current}
 	switch {
 	case o.flag("spec", "suspend"):
-		h.Summary = "suspended"
+		h.Summary = "Suspended"
 	case active > 0:
-		h.Summary = fmt.Sprintf("%d of its jobs running now", active)
+		h.Summary = counted(int64(active), "job") + " running"
 	case last == "":
-		h.Summary = "has not run yet"
+		h.Summary = "Not run yet"
 	case succeeded < last: // UTC times with a precision of seconds can be compared as texts.
-		h.Status, h.Summary = Failed, "the last run has not succeeded"
+		h.Status, h.Summary = Failed, "Last run did not succeed"
 	default:
-		h.Summary = "the last run has succeeded"
+		h.Summary = "Last run succeeded"
 	}
 	if last != "" {
-		h.Details = append(h.Details, "last run begun at "+last)
+		h.Details = append(h.Details, "Last scheduled at "+last)
 	}
 	if succeeded != "" {
-		h.Details = append(h.Details, "last success at "+succeeded)
+		h.Details = append(h.Details, "Last success at "+succeeded)
 	}
 	return h
 }

@@ -44,14 +44,21 @@ func explainer(o node) func(o node, verdict Status) Health {
 	return nil
 }
 
-// share returns a text such as "2 of 3 replicas are ready".
+// share returns a text such as "2 of 3 replicas ready".
 func share(some, all int64, things, what string) string {
-	verb := "are"
-	if some == 1 {
-		verb = "is"
-	}
-	return fmt.Sprintf("%d of %d %s %s %s", some, all, things, verb, what)
+	return fmt.Sprintf("%d of %d %s %s", some, all, things, what)
 }
+
+// counted returns a text such as "1 pod" or "2 pods".
+func counted(n int64, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
+}
+
+// surplus returns a text about the replicas above the desired number.
+func surplus(n int64) string { return counted(n, "extra replica") + " pending termination" }
 
 // times returns "once" or a text such as "7 times".
 func times(n int64) string {

@@ -15,25 +15,25 @@ func addresses(o node) (all []string) {
 // service returns the health of a Service. It is InProgress until its load balancer, if any, has an address; kstatus
 // requires only a cluster IP. A Service does not show whether it has pods.
 func service(o node, verdict Status) Health {
-	h := Health{Status: verdict, Summary: "has the address " + o.text("spec", "clusterIP")}
+	h := Health{Status: verdict, Summary: "Cluster IP " + o.text("spec", "clusterIP")}
 	balanced := o.text("spec", "type") == "LoadBalancer"
 	switch given := addresses(o); {
 	case o.text("spec", "type") == "ExternalName":
-		h.Summary = "leads to " + o.text("spec", "externalName")
+		h.Summary = "External name " + o.text("spec", "externalName")
 		return h
 	case balanced && len(given) == 0:
-		h.Status, h.Summary = InProgress, "waits for the address of a load balancer"
+		h.Status, h.Summary = InProgress, "Waiting for load balancer address"
 	case balanced:
-		h.Summary = "has the address " + strings.Join(given, ", ")
+		h.Summary = "Load balancer address " + strings.Join(given, ", ")
 	case o.text("spec", "clusterIP") == "None":
-		h.Summary = "headless: it has no address of its own"
+		h.Summary = "Headless: no cluster IP"
 	case o.text("spec", "clusterIP") == "":
-		h.Summary = "has no address"
+		h.Summary = "No address assigned"
 	}
 	if len(o.node("spec", "selector")) == 0 {
-		h.Details = []string{"selects no pods: its endpoints are made by hand"}
+		h.Details = []string{"No selector (endpoints managed manually)"}
 	} else {
-		h.Details = []string{"which pods stand behind it is for its EndpointSlices to tell"}
+		h.Details = []string{"See EndpointSlices for its endpoints"}
 	}
 	return h
 }
@@ -42,7 +42,7 @@ func service(o node, verdict Status) Health {
 func ingress(o node, verdict Status) Health {
 	given := addresses(o)
 	if len(given) == 0 {
-		return Health{Status: verdict, Summary: "no controller has given it an address"}
+		return Health{Status: verdict, Summary: "No address assigned"}
 	}
-	return Health{Status: verdict, Summary: "has the address " + strings.Join(given, ", ")}
+	return Health{Status: verdict, Summary: "Address " + strings.Join(given, ", ")}
 }

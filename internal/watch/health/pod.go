@@ -20,33 +20,33 @@ func pod(o node, _ Status) Health {
 	phase := o.text("status", "phase")
 	switch {
 	case phase == "Succeeded":
-		h.Status, h.Summary = Current, "completed"
+		h.Status, h.Summary = Current, "Completed"
 	case phase == "Failed" && worst != nil && o.text("status", "reason") == "":
-		h.Status, h.Summary = Failed, "failed: "+worst.sentence()
+		h.Status, h.Summary = Failed, "Failed: "+worst.sentence()
 	case phase == "Failed":
 		h.Status, h.Summary, worst =
-			Failed, "failed: "+join(o.text("status", "reason"), o.text("status", "message")), nil
+			Failed, "Failed: "+join(o.text("status", "reason"), o.text("status", "message")), nil
 	case phase == "Unknown":
 		h.Status, h.Summary, worst =
-			Unknown, "unknown: "+join(o.text("status", "reason"), o.text("status", "message")), nil
+			Unknown, "Unknown: "+join(o.text("status", "reason"), o.text("status", "message")), nil
 	case worst != nil:
-		h.Status, h.Summary = Failed, worst.sentence()
+		h.Status, h.Summary = Failed, capital(worst.sentence())
 	case scheduled.is("False") && scheduled.reason == "SchedulingGated":
-		h.Summary = "not scheduled while it has scheduling gates: " + strings.Join(gates(o), ", ")
+		h.Summary = "Not scheduled, waiting for scheduling gates: " + strings.Join(gates(o), ", ")
 	case scheduled.is("False"):
-		h.Status, h.Summary = Failed, strings.ToLower(scheduled.reason)+": "+join("", scheduled.message)
+		h.Status, h.Summary = Failed, scheduled.why()
 	case o.text("spec", "nodeName") == "":
-		h.Summary = "waits to be scheduled"
+		h.Summary = "Waiting to be scheduled"
 	default:
 		h.Status, h.Summary = underway(all, ready)
 	}
 	for i := range all {
 		if sentence := all[i].sentence(); sentence != "" && &all[i] != worst {
-			h.Details = append(h.Details, sentence)
+			h.Details = append(h.Details, capital(sentence))
 		}
 	}
 	if c := o.condition("DisruptionTarget"); c.is("True") {
-		h.Details = append(h.Details, "to be disrupted: "+c.why())
+		h.Details = append(h.Details, "Disruption target: "+c.why())
 	}
 	return h
 }
@@ -75,14 +75,14 @@ func underway(all []container, ready condition) (Status, string) {
 			}
 		}
 	}
-	summary := share(able, count, "containers", "ready")
+	summary := fmt.Sprintf("%d/%d containers ready", able, count)
 	switch {
 	case ready.is("True"):
 		return Current, summary
 	case finished < inits:
-		return InProgress, fmt.Sprintf("initialising: %d of %d init containers have finished", finished, inits)
+		return InProgress, fmt.Sprintf("Initializing: %d of %d init containers finished", finished, inits)
 	case able == count && count > 0:
-		return InProgress, summary + "; the pod is not: " + ready.why()
+		return InProgress, summary + ", but pod is not Ready: " + ready.why()
 	}
 	return InProgress, summary
 }

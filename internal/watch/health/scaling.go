@@ -9,14 +9,14 @@ func autoscaler(o node, _ Status) Health {
 	h := Health{
 		Status: Current,
 		Summary: fmt.Sprintf(
-			"%d replicas, from %d to %d allowed", now, o.countOr(1, "spec", "minReplicas"),
+			"%s (min %d, max %d)", counted(now, "replica"), o.countOr(1, "spec", "minReplicas"),
 			o.count("spec", "maxReplicas"),
 		),
 	}
 	able, active, limited := o.condition("AbleToScale"), o.condition("ScalingActive"), o.condition("ScalingLimited")
 	if want != now && active.is("True") { // If the autoscaler is not active, the desired number is not known.
 		h.Status = InProgress
-		h.Details = append(h.Details, fmt.Sprintf("%d replicas are wanted", want))
+		h.Details = append(h.Details, counted(want, "replica")+" desired")
 	}
 	worse := func(status Status, summary string) {
 		h.Details = append([]string{h.Summary}, h.Details...)
@@ -25,16 +25,16 @@ func autoscaler(o node, _ Status) Health {
 	switch {
 	case able.is("False") && able.reason != "BackoffBoth" && able.reason != "BackoffDownscale" &&
 		able.reason != "BackoffUpscale":
-		worse(Failed, "cannot scale: "+able.why())
+		worse(Failed, "Cannot scale: "+able.why())
 	case active.reason == "ScalingDisabled":
-		worse(Current, "disabled: its target is scaled to zero")
+		worse(Current, "Disabled: target is scaled to zero")
 	case active.is("False"):
-		worse(Failed, "cannot read its metrics: "+active.why())
+		worse(Failed, "Cannot read metrics: "+active.why())
 	case able.status == "" && active.status == "":
-		worse(InProgress, "its controller has not seen it yet")
+		worse(InProgress, "Controller has not observed it yet")
 	}
 	if limited.is("True") {
-		h.Details = append(h.Details, "limited: "+limited.why())
+		h.Details = append(h.Details, "Limited: "+limited.why())
 	}
 	return h
 }
@@ -44,22 +44,20 @@ func budget(o node, verdict Status) Health {
 	allowed, healthy, must :=
 		o.count("status", "disruptionsAllowed"), o.count("status", "currentHealthy"),
 		o.count("status", "desiredHealthy")
-	h := Health{Status: verdict, Summary: fmt.Sprintf("%d disruptions allowed", allowed)}
+	h := Health{Status: verdict, Summary: counted(allowed, "disruption") + " allowed"}
 	h.Details = []string{
-		share(healthy, o.count("status", "expectedPods"), "pods", fmt.Sprintf("healthy; there must be %d", must)),
+		share(healthy, o.count("status", "expectedPods"), "pods", fmt.Sprintf("healthy (%d required)", must)),
 	}
 	failed := o.condition("DisruptionAllowed")
 	switch {
 	case failed.is("False") && failed.reason == "SyncFailed":
-		h.Status, h.Summary = Failed, "cannot be reckoned: "+failed.why()
+		h.Status, h.Summary = Failed, "Cannot be computed: "+failed.why()
 	case !o.has("status", "expectedPods"):
-		h.Status, h.Summary, h.Details = InProgress, "its controller has not seen it yet", nil
+		h.Status, h.Summary, h.Details = InProgress, "Controller has not observed it yet", nil
 	case healthy < must:
-		h.Status, h.Summary = Failed, "no disruption allowed: too few pods are healthy"
+		h.Status, h.Summary = Failed, "No disruptions allowed: too few healthy pods"
 	case allowed == 0:
-		h.Summary = "no disruption allowed"
-	case allowed == 1:
-		h.Summary = "1 disruption allowed"
+		h.Summary = "No disruptions allowed"
 	}
 	return h
 }

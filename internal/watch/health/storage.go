@@ -4,29 +4,29 @@ func claim(o node, verdict Status) Health {
 	h := Health{Status: verdict}
 	switch phase := o.text("status", "phase"); phase {
 	case "Bound":
-		h.Summary = "bound to " + o.text("spec", "volumeName")
+		h.Summary = "Bound to " + o.text("spec", "volumeName")
 		if size := o.text("status", "capacity", "storage"); size != "" {
 			h.Summary += ", " + size
 		}
 	case "Lost":
-		h.Status, h.Summary = Failed, "the volume "+o.text("spec", "volumeName")+" that it was bound to is lost"
+		h.Status, h.Summary = Failed, "Bound volume "+o.text("spec", "volumeName")+" is lost"
 	default:
-		h.Summary = "waits for a volume"
+		h.Summary = "Waiting for a volume"
 		if class := o.text("spec", "storageClassName"); class != "" {
-			h.Summary += " of the class " + class
+			h.Summary += " (storage class " + class + ")"
 		}
 	}
 	for _, c := range o.conditions() {
 		switch {
 		case !c.is("True"):
 		case c.kind == "Resizing", c.kind == "ModifyingVolume":
-			h.Details = append(h.Details, "being changed ("+c.kind+"): "+c.why())
+			h.Details = append(h.Details, "Being modified ("+c.kind+"): "+c.why())
 		case c.kind == "FileSystemResizePending":
-			h.Details = append(h.Details, "its file system grows when a pod uses it next")
+			h.Details = append(h.Details, "The file system is resized when a pod next uses the volume")
 		case c.kind == "ControllerResizeError", c.kind == "NodeResizeError", c.kind == "ModifyVolumeError":
 			h.Status = Failed
 			h.Details = append([]string{h.Summary}, h.Details...)
-			h.Summary = "cannot be changed (" + c.kind + "): " + c.why()
+			h.Summary = "Cannot be modified (" + c.kind + "): " + c.why()
 		}
 	}
 	return h
@@ -37,16 +37,16 @@ func volume(o node, verdict Status) Health {
 	h := Health{Status: verdict}
 	switch phase := o.text("status", "phase"); phase {
 	case "Available":
-		h.Summary = "available: no claim has it"
+		h.Summary = "Available: not bound to a claim"
 	case "Bound":
-		h.Summary = "bound to " + owner
+		h.Summary = "Bound to " + owner
 	case "Released":
-		h.Summary = "released by " + owner + ", and not reclaimed"
+		h.Summary = "Released by " + owner + ", not reclaimed"
 	case "Failed":
 		h.Status, h.Summary =
-			Failed, "cannot be reclaimed: "+join(o.text("status", "reason"), o.text("status", "message"))
+			Failed, "Cannot be reclaimed: "+join(o.text("status", "reason"), o.text("status", "message"))
 	default:
-		h.Status, h.Summary = InProgress, "not available yet"
+		h.Status, h.Summary = InProgress, "Not available yet"
 	}
 	return h
 }

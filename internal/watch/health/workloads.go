@@ -7,10 +7,10 @@ import "fmt"
 func readiness(verdict Status, ready, want int64, things string, reasons []string) Health {
 	h := Health{Status: verdict, Summary: share(ready, want, things, "ready"), Details: reasons}
 	if want == 0 && ready == 0 {
-		h.Summary = fmt.Sprintf("no %s are wanted", things)
+		h.Summary = fmt.Sprintf("No %s desired", things)
 	}
 	if len(reasons) > 0 && (verdict == Failed || verdict == InProgress && ready >= want) {
-		h.Summary += "; " + reasons[0]
+		h.Summary += ". " + reasons[0]
 		h.Details = reasons[1:]
 	}
 	return h
@@ -21,20 +21,20 @@ func deployment(o node, verdict Status) Health {
 	var reasons []string
 	if c := o.condition("Progressing"); c.is("False") {
 		verdict = Failed
-		reasons = append(reasons, "the rollout makes no progress: "+c.why())
+		reasons = append(reasons, "Rollout stalled: "+c.why())
 	}
 	verdict, reasons = unmade(o, verdict, reasons)
 	if o.flag("spec", "paused") {
-		reasons = append(reasons, "paused: its template is not rolled out")
+		reasons = append(reasons, "Paused: template changes are not rolled out")
 	}
 	if updated := o.count("status", "updatedReplicas"); updated < want {
-		reasons = append(reasons, share(updated, want, "replicas", "of the newest template"))
+		reasons = append(reasons, share(updated, want, "replicas", "updated"))
 	}
 	if extra := o.count("status", "replicas") - want; extra > 0 {
-		reasons = append(reasons, fmt.Sprintf("%d more than wanted, yet to end", extra))
+		reasons = append(reasons, surplus(extra))
 	}
 	if available := o.count("status", "availableReplicas"); available < ready {
-		reasons = append(reasons, share(available, ready, "ready replicas", "available: ready for long enough"))
+		reasons = append(reasons, share(available, ready, "ready replicas", "available (minReadySeconds passed)"))
 	}
 	return readiness(verdict, ready, want, "replicas", reasons)
 }
@@ -43,7 +43,7 @@ func deployment(o node, verdict Status) Health {
 // arguments.
 func unmade(o node, verdict Status, reasons []string) (Status, []string) {
 	if c := o.condition("ReplicaFailure"); c.is("True") {
-		return Failed, append(reasons, "pods cannot be made: "+c.why())
+		return Failed, append(reasons, "Cannot create pods: "+c.why())
 	}
 	return verdict, reasons
 }
@@ -56,10 +56,10 @@ func replicaSet(o node, verdict Status) Health {
 	}
 	verdict, reasons := unmade(o, verdict, nil)
 	if extra := o.count("status", "replicas") - want; extra > 0 {
-		reasons = append(reasons, fmt.Sprintf("%d more than wanted, yet to end", extra))
+		reasons = append(reasons, surplus(extra))
 	}
 	if available := o.count("status", "availableReplicas"); available < ready {
-		reasons = append(reasons, share(available, ready, "ready replicas", "available: ready for long enough"))
+		reasons = append(reasons, share(available, ready, "ready replicas", "available (minReadySeconds passed)"))
 	}
 	return readiness(verdict, ready, want, "replicas", reasons)
 }
@@ -79,18 +79,18 @@ func statefulSet(o node, verdict Status) Health {
 	case o.text("spec", "updateStrategy", "type") == "OnDelete":
 		reasons = append(
 			reasons,
-			share(updated, want, "replicas", "of the newest template; others change when they are deleted"),
+			share(updated, want, "replicas", "updated; others update when they are deleted"),
 		)
 	case held > 0:
 		reasons = append(
 			reasons,
-			share(updated, want, "replicas", fmt.Sprintf("of the newest template; those below %d are held back", held)),
+			share(updated, want, "replicas", fmt.Sprintf("updated; ordinals below %d are held back (partition)", held)),
 		)
 	case updated < want:
-		reasons = append(reasons, share(updated, want, "replicas", "of the newest template"))
+		reasons = append(reasons, share(updated, want, "replicas", "updated"))
 	}
 	if extra := o.count("status", "replicas") - want; extra > 0 {
-		reasons = append(reasons, fmt.Sprintf("%d more than wanted, yet to end", extra))
+		reasons = append(reasons, surplus(extra))
 	}
 	return readiness(verdict, ready, want, "replicas", reasons)
 }
@@ -106,21 +106,21 @@ func daemonSet(o node, verdict Status) Health {
 	}
 	var reasons []string
 	if scheduled := o.count("status", "currentNumberScheduled"); scheduled < want {
-		reasons = append(reasons, share(scheduled, want, "nodes", "given a pod"))
+		reasons = append(reasons, share(scheduled, want, "nodes", "have a pod"))
 	}
 	switch updated := o.count("status", "updatedNumberScheduled"); {
 	case updated < want && waits:
 		reasons = append(
-			reasons, share(updated, want, "pods", "of the newest template; others change when they are deleted"),
+			reasons, share(updated, want, "pods", "updated; others update when they are deleted"),
 		)
 	case updated < want:
-		reasons = append(reasons, share(updated, want, "pods", "of the newest template"))
+		reasons = append(reasons, share(updated, want, "pods", "updated"))
 	}
 	if available := o.count("status", "numberAvailable"); available < ready {
-		reasons = append(reasons, share(available, ready, "ready pods", "available: ready for long enough"))
+		reasons = append(reasons, share(available, ready, "ready pods", "available (minReadySeconds passed)"))
 	}
 	if stray := o.count("status", "numberMisscheduled"); stray > 0 {
-		reasons = append(reasons, fmt.Sprintf("pods on %d nodes that should have none", stray))
+		reasons = append(reasons, fmt.Sprintf("Running on %s it should not (misscheduled)", counted(stray, "node")))
 	}
 	return readiness(verdict, ready, want, "pods", reasons)
 }
