@@ -33,10 +33,10 @@ func (f *finder) target(r *relate.Ref, namespace string) (t *target, ok bool) {
 			group = "core"
 		}
 		t.node.ID, t.node.Namespace = idOf(group+"/"+r.Kind, t.Namespace, r.Name), t.Namespace
-		t.node.Reason = fmt.Sprintf("The cluster serves no %s of the group %s.", r.Kind, group)
+		t.node.Reason = fmt.Sprintf("Kind %s of API group %s is not available in this cluster.", r.Kind, group)
 		if f.access.Guest() { // A guest may not know whether the cluster serves it.
 			t.node.State = Forbidden
-			t.node.Reason = fmt.Sprintf("The kind %s is not part of this link.", r.Kind)
+			t.node.Reason = fmt.Sprintf("This link does not include kind %s.", r.Kind)
 		}
 		return t, true
 	}
@@ -64,7 +64,7 @@ func (f *finder) look(ctx context.Context, targets ...*target) {
 			t.node.State = Missing
 		case f.looked >= maxReads:
 			t.node.Reason = fmt.Sprintf(
-				"It was not looked at: %d objects are looked up one by one, and there are more.", maxReads,
+				"Limit of %d individual lookups reached.", maxReads,
 			)
 		default:
 			f.looked++
@@ -101,7 +101,7 @@ func (t *target) read(ctx context.Context, access *watch.Access) {
 // found records the object that has the name of the target. If the reference has another UID, the target is missing.
 func (t *target) found(uid string, owners []relate.Ref) {
 	if t.UID != "" && t.UID != uid {
-		t.node.State, t.node.Reason = Missing, "Another object has its name now."
+		t.node.State, t.node.Reason = Missing, "Another object has its name."
 		t.node.ID += "@" + t.UID
 		return
 	}

@@ -44,13 +44,13 @@ func (f *finder) search(ctx context.Context) {
 		f.lists[n] = l
 		switch {
 		case l.resource == nil && f.access.Guest(): // A guest may not know whether the cluster serves it.
-			l.status = watch.Status{State: watch.Forbidden, Reason: "It is not part of this link."}
+			l.status = watch.Status{State: watch.Forbidden, Reason: "Not included in this link."}
 		case l.resource == nil:
-			l.status = watch.Status{State: watch.Absent, Reason: "The cluster does not serve it."}
+			l.status = watch.Status{State: watch.Absent, Reason: "Not available in this cluster."}
 		case n >= maxKinds:
 			l.status = watch.Status{
 				State:  watch.Failed,
-				Reason: fmt.Sprintf("It was not looked through: %d kinds are, and these are %d.", maxKinds, len(kinds)),
+				Reason: fmt.Sprintf("Limit of %d resource types reached (%d candidates).", maxKinds, len(kinds)),
 			}
 		default:
 			reading.Go(func() { f.read(ctx, l) })

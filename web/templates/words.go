@@ -62,9 +62,9 @@ func untold(c Compare) string {
 	case !mask.MatchString(c.A.YAML) || !mask.MatchString(c.B.YAML):
 		return ""
 	case c.A.Ref == "core/v1/secrets" && c.B.Ref == c.A.Ref:
-		return "Values of Secrets are masked: they are not compared, only whether each was seen to change."
+		return "Values of Secrets are masked. They are not compared, except for whether a change was observed."
 	}
-	return "Some values are masked: they are not compared, only whether each was seen to change."
+	return "Some values are masked. They are not compared, except for whether a change was observed."
 }
 
 // sideName returns the name of a compared object, with its namespace if it has one.
@@ -83,7 +83,7 @@ func otherWords(first Side) string {
 	if first.Ref == "" {
 		return "core/v1/pods/namespace/name"
 	}
-	return "Name of another of the " + first.Resource + ", or group/version/resource/namespace/name"
+	return "Select an object to compare: name, or group/version/resource/namespace/name"
 }
 
 // chooses reports whether the page shows the resource picker. A guest does not get one if the link shares only one

@@ -21,7 +21,7 @@ export function changeView(step: Step, fields: readonly Field[], layout: Layout,
   const { change } = step;
   const who = authorsOf(change);
   const op = step.missed ? missedWord : opWords[change.op];
-  const unnamed = step.missed ? missedWords(step) : "author not told";
+  const unnamed = step.missed ? missedWords(step) : "Unknown author";
   const head = h(
     "header",
     {},
@@ -55,19 +55,19 @@ export function changeView(step: Step, fields: readonly Field[], layout: Layout,
 
 // Returns the words for changes that were missed, for example while the server was down.
 function missedWords({ before, after }: Step): string {
-  const told = "what happened until then was not told";
+  const told = "Earlier changes were missed";
   if (before === null || after === null) return told;
   const uid = (o: Tree): unknown => at(o, ["metadata", "uid"]);
   return `${told}; ${
-    uid(before) === uid(after) ? "this is what came of it" : "it was deleted and made anew, and differs in this"
+    uid(before) === uid(after) ? "this is their combined result" : "deleted and recreated, with these differences"
   }`;
 }
 
 function quietButton(fields: number, open: () => void): HTMLElement {
   const button = h(
     "button",
-    { type: "button", class: "copy", title: "Heartbeats, resource versions and the like" },
-    `${fields} quiet`,
+    { type: "button", class: "copy", title: "Heartbeats, resource versions and similar fields" },
+    `${fields} minor ${fields === 1 ? "field" : "fields"}`,
   );
   button.addEventListener("click", () => {
     button.remove();
@@ -91,8 +91,8 @@ function fieldView(f: Field, layout: Layout, named: boolean): HTMLElement {
   const short = hidden ? null : brief(f, layout);
   if (short !== null) return h("div", { class: "field brief" }, path, short);
   const parts: HTMLElement[] = [path, diffView(valueLines(f.before), valueLines(f.after), { layout, most: mostLines })];
-  if (f.before.is === "unknown") parts.splice(1, 0, h("p", { class: "untold" }, "What was there before was not told."));
-  if (hidden) parts.push(h("p", { class: "untold" }, "The value is masked: that it changed is all that is told."));
+  if (f.before.is === "unknown") parts.splice(1, 0, h("p", { class: "untold" }, "The previous value is unknown."));
+  if (hidden) parts.push(h("p", { class: "untold" }, "Masked value changed"));
   return h("div", { class: "field" }, ...parts);
 }
 
@@ -112,8 +112,8 @@ function copyButton(change: Change): HTMLElement {
       type: "button",
       class: "copy",
       title:
-        "Copy this change as a JSON Patch (RFC 6902), without what the API server sets itself, " +
-        "as metadata.resourceVersion",
+        "Copy this change as a JSON Patch (RFC 6902), without fields that the API server sets, " +
+        "such as metadata.resourceVersion",
     },
     "Copy patch",
   );
@@ -124,7 +124,7 @@ function copyButton(change: Change): HTMLElement {
   button.addEventListener("click", () => {
     navigator.clipboard.writeText(jsonText(applicable(change.patch))).then(
       () => say("Copied"),
-      () => say("Not copied"),
+      () => say("Copy failed"),
     );
   });
   return button;

@@ -47,7 +47,7 @@ export class ComparePage {
   private readonly writers = [new Writer(), new Writer()];
   private readonly slices = new Slices(() => {
     if (!this.whole) return false;
-    if (performance.now() - this.began > patience) setText(byId("count"), "Comparing");
+    if (performance.now() - this.began > patience) setText(byId("count"), "Comparing…");
     return true;
   });
   private wanted: Wanted | null = null;
@@ -216,8 +216,8 @@ export class ComparePage {
     this.anew.title = this.live.anewWhy;
     const words = all.map(({ held, known }, i) => {
       const name = this.sides[i]?.name ?? "";
-      if (held.gone !== null && held.object !== null) return `${name} is deleted; this is how it was last.`;
-      if (held.missing) return `There is no ${name} now. Should it be made, it appears here.`;
+      if (held.gone !== null && held.object !== null) return `${name} was deleted. Showing its last state.`;
+      if (held.missing) return `${name} does not exist. It will appear here if created.`;
       return banner(known, now);
     }).filter((w) => w !== null);
     byId("banner").hidden = words.length === 0;

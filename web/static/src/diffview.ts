@@ -243,7 +243,7 @@ export function keepFocus(place: HTMLElement): () => void {
         : had.matches(".more")
           ? found?.querySelector(".more") ?? found?.closest(".block")
           : found?.closest(".block");
-    if (to instanceof HTMLElement) take(to, had instanceof HTMLButtonElement ? "Lines drawn anew" : words);
+    if (to instanceof HTMLElement) take(to, had instanceof HTMLButtonElement ? "Redrawn lines" : words);
   };
 }
 

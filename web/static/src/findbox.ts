@@ -14,12 +14,12 @@ export class FindBox {
   readonly found = h("span", { class: "found" });
   private readonly previous = h(
     "button",
-    { type: "button", class: "icon", "aria-label": "Previous found", title: "Previous (Shift Enter)" },
+    { type: "button", class: "icon", "aria-label": "Previous match", title: "Previous (Shift Enter)" },
     "↑",
   );
   private readonly next = h(
     "button",
-    { type: "button", class: "icon", "aria-label": "Next found", title: "Next (Enter)" },
+    { type: "button", class: "icon", "aria-label": "Next match", title: "Next (Enter)" },
     "↓",
   );
   readonly element: HTMLElement;
@@ -49,7 +49,11 @@ export class FindBox {
   /** Shows the number of the selected match, counted from 1, of count matches. number is 0 if none is selected. */
   tell(number: number, count: number): void {
     const words =
-      count === 0 ? "None" : number === 0 ? `${digits(count)} found` : `${digits(number)} of ${digits(count)}`;
+      count === 0
+        ? "No matches"
+        : number === 0
+          ? `${digits(count)} ${count === 1 ? "match" : "matches"}`
+          : `${digits(number)} of ${digits(count)}`;
     setText(this.found, this.input.value === "" ? "" : words);
     this.previous.hidden = this.next.hidden = this.input.value === "";
     this.previous.disabled = this.next.disabled = count === 0;

@@ -157,7 +157,7 @@ export class Held implements Handler {
         try {
           this.object = immutableJSONPatch(this.object, e.patch.slice()) as Tree;
         } catch {
-          return "a patch does not fit";
+          return "a patch does not apply";
         }
         break;
       case "delete":

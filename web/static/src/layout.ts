@@ -24,7 +24,7 @@ export function layoutSwitch(now: Layout, turn: (to: Layout) => void): HTMLEleme
   };
   const group = h(
     "div",
-    { class: "switch", role: "group", "aria-label": "How to show differences" },
+    { class: "switch", role: "group", "aria-label": "Diff layout" },
     button("inline", "Inline"),
     button("split", "Side by side"),
   );

@@ -15,8 +15,8 @@ export function masked(value: unknown): boolean {
 export function untold(objects: readonly Tree[]): string | null {
   if (!objects.every(masked)) return null;
   return `${
-    objects.every(isSecret) ? "Values of Secrets are masked" : "Some values are masked"
-  }: they are not compared, only whether each was seen to change.`;
+    objects.every(isSecret) ? "Values of Secrets are masked." : "Some values are masked."
+  } They are not compared, except for whether a change was observed.`;
 }
 
 const isSecret = (object: Tree): boolean => object["kind"] === "Secret" && object["apiVersion"] === "v1";

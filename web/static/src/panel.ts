@@ -25,7 +25,7 @@ export interface Turn {
 export class Panel {
   private readonly held: Held;
   private readonly kinds: readonly TabKind[];
-  private readonly strip = h("div", { class: "tabs", role: "tablist", "aria-label": "What to see of the object" });
+  private readonly strip = h("div", { class: "tabs", role: "tablist", "aria-label": "Object details" });
   private readonly body = h("div", { class: "tab", role: "tabpanel", id: "tab" });
   private readonly words: HTMLElement; // on a page of its own: the status element of the page
   private readonly change = h("span", { class: "change" });
@@ -129,7 +129,7 @@ export class Panel {
     const mine = ++this.opened;
     clearTimeout(this.late);
     this.late = setTimeout(
-      () => this.fail(`${kind.label} is still on its way. Where it does not come, reload the page.`),
+      () => this.fail(`${kind.label} is still loading. If it does not appear, reload the page.`),
       lateAfter,
     );
     Promise.all([kind.load(), style()])
@@ -183,17 +183,17 @@ export class Panel {
     this.frame = 0;
     const { held } = this;
     const now = this.host.now();
+    const { ns, name } = this.host.name;
     const known = held.known();
     const s = status(known, now);
     const gone = held.gone !== null && held.object !== null;
     const absent = held.missing && s.tone === "live";
-    setText(this.words, gone ? "Deleted" : absent ? "Not there" : s.words);
+    setText(this.words, gone ? "Deleted" : absent ? "Not found" : s.words);
     this.words.dataset["state"] = gone ? "bad" : absent ? "warn" : s.tone;
     const above = gone
-      ? `Deleted${held.gone === "" ? "" : ` at ${clockTime(held.gone ?? "", now)}`}. This is how it was last; should ` +
-        "it be made anew, it appears here."
+      ? `Deleted${held.gone === "" ? "" : ` at ${clockTime(held.gone ?? "", now)}`}. Showing its last state.`
       : absent
-        ? "There is no such object now. Should it be made, it appears here."
+        ? `${ns === "" ? name : `${ns}/${name}`} does not exist. It will appear here if created.`
         : this.why(banner(known, now));
     this.banner.hidden = above === null;
     setText(this.banner, above ?? "");
@@ -245,7 +245,7 @@ function style(): Promise<void> {
     link.addEventListener("error", () => {
       styled = undefined;
       link.remove();
-      reject(new Error("the style of the tabs could not be loaded"));
+      reject(new Error("the style sheet of the tabs could not be loaded"));
     });
     document.head.append(link);
   }));

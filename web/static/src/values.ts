@@ -14,5 +14,5 @@ export function valueLines(v: Value): string[] {
   if (v.is !== "value") return [];
   const lines =
     typeof v.value === "string" && v.value.includes("\n") ? v.value.split("\n") : yamlLines(v.value as Tree);
-  return lines.map((l) => (l.length > longest ? `${l.slice(0, longest)}… ${l.length - longest} characters more` : l));
+  return lines.map((l) => (l.length > longest ? `${l.slice(0, longest)}… ${l.length - longest} more characters` : l));
 }

@@ -15,7 +15,7 @@ export function role(o: unknown): (Section | null)[] {
             .join(", "),
         ),
       ),
-      rules.length === 0 ? fact("Rules", none("none: it allows nothing")) : null,
+      rules.length === 0 ? fact("Rules", none("none (no permissions)")) : null,
     ]),
     section("Allows", rules.map(rule)),
   ];
@@ -42,7 +42,7 @@ export function binding(o: unknown): (Section | null)[] {
           `${text(at(ref, "kind"))} ${text(at(ref, "name"))}`,
         ),
       ),
-      fact("Given to", ...(subjects.length === 0 ? [none("nobody")] : few(subjects, 50))),
+      fact("Subjects", ...(subjects.length === 0 ? [none()] : few(subjects, 50))),
     ]),
   ];
 }
@@ -51,11 +51,11 @@ export function binding(o: unknown): (Section | null)[] {
 function rule(r: unknown): Fact | null {
   const groups = list(at(r, "apiGroups")).map((g) => text(g) || "core").join(", ");
   const names = texts(at(r, "resourceNames"));
-  const of = [...texts(at(r, "resources")), ...texts(at(r, "nonResourceURLs"))].join(", ") || "nothing";
+  const of = [...texts(at(r, "resources")), ...texts(at(r, "nonResourceURLs"))].join(", ") || "no resources";
   return fact(
     of,
     ...texts(at(r, "verbs")),
-    groups === "" || groups === "core" ? null : none(`of ${groups}`),
+    groups === "" || groups === "core" ? null : none(`API ${groups.includes(",") ? "groups" : "group"} ${groups}`),
     names.length === 0 ? null : none(`named ${names.slice(0, 10).join(", ")}${names.length > 10 ? ", …" : ""}`),
   );
 }

@@ -20,11 +20,15 @@ export async function climb(object: unknown, read: (owner: Owner) => Promise<Ans
   const seen = new Set([text(at(object, "metadata", "uid"))]);
   for (let [owner] = ownersOf(object); owner !== undefined && steps.length < highest; ) {
     const known = owner;
-    if (seen.has(known.uid)) return [...steps, { owner: known, trouble: "owns itself, in a circle" }];
+    if (seen.has(known.uid)) return [...steps, { owner: known, trouble: "circular ownership" }];
     seen.add(known.uid);
     const answer = await read(known);
     const trouble =
-      "trouble" in answer ? answer.trouble : other(answer.object, known) ? "is gone; another has its name" : "";
+      "trouble" in answer
+        ? answer.trouble
+        : other(answer.object, known)
+          ? "not found; another object has its name"
+          : "";
     steps.push({ owner: known, trouble });
     if ("trouble" in answer || trouble !== "") break;
     [owner] = ownersOf(answer.object);

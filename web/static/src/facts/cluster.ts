@@ -8,7 +8,7 @@ export function namespace(o: unknown): (Section | null)[] {
   const phase = text(at(o, "status", "phase"));
   return [section("", [
     fact("Phase", piece(phase, { tone: phase === "Active" ? "good" : "warn" })),
-    fact("Held by", ...texts(at(o, "spec", "finalizers")).filter((f) => f !== "kubernetes")),
+    fact("Namespace finalizers", ...texts(at(o, "spec", "finalizers")).filter((f) => f !== "kubernetes")),
     fact("Pod security", text(at(o, "metadata", "labels", "pod-security.kubernetes.io/enforce"))),
   ])];
 }
@@ -20,7 +20,7 @@ export function definition(o: unknown): (Section | null)[] {
       text(v["name"]) || "version",
       [
         v["served"] === true ? { text: "served", tone: "good" as const } : none("not served"),
-        v["storage"] === true ? { text: "stored" } : null,
+        v["storage"] === true ? { text: "storage version" } : null,
         v["deprecated"] === true ? { text: "deprecated", tone: "warn" as const } : null,
       ],
       [
@@ -43,7 +43,7 @@ export function definition(o: unknown): (Section | null)[] {
       fact("Categories", ...texts(at(names, "categories"))),
       fact("Scope", text(at(spec, "scope"))),
       fact("Conversion", text(at(spec, "conversion", "strategy"))),
-      fact("Stored as", ...texts(at(o, "status", "storedVersions"))),
+      fact("Stored versions", ...texts(at(o, "status", "storedVersions"))),
     ]),
     section("Versions", [], versions),
   ];
@@ -56,7 +56,7 @@ export function autoscaler(o: unknown): (Section | null)[] {
   return [
     section("", [
       fact(
-        "Scales",
+        "Scale target",
         link(
           text(at(target, "apiVersion")),
           kind,
@@ -67,7 +67,10 @@ export function autoscaler(o: unknown): (Section | null)[] {
       ),
       // desiredReplicas is 0 until the autoscaler first computes it, so 0 counts as unknown.
       share("Replicas", number(at(status, "currentReplicas")), number(at(status, "desiredReplicas")) || null),
-      fact("Bounds", `${scalar(at(spec, "minReplicas")) || "1"} to ${scalar(at(spec, "maxReplicas")) || "unknown"}`),
+      fact(
+        "Min/max replicas",
+        `${scalar(at(spec, "minReplicas")) || "1"}-${scalar(at(spec, "maxReplicas")) || "unknown"}`,
+      ),
       fact("Last scaled", since(time(at(status, "lastScaleTime"))) ?? none("not yet")),
     ]),
     section("Metrics", trees(at(spec, "metrics")).map((m) => metric(m, trees(at(status, "currentMetrics"))))),
@@ -87,7 +90,7 @@ function metric(m: unknown, current: readonly unknown[]): Fact | null {
   const measured = value(at(now, member, "current"));
   return fact(
     nameOf(m) || type,
-    measured === "" ? none("not measured") : piece(measured),
-    piece(`wanted ${value(at(m, member, "target")) || "unknown"}`, { tone: "quiet" }),
+    measured === "" ? none("current unknown") : piece(measured),
+    piece(`target ${value(at(m, member, "target")) || "unknown"}`, { tone: "quiet" }),
   );
 }

@@ -53,12 +53,12 @@ export function conditionsOf(object: unknown): Condition[] {
 }
 
 function judge(type: string, status: string, reason: string): { tone: Tone; meaning: string } {
-  if (status !== "True" && status !== "False") return { tone: "warn", meaning: "not known" };
+  if (status !== "True" && status !== "False") return { tone: "warn", meaning: "Unknown" };
   const wanted = amiss.test(type) ? "False" : well.test(type) ? "True" : "";
   // If the type matches neither expression, only its controller knows which status is good.
-  if (wanted === "") return { tone: "quiet", meaning: "neither good nor bad by itself" };
-  if (status === wanted) return { tone: "good", meaning: "as it should be" };
+  if (wanted === "") return { tone: "quiet", meaning: "Neither good nor bad" };
+  if (status === wanted) return { tone: "good", meaning: "Expected" };
   return done.has(reason)
-    ? { tone: "quiet", meaning: "it is through" }
-    : { tone: "bad", meaning: "not as it should be" };
+    ? { tone: "quiet", meaning: "Completed or scaled to zero" }
+    : { tone: "bad", meaning: "Problem" };
 }

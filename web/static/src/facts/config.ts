@@ -27,10 +27,10 @@ const frozen = (o: unknown): Section | null =>
   section("", [at(o, "immutable") === true ? fact("Immutable", "yes") : null]);
 
 const data = (keys: readonly (Fact | null)[]): Section | null =>
-  section("Data", keys.length === 0 ? [fact("Keys", none("it holds nothing"))] : keys);
+  section("Data", keys.length === 0 ? [fact("Keys", none())] : keys);
 
 function entry(key: string, value: string, known: boolean): Fact | null {
-  if (!known) return fact(key, none("not text"));
+  if (!known) return fact(key, none("not a string"));
   const lines = value.split("\n").length - (value.endsWith("\n") ? 1 : 0);
   const whole = lines <= 1 && value.length <= short && value.trim() !== "";
   return fact(

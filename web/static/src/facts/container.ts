@@ -89,7 +89,7 @@ function exit(v: unknown): Piece {
   const code = scalar(at(v, "exitCode"));
   const signal = number(at(v, "signal")) ?? 0;
   const words = [
-    text(at(v, "reason")) || "Ended",
+    text(at(v, "reason")) || "Terminated",
     code === "" ? "" : `exit ${code}`,
     signal === 0 ? "" : `signal ${signal}`,
   ].filter((w) => w !== "");

@@ -105,7 +105,7 @@ export function section(
   return {
     key: title,
     title,
-    facts: facts([...all.slice(0, most), over === 0 ? null : fact("More", none(`${over} more: see YAML`))]),
+    facts: facts([...all.slice(0, most), over === 0 ? null : fact("More", none(`${over} more; see the YAML tab`))]),
     items: unique(items.slice(0, mostItems)),
   };
 }

@@ -12,13 +12,13 @@ export function job(o: unknown): (Section | null)[] {
     share("Succeeded", count, number(at(spec, "completions"))),
     fact("Active", active === null ? null : String(active)),
     fact("Failed", failed === null ? null : piece(String(failed), { tone: failed > 0 ? "bad" : "quiet" })),
-    at(spec, "suspend") === true ? fact("Suspended", { text: "no pods are made", tone: "warn" }) : null,
+    at(spec, "suspend") === true ? fact("Suspended", { text: "no pods are created", tone: "warn" }) : null,
     fact("Parallelism", scalar(at(spec, "parallelism"))),
     fact("Retries", after(at(spec, "backoffLimit"), "at most ")),
     fact("Deadline", after(at(spec, "activeDeadlineSeconds"), "", " s")),
     fact("Started", since(started) ?? none("not yet")),
     fact("Completed", since(time(at(status, "completionTime")))),
-    fact("Kept", after(at(spec, "ttlSecondsAfterFinished"), "", " s after it has ended")),
+    fact("TTL after finished", after(at(spec, "ttlSecondsAfterFinished"), "", " s")),
     fact("Selector", ...selector(at(spec, "selector"))),
     images(at(spec, "template", "spec")),
   ])];
@@ -37,12 +37,12 @@ export function cronJob(o: unknown): (Section | null)[] {
   return [
     section("", [
       fact("Schedule", text(at(spec, "schedule")), text(at(spec, "timeZone"))),
-      at(spec, "suspend") === true ? fact("Suspended", { text: "no jobs are made", tone: "warn" }) : null,
+      at(spec, "suspend") === true ? fact("Suspended", { text: "no jobs are created", tone: "warn" }) : null,
       fact("Last scheduled", since(time(at(status, "lastScheduleTime"))) ?? none("not yet")),
       fact("Last success", since(time(at(status, "lastSuccessfulTime"))) ?? none("not yet")),
       fact("Active", ...(active.length === 0 ? [none()] : few(active))),
       fact("Concurrency", text(at(spec, "concurrencyPolicy"))),
-      fact("Kept jobs", ...limits),
+      fact("History limits", ...limits),
       images(at(spec, "jobTemplate", "spec", "template", "spec")),
     ]),
   ];

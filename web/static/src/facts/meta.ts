@@ -14,7 +14,7 @@ export function metaFacts(o: unknown): Fact[] {
     fact("Created", since(time(at(m, "creationTimestamp")))),
     fact(
       "Deletion",
-      deleted === "" ? null : { text: `asked for ${deleted} ago`, title: deleted, passing: true, tone: "warn" },
+      deleted === "" ? null : { text: `requested ${deleted} ago`, title: deleted, passing: true, tone: "warn" },
     ),
     fact("Finalizers", ...finalizers.map((f) => piece(f, deleted === "" ? {} : { tone: "warn" }))),
     generation(o),
@@ -31,7 +31,7 @@ function generation(o: unknown): Fact | null {
   return fact(
     "Generation",
     String(now),
-    seen >= now ? { text: "observed", tone: "good" } : { text: `its controller has seen ${seen}`, tone: "warn" },
+    seen >= now ? { text: "observed", tone: "good" } : { text: `controller observed ${seen}`, tone: "warn" },
   );
 }
 

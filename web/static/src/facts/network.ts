@@ -14,19 +14,19 @@ export function service(o: unknown): (Section | null)[] {
       fact(
         "Cluster IP",
         ...(ips.length > 0 ? ips : [text(at(spec, "clusterIP"))]).map((ip) =>
-          (ip === "None" ? none("none: headless") : ip),
+          (ip === "None" ? none("none (headless)") : ip),
         ),
       ),
       fact("External IP", ...texts(at(spec, "externalIPs"))),
       fact("External name", text(at(spec, "externalName"))),
       fact(
-        "Balancer",
-        ...(balanced && addresses(o).length === 0 ? [piece("no address yet", { tone: "warn" })] : addresses(o)),
+        "Load balancer",
+        ...(balanced && addresses(o).length === 0 ? [piece("pending", { tone: "warn" })] : addresses(o)),
       ),
       fact("Ports", ...trees(at(spec, "ports")).map(port)),
-      fact("Selector", ...(selected.length > 0 ? selected : [none("none: its endpoints are set by others")])),
-      fact("Affinity", affinity === "None" ? null : affinity),
-      fact("Traffic", text(at(spec, "externalTrafficPolicy")), text(at(spec, "trafficDistribution"))),
+      fact("Selector", ...(selected.length > 0 ? selected : [none("none (endpoints managed manually)")])),
+      fact("Session affinity", affinity === "None" ? null : affinity),
+      fact("Traffic policy", text(at(spec, "externalTrafficPolicy")), text(at(spec, "trafficDistribution"))),
     ]),
   ];
 }
@@ -46,8 +46,8 @@ export function ingress(o: unknown): (Section | null)[] {
   return [
     section("", [
       fact("Class", link("networking.k8s.io/v1", "IngressClass", "", text(at(spec, "ingressClassName")))),
-      fact("Address", ...(addresses(o).length > 0 ? addresses(o) : [none("none yet")])),
-      fact("Default", backend(at(spec, "defaultBackend"), ns)),
+      fact("Address", ...(addresses(o).length > 0 ? addresses(o) : [none("none assigned")])),
+      fact("Default backend", backend(at(spec, "defaultBackend"), ns)),
       ...trees(at(spec, "tls")).map((t): Fact | null =>
         fact("TLS", link("v1", "Secret", ns, text(t["secretName"])), ...texts(t["hosts"])),
       ),

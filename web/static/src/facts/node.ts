@@ -13,7 +13,7 @@ export function node(o: unknown): (Section | null)[] {
   const taints = trees(at(spec, "taints"));
   return [
     section("", [
-      fact("Schedulable", closed ? { text: "no: cordoned", tone: "warn" } : "yes"),
+      fact("Schedulable", closed ? { text: "no (cordoned)", tone: "warn" } : "yes"),
       fact(
         "Taints",
         ...(taints.length === 0
@@ -30,7 +30,7 @@ export function node(o: unknown): (Section | null)[] {
         "Pod CIDR",
         ...(texts(at(spec, "podCIDRs")).length > 0 ? texts(at(spec, "podCIDRs")) : [text(at(spec, "podCIDR"))]),
       ),
-      fact("Provider", text(at(spec, "providerID"))),
+      fact("Provider ID", text(at(spec, "providerID"))),
     ]),
     resources(status),
     section("Versions", [
@@ -44,7 +44,7 @@ export function node(o: unknown): (Section | null)[] {
       fact("Kernel", text(at(info, "kernelVersion"))),
       fact("Booted", since(time(at(info, "bootTime")))),
     ]),
-    section("Images", [fact("Held", count(at(status, "images")))]),
+    section("Images", [fact("Images on node", count(at(status, "images")))]),
   ];
 }
 
@@ -55,7 +55,7 @@ function resources(status: unknown): Section | null {
   const usual = ["cpu", "memory", "ephemeral-storage", "pods"];
   names.sort((a, b) => (usual.indexOf(a) + 1 || 9) - (usual.indexOf(b) + 1 || 9));
   return section(
-    "Room for pods",
+    "Allocatable",
     few(names, 30).map((name) => {
       if (typeof name !== "string") return null;
       const [all, free] = [at(capacity, name), at(status, "allocatable", name)];
@@ -65,7 +65,7 @@ function resources(status: unknown): Section | null {
       return fact(
         name,
         free === undefined ? none("unknown") : piece(amount(name, free), { title }),
-        all === undefined ? null : piece(`of ${amount(name, all)}`, { title, tone: "quiet" }),
+        all === undefined ? null : piece(`of ${amount(name, all)} (capacity)`, { title, tone: "quiet" }),
       );
     }),
   );
@@ -90,7 +90,7 @@ function addresses(status: unknown) {
 const count = (v: unknown): string =>
   (
     Array.isArray(v)
-      ? `${v.length} named, ${amount(
+      ? `${v.length} reported, ${amount(
           "storage",
           v.reduce((sum: number, i) => sum + (number(at(i, "sizeBytes")) ?? 0), 0),
         )}`

@@ -71,7 +71,7 @@ const cut = (text: string): Piece | null =>
   (
     text.length <= longest
       ? piece(text)
-      : { text: `${text.slice(0, longest)}…`, title: `${text.length} characters: see YAML` }
+      : { text: `${text.slice(0, longest)}…`, title: `${text.length} characters; see the YAML tab` }
   );
 
 /** Formats an object or a list on one line. */

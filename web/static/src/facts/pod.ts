@@ -15,7 +15,7 @@ export function pod(o: unknown): (Section | null)[] {
       fact(
         "Node",
         link("v1", "Node", "", node) ?? none("not scheduled yet"),
-        piece(text(at(status, "nominatedNodeName")), { title: "nominated" }),
+        piece(text(at(status, "nominatedNodeName")), { title: "Nominated node" }),
       ),
       fact("Pod IP", ...(ips.length > 0 ? ips : [text(at(status, "podIP"))])),
       fact("Host IP", text(at(status, "hostIP"))),
@@ -49,11 +49,11 @@ function uses(spec: unknown, ns: string): Piece[] {
     if (p !== null) found.set(p.text, p);
   };
   const config = (v: unknown): void => {
-    add("ConfigMap", text(at(v, "configMap", "name")), "config map");
-    add("Secret", text(at(v, "secret", "secretName")) || text(at(v, "secret", "name")), "secret");
+    add("ConfigMap", text(at(v, "configMap", "name")), "ConfigMap");
+    add("Secret", text(at(v, "secret", "secretName")) || text(at(v, "secret", "name")), "Secret");
   };
   for (const v of trees(at(spec, "volumes"))) {
-    add("PersistentVolumeClaim", text(at(v, "persistentVolumeClaim", "claimName")), "claim");
+    add("PersistentVolumeClaim", text(at(v, "persistentVolumeClaim", "claimName")), "PersistentVolumeClaim");
     config(v);
     // Every pod has the root certificate, so it is left out.
     for (const s of trees(at(v, "projected", "sources")))
@@ -65,7 +65,7 @@ function uses(spec: unknown, ns: string): Piece[] {
       config({ configMap: at(e, "valueFrom", "configMapKeyRef"), secret: at(e, "valueFrom", "secretKeyRef") });
   }
   for (const name of trees(at(spec, "imagePullSecrets")).map((s) => text(s["name"])))
-    add("Secret", name, "pull secret");
+    add("Secret", name, "image pull Secret");
   return [...found.values()];
 }
 

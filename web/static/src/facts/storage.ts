@@ -9,13 +9,13 @@ export function claim(o: unknown): (Section | null)[] {
       fact("Phase", phase(text(at(status, "phase")))),
       fact(
         "Volume",
-        link("v1", "PersistentVolume", "", text(at(spec, "volumeName"))) ?? piece("none bound yet", { tone: "warn" }),
+        link("v1", "PersistentVolume", "", text(at(spec, "volumeName"))) ?? piece("not bound yet", { tone: "warn" }),
       ),
       fact("Capacity", amountPiece("storage", at(status, "capacity", "storage"))),
-      fact("Asked for", amountPiece("storage", at(spec, "resources", "requests", "storage"))),
-      fact("Class", link("storage.k8s.io/v1", "StorageClass", "", text(at(spec, "storageClassName")))),
-      fact("Access", ...texts(at(spec, "accessModes"))),
-      fact("Mode", text(at(spec, "volumeMode"))),
+      fact("Requested", amountPiece("storage", at(spec, "resources", "requests", "storage"))),
+      fact("Storage class", link("storage.k8s.io/v1", "StorageClass", "", text(at(spec, "storageClassName")))),
+      fact("Access modes", ...texts(at(spec, "accessModes"))),
+      fact("Volume mode", text(at(spec, "volumeMode"))),
     ]),
   ];
 }
@@ -29,10 +29,10 @@ export function volume(o: unknown): (Section | null)[] {
       fact("Phase", phase(text(at(status, "phase"))), text(at(status, "reason")), text(at(status, "message"))),
       fact("Claim", link("v1", "PersistentVolumeClaim", ns, name, `${ns}/${name}`)),
       fact("Capacity", amountPiece("storage", at(spec, "capacity", "storage"))),
-      fact("Class", link("storage.k8s.io/v1", "StorageClass", "", text(at(spec, "storageClassName")))),
-      fact("Reclaim", text(at(spec, "persistentVolumeReclaimPolicy"))),
-      fact("Access", ...texts(at(spec, "accessModes"))),
-      fact("Mode", text(at(spec, "volumeMode"))),
+      fact("Storage class", link("storage.k8s.io/v1", "StorageClass", "", text(at(spec, "storageClassName")))),
+      fact("Reclaim policy", text(at(spec, "persistentVolumeReclaimPolicy"))),
+      fact("Access modes", ...texts(at(spec, "accessModes"))),
+      fact("Volume mode", text(at(spec, "volumeMode"))),
     ]),
     ...source(spec),
   ];

@@ -15,7 +15,7 @@ export function deployment(o: unknown): (Section | null)[] {
         ["Updated", "updatedReplicas"],
         ["Available", "availableReplicas"],
       ]),
-      at(spec, "paused") === true ? fact("Paused", { text: "its changes are not rolled out", tone: "warn" }) : null,
+      at(spec, "paused") === true ? fact("Paused", { text: "changes are not rolled out", tone: "warn" }) : null,
       fact(
         "Strategy",
         text(at(spec, "strategy", "type")),
@@ -80,7 +80,7 @@ export function daemonSet(o: unknown): (Section | null)[] {
         ["Updated", "updatedNumberScheduled"],
         ["Available", "numberAvailable"],
       ] as const).map(of),
-      wrong > 0 ? fact("Misplaced", { text: `${wrong} on nodes that should have none`, tone: "warn" }) : null,
+      wrong > 0 ? fact("Misscheduled", { text: `on ${wrong} ${wrong === 1 ? "node" : "nodes"}`, tone: "warn" }) : null,
       fact(
         "Strategy",
         text(at(spec, "updateStrategy", "type")),
@@ -97,7 +97,7 @@ export function daemonSet(o: unknown): (Section | null)[] {
 /** Facts of ReplicaSets, and of ReplicationControllers, whose selector is a plain map. */
 export function replicaSet(o: unknown): (Section | null)[] {
   return [section("", [
-    ...replicas(o, [["Present", "replicas"], ["Ready", "readyReplicas"], ["Available", "availableReplicas"]]),
+    ...replicas(o, [["Current", "replicas"], ["Ready", "readyReplicas"], ["Available", "availableReplicas"]]),
     fact("Selector", ...selector(at(o, "spec", "selector"))),
     template(o),
     fact("Revision", text(at(o, "metadata", "annotations", "deployment.kubernetes.io/revision"))),
@@ -132,10 +132,10 @@ const told = (o: unknown, member: string): number | null =>
 
 function replicas(o: unknown, counts: readonly (readonly [string, string])[]): (Fact | null)[] {
   // The API server sets the default 1. If there is no value even so, as in an object that is not a workload, the
-  // wanted count is unknown.
+  // desired count is unknown.
   const want = number(at(o, "spec", "replicas"));
   return [
-    fact("Wanted", want === null ? none("unknown") : String(want)),
+    fact("Desired", want === null ? none("unknown") : String(want)),
     ...counts.map(([name, member]) => share(name, told(o, member), want)),
   ];
 }

@@ -37,26 +37,26 @@ export class Bar {
   private readonly container = h("select", { "aria-label": "Container", title: "Container" });
   private readonly tail = h(
     "select",
-    { "aria-label": "How many lines at the start", title: "How many lines at the start" },
+    { "aria-label": "Number of lines to load", title: "Number of lines to load" },
     ...tails.map((n) => h("option", { value: String(n), selected: n === 500 ? true : null }, `${digits(n)} lines`)),
   );
   private readonly since = h(
     "select",
-    { "aria-label": "Since when", title: "Since when" },
+    { "aria-label": "Time range", title: "Time range" },
     ...ages.map(([value, words]) => h("option", { value }, words)),
   );
-  private readonly previous = toggle("Previous", "The container before this one, which has ended");
-  private readonly follow = toggle("Follow", "New lines come by themselves");
-  private readonly times = toggle("Times", "When each line was written");
-  private readonly wrap = toggle("Wrap", "Long lines go on in the next");
+  private readonly previous = toggle("Previous", "Log of the previous container instance");
+  private readonly follow = toggle("Follow", "Follow new lines");
+  private readonly times = toggle("Timestamps", "Show timestamps");
+  private readonly wrap = toggle("Wrap", "Wrap lines");
   readonly find: FindBox;
   // Announces the number of matches to screen readers. It changes only after an action of the user, because new lines
   // arrive all the time.
   private readonly said = h("span", { class: "said", role: "status" });
-  private readonly copy = h("button", { type: "button", title: "Copy the lines that are held" }, "Copy");
+  private readonly copy = h("button", { type: "button", title: "Copy the loaded lines" }, "Copy");
   private readonly download = h(
     "button",
-    { type: "button", title: "Save the lines that are held as a file" },
+    { type: "button", title: "Download the loaded lines as a file" },
     "Download",
   );
   readonly element: HTMLElement;
@@ -129,7 +129,7 @@ export class Bar {
     const restarts = all.find((c) => c.name === this.container.value)?.restarts ?? 0;
     this.previous.disabled = restarts === 0 && !pressed(this.previous);
     this.previous.title =
-      restarts === 0 ? "There was no container before this one" : "The container before this one, which has ended";
+      restarts === 0 ? "No previous container instance" : "Log of the previous container instance";
     this.follow.disabled = pressed(this.previous);
   }
 
@@ -150,7 +150,7 @@ export class Bar {
   }
 
   private async copied(): Promise<void> {
-    setText(this.copy, (await this.deeds.copy()) ? "Copied" : "Not copied");
+    setText(this.copy, (await this.deeds.copy()) ? "Copied" : "Copy failed");
     clearTimeout(this.timer);
     this.timer = setTimeout(() => setText(this.copy, "Copy"), 2000);
   }

@@ -54,9 +54,9 @@ function stateOf(s: Tree): Omit<Container, "name" | "role"> {
     return { state: words("waiting", text(tree(state["waiting"])["reason"])), phase: "waiting", id, restarts };
   if ("terminated" in state) {
     const t = tree(state["terminated"]);
-    const code = typeof t["exitCode"] === "number" ? `code ${t["exitCode"]}` : "";
+    const code = typeof t["exitCode"] === "number" ? `exit code ${t["exitCode"]}` : "";
     return {
-      state: words("ended", [text(t["reason"]), code].filter((w) => w !== "").join(", ")),
+      state: words("terminated", [text(t["reason"]), code].filter((w) => w !== "").join(", ")),
       phase: "ended",
       id,
       restarts,

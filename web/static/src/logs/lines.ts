@@ -26,7 +26,7 @@ export class LineReader {
       if (this.told) continue;
       this.rest += part;
       if (this.rest.length <= longest) continue;
-      lines.push(lineOf(`${this.rest.slice(0, longest)} ⋯ the rest of this line is left out`));
+      lines.push(lineOf(`${this.rest.slice(0, longest)} ⋯ the rest of this line is omitted`));
       this.renew(true);
     }
     return lines;

@@ -32,7 +32,7 @@ export function rowOf(line: Line, times: boolean, found: readonly Span[], curren
   row.append(...written(text.slice(at)));
   if (text !== line.text)
     row.append(
-      h("span", { class: "log-more" }, ` ⋯ ${digits(line.text.length - most)} more characters, which a copy has`),
+      h("span", { class: "log-more" }, ` ⋯ ${digits(line.text.length - most)} more characters (included in copies)`),
     );
   return row;
 }

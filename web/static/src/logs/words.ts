@@ -33,33 +33,34 @@ export function foot(s: Situation, now: number): Foot {
   const { state } = s;
   const say = (tone: Foot["tone"], words: string): Foot => ({ tone, words });
   if (s.forbidden !== null) return say("bad", "Forbidden");
-  if (state === null) return say("busy", s.known ? "No container yet" : "Asking");
+  if (state === null) return say("busy", s.known ? "No containers reported yet" : "Loading…");
   switch (state.at) {
     case "asking":
-      if (s.lost !== null) return say("bad", `Disconnected since ${clock(s.lost, now)}, trying again`);
-      if (s.lines > 0 && state.since !== null) return say("busy", `Asked; nothing since ${clock(state.since, now)}`);
-      return say("busy", state.late ? "Asked; nothing has come yet" : "Asking");
+      if (s.lost !== null) return say("bad", `Connection lost at ${clock(s.lost, now)}. Reconnecting…`);
+      if (s.lines > 0 && state.since !== null)
+        return say("busy", `Waiting for log output; none since ${clock(state.since, now)}`);
+      return say("busy", state.late ? "Waiting for log output…" : "Loading…");
     case "reading":
-      if (!s.follow) return say("busy", "Reading");
+      if (!s.follow) return say("busy", "Loading…");
       return s.container?.phase === "waiting"
-        ? say("busy", `Following; the container is ${s.container.state}`)
+        ? say("busy", `Following; container ${s.container.state}`)
         : say("live", "Following");
     case "ended":
       if (state.since !== null) return say("ended", unread(s, clock(state.since, now)));
       if (!s.placed && !s.gone && s.lines === 0) return say("busy", "No log yet");
-      if (s.gone) return say("ended", "Ended: the pod is deleted");
+      if (s.gone) return say("ended", "Ended: pod deleted");
       if (!s.follow && !s.previous && s.container?.phase === "running")
-        return say("ended", "Read to its end; not following");
+        return say("ended", "End of log (not following)");
       return say(
         "ended",
-        s.container?.phase === "ended" && !s.previous ? `The container has ${s.container.state}` : "Ended",
+        s.container?.phase === "ended" && !s.previous ? `Container ${s.container.state}` : "Ended",
       );
     case "refused":
       if (s.gone && state.problem.status === 404) return say("ended", unread(s, clock(state.since, now)));
       if (!state.again) return say("bad", titleOf(state.problem));
       return say(
         "warn",
-        `${titleOf(state.problem)}${s.lines === 0 ? "" : `; nothing since ${clock(state.since, now)}`}, trying again`,
+        `${titleOf(state.problem)}${s.lines === 0 ? "" : `; no output since ${clock(state.since, now)}`}. Retrying…`,
       );
   }
 }
@@ -69,19 +70,19 @@ const clock = (at: number, now: number): string => clockTime(new Date(at).toISOS
 // Describes a log that was not read to its end, without claiming that it has ended.
 function unread(s: Situation, since: string): string {
   if (!s.gone && !s.follow) return `Not following since ${since}`;
-  return `${s.gone ? "The pod is deleted" : "Ended"}; ` +
-    `${s.lines === 0 ? "nothing of its log was read" : `nothing was read after ${since}`}`;
+  return `${s.gone ? "Pod deleted" : "Ended"}; ` +
+    `${s.lines === 0 ? "no log was read" : `no output read after ${since}`}`;
 }
 
 // Returns the title of a problem. If the log was interrupted, it names the API server as the cause, so that users do
 // not blame Glasshouse.
-const titleOf = ({ title }: Problem): string => (title === "Log is cut" ? "The API server broke off the log" : title);
+const titleOf = ({ title }: Problem): string => (title === "Log is cut" ? "The API server interrupted the log" : title);
 
 /** Describes how many lines are in the buffer. */
 export function held(lines: number, dropped: number): string {
   if (lines === 0) return "";
   const all = `${digits(lines)} ${lines === 1 ? "line" : "lines"}`;
-  return dropped === 0 ? all : `${all}, the newest; ${digits(dropped)} older ones were let go`;
+  return dropped === 0 ? all : `Showing the latest ${all} (${digits(dropped)} older dropped)`;
 }
 
 export interface Empty {
@@ -99,33 +100,33 @@ export function empty(s: Situation): Empty | null {
   if (s.forbidden !== null) return say(s.forbidden.title, s.forbidden.detail, s.forbidden.next);
   if (state === null)
     return s.known
-      ? say("No container yet", "The pod tells of no container.", "Its log appears here as soon as there is one.")
+      ? say("No containers reported yet", "", "The log appears here once the pod has a container.")
       : null;
   if (state.at === "refused")
     return refusal(s, state.problem.status, titleOf(state.problem), state.problem.detail, state.again);
   if (state.at === "asking" && s.lost !== null)
-    return say("Disconnected", "The server does not answer.", "It is tried again by itself.", true);
+    return say("Connection lost", "Glasshouse is not reachable.", "Retrying automatically.", true);
   if (state.at === "asking")
     return state.late
       ? say(
-          "Nothing has come yet",
-          "The API server has not answered; of a log with nothing in it, it may only do so with the first line.",
-          "New lines appear here as they come.",
+          "Waiting for log output…",
+          "The API server has not responded. For an empty log, it may respond only with the first line.",
+          "New lines appear here automatically.",
         )
       : null;
   if (!s.placed && !s.gone)
     return say(
-      "The pod is on no node yet",
-      "Nothing of it has run, so that there is no log.",
-      "It appears here once a container has started.",
+      "The pod is not scheduled yet",
+      "No container has run, so there is no log.",
+      "The log appears here once a container has started.",
     );
   if (state.at === "reading")
-    return s.follow ? say("Nothing has been written yet", "", "New lines appear here as they come.") : null;
+    return s.follow ? say("No log output yet", "", "New lines appear here automatically.") : null;
   if (state.since !== null)
-    return say("Nothing of the log was read", s.gone ? "The pod is deleted." : "It is not followed.", "", !s.gone);
+    return say("No log was read", s.gone ? "The pod was deleted." : "Follow is off.", "", !s.gone);
   return say(
     "The log is empty",
-    s.gone ? "The pod is deleted." : "Nothing was written in the time that was asked for.",
+    s.gone ? "The pod was deleted." : "The container wrote nothing in the selected time range.",
   );
 }
 
@@ -133,17 +134,17 @@ function refusal(s: Situation, status: number, title: string, detail: string, wa
   const say = (title: string, next: string, again: boolean): Empty => ({ title, detail, next, again });
   if (status === 403)
     return say(
-      "You may not read this log",
-      `It takes the right to get pods/log in the namespace ${s.ns}. Whoever looks after the cluster can give it.`,
+      "Forbidden: you can't read this log",
+      `You need permission to get pods/log in namespace ${s.ns}. Ask your cluster admin.`,
       true,
     );
   if (title === "Container is waiting")
-    return say("The container has not started", "Its log appears here as soon as it has.", true);
+    return say("The container has not started", "The log appears here once it has started.", true);
   if (title === "No log" && s.previous)
     return say(
-      "There is no previous log",
+      "No previous log",
       "The container has not been restarted, or its old log has been removed.",
       false,
     );
-  return say(title, waits ? "It is tried again by itself." : "", true);
+  return say(title, waits ? "Retrying automatically." : "", true);
 }

@@ -85,7 +85,7 @@ export class OwnersView {
   private async read(o: Owner, signal: AbortSignal): Promise<Answer> {
     const kind = this.host.kindOf(o.apiVersion, o.kind);
     if (kind === undefined)
-      return { trouble: shared() === null ? `${o.apiVersion} is not served` : "is not shared with you" };
+      return { trouble: shared() === null ? `${o.apiVersion} is not available` : "not shared with you" };
     const ns = kind.namespaced ? encodeURIComponent(this.host.name.ns) : "_";
     try {
       const answer = await fetch(under(`/api/v1/object/${kind.ref}/${ns}/${encodeURIComponent(o.name)}`), {
@@ -93,8 +93,8 @@ export class OwnersView {
         headers: { accept: "application/json" },
       });
       if (answer.ok) return { object: (await answer.json()) as unknown };
-      if (answer.status === 404) return { trouble: "is gone" };
-      if (answer.status === 403) return { trouble: "you may not read it" };
+      if (answer.status === 404) return { trouble: "not found" };
+      if (answer.status === 403) return { trouble: "forbidden" };
       this.failed = !signal.aborted;
       return { trouble: `could not be read (${answer.status})` };
     } catch {

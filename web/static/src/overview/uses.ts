@@ -15,7 +15,7 @@ const most = 8; // the maximum number of objects in a group
 const titles = ["Uses", "Used by", "Selects", "Selected by"];
 
 export class UsesView {
-  private readonly ask = h("button", { type: "button" }, "Look for them");
+  private readonly ask = h("button", { type: "button" }, "Find references");
   private readonly list = h("div", { class: "uses-list" });
   private readonly time = h("span", { class: "related-time" });
   private readonly problem = h("p", { role: "status", "data-tone": "warn" });
@@ -36,7 +36,7 @@ export class UsesView {
       (problem) => this.failed(problem),
       () => this.tell(),
     );
-    const all = h("a", { href: objectHref(kind.ref, name, "related") }, "All in Related");
+    const all = h("a", { href: objectHref(kind.ref, name, "related") }, "View all in Related");
     // On a plain click, switch to the Related tab within the page instead of loading its URL.
     all.addEventListener("click", (e) => {
       if (e.ctrlKey || e.metaKey || e.shiftKey || e.altKey) return;
@@ -46,7 +46,7 @@ export class UsesView {
     this.element = h(
       "section",
       { class: "part uses" },
-      h("h3", {}, "Uses and used by"),
+      h("h3", {}, "References"),
       h("p", { class: "uses-bar" }, this.ask, this.time, all),
       this.problem,
       this.list,
@@ -104,8 +104,8 @@ export class UsesView {
       ),
     );
     const none = graph.searched.every(looked)
-      ? "It uses nothing, and nothing uses it."
-      : "Nothing was found that it uses, or that uses it.";
+      ? "No references found"
+      : "No references found in the searched resource types";
     this.list.replaceChildren(parts.length === 0 ? h("p", {}, none) : h("dl", { class: "pairs" }, ...parts));
   }
 
@@ -130,7 +130,7 @@ export class UsesView {
     if (problem.status === 403) this.forget();
     setText(
       this.problem,
-      `${problem.title}. ${problem.detail}${this.shown === "" ? "" : " What is shown is from before."}`,
+      `${problem.title}. ${problem.detail}${this.shown === "" ? "" : " Showing the previous result."}`,
     );
   }
 
@@ -143,13 +143,13 @@ export class UsesView {
   private tell(): void {
     this.ask.hidden = this.gone;
     this.ask.disabled = this.reading.busy;
-    setText(this.ask, this.shown === "" ? "Look for them" : "Look again");
+    setText(this.ask, this.shown === "" ? "Find references" : "Refresh");
     setText(
       this.time,
       this.shown !== ""
-        ? `Not live: as of ${clockTime(new Date(this.at).toISOString(), this.host.now())}`
+        ? `Snapshot from ${clockTime(new Date(this.at).toISOString(), this.host.now())}`
         : this.reading.busy
-          ? "Looking"
+          ? "Searching…"
           : "",
     );
   }

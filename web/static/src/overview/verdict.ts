@@ -33,9 +33,9 @@ export class VerdictView {
     const health = gone ? null : told;
     const status = gone ? "Deleted" : (health?.status ?? "Unknown");
     const why = gone
-      ? "what is below is how it was last"
+      ? "Showing its last state"
       : health === null
-        ? "nothing is told of its health"
+        ? "Health unknown"
         : health.summary;
     setAttr(this.element, "data-verdict", status);
     setAttr(this.element, "title", health === null ? null : `kstatus: ${status}`);

@@ -10,7 +10,7 @@ const words: Readonly<Record<NodeState, readonly [string, string, string]>> = {
   there: ["", "", ""],
   missing: ["bad", "✕", "missing"],
   forbidden: ["warn", "⊘", "forbidden"],
-  unknown: ["quiet", "?", "not looked at"],
+  unknown: ["quiet", "?", "not checked"],
 };
 
 /** Returns an element with the state of a node, in a list; an empty list for the normal state. */
@@ -36,7 +36,7 @@ export function sentence(node: GraphNode, self: boolean): string {
   const [, , word] = words[node.state];
   const name =
     node.count > 0
-      ? `${digits(node.count)} more of the kind ${node.kind}`
+      ? `${digits(node.count)} more of kind ${node.kind}`
       : `${node.kind} ${node.ns === "" ? "" : `${node.ns}/`}${node.name}`;
   return `${name}${self ? ", this object" : ""}${word === "" ? "" : `, ${word}`}` +
     `${node.reason === "" ? "" : `: ${node.reason}`}`;

@@ -134,7 +134,7 @@ export function groupsOf(graph: Graph): Group[] {
   add("Used by", beside("uses", "to", "from"));
   add("Selects", beside("selects", "from", "to"));
   add("Selected by", beside("selects", "to", "from"));
-  add("Further on", further(graph.edges, told, take, byId));
+  add("Indirect", further(graph.edges, told, take, byId));
   add("Not connected", graph.nodes.filter((n) => !told.has(n.id)).map((node) => ({ node, through: null, via: "" })));
   return groups;
 }

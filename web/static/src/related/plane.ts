@@ -13,7 +13,7 @@ export class Plane {
   private readonly plane = h("div", { class: "plane" });
   readonly element = h(
     "div",
-    { class: "graph", role: "group", "aria-label": "Related objects as a graph. Arrows go along its lines." },
+    { class: "graph", role: "group", "aria-label": "Related objects as a graph. The arrow keys follow its lines." },
     this.plane,
     legend(),
   );

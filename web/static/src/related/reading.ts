@@ -70,11 +70,11 @@ export class Reading {
       if (graph !== null) this.read(graph, at);
       else
         this.failed(
-          answer.ok ? { title: "Not readable", status: 0, detail: "The answer is no graph." } : await problemOf(answer),
+          answer.ok ? { title: "Invalid response", status: 0, detail: "Not a graph." } : await problemOf(answer),
         );
     } catch {
       if (signal.aborted) return;
-      this.failed({ title: "Disconnected", status: 0, detail: "The server does not answer." });
+      this.failed({ title: "Connection lost", status: 0, detail: "Glasshouse is not reachable." });
     }
     this.abort = null;
     this.wanted = this.more;

@@ -21,27 +21,27 @@ export class SearchedView {
   show(graph: Graph): void {
     const missed = graph.searched.filter((s) => !looked(s));
     const n = graph.searched.length;
-    const cut = graph.truncated ? "There are more objects than are shown. " : "";
+    const cut = graph.truncated ? "Not all related objects are shown. " : "";
     this.element.hidden = n === 0 && cut === "";
     this.element.toggleAttribute("data-warn", missed.length > 0 || graph.truncated);
     const words =
       missed.length === 0
-        ? `${digits(n)} ${n === 1 ? "kind" : "kinds"} looked through`
-        : `${digits(n - missed.length)} of ${digits(n)} kinds looked through; there may be more in the others`;
+        ? `Searched ${digits(n)} resource ${n === 1 ? "type" : "types"}`
+        : `Searched ${digits(n - missed.length)} of ${digits(n)} resource types; there may be more in the others`;
     setText(this.summary, `${cut}${words}`);
     const name = (s: Searched): HTMLElement => h("span", { class: "kind" }, this.kind(s.ref));
     const through = graph.searched
       .filter(looked)
       .map(
         (s) =>
-          `${this.kind(s.ref)}${s.state === "stale" ? " (as they were a while ago)" : ""}` +
-            `${s.namespaces.length === 0 ? "" : ` (in ${s.namespaces.join(", ")} alone)`}`,
+          `${this.kind(s.ref)}${s.state === "stale" ? " (stale)" : ""}` +
+            `${s.namespaces.length === 0 ? "" : ` (only in ${s.namespaces.join(", ")})`}`,
       );
     this.list.replaceChildren(
       ...missed.map((s) =>
-        h("li", { "data-missed": true }, name(s), ` not looked through: ${s.reason === "" ? said(s.state) : s.reason}`),
+        h("li", { "data-missed": true }, name(s), ` not searched: ${s.reason === "" ? said(s.state) : s.reason}`),
       ),
-      ...(through.length === 0 ? [] : [h("li", {}, `Looked through: ${through.join(", ")}`)]),
+      ...(through.length === 0 ? [] : [h("li", {}, `Searched: ${through.join(", ")}`)]),
     );
   }
 
@@ -51,7 +51,7 @@ export class SearchedView {
   }
 }
 
-const said = (state: string): string => (state === "syncing" ? "the list had not come in time" : state);
+const said = (state: string): string => (state === "syncing" ? "the list did not load in time" : state);
 
 /** Whether a resource was searched. */
 export const looked = (s: Searched): boolean => s.state === "live" || s.state === "stale";

@@ -25,8 +25,8 @@ export class Changes implements Tab, Handler {
   readonly element: HTMLElement;
   private readonly filter = h("input", {
     type: "search",
-    placeholder: "Path or author",
-    "aria-label": "Filter changes by path or author",
+    placeholder: "Filter by field or author",
+    "aria-label": "Filter changes by field or author",
     autocomplete: "off",
     spellcheck: "false",
   });
@@ -37,7 +37,7 @@ export class Changes implements Tab, Handler {
     role: "region",
     "aria-label": "Changes, newest first",
   });
-  private readonly older = h("button", { type: "button", class: "older" }, "Older");
+  private readonly older = h("button", { type: "button", class: "older" }, "Show older");
   private readonly foot = h("p", { class: "foot" });
   private readonly history = new History();
   private readonly timeline = new Timeline();
@@ -102,7 +102,7 @@ export class Changes implements Tab, Handler {
       this.problem = m.problem;
       this.drop();
     }
-    if (!fits) this.subscription.resync("a change does not fit the one before it");
+    if (!fits) this.subscription.resync("a change does not match the version before it");
     this.schedule();
   }
 
@@ -166,7 +166,7 @@ export class Changes implements Tab, Handler {
     setText(
       this.kept,
       this.complete && since !== ""
-        ? `${changesWords(history.steps.length - missed)} since ${since}${missed > 0 ? ", and some missed" : ""}`
+        ? `${changesWords(history.steps.length - missed)} since ${since}${missed > 0 ? ", some missed" : ""}`
         : "",
     );
     setText(this.foot, this.footWords(groups.length > 0, more, since));
@@ -178,7 +178,7 @@ export class Changes implements Tab, Handler {
     const now = this.host.now();
     const views = (): HTMLElement[] => group.map((s) => changeView(s.step, s.fields, this.layout, now));
     if (!group[0].quiet) return views()[0] as HTMLElement;
-    const fold = later(`${group.length} quiet ${group.length === 1 ? "change" : "changes"}`, views);
+    const fold = later(`${group.length} minor ${group.length === 1 ? "change" : "changes"}`, views);
     fold.firstElementChild?.append(timeOf(group[0].step.change.time, now));
     return fold;
   }
@@ -188,13 +188,13 @@ export class Changes implements Tab, Handler {
     if (!this.complete)
       return this.state?.state === "forbidden" || this.state?.state === "absent" || this.state?.state === "failed"
         ? this.state.reason
-        : `Reading what is kept of the past${this.far}.`;
+        : `Loading history${this.far === "" ? "…" : this.far}`;
     if (more) return "";
-    const before = since === "" ? "" : `Changes are kept since ${since}; of the time before nothing is known here.`;
+    const before = since === "" ? "" : `History starts at ${since}`;
     if (some) return before;
     return this.history.steps.length > 0
-      ? "No change has that in its path or author."
-      : `Nothing has changed since ${since}. Of the time before nothing is known here.`;
+      ? "No changes match the filter"
+      : `No changes since ${since}, when the history starts`;
   }
 }
 

@@ -111,7 +111,7 @@ export class EventsTab implements Tab, Watcher {
     this.frame = 0;
     const { feed, host } = this;
     if (feed === null)
-      return this.say({ title: "Events", detail: "They are asked for once the object is known.", next: "", act: null });
+      return this.say({ title: "Events", detail: "They load after the object.", next: "", act: null });
     const { rows } = feed;
     const known = feed.known();
     const all = happened(
@@ -144,7 +144,8 @@ export class EventsTab implements Tab, Watcher {
     );
     keep(this.list, all.slice(0, most), empty, (e, h) => this.event(e, h));
     this.more.hidden = all.length <= most;
-    setText(this.more, `${digits(all.length - most)} older ones are not shown.`);
+    const older = all.length - most;
+    setText(this.more, `${digits(older)} older ${older === 1 ? "event is" : "events are"} not shown.`);
     if (rows.complete) this.sheet.first = false;
   }
 
@@ -186,8 +187,8 @@ export class EventsTab implements Tab, Watcher {
 
 const nothing: Note = {
   title: "No events",
-  detail: "None is told of this object now. A cluster forgets events after a while, an hour where nothing else is set.",
-  next: "The next one appears here by itself.",
+  detail: "The cluster has no events of this object. It deletes events after a while, by default after an hour.",
+  next: "New ones will appear here automatically.",
   act: null,
 };
 

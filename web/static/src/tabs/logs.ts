@@ -27,7 +27,7 @@ export class Logs implements Tab, Reader {
   private readonly below = h("button", { type: "button", class: "log-below", hidden: true });
   private readonly state = h("span", { class: "status", role: "status" });
   private readonly size = h("span", { class: "log-size" });
-  private readonly hurry = h("button", { type: "button", hidden: true }, "Try now");
+  private readonly hurry = h("button", { type: "button", hidden: true }, "Retry now");
   readonly element: HTMLElement;
   private stream: LogStream | null = null;
   private at: LogState | null = null;
@@ -84,7 +84,7 @@ export class Logs implements Tab, Reader {
     this.instead.hidden = named === "" || this.all.length === 0 || named === seen.container;
     setText(
       this.instead,
-      this.instead.hidden ? "" : `This pod has no container ${spelled(named)}. Shown is the log of ${seen.container}.`,
+      this.instead.hidden ? "" : `Container ${spelled(named)} not found. Showing the log of ${seen.container}.`,
     );
     this.open(false);
     this.tell();
@@ -116,7 +116,7 @@ export class Logs implements Tab, Reader {
   }
 
   lines(lines: readonly Line[], gap: boolean): void {
-    if (gap) this.say("It broke off for a while: lines may be missing here");
+    if (gap) this.say("The log was interrupted; lines may be missing here");
     this.buffer.append(lines);
     this.search.update();
     this.screen.schedule();
@@ -160,7 +160,7 @@ export class Logs implements Tab, Reader {
       if (this.at?.at !== "ended" && this.at?.at !== "refused") return;
       if (this.buffer.size > 0)
         this.say(
-          `The container was started anew at ${clockTime(new Date(this.host.now()).toISOString(), this.host.now())}`,
+          `Container restarted at ${clockTime(new Date(this.host.now()).toISOString(), this.host.now())}`,
         );
     } else {
       this.clear();
@@ -218,7 +218,7 @@ export class Logs implements Tab, Reader {
     this.bar.find.tell(this.search.number, this.search.count);
     const n = this.screen.below;
     this.below.hidden = this.screen.atEnd || this.buffer.size === 0;
-    setText(this.below, n === 0 ? "To the end ↓" : `${digits(n)} new ${n === 1 ? "line" : "lines"} below ↓`);
+    setText(this.below, n === 0 ? "Jump to end ↓" : `${digits(n)} new ${n === 1 ? "line" : "lines"} below ↓`);
     setText(this.size, held(this.buffer.size, this.buffer.first));
     this.tell();
   }

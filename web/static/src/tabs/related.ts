@@ -24,7 +24,7 @@ export class Related implements Tab {
   private readonly time = h("span", { class: "related-time" });
   private readonly again = h(
     "button",
-    { type: "button", class: "icon", "aria-label": "Look again", title: "Look again" },
+    { type: "button", class: "icon", "aria-label": "Refresh", title: "Refresh" },
     "↻",
   );
   private readonly zoom = h("span", { class: "zoom" });
@@ -70,9 +70,9 @@ export class Related implements Tab {
       return b;
     };
     this.zoom.append(
-      scale("−", "Smaller", () => this.drawing.plane.zoom(0.8)),
-      scale("+", "Larger", () => this.drawing.plane.zoom(1.25)),
-      scale("Fit", "Fit: all of it", () => this.drawing.fit(), "fit"),
+      scale("−", "Zoom out", () => this.drawing.plane.zoom(0.8)),
+      scale("+", "Zoom in", () => this.drawing.plane.zoom(1.25)),
+      scale("Fit", "Fit", () => this.drawing.fit(), "fit"),
     );
     this.element.append(
       h(
@@ -116,7 +116,7 @@ export class Related implements Tab {
     if (gone) {
       this.reading.close();
       this.problem.hidden = this.graph !== null;
-      setText(this.problem, "What was related to it had not been looked for when it was deleted.");
+      setText(this.problem, "The object was deleted before its related objects were loaded.");
       return this.tell();
     }
     if (object === null || object === this.seen) return;
@@ -151,7 +151,7 @@ export class Related implements Tab {
     this.problem.hidden = false;
     setText(
       this.problem,
-      `${problem.title}. ${problem.detail}${this.graph === null ? "" : " What is shown is from before."}`,
+      `${problem.title}. ${problem.detail}${this.graph === null ? "" : " Showing the previous result."}`,
     );
     if (this.graph === null) this.body.replaceChildren();
   }
@@ -173,9 +173,9 @@ export class Related implements Tab {
     setText(
       this.time,
       this.graph !== null
-        ? `Not live: as of ${clockTime(new Date(this.at).toISOString(), this.host.now())}`
+        ? `Snapshot from ${clockTime(new Date(this.at).toISOString(), this.host.now())}`
         : looking
-          ? "Looking"
+          ? "Searching…"
           : "",
     );
     this.time.toggleAttribute("data-dated", this.graph !== null);
@@ -210,15 +210,15 @@ export class Related implements Tab {
     return h(
       "div",
       { class: "note" },
-      h("h2", {}, all ? "Nothing is related to it" : "Nothing was found"),
-      h("p", {}, "No owner, nothing that it owns, uses or selects, and nothing that was looked through names it."),
+      h("h2", {}, all ? "No related objects found" : "No related objects found in the searched resource types"),
+      h("p", {}, "It has no owners and no references, and no searched object refers to it."),
     );
   }
 
   private async lay(graph: Graph, beside: boolean): Promise<void> {
     const { signal } = (this.layouting = new AbortController());
     if (!this.body.contains(this.drawing.element))
-      this.body.replaceChildren(h("p", { class: "note" }, `Laying out ${digits(graph.nodes.length)} objects`));
+      this.body.replaceChildren(h("p", { class: "note" }, `Laying out ${digits(graph.nodes.length)} objects…`));
     try {
       const { layout } = await import("../related/layout.ts");
       const picture = await layout(
@@ -237,7 +237,7 @@ export class Related implements Tab {
       Related.followed = "";
     } catch {
       if (signal.aborted) return;
-      this.failed({ title: "The graph could not be laid out", status: 0, detail: "The list says the same." });
+      this.failed({ title: "The graph could not be laid out", status: 0, detail: "The list shows the same objects." });
       this.list(graph, beside);
     }
   }

@@ -108,7 +108,8 @@ export class YamlTab implements Tab {
     this.search.over(this.text.rows);
     this.hands.told();
     this.bar.tellSize(lines.length);
-    this.text.element.setAttribute("aria-label", `YAML, ${digits(lines.length)} lines`);
+    const unit = lines.length === 1 ? "line" : "lines";
+    this.text.element.setAttribute("aria-label", `YAML, ${digits(lines.length)} ${unit}`);
   }
 
   private schedule(): void {
@@ -127,7 +128,7 @@ export class YamlTab implements Tab {
 }
 
 function changeWords(last: LastChange | null, now: number): string {
-  if (last === null) return "Changed while nobody looked";
+  if (last === null) return "Changed since you last viewed it";
   const names = last.by.map((a) => `${a.manager}${a.subresource === "" ? "" : ` (${a.subresource})`}`);
   return `Changed ${clockTime(last.at, now)}${names.length === 0 ? "" : ` by ${[...new Set(names)].join(", ")}`}`;
 }

@@ -16,10 +16,10 @@ export class Bar {
   private readonly fold = h("button", { type: "button" }, "Fold all");
   private readonly wrap = h(
     "button",
-    { type: "button", "aria-pressed": "false", title: "Long lines go on in the next" },
+    { type: "button", "aria-pressed": "false", title: "Wrap lines" },
     "Wrap",
   );
-  private readonly copy = h("button", { type: "button", title: "Copy all of it" }, "Copy");
+  private readonly copy = h("button", { type: "button", title: "Copy the YAML" }, "Copy");
   private readonly said = h("span", { class: "said", role: "status" });
   readonly element: HTMLElement;
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -28,7 +28,7 @@ export class Bar {
     this.find = new FindBox(
       deeds,
       "Find in the YAML",
-      "Find in the YAML (/ or Ctrl F; Ctrl F once more is the browser's own)",
+      "Find in the YAML (/ or Ctrl F; press Ctrl F again for the browser's search)",
     );
     this.find.found.setAttribute("role", "status");
     this.element = h(
@@ -52,7 +52,7 @@ export class Bar {
   }
 
   tellSize(lines: number): void {
-    setText(this.size, lines === 0 ? "" : `${digits(lines)} lines`);
+    setText(this.size, lines === 0 ? "" : `${digits(lines)} ${lines === 1 ? "line" : "lines"}`);
   }
 
   tellFolded(some: boolean): void {
@@ -69,7 +69,7 @@ export class Bar {
   }
 
   private async copied(): Promise<void> {
-    const words = (await this.deeds.copy()) ? "Copied" : "Not copied";
+    const words = (await this.deeds.copy()) ? "Copied" : "Copy failed";
     setText(this.copy, words);
     this.say(words);
     clearTimeout(this.timer);

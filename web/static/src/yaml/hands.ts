@@ -59,7 +59,7 @@ export class Hands {
     const { rows } = this.text;
     const fold = !rows.some((r) => r.folded);
     for (const row of rows) row.folded = fold && row.line.inner > 0;
-    this.refold(fold ? "All is folded" : "Nothing is folded");
+    this.refold(fold ? "All lines folded" : "All lines unfolded");
     if (fold) this.text.element.scrollTop = 0;
   }
 
@@ -105,7 +105,8 @@ export class Hands {
 
   private fold(row: Row, folded: boolean): void {
     row.folded = folded;
-    this.refold(`${folded ? "Folded" : "Unfolded"} ${digits(row.line.inner)} lines`);
+    const unit = row.line.inner === 1 ? "line" : "lines";
+    this.refold(`${folded ? "Folded" : "Unfolded"} ${digits(row.line.inner)} ${unit}`);
   }
 
   private refold(words: string): void {
