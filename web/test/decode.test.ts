@@ -153,7 +153,7 @@ void test("who owns which operations of a patch", () => {
 });
 
 void test("the health of an object, where it is told", () => {
-  const failed = { status: "Failed", summary: "unschedulable: 0/3 nodes are available", details: ["to be disrupted"] };
+  const failed = { status: "Failed", summary: "Unschedulable: 0/3 nodes are available", details: ["Disruption"] };
   const { messages, faults } = read([
     { id: 2, type: "snapshot", cursor: "c", object: { a: 1 }, health: failed, last: true },
     { id: 2, type: "snapshot", cursor: "c", health: null, last: true },

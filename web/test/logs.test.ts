@@ -40,7 +40,7 @@ void test("a long line comes once and whole, and one beyond all bounds once and 
     assert.deepEqual(read(long, part), [line(long, at(1)), line("next")]);
     for (const length of [2 << 20, 5 << 20]) {
       const endless = "y".repeat(length);
-      const kept = line(`${endless.slice(0, (1 << 20) - at(1).length - 1)} ⋯ the rest of this line is left out`, at(1));
+      const kept = line(`${endless.slice(0, (1 << 20) - at(1).length - 1)} ⋯ the rest of this line is omitted`, at(1));
       assert.deepEqual(read(endless, part), [kept, line("next")]);
       assert.deepEqual(read(endless, part, ""), [kept], "before its end, which may never come");
     }

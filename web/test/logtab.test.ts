@@ -63,10 +63,10 @@ void test("the log that the address names is read, of a container that there is"
   assert.deepEqual(read().slice(1), [["main", false, true]], "once");
   named = { container: "nope\u202e", previous: false };
   tab.look();
-  assert.deepEqual([read().length, words()], [2, "This pod has no container nope[U+202E]. Shown is the log of main."]);
+  assert.deepEqual([read().length, words()], [2, "Container nope[U+202E] not found. Showing the log of main."]);
   named = { container: "late", previous: false };
   tab.look();
-  assert.equal(words(), "This pod has no container late. Shown is the log of main.");
+  assert.equal(words(), "Container late not found. Showing the log of main.");
   tab.show(shown(pod("main", "side", "late")));
   assert.deepEqual([read().slice(2), words()], [[["late", false, true]], ""], "one that comes is read");
   frame();
@@ -103,7 +103,7 @@ void test("a container whose log was read before the pod told of it is no other 
     assert.equal(up.asked.length, before, "that was all");
     tab.show(started("y", 1));
     assert.equal(up.asked.length, before + 1, "the next is another");
-    assert.match(screen(tab), /one.*The container was started anew/s);
+    assert.match(screen(tab), /one.*Container restarted at/s);
     tab.close();
   }
 });
@@ -143,7 +143,7 @@ void test("a log that is broken off goes on in that of the next container, witho
     tab.show(started("b", 1));
     assert.equal(up.asked.length, before, "that was its log");
     const words = screen(tab);
-    assert.ok(!words.includes("started anew"), words);
+    assert.ok(!words.includes("restarted at"), words);
     for (const line of ["one", ...(lost ? ["two"] : []), ...(cut ? ["three"] : [])])
       assert.equal(words.split(line).length, 2, `${line} in ${words}`);
     tab.close();
@@ -161,11 +161,11 @@ void test("of a pod that is deleted while its log is broken off it is said what 
     const since = clockTime(new Date(0).toISOString(), 0);
     assert.equal(
       (part.find("class", "status") as Part).textContent,
-      `The pod is deleted; ${read ? `nothing was read after ${since}` : "nothing of its log was read"}`,
+      `Pod deleted; ${read ? `no output read after ${since}` : "no log was read"}`,
     );
     assert.equal(
       (part.find("class", "note") as Part).textContent,
-      read ? "" : "Nothing of the log was read The pod is deleted.",
+      read ? "" : "No log was read The pod was deleted.",
     );
     tab.close();
     frame();
@@ -183,12 +183,12 @@ void test("that there is no connection is said as long as there is none", () => 
   up.write("2026-11-21T10:00:01Z one\n");
   assert.match(foot(), /^Following/);
   up.browser.socket.lose();
-  assert.match(foot(), /^Disconnected since .*, trying again +Try now/);
+  assert.match(foot(), /^Connection lost at .*\. Reconnecting… +Retry now/);
   up.browser.pass(600);
   assert.match(foot(), /^Disconnected/);
   up.browser.socket.accept();
-  assert.match(foot(), /^Asked; nothing since [\d:]+( |$)/);
-  assert.ok(!foot().includes("Try now"));
+  assert.match(foot(), /^Waiting for log output; none since [\d:]+( |$)/);
+  assert.ok(!foot().includes("Retry now"));
   up.write("2026-11-21T10:00:01Z one\n");
   assert.match(foot(), /^Following/);
   tab.close();

@@ -31,11 +31,11 @@ void test("which values are masked", () => {
 
 void test("what a comparison does not tell is said in words that fit", () => {
   const [s, p] = [secret({ data: { a: "(masked)" } }), pod("(masked)")];
-  assert.match(untold([s, s]) ?? "", /^Values of Secrets are masked: they are not compared/);
+  assert.match(untold([s, s]) ?? "", /^Values of Secrets are masked\. They are not compared/);
   for (const objects of [
     [p, p],
     [p, s],
   ])
-    assert.match(untold(objects) ?? "", /^Some values are masked: they are not compared/);
+    assert.match(untold(objects) ?? "", /^Some values are masked\. They are not compared/);
   for (const objects of [[p, pod("a")], [secret({}), s]]) assert.equal(untold(objects), null);
 });

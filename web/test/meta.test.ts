@@ -86,9 +86,9 @@ void test("the metadata says what was asked, and what has been seen of it", () =
     Name: "web",
     Namespace: "shop",
     Created: "2026-11-21T10:00:00Z ago",
-    Deletion: "asked for 2026-11-21T11:00:00Z ago [warn]",
+    Deletion: "requested 2026-11-21T11:00:00Z ago [warn]",
     Finalizers: "example.com/hold [warn]",
-    Generation: "4 | its controller has seen 3 [warn]",
+    Generation: "4 | controller observed 3 [warn]",
     Kind: "Deployment, apps/v1",
     UID: "u-1",
   });

@@ -57,7 +57,7 @@ void test("a tab whose style does not come listens to nothing, says so, and come
     mock.timers.tick(1500);
     assert.deepEqual(await told(), [1, ""], "who waits a moment is told nothing");
     mock.timers.tick(1000);
-    assert.deepEqual(await told(), [1, "Changes is still on its way. Where it does not come, reload the page."]);
+    assert.deepEqual(await told(), [1, "Changes is still loading. If it does not appear, reload the page."]);
     head.children[0]?.fire("load");
     assert.deepEqual(await told(), [2, ""]);
   } finally {

@@ -62,7 +62,7 @@ void test("a list tells each object once, the nearest first", () => {
     "Uses: cm spec.volumes.configMap",
     "Used by: slice",
     "Selected by: service",
-    "Further on: hpa (uses deploy) spec.scaleTargetRef",
+    "Indirect: hpa (uses deploy) spec.scaleTargetRef",
     "Not connected: other",
   ]);
 });

@@ -59,7 +59,7 @@ void test("a graph is read again while it is looked at, and is not told as live"
   tab.show(shown(false));
   await turn();
   assert.match(e.textContent, /deploy/);
-  assert.match(time().textContent, /^Not live: as of \d/);
+  assert.match(time().textContent, /^Snapshot from \d/);
   const list = (e.find("class", "related-body") as Part).firstElementChild;
 
   await pass(9_000);

@@ -67,8 +67,8 @@ void test("what an object uses, and what uses it, is looked for when it is asked
     list(),
     `Used by ${Array.from({ length: 8 }, (_, i) => `Pod p${i}`).join(" ")} and 3 more Selects Service web`,
   );
-  assert.match(e.textContent, /Look again .*Not live: as of \d/);
-  assert.match(e.textContent, /1 kind looked through/);
+  assert.match(e.textContent, /Refresh .*Snapshot from \d/);
+  assert.match(e.textContent, /Searched 1 resource type(?!s)/);
 
   await pass(60_000);
   assert.equal(asked.length, 1, "and not again by itself");
@@ -87,12 +87,12 @@ void test("what an object uses, and what uses it, is looked for when it is asked
     ],
   );
   await click();
-  assert.equal(list(), "Nothing was found that it uses, or that uses it.");
-  assert.match(e.textContent, /1 of 2 kinds looked through; there may be more in the others.*you may not list them/);
+  assert.equal(list(), "No references found in the searched resource types");
+  assert.match(e.textContent, /Searched 1 of 2 resource types; there may be more in the others.*you may not list them/);
 
   answer = graph([], []);
   await click();
-  assert.equal(list(), "It uses nothing, and nothing uses it.");
+  assert.equal(list(), "No references found");
 
   answer = () =>
     Response.json(
@@ -109,16 +109,16 @@ void test("what an object uses, and what uses it, is looked for when it is asked
   const before = asked.length;
   now += 4_999;
   (e.find("type", "button") as Part).fire("click");
-  assert.match(e.textContent, /Look again/);
+  assert.match(e.textContent, /Refresh/);
   view.show("1", true);
   await pass(60_000);
   assert.equal(asked.length, before, "nor of what is gone");
-  assert.equal(list(), "It uses nothing, and nothing uses it.");
-  assert.ok(!e.textContent.includes("Look again"));
-  assert.match(e.textContent, /Not live: as of \d/);
+  assert.equal(list(), "No references found");
+  assert.ok(!e.textContent.includes("Refresh"));
+  assert.match(e.textContent, /Snapshot from \d/);
 
   view.show("2", false);
   assert.equal(list(), "", "of another object of that name nothing is known");
-  assert.match(e.textContent, /Look for them/);
+  assert.match(e.textContent, /Find references/);
   view.close();
 });
