@@ -169,7 +169,7 @@ await test("accessibility", { timeout: 600_000 }, async (t) => {
     await page.locator('#panel .status[data-state="live"]').waitFor();
     await page.locator("#panel .overview").waitFor();
     await check(page, "overview");
-    await page.getByRole("button", { name: "Look for them" }).click();
+    await page.getByRole("button", { name: "Find references" }).click();
     await page.locator(".uses .searched summary").waitFor();
     await check(page, "what it uses, and what uses it");
     await tab("YAML");
@@ -194,7 +194,7 @@ await test("accessibility", { timeout: 600_000 }, async (t) => {
     await page.locator("#panel .log-line").first().waitFor();
     await page.getByLabel("Find in the log").fill("level");
     await page.locator("#panel mark").first().waitFor();
-    await page.getByRole("button", { name: "Times" }).click();
+    await page.getByRole("button", { name: "Timestamps" }).click();
     await check(page, "a log", "#side");
     const [where, name] = new URL(page.url()).searchParams.get("open").split("/");
     await tab("Changes");
@@ -222,7 +222,7 @@ await test("accessibility", { timeout: 600_000 }, async (t) => {
     await page.locator("#panel .conditions tr").first().waitFor();
     await check(page, "a node", "#side");
     await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}&open=${ns}/none`);
-    await page.locator("#panel", { hasText: /Not there/ }).waitFor();
+    await page.locator("#panel", { hasText: /Not found/ }).waitFor();
     await check(page, "an object that is not there", "#side");
     await create(maps, configMap("goes", { a: "b" }));
     await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}&open=${ns}/goes`);

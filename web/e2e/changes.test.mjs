@@ -64,7 +64,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     await become("the same changes", async () => (await told(late)).slice(0, 3), changed);
     assert.match(
       await late.locator(".changes .foot").innerText(),
-      /^Changes are kept since \d\d:\d\d:\d\d; of the time before nothing is known here\.$/,
+      /^History starts at \d\d:\d\d:\d\d$/,
     );
     assert.match(await late.locator(".happened time").first().getAttribute("title"), /^\d\d:\d\d:\d\d$/);
     await late.getByRole("button", { name: "Side by side" }).click();
@@ -81,17 +81,17 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     await become("its end and beginning", async () => (await told(late)).slice(0, 3), [
       "Changed e2e-painter Update: data.a -anew +changed",
       "Created e2e-maker Update",
-      "Deleted author not told",
+      "Deleted Unknown author",
     ]);
 
     // By author and by path.
-    await late.getByLabel("Filter changes by path or author").fill("e2e-painter data.b");
+    await late.getByLabel("Filter changes by field or author").fill("e2e-painter data.b");
     await become("what matches", () => told(late), [
       `Changed e2e-painter Update: data.b -${hostile}`,
       `Changed e2e-painter Update: data.b +${hostile}`,
     ]);
-    await late.getByLabel("Filter changes by path or author").fill("nobody");
-    await late.locator(".foot", { hasText: "No change has that" }).waitFor();
+    await late.getByLabel("Filter changes by field or author").fill("nobody");
+    await late.locator(".foot", { hasText: "No changes match the filter" }).waitFor();
   });
 
   await t.test("by names of containers, with authors field by field, and as a patch to copy", async (t) => {
@@ -142,9 +142,9 @@ await test("changes", { timeout: 240_000 }, async (t) => {
         ),
       );
     await become("the lines", async () => (await lines()).slice(0, 3), [
-      "2 quiet changes",
+      "2 minor changes",
       "spec.holderIdentity",
-      "3 quiet changes",
+      "3 minor changes",
     ]);
     await page.locator(".quietly summary").first().click();
     await until("the two", async () => (await page.locator(".quietly[open] .happened").count()) === 2);
@@ -158,7 +158,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
       await patch(`${leases}/beat`, { spec: { holderIdentity: `h${n}` } }, { manager: "e2e-thief" });
     await until("the newest", async () => (await page.locator(".turn ins").first().textContent()) === "h219");
     assert.equal(await page.locator(".timeline > .happened").count(), 200);
-    await page.getByRole("button", { name: "Older" }).click();
+    await page.getByRole("button", { name: "Show older" }).click();
     await until("all", async () => (await page.locator(".timeline > .happened").count()) >= 221);
   });
 
@@ -221,7 +221,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     await page.getByRole("button", { name: "Inline" }).click();
     assert.equal(await page.locator(".diff .pair").count(), 0);
     await remove(`${where}/right`);
-    await page.locator("#banner", { hasText: "right is deleted; this is how it was last." }).waitFor();
+    await page.locator("#banner", { hasText: "right was deleted. Showing its last state." }).waitFor();
     assert.match(await page.locator(".heads h2").last().innerText(), /\d\d:\d\d:\d\d deleted/);
     await create(where, configMap("right", { text: lines.join("\n"), port: "80" }));
     await page.locator("#banner").waitFor({ state: "hidden" });

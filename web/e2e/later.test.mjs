@@ -25,7 +25,7 @@ await test("what comes later", { timeout: 120_000 }, async (t) => {
     const page = await newPage(t, browser, missing);
     assert.equal((await page.goto(address)).status(), 404);
     await page
-      .locator("#object .banner", { hasText: "There is no such object now. Should it be made, it appears here." })
+      .locator("#object .banner", { hasText: `${ns}/later does not exist. It will appear here if created.` })
       .waitFor();
     assert.equal(await page.getByText("Reload the page").filter({ visible: true }).count(), 0);
     await create(configMaps, configMap("later", { text: "of the one that came" }));
@@ -78,7 +78,7 @@ await test("what comes later", { timeout: 120_000 }, async (t) => {
     });
     await pages[0].locator("#heading", { hasText: `${name}s` }).waitFor();
     await pages[0].locator('#status[data-state="live"]').waitFor();
-    await pages[1].locator("#object .banner", { hasText: "Should it be made" }).waitFor();
+    await pages[1].locator("#object .banner", { hasText: "It will appear here if created" }).waitFor();
     await create(`/apis/${name}.example.com/v1/${name}s`, {
       apiVersion: `${name}.example.com/v1`,
       kind: "Later",

@@ -91,7 +91,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     assert.ok((await page.locator("mark").count()) >= 3);
     await page.keyboard.press("Escape");
     assert.equal(await page.locator("mark").count(), 0);
-    await page.getByRole("button", { name: "Times" }).click();
+    await page.getByRole("button", { name: "Timestamps" }).click();
     await until("times", async () => (await texts(page)).some((l) => /^\d\d:\d\d:\d\d\.\d{3} NEEDLE two$/.test(l)));
     await page.getByRole("button", { name: "Wrap" }).click();
     await page.getByRole("button", { name: "Copy" }).click();
@@ -113,7 +113,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     for (let n = 0; n < 25; n++) write(...Array.from({ length: 1000 }, (_, i) => `flood ${n * 1000 + i}`));
     await until("its end", async () => (await texts(page)).includes("flood 24999"));
     await until("what is held", async () =>
-      (await page.locator(".log-size").innerText()).startsWith("20,000 lines, the newest; "),
+      (await page.locator(".log-size").innerText()).startsWith("Showing the latest 20,000 lines ("),
     );
     assert.ok((await page.locator(".log-line").count()) < 150, "only what is seen has elements");
     // However little the user scrolls up: smooth scrolling starts with a pixel or two.
@@ -154,10 +154,10 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     write("before it went");
     await until("the line", async () => (await texts(page)).includes("before it went"));
     await own.stop();
-    await until("the loss", async () => /^Disconnected since \d\d:\d\d:\d\d, trying again$/.test(await foot(page)));
+    await until("the loss", async () => /^Connection lost at \d\d:\d\d:\d\d\. Reconnecting…$/.test(await foot(page)));
     write("meanwhile");
     await own.run("admin", own.port);
-    await page.getByRole("button", { name: "Try now" }).click().catch(() => {});
+    await page.getByRole("button", { name: "Retry now" }).click().catch(() => {});
     await until("what was missed", async () => (await texts(page)).includes("meanwhile"), 30_000);
     assert.equal((await texts(page)).filter((l) => l === "before it went").length, 1);
     await become("the state", () => foot(page), "Following");
@@ -192,17 +192,17 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     write("before it was deleted");
     await until("the line", async () => (await texts(page)).includes("before it was deleted"));
     await own.stop();
-    await until("the loss", async () => /^Disconnected since/.test(await foot(page)));
+    await until("the loss", async () => /^Connection lost at/.test(await foot(page)));
     await remove(`${pods}/brief`);
     await until(
       "it to be gone",
       async () => (await fetch(`${dashboard.url}api/v1/object/core/v1/pods/${ns}/brief`)).status === 404,
     );
     await own.run("admin", own.port);
-    await page.getByRole("button", { name: "Try now" }).click().catch(() => {});
+    await page.getByRole("button", { name: "Retry now" }).click().catch(() => {});
     await until(
       "the words",
-      async () => /^The pod is deleted; nothing was read after \d\d:\d\d:\d\d$/.test(await foot(page)),
+      async () => /^Pod deleted; no output read after \d\d:\d\d:\d\d$/.test(await foot(page)),
       30_000,
     );
     assert.ok((await texts(page)).includes("before it was deleted"), "what was read stays");
@@ -218,7 +218,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     await until("the line", async () => (await texts(page)).includes("before the cut"));
     link.cut();
     await until("the cut", async () =>
-      /^The API server (broke off the log|does not answer); nothing since \d\d:\d\d:\d\d, trying again$/.test(
+      /^The API server (interrupted the log|does not answer); no output since \d\d:\d\d:\d\d\. Retrying…$/.test(
         await foot(page),
       ),
     );
@@ -254,7 +254,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
       assert.equal(named(page), "main");
       await page.goto(`${dashboard.url}${at}tab=logs&container=nope`);
       await page
-        .locator(".logs .banner", { hasText: "This pod has no container nope. Shown is the log of main." })
+        .locator(".logs .banner", { hasText: "Container nope not found. Showing the log of main." })
         .waitFor();
       await become("the state", () => foot(page), "Following");
     }
@@ -275,7 +275,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
 
   await t.test("no node, a deleted pod, no right: each in words", async (t) => {
     const nowhere = await open(t, "nowhere");
-    await nowhere.locator(".logs .note h2", { hasText: "The pod is on no node yet" }).waitFor();
+    await nowhere.locator(".logs .note h2", { hasText: "The pod is not scheduled yet" }).waitFor();
 
     await create(pods, pod("leaver"));
     await until(
@@ -305,10 +305,10 @@ await test("logs", { timeout: 240_000 }, async (t) => {
       async () => (await fetch(`${own.url}api/v1/object/core/v1/pods/${ns}/talker`)).ok,
     );
     await page.goto(`${own.url}o/core/v1/pods/${ns}/talker?tab=logs`);
-    await page.locator(".logs .note h2", { hasText: "You may not read this log" }).waitFor();
+    await page.locator(".logs .note h2", { hasText: "Forbidden: you can't read this log" }).waitFor();
     assert.match(
       await page.locator(".logs .note").innerText(),
-      new RegExp(`right to get pods/log in the namespace ${ns}`),
+      new RegExp(`permission to get pods/log in namespace ${ns}`),
     );
   });
 });

@@ -94,7 +94,7 @@ await test("overview", { timeout: 180_000 }, async (t) => {
     await become("the verdict", () => verdict(page), "Failed");
     assert.match(
       await page.locator(".verdict p").innerText(),
-      /^Failed container main: CrashLoopBackOff, restarted 7 times, last exit 137 \(OOMKilled\)$/,
+      /^Failed Container main: CrashLoopBackOff, restarted 7 times, last exit 137 \(OOMKilled\)$/,
     );
     assert.match(await page.locator(".item .pieces").innerText(), /CrashLoopBackOff\s+not ready\s+7 restarts/);
     assert.match(await fact(page, "Last exit").innerText(), /OOMKilled, exit 137\s+\d+[ms].* ago/);
@@ -147,7 +147,7 @@ await test("overview", { timeout: 180_000 }, async (t) => {
       ),
     );
     const page = await open(t, beside("core/v1/configmaps", "owned"));
-    await page.locator(".owners em", { hasText: "example.net/v1 is not served" }).waitFor();
+    await page.locator(".owners em", { hasText: "example.net/v1 is not available" }).waitFor();
     assert.equal(await page.locator(".owners a").count(), 0);
 
     const node = await read(`/api/v1/nodes/${pod.spec.nodeName}`);
@@ -164,7 +164,7 @@ await test("overview", { timeout: 180_000 }, async (t) => {
     const narrow = await Dashboard.start(t, { user: "limited" });
     const limited = await newPage(t, browser, { allow: [/status of 403/] });
     await limited.goto(`${narrow.url}r/core/v1/configmaps?ns=shop&open=shop/owned-${ns}`);
-    await limited.locator(".owners em", { hasText: "you may not read it" }).waitFor();
+    await limited.locator(".owners em", { hasText: "forbidden" }).waitFor();
   });
 
   await t.test("a label leads to the list of all that have it", async (t) => {

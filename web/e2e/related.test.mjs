@@ -114,7 +114,7 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
       JSON.stringify(groups),
     );
     assert.ok(groups["Selected by"].some((l) => l.startsWith("Serviceweb")));
-    assert.match(await page.locator(".searched summary").innerText(), /^\d+ kinds looked through$/);
+    assert.match(await page.locator(".searched summary").innerText(), /^Searched \d+ resource types$/);
     await page.reload();
     await list.waitFor();
     await list.getByRole("link", { name: "settings", exact: true }).click();
@@ -143,14 +143,14 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
       Math.abs(before.x - moved.x - 100) < 2 && Math.abs(before.y - moved.y - 50) < 2,
       JSON.stringify([before, moved]),
     );
-    await page.getByRole("button", { name: "Larger" }).click();
+    await page.getByRole("button", { name: "Zoom in" }).click();
     assert.ok((await place()).width > moved.width * 1.2);
     await page.mouse.move(box.x + 40, box.y + box.height - 40);
     await page.keyboard.down("Control");
     await page.mouse.wheel(0, 400);
     await page.keyboard.up("Control");
     await until("it to be smaller", async () => (await place()).width < moved.width);
-    await page.getByRole("button", { name: "Fit: all of it" }).click();
+    await page.getByRole("button", { name: "Fit", exact: true }).click();
     assert.ok(Math.abs((await place()).width - before.width) < 1);
     await patch(`/apis/apps/v1/namespaces/${ns}/deployments/web`, { spec: { replicas: 3 } });
     await until(
@@ -170,7 +170,7 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
     await create(where, configMap("brief"));
     const page = await open(t, `o/core/v1/configmaps/${ns}/brief?tab=related`);
     const time = () => page.locator(".related-time").innerText();
-    const first = await until("the graph", async () => /as of/.test(await time()) && time());
+    const first = await until("the graph", async () => /Snapshot from/.test(await time()) && time());
     const asked = [];
     page.on("request", (r) => r.url().includes("/api/v1/related/") && asked.push(r.url()));
     await patch(`${where}/brief`, { data: { a: "2" } }); // This schedules another search.
@@ -182,10 +182,10 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
     assert.equal(await time(), first);
     await page.keyboard.press("y");
     await page.locator("#tab-related").click();
-    await page.locator(".related > .banner", { hasText: "had not been looked for when it was deleted" }).waitFor();
+    await page.locator(".related > .banner", { hasText: "deleted before its related objects were loaded" }).waitFor();
     assert.equal(await time(), "");
     await create(where, configMap("brief"));
-    await until("it to be looked for", async () => /as of/.test(await time()), 15_000);
+    await until("it to be looked for", async () => /Snapshot from/.test(await time()), 15_000);
     assert.equal(asked.length, 1);
     assert.ok(await page.locator(".related > .banner").isHidden());
   });

@@ -199,7 +199,7 @@ try {
     await live(`r/core/v1/configmaps?ns=${ns}&open=${ns}/goes`);
     await page.locator("#tab > *").waitFor();
     await remove(`/api/v1/namespaces/${ns}/configmaps/goes`);
-    await text("This is how it was last");
+    await text("Showing its last state");
   });
   for (const [name, user, path] of [
     ["forbidden", "nobody", "r/core/v1/pods"],

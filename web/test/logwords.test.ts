@@ -55,7 +55,10 @@ void test("how a log stands, in words", () => {
       "busy: Waiting for log output… | Waiting for log output…",
     ],
     [{ ...plain, state: { at: "asking", late: true, since: null } }, "busy: Waiting for log output… | "],
-    [{ ...plain, state: { at: "asking", late: false, since: 0 } }, `busy: Waiting for log output; none since ${at0} | `],
+    [
+      { ...plain, state: { at: "asking", late: false, since: 0 } },
+      `busy: Waiting for log output; none since ${at0} | `,
+    ],
     [{ ...plain, state: { at: "asking", late: true, since: 0 } }, `busy: Waiting for log output; none since ${at0} | `],
     [
       { ...plain, state: { at: "ended", since: null }, placed: false, lines: 0 },
