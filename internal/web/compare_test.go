@@ -27,12 +27,13 @@ func TestComparePage(t *testing.T) {
 		{
 			"?a=" + one, 200,
 			[]string{
-				"name: web-1\n", "Name an object above, or choose one:", "Name of another of the pods",
+				"name: web-1\n", "Enter an object above, or choose one:", "Select an object to compare",
 				`href="/compare?a=core%2Fv1%2Fpods%2Fa%2Fweb-1&amp;b=web-2"`,
 			},
 		},
-		{"", 200, []string{"Name an object above."}},
-		{"?a=web-1&b=" + one, 400, []string{"is not an object reference", "name: web-1\n"}},
+		{"", 200, []string{"Enter an object above."}},
+		{"?a=web-1&b=" + one, 400, []string{"is not an object reference", "name: web-1
+"}},
 		{"?a=core/v1/nothing/a/x&b=" + one, 404, []string{"Unknown resource", "name: web-1\n"}},
 		{"?a=<b>/x/y", 400, []string{"&lt;b&gt;/x/y"}},
 		{"?a=" + one + "&b=web-2&hide=status", 200, []string{`name="hide" value="status"`}},
@@ -69,8 +70,8 @@ func TestComparePageOfMaskedValues(t *testing.T) {
 			Namespace: "a", Name: name, Rest: `"spec":{"containers":[{"env":[{"name":"A","value":"(masked)"}]}]}`,
 		})
 	}
-	const ofSecrets, some = "Values of Secrets are masked: they are not " +
-		"compared", "Some values are masked: they are not compared"
+	const ofSecrets, some = "Values of Secrets are masked. They are not " +
+		"compared", "Some values are masked. They are not compared"
 	for query, want := range map[string]string{
 		"?a=" + secrets + "/a/one&b=other": ofSecrets, "?a=" + secrets + "/a/one&b=empty": "",
 		"?a=" + secrets + "/a/one": "", "?a=" + podsRef + "/a/web-1&b=web-2": "",

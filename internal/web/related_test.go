@@ -393,7 +393,7 @@ func TestRelatedOwnerWithAnotherUID(t *testing.T) {
 			"core/services/shop/web selects "+podsID+"web-1-000",
 			"policy/poddisruptionbudgets/shop/web selects "+podsID+"web-1-000")
 		stranger := b.related(podsRef + "/shop/stranger")
-		if n := stranger.Nodes[1]; n.State != "unknown" || n.Ref != "" || !strings.Contains(n.Reason, "serves no Job") {
+		if n := stranger.Nodes[1]; n.State != "unknown" || n.Ref != "" || !strings.Contains(n.Reason, "Kind Job of ") {
 			b.t.Errorf("an owner of a kind that is not served is %+v", n)
 		}
 	}, kindsOfACompany()...)

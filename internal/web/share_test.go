@@ -1240,13 +1240,13 @@ func TestGuestRelatedNamesKindsNotInLink(t *testing.T) {
 	want := map[string]string{"ServiceAccount": "app", "Secret": "key", "ConfigMap": "conf"}
 	for _, n := range g.Nodes[1:] {
 		if n.Name != want[n.Kind] || n.State != "forbidden" ||
-			n.Reason != "The kind "+n.Kind+" is not part of this link." {
+			n.Reason != "This link does not include kind "+n.Kind+"." {
 			t.Errorf("got the node %+v", n)
 		}
 		delete(want, n.Kind)
 	}
 	for _, searched := range g.Searched {
-		if searched.State == "forbidden" && searched.Reason != "It is not part of this link." ||
+		if searched.State == "forbidden" && searched.Reason != "Not included in this link." ||
 			searched.State == "absent" {
 			t.Errorf("got the kind %+v", searched)
 		}
