@@ -168,7 +168,7 @@ void test("the containers of a pod", () => {
   const all = containersOf(pod);
   assert.deepEqual(
     all.map((c) => `${c.name}|${c.role}|${c.state}|${c.restarts}`),
-    ["a||running|0", "b||waiting: CrashLoopBackOff|3", "i|init|ended: Completed, code 0|0", "e|ephemeral||0"],
+    ["a||running|0", "b||waiting: CrashLoopBackOff|3", "i|init|terminated: Completed, exit code 0|0", "e|ephemeral||0"],
   );
   assert.equal(firstOf(pod, all), "b");
   assert.equal(firstOf({}, all), "a");
