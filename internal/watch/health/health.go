@@ -40,7 +40,7 @@ const (
 // period. They may contain, or consist of, texts from the cluster.
 type Health struct {
 	Status  Status   `json:"status"`
-	Summary string   `json:"summary"` // One sentence; empty if the status Current says it all.
+	Summary string   `json:"summary"` // One or two sentences; empty if the status Current says it all.
 	Details []string `json:"details"` // Further sentences, the worst first; never nil.
 }
 
