@@ -252,7 +252,7 @@ func TestAPIServerIsWaitedFor(t *testing.T) {
 		t.Errorf("without an API server: %d %s", status, body)
 	}
 	if body, status := d.request("/r/core/v1/pods", "Accept", "text/html"); status != http.StatusServiceUnavailable ||
-		!strings.Contains(body, "tries again") {
+		!strings.Contains(body, "Retrying automatically") {
 		t.Errorf("the page without an API server: %d %s", status, body)
 	}
 	forward(t, address, upstream)

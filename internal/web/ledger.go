@@ -63,10 +63,10 @@ func cells(c *watch.Coverage) []string {
 func scopeWords(c *watch.Coverage) string {
 	words := cmp.Or(strings.Join(c.Namespaces, ", "), "all")
 	if c.Metadata {
-		words += ", metadata alone"
+		words += ", metadata only"
 	}
 	if c.Shared {
-		words += ", as shared"
+		words += ", masked for guests"
 	}
 	if c.Fields != "" {
 		words += " where " + c.Fields
@@ -76,8 +76,8 @@ func scopeWords(c *watch.Coverage) string {
 
 func stateWords(c *watch.Coverage) string {
 	words := map[watch.State]string{
-		watch.Syncing: "Syncing", watch.Live: "Live", watch.Stale: "Stale",
-		watch.Forbidden: "Forbidden", watch.Absent: "Not served", watch.Failed: "Failed",
+		watch.Syncing: "Loading", watch.Live: "Live", watch.Stale: "Stale",
+		watch.Forbidden: "Forbidden", watch.Absent: "Not available", watch.Failed: "Failed",
 	}[c.State]
 	if !c.Since.IsZero() {
 		words += " for " + stamp(c.Since)
@@ -109,20 +109,20 @@ func blindWords(c *watch.Coverage) string {
 	}
 	words += secondsWords(c.BlindFor)
 	if !c.BlindSince.IsZero() {
-		words += ", now for " + stamp(c.BlindSince)
+		words += ", ongoing for " + stamp(c.BlindSince)
 	}
 	return words
 }
 
 func heldWords(l watch.Ledger) string {
-	words := "memory is not counted"
+	words := "memory not measured"
 	if l.Held > 0 || len(l.Entries) == 0 {
-		words = sizeWords(l.Held) + " held"
+		words = sizeWords(l.Held) + " cached"
 	}
 	if l.Limit > 0 {
-		return words + ", of " + sizeWords(l.Limit) + " that may be"
+		return words + ", limit " + sizeWords(l.Limit)
 	}
-	return words + ", without a limit"
+	return words + ", no limit"
 }
 
 // sizeWords formats a number of bytes in the largest unit that fits, with one decimal if the result is below 10.

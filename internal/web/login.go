@@ -58,7 +58,7 @@ func (s *Server) toProvider(w http.ResponseWriter, r *http.Request, to string) e
 	if err != nil {
 		return s.askAgain(w, r, to, err)
 	}
-	return s.leadOn(w, r, address, "Log in at "+s.auth.Provider())
+	return s.leadOn(w, r, address, "Log in with "+s.auth.Provider())
 }
 
 // loginReturn handles the callback request, with which the OpenID provider redirects the user back. It begins the login

@@ -78,7 +78,7 @@ func (s *Server) listPage(w http.ResponseWriter, r *http.Request) error {
 		status = p.Status
 		page.Problem = &templates.Problem{
 			Status: p.Status, Title: p.Title, Detail: p.Detail, Next: []templates.Step{
-				{Text: "Show all " + resource.Resource, Href: page.Href},
+				{Text: "Clear filters", Href: page.Href},
 			},
 		}
 	} else if err := fillList(&page, snapshot); err != nil {
@@ -360,7 +360,7 @@ func exportsOf(page *templates.List, shown url.Values) []templates.Export {
 		{View: "rows", Format: "csv", Text: "Rows as CSV"},
 		{View: "rows", Format: "json", Text: "Rows as JSON"},
 		{View: "objects", Format: "json", Text: "Objects as JSON"},
-		{View: "objects", Format: "ndjson", Text: "Objects as JSON, a line each"},
+		{View: "objects", Format: "ndjson", Text: "Objects as NDJSON"},
 		{View: "objects", Format: "yaml", Text: "Objects as YAML"},
 	}
 	for i, e := range exports {

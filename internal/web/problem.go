@@ -133,12 +133,12 @@ func (s *Server) failPage(w http.ResponseWriter, r *http.Request, p problem) err
 // nextSteps returns links and hints about what the user can do after a problem.
 func nextSteps(r *http.Request, p problem) []templates.Step {
 	if p.Status == http.StatusServiceUnavailable {
-		return []templates.Step{{Text: "This page tries again by itself."}}
+		return []templates.Step{{Text: "Retrying automatically."}}
 	}
 	if guest := guestIn(r); guest != nil {
-		return []templates.Step{{Text: "Go to what is shared with you", Href: guest.Share.To}}
+		return []templates.Step{{Text: "Go to the shared view", Href: guest.Share.To}}
 	}
-	return []templates.Step{{Text: "Choose a kind from the list, or begin with the pods", Href: "/r/core/v1/pods"}}
+	return []templates.Step{{Text: "Go to Pods", Href: "/r/core/v1/pods"}}
 }
 
 // wantsPage reports whether the client is a browser that requests a page.

@@ -191,11 +191,11 @@ func TestPagesOfWhatIsNotThere(t *testing.T) {
 			`data-page="object"`, "<h2>Forbidden</h2>", "<noscript><p>Reload the page",
 		}},
 		{"/o/example.com/v1/gadgets/_/none", 404, []string{
-			`data-page="problem" data-ref="example.com/v1/gadgets"`, "as soon as the cluster serves it",
+			`data-page="problem" data-ref="example.com/v1/gadgets"`, "as soon as the cluster serves the resource",
 			"<noscript><p>Reload the page",
 		}},
 		{"/r/example.com/v1/gadgets", 404, []string{
-			`data-page="problem" data-ref="example.com/v1/gadgets"`, "as soon as the cluster serves it",
+			`data-page="problem" data-ref="example.com/v1/gadgets"`, "as soon as the cluster serves the resource",
 		}},
 		{"/nothing", 404, []string{`data-page="problem" data-ref=""`}},
 		{"/compare?a=" + podsRef + "/a/none", 404, []string{"Not found", "<noscript><p>Reload the page"}},
@@ -217,7 +217,7 @@ func TestPagesOfWhatIsNotThere(t *testing.T) {
 func TestObjectsWhileAway(t *testing.T) {
 	s := newSite(t)
 	const several = "/r/" + podsRef + "?ns=a&ns=nowhere"
-	s.await(several, ">There is no namespace nowhere.<")
+	s.await(several, ">Namespace nowhere does not exist.<")
 	s.api.Down(true)
 	s.await("/api/v1/snapshot/"+podsRef+"?limit=1", `"state":"stale"`)
 	s.await("/api/v1/snapshot/core/v1/namespaces?limit=1", `"state":"stale"`)
@@ -225,7 +225,7 @@ func TestObjectsWhileAway(t *testing.T) {
 	for path, says := range map[string][]string{
 		"/o/" + one:                      {"name: web-1\n", ">Stale since 20"},
 		"/compare?a=" + one + "&b=web-2": {"name: web-1\n", "name: web-2\n", ">Stale since 20"},
-		several:                          {">web-1<", ">There was no namespace nowhere at 20", ">Stale since 20"},
+		several:                          {">web-1<", ">Namespace nowhere did not exist at 20", ">Stale since 20"},
 	} {
 		a := s.get(path, "Accept: text/html")
 		for _, says := range says {
@@ -254,7 +254,7 @@ func TestPageOfSomeNamespaces(t *testing.T) {
 	const query = "core/v1/secrets?ns=a&ns=b"
 	s.await("/api/v1/snapshot/"+query, `"key"`)
 	a := s.get("/r/"+query, "Accept: text/html")
-	if !strings.Contains(a.body, `class="covered">Only a: you may not list the others.</p>`) {
+	if !strings.Contains(a.body, `class="covered">Showing namespace a only (no access to others).</p>`) {
 		t.Errorf("the page does not tell what it covers: %s", a.body)
 	}
 }

@@ -225,7 +225,7 @@ func (s *Server) openShare(w http.ResponseWriter, r *http.Request) error {
 // everything that was not shared.
 func (s *Server) leaveShare(w http.ResponseWriter, r *http.Request) error {
 	s.setShareCookie(w, r, "", -1)
-	return render(w, r, http.StatusOK, templates.LeftPage(s.bare(r, "Left")))
+	return render(w, r, http.StatusOK, templates.LeftPage(s.bare(r, "You left the shared view")))
 }
 
 // setShareCookie sets the guest cookie. It is SameSite=Lax, so that the browser also sends it when another site links

@@ -196,8 +196,8 @@ func TestLeavingLeadsNowhere(t *testing.T) {
 				strings.TrimPrefix(s.cookie("glasshouse-share", "; Path=/; Max-Age=0"), "Cookie: ")) {
 			t.Errorf("%s: to leave is answered with %d %v", name, a.status, a.header)
 		}
-		if !strings.Contains(a.body, "You have left") || !strings.Contains(a.body, `<a href="/">`) ||
-			strings.Contains(a.body, "Nobody is asked here") != test.open || told(a.body) != "" {
+		if !strings.Contains(a.body, "You left the shared view") || !strings.Contains(a.body, `<a href="/">`) ||
+			strings.Contains(a.body, "Login is off") != test.open || told(a.body) != "" {
 			t.Errorf("%s: the page of who has left is %s", name, a.body)
 		}
 		own := s.get("/r/"+podsRef, append([]string{"Accept: text/html"}, test.headers...)...)

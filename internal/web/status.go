@@ -16,5 +16,5 @@ func (s *Server) status(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) statusPage(w http.ResponseWriter, r *http.Request) error {
 	now := time.Now()
 	return render(w, r, http.StatusOK,
-		templates.StatusPage(statusOf(s.frame(r, "Status", ""), s.access(r).Coverage(r.Context()), now)))
+		templates.StatusPage(statusOf(s.frame(r, "Watch status", ""), s.access(r).Coverage(r.Context()), now)))
 }

@@ -109,13 +109,13 @@ func TestFormKeepsWhatIsShown(t *testing.T) {
 		if strings.Join(got, " ") != test.want {
 			t.Errorf("%s: the form carries %q, want %q", test.query, got, test.want)
 		}
-		if strings.Contains(page, `value="wide"`) == strings.Contains(page, ">Usual columns</a>") {
+		if strings.Contains(page, `value="wide"`) == strings.Contains(page, ">Default columns</a>") {
 			t.Errorf("%s: the page has not one of the two ways to other columns", test.query)
 		}
 	}
 	page := s.get("/r/"+podsRef+"?cols=status&open=a/web-1", "Accept: text/html").body
 	for _, link := range []string{
-		`href="/r/` + podsRef + `?open=a%2Fweb-1">Usual columns`, `?cols=status&amp;open=a%2Fweb-1&amp;sort=name"`,
+		`href="/r/` + podsRef + `?open=a%2Fweb-1">Default columns`, `?cols=status&amp;open=a%2Fweb-1&amp;sort=name"`,
 	} {
 		if !strings.Contains(page, link) {
 			t.Errorf("the page has no %s", link)
@@ -127,15 +127,15 @@ func TestFormKeepsWhatIsShown(t *testing.T) {
 func TestOpenObjectHasALink(t *testing.T) {
 	s := newSite(t)
 	for query, want := range map[string]string{
-		podsRef + "?open=a/web-1": `Without script <a href="/o/` + podsRef +
-			`/a/web-1">a/web-1</a> is on a page of its own.`,
-		widgetsRef + "?open=_/one": `Without script <a href="/o/` + widgetsRef +
-			`/_/one">one</a> is on a page of its own.`,
+		podsRef + "?open=a/web-1": `Without JavaScript, open <a href="/o/` + podsRef +
+			`/a/web-1">a/web-1</a> on its own page.`,
+		widgetsRef + "?open=_/one": `Without JavaScript, open <a href="/o/` + widgetsRef +
+			`/_/one">one</a> on its own page.`,
 		podsRef + "?open=none": "",
 		podsRef:                "",
 	} {
 		page := s.get("/r/"+query, "Accept: text/html").body
-		if !strings.Contains(page, want) || (want == "") == strings.Contains(page, "Without script") {
+		if !strings.Contains(page, want) || (want == "") == strings.Contains(page, "Without JavaScript") {
 			t.Errorf("%s: the page has not what is wanted, %q", query, want)
 		}
 	}

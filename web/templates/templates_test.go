@@ -133,7 +133,7 @@ func TestListPage(t *testing.T) {
 				`href="/o/core/v1/pods/big/web-1"`,
 				`name="labels"`,
 			},
-			[]string{"node-1", ">Live<", "No pods"},
+			[]string{"node-1", ">Live<", "No Pods"},
 		},
 		{"wide", func(l *templates.List) { l.Query.Columns = []string{"wide"} }, []string{"node-1", "checked"}, nil},
 		{
@@ -145,7 +145,7 @@ func TestListPage(t *testing.T) {
 			[]string{
 				`type="hidden" name="sort" value="-name"`,
 				`type="hidden" name="cols" value="node"`,
-				`<a class="wide" href="/r/core/v1/pods?sort=-name">Usual columns</a>`,
+				`<a class="wide" href="/r/core/v1/pods?sort=-name">Default columns</a>`,
 			},
 			[]string{`id="wide"`},
 		},
@@ -210,7 +210,7 @@ func TestListPage(t *testing.T) {
 			func(l *templates.List) {
 				l.Rows, l.Total = nil, &none
 			},
-			[]string{"No pods", "The cluster holds none now"},
+			[]string{"No Pods<", "<p>New ones appear here automatically.</p>"},
 			nil,
 		},
 		{
@@ -218,7 +218,7 @@ func TestListPage(t *testing.T) {
 			func(l *templates.List) {
 				l.Rows, l.Total, l.Query.Q = nil, &none, "x"
 			},
-			[]string{"No pods match", "Show all pods"},
+			[]string{"No Pods match these namespaces and filters", "Clear filters"},
 			nil,
 		},
 		{
@@ -227,12 +227,12 @@ func TestListPage(t *testing.T) {
 				l.Rows, l.Total, l.State = nil, nil, templates.State{State: "forbidden", Reason: "anna may not"}
 			},
 			[]string{
-				"You may not list pods",
+				"Forbidden: you can&#39;t list Pods",
 				"anna may not",
-				"Choose a namespace that you may read, or ask for the right",
+				"Choose a namespace that you can read, or ask your cluster admin for list and watch access.",
 				`class="count"></span>`,
 			},
-			[]string{"No pods", "first 0", "wherever"},
+			[]string{"No Pods", "first 0", "all namespaces that you can list"},
 		},
 		{
 			"forbidden, and of no namespace",
@@ -240,7 +240,7 @@ func TestListPage(t *testing.T) {
 				l.Rows, l.Total, l.State, l.Namespaced =
 					nil, nil, templates.State{State: "forbidden", Reason: "anna may not"}, false
 			},
-			[]string{"<p>Ask for the right to list and watch them.</p>"},
+			[]string{"<p>Ask your cluster admin for list and watch access.</p>"},
 			[]string{"Choose a namespace"},
 		},
 		{
@@ -250,8 +250,8 @@ func TestListPage(t *testing.T) {
 					nil, nil, templates.State{State: "forbidden", Reason: "anna may not"}, []string{"payments"}
 			},
 			[]string{
-				"<p>Ask for the right to list and watch them, or</p><p><a href=\"/r/core/v1/pods\">Show pods " +
-					"wherever you may list them</a></p>",
+				"<p>Ask your cluster admin for list and watch access, or</p><p><a href=\"/r/core/v1/pods\">Show Pods " +
+					"in all namespaces that you can list</a></p>",
 			},
 			[]string{"Choose a namespace"},
 		},
@@ -261,8 +261,8 @@ func TestListPage(t *testing.T) {
 				l.Rows, l.Total, l.State, l.Guest =
 					nil, nil, templates.State{State: "forbidden", Reason: "not shared"}, &templates.Guest{}
 			},
-			[]string{"You may not list pods", "<p>not shared</p>"},
-			[]string{"the right", "Choose a namespace", "wherever"},
+			[]string{"Forbidden: you can&#39;t list Pods", "<p>not shared</p>"},
+			[]string{"cluster admin", "Choose a namespace", "all namespaces that you can list"},
 		},
 		{
 			"forbidden to a guest who chose",
@@ -271,15 +271,15 @@ func TestListPage(t *testing.T) {
 					nil, nil, templates.State{State: "forbidden", Reason: "not shared"}, &templates.Guest{}
 				l.Query.Namespaces = []string{"payments"}
 			},
-			[]string{"Show pods wherever you may list them"},
-			[]string{"the right"},
+			[]string{"Show Pods in all namespaces that you can list"},
+			[]string{"cluster admin"},
 		},
 		{"forbidden by now", func(l *templates.List) {
 			l.Rows, l.Total, l.State = nil, &none, templates.State{State: "forbidden"}
 		}, []string{`class="count"></span>`}, nil},
 		{"failed", func(l *templates.List) {
 			l.Rows, l.Total, l.State = nil, nil, templates.State{State: "failed", Reason: "no route"}
-		}, []string{"Reading pods failed", "no route", `class="count"></span>`}, nil},
+		}, []string{"Failed to load Pods", "no route", `class="count"></span>`}, nil},
 		{
 			"stale and empty",
 			func(l *templates.List) {
@@ -288,12 +288,12 @@ func TestListPage(t *testing.T) {
 				}
 			},
 			[]string{
-				"No pods known",
-				"<p>Stale since 2026-11-21T10:00:00Z: connection refused. There were none when they were last read, " +
-					"which may have changed since.</p>",
-				"Look again",
+				"No Pods at the last update",
+				"<p>Stale since 2026-11-21T10:00:00Z: connection refused. There were no Pods at the last update. " +
+					"This may have changed.</p>",
+				"Refresh",
 			},
-			[]string{"holds none now"},
+			[]string{"New ones appear"},
 		},
 		{
 			"stale, and nothing matches",
@@ -301,44 +301,47 @@ func TestListPage(t *testing.T) {
 				l.Rows, l.Total, l.State, l.Query.Q = nil, &none, templates.State{State: "stale"}, "x"
 			},
 			[]string{
-				"No pods known",
-				"<p>Stale. None fitted the namespaces and filters chosen when they were last read, which may have " +
-					"changed since.</p>",
-				"Show all pods",
+				"No Pods at the last update",
+				"<p>Stale. No Pods matched these namespaces and filters at the last update. " +
+					"This may have changed.</p>",
+				"Clear filters",
 			},
-			[]string{"No pods match"},
+			[]string{"No Pods match "},
 		},
 		{
 			"some namespaces",
 			func(l *templates.List) {
 				l.State.Namespaces = []string{"big", "shop"}
 			},
-			[]string{`class="covered">Only big, shop: you may not list the others.</p>`},
+			[]string{`class="covered">Showing namespaces big, shop only (no access to others).</p>`},
 			nil,
 		},
 		{"some namespaces, for another reason", func(l *templates.List) {
 			l.State.Namespaces, l.State.Reason = []string{"shop"}, "a <b> is away"
-		}, []string{`class="covered">Only shop: a &lt;b&gt; is away</p>`}, nil},
+		}, []string{`class="covered">Showing namespace shop only: a &lt;b&gt; is away</p>`}, nil},
 		{"all namespaces", func(*templates.List) {}, []string{`class="covered" hidden></p>`}, nil},
 		{
 			"some namespaces, and empty",
 			func(l *templates.List) {
 				l.Rows, l.Total, l.State.Namespaces = nil, &none, []string{"shop"}
 			},
-			[]string{`class="covered" hidden></p>`, "<p>Only shop: you may not list the others. The first one appears"},
-			[]string{"The cluster holds none"},
+			[]string{
+				`class="covered" hidden></p>`,
+				"<p>Showing namespace shop only (no access to others). New ones appear",
+			},
+			[]string{"<p>New ones appear"},
 		},
 		{"some namespaces, and nothing matches", func(l *templates.List) {
 			l.Rows, l.Total, l.State.Namespaces, l.Query.Q = nil, &none, []string{"shop"}, "x"
-		}, []string{"filters chosen. Only shop: you may not list the others."}, nil},
+		}, []string{"filters</h2><p>Showing namespace shop only (no access to others).</p>"}, nil},
 		{
 			"no such columns",
 			func(l *templates.List) {
 				l.Query.Sort, l.Query.Columns = "-Colour", []string{"a<b", "node", "Weight"}
 			},
 			[]string{
-				`class="covered">There is no column “colour” to sort by, and none “a&lt;b” or “weight” to show; ` +
-					`there are namespace, name, status, restarts, node.</p>`,
+				`class="covered">No column “colour” to sort by, and no column “a&lt;b” or “weight” to show. ` +
+					`Available: namespace, name, status, restarts, node.</p>`,
 				`>web-1</a>`,
 				"node-1",
 			},
@@ -350,8 +353,8 @@ func TestListPage(t *testing.T) {
 				l.Query.Columns, l.State.Namespaces = []string{"weight"}, []string{"shop"}
 			},
 			[]string{
-				`class="covered">There is no column “weight” to show; there are namespace, name, status, restarts, ` +
-					`node. Only shop: you may not`,
+				`class="covered">No column “weight” to show. Available: namespace, name, status, restarts, ` +
+					`node. Showing namespace shop only (no access`,
 			},
 			nil,
 		},
@@ -361,7 +364,7 @@ func TestListPage(t *testing.T) {
 				l.Query.Namespaces, l.Namespaces, l.Known.State =
 					[]string{"big", "nope", "none"}, []string{"big", "shop"}, "live"
 			},
-			[]string{`class="covered">There is no namespace nope or none.</p>`},
+			[]string{`class="covered">Namespaces nope and none do not exist.</p>`},
 			nil,
 		},
 		{
@@ -371,7 +374,7 @@ func TestListPage(t *testing.T) {
 					State: "stale", Since: "2026-11-21T10:00:00Z",
 				}
 			},
-			[]string{`class="covered">There was no namespace nope at 2026-11-21T10:00:00Z.</p>`},
+			[]string{`class="covered">Namespace nope did not exist at 2026-11-21T10:00:00Z.</p>`},
 			nil,
 		},
 		{
@@ -381,7 +384,7 @@ func TestListPage(t *testing.T) {
 					State: "syncing", Since: "2026-11-21T10:00:00Z",
 				}
 			},
-			[]string{`class="covered">There was no namespace nope when it was last known.</p>`},
+			[]string{`class="covered">Namespace nope did not exist at the last update.</p>`},
 			nil,
 		},
 		{
@@ -402,7 +405,7 @@ func TestListPage(t *testing.T) {
 		},
 		{"syncing", func(l *templates.List) {
 			l.Rows, l.Total, l.State = nil, nil, templates.State{State: "syncing", Count: new(3400)}
-		}, []string{"Reading pods", "Syncing, 3,400 so far", `class="count"></span>`}, []string{"No pods"}},
+		}, []string{"Loading Pods…", "Loading, 3,400 so far", `class="count"></span>`}, []string{"No Pods"}},
 		{
 			"a bad selector",
 			func(l *templates.List) {
@@ -410,9 +413,9 @@ func TestListPage(t *testing.T) {
 					templates.State{}, &templates.Problem{Status: 400, Title: "The selector cannot be read"}
 			},
 			[]string{"The selector cannot be read"},
-			[]string{"Not read yet"},
+			[]string{"Not loaded yet"},
 		},
-		{"not read yet", func(l *templates.List) { l.State = templates.State{} }, []string{"Not read yet"}, nil},
+		{"not read yet", func(l *templates.List) { l.State = templates.State{} }, []string{"Not loaded yet"}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			l := pods()
@@ -599,7 +602,7 @@ func TestObjectLeadsToItsComparison(t *testing.T) {
 
 // A guest's status page contains no rows. The page must not claim that nothing is watched.
 func TestStatusOfGuests(t *testing.T) {
-	page := templates.Status{Held: "0 B held, without a limit"}
+	page := templates.Status{Held: "0 B cached, no limit"}
 	if got := render(t, templates.StatusPage(page)); !strings.Contains(got, "Nothing is watched") ||
 		!strings.Contains(got, page.Held) {
 		t.Errorf("where nothing is watched the page says %s", got)

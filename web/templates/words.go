@@ -1,7 +1,6 @@
 package templates
 
 import (
-	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -175,15 +174,15 @@ func stateWords(s State, at string) string {
 	switch s.State {
 	case "syncing":
 		if s.Count != nil && s.Total != nil {
-			return "Syncing, " + Digits(*s.Count) + " of " + Digits(*s.Total)
+			return "Loading, " + Digits(*s.Count) + " of " + Digits(*s.Total)
 		}
 		if s.Count != nil {
-			return "Syncing, " + Digits(*s.Count) + " so far"
+			return "Loading, " + Digits(*s.Count) + " so far"
 		}
-		return "Syncing"
+		return "Loading"
 	case "live":
 		if at == "" {
-			return "Read once"
+			return "Loaded"
 		}
 		return "As of " + at
 	case "stale":
@@ -194,11 +193,11 @@ func stateWords(s State, at string) string {
 	case "forbidden":
 		return "Forbidden"
 	case "absent":
-		return "Not served"
+		return "Not available"
 	case "failed":
 		return "Failed"
 	}
-	return "Not read yet"
+	return "Not loaded yet"
 }
 
 // coverage returns a note that lists the covered namespaces, with the reason. It returns an empty text if all requested
@@ -207,11 +206,11 @@ func coverage(s State) string {
 	if len(s.Namespaces) == 0 {
 		return ""
 	}
-	why := "you may not list the others."
+	why := " (no access to others)."
 	if s.State == "live" && s.Reason != "" {
-		why = s.Reason
+		why = ": " + s.Reason
 	}
-	return "Only " + strings.Join(s.Namespaces, ", ") + ": " + why
+	return "Showing " + namespaceWords(s.Namespaces, ", ") + " only" + why
 }
 
 // strange returns a note about columns that the URL names for sorting or display, but that do not exist. The note lists
@@ -245,7 +244,7 @@ func strange(l List) string {
 	if len(l.Columns) == 0 || len(parts) == 0 {
 		return ""
 	}
-	return "There is no column " + strings.Join(parts, ", and none ") + "; there are " + strings.Join(there, ", ") + "."
+	return "No column " + strings.Join(parts, ", and no column ") + ". Available: " + strings.Join(there, ", ") + "."
 }
 
 // missing returns a note about requested namespaces that the cluster does not have, or did not have when the namespaces
@@ -258,14 +257,26 @@ func missing(l List) string {
 	if len(l.Namespaces) == 0 || len(l.Query.Namespaces) < 2 || len(names) == 0 {
 		return ""
 	}
-	which := strings.Join(names, " or ")
+	which := namespaceWords(names, " and ")
+	which = strings.ToUpper(which[:1]) + which[1:]
 	switch {
+	case l.Known.State == "live" && len(names) == 1:
+		return which + " does not exist."
 	case l.Known.State == "live":
-		return "There is no namespace " + which + "."
+		return which + " do not exist."
 	case l.Known.State != "stale" || l.Known.Since == "":
-		return "There was no namespace " + which + " when it was last known."
+		return which + " did not exist at the last update."
 	}
-	return "There was no namespace " + which + " at " + l.Known.Since + "."
+	return which + " did not exist at " + l.Known.Since + "."
+}
+
+// namespaceWords lists namespaces: "namespace shop", "namespaces data, shop".
+func namespaceWords(names []string, separator string) string {
+	words := "namespaces "
+	if len(names) == 1 {
+		words = "namespace "
+	}
+	return words + strings.Join(names, separator)
 }
 
 // covered returns the notes above the rows: what the URL requests and the rows do not contain. It returns an empty text
@@ -311,66 +322,67 @@ func pageWords(l List) string {
 
 // emptyWords returns the note that the page shows in place of rows, with suggestions.
 func emptyWords(l List) Problem {
-	only := coverage(l.State)
+	only, resource := coverage(l.State), Plural(l.Kind, l.Resource)
 	narrowed := len(l.Query.Namespaces) > 0 || l.Query.Q != "" || l.Query.Labels != ""
 	switch {
 	case l.Problem != nil:
 		return *l.Problem
 	case l.State.State == "forbidden":
-		next := []Step{{Text: "Ask for the right to list and watch them."}}
+		next := []Step{{Text: "Ask your cluster admin for list and watch access."}}
 		if l.Namespaced {
-			next[0].Text = "Choose a namespace that you may read, or ask for the right to list and watch them."
+			next[0].Text = "Choose a namespace that you can read, " +
+				"or ask your cluster admin for list and watch access."
 		}
 		if len(l.Query.Namespaces) > 0 { // Without chosen namespaces, the list shows the permitted ones.
 			next = []Step{
-				{Text: "Ask for the right to list and watch them, or"},
-				{Text: "Show " + l.Resource + " wherever you may list them", Href: l.Href},
+				{Text: "Ask your cluster admin for list and watch access, or"},
+				{Text: "Show " + resource + " in all namespaces that you can list", Href: l.Href},
 			}
 		}
 		if l.Guest != nil { // A guest cannot request permissions.
 			next = next[1:]
 		}
-		return Problem{Title: "You may not list " + l.Resource, Detail: l.State.Reason, Next: next}
+		return Problem{Title: "Forbidden: you can't list " + resource, Detail: l.State.Reason, Next: next}
 	case l.State.State == "absent":
 		return Problem{
-			Title:  "This cluster does not serve " + l.Resource,
+			Title:  resource + " are not available in this cluster",
 			Detail: l.State.Reason,
-			Next:   []Step{{Text: "Choose another kind. This one appears by itself once its API is installed."}},
+			Next:   []Step{{Text: "Choose another resource. This one appears automatically once its API is installed."}},
 		}
 	case l.State.State == "failed":
 		return Problem{
-			Title:  "Reading " + l.Resource + " failed",
+			Title:  "Failed to load " + resource,
 			Detail: l.State.Reason,
-			Next:   []Step{{Text: "It is tried again by itself."}},
+			Next:   []Step{{Text: "Retrying automatically."}},
 		}
 	case l.State.State == "syncing" || l.State.State == "":
 		return Problem{
-			Title:  "Reading " + l.Resource,
+			Title:  "Loading " + resource + "…",
 			Detail: stateWords(l.State, ""),
-			Next:   []Step{{Text: "Look again", Href: l.Href}},
+			Next:   []Step{{Text: "Refresh", Href: l.Href}},
 		}
 	case l.State.State == "stale":
-		none, next := "There were none", "Look again"
+		none, next := "There were no "+resource, "Refresh"
 		if narrowed {
-			none, next = "None fitted the namespaces and filters chosen", "Show all "+l.Resource
+			none, next = "No "+resource+" matched these namespaces and filters", "Clear filters"
 		}
 		known := sentence(stateWords(l.State, ""), l.State.Reason) + " " + none +
-			" when they were last read, which may have changed since. " + only
+			" at the last update. This may have changed. " + only
 		return Problem{
-			Title:  "No " + l.Resource + " known",
+			Title:  "No " + resource + " at the last update",
 			Detail: strings.TrimSpace(known),
 			Next:   []Step{{Text: next, Href: l.Href}},
 		}
 	case narrowed:
 		return Problem{
-			Title:  "No " + l.Resource + " match",
-			Detail: strings.TrimSpace("Nothing fits the namespaces and filters chosen. " + only),
-			Next:   []Step{{Text: "Show all " + l.Resource, Href: l.Href}},
+			Title:  "No " + resource + " match these namespaces and filters",
+			Detail: only,
+			Next:   []Step{{Text: "Clear filters", Href: l.Href}},
 		}
 	}
 	return Problem{
-		Title:  "No " + l.Resource,
-		Detail: cmp.Or(only, "The cluster holds none now.") + " The first one appears here by itself.",
+		Title:  "No " + resource,
+		Detail: strings.TrimSpace(only + " New ones appear here automatically."),
 	}
 }
 
@@ -389,11 +401,14 @@ func pickerWords(k Kind) string {
 	if k.Namespaces > 0 {
 		words += ", in " + Digits(k.Namespaces) + " of the namespaces"
 	}
-	switch k.State {
+	state := k.State
+	switch state {
 	case "", "live", "syncing":
 		return words
+	case "absent":
+		state = "not available"
 	}
-	return strings.TrimSuffix(words+": "+k.State+". "+k.Reason, ". ")
+	return strings.TrimSuffix(words+": "+state+". "+k.Reason, ". ")
 }
 
 // contextWords returns the cluster, the user and the namespace of a context.
