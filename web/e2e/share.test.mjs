@@ -45,21 +45,21 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
           assert.match(
             await form.locator(".share-sees").innerText(),
             new RegExp(
-              `^The link shows configmaps in ${ns} with app=web\\. .*sees everything here anyway, as nobody is asked`,
+              `^The link shows configmaps in ${ns} with app=web\\. .*anyone who can reach this address can already see`,
             ),
           );
           assert.match(
             await form.locator(".share-means").innerText(),
-            /with your rights as they are at each moment.*ConfigMaps and of environment variables are masked/s,
+            /It uses your current permissions.*ConfigMaps and environment variables are always masked/s,
           );
           await form.getByLabel("Note").fill("for <b>Anna</b>");
         }),
       );
       assert.match(url, new RegExp(`^${dashboard.url}share#[\\w-]{43}$`));
       assert.equal(await readCode(owner), url);
-      assert.match(await owner.locator(".share-near").innerText(), /127\.0\.0\.1 is an address of this machine alone/);
+      assert.match(await owner.locator(".share-near").innerText(), /127\.0\.0\.1 is a loopback address/);
       assert.doesNotMatch(await owner.locator(".share-made").innerText(), /--data-dir/, "it outlives the program");
-      await owner.getByLabel("For a wall screen").check();
+      await owner.getByLabel("Kiosk mode").check();
       await become(
         "the link for a wall",
         () => owner.locator(".share-url").inputValue(),
@@ -116,7 +116,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
       await until("the palette", () => guest.locator("#palette[open]").count());
       assert.doesNotMatch(
         (await guest.locator("#palette [role=option]").allInnerTexts()).join("\n"),
-        /Share|coverage|Copy the link/,
+        /Share|watch status|Copy link/i,
       );
       await guest.loaded();
       const bytes = guest.wire.join("\n");
@@ -144,7 +144,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
       assert.equal(await guest.locator(".shared").count(), 1);
     }
     await guest.goto(`${dashboard.url}r/core/v1/pods`);
-    await guest.getByRole("link", { name: "Go to what is shared with you" }).click();
+    await guest.getByRole("link", { name: "Go to the shared view" }).click();
     await until("the way back", async () => (await names(guest)).includes("a-1"));
     await guest.goto(`${dashboard.url}r/core/v1/configmaps?ns=${other}`);
     await until("words", async () => /not shared with you/.test(await guest.locator("#main").innerText()));
@@ -159,12 +159,12 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     // After the link was opened, the pages work without scripts too.
     const plain = await guests(t, { javaScriptEnabled: false });
     await plain.goto(url);
-    assert.match(await plain.locator("#opening").innerText(), /needs script/);
+    assert.match(await plain.locator("#opening").innerText(), /needs JavaScript/);
     await plain.context().addCookies(await guest.context().cookies());
     await plain.goto(dashboard.url);
     assert.deepEqual(await plain.locator("#tbody th").allInnerTexts(), ["a-1", "a-2", "a-3"]);
     await plain.getByRole("button", { name: "Leave" }).click();
-    await plain.getByRole("heading", { name: "You have left what was shared with you" }).waitFor();
+    await plain.getByRole("heading", { name: "You left the shared view" }).waitFor();
     assert.equal((await plain.context().cookies()).find((c) => c.name.startsWith("glasshouse-share")), undefined);
   });
 
@@ -177,11 +177,11 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     assert.ok((await lines()).some((l) => l.includes("for <b>Anna</b>")));
     // Only the last one stays.
     await owner.locator(".share-links > li", { hasText: "Anna" }).getByRole("button", { name: "Revoke" }).click();
-    await owner.getByRole("button", { name: "Keep it" }).click();
+    await owner.locator(".share-links").getByRole("button", { name: "Cancel" }).click();
     assert.equal((await lines()).length, 2);
     for (let n = 2; n > 0; n--) {
       await owner.locator(".share-links > li").first().getByRole("button", { name: "Revoke" }).click();
-      await owner.getByRole("button", { name: "Take it back" }).click();
+      await owner.locator(".share-links button.danger").click();
       await become("one less", async () => (await lines()).length, n - 1);
     }
     await owner.keyboard.press("Escape");
@@ -193,10 +193,10 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     await openLink(guest, url);
     await until("the rows", async () => (await names(guest)).includes("a-1"));
     await owner.getByRole("tab", { name: "Links" }).click();
-    await until("who looks", async () => /one looks now/.test(await owner.locator(".share-links").innerText()));
+    await until("who looks", async () => /1 viewing/.test(await owner.locator(".share-links").innerText()));
     const began = Date.now();
     await revoke(owner);
-    await guest.getByRole("heading", { name: "This share has ended" }).waitFor({ timeout: 5000 });
+    await guest.getByRole("heading", { name: "Link expired" }).waitFor({ timeout: 5000 });
     t.diagnostic(`a share taken back was gone from the guest's page after ${Date.now() - began} ms`);
     assert.doesNotMatch(await guest.evaluate(() => document.body.innerText), /a-1|a-2/);
     await owner.keyboard.press("Escape");
@@ -207,10 +207,10 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     });
     assert.equal(sockets, 1);
     await guest.goto(list);
-    await guest.getByRole("heading", { name: "This share has ended" }).waitFor();
+    await guest.getByRole("heading", { name: "Link expired" }).waitFor();
     const late = await guests(t);
     await late.goto(url);
-    await late.getByRole("heading", { name: "This link has ended or never was" }).waitFor();
+    await late.getByRole("heading", { name: "Link not found" }).waitFor();
     assert.equal(late.url(), `${dashboard.url}share`);
   });
 
@@ -218,11 +218,11 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     await openLive(owner, `${dashboard.url}r/core/v1/pods?open=shop/${pod}`);
     const url = told(await share(owner, async (form) => {
       assert.equal(await form.locator("input[name=what]:checked").inputValue(), "object");
-      await form.getByLabel("With logs").check();
-      await form.getByLabel("With the events that name it").check();
+      await form.getByLabel("Include logs").check();
+      await form.getByLabel("Include events about this object").check();
       assert.match(
         await form.locator(".share-means").innerText(),
-        /Logs, and the texts of events, are shown as they are/,
+        /Logs and event messages are not masked/,
       );
       await form.getByLabel("7 days").check();
     }));
@@ -244,10 +244,10 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     await guest.locator("#object .events :is(li, .note p):visible").first().waitFor();
     assert.doesNotMatch(await guest.locator("#object").innerText(), /not shared|Forbidden/i);
     await guest.getByRole("button", { name: "Leave" }).click();
-    await guest.getByRole("heading", { name: "You have left what was shared with you" }).waitFor();
+    await guest.getByRole("heading", { name: "You left the shared view" }).waitFor();
     assert.equal((await guest.context().cookies()).find((c) => c.name.startsWith("glasshouse-share")), undefined);
     assert.doesNotMatch(await guest.locator("body").innerText(), new RegExp(pod), "it leads nowhere by itself");
-    await guest.getByRole("link", { name: "see all that there is" }).click();
+    await guest.getByRole("link", { name: "continue without the link" }).click();
     await guest.waitForURL(`${dashboard.url}r/core/v1/pods`);
     assert.equal(await guest.locator(".shared").count(), 0, "here anybody may look");
     await revoke(owner);
@@ -302,7 +302,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     );
     await guest.locator('#picker a[data-ref="core/v1/services"]').click();
     await become("the other kind", () => new URL(guest.url()).pathname, "/r/core/v1/services");
-    await guest.locator("#note", { hasText: "No services" }).waitFor();
+    await guest.locator("#note", { hasText: "No Services" }).waitFor();
     await revoke(owner);
     await owner.keyboard.press("Escape");
   });
@@ -310,7 +310,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
   await t.test("a kiosk shows the rows alone, and goes on after a restart", async (t) => {
     await openLive(owner, list);
     const url = told(await share(owner));
-    await owner.getByLabel("For a wall screen").check();
+    await owner.getByLabel("Kiosk mode").check();
     const wall = await owner.locator(".share-url").inputValue();
     await owner.keyboard.press("Escape");
     const guest = await guests(t, { viewport: { width: 1920, height: 1080 } });
@@ -366,7 +366,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     assert.equal(await guest.locator(".brand:visible").count(), 0);
     await openLive(owner, list);
     await revoke(owner);
-    await guest.getByRole("heading", { name: "This share has ended" }).waitFor({ timeout: 5000 });
+    await guest.getByRole("heading", { name: "Link expired" }).waitFor({ timeout: 5000 });
     assert.ok(url.length > 0);
   });
 
@@ -379,7 +379,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     await openLive(page, `${proxy.origin}${base}/r/core/v1/configmaps?ns=${ns}`);
     const url = told(await share(page, (form) => form.getByLabel("1 hour").check()));
     assert.ok(url.startsWith(`${proxy.origin}${base}/share#`), url);
-    assert.match(await page.locator(".share-made").innerText(), /Links end when the program restarts/);
+    assert.match(await page.locator(".share-made").innerText(), /Links expire when Glasshouse restarts/);
     const guest = await guests(t);
     await openLink(guest, url);
     assert.equal(guest.url(), `${proxy.origin}${base}/r/core/v1/configmaps?ns=${ns}`);
@@ -393,7 +393,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     await behind.stop();
     await guest.locator('#status:not([data-state="live"])').waitFor();
     await behind.run(behind.user, behind.port);
-    await guest.getByRole("heading", { name: "This share has ended" }).waitFor({ timeout: 30_000 });
+    await guest.getByRole("heading", { name: "Link expired" }).waitFor({ timeout: 30_000 });
     assert.deepEqual(proxy.asked.filter((a) => !a.startsWith(`${base}/`) && a !== "/favicon.ico"), []);
   });
 

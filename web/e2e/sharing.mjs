@@ -47,6 +47,6 @@ export async function revoke(page) {
   // If the dialog was open before, it may still list a link that has ended.
   await become("the list of links", () => page.locator(".share-links > li").count(), 1);
   await page.getByRole("button", { name: "Revoke" }).click();
-  await page.getByRole("button", { name: "Take it back" }).click();
+  await page.locator(".share-links button.danger").click();
   await become("the list of links", () => page.locator(".share-links > li").count(), 0);
 }

@@ -87,7 +87,7 @@ await test("a team behind its Ingress", { timeout: 240_000 }, async (t) => {
   const audit = () => readFileSync(join(dir, "audit.jsonl"), "utf8");
   const ended = async (t, guest, began) => {
     await guest
-      .getByRole("heading", { name: "This share has ended" })
+      .getByRole("heading", { name: "Link expired" })
       .waitFor({ timeout: Math.max(1, 5000 - (Date.now() - began)) });
     t.diagnostic(`the guest's page said so ${Date.now() - began} ms after the asking`);
     assert.doesNotMatch(await guest.locator("body").innerText(), /ours/);

@@ -158,13 +158,16 @@ void test("what is asked of the server", () => {
 void test("a share in words", () => {
   for (const [choice, want] of [
     [view, "pods in shop with app=web that match “err”"],
-    [{ ...object, logs: true, events: true }, "shop/web-1 (pods), its log and the events that name it"],
-    [node, "node-1 (nodes) and the events that name it"],
+    [{ ...object, logs: true, events: true }, "shop/web-1 (pods), its log and events about it"],
+    [node, "node-1 (nodes) and events about it"],
     [
       { ...view, logs: true, events: true },
-      "pods in shop with app=web that match “err”, their logs and all events there",
+      "pods in shop with app=web that match “err”, their logs and all events in the same namespaces",
     ],
-    [{ ...view, logs: true, events: true, view: plain("core/v1/pods") }, "all pods, their logs and all events there"],
+    [
+      { ...view, logs: true, events: true, view: plain("core/v1/pods") },
+      "all pods, their logs and all events in the same namespaces",
+    ],
     [kinds, "pods in data and shop and all nodes"],
     [
       { what: "kinds", kinds: [pods, nodes, { ...pods, ref: "core/v1/services", resource: "services" }], ns: ["shop"] },
@@ -179,24 +182,24 @@ void test("a share in words", () => {
 
 void test("a link is not said to keep anybody from the rest where nobody is asked", () => {
   const parts = partsOf(object);
-  assert.equal(seesWords(parts, false), "Guests see shop/web-1 (pods), and nothing else.");
+  assert.equal(seesWords(parts, false), "Viewers see shop/web-1 (pods), and nothing else.");
   assert.match(
     seesWords(parts, true),
-    /^The link shows shop\/web-1 \(pods\)\. .*whoever reaches this address sees everything here anyway/,
+    /^The link shows shop\/web-1 \(pods\)\. .*anyone who can reach this address can already see everything/,
   );
   assert.ok(!seesWords(parts, true).includes("nothing else"));
-  for (const open of [true, false]) assert.match(seesWords([], open), /^Choose at least one kind/);
+  for (const open of [true, false]) assert.match(seesWords([], open), /^Select at least one resource/);
 });
 
 void test("what is not masked is said where it is shared", () => {
   const words = (choice: Choice): string | null => bareWords(partsOf(choice));
   assert.equal(words(object), null);
-  assert.match(words({ ...object, logs: true }) ?? "", /^Logs are shown as they are/);
-  assert.match(words({ ...object, events: true }) ?? "", /^The texts of events are/);
-  assert.match(words({ ...object, logs: true, events: true }) ?? "", /^Logs, and the texts of events, are/);
+  assert.match(words({ ...object, logs: true }) ?? "", /^Logs are not masked/);
+  assert.match(words({ ...object, events: true }) ?? "", /^Event messages are not masked/);
+  assert.match(words({ ...object, logs: true, events: true }) ?? "", /^Logs and event messages are not masked/);
   assert.match(
     words({ what: "kinds", kinds: [{ ...pods, ref: "events.k8s.io/v1/events", resource: "events" }], ns: [] }) ?? "",
-    /^The texts of events are/,
+    /^Event messages are not masked/,
   );
 });
 
@@ -215,13 +218,13 @@ void test("a link in words", () => {
     viewers: 0,
     parts: [],
   };
-  assert.equal(linkWords(link, now), "ends in 23h · nobody looks now · never used");
+  assert.equal(linkWords(link, now), "expires in 23h · 0 viewing · never used");
   assert.equal(
     linkWords({ ...link, creator: "anna", viewers: 1, lastUsed: at(-0.1) }, now),
-    "by anna · ends in 23h · one looks now",
+    "by anna · expires in 23h · 1 viewing",
   );
-  assert.equal(linkWords({ ...link, viewers: 12, expires: at(-1) }, now), "has ended · 12 look now");
-  assert.equal(linkWords({ ...link, lastUsed: at(-0.5) }, now), "ends in 23h · nobody looks now · last used 30m ago");
+  assert.equal(linkWords({ ...link, viewers: 12, expires: at(-1) }, now), "expired · 12 viewing");
+  assert.equal(linkWords({ ...link, lastUsed: at(-0.5) }, now), "expires in 23h · 0 viewing · last used 30m ago");
 });
 
 void test("when a share ends, by the clock", () => {

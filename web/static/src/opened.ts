@@ -31,7 +31,7 @@ async function open(): Promise<void> {
   if (answer.status === 404) return tell("ended");
   const to = field("to");
   if (!answer.ok || !to.startsWith("/"))
-    return tell("failed", field("detail") || `The server answered with ${answer.status}.`);
+    return tell("failed", field("detail") || `The server responded with status ${answer.status}.`);
   location.replace(onWall(base + to));
 }
 

@@ -136,7 +136,7 @@ export class ShareDialog {
     const extras = h(
       "div",
       { class: "share-extras" },
-      h("label", {}, logs, "With logs"),
+      h("label", {}, logs, "Include logs"),
       h("label", {}, events, h("span")),
     );
     const of = (what: What): Choice | null => {
@@ -146,7 +146,11 @@ export class ShareDialog {
       if (what === "object") return seen.object === null ? null : { what, name: seen.object, tab: seen.tab, ...more };
       return seen.view === null ? null : { what, view: seen.view, ...more };
     };
-    const titles: Record<What, string> = { view: "This view", object: "This object", kinds: "Kinds and namespaces" };
+    const titles: Record<What, string> = {
+      view: "This view",
+      object: "This object",
+      kinds: "Resources and namespaces",
+    };
     const options = (["view", "object", "kinds"] as const).filter((what) => what === "kinds" || of(what) !== null);
     const radios = options.map((what) => {
       const input = h("input", { type: "radio", name: "what", value: what });
@@ -154,7 +158,7 @@ export class ShareDialog {
       const choice = what === "kinds" ? null : of(what);
       const words =
         choice === null
-          ? "chosen from lists"
+          ? "select from lists"
           : partsWords(partsOf({ ...choice, logs: false, events: false } as Choice));
       return {
         what,
@@ -179,7 +183,7 @@ export class ShareDialog {
       id: "share-note",
       name: "note",
       maxlength: String(longestNote),
-      placeholder: "What it is for; guests see it",
+      placeholder: "Purpose (viewers see this)",
       autocomplete: "off",
     });
     const sees = h("p", { class: "share-sees", role: "status" });
@@ -189,11 +193,11 @@ export class ShareDialog {
     const form = h(
       "form",
       { class: "share-form" },
-      h("fieldset", {}, h("legend", {}, "What"), ...radios.map((r) => r.row), kinds.element),
+      h("fieldset", {}, h("legend", {}, "What to share"), ...radios.map((r) => r.row), kinds.element),
       h(
         "fieldset",
         { class: "share-times" },
-        h("legend", {}, "For how long"),
+        h("legend", {}, "Expires after"),
         h("div", { class: "segments" }, ...durations),
       ),
       h("div", { class: "share-note" }, h("label", { for: "share-note" }, "Note"), note),
@@ -204,9 +208,9 @@ export class ShareDialog {
         h(
           "p",
           {},
-          "Whoever has the link sees it until it ends, without a login, and with your rights as they are at each " +
-            "moment: what you may not see any more, they do not see either. Values of Secrets, of ConfigMaps and of " +
-            "environment variables are masked for guests, always. ",
+          "Anyone with the link can view this, without logging in, until it expires. It uses your current " +
+            "permissions: if you lose access, viewers lose it too. Values of Secrets, ConfigMaps and environment " +
+            "variables are always masked for viewers. ",
           bare,
         ),
       ),
@@ -224,8 +228,10 @@ export class ShareDialog {
       setText(
         extras.children[1]?.lastElementChild as Element,
         what === "object"
-          ? "With the events that name it"
-          : `With all events ${seen?.kind.namespaced === true ? "there" : `in ${eventsOfNone}`}`,
+          ? "Include events about this object"
+          : seen?.kind.namespaced === true
+            ? "Include all events in the same namespaces"
+            : `Include all events in namespace ${eventsOfNone}`,
       );
       const parts = choice === null ? [] : partsOf(choice);
       setText(sees, seesWords(parts, document.documentElement.dataset["open"] !== undefined));
@@ -263,8 +269,7 @@ export class ShareDialog {
       });
     } catch {
       throw new Error(
-        "Glasshouse cannot be reached: no link was made, as far as is known. The list of links says whether there is " +
-          "one.",
+        "Glasshouse cannot be reached. The link was probably not created: check the list under Links.",
       );
     }
     if (!answer.ok) {
@@ -273,7 +278,7 @@ export class ShareDialog {
     }
     const made = readMade(await answer.json().catch(() => null));
     if (made === null)
-      throw new Error("The answer was not understood. Reload the page, and look at the list of links.");
+      throw new Error("The response is invalid. Reload the page, and check the list under Links.");
     if (this.dialog.open) this.tell(made);
   }
 
@@ -293,19 +298,19 @@ export class ShareDialog {
       type: "text",
       readonly: true,
       class: "share-url",
-      "aria-label": "The link",
+      "aria-label": "Share link",
       spellcheck: "false",
     });
     const copy = h("button", { type: "button", class: "primary" }, "Copy");
     const wall = h("input", { type: "checkbox", name: "kiosk" });
     const code = h("div", { class: "share-code" });
-    const said = h("p", { class: "share-said", role: "status" }, "The link is there.");
+    const said = h("p", { class: "share-said", role: "status" }, "Link created");
     const current = (): string => (wall.checked ? kioskUrl(url) : url);
     const draw = (): void => {
       address.value = current();
       setText(copy, "Copy");
       import("./qr.ts").then(
-        ({ drawCode }) => code.replaceChildren(drawCode(current(), "The link as a QR code")),
+        ({ drawCode }) => code.replaceChildren(drawCode(current(), "QR code of the link")),
         () => code.replaceChildren(h("p", {}, "The QR code could not be loaded. Reload the page to try again.")),
       );
     };
@@ -318,19 +323,19 @@ export class ShareDialog {
           setText(copy, done ? "Copied" : "Copy");
           setText(
             said,
-            done ? "The link is copied." : "The browser does not let it be copied: it is selected, for you to copy.",
+            done ? "Link copied" : "Could not copy the link. It is selected: press Ctrl+C or ⌘C.",
           );
           if (!done) address.select();
         }),
     );
-    const another = h("button", { type: "button" }, "Another link");
+    const another = h("button", { type: "button" }, "Create another link");
     const done = h("button", { type: "button" }, "Done");
     another.addEventListener("click", () => this.show("new"));
     done.addEventListener("click", () => this.dialog.close());
     const { hostname } = new URL(url, location.href);
     const notes = [
-      [`Guests see ${partsWords(link.parts)}, until ${untilWords(link.expires, this.around.now())}.`],
-      ["Copy it now: it is shown this once, and only a hash of it is kept. It can be taken back under Links."],
+      [`Viewers see ${partsWords(link.parts)} until ${untilWords(link.expires, this.around.now())}.`],
+      ["Copy it now: only its hash is stored, so you won't see it again. Revoke it any time under Links."],
       ...(persistent ? [] : [lasting()]),
     ];
     const near = isLoopback(hostname)
@@ -338,8 +343,8 @@ export class ShareDialog {
           h(
             "p",
             { class: "share-near" },
-            `${hostname} is an address of this machine alone, as through a port-forward: others cannot open the ` +
-              "link. For a team it needs an address of its own, as an ingress gives one.",
+            `${hostname} is a loopback address: this link only works on your machine. To share it, serve ` +
+              "Glasshouse on a reachable address, for example through an Ingress.",
           ),
         ]
       : [];
@@ -365,8 +370,8 @@ export class ShareDialog {
               h(
                 "span",
                 {},
-                h("span", { class: "name" }, "For a wall screen"),
-                " big type, and nothing but what is shown (kiosk)",
+                h("span", { class: "name" }, "Kiosk mode"),
+                " large type, no controls",
               ),
             ),
           ),

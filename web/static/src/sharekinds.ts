@@ -124,9 +124,9 @@ class Boxes {
     setText(
       this.rest,
       found.length > most
-        ? `${found.length - most} more: type to find them.`
+        ? `${found.length - most} more: type to filter.`
         : found.length === 0
-          ? "Nothing is called so."
+          ? "No matches"
           : "",
     );
   }
@@ -147,7 +147,7 @@ export class KindsChooser {
     private readonly told: () => void,
   ) {
     const has = known.some((k) => k.ref === ref);
-    this.kinds = new Boxes("Kinds", has ? [ref] : [], told);
+    this.kinds = new Boxes("Resources", has ? [ref] : [], told);
     this.spaces = new Boxes(
       "Namespaces",
       ns,

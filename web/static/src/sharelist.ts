@@ -10,14 +10,14 @@ const every = 3000; // ms
 
 /** Explains that links end when the program restarts. */
 export const lasting = (): (Node | string)[] => [
-  "Links end when the program restarts: it was started without ",
+  "Links expire when Glasshouse restarts, because it runs without ",
   h("code", {}, "--data-dir"),
   ".",
 ];
 
 export class LinkList {
   private readonly list = h("ul", { class: "share-links" });
-  private readonly words = h("p", { class: "share-words", role: "status" }, "Reading the links.");
+  private readonly words = h("p", { class: "share-words", role: "status" }, "Loading links…");
   private readonly foot = h("p", { class: "share-lasting" });
   readonly element = h("div", { class: "share-all" }, this.words, this.list, this.foot);
   private links: readonly Link[] = [];
@@ -65,13 +65,13 @@ export class LinkList {
       this.foot.replaceChildren(...(read.persistent ? [] : lasting()));
       setText(
         this.words,
-        read.links.length === 0 ? "Nothing is shared now. A link that is made stands here until it ends." : "",
+        read.links.length === 0 ? "No active links. New links appear here until they expire." : "",
       );
     } else {
       setText(
         this.words,
-        `${trouble}${this.known === null ? "" : `: these are as of ${clockTime(this.known, this.now())}`}. It is ` +
-          "tried again by itself.",
+        `${trouble}.${this.known === null ? "" : ` Showing links as of ${clockTime(this.known, this.now())}.`} ` +
+          "Retrying automatically.",
       );
     }
     this.draw();
@@ -128,9 +128,9 @@ export class LinkList {
     end.replaceChildren(
       ...(sure
         ? [
-            h("span", {}, "Guests lose it at once."),
-            button("Take it back", "danger", () => void this.revoke(id, end)),
-            button("Keep it", null, () => turn(false)),
+            h("span", {}, "Viewers lose access immediately."),
+            button("Revoke", "danger", () => void this.revoke(id, end)),
+            button("Cancel", null, () => turn(false)),
           ]
         : [button("Revoke", null, () => turn(true))]),
     );
@@ -155,7 +155,7 @@ export class LinkList {
       const at = this.links.findIndex((l) => l.id === id);
       this.links = this.links.filter((l) => l.id !== id);
       this.draw();
-      setText(this.words, "It has ended, and is open nowhere.");
+      setText(this.words, "Link revoked. No viewers have it open.");
       // Move the focus to the next link, or to the tab.
       (
         this.list.children[Math.min(at, this.list.childElementCount - 1)]?.querySelector("button") ??
@@ -166,7 +166,7 @@ export class LinkList {
       setText(
         place,
         err instanceof DOMException || err instanceof TypeError
-          ? "Glasshouse cannot be reached: it may go on."
+          ? "Glasshouse cannot be reached. The link may still be active."
           : (err as Error).message,
       );
     }

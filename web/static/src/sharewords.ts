@@ -152,12 +152,11 @@ export function partsWords(parts: readonly Part[]): string {
 
 /** Describes what guests of a link with these parts see. open: whether the server requires no login. */
 export function seesWords(parts: readonly Part[], open: boolean): string {
-  if (parts.length === 0) return "Choose at least one kind, and where.";
+  if (parts.length === 0) return "Select at least one resource and its namespaces.";
   const words = partsWords(parts);
   return open
-    ? `The link shows ${words}. It keeps nothing from anybody: whoever reaches this address sees everything here ` +
-      "anyway, as nobody is asked who they are."
-    : `Guests see ${words}, and nothing else.`;
+    ? `The link shows ${words}. Login is off: anyone who can reach this address can already see everything.`
+    : `Viewers see ${words}, and nothing else.`;
 }
 
 // Describes p if it only accompanies the part of, as a pod's log accompanies the pod; otherwise returns null.
@@ -166,9 +165,9 @@ function besideWords(of: Part, p: Part): string | null {
   if (p.resource === logs && same) return of.name === "" ? "their logs" : "its log";
   if (p.resource !== events || of.name === "")
     return p.resource === events && p.q + p.about === "" && p.namespaces.join() === of.namespaces.join()
-      ? "all events there"
+      ? "all events in the same namespaces"
       : null;
-  return p.about.endsWith(`/${of.name}`) ? "the events that name it" : null;
+  return p.about.endsWith(`/${of.name}`) ? "events about it" : null;
 }
 
 function listed(words: readonly string[]): string {
@@ -181,8 +180,8 @@ export function bareWords(parts: readonly Part[]): string | null {
   const log = parts.some((p) => p.resource === logs);
   const event = parts.some((p) => /\/events$/.test(p.resource));
   if (!log && !event) return null;
-  const what = log && event ? "Logs, and the texts of events," : log ? "Logs" : "The texts of events";
-  return `${what} are shown as they are: what a program writes there is not masked.`;
+  const what = log && event ? "Logs and event messages" : log ? "Logs" : "Event messages";
+  return `${what} are not masked.`;
 }
 
 /** An existing share link, as the server lists it. */
@@ -239,8 +238,8 @@ export function linkWords(l: Link, now: number): string {
   const left = Date.parse(l.expires) - now;
   return [
     ...(l.creator === "" ? [] : [`by ${l.creator}`]),
-    left <= 0 ? "has ended" : `ends in ${humanDuration(left > 3_600_000 ? left + 59_000 : left)}`,
-    l.viewers === 0 ? "nobody looks now" : l.viewers === 1 ? "one looks now" : `${l.viewers} look now`,
+    left <= 0 ? "expired" : `expires in ${humanDuration(left > 3_600_000 ? left + 59_000 : left)}`,
+    `${l.viewers} viewing`,
     l.viewers > 0
       ? ""
       : l.lastUsed === ""
