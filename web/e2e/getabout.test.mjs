@@ -54,7 +54,7 @@ await test("getting about", { timeout: 240_000 }, async (t) => {
     await page.keyboard.type("b 10");
     await become("the object", () => chosen(page), `${ns}/b-10`);
     await until("what was looked through", async () =>
-      /^Looked through \d+ kinds, \d+ namespaces and the 4 configmaps of this page\./.test(
+      /^Searched the names of \d+ resource types, \d+ namespaces and 4 ConfigMaps in this list\./.test(
         await page.locator(".palette-through").innerText(),
       ),
     );
@@ -72,7 +72,7 @@ await test("getting about", { timeout: 240_000 }, async (t) => {
     await page.goBack();
 
     await keys(page, "Control+k");
-    await page.keyboard.type("light or dark");
+    await page.keyboard.type("toggle theme");
     await keys(page, "Enter");
     await become("the theme", () => page.evaluate(() => document.documentElement.dataset.theme), "dark");
     // Opens in a new tab.
@@ -91,7 +91,7 @@ await test("getting about", { timeout: 240_000 }, async (t) => {
     // This starts a watch of Deployments.
     await openLive(await newPage(t, browser), `${dashboard.url}r/apps/v1/deployments`);
     const page = await open(t, list, quiet);
-    const found = () => page.locator('#palette [role=group]:has-text("Objects of other kinds") .label').allInnerTexts();
+    const found = () => page.locator('#palette [role=group]:has-text("Other resources") .label').allInnerTexts();
     await keys(page, "Control+k");
     await page.keyboard.type("remote");
     await become("another namespace's", found, [`${other}/remote`]);
@@ -120,8 +120,8 @@ await test("getting about", { timeout: 240_000 }, async (t) => {
     await become("the address", () => page.url(), `${dashboard.url}r/apps/v1/deployments?ns=data`);
     for (const [word, said] of [
       ["ctx", /one cluster/],
-      ["q", /nothing to quit/],
-      ["nosuchkind", /No kind is called “nosuchkind”/],
+      ["q", /^Close the browser tab to quit/],
+      ["nosuchkind", /No resources match “nosuchkind”/],
     ]) {
       await page.keyboard.type(`:${word}`);
       await until(word, async () => said.test(await page.locator(".palette-words").innerText()));
@@ -182,7 +182,7 @@ await test("getting about", { timeout: 240_000 }, async (t) => {
     await help.waitFor({ state: "hidden" });
 
     // WCAG 2.1.4: users of speech input can disable single-key shortcuts.
-    const letters = help.getByRole("checkbox", { name: /^Letters and signs listen/ });
+    const letters = help.getByRole("checkbox", { name: /^Enable single-key shortcuts/ });
     const turn = async (on) => {
       await page.locator("#help").click();
       await letters.setChecked(on);
@@ -285,7 +285,7 @@ await test("getting about", { timeout: 240_000 }, async (t) => {
     await become("one that is made meanwhile", offered, [made]);
     await remove(`/api/v1/namespaces/${made}`);
     await pop.locator('input[type="text"]').fill("no such namespace");
-    await pop.locator(".pop-note", { hasText: "No namespace matches" }).waitFor();
+    await pop.locator(".pop-note", { hasText: "No namespaces match" }).waitFor();
     await keys(page, "Escape");
     await pop.waitFor({ state: "hidden" });
     await page.goBack();
@@ -337,7 +337,7 @@ await test("getting about", { timeout: 240_000 }, async (t) => {
     await page.locator("#columns").click();
     await page.locator("#columns-pop button", { hasText: "All" }).click();
     await become("all", async () => (await head()).length, 10);
-    await page.locator("#columns-pop button", { hasText: "Usual" }).click();
+    await page.locator("#columns-pop button", { hasText: "Default" }).click();
     await become("the usual ones", head, usual);
     assert.deepEqual(query(page).getAll("cols"), []);
   });
@@ -412,7 +412,7 @@ await test("getting about", { timeout: 240_000 }, async (t) => {
       );
     }
     await page.locator("#picker-filter").fill("unicorn");
-    await page.locator(".picker-none", { hasText: "No kind is called “unicorn”." }).waitFor();
+    await page.locator(".picker-none", { hasText: "No resources match “unicorn”." }).waitFor();
     await page.locator("#picker-filter").fill("");
     assert.equal(await page.locator('#picker [data-group="Storage"]').getAttribute("open"), null, "folded as before");
     await keys(page, "Escape");

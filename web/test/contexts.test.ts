@@ -67,7 +67,7 @@ void test("the palette finds contexts by what is typed, and all of them after :c
   assert.deepEqual(found(":ctx"), ["Contexts: admin", "Contexts: arn:aws:eks:eu-west-1:1:cluster/x"]);
   assert.deepEqual(found(":context cluster/x"), ["Contexts: arn:aws:eks:eu-west-1:1:cluster/x"]);
   assert.deepEqual(found("adm"), ["Contexts: admin"]);
-  assert.equal(new Finder().find(":ctx nothing-like-it", known, none).words, "No context is called that.");
+  assert.equal(new Finder().find(":ctx nothing-like-it", known, none).words, "No contexts match.");
   const item = new Finder().find(":ctx adm", known, none).items[0];
   if (item !== undefined && "command" in item.act) item.act.command.run("");
   assert.deepEqual(chosen, ["admin"]);

@@ -178,15 +178,15 @@ void test("what was looked through is said", () => {
   ];
   assert.equal(
     lookedThrough({ ...known, rows: null }, { ...none, searched }),
-    "Looked through 8 kinds and 4 namespaces. On the server: 12 pods, deployments (syncing).",
+    "Searched the names of 8 resource types and 4 namespaces. On the server: 12 pods, deployments (syncing).",
   );
   const kinds = (n: number): typeof searched =>
     Array.from({ length: n }, () => ({ ref: "core/v1/pods", state: "live", count: 1 }));
-  assert.match(lookedThrough(known, { ...none, searched: kinds(7) }), / 1 pods, 1 more kind\.$/);
-  assert.match(lookedThrough(known, { ...none, searched: kinds(9) }), / 1 pods, 3 more kinds\.$/);
+  assert.match(lookedThrough(known, { ...none, searched: kinds(7) }), / 1 pods, 1 more resource type\.$/);
+  assert.match(lookedThrough(known, { ...none, searched: kinds(9) }), / 1 pods, 3 more resource types\.$/);
   assert.match(
     lookedThrough(known, { ...none, trouble: "No." }),
-    /^Looked through 8 kinds, 4 namespaces and the 5 pods of this page\. No\.$/,
+    /^Searched the names of 8 resource types, 4 namespaces and 5 Pods in this list\. No\.$/,
   );
 });
 
@@ -205,33 +205,33 @@ void test("of rows that the server keeps those that it finds are the page's", ()
   const sections = (known: Known): string[] =>
     new Finder()
       .find("web", known, answer)
-      .items.filter((i) => i.section.startsWith("Objects"))
+      .items.filter((i) => ["In this list", "Other resources"].includes(i.section))
       .map((i) => `${i.section}: ${i.label}`);
   assert.deepEqual(sections(windowed), [
-    "Objects on this page: shop/web-1",
-    "Objects of other kinds: data/web-2",
-    "Objects of other kinds: shop/web",
+    "In this list: shop/web-1",
+    "Other resources: data/web-2",
+    "Other resources: shop/web",
   ]);
   assert.deepEqual(
     sections({ ...windowed, view: { ...plain("core/v1/pods"), labels: "app=web" } })[0],
-    "Objects of other kinds: shop/web-1",
+    "Other resources: shop/web-1",
     "it may have other labels",
   );
   assert.match(
     lookedThrough(windowed, answer),
-    /namespaces and the 90,000 pods of this page\. On the server: 120,000 pods\.$/,
+    /namespaces and 90,000 Pods in this list\. On the server: 120,000 pods\.$/,
   );
   assert.equal(
     sections({ ...windowed, kept: null })[0],
-    "Objects of other kinds: shop/web-1",
+    "Other resources: shop/web-1",
     "before it is known that the server keeps them",
   );
   assert.ok(
     !lookedThrough(windowed, {
       ...answer,
       searched: [{ ref: "core/v1/pods", state: "syncing", count: null }],
-    }).includes("of this page"),
+    }).includes("in this list"),
     "before they were looked through",
   );
-  assert.ok(!lookedThrough(windowed, none).includes("of this page"), "before the server has");
+  assert.ok(!lookedThrough(windowed, none).includes("in this list"), "before the server has");
 });

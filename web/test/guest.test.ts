@@ -32,9 +32,9 @@ void test("a guest is offered what is shared, and nothing else", () => {
     pageCommands({ open: () => undefined } as never, () => undefined, share, null).map((c) => c.words);
   const beyond = words(() => undefined).filter((w) => !words(null).includes(w));
   assert.deepEqual(beyond, [
-    "Copy the link to what is shown",
-    "Share what is shown, or take that back",
-    "Go to the coverage page",
+    "Copy link to this view",
+    "Share this view, manage links",
+    "Go to watch status",
   ]);
   page();
 });

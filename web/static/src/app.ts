@@ -398,7 +398,7 @@ function contextPopover(link: HTMLAnchorElement, of: Contexts): Popover {
 }
 
 async function chooseContext(name: string): Promise<void> {
-  say(`Opening ${name}.`);
+  say(`Switching to ${name}…`);
   if (contexts === null || (await contexts.choose(name))) return;
   if (chooser === null) say(contexts.trouble);
   else chooser.open();

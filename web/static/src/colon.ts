@@ -30,16 +30,16 @@ export function parseColon(text: string): Colon {
 export function instead(word: string): string | undefined {
   const words: Readonly<Record<string, string>> = {
     ctx:
-      "This window shows one cluster. For another start the program again, " +
-      "with another kubeconfig or --context, beside this one.",
-    w: "There is nothing to write: this is a window on the cluster, and changes nothing in it.",
-    edit: "There is nothing to edit: this is a window on the cluster, and changes nothing in it.",
-    delete: "Nothing can be deleted here: this is a window on the cluster, and changes nothing in it.",
-    q: "There is nothing to quit but the tab: close that. Esc closes what is open.",
-    pulse: "What is watched, and how well, is on the coverage page.",
-    xray: "Open an object to see what it belongs to and what belongs to it.",
-    pf: "Ports are forwarded by kubectl port-forward.",
-    shell: "There are no shells here: kubectl exec opens one.",
+      "This server shows only one cluster. " +
+      "For another one, start a second Glasshouse with its kubeconfig or --context.",
+    w: "Glasshouse is read-only.",
+    edit: "Glasshouse is read-only. To edit an object, use kubectl edit.",
+    delete: "Glasshouse is read-only. To delete an object, use kubectl delete.",
+    q: "Close the browser tab to quit. Esc closes panels.",
+    pulse: "The watch status page shows the watched resources and their state.",
+    xray: "Open an object to see its owners and the objects that it owns.",
+    pf: "To forward ports, use kubectl port-forward.",
+    shell: "To open a shell, use kubectl exec.",
   };
   const same: Readonly<Record<string, string>> = {
     "q!": "q",

@@ -51,10 +51,10 @@ export class ContextChooser implements Content {
 
   private words(found: number): string {
     const { opening, trouble, all } = this.contexts;
-    if (opening !== "") return `Opening ${opening}.`;
+    if (opening !== "") return `Switching to ${opening}…`;
     if (trouble !== "") return trouble;
-    if (all.length === 0) return "Reading the kubeconfig.";
-    return found === 0 ? "No context matches." : "One is shown at a time, in every tab.";
+    if (all.length === 0) return "Loading contexts…";
+    return found === 0 ? "No contexts match." : "Switching changes the cluster for all open tabs.";
   }
 
   private line(c: Context): HTMLElement {

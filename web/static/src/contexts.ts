@@ -39,7 +39,7 @@ export class Contexts {
       ({ present: this.present, all: this.all } = readContexts(await answer.json()));
       this.trouble = "";
     } catch {
-      this.trouble = "The server did not tell its contexts.";
+      this.trouble = "The contexts could not be loaded.";
     }
   }
 
@@ -54,7 +54,7 @@ export class Contexts {
       });
       this.trouble = answer.ok ? "" : (await problemOf(answer)).detail;
     } catch {
-      this.trouble = "The server did not answer.";
+      this.trouble = "The server did not respond.";
     }
     this.opening = "";
     if (this.trouble === "") this.switched();

@@ -78,13 +78,13 @@ export class Finder {
       ...this.namespaces(text, known),
       ...this.contexts(text, known).slice(0, 4),
       ...here.items,
-      ...elsewhere.map((r): Item => objectItem(r.ref, r, "Objects of other kinds", [], r.kind)),
+      ...elsewhere.map((r): Item => objectItem(r.ref, r, "Other resources", [], r.kind)),
       // Resources that match only fuzzily are last. For example, "store" matches CustomResources with one letter
       // between, but the user more likely means an object such as "storefront".
       ...kindItems(
         ranked.filter((k) => !meant.includes(k)),
         known,
-      ).map((item) => ({ ...item, section: "Kinds spelled alike" })),
+      ).map((item) => ({ ...item, section: "Did you mean" })),
       ...this.commands(text, known),
       ...filterItem(text, known),
     ];
@@ -92,7 +92,7 @@ export class Finder {
       items,
       words:
         here.total > here.items.length
-          ? `${digits(here.total)} objects of this page match; the first ${here.items.length} are told.`
+          ? `Showing ${here.items.length} of ${digits(here.total)} matches in this list.`
           : "",
     };
   }
@@ -101,18 +101,18 @@ export class Finder {
     const { word, through, ns, labels, filter } = parseColon(text);
     if (isContext(word) && known.contexts !== null) {
       const items = this.contexts(text.trimStart().slice(word.length).trim(), known);
-      return { items, words: items.length === 0 ? "No context is called that." : "" };
+      return { items, words: items.length === 0 ? "No contexts match." : "" };
     }
     const sorry = instead(word);
     if (sorry !== undefined)
-      return { items: word.startsWith("pulse") ? this.commands("coverage", known) : [], words: sorry };
+      return { items: word.startsWith("pulse") ? this.commands("watch status", known) : [], words: sorry };
     if (["h", "help", "?"].includes(word))
       return { items: known.commands.filter((c) => c.words === "Help").map(commandItem), words: "" };
     const kinds = rankKinds(known, word, this.fuzzy);
     if (!through || kinds[0] === undefined) {
       return {
         items: kindItems(kinds, known, false, word).slice(0, 12),
-        words: kinds.length === 0 ? `No kind is called “${word}”.` : "A namespace may follow: :deploy shop",
+        words: kinds.length === 0 ? `No resources match “${word}”.` : "Add a namespace: :deploy shop",
       };
     }
     const kind = kinds[0];
@@ -125,7 +125,7 @@ export class Finder {
     const what = `${title}${labels === "" ? "" : ` with ${labels}`}${
       filter === "" ? "" : ` that match “${filter}”`
     }`;
-    if (!kind.namespaced) return { items: [at([], what, "")], words: ns === "" ? "" : `${title} have no namespace.` };
+    if (!kind.namespaced) return { items: [at([], what, "")], words: ns === "" ? "" : `${title} are cluster-scoped.` };
     if (ns === "all" || ns === "-A") return { items: [at([], `${what} in all namespaces`, "")], words: "" };
     const names = known.namespaces;
     const found =
@@ -138,7 +138,7 @@ export class Finder {
     );
     const items = sorted.slice(0, 12).map(({ name }) => at([name], `${what} in ${name}`, `:${word} ${name} `));
     if (ns === "") items.unshift(at([], `${what} in all namespaces`, ""));
-    else if (!names.includes(ns)) items.push(at([ns], `${what} in ${ns}, which has not been seen`, ""));
+    else if (!names.includes(ns)) items.push(at([ns], `${what} in ${ns} (unknown namespace)`, ""));
     return { items, words: "" };
   }
 
@@ -177,7 +177,7 @@ export class Finder {
           ? { ...known.view, ns: [name], open: null, tab: "" }
           : { ...plain("core/v1/pods"), ns: [name] };
       const shown = kind?.namespaced === true ? plural(kind) : "Pods";
-      return { ...viewItem(view, "Namespaces", name), ranges, detail: `${shown} in it` };
+      return { ...viewItem(view, "Namespaces", name), ranges, detail: `${shown} in this namespace` };
     });
   }
 
@@ -188,7 +188,7 @@ export class Finder {
       const items = answer.results
         .filter((r) => onPage(r, known))
         .slice(0, most)
-        .map((r) => objectItem(r.ref, r, "Objects on this page", [], r.kind));
+        .map((r) => objectItem(r.ref, r, "In this list", [], r.kind));
       return { items, total: items.length };
     }
     if (this.names === null || this.names.rows !== rows || this.names.version !== rows.version) {
@@ -199,7 +199,7 @@ export class Finder {
     const { best, total } = this.fuzzy.search(keys, text, most);
     return {
       items: best.map(({ index, ranges }) =>
-        objectItem(view.ref, nameOf(keys[index] ?? ""), "Objects on this page", ranges, kind),
+        objectItem(view.ref, nameOf(keys[index] ?? ""), "In this list", ranges, kind),
       ),
       total,
     };
@@ -257,12 +257,12 @@ function kindItems(kinds: readonly Listed[], known: Known, sorted = false, typed
   const ns = known.view?.ns ?? [];
   return kinds.map((k) => {
     const section = !sorted
-      ? "Kinds"
+      ? "Resources"
       : known.pins.includes(k.ref)
         ? "Pinned"
         : known.recent.includes(k.ref)
           ? "Recent"
-          : "Kinds";
+          : "Resources";
     const count = k.count === null ? "" : digits(k.count);
     const detail = [k.short.join(" "), k.group === "core" ? "" : k.group, k.state === "forbidden" ? "forbidden" : count]
       .filter((w) => w !== "")
@@ -305,7 +305,7 @@ const objectItem = (ref: string, name: ObjectName, section: string, ranges: read
 });
 
 const commandItem = (command: Command): Item => ({
-  section: "Actions",
+  section: "Commands",
   label: command.words,
   ranges: [],
   detail: "",
@@ -322,7 +322,7 @@ function filterItem(text: string, { view, kinds }: Known): Item[] {
   const kind = kinds.find((k) => k.ref === view?.ref);
   return view === null || kind === undefined
     ? []
-    : [viewItem({ ...view, q: text }, "Actions", `Filter these ${plural(kind).toLowerCase()} by “${text}”`)];
+    : [viewItem({ ...view, q: text }, "Commands", `Filter ${plural(kind)} by “${text}”`)];
 }
 
 const nameOf = (key: string): ObjectName => {
@@ -333,16 +333,18 @@ const nameOf = (key: string): ObjectName => {
 /** Returns a sentence about which data the search covered. */
 export function lookedThrough(known: Known, answer: Answer): string {
   const here = [
-    `${digits(known.kinds.length)} kinds`,
-    ...(known.namespaces.length === 0 ? [] : [`${digits(known.namespaces.length)} namespaces`]),
+    `${digits(known.kinds.length)} resource ${known.kinds.length === 1 ? "type" : "types"}`,
+    ...(known.namespaces.length === 0
+      ? []
+      : [`${digits(known.namespaces.length)} ${known.namespaces.length === 1 ? "namespace" : "namespaces"}`]),
   ];
   const kind = known.kinds.find((k) => k.ref === known.view?.ref);
   const kept = answer.searched.some((s) => s.ref === kind?.ref && s.count !== null) ? known.kept : null;
   const rows = known.rows?.total ?? kept;
   if (rows !== null && kind !== undefined)
     here.push(
-      `the ${digits(rows)} ${plural(kind).toLowerCase()} of this page${
-        known.rows?.complete === false ? ", which are still coming" : ""
+      `${digits(rows)} ${rows === 1 ? kind.kind : plural(kind)} in this list${
+        known.rows?.complete === false ? " (still loading)" : ""
       }`,
     );
   const searched = answer.searched.map((s) => {
@@ -356,9 +358,11 @@ export function lookedThrough(known: Known, answer: Answer): string {
       ? ""
       : ` On the server: ${[
           ...searched.slice(0, 6),
-          ...(searched.length > 6 ? [`${searched.length - 6} more ${searched.length === 7 ? "kind" : "kinds"}`] : []),
+          ...(searched.length > 6
+            ? [`${searched.length - 6} more resource ${searched.length === 7 ? "type" : "types"}`]
+            : []),
         ].join(", ")}.`;
-  return `Looked through ${sentence(here)}.${server}${answer.trouble === "" ? "" : ` ${answer.trouble}`}`;
+  return `Searched the names of ${sentence(here)}.${server}${answer.trouble === "" ? "" : ` ${answer.trouble}`}`;
 }
 
 const sentence = (parts: readonly string[]): string =>

@@ -21,11 +21,13 @@ export function openHelp(commands: readonly Command[]): void {
   const letters = h("input", { type: "checkbox" });
   const sections = [...groups].map(([name, lines]) => h("section", {}, h("h3", {}, name), h("dl", {}, ...lines)));
   const dialog = h("dialog", { class: "help", id: "keys", "aria-labelledby": "keys-title" },
-    h("div", { class: "help-head" }, h("h2", { id: "keys-title" }, "Keys"), h("span", { class: "spring" }), close),
-    h("div", { class: "help-body", tabindex: "0", autofocus: true, role: "region", "aria-label": "Keys" }, ...sections),
+    h("div", { class: "help-head" },
+      h("h2", { id: "keys-title" }, "Keyboard shortcuts"), h("span", { class: "spring" }), close),
+    h("div", { class: "help-body", tabindex: "0", autofocus: true, role: "region", "aria-label": "Keyboard shortcuts" },
+      ...sections),
     h("div", { class: "help-foot" },
-      h("label", {}, letters, "Letters and signs listen wherever nothing is being typed"),
-      h("p", {}, "Nothing that a key does changes anything in the cluster."),
+      h("label", {}, letters, "Enable single-key shortcuts"),
+      h("p", {}, "Glasshouse is read-only. Shortcuts never change the cluster."),
       h("a", { href: under("/third-party-notices") }, "Third-party notices")));
   const tell = (): void => void dialog.toggleAttribute("data-letters-off", !lettersAct());
   letters.checked = lettersAct();

@@ -36,20 +36,20 @@ export function pageCommands(
   contexts: (() => void) | null,
 ): Command[] {
   return [
-    command("Page", "Mod+k", "ever", "Search or jump to", () => jump.open("")),
-    command("Page", ":", "page", "Go to a kind, as in :po shop", () => jump.open(":")),
+    command("Page", "Mod+k", "ever", "Search or jump to…", () => jump.open("")),
+    command("Page", ":", "page", "Go to resource (:po shop)", () => jump.open(":")),
     ...(contexts === null
       ? []
-      : [command("Page", "C", "page", "Choose a context, of another cluster", contexts, offered)]),
-    command("Page", "t", "page", "Light or dark", turnTheme, offered),
-    command("Page", "", "page", "Light or dark as the system has it", () => setTheme(""), offered),
+      : [command("Page", "C", "page", "Switch context", contexts, offered)]),
+    command("Page", "t", "page", "Toggle theme", turnTheme, offered),
+    command("Page", "", "page", "Use system theme", () => setTheme(""), offered),
     ...(share === null ? [] : [
-      command("Page", "u", "page", "Copy the link to what is shown", () => void copyLink(), offered),
-      command("Page", "L", "page", "Share what is shown, or take that back", share, offered),
-      command("Page", "S", "page", "Go to the coverage page", () => location.assign(under("/status")), offered),
+      command("Page", "u", "page", "Copy link to this view", () => void copyLink(), offered),
+      command("Page", "L", "page", "Share this view, manage links", share, offered),
+      command("Page", "S", "page", "Go to watch status", () => location.assign(under("/status")), offered),
     ]),
     command("Page", "?", "page", "Help", help, offered),
-    command("Page", "Escape", "box", "Leave the box", () => leave()),
+    command("Page", "Escape", "box", "Leave the text field", () => leave()),
   ];
 }
 
@@ -73,7 +73,7 @@ export function listCommands(list: ListPage, picker: Picker, spaces: Popover, co
   const isOpen = (): boolean => list.view.open !== null;
   const choose = (by: number): void => {
     const column = list.table.chooseColumn(by);
-    if (column !== "") say(`Column ${column}${lettersAct() ? ": s sorts by it" : ""}`);
+    if (column !== "") say(`Column ${column}${lettersAct() ? ": press s to sort" : ""}`);
   };
   const height = (to: string): void => list.table.resize(() => setDensity(to));
   return [
@@ -81,34 +81,34 @@ export function listCommands(list: ListPage, picker: Picker, spaces: Popover, co
       input("q")?.focus();
       input("q")?.select();
     }, offered),
-    command("Rows", "Enter ArrowDown", "filter", "From the filter into the rows", () => {
+    command("Rows", "Enter ArrowDown", "filter", "Move to rows", () => {
       rows();
       if (list.table.activeEntry === undefined) list.table.move("first");
     }),
-    command("Rows", "Escape", "filter", "Empty the filter", () => list.setFilter(""), {
+    command("Rows", "Escape", "filter", "Clear filter", () => list.setFilter(""), {
       can: () => input("q")?.value !== "",
     }),
     move("j ArrowDown", "Down", 1),
     move("k ArrowUp", "Up", -1),
-    move("g Home", "To the first", "first"),
-    move("G End", "To the last", "last"),
-    move("PageDown", "A page down", "page-down"),
-    move("PageUp", "A page up", "page-up"),
+    move("g Home", "First row", "first"),
+    move("G End", "Last row", "last"),
+    move("PageDown", "Page down", "page-down"),
+    move("PageUp", "Page up", "page-up"),
     command("Rows", "Enter", "rows", "Open", () => {
       const at = list.table.activeEntry;
       if (at !== undefined) list.open(at.ns, at.name);
     }),
-    command("Rows", "ArrowLeft ArrowRight", "rows", "Choose a column", (key) => choose(key === "ArrowLeft" ? -1 : 1), {
+    command("Rows", "ArrowLeft ArrowRight", "rows", "Select column", (key) => choose(key === "ArrowLeft" ? -1 : 1), {
       repeats: true,
     }),
-    command("Rows", "s", "page", "Sort by the column chosen", () => list.sortBy(list.table.chooseColumn(0)), offered),
+    command("Rows", "s", "page", "Sort by selected column", () => list.sortBy(list.table.chooseColumn(0)), offered),
     ...tabCommands(list.kind, (key) => list.openTab(key)),
-    command("Object", "] [", "page", "Next, or previous, object", (key) => list.step(key === "]" ? 1 : -1), {
+    command("Object", "] [", "page", "Next / previous object", (key) => list.step(key === "]" ? 1 : -1), {
       repeats: true,
       can: isOpen,
     }),
-    command("Object", "Escape", "page", "Close it", () => list.close(), { ...offered, can: isOpen }),
-    command("View", "n", "page", "Namespaces", () => spaces.open(), {
+    command("Object", "Escape", "page", "Close panel", () => list.close(), { ...offered, can: isOpen }),
+    command("View", "n", "page", "Select namespaces", () => spaces.open(), {
       ...offered,
       can: () => byId("spaces").checkVisibility() && list.began,
     }),
@@ -116,24 +116,24 @@ export function listCommands(list: ListPage, picker: Picker, spaces: Popover, co
       "View",
       "w",
       "page",
-      "All columns, or the usual ones",
+      "Toggle wide columns",
       () => list.change({ cols: list.view.cols.join() === "wide" ? [] : ["wide"] }),
       offered,
     ),
-    command("View", "v", "page", "Choose columns", () => columns.open(), { ...offered, can: () => list.began }),
-    command("View", "d", "page", "Rows compact, normal or roomy", () =>
+    command("View", "v", "page", "Select columns", () => columns.open(), { ...offered, can: () => list.began }),
+    command("View", "d", "page", "Change row density", () =>
       height({ compact: "", "": "roomy", roomy: "compact" }[density()] ?? ""),
     ),
-    command("View", "", "page", "Rows compact", () => height("compact"), offered),
-    command("View", "", "page", "Rows normal", () => height(""), offered),
-    command("View", "", "page", "Rows roomy", () => height("roomy"), offered),
-    command("View", "x", "page", "Export what is shown", () => {
+    command("View", "", "page", "Density: compact", () => height("compact"), offered),
+    command("View", "", "page", "Density: normal", () => height(""), offered),
+    command("View", "", "page", "Density: comfortable", () => height("roomy"), offered),
+    command("View", "x", "page", "Export", () => {
       const menu = byId("export") as HTMLDetailsElement;
       menu.querySelector("summary")?.focus();
       menu.open = true;
     }, { ...offered, can: () => byId("export").checkVisibility() }),
-    command("View", "a", "page", "What happens, opened or closed", () => list.activity.toggle(), offered),
-    command("View", "p", "page", "Pin the kind, or let it go", () => picker.pin(), {
+    command("View", "a", "page", "Toggle activity", () => list.activity.toggle(), offered),
+    command("View", "p", "page", "Pin or unpin resource", () => picker.pin(), {
       ...offered,
       can: () => !byId("picker").hidden,
     }),
@@ -144,7 +144,7 @@ export function listCommands(list: ListPage, picker: Picker, spaces: Popover, co
 export function objectCommands(kind: Kind, panel: Panel, leave: (() => void) | null): Command[] {
   return [
     ...tabCommands(kind, (key) => panel.press(key)),
-    ...(leave === null ? [] : [command("Object", "Escape", "page", "To the list of its kind", leave, offered)]),
+    ...(leave === null ? [] : [command("Object", "Escape", "page", "Back to list", leave, offered)]),
   ];
 }
 
@@ -155,9 +155,9 @@ function tabCommands(kind: Kind, open: (key: string) => void): Command[] {
 async function copyLink(): Promise<void> {
   try {
     await navigator.clipboard.writeText(location.href);
-    say("The link is copied.");
+    say("Link copied");
   } catch {
-    say("The browser does not let it be copied; the address bar has it.");
+    say("Could not copy the link. Copy it from the address bar.");
   }
 }
 

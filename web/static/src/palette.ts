@@ -30,7 +30,7 @@ export class Palette {
     "aria-controls": "palette-list",
     "aria-autocomplete": "list",
     "aria-label": "Search or jump to",
-    placeholder: "A kind, namespace, object or action, or :po shop",
+    placeholder: "Search resources, namespaces and commands…",
     autocomplete: "off",
     autocapitalize: "off",
     spellcheck: "false",
@@ -39,7 +39,7 @@ export class Palette {
     id: "palette-list",
     class: "palette-list",
     role: "listbox",
-    "aria-label": "What it may be",
+    "aria-label": "Search results",
     tabindex: "-1",
   });
   private readonly words = h("p", { class: "palette-words" });
@@ -60,7 +60,7 @@ export class Palette {
         h("kbd", {}, "↵"),
         " open ",
         h("kbd", {}, keyWords("Mod+↵", apple)),
-        " in a tab ",
+        " open in new tab ",
         h("kbd", {}, "Tab"),
         " complete",
       ),
@@ -151,7 +151,7 @@ export class Palette {
     this.items = offer.items;
     const text = this.box.value.trim();
     const nothing = this.items.length === 0 && offer.words === "";
-    setText(this.words, nothing ? `Nothing is called “${text}”.` : offer.words);
+    setText(this.words, nothing ? `No results for “${text}”` : offer.words);
     this.words.hidden = this.words.textContent === "";
     setText(this.through, text === "" || text.startsWith(":") ? "" : lookedThrough(known, answer));
     const groups = new Map<string, HTMLElement>();

@@ -55,7 +55,7 @@ export class Search {
     const asked = (this.asked = new AbortController());
     const answer = await this.fetch(q, asked.signal).catch((): Answer => ({
       ...none,
-      trouble: "The server did not answer the search.",
+      trouble: "The server did not respond to the search.",
     }));
     if (!asked.signal.aborted) this.answered(q, answer);
   }
@@ -69,12 +69,12 @@ export class Search {
       this.absent = true;
       return { ...none, trouble: missing };
     }
-    if (!response.ok) return { ...none, trouble: `The server refused the search (${response.status}).` };
+    if (!response.ok) return { ...none, trouble: `The search failed (status ${response.status}).` };
     return readAnswer(await response.json());
   }
 }
 
-const missing = "This server cannot search other kinds.";
+const missing = "This server cannot search other resources.";
 
 /** Decodes a search response. Entries that cannot be read are dropped. */
 export function readAnswer(body: unknown): Answer {
