@@ -22,52 +22,50 @@ const quiet: Foot = {
   since: "00:10:33",
   kinds: null,
 };
-const lost = "Disconnected since 00:12:00";
+const lost = "Connection lost at 00:12:00";
 
 void test("that nothing changed is said of the time alone of which it is known", () => {
-  const untold = `${lost}: what has changed since is not known here.`;
+  const untold = `${lost}. Later changes may be missing.`;
   for (const [foot, want] of [
-    [{}, "No configmaps in this list changed since 00:10:33. Of the time before nothing is known here."],
+    [{}, "No configmaps in this list changed since 00:10:33. History starts at 00:10:33."],
     [
       { doubted: lost },
-      `${
-      untold
-    } No configmaps in this list changed from 00:10:33 until then. Of the time before nothing is known here.`,
+      `${untold} No configmaps in this list changed from 00:10:33 until then. History starts at 00:10:33.`,
     ],
-    [{ doubted: lost, count: 2, size: 2 }, `${untold} Kept since 00:10:33; of the time before nothing is known here.`],
+    [{ doubted: lost, count: 2, size: 2 }, `${untold} History starts at 00:10:33.`],
     [{ doubted: lost, count: 300, size: 300, some: true }, untold],
-    [{ doubted: lost, size: 2, filtered: true }, `${untold} No change has that.`],
+    [{ doubted: lost, size: 2, filtered: true }, `${untold} No changes match the filter.`],
     [{ doubted: lost, complete: false }, untold],
-    [{ complete: false }, "Reading what is kept of the past."],
+    [{ complete: false }, "Loading history…"],
     [{ count: 300, size: 300, some: true }, ""],
   ] as const) assert.equal(footWords({ ...quiet, ...foot }), want);
 });
 
 void test("of all that is watched it is said how much is told, and what is not", () => {
-  const since = "Of all these kinds it is known since 00:10:33; of the time before, of some of them at most.";
+  const since = "History is complete since 00:10:33. Earlier changes may be missing.";
   for (const [foot, want] of [
     [{ count: 2, size: 2, kinds: { known: true, told: 3, untold: [] } }, since],
     [
       { count: 2, size: 2, kinds: { known: true, told: 3, untold: ["Leases", "Events"] } },
-      `${since} Not told: Leases, Events.`,
+      `${since} Not shown: Leases, Events.`,
     ],
     [
       { count: 2, size: 2, kinds: { known: true, told: 20, untold: ["A", "B", "C", "D", "E", "F", "G"] } },
-      `${since} Not told: A, B, C, D, E and 2 more.`,
+      `${since} Not shown: A, B, C, D, E and 2 more.`,
     ],
     [
       { kinds: { known: true, told: 3, untold: [] } },
-      "Nothing of the 3 kinds told changed since 00:10:33. Of the time before nothing is known here.",
+      "No changes in 3 resource types since 00:10:33. History starts at 00:10:33.",
     ],
-    [{ count: 300, size: 300, some: true, kinds: { known: true, told: 1, untold: ["Leases"] } }, "Not told: Leases."],
-    [{ complete: false, kinds: { known: true, told: 0, untold: ["Pods"] } }, "Reading what is kept of the past."],
+    [{ count: 300, size: 300, some: true, kinds: { known: true, told: 1, untold: ["Leases"] } }, "Not shown: Leases."],
+    [{ complete: false, kinds: { known: true, told: 0, untold: ["Pods"] } }, "Loading history…"],
     [
       { complete: false, kinds: { known: true, told: 0, untold: [] } },
-      "Nothing is watched now, as far as is known. What is watched appears here by itself.",
+      "No watched resources are known. New ones appear here automatically.",
     ],
     [
       { complete: false, kinds: { known: false, told: 0, untold: [] } },
-      "What is watched is not known yet. It appears here by itself.",
+      "Loading watched resources…",
     ],
   ] as const)
     assert.equal(footWords({ ...quiet, ...foot }), want);
@@ -162,9 +160,9 @@ void test("all that is watched is followed while it is watched, and has nothing 
   const { sent, say, words, watch } = open(true);
   assert.deepEqual(sent(), ["subscribe core/v1/pods watched", "subscribe core/v1/jobs watched"]);
   say("pods", snapshot("a"));
-  assert.match(words(), /1 change of 1 kind since .*shop\/a.*Not told: jobs\./);
+  assert.match(words(), /1 change in 1 resource type since .*shop\/a.*Not shown: jobs\./);
   say("jobs", snapshot("b"));
-  assert.match(words(), /2 changes of 2 kinds since .*jobs\s+shop\/b.*pods\s+shop\/a/);
+  assert.match(words(), /2 changes in 2 resource types since .*jobs\s+shop\/b.*pods\s+shop\/a/);
   say("jobs", { type: "state", state: "forbidden", reason: "No." });
   assert.ok(!words().includes("shop/b"));
   watch(["jobs", "nodes"]);
@@ -175,11 +173,11 @@ void test("all that is watched is followed while it is watched, and has nothing 
 void test("before it is known what is watched, it is not said to be nothing", () => {
   const { words, watch } = open(true);
   watch(null);
-  assert.match(words(), /What is watched is not known yet\./);
+  assert.match(words(), /Loading watched resources…/);
   watch([]);
-  assert.match(words(), /Nothing is watched now, as far as is known\./);
+  assert.match(words(), /No watched resources are known\./);
   watch(["jobs"]);
-  assert.match(words(), /Reading what is kept of the past\./);
+  assert.match(words(), /Loading history…/);
 });
 
 void test("what was before and after are elements of their own, " +

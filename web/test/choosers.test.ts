@@ -36,14 +36,14 @@ void test("of several namespaces those that are not there are named, once all ar
       ["a", "b", "shop"],
       ["shop", "shop"],
     ].map((ns) => missingWords(ns, rows, null)),
-    ["There is no namespace a or b.", null],
+    ["Namespaces a and b do not exist.", null],
   );
   assert.deepEqual(
     [
       ["a", "b", "shop"],
       ["shop", "shop"],
     ].map((ns) => missingWords(ns, rows, "at 14:02:10")),
-    ["There was no namespace a or b at 14:02:10.", null],
+    ["Namespaces a and b did not exist at 14:02:10.", null],
   );
   assert.equal(missingWords(["nope", "shop"], null, null), null);
 });
@@ -94,15 +94,15 @@ void test("columns that are not there are named, and those that are", () => {
     assert.equal(words(search), null, search);
   assert.equal(
     words("?sort=-colour"),
-    "There is no column “colour” to sort by; there are namespace, name, ready, ip address.",
+    "No column “colour” to sort by. Available: namespace, name, ready, ip address.",
   );
   assert.equal(
     words("?sort=Colour&cols=a&cols=name&cols=b", false),
-    "There is no column “colour” to sort by, and none “a” or “b” to show; there are name, ready, ip address.",
+    "No column “colour” to sort by, and no column “a” or “b” to show. Available: name, ready, ip address.",
   );
   assert.equal(
     words("?cols=wide&cols=name"),
-    "There is no column “wide” to show; there are namespace, name, ready, ip address.",
+    "No column “wide” to show. Available: namespace, name, ready, ip address.",
   );
   assert.equal(words("?sort=colour", true, []), null, "none is known yet");
 });

@@ -73,7 +73,7 @@ void test("a kind that goes and comes back is shown as it is then, filtered and 
   assert.deepEqual([s.seen(), s.words()], [["c Ready", "a Ready"], "Live"]);
 
   s.tell({ type: "state", state: "absent", reason: "the server could not find the requested resource" });
-  assert.deepEqual([s.seen(), s.words(), s.feed.known().complete], [[], "Not served", false]);
+  assert.deepEqual([s.seen(), s.words(), s.feed.known().complete], [[], "Not available", false]);
 
   s.tell({
     type: "reset",
@@ -113,10 +113,10 @@ void test("a reset of rows that are held is told once, with its reason", () => {
   assert.deepEqual([s.words(), s.live.anew, s.live.anewWhy], ["Live", 0, ""]);
   s.tell({ type: "reset", reason: "more has changed than is kept" });
   s.tell({ type: "reset", reason: "and again" });
-  assert.deepEqual([s.seen(), s.words(), s.live.anew], [["a Ready"], "Reading anew", 1]);
+  assert.deepEqual([s.seen(), s.words(), s.live.anew], [["a Ready"], "Reloading", 1]);
   assert.equal(
     s.live.anewWhy,
-    "What was missed could not be replayed, so all was read anew: more has changed than is kept.",
+    "Missed changes could not be replayed, so the data was reloaded: more has changed than is kept.",
   );
   snapshot(s, "c2", row("b"));
   assert.deepEqual([s.seen(), s.words()], [["b Ready"], "Live"]);
@@ -145,7 +145,7 @@ for (const [name, count, rows] of [
     s.tell({ type: "digest", cursor: "c1", count, digest: digestOf(rows) });
     assert.deepEqual(
       [s.seen(), s.words(), s.live.anew, s.log],
-      [[], "Reading anew", 1, ["arrived, other columns", "dropped"]],
+      [[], "Reloading", 1, ["arrived, other columns", "dropped"]],
     );
     assert.equal(s.browser.reports.length, 1);
     s.browser.pass(0);
@@ -155,7 +155,7 @@ for (const [name, count, rows] of [
       ["subscribe", "example.com/v1/widgets", undefined],
     );
     s.tell({ type: "state", state: "live" });
-    assert.equal(s.words(), "Reading anew");
+    assert.equal(s.words(), "Reloading");
     snapshot(s, "c1", ...rows);
     assert.deepEqual([s.seen().length, s.words()], [rows.length, "Live"]);
     s.tell({ type: "digest", cursor: "c1", count, digest: digestOf(rows) });
@@ -197,7 +197,7 @@ void test("a digest is counted bit by bit over the rows that were held when it c
 
     s.tell({ type: "digest", cursor: "c3", count: many.length, digest: "00000000" });
     for (let run = s.later.shift(); run !== undefined; run = s.later.shift()) run();
-    assert.deepEqual([s.words(), s.live.anew], ["Reading anew", 2]);
+    assert.deepEqual([s.words(), s.live.anew], ["Reloading", 2]);
   } finally {
     performance.now = real;
   }
@@ -380,7 +380,7 @@ void test("more rows than may be held are the server's to keep", () => {
   s.browser.pass(0);
   assert.deepEqual(
     [s.browser.socket.last["view"], s.words()],
-    ["window", "Reading anew"],
+    ["window", "Reloading"],
     "what does not fit is read anew",
   );
   s.tell({ type: "state", state: "live" });
@@ -400,7 +400,7 @@ void test("more rows than may be held are the server's to keep", () => {
   s.browser.pass(10_000);
   assert.deepEqual(
     [s.seen(), s.words(), s.live.anew],
-    [[], "Reading anew", 2],
+    [[], "Reloading", 2],
     "so are rows that are not the server's",
   );
 });

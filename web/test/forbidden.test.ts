@@ -59,7 +59,7 @@ void test("a log ends, and is not kept, when its pod may not be seen any more", 
   frame();
   assert.equal(up.closed, 1);
   assert.ok(!/secret|Following|1 line/.test(text(tab)), text(tab));
-  assert.match(text(tab), /You may not list pods[^]*no rule[^]*Forbidden/);
+  assert.match(text(tab), /you can't list pods[^]*no rule[^]*Forbidden/i);
   tab.show(shown(pod, "live"));
   write(up, "again");
   assert.equal(up.asked.length, 2, "with the right it is asked for again");
@@ -134,6 +134,6 @@ void test("names of what is related go with the right", async () => {
   assert.match(text(tab), /secret/);
   tab.show(shown(null, "forbidden"));
   assert.ok(!/secret|live|As of|Snapshot/i.test(text(tab)), text(tab));
-  assert.match(text(tab), /You may not list pods[^]*no rule/);
+  assert.match(text(tab), /you can't list pods[^]*no rule/i);
   tab.close();
 });

@@ -125,7 +125,7 @@ void test("what was before and after is told apart, and nothing that is there as
     [`${same}new${same}`, `${same}old`, `f …${"s".repeat(12)}old → …${"s".repeat(12)}new${"s".repeat(33)}…`],
     [`${same}!`, same, `f …${"s".repeat(12)} → …${"s".repeat(12)}!`],
     [`a${same}`, same, `f ${"s".repeat(48)}… → a${"s".repeat(47)}…`],
-    [[{ name: "b" }, { name: "a" }], [{ name: "a" }, { name: "b" }], "f in another order"],
+    [[{ name: "b" }, { name: "a" }], [{ name: "a" }, { name: "b" }], "f reordered"],
     [
       { limits: { cpu: 1 }, args: ["x"], none: null, empty: {} },
       undefined,

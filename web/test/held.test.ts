@@ -65,7 +65,7 @@ void test("an object that could not be carried on from says so, and names nobody
     const s = start();
     assert.deepEqual([s.words(), s.live.anew, s.resets()], ["Live", 0, 0]);
     for (let n = 0; n < 2; n++) s.tell({ type: "reset", reason: "the program was started anew" });
-    assert.deepEqual([s.words(), s.live.anew, s.resets(), s.last()], ["Reading anew", 1, 1, "a"]);
+    assert.deepEqual([s.words(), s.live.anew, s.resets(), s.last()], ["Reloading", 1, 1, "a"]);
     assert.match(s.live.anewWhy, /started anew/);
     s.tell({ type: "snapshot", cursor: "d1", object: object(now), last: true });
     assert.deepEqual([s.words(), s.held.object, s.last()], ["Live", object(now), want]);

@@ -95,6 +95,6 @@ void test("the words say what the number is", () => {
   );
   assert.match(
     latencyWords(2, at, at).title,
-    /^2 ms from this page to Glasshouse and back, .* at \d\d:\d\d:\d\d\. What the API server takes is not in it\.$/,
+    /^Browser ↔ Glasshouse: 2 ms, measured at \d\d:\d\d:\d\d \(not API server latency\)$/,
   );
 });

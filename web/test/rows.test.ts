@@ -170,7 +170,7 @@ void test("a held order stays, and says what waits", () => {
   });
   rows.apply(events([move("a", "9"), { op: "add", row: row("d", "0") }, { op: "delete", ns: "a", name: "b" }]));
   assert.deepEqual(names(), ["a", "b", "c"]);
-  assert.equal(rows.waiting, "1 moved, 1 new, 1 gone");
+  assert.equal(rows.waiting, "1 moved, 1 new, 1 removed");
   assert.equal(rows.get("a/a")?.cells[1], "9", "what is in a row is true all the same");
   assert.deepEqual(rows.visible().map((e) => e.name), ["d", "c", "a"]);
   // A row that was added and deleted again is not counted. A row that was deleted and added again counts at most as
@@ -178,7 +178,7 @@ void test("a held order stays, and says what waits", () => {
   rows.apply(events([{ op: "delete", ns: "a", name: "d" }, { op: "add", row: row("b", "2") }]));
   assert.equal(rows.waiting, "1 moved");
   rows.apply(events([{ op: "delete", ns: "a", name: "a" }]));
-  assert.equal(rows.waiting, "1 gone", "it does not move any more");
+  assert.equal(rows.waiting, "1 removed", "it does not move any more");
   rows.apply(events([{ op: "add", row: row("a", "9") }]));
   rows.hold(false);
   assert.deepEqual([names(), rows.waiting], [["b", "c", "a"], ""]);
@@ -189,7 +189,7 @@ void test("a held order stays, and says what waits", () => {
   rows.apply(events([{ op: "add", row: row("x", "5") }, { op: "delete", ns: "a", name: "a" }, move("b", "7")]));
   assert.equal(rows.waiting, "", "what the filter keeps back does not wait");
   rows.apply(events([{ op: "add", row: row("cc", "5") }, move("cc", "6"), { op: "delete", ns: "a", name: "c" }]));
-  assert.equal(rows.waiting, "1 new, 1 gone");
+  assert.equal(rows.waiting, "1 new, 1 removed");
   assert.deepEqual([rows.gone("a/c"), rows.gone("a/b")], [true, false]);
 });
 
@@ -203,7 +203,7 @@ void test("an order that is held outlasts rows that are read anew", () => {
   const names = (): string[] => rows.slice(0, rows.length).map((e) => e.name);
   assert.deepEqual(
     [names(), rows.waiting, rows.gone("a/d"), rows.get("a/b")?.cells[1]],
-    [["b", "c", "d"], "1 moved, 1 new, 1 gone", true, "9"],
+    [["b", "c", "d"], "1 moved, 1 new, 1 removed", true, "9"],
   );
   rows.hold(false);
   assert.deepEqual(names(), ["a", "c", "b"]);

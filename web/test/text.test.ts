@@ -83,18 +83,18 @@ void test("what is not known is not counted", () => {
 void test("reading anew is told, and counted", () => {
   assert.deepEqual(status({ ...whole, anew: true, complete: false, arriving: 7 }, 0), {
     tone: "busy",
-    words: "Reading anew",
+    words: "Reloading",
     count: 7,
     total: null,
   });
-  assert.equal(status({ ...whole, anew: true, complete: false, state: null }, 0).words, "Reading anew");
+  assert.equal(status({ ...whole, anew: true, complete: false, state: null }, 0).words, "Reloading");
   assert.equal(status({ ...whole, anew: true, complete: false, connection: "lost" }, 0).tone, "bad");
-  assert.equal(note({ ...whole, anew: true, complete: false }, "pods", 0, false, 0)?.title, "Reading pods anew");
+  assert.equal(note({ ...whole, anew: true, complete: false }, "pods", 0, false, 0)?.title, "Reloading pods…");
   assert.deepEqual([0, 1, 2, 1000].map(anewWords), [
     null,
-    "read anew once",
-    "read anew 2 times",
-    "read anew 1,000 times",
+    "reloaded once",
+    "reloaded 2 times",
+    "reloaded 1,000 times",
   ]);
 });
 
@@ -136,10 +136,10 @@ void test("where not all is covered, the words say what is", () => {
     ...whole,
     state: { state: "live", since: "", reason: "", count: null, total: null, namespaces: ["data", "shop"] },
   };
-  const only = "Only data, shop: you may not list the others.";
+  const only = "Showing namespaces data, shop only (no access to others).";
   assert.equal(coverage(whole), null);
   assert.equal(coverage(some), only);
-  assert.equal(note(whole, "pods", 0, false, 0)?.detail, "The cluster holds none now.");
+  assert.equal(note(whole, "pods", 0, false, 0)?.detail, "");
   assert.equal(note(some, "pods", 0, false, 0)?.detail, only);
   assert.ok(note(some, "pods", 0, true, 0)?.detail.endsWith(only));
   assert.ok(note(some, "pods", 5, false, 0)?.detail.endsWith(only));
@@ -154,39 +154,42 @@ void test("who may not list what they chose is led to where they may", () => {
   const say = (chosen: boolean, namespaced = true, guest = false): unknown[] =>
     Object.values(note(not, "pods", 0, chosen, 0, chosen, namespaced, guest) ?? {});
   assert.deepEqual(say(false), [
-    "You may not list pods",
+    "Forbidden: you can't list pods",
     "You may not.",
-    "Choose a namespace that you may read, or ask for the right to list and watch them.",
+    "Choose a namespace that you can read, or ask your cluster admin for list and watch access.",
     null,
   ]);
   assert.deepEqual(say(true), [
-    "You may not list pods",
+    "Forbidden: you can't list pods",
     "You may not.",
-    "Ask for the right to list and watch them, or",
+    "Ask your cluster admin for list and watch access, or",
     "show-allowed",
   ]);
   assert.deepEqual(
     say(false, false),
-    ["You may not list pods", "You may not.", "Ask for the right to list and watch them.", null],
+    ["Forbidden: you can't list pods", "You may not.", "Ask your cluster admin for list and watch access.", null],
     "no namespace has them",
   );
   assert.deepEqual(
     say(false, true, true),
-    ["You may not list pods", "You may not.", "", null],
+    ["Forbidden: you can't list pods", "You may not.", "", null],
     "guests have no right to ask for",
   );
-  assert.deepEqual(say(true, true, true), ["You may not list pods", "You may not.", "", "show-allowed"]);
+  assert.deepEqual(say(true, true, true), ["Forbidden: you can't list pods", "You may not.", "", "show-allowed"]);
   assert.equal(
     banner(not, 0, false),
-    "Forbidden: You may not. Ask for that right: with it, this appears here by itself.",
+    "Forbidden: You may not. Ask your cluster admin for access. The data then appears automatically.",
   );
   assert.equal(banner(not, 0, true), "Forbidden: You may not.");
 });
 
 void test("a server that said why it went is quoted", () => {
   const lost: Known = { ...whole, connection: "lost", said: "the server stops" };
-  assert.ok(banner(lost, 0)?.includes(": the server stops. What is shown is from before"));
-  assert.equal(note({ ...lost, complete: false }, "pods", 0, false, 0)?.detail, "Glasshouse said: the server stops.");
+  assert.ok(banner(lost, 0)?.includes(" (the server stops). Data may be out of date."));
+  assert.equal(
+    note({ ...lost, complete: false }, "pods", 0, false, 0)?.detail,
+    "Glasshouse reported: the server stops.",
+  );
 });
 
 void test("a page that never was live says why, as far as known, and since when what it shows is", () => {
@@ -194,16 +197,16 @@ void test("a page that never was live says why, as far as known, and since when 
   const words = (said: string, reached: boolean | null): string => aloneWords(said, reached, at, Date.parse(at));
   assert.match(
     words("", true),
-    /^Not live: Glasshouse answers, but no WebSocket to it can be opened, as where a proxy forbids them\. What is shown was read at 14:02:10;/,
+    /^Not live: Glasshouse responds, but the WebSocket .*\(a proxy may block it\)\. Showing data from 14:02:10\./,
   );
-  assert.match(words("", null), /^Not live: no WebSocket to Glasshouse can be opened, as where/);
+  assert.match(words("", null), /^Not live: the WebSocket connection could not be opened/);
   assert.match(
     words("", false),
-    /^Not live: Glasshouse cannot be reached from this browser\. What is shown was read at 14:02:10;/,
+    /^Not live: Glasshouse cannot be reached from this browser\. Showing data from 14:02:10\./,
   );
   assert.match(
     words("as many are connected as may be", true),
-    /^Not live: Glasshouse said: as many are connected as may be\. /,
+    /^Not live: Glasshouse reported: as many are connected as may be\. /,
   );
 });
 
@@ -221,9 +224,9 @@ void test("an empty table that is in doubt says since when, and what was known t
       0,
       false,
       {
-        title: "Disconnected since 14:02:10",
-        detail: "There were none at 14:02:10.",
-        next: "It is tried again by itself. Is the program still running?",
+        title: "Connection lost at 14:02:10",
+        detail: "There were no pods at 14:02:10.",
+        next: "Retrying automatically. Check that Glasshouse is running.",
         act: null,
       },
     ],
@@ -232,11 +235,11 @@ void test("an empty table that is in doubt says since when, and what was known t
       0,
       true,
       {
-        title: "Disconnected since 14:02:10",
+        title: "Connection lost at 14:02:10",
         detail:
-          "There were none in the namespaces and with the labels chosen at 14:02:10. Glasshouse said: the server " +
+          "There were no pods matching these namespaces and labels at 14:02:10. Glasshouse reported: the server " +
             "stops.",
-        next: "It is tried again by itself. Is the program still running?",
+        next: "Retrying automatically. Check that Glasshouse is running.",
         act: null,
       },
     ],
@@ -246,8 +249,8 @@ void test("an empty table that is in doubt says since when, and what was known t
       false,
       {
         title: "Stale since 14:02:10",
-        detail: "There were none at 14:02:10. The cluster's watch is interrupted: connection refused.",
-        next: "It is tried again by itself; what came meanwhile is shown then.",
+        detail: "There were no pods at 14:02:10. The watch is interrupted: connection refused.",
+        next: "Retrying automatically. Missed changes are shown after that.",
         act: null,
       },
     ],
@@ -256,8 +259,8 @@ void test("an empty table that is in doubt says since when, and what was known t
       168,
       false,
       {
-        title: "Nothing matches",
-        detail: "None of the 168 pods known then matches the filter.",
+        title: "No pods match the filter",
+        detail: "168 hidden (as of the last update).",
         next: "",
         act: "show-all",
       },
@@ -267,8 +270,8 @@ void test("an empty table that is in doubt says since when, and what was known t
       168,
       false,
       {
-        title: "Nothing matches",
-        detail: "None of the 168 pods known then matches the filter.",
+        title: "No pods match the filter",
+        detail: "168 hidden (as of the last update).",
         next: "",
         act: "show-all",
       },
@@ -277,7 +280,7 @@ void test("an empty table that is in doubt says since when, and what was known t
       whole,
       168,
       false,
-      { title: "Nothing matches", detail: "None of 168 pods matches the filter.", next: "", act: "show-all" },
+      { title: "No pods match the filter", detail: "168 hidden.", next: "", act: "show-all" },
     ],
   ] as const)
     assert.deepEqual(note(k, "pods", total, narrowed, now), want);
@@ -298,18 +301,18 @@ void test("what is held was last known when it became stale, and else when the c
   const cases: [string, Partial<Known>, string | null][] = [
     ["live", {}, null],
     ["stale", { state: stale(at(10)) }, "at 10:00:00"],
-    ["stale since nobody knows when", { state: stale("") }, "when it was last known"],
+    ["stale since nobody knows when", { state: stale("") }, "at the last update"],
     ["lost", lost, "at 11:00:00"],
     ["lost while it is stale", { ...lost, state: stale(at(10)) }, "at 10:00:00"],
     ["stale, then lost", { ...lost, stale: at(10) }, "at 10:00:00"],
-    ["stale since nobody knows when, then lost", { ...lost, stale: "" }, "when it was last known"],
+    ["stale since nobody knows when, then lost", { ...lost, stale: "" }, "at the last update"],
     ["stale, then lost, then nothing is told yet", { state: null, stale: at(10) }, "at 10:00:00"],
-    ["nothing is told yet", { state: null }, "when it was last known"],
+    ["nothing is told yet", { state: null }, "at the last update"],
   ];
   for (const [what, k, want] of cases) assert.equal(lastKnown({ ...whole, ...k }, now), want, what);
   assert.equal(
     note({ ...whole, ...lost, stale: at(10) }, "pods", 0, false, now)?.detail,
-    "There were none at 10:00:00.",
+    "There were no pods at 10:00:00.",
   );
 });
 
@@ -356,14 +359,14 @@ void test("kinds that can be listed, and groups that could not be read", () => {
 });
 
 void test("over a new connection nothing is known until it is told", () => {
-  const were = "There were none when it was last known.";
+  const were = "There were no pods at the last update.";
   for (const [k, title] of [
-    [{ connection: "connecting" }, "Connecting"],
+    [{ connection: "connecting" }, "Connecting…"],
     [{ state: null }, "Catching up"],
-    [{ state: { ...whole.state, state: "syncing" } }, "Syncing"],
+    [{ state: { ...whole.state, state: "syncing" } }, "Loading"],
   ] as const) {
     const known = { ...whole, ...k } as Known;
     assert.deepEqual(note(known, "pods", 0, false, 0), { title, detail: were, next: "", act: null });
-    assert.match(note(known, "pods", 5, false, 0)?.detail ?? "", /^None of the 5 pods known then matches/);
+    assert.match(note(known, "pods", 5, false, 0)?.detail ?? "", /^5 hidden \(as of the last update\)/);
   }
 });

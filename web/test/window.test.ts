@@ -155,7 +155,7 @@ void test("a held order stays where it is, with what stands in its rows", () => 
   s.rows.push(row(99));
   s.changes();
   assert.deepEqual(texts(s.window.slice(0, 3)), ["u0 1 Running", "u1 1 Running", "u2 2 Failed"]);
-  assert.equal(s.window.waiting, "1 new, 2 gone");
+  assert.equal(s.window.waiting, "1 new, 2 removed");
   s.window.hold(false);
   assert.deepEqual(texts(s.window.slice(0, 2)), ["u2 2 Failed", "u3 1 Running"]);
 });
@@ -199,10 +199,10 @@ void test("what waits is counted wherever it is; who was pushed out or in does n
     const [r] = rows.splice(from, 1) as [Row];
     rows.splice(to, 0, { ...r, rv: String(Number(r.rv) + 1) });
   };
-  assert.equal(change(start(), (rows) => rows.splice(0, 1)), "1 gone", "above");
+  assert.equal(change(start(), (rows) => rows.splice(0, 1)), "1 removed", "above");
   assert.equal(change(start(), (rows) => rows.splice(900, 0, row(2000), row(2001))), "2 new", "below");
-  assert.equal(change(start(), (rows) => rows.splice(400, 1)), "1 gone", "here");
-  assert.equal(change(start(), (rows) => rows.splice(400, 1, row(2000))), "1 new, 1 gone");
+  assert.equal(change(start(), (rows) => rows.splice(400, 1)), "1 removed", "here");
+  assert.equal(change(start(), (rows) => rows.splice(400, 1, row(2000))), "1 new, 1 removed");
   assert.equal(change(start(), (rows) => moved(rows, 650, 600)), "1 moved", "within");
   assert.equal(change(start(), (rows) => moved(rows, 400, 10)), "1 moved", "out of it");
   assert.equal(
@@ -233,7 +233,7 @@ void test("what waits is counted wherever it is; who was pushed out or in does n
       { op: "remove", at: 399 },
       { op: "insert", at: 0, row: row(5), by },
     ]),
-    "1 gone",
+    "1 removed",
     "through a filter it may have come, and the counts tell",
   );
   const left = start();
@@ -255,7 +255,7 @@ void test("what waits is counted wherever it is; who was pushed out or in does n
     });
   assert.equal(left.window.waiting, "1 moved", "in and out again");
   const s = start();
-  assert.equal(change(s, (rows) => rows.splice(400, 1)), "1 gone");
+  assert.equal(change(s, (rows) => rows.splice(400, 1)), "1 removed");
   assert.equal(s.window.length, 1000, "as many places as there were");
   assert.equal(texts(s.window.slice(400, 401))[0], "u400 1 Running");
   assert.ok(s.window.gone("a/web-400"));
@@ -267,7 +267,7 @@ void test("what waits is counted wherever it is; who was pushed out or in does n
   s.told = [];
   s.whole();
   assert.equal(texts(s.window.slice(400, 401))[0], "u400 1 Running", "it stands all the same");
-  assert.equal(s.window.waiting, "300 gone");
+  assert.equal(s.window.waiting, "300 removed");
   s.window.hold(false);
   assert.deepEqual([s.window.length, texts(s.window.slice(400, 401))[0]], [700, "u700 1 Running"]);
   // The viewport shows another part of the list, or other columns.
@@ -300,7 +300,7 @@ void test("what stands in a held row is true where it has just gone elsewhere", 
   );
   assert.deepEqual(
     [texts(s.window.slice(0, 2)), s.window.waiting, s.window.gone("a/web-1")],
-    [["u0 1 Running", "u1 2 Odd"], "1 gone", false],
+    [["u0 1 Running", "u1 2 Odd"], "1 removed", false],
   );
 });
 

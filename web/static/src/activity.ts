@@ -108,7 +108,7 @@ export class Activity {
     this.words.replaceChildren(
       this.since === null
         ? ""
-        : `Nothing has changed in the columns of this list since ${
+        : `No changes in this list since ${
             clockTime(new Date(this.since).toISOString(), this.way.now())
           }`,
     );
@@ -137,7 +137,7 @@ export class Activity {
       this.feed = null;
       return;
     }
-    this.place.replaceChildren(h("p", { class: "foot" }, "Reading what is kept of the past."));
+    this.place.replaceChildren(h("p", { class: "foot" }, "Loading history…"));
     void import("./activityfeed.ts").then(
       ({ ActivityFeed }) => {
         if (!this.opened || this.feed !== null) return;
@@ -164,9 +164,9 @@ export class Activity {
         "span",
         { class: "cell" },
         `${c.column} `,
-        h("del", {}, ages(c.before, now) || "nothing"),
+        h("del", {}, ages(c.before, now) || "(empty)"),
         " → ",
-        h("ins", {}, ages(c.after, now) || "nothing"),
+        h("ins", {}, ages(c.after, now) || "(empty)"),
       ),
     );
     const what =

@@ -16,16 +16,16 @@ const page = 200; // how many lines are drawn at first, and how many each click 
 const mostWords = 3; // changed fields that one line shows
 
 export class ActivityFeed {
-  private readonly own = h("button", { type: "button", title: "What happens in this list" }, "This list");
+  private readonly own = h("button", { type: "button", title: "Changes in this list" }, "This list");
   private readonly every = h(
     "button",
-    { type: "button", title: "What happens to all kinds that are watched now, in the namespaces chosen" },
-    "All that is watched",
+    { type: "button", title: "Changes of all watched resources in the selected namespaces" },
+    "All resources",
   );
   private readonly filter = h("input", {
     type: "search",
-    placeholder: "Object, path or author",
-    "aria-label": "Filter the activity by object, path or author",
+    placeholder: "Filter by object, field or author",
+    "aria-label": "Filter activity by object, field or author",
     autocomplete: "off",
     spellcheck: "false",
   });
@@ -39,7 +39,7 @@ export class ActivityFeed {
     tabindex: "0",
     "aria-label": "Activity, newest first",
   });
-  private readonly older = h("button", { type: "button", class: "older" }, "Older");
+  private readonly older = h("button", { type: "button", class: "older" }, "Show older");
   private readonly foot = h("p", { class: "foot" });
   private readonly happenings = new Happenings();
   private drawn = new Map<number, HTMLElement>();
@@ -59,20 +59,20 @@ export class ActivityFeed {
     private habit: Habit,
     private readonly keep: (habit: Habit) => void,
   ) {
-    const which = h("div", { class: "which", role: "group", "aria-label": "Activity of what" }, this.own, this.every);
+    const which = h("div", { class: "which", role: "group", "aria-label": "Activity scope" }, this.own, this.every);
     const tools = h(
       "div",
       { class: "tools" },
       which,
       this.filter,
-      h("label", { title: "Heartbeats, resource versions and the like" }, this.quiet, "Quiet ones"),
+      h("label", { title: "Heartbeats, resource versions and similar fields" }, this.quiet, "Show minor changes"),
       this.stop,
       this.more,
       h("span", { class: "spring" }),
       this.kept,
     );
     const resized = (height: number): void => this.take({ ...this.habit, height });
-    place.replaceChildren(grip(place, "Height of the activity", habit.height, resized), tools, this.list);
+    place.replaceChildren(grip(place, "Activity height", habit.height, resized), tools, this.list);
     this.own.addEventListener("click", () => this.turn(false));
     this.every.addEventListener("click", () => this.turn(true));
     this.filter.addEventListener("input", () => this.draw());
@@ -205,7 +205,7 @@ export class ActivityFeed {
         ? ""
         : `${visible.length === happenings.size ? "" : `${digits(visible.length)} of `}${
             happenings.size === 1 ? "1 change" : `${digits(happenings.size)} changes`
-          }${all ? ` of ${told.length === 1 ? "1 kind" : `${digits(told.length)} kinds`}` : ""} since ${since}${
+          }${all ? ` in ${digits(told.length)} resource ${told.length === 1 ? "type" : "types"}` : ""} since ${since}${
             doubted === null ? "" : `; ${doubted.toLowerCase()}`
           }`,
     );
@@ -229,7 +229,7 @@ export class ActivityFeed {
         size: happenings.size,
         some,
         filtered: filter !== "",
-        resource: this.scope?.kind.resource ?? "object",
+        resource: this.scope === null ? "objects" : plural(this.scope.kind),
         since,
         kinds,
       }),
@@ -321,16 +321,16 @@ export interface Foot {
 }
 
 export function footWords(f: Foot): string {
-  const untold = f.doubted === null ? "" : `${f.doubted}: what has changed since is not known here.`;
+  const untold = f.doubted === null ? "" : `${f.doubted}. Later changes may be missing.`;
   if (f.problem !== null) return `${f.problem.title}. ${f.problem.detail}`;
-  if (f.kinds?.known === false) return "What is watched is not known yet. It appears here by itself.";
+  if (f.kinds?.known === false) return "Loading watched resources…";
   if (!f.complete && f.kinds?.untold.length === 0)
-    return "Nothing is watched now, as far as is known. What is watched appears here by itself.";
+    return "No watched resources are known. New ones appear here automatically.";
   if (!f.complete)
     return ["forbidden", "absent", "failed"].includes(f.state?.state ?? "")
       ? (f.state?.reason ?? "")
       : untold === ""
-        ? "Reading what is kept of the past."
+        ? "Loading history…"
         : untold;
   const words = (told: string): string =>
     [untold, told, leftOut(f.kinds?.untold ?? [])].filter((w) => w !== "").join(" ");
@@ -338,18 +338,18 @@ export function footWords(f: Foot): string {
   if (f.count > 0)
     return words(
       f.kinds === null
-        ? `Kept since ${f.since}; of the time before nothing is known here.`
-        : `Of all these kinds it is known since ${f.since}; of the time before, of some of them at most.`,
+        ? `History starts at ${f.since}.`
+        : `History is complete since ${f.since}. Earlier changes may be missing.`,
     );
-  if (f.size > 0) return words(f.filtered ? "No change has that." : "Nothing but quiet changes.");
+  if (f.size > 0) return words(f.filtered ? "No changes match the filter." : "Only minor changes, which are hidden.");
   const until = f.doubted === null ? `since ${f.since}` : `from ${f.since} until then`;
   const what =
     f.kinds === null
-      ? `No ${f.resource} in this list`
+      ? `No ${f.resource} in this list changed`
       : f.kinds.told === 1
-        ? "Nothing of the 1 kind told"
-        : `Nothing of the ${digits(f.kinds.told)} kinds told`;
-  return words(`${what} changed ${until}. Of the time before nothing is known here.`);
+        ? "No changes in 1 resource type"
+        : `No changes in ${digits(f.kinds.told)} resource types`;
+  return words(`${what} ${until}. History starts at ${f.since}.`);
 }
 
 const mostNamed = 5;
@@ -357,5 +357,5 @@ const mostNamed = 5;
 function leftOut(kinds: readonly string[]): string {
   if (kinds.length === 0) return "";
   const more = kinds.length - mostNamed;
-  return `Not told: ${kinds.slice(0, mostNamed).join(", ")}${more > 0 ? ` and ${digits(more)} more` : ""}.`;
+  return `Not shown: ${kinds.slice(0, mostNamed).join(", ")}${more > 0 ? ` and ${digits(more)} more` : ""}.`;
 }

@@ -103,6 +103,6 @@ export function sayBuild(other: boolean, reload: () => void): void {
     ?.after(h("section", { id: "build", class: "build", "aria-label": "Update" }, place, button));
   setText(place, "Glasshouse was updated.");
   place.append(
-    h("span", {}, " This page is from before: it goes on, but not all of it may work until it is reloaded."),
+    h("span", {}, " This page is from the previous version. Some features may not work until you reload it."),
   );
 }

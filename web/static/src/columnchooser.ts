@@ -7,7 +7,7 @@ import { density, setDensity } from "./look.ts";
 import type { Content } from "./popover.ts";
 import { store } from "./stored.ts";
 
-const heights = [["compact", "Compact"], ["", "Normal"], ["roomy", "Roomy"]] as const;
+const heights = [["compact", "Compact"], ["", "Normal"], ["roomy", "Comfortable"]] as const;
 
 export class ColumnChooser implements Content {
   readonly focus: HTMLElement;
@@ -26,7 +26,7 @@ export class ColumnChooser implements Content {
     const rows = h(
       "fieldset",
       { class: "pop-foot" },
-      h("legend", {}, "Rows"),
+      h("legend", {}, "Density"),
       ...heights.map(([value, label]) => {
         const radio = h("input", { type: "radio", name: "density", value });
         radio.checked = density() === value;
@@ -35,7 +35,7 @@ export class ColumnChooser implements Content {
       }),
     );
     this.elements = [
-      h("div", { class: "pop-head" }, reset("Usual", []), reset("All", ["wide"])),
+      h("div", { class: "pop-head" }, reset("Default", []), reset("All", ["wide"])),
       h("div", { class: "pop-body" }, this.list),
       this.note,
       rows,
@@ -89,7 +89,7 @@ export class ColumnChooser implements Content {
       box.disabled = c.fixed || needless;
       if (needless) setText(this.list.children[i]?.querySelector(".hint") as Element, "one namespace");
     });
-    setText(this.note, all.length === 0 ? "The columns are known when the rows have come." : "");
+    setText(this.note, all.length === 0 ? "Columns appear when the rows are loaded." : "");
     this.note.hidden = all.length > 0;
   }
 

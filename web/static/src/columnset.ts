@@ -54,7 +54,7 @@ export function strangeWords(
     .map(([names, what]) => `${names.map((n) => `“${n}”`).join(" or ")} to ${what}`);
   return columns.length === 0 || parts.length === 0
     ? null
-    : `There is no column ${parts.join(", and none ")}; there are ${there.join(", ")}.`;
+    : `No column ${parts.join(", and no column ")}. Available: ${there.join(", ")}.`;
 }
 
 /** Returns the label of the Columns button. */

@@ -129,7 +129,7 @@ function message(m: Tree, id: number | null, viewOf: (id: number) => Spec["view"
       if (view !== "window") return null;
       const count = whole(m["count"], "count");
       const rows = list(m["rows"], "rows").map(row);
-      if (rows.length > count) throw new Malformed("a window has more rows than were asked for");
+      if (rows.length > count) throw new Malformed("a window has more rows than requested");
       return {
         id,
         type,
@@ -340,7 +340,7 @@ function change(v: unknown): Change {
 function was(v: unknown): { was?: ReadonlyMap<number, unknown> } {
   return absent(v)
     ? {}
-    : { was: new Map(Object.entries(tree(v, "what was")).map(([index, value]) => [Number(index), value])) };
+    : { was: new Map(Object.entries(tree(v, "the previous values")).map(([index, value]) => [Number(index), value])) };
 }
 
 // Decodes the patch of an event, and the authors of the patch operations.
@@ -361,7 +361,7 @@ function author(v: unknown, operations: number): Author {
 function patchOp(v: unknown): PatchOp {
   const o = tree(v, "patch");
   const path = string(o["path"], "path");
-  if (path !== "" && !path.startsWith("/")) throw new Malformed("a patch's path is no JSON pointer");
+  if (path !== "" && !path.startsWith("/")) throw new Malformed("a patch's path is not a JSON pointer");
   switch (o["op"]) {
     case "add":
     case "replace":
@@ -429,7 +429,7 @@ function cells(v: unknown): Map<number, Cell> {
   const out = new Map<number, Cell>();
   if (absent(v)) return out;
   for (const [key, value] of Object.entries(tree(v, "cells"))) {
-    if (!/^\d{1,4}$/.test(key)) throw new Malformed("a cell's index is no number");
+    if (!/^\d{1,4}$/.test(key)) throw new Malformed("a cell's index is not a number");
     out.set(Number(key), cell(value));
   }
   return out;
@@ -475,28 +475,28 @@ function problem(v: unknown): Problem {
 }
 
 function tree(v: unknown, what: string): Tree {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) throw new Malformed(`${what} is no object`);
+  if (typeof v !== "object" || v === null || Array.isArray(v)) throw new Malformed(`${what} is not an object`);
   return v as Tree;
 }
 
 function list(v: unknown, what: string): unknown[] {
-  if (!Array.isArray(v)) throw new Malformed(`${what} is no list`);
+  if (!Array.isArray(v)) throw new Malformed(`${what} is not a list`);
   return v;
 }
 
 function string(v: unknown, what: string): string {
-  if (typeof v !== "string") throw new Malformed(`${what} is no text`);
+  if (typeof v !== "string") throw new Malformed(`${what} is not a string`);
   return v;
 }
 
 function number(v: unknown, what: string): number {
-  if (typeof v !== "number" || !Number.isFinite(v)) throw new Malformed(`${what} is no number`);
+  if (typeof v !== "number" || !Number.isFinite(v)) throw new Malformed(`${what} is not a number`);
   return v;
 }
 
 function whole(v: unknown, what: string): number {
   const n = number(v, what);
-  if (!Number.isSafeInteger(n) || n < 0) throw new Malformed(`${what} is no whole number from 0`);
+  if (!Number.isSafeInteger(n) || n < 0) throw new Malformed(`${what} is not a non-negative integer`);
   return n;
 }
 

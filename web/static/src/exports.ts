@@ -48,5 +48,5 @@ export function drawExports(menu: HTMLElement, view: View, columns: readonly Col
 export function doubtExports(menu: HTMLElement, doubted: string | null): void {
   const place = menu.querySelector(".doubt") as HTMLElement;
   place.hidden = doubted === null;
-  setText(place, doubted === null ? "" : `${doubted}: what is saved may have changed since.`);
+  setText(place, doubted === null ? "" : `${doubted}. The export may be out of date.`);
 }

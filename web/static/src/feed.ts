@@ -171,7 +171,7 @@ export class Feed implements Handler {
             ? newestTold(m.events, this.rows)
             : null;
         if (!(this.rows instanceof Rows) || !this.rows.apply(m))
-          return this.again("an event does not fit the rows held");
+          return this.again("an event does not match the cached rows");
         this.problem = null;
         // A complete list may grow somewhat above the limit before it becomes a window, and further while its order is
         // frozen under the pointer.
@@ -198,7 +198,8 @@ export class Feed implements Handler {
         const { columns } = this.rows;
         // If the list became too long, its rows stay on the screen until the window arrives.
         const window = this.rows instanceof Window ? this.rows : this.none();
-        if (!(window instanceof Window) || !window.apply(m)) return this.again("an event does not fit the window held");
+        if (!(window instanceof Window) || !window.apply(m))
+          return this.again("an event does not match the cached window");
         this.rows = window;
         this.problem = null;
         this.events += m.changes;
@@ -249,7 +250,7 @@ export class Feed implements Handler {
   private check(m: Extract<Message, { type: "digest" }>): void {
     if (!this.rows.complete || this.behind) return;
     const entries = [...this.rows.all()];
-    if (entries.length !== m.count) return this.wrong(`${entries.length} rows are held where there are ${m.count}`);
+    if (entries.length !== m.count) return this.wrong(`${entries.length} rows are cached, the server has ${m.count}`);
     this.count(entries, 0, 0, m.digest, ++this.checks);
   }
 
@@ -263,7 +264,7 @@ export class Feed implements Handler {
       from = to;
     } while (from < entries.length && performance.now() < end);
     if (from < entries.length) return this.later(() => this.count(entries, from, sum, want, check));
-    if (hex(sum) !== want) this.wrong("the rows held are not those of the server, by their digest");
+    if (hex(sum) !== want) this.wrong("the digest of the cached rows differs from the server's");
   }
 
   // Prepares the rows for the text filter before the user types one, in slices that do not block the page.

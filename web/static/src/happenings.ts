@@ -168,7 +168,7 @@ function wordsOf({ words, before, after }: Field): string[] {
   const [was, is] = [lineOf(before), lineOf(after)];
   if (after.is === "none") return ["−", words, ...(was === null ? [] : [cut(was, 0)])];
   if (was === null || is === null) return [words, "→", cut(is ?? "", 0)];
-  if (was === is && after.is === "value" && Array.isArray(after.value)) return [words, "in another order"];
+  if (was === is && after.is === "value" && Array.isArray(after.value)) return [words, "reordered"];
   const from = Math.max(0, differAt(was, is) - lead);
   return from + lead < longest
     ? [words, cut(was, 0), "→", cut(is, 0)]

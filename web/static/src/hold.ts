@@ -31,7 +31,7 @@ export class Hold {
     const parts = [
       [this.moved.size, "moved"],
       [this.added.size + Math.max(0, unseen), "new"],
-      [this.gone.size + Math.max(0, -unseen), "gone"],
+      [this.gone.size + Math.max(0, -unseen), "removed"],
     ] as const;
     const some = parts.filter(([n]) => n > 0).map(([n, what]) => `${n} ${what}`);
     return some.join(", ");

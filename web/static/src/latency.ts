@@ -70,8 +70,8 @@ export function latencyWords(ms: number, at: number, now: number): { text: strin
   const text = ms < 1 ? "<1 ms" : `${Math.round(ms)} ms`;
   return {
     text,
-    title: `${text} from this page to Glasshouse and back, measured over its connection at ${
+    title: `Browser ↔ Glasshouse: ${text}, measured at ${
       clockTime(new Date(at).toISOString(), now)
-    }. What the API server takes is not in it.`,
+    } (not API server latency)`,
   };
 }

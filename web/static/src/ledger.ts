@@ -45,7 +45,7 @@ function scope(c: Fields): Scope {
     href: `/r/${ref}`,
     resource: ref.slice(cut + 1),
     group: ref.slice(0, Math.max(0, cut)),
-    scope: `${ns || "all"}${metadata ? ", metadata alone" : ""}${shared ? ", as shared" : ""}${
+    scope: `${ns || "all"}${metadata ? ", metadata only" : ""}${shared ? ", masked for guests" : ""}${
       fields === "" ? "" : ` where ${fields}`
     }`,
     state: text(c["state"]),
@@ -81,11 +81,11 @@ function stateWords(c: Fields): string {
   const state = text(c["state"]);
   const word =
     {
-      syncing: "Syncing",
+      syncing: "Loading",
       live: "Live",
       stale: "Stale",
       forbidden: "Forbidden",
-      absent: "Not served",
+      absent: "Not available",
       failed: "Failed",
     }[state] ?? "";
   const since = stamp(c["since"]);
@@ -104,13 +104,13 @@ function blindWords(c: Fields): string {
   const [times, since] = [number(c["blind"]), stamp(c["blindSince"])];
   if (times === 0) return "never";
   return `${times === 1 ? "1 time" : `${digits(times)} times`}, ${secondsWords(number(c["blindSeconds"]))}${
-    since === "" ? "" : `, now for ${since}`
+    since === "" ? "" : `, ongoing for ${since}`
   }`;
 }
 
 function heldWords(held: number, limit: number, scopes: number): string {
-  const words = held > 0 || scopes === 0 ? `${sizeWords(held)} held` : "memory is not counted";
-  return limit > 0 ? `${words}, of ${sizeWords(limit)} that may be` : `${words}, without a limit`;
+  const words = held > 0 || scopes === 0 ? `${sizeWords(held)} cached` : "memory not measured";
+  return limit > 0 ? `${words}, limit ${sizeWords(limit)}` : `${words}, no limit`;
 }
 
 // Formats bytes with two or three digits.

@@ -241,7 +241,7 @@ export class ListPage implements Watcher {
     const live = this.feed.known().state?.state === "live" && this.live.connection === "open";
     e.hidden = !live;
     if (!live) return;
-    e.title = `${this.rate.words} changes of ${this.kind.resource}`;
+    e.title = `Changes of ${plural(this.kind)}: ${this.rate.words}`;
     setText(e, `${this.rate.line} ${this.rate.words}`);
   }
 
@@ -352,8 +352,8 @@ export class ListPage implements Watcher {
       "div",
       { class: "note" },
       h("h2", {}, open.name),
-      h("p", {}, "It is shown beside the rows only while the page is live."),
-      h("p", {}, h("a", { href: pageHref(this.view) }, "Its own page"), " shows it as it is when that is opened."),
+      h("p", {}, "The panel is available only while the page is live."),
+      h("p", {}, h("a", { href: pageHref(this.view) }, "Open its page"), " for a snapshot."),
       h("p", {}, close),
     );
   }
@@ -461,7 +461,7 @@ export class ListPage implements Watcher {
   openTab(key: string): void {
     const kind = tabsOf(this.kind).find((t) => t.key === key);
     const at = this.view.open ?? this.table.activeEntry;
-    if (kind === undefined || at === undefined) return announce("Choose an object first, with j and k.");
+    if (kind === undefined || at === undefined) return announce("Select an object first, with j and k.");
     this.change({ open: this.opened(at), tab: kind === tabsOf(this.kind)[0] ? "" : kind.id });
   }
 
@@ -470,7 +470,7 @@ export class ListPage implements Watcher {
     const { open } = this.view;
     if (open === null) return;
     this.table.step(open, by, (next) => {
-      if (next === null) announce(by > 0 ? "This is the last one." : "This is the first one.");
+      if (next === null) announce(by > 0 ? "This is the last object." : "This is the first object.");
       else if (this.view.open === open) this.change({ open: { ns: next.ns, name: next.name } }, "replace");
     });
   }
@@ -481,7 +481,7 @@ export class ListPage implements Watcher {
     const alone = this.alone || connection === "lost" || Date.now() - since > patience;
     drawStatus(byId("status"), {
       tone: alone ? "warn" : "busy",
-      words: alone ? "Not live" : "Connecting",
+      words: alone ? "Not live" : "Connecting…",
       count: null,
       total: null,
     });
@@ -516,7 +516,7 @@ export class ListPage implements Watcher {
     const s = status(known, this.now());
     drawStatus(byId("status"), s);
     doubtExports(byId("export"), doubt(known, this.now()));
-    drawProgress(byId("progress"), s, this.kind.resource);
+    drawProgress(byId("progress"), s, plural(this.kind));
     this.activity.live(s.tone === "live");
     sayIn(byId("anew"), anewWords(this.live.anew));
     byId("anew").title = this.live.anewWhy;
@@ -536,9 +536,9 @@ export class ListPage implements Watcher {
     if (empty)
       drawNote(
         place,
-        note(known, this.kind.resource, total, narrowed, this.now(), this.view.ns.length > 0, this.kind.namespaced),
+        note(known, plural(this.kind), total, narrowed, this.now(), this.view.ns.length > 0, this.kind.namespaced),
         this.view.ref,
-        this.kind.resource,
+        plural(this.kind),
         () => this.again(),
       );
     // While the server-rendered rows are shown, the texts that the server rendered with them stay, too.
@@ -565,6 +565,6 @@ export class ListPage implements Watcher {
   // For screen readers: how many of the rows match the text filter.
   private foundWords(): string {
     const { complete, matching, total } = this.feed.rows;
-    return complete && this.view.q !== "" ? `${digits(matching)} of ${digits(total)} ${this.kind.resource}` : "";
+    return complete && this.view.q !== "" ? `${digits(matching)} of ${digits(total)} ${plural(this.kind)}` : "";
   }
 }

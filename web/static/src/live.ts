@@ -166,7 +166,8 @@ export class Live {
   /** Records that a subscriber had to read its data again because the server could not replay missed changes. */
   reset(reason: string): void {
     this.anew++;
-    this.anewWhy = `What was missed could not be replayed, so all was read anew${reason === "" ? "" : `: ${reason}`}.`;
+    const why = reason === "" ? "" : `: ${reason}`;
+    this.anewWhy = `Missed changes could not be replayed, so the data was reloaded${why}.`;
   }
 
   /** Sends a ping with this id. The server answers with a pong that has the same id. */
@@ -224,7 +225,7 @@ export class Live {
     // Any message except an error shows that the server works.
     if (m.type !== "error") this.tries = 0;
     if (m.id === null) {
-      if (m.type === "error") this.host.report(`the server did not understand: ${m.problem.title} ${m.problem.detail}`);
+      if (m.type === "error") this.host.report(`the server rejected a message: ${m.problem.title} ${m.problem.detail}`);
       return;
     }
     if (m.type === "pong") return this.onPong(m.id);
@@ -304,11 +305,11 @@ export class Live {
 
   private resync(sub: Sub, why: string): void {
     if (sub.timer !== null || this.subs.get(sub.id) !== sub) return;
-    this.host.report(`reading ${sub.spec.resource || sub.spec.view} anew: ${why}`);
+    this.host.report(`reloading ${sub.spec.resource || sub.spec.view}: ${why}`);
     // A log is not counted as read again, because it resumes after the lines that the page has.
     if (sub.spec.view !== "log") {
       this.anew++;
-      this.anewWhy = `What was held could not be trusted, so all was read anew: ${why}.`;
+      this.anewWhy = `The cached data was inconsistent, so it was reloaded: ${why}.`;
     }
     sub.cursor = null;
     this.forget(sub);

@@ -280,13 +280,14 @@ export class Picker implements KindWatcher {
     const words = `${name} (${k.ref})${where}`;
     // If the resource has a problem, use this page's own tooltip, because that appears on keyboard focus too.
     a.title = well ? words : "";
+    const state = k.state === "absent" ? "not available" : k.state;
     if (well) delete a.dataset["hint"];
-    else a.dataset["hint"] = `${words}: ${k.state}${k.reason === "" ? "" : `. ${k.reason}`}`;
+    else a.dataset["hint"] = `${words}: ${state}${k.reason === "" ? "" : `. ${k.reason}`}`;
     const star = li.querySelector("button") ?? h("button", { type: "button", class: "pin", tabindex: "-1" });
     if (!star.isConnected) li.append(star);
     star.setAttribute("aria-pressed", String(pin));
     star.setAttribute("aria-label", `Pin ${name}${twice ? ` of ${k.group}` : ""}`);
-    star.title = pin ? "Let it go (p)" : "Pin it (p)";
+    star.title = pin ? "Unpin (p)" : "Pin (p)";
     return li;
   }
 
@@ -323,7 +324,7 @@ export class Picker implements KindWatcher {
       if (terms.length > 0 && has) (group as HTMLDetailsElement).open = true;
       found ||= has;
     }
-    setText(this.none, found ? "" : `No kind is called “${this.filter.value.trim()}”.`);
+    setText(this.none, found ? "" : `No resources match “${this.filter.value.trim()}”.`);
   }
 
   private walk(e: KeyboardEvent): void {

@@ -10,6 +10,6 @@ export async function problemOf(answer: Response): Promise<Problem> {
   return {
     title: text("title") || "The request failed",
     status: answer.status,
-    detail: text("detail") || `The answer was ${answer.status}.`,
+    detail: text("detail") || `The server responded with status ${answer.status}.`,
   };
 }

@@ -8,7 +8,7 @@ export function drawProgress(e: HTMLElement, s: Status, resource: string): void 
   const known = s.count !== null && s.total !== null && s.total > 0;
   e.hidden = !known;
   if (!known) return;
-  setAttr(e, "aria-label", `Reading ${resource}`);
+  setAttr(e, "aria-label", `Loading ${resource}`);
   setAttr(e, "aria-valuemax", String(s.total));
   setAttr(e, "aria-valuenow", String(s.count));
   setAttr(e, "aria-valuetext", countWords(s));

@@ -14,7 +14,7 @@ export function say(words: string): void {
 }
 
 /** Reports that data was reset because the stream could not be resumed. */
-export const sayAnew = (): void => say("What was missed could not be replayed: all is read anew.");
+export const sayAnew = (): void => say("Missed changes could not be replayed. Reloading…");
 
 const pause = 1000; // ms after the last key
 let typing: ReturnType<typeof setTimeout> | undefined;

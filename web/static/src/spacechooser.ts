@@ -129,19 +129,19 @@ export class SpaceChooser implements Content {
       this.feed === null
         ? complete
           ? ""
-          : "These are the ones seen so far. "
+          : "Showing the namespaces seen so far. "
         : refused
-          ? "The cluster does not let its namespaces be listed: these are the ones seen so far. "
+          ? "Namespaces cannot be listed. Showing those seen so far. "
           : complete
             ? ""
-            : "Reading the namespaces. ";
+            : "Loading namespaces… ";
     if (found === 0 && typed !== "") {
       const names = namespaces(typed);
-      if (!complete && names.every(isName)) return `${why}Enter shows ${names.join(", ")}.`;
-      return `${why}No namespace matches “${typed}”.`;
+      if (!complete && names.every(isName)) return `${why}Press Enter to show ${names.join(", ")}.`;
+      return `${why}No namespaces match “${typed}”.`;
     }
-    if (found > most) return `${why}${digits(found - most)} more: type to find them.`;
-    return why !== "" ? `${why}A name that is typed is taken as well.` : "Space takes one more, Enter one alone.";
+    if (found > most) return `${why}${digits(found - most)} more: type to filter.`;
+    return why !== "" ? `${why}Type any namespace name.` : "Space: add · Enter: only this";
   }
 
   private line(name: string, on: boolean): HTMLElement {

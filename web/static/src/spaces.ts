@@ -17,10 +17,10 @@ export function namespaceWords(ns: readonly string[]): string {
 export function missingWords(ns: readonly string[], known: Ordered | null, when: string | null): string | null {
   const missing =
     known instanceof Rows && known.complete ? ns.filter((n) => known.get(keyOf("", n)) === undefined) : [];
-  const which = missing.join(" or ");
-  return which === ""
+  const which = `Namespace${missing.length === 1 ? "" : "s"} ${missing.join(" and ")}`;
+  return missing.length === 0
     ? null
     : when === null
-      ? `There is no namespace ${which}.`
-      : `There was no namespace ${which} ${when}.`;
+      ? `${which} ${missing.length === 1 ? "does" : "do"} not exist.`
+      : `${which} did not exist ${when}.`;
 }

@@ -45,14 +45,14 @@ export function status(k: Known, now: number): Status {
       k.arriving > 0 ? k.arriving : null,
       k.arriving > 0 && k.expected >= k.arriving ? k.expected : null,
     );
-  if (k.connection === "lost") return say("bad", `${doubt(k, now)}, trying again`);
-  if (k.connection === "connecting") return say("busy", "Connecting");
+  if (k.connection === "lost") return say("bad", `${doubt(k, now)}, reconnecting…`);
+  if (k.connection === "connecting") return say("busy", "Connecting…");
   if (k.problem !== null) return say("bad", k.problem.title === "" ? "Failed" : k.problem.title);
-  if (k.anew && !k.complete && (k.state === null || k.state.state === "live")) return arriving("Reading anew");
-  if (k.state === null) return say("busy", k.complete ? "Catching up" : "Asking");
+  if (k.anew && !k.complete && (k.state === null || k.state.state === "live")) return arriving("Reloading");
+  if (k.state === null) return say("busy", k.complete ? "Catching up" : "Requesting");
   switch (k.state.state) {
     case "syncing":
-      return k.state.count === null ? arriving("Syncing") : say("busy", "Syncing", k.state.count, k.state.total);
+      return k.state.count === null ? arriving("Loading") : say("busy", "Loading", k.state.count, k.state.total);
     case "live":
       return k.complete ? say("live", "Live") : arriving("Receiving");
     case "stale":
@@ -60,7 +60,7 @@ export function status(k: Known, now: number): Status {
     case "forbidden":
       return say("bad", "Forbidden");
     case "absent":
-      return say("warn", "Not served");
+      return say("warn", "Not available");
     case "failed":
       return say("bad", "Failed");
   }
@@ -83,19 +83,20 @@ export function partWords(told: number, of: number): string {
 
 /** Describes how often data was read again since the page was opened; null for never. */
 export function anewWords(times: number): string | null {
-  return times === 0 ? null : times === 1 ? "read anew once" : `read anew ${digits(times)} times`;
+  return times === 0 ? null : times === 1 ? "reloaded once" : `reloaded ${digits(times)} times`;
 }
 
 /** Describes which of the requested namespaces the rows cover, and why not the others; null if they cover all. */
 export function coverage(k: Known): string | null {
   const covered = k.state?.namespaces ?? [];
-  const why = k.state?.state === "live" && k.state.reason !== "" ? k.state.reason : "you may not list the others.";
-  return covered.length === 0 ? null : `Only ${covered.join(", ")}: ${why}`;
+  const why = k.state?.state === "live" && k.state.reason !== "" ? `: ${k.state.reason}` : " (no access to others).";
+  const which = `namespace${covered.length === 1 ? "" : "s"} ${covered.join(", ")}`;
+  return covered.length === 0 ? null : `Showing ${which} only${why}`;
 }
 
 /** Describes since when the data may be out of date; null while updates arrive. */
 export function doubt(k: Pick<Known, "connection" | "since" | "state">, now: number): string | null {
-  if (k.connection === "lost") return `Disconnected since ${clockTime(new Date(k.since).toISOString(), now)}`;
+  if (k.connection === "lost") return `Connection lost at ${clockTime(new Date(k.since).toISOString(), now)}`;
   if (k.state?.state === "stale")
     return k.state.since === "" ? "Stale" : `Stale since ${clockTime(k.state.since, now)}`;
   return null;
@@ -107,7 +108,7 @@ export function lastKnown(k: Known, now: number): string | null {
   // If the data was already stale before the connection was lost, the earlier time counts.
   const stale = k.state?.state === "stale" ? k.state.since : k.stale;
   const since = stale ?? (k.connection === "lost" ? new Date(k.since).toISOString() : "");
-  return since === "" ? "when it was last known" : `at ${clockTime(since, now)}`;
+  return since === "" ? "at the last update" : `at ${clockTime(since, now)}`;
 }
 
 /**
@@ -115,17 +116,17 @@ export function lastKnown(k: Known, now: number): string | null {
   * reached: whether the server answers plain HTTP requests; null if that is not known. at: the time of the data.
  */
 export function aloneWords(said: string, reached: boolean | null, at: string, now: number): string {
-  const closed = "no WebSocket to it can be opened, as where a proxy forbids them";
+  const closed = "the WebSocket connection could not be opened (a proxy may block it)";
   const why =
     said !== ""
-      ? `Glasshouse said: ${said}`
+      ? `Glasshouse reported: ${said}`
       : reached === null
-        ? closed.replace("it", "Glasshouse")
+        ? closed
         : reached
-          ? `Glasshouse answers, but ${closed}`
+          ? `Glasshouse responds, but ${closed}`
           : "Glasshouse cannot be reached from this browser";
-  return `Not live: ${why}. What is shown was read at ${clockTime(at, now)}; its links and boxes read anew, and it ` +
-    "becomes live by itself as soon as it can.";
+  return `Not live: ${why}. Showing data from ${clockTime(at, now)}. Links and forms load new data. ` +
+    "Live updates start automatically as soon as possible.";
 }
 
 /** A note that the table shows if it has no rows. next: what the user can do. */
@@ -165,86 +166,87 @@ export function note(
     );
   switch (k.state?.state) {
     case "forbidden": {
-      const title = `You may not list ${resource}`;
+      const title = `Forbidden: you can't list ${resource}`;
       // If the user chose no namespaces, the server shows those that the user may read, so there are none.
       if (chosen)
-        return say(title, k.state.reason, guest ? "" : "Ask for the right to list and watch them, or", "show-allowed");
+        return say(
+          title,
+          k.state.reason,
+          guest ? "" : "Ask your cluster admin for list and watch access, or",
+          "show-allowed",
+        );
       return say(
         title,
         k.state.reason,
         guest
           ? ""
-          : `${namespaced ? "Choose a namespace that you may read, or ask" : "Ask"} for the right to list and watch ` +
-            "them.",
+          : `${namespaced ? "Choose a namespace that you can read, or ask" : "Ask"} your cluster admin for list and ` +
+            "watch access.",
       );
     }
     case "absent":
       return say(
-        `This cluster does not serve ${resource}`,
+        `${resource} are not available in this cluster`,
         k.state.reason,
-        "They appear here by themselves once their API is installed.",
+        "They appear here automatically once their API is installed.",
       );
     case "failed":
-      return say(`Reading ${resource} failed`, k.state.reason, "It is tried again by itself.");
+      return say(`Failed to load ${resource}`, k.state.reason, "Retrying automatically.");
   }
   const only = coverage(k);
   const here = (words: string): string => (only === null ? words : `${words} ${only}`);
   const doubted = doubt(k, now);
   const s = status(k, now);
-  const where = narrowed ? " in the namespaces and with the labels chosen" : "";
+  const where = narrowed ? " matching these namespaces and labels" : "";
   // The note need not say that the data may be out of date, because the banner above the table does.
   if (k.complete && total > 0)
     return say(
-      "Nothing matches",
-      here(
-        "None of " +
-          `${s.tone === "live" ? `${digits(total)} ${resource}` : `the ${digits(total)} ${resource} known then`} ` +
-          "matches the filter.",
-      ),
+      `No ${resource} match the filter`,
+      here(`${digits(total)} hidden${s.tone === "live" ? "" : " (as of the last update)"}.`),
       "",
       "show-all",
     );
   const when = lastKnown(k, now);
-  const were = here(`There were none${where} ${when ?? "now"}.`);
+  const were = here(`There were no ${resource}${where} ${when ?? "now"}.`);
   if (k.complete && doubted !== null) {
     const lost = k.connection === "lost";
     const why = lost
       ? k.said === ""
         ? ""
-        : `Glasshouse said: ${k.said}.`
+        : `Glasshouse reported: ${k.said}.`
       : k.state?.reason
-        ? `The cluster's watch is interrupted: ${k.state.reason}.`
-        : "The cluster's watch is interrupted.";
+        ? `The watch is interrupted: ${k.state.reason}.`
+        : "The watch is interrupted.";
     const next = lost
-      ? "It is tried again by itself. Is the program still running?"
-      : "It is tried again by itself; what came meanwhile is shown then.";
+      ? "Retrying automatically. Check that Glasshouse is running."
+      : "Retrying automatically. Missed changes are shown after that.";
     return say(doubted, why === "" ? were : `${were} ${why}`, next);
   }
   // The data may be out of date, for example because the new connection has not delivered any yet.
   if (k.complete && when !== null) return say(s.words, were, "");
   if (k.complete && narrowed)
     return say(
-      `No ${resource} here`,
-      here("There is none in the namespaces and with the labels chosen."),
-      "The first one appears by itself, or",
+      `No ${resource} match these namespaces and labels`,
+      only ?? "",
+      "New ones appear here automatically.",
       "show-all",
     );
   if (k.complete)
-    return say(`No ${resource}`, only ?? "The cluster holds none now.", "The first one appears here by itself.");
+    return say(`No ${resource}`, only ?? "", "New ones appear here automatically.");
   if (k.connection === "lost")
     return say(
       "Disconnected",
-      k.said === "" ? "Glasshouse cannot be reached from this browser." : `Glasshouse said: ${k.said}.`,
-      "It is tried again by itself. Is the program still running?",
+      k.said === "" ? "Glasshouse cannot be reached from this browser." : `Glasshouse reported: ${k.said}.`,
+      "Retrying automatically. Check that Glasshouse is running.",
     );
   const far = s.count === null ? "" : s.total === null ? `${countWords(s)} so far` : countWords(s);
   if (k.anew)
     return say(
-      `Reading ${resource} anew`,
-      `What was held could not be carried on from${far === "" ? "." : `; ${far}`}`,
+      `Reloading ${resource}…`,
+      `The cached data could not be updated${far === "" ? "." : `; ${far}`}`,
       "",
     );
-  return say(`Reading ${resource}`, far, "");
+  return say(`Loading ${resource}…`, far, "");
 }
 
 /** Returns the note for a resource that the viewer may not read; null if the state is another one. */
@@ -257,20 +259,19 @@ export const forbidden = (k: Known, resource: string): Note | null =>
  */
 export function banner(k: Known, now: number, guest = shared() !== null): string | null {
   if (k.connection === "lost")
-    return `${doubt(k, now)}${k.said === "" ? "" : `: ${k.said}`}. What is shown is from before, and is brought up ` +
-      "to date as soon as the server answers.";
+    return `${doubt(k, now)}${k.said === "" ? "" : ` (${k.said})`}. Data may be out of date. Reconnecting…`;
   if (k.problem !== null) return `${k.problem.title}. ${k.problem.detail}`;
   switch (k.state?.state) {
     case "stale":
       return `${status(k, now).words}: ` +
-        `${k.state.reason === "" ? "the cluster's watch is interrupted" : k.state.reason}. What is shown may have ` +
-        "changed since.";
+        `${k.state.reason === "" ? "the watch is interrupted" : k.state.reason}. Data may be out of date.`;
     case "forbidden":
-      return `Forbidden: ${k.state.reason}${guest ? "" : " Ask for that right: with it, this appears here by itself."}`;
+      return `Forbidden: ${k.state.reason}` +
+        `${guest ? "" : " Ask your cluster admin for access. The data then appears automatically."}`;
     case "failed":
-      return `Failed: ${k.state.reason}. What is shown may have changed since.`;
+      return `Failed: ${k.state.reason}. Data may be out of date.`;
     case "absent":
-      return "The cluster no longer serves this kind.";
+      return "This resource is no longer available in the cluster.";
   }
   return null;
 }

@@ -50,7 +50,7 @@ export class StatusPage {
     });
     this.onDate(answer.headers.get("date"));
     const ledger = answer.ok ? readLedger(await answer.json()) : null;
-    if (ledger === null) throw new Error(`an answer of ${answer.status} that is no ledger`);
+    if (ledger === null) throw new Error(`invalid watch status in a response with status ${answer.status}`);
     return ledger;
   }
 
@@ -73,12 +73,12 @@ export class StatusPage {
     const status = byId("status");
     const since = this.lost === null ? "" : clockTime(new Date(this.lost).toISOString(), this.now());
     status.dataset["state"] = since === "" ? "live" : "bad";
-    setText(status, since === "" ? "Updated every 2 s" : `Disconnected since ${since}, trying again`);
+    setText(status, since === "" ? "Updated every 2 s" : `Connection lost at ${since}, reconnecting…`);
     byId("asof").hidden = true;
     byId("banner").hidden = since === "";
     setText(
       byId("banner"),
-      since === "" ? "" : `Disconnected since ${since}. What is shown is from before; only the times go on.`,
+      since === "" ? "" : `Connection lost at ${since}. Data may be out of date; only the ages are updated.`,
     );
   }
 }

@@ -36,9 +36,9 @@ export function drawNote(place: HTMLElement, n: Note | null, ref: string, resour
   if (n.next !== "") parts.push(h("p", {}, n.next));
   const all =
     n.act === "show-all"
-      ? `Show all ${resource}`
+      ? "Clear filters"
       : n.act === "show-allowed"
-        ? `Show ${resource} wherever you may list them`
+        ? `Show ${resource} in all namespaces that you can list`
         : "";
   if (all !== "") parts.push(h("p", {}, h("a", { href: formatView(plain(ref)), "data-ref": ref }, all)));
   if (n.act === "retry") {
@@ -54,7 +54,8 @@ export function drawTrouble(place: HTMLElement, view: View, count: (tone: "bad" 
   const words = (["bad", "warn"] as const).map((tone) => {
     const n = count(tone);
     const word = tone === "bad" ? "failing" : "waiting";
-    return n === 0 ? null : { tone, text: `${digits(n)} ${word}`, href: formatView({ ...view, q: `is:${word}` }) };
+    const name = `${tone === "bad" ? "error" : "warning"}${n === 1 ? "" : "s"}`;
+    return n === 0 ? null : { tone, text: `${digits(n)} ${name}`, href: formatView({ ...view, q: `is:${word}` }) };
   }).filter((w) => w !== null);
   place.hidden = words.length === 0;
   const known = JSON.stringify(words);
