@@ -284,7 +284,7 @@ await test("accessibility", { timeout: 600_000 }, async (t) => {
     await state("stale", { state: "stale", reason: "the watch was cut" }, "Stale");
     await state("failed with rows", { state: "failed", reason: "conversion webhook is away" }, "Failed");
     await state("forbidden with rows", { state: "forbidden", reason: "you may not any more" }, "Forbidden");
-    await state("no longer served", { state: "absent" }, "Not served");
+    await state("no longer served", { state: "absent" }, "Not available");
     // Rows that would move under the pointer keep their position.
     await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}&sort=-data`);
     await page.locator('#tbody tr[data-name="a"] td').first().hover();
@@ -293,16 +293,16 @@ await test("accessibility", { timeout: 600_000 }, async (t) => {
     await check(page, "rows that are held");
     way.cut = true;
     way.socket.close();
-    await page.locator("#status", { hasText: "Disconnected" }).waitFor();
+    await page.locator("#status", { hasText: "Connection lost" }).waitFor();
     await check(page, "disconnected");
     way.cut = false;
     way.hold = true;
     for (const [what, told, words] of [
-      ["asking", { state: "syncing" }, "Syncing"],
-      ["syncing with a count", { state: "syncing", count: 3400 }, "Syncing"],
+      ["asking", { state: "syncing" }, "Loading"],
+      ["syncing with a count", { state: "syncing", count: 3400 }, "Loading"],
       ["forbidden", { state: "forbidden", reason: "you cannot list pods" }, "Forbidden"],
       ["failed", { state: "failed", reason: "conversion webhook is away" }, "Failed"],
-      ["not served", { state: "absent", reason: "" }, "Not served"],
+      ["not served", { state: "absent", reason: "" }, "Not available"],
     ]) {
       way.state = told;
       await page.goto(`${dashboard.url}r/batch/v1/jobs`);
@@ -315,9 +315,9 @@ await test("accessibility", { timeout: 600_000 }, async (t) => {
     way.hold = false;
     way.state = null;
     for (const [what, address, words] of [
-      ["empty", "r/core/v1/podtemplates", "No podtemplates"],
-      ["no match", "r/core/v1/pods?q=nothing+has+this", "Nothing matches"],
-      ["none with these labels", "r/core/v1/pods?labels=none%3Dnone", "No pods here"],
+      ["empty", "r/core/v1/podtemplates", "No PodTemplates"],
+      ["no match", "r/core/v1/pods?q=nothing+has+this", "No Pods match the filter"],
+      ["none with these labels", "r/core/v1/pods?labels=none%3Dnone", "No Pods match these namespaces"],
       ["a selector that cannot be read", "r/core/v1/pods?labels=%3D%3D%3D", "selector"],
     ]) {
       await page.goto(dashboard.url + address);
@@ -421,7 +421,7 @@ await test("accessibility", { timeout: 600_000 }, async (t) => {
     await page.locator("#panel .overview").waitFor();
     await page.keyboard.press("L");
     await page.locator(".share-form").waitFor();
-    await page.getByLabel("With logs").check();
+    await page.getByLabel("Include logs").check();
     await check(page, "sharing an object");
     await page.locator("input[name=what][value=kinds]").check();
     await page.locator(".share-list li").nth(60).waitFor();
@@ -459,7 +459,7 @@ await test("accessibility", { timeout: 600_000 }, async (t) => {
     await page.getByRole("tab", { name: "Links" }).click();
     await page.getByRole("button", { name: "Revoke" }).click();
     await check(page, "the links, and one to be taken back", "#sharing");
-    await page.getByRole("button", { name: "Take it back" }).click();
+    await page.locator(".share-links button.danger").click();
     await guest.locator("#over").waitFor();
     await check(guest, "a share that has ended");
     await check(page, "no link", "#sharing");
@@ -468,7 +468,7 @@ await test("accessibility", { timeout: 600_000 }, async (t) => {
     await check(guest, "a link that has ended");
     await guest.goto(`${dashboard.url}r/core/v1/pods`);
     await check(guest, "a page of a share that has ended");
-    await guest.getByRole("button", { name: "Forget it in this browser" }).click();
+    await guest.getByRole("button", { name: "Remove from this browser" }).click();
     await guest.locator("[data-page=left]").waitFor();
     await check(guest, "a share that was left");
     await page.keyboard.press("Escape");

@@ -35,7 +35,7 @@ await test("a page whose socket cannot open", { timeout: 120_000 }, async (t) =>
     await alone(page);
     assert.equal(await status(page), "Not live");
     await until("why", async () =>
-      /^Not live: Glasshouse answers, but no WebSocket to it can be opened, as where a proxy forbids them\. What is shown was read at \d\d:\d\d:\d\d;/.test(
+      /^Not live: Glasshouse responds, but the WebSocket connection could not be opened \(.+\)\. Showing data from \d\d:\d\d:\d\d\./.test(
         await page.locator("#banner").innerText(),
       ),
     );
@@ -63,7 +63,7 @@ await test("a page whose socket cannot open", { timeout: 120_000 }, async (t) =>
     await page.locator("#ns").fill("kube-system");
     await page.locator("#ns").press("Enter");
     await page.waitForURL(/ns=kube-system/);
-    assert.match(await page.locator("#note").innerText(), /^No configmaps match/, "the server's own words stand");
+    assert.match(await page.locator("#note").innerText(), /^No ConfigMaps match/, "the server's own words stand");
     await alone(page);
     await page.locator('#picker a[data-ref="core/v1/namespaces"]').click();
     await page.waitForURL(/core\/v1\/namespaces$/);
@@ -78,7 +78,7 @@ await test("a page whose socket cannot open", { timeout: 120_000 }, async (t) =>
     assert.match(await page.locator("pre.yaml").innerText(), new RegExp(`name: ${name(3)}`));
     assert.match(await page.locator("#asof").innerText(), /^As of/);
     await page.goto(`${list}&open=${ns}/${name(4)}&tab=yaml`);
-    await page.locator("#panel a", { hasText: "Its own page" }).click();
+    await page.locator("#panel a", { hasText: "Open its page" }).click();
     await page.waitForURL(`**/o/core/v1/configmaps/${ns}/${name(4)}?tab=yaml`);
     await page.goto(`${list}&open=${ns}/${name(4)}`);
     await page.locator("#panel a", { hasText: "Close" }).click();

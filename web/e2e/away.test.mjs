@@ -37,11 +37,11 @@ await test("an API server that is away is said, and made up for", { timeout: 120
   );
   assert.match(
     await page.locator("#banner").innerText(),
-    new RegExp(`^Stale since ${since}: .+What is shown may have changed since\\.$`, "s"),
+    new RegExp(`^Stale since ${since}: .+Data may be out of date\\.$`, "s"),
   );
   assert.equal(await page.locator("#rows[data-stale]").count(), 1);
   assert.match(await page.locator("#panel .status").innerText(), /^Stale since/);
-  assert.doesNotMatch(await page.locator("#activity").innerText(), /Nothing has changed/, "that is not known");
+  assert.doesNotMatch(await page.locator("#activity").innerText(), /No changes in this list/, "that is not known");
 
   const csv = await page.request.get(`${dashboard.url}api/v1/snapshot/core/v1/configmaps?ns=${ns}&format=csv`);
   const headers = csv.headers();
@@ -53,7 +53,7 @@ await test("an API server that is away is said, and made up for", { timeout: 120
   await page.locator("#export summary").click();
   assert.equal(
     await page.locator("#export .doubt").innerText(),
-    `Stale since ${since}: what is saved may have changed since.`,
+    `Stale since ${since}. The export may be out of date.`,
   );
   await page.locator("#export summary").click();
 

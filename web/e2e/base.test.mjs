@@ -89,7 +89,7 @@ await test("a base path behind a proxy", { timeout: 180_000 }, async (t) => {
     await page.locator("#theme").click();
     const [look] = (await page.context().cookies()).filter((c) => c.name === "look");
     assert.equal(look.path, `${base}/`);
-    await page.locator("header a", { hasText: "Coverage" }).click();
+    await page.locator("header a", { hasText: "Watch status" }).click();
     await become("the coverage", () => path(page), `${base}/status`);
     await until("what is watched", () => page.locator("#scopes tr").count());
     await page.locator("#scopes a", { hasText: /^configmaps$/ }).first().click();

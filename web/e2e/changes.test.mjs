@@ -257,7 +257,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     await openLive(page, `${dashboard.url}r/apps/v1/deployments?ns=${ns}`);
     await until("the row", () => row(page, "busy"));
     const line = page.locator(".activity-line");
-    assert.match(await line.innerText(), /Nothing has changed in the columns of this list since \d\d:\d\d:\d\d/);
+    assert.match(await line.innerText(), /No changes in this list since \d\d:\d\d:\d\d/);
     const scale = (replicas) =>
       patch(`/apis/apps/v1/namespaces/${ns}/deployments/busy`, { spec: { replicas } }, { manager: "e2e-scaler" });
     await scale(1);
@@ -273,7 +273,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
       (await entries()).some((e) => /spec\.replicas 0 → 1/.test(e) && e.includes("e2e-scaler")),
     );
     assert.match(await page.locator(".activity-feed .kept").innerText(), /changes since \d\d:\d\d:\d\d$/);
-    await page.getByLabel("Filter the activity").fill("spec.replicas e2e-scaler");
+    await page.getByLabel("Filter activity").fill("spec.replicas e2e-scaler");
     await become("what matches", async () => (await entries()).length, 1);
 
     // Entries under the pointer keep their position.
@@ -290,7 +290,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
 
     const height = () => page.locator(".activity-feed").evaluate((e) => e.offsetHeight);
     const before = await height();
-    await page.getByRole("separator", { name: "Height of the activity" }).focus();
+    await page.getByRole("separator", { name: "Activity height" }).focus();
     await page.keyboard.press("ArrowUp");
     const higher = await height();
     assert.ok(higher > before);
@@ -325,10 +325,10 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     await page.request.get(`${dashboard.url}api/v1/snapshot/core/v1/configmaps`);
     await openLive(page, `${dashboard.url}r/apps/v1/deployments?ns=${ns}`);
     await page.keyboard.press("a");
-    await page.getByRole("button", { name: "All that is watched" }).click();
+    await page.getByRole("button", { name: "All resources" }).click();
     const entries = async () => (await page.locator(".feed .what").allInnerTexts()).map((e) => e.replaceAll("\n", " "));
     const kept = () => page.locator(".activity-feed .kept").innerText();
-    await until("several kinds", async () => /of (\d\d|[2-9]) kinds since \d\d:\d\d:\d\d$/.test(await kept()));
+    await until("several kinds", async () => /in (\d\d|[2-9]) resource types since \d\d:\d\d:\d\d$/.test(await kept()));
     await patch(`${where}/left`, { data: { port: "82" } }, { manager: "e2e-painter" });
     await patch(
       `/apis/apps/v1/namespaces/${ns}/deployments/busy`,

@@ -109,7 +109,7 @@ await test("contexts", { timeout: 180_000 }, async (t) => {
     await page.goBack();
     // The address is the previous one, but the content is not.
     await become("the cluster's name", () => name(page), "of-limited");
-    await page.getByText("You may not list pods").waitFor();
+    await page.getByText("Forbidden: you can't list Pods").waitFor();
     assert.deepEqual((await table(page)).rows, []);
   });
 

@@ -37,7 +37,7 @@ await test("filters", { timeout: 120_000 }, async (t) => {
     await become("a new row that matches", () => names(page), ["map-10", "map-2", "map-new"]);
     await page.locator("#count", { hasText: "3 of 6" }).waitFor();
     await page.locator("#q").fill("zzz");
-    await page.locator("#note h2", { hasText: "Nothing matches" }).waitFor();
+    await page.locator("#note h2", { hasText: "No ConfigMaps match the filter" }).waitFor();
     await page.locator("#note a").click();
     await become("no filter", () => search(page).toString(), "");
 
@@ -90,7 +90,7 @@ await test("filters", { timeout: 120_000 }, async (t) => {
 
   await t.test("of several namespaces one that is not there is named, until it is", async (t) => {
     const later = `${ns}-later`;
-    const words = `There is no namespace ${later}.`;
+    const words = `Namespace ${later} does not exist.`;
     const plain = await newPage(t, browser, { javaScriptEnabled: false });
     await until("the words without script", async () => {
       await plain.goto(`${list}?ns=${ns}&ns=${later}`);
@@ -105,7 +105,7 @@ await test("filters", { timeout: 120_000 }, async (t) => {
     await plain.reload();
     assert.equal(await plain.locator("#covered").isHidden(), true);
     await openLive(page, `${list}?ns=${ns}&ns=${ns}-never`);
-    await become("the words", () => page.locator("#covered").innerText(), `There is no namespace ${ns}-never.`);
+    await become("the words", () => page.locator("#covered").innerText(), `Namespace ${ns}-never does not exist.`);
     await chooseNamespaces(page, ns);
     await page.locator("#covered").waitFor({ state: "hidden" });
   });
@@ -113,7 +113,7 @@ await test("filters", { timeout: 120_000 }, async (t) => {
   await t.test("a column that is not there is named, in any page", async (t) => {
     const few = await Dashboard.start(t, { flags: ["--page-rows", "2"] });
     const words =
-      "There is no column “colour” to sort by, and none “weight” to show; there are namespace, name, data, age.";
+      "No column “colour” to sort by, and no column “weight” to show. Available: namespace, name, data, age.";
     for (const [what, { url }, javaScriptEnabled] of [
       ["of all rows", dashboard, true],
       ["of a window", few, true],

@@ -38,7 +38,7 @@ await test("through kubectl port-forward", { timeout: 240_000 }, async (t) => {
     const ended = Date.now();
     await page.locator('#status[data-state="bad"]').waitFor({ timeout: 5000 });
     t.diagnostic(`told ${Date.now() - ended} ms after the end`);
-    assert.match(await status(page), /^Disconnected since \d\d:\d\d:\d\d/);
+    assert.match(await status(page), /^Connection lost at \d\d:\d\d:\d\d/);
     assert.ok(await row(page, "goes"), "what was known stays to be read");
 
     await remove(`${where}/goes`);
@@ -60,7 +60,7 @@ await test("through kubectl port-forward", { timeout: 240_000 }, async (t) => {
     await until("the rows", () => row(page, "stays"));
     const { port } = forward;
     await dashboard.stop();
-    await page.locator("#status", { hasText: "Disconnected since" }).waitFor();
+    await page.locator("#status", { hasText: "Connection lost at" }).waitFor();
     await create(where, configMap("later"));
     await dashboard.run(dashboard.user, dashboard.port);
     // kubectl ends a forward when a connection fails, for example because the pod was replaced. It is then started

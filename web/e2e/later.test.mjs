@@ -21,7 +21,7 @@ await test("what comes later", { timeout: 120_000 }, async (t) => {
     const address = `${dashboard.url}o/core/v1/configmaps/${ns}/later`;
     const plain = await newPage(t, browser, { javaScriptEnabled: false, ...missing });
     assert.equal((await plain.goto(address)).status(), 404);
-    assert.match(await plain.locator("#object").innerText(), /^Not found\n[^]*\nReload the page to look again\.$/);
+    assert.match(await plain.locator("#object").innerText(), /^Not found\n[^]*\nReload the page to check again\.$/);
     const page = await newPage(t, browser, missing);
     assert.equal((await page.goto(address)).status(), 404);
     await page
@@ -44,7 +44,7 @@ await test("what comes later", { timeout: 120_000 }, async (t) => {
     for (const path of [`r/${ref}`, `o/${ref}/_/it`]) {
       const page = await newPage(t, browser, missing);
       assert.equal((await page.goto(`${dashboard.url}${path}`)).status(), 404);
-      await page.getByText("It is shown here as soon as the cluster serves it.").waitFor();
+      await page.getByText("This page opens automatically as soon as the cluster serves the resource.").waitFor();
       pages.push(page);
     }
     // A page in use is not reloaded.
@@ -55,7 +55,7 @@ await test("what comes later", { timeout: 120_000 }, async (t) => {
     ]) {
       const page = await newPage(t, browser, missing);
       await page.goto(`${dashboard.url}r/${ref}`);
-      await page.getByText("It is shown here as soon as the cluster serves it.").waitFor();
+      await page.getByText("This page opens automatically as soon as the cluster serves the resource.").waitFor();
       await page.locator("#picker-groups a").first().waitFor();
       await begin(page);
       await page.evaluate(() => { window.e2e.same = true; });
@@ -63,7 +63,7 @@ await test("what comes later", { timeout: 120_000 }, async (t) => {
     }
     const plain = await newPage(t, browser, { javaScriptEnabled: false, ...missing });
     await plain.goto(`${dashboard.url}r/${ref}`);
-    assert.match(await plain.locator("main").innerText(), /Reload the page to look again\.$/);
+    assert.match(await plain.locator("main").innerText(), /Reload the page to check again\.$/);
     atEnd(t, () => remove(`${crds}/${name}s.${name}.example.com`));
     await create(crds, {
       apiVersion: "apiextensions.k8s.io/v1",
@@ -138,16 +138,16 @@ await test("what comes later", { timeout: 120_000 }, async (t) => {
     const [page, plain] = [await newPage(t, browser), await newPage(t, browser, { javaScriptEnabled: false })];
     const words = (p) => p.locator("#covered").innerText();
     await page.goto(address);
-    await become("the words", () => words(page), `There is no namespace ${ns}-never.`);
+    await become("the words", () => words(page), `Namespace ${ns}-never does not exist.`);
     link.cut();
     await until("what was known", async () =>
-      /^There was no namespace \S+-never at \d\d:\d\d:\d\d\.$/.test(await words(page)),
+      /^Namespace \S+-never did not exist at \d\d:\d\d:\d\d\.$/.test(await words(page)),
     );
     await until("the same without script", async () => {
       await plain.goto(address);
-      return /^There was no namespace \S+-never at \d{4}-\S+Z\.$/.test(await words(plain));
+      return /^Namespace \S+-never did not exist at \d{4}-\S+Z\.$/.test(await words(plain));
     });
     link.down = false;
-    await become("the words of now", () => words(page), `There is no namespace ${ns}-never.`, 30_000);
+    await become("the words of now", () => words(page), `Namespace ${ns}-never does not exist.`, 30_000);
   });
 });

@@ -69,7 +69,7 @@ await test("without script", { timeout: 120_000 }, async (t) => {
     assert.deepEqual(await apply({ labels: "tier=front" }), ["with-label"]);
     assert.deepEqual(await apply({ labels: "", q: "without" }), ["without-label"]);
     assert.deepEqual(await apply({ q: "nothing has this" }), []);
-    assert.match(await page.locator("#note").innerText(), /No configmaps match/);
+    assert.match(await page.locator("#note").innerText(), /No ConfigMaps match/);
     await page.locator("#note a").click();
     assert.equal(page.url(), list);
     // Columns and sort order stay, and the columns can be changed again.
@@ -77,7 +77,7 @@ await test("without script", { timeout: 120_000 }, async (t) => {
     await page.goto(`${list}?cols=data&cols=age&sort=-name`);
     assert.deepEqual(await apply({ ns }), ["without-label", "with-label", "kube-root-ca.crt"]);
     assert.deepEqual(await head(), ["Name", "Data", "Age"]);
-    await page.locator("#filters a", { hasText: "Usual columns" }).click();
+    await page.locator("#filters a", { hasText: "Default columns" }).click();
     await page.locator("#wide").check();
     assert.deepEqual(await apply({ ns: "" }).then(head), ["Namespace", "Name", "Data", "Age"]);
     assert.deepEqual(
@@ -111,7 +111,7 @@ await test("without script", { timeout: 120_000 }, async (t) => {
       [900, 1440],
     );
     await become("what serves without", () => seen(page), ["#filters button", "#ns", "#wide", ".unbegun"]);
-    assert.match(await page.locator(".unbegun").innerText(), /^The script of this page has not begun\./);
+    assert.match(await page.locator(".unbegun").innerText(), /^JavaScript did not load\./);
     await page.locator("#labels").fill("tier=front");
     await page.locator("#filters button").click();
     assert.deepEqual(await names(page), ["with-label"]);

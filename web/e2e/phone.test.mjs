@@ -15,12 +15,12 @@ await test("a phone", { timeout: 120_000 }, async (t) => {
     await openLive(page, pods);
     const menu = page.getByRole("button", { name: "Menu" });
     await menu.click();
-    await page.getByRole("button", { name: "Keys and help" }).click();
+    await page.getByRole("button", { name: "Shortcuts" }).click();
     await page.locator("#keys h2").waitFor();
     await page.keyboard.press("Escape");
     await page.locator("#keys").waitFor({ state: "detached" });
     await menu.click();
-    await page.getByRole("link", { name: "Coverage" }).click();
+    await page.getByRole("link", { name: "Watch status" }).click();
     await page.waitForURL("**/status");
     const far = await page
       .locator(".ledger-rows .state .words")

@@ -94,7 +94,7 @@ try {
   // Creating a link to the current view.
   await openLive(wide, `${dashboard.url}r/core/v1/pods?ns=shop&labels=app.kubernetes.io%2Fname%3Dcheckout`);
   await wide.locator("#tbody th").first().waitFor();
-  await share(wide, (form) => form.getByPlaceholder("What it is for").fill("Rollout of checkout 3.10"));
+  await share(wide, (form) => form.getByPlaceholder("Purpose").fill("Rollout of checkout 3.10"));
   await shoot(wide, "share");
 
   // On a phone: what fails, and why.

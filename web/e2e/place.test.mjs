@@ -84,7 +84,7 @@ await test("the place of a list", { timeout: 180_000 }, async (t) => {
       // Another filter and another order.
       await page.locator("#labels").fill("nothing=here");
       await page.locator("#labels").press("Enter");
-      await page.locator("#note", { hasText: "No configmaps here" }).waitFor();
+      await page.locator("#note", { hasText: "No ConfigMaps match these namespaces" }).waitFor();
       await page.goBack();
       await at(200);
       await page.locator("thead button", { hasText: "Name" }).click();

@@ -22,12 +22,13 @@ await test("progress", { timeout: 120_000 }, async (t) => {
     await openLive(page, `${dashboard.url}r/core/v1/nodes`);
     link.rate = 60_000;
     await page.goto(`${dashboard.url}r/core/v1/pods`);
-    await until("a count", async () => /^Syncing\s?\d+$/.test(await page.locator("#status").innerText()));
-    assert.match(await page.locator("#note").innerText(), /Reading pods\s+\d+ so far/);
-    const bar = page.getByRole("progressbar", { name: "Reading pods" });
+    await until("a count", async () => /^Loading\s?\d+$/.test(await page.locator("#status").innerText()));
+    assert.match(await page.locator("#note").innerText(), /Loading Pods…\s+\d+ so far/);
+    const bar = page.getByRole("progressbar", { name: "Loading Pods" });
     assert.equal(await bar.count(), 0, "of how many is not known: there is no bar");
 
-    assert.doesNotMatch(await page.locator("#activity").innerText(), /Nothing has changed/, "that is not known yet");
+    const activity = await page.locator("#activity").innerText();
+    assert.doesNotMatch(activity, /No changes in this list/, "that is not known yet");
 
     total = ',"total":400';
     await bar.waitFor();
@@ -49,7 +50,7 @@ await test("progress", { timeout: 120_000 }, async (t) => {
     await become("the words", () => page.locator("#status").innerText(), "Live");
     assert.match(
       await page.locator("#activity").innerText(),
-      /Nothing has changed in the columns of this list since \d\d:/,
+      /No changes in this list since \d\d:/,
     );
   });
 
@@ -62,7 +63,7 @@ await test("progress", { timeout: 120_000 }, async (t) => {
     assert.match(await latency.innerText(), /^(<1|\d+) ms$/);
     assert.match(
       await latency.getAttribute("title"),
-      /from this page to Glasshouse and back, measured over its connection at \d\d:\d\d:\d\d/,
+      /^Browser ↔ Glasshouse: (<1|\d+) ms, measured at \d\d:\d\d:\d\d/,
     );
     assert.ok(
       page.wire.some((frame) => /"op":"ping"/.test(frame)) && page.wire.some((frame) => /"type":"pong"/.test(frame)),

@@ -28,8 +28,8 @@ await test("a restart", { timeout: 120_000 }, async (t) => {
     const ended = Date.now();
     await page.locator('#status[data-state="bad"]').waitFor({ timeout: 2000 });
     t.diagnostic(`told ${Date.now() - ended} ms after the end`);
-    assert.match(await status(page), /^Disconnected since \d\d:\d\d:\d\d/);
-    assert.match(await page.locator("#panel .status").innerText(), /^Disconnected/);
+    assert.match(await status(page), /^Connection lost at \d\d:\d\d:\d\d/);
+    assert.match(await page.locator("#panel .status").innerText(), /^Connection lost/);
     assert.match(await page.locator("#banner").innerText(), /from before/);
     assert.ok(await row(page, "goes"), "what was known stays to be read");
     assert.equal(await page.locator("#picker-groups[data-stale]").count(), 1, "the counts are from before");
@@ -77,7 +77,7 @@ await test("a restart", { timeout: 120_000 }, async (t) => {
     const { Data } = await row(page, "stays");
     down = true;
     cut();
-    await page.locator("#status", { hasText: "Disconnected since" }).waitFor();
+    await page.locator("#status", { hasText: "Connection lost at" }).waitFor();
     await patch(`${where}/stays`, { data: { cut: "yes" } });
     await remove(`${where}/leaves`);
     assert.equal((await row(page, "stays")).Data, Data);

@@ -17,9 +17,9 @@ await test("rights", { timeout: 120_000 }, async (t) => {
     await page.goto(`${dashboard.url}r/core/v1/pods`);
     await become("the status", () => status(page), "Forbidden");
     const note = page.locator("#note");
-    assert.match(await note.innerText(), /You may not list pods/);
+    assert.match(await note.innerText(), /Forbidden: you can't list Pods/);
     assert.match(await note.innerText(), /You cannot list pods at the cluster scope\./);
-    assert.match(await note.innerText(), /Choose a namespace that you may read, or ask for the right/);
+    assert.match(await note.innerText(), /Choose a namespace that you can read, or ask your cluster admin/);
     assert.equal((await table(page)).rows.length, 0);
     await page.locator('#picker a[data-ref="core/v1/pods"][data-state="forbidden"]').waitFor();
     // The reason is shown on hover and on keyboard focus.
@@ -37,7 +37,7 @@ await test("rights", { timeout: 120_000 }, async (t) => {
     await page.locator("#heading").hover();
 
     await plain.goto(`${dashboard.url}r/core/v1/pods`);
-    assert.match(await plain.locator("#note").innerText(), /You may not list pods/);
+    assert.match(await plain.locator("#note").innerText(), /Forbidden: you can't list Pods/);
     const answer = await plain.goto(`${dashboard.url}o/core/v1/pods/shop/no-such-pod`);
     assert.equal(answer.status(), 403);
     assert.match(await plain.locator(".note").innerText(), /forbidden|may not/i);
@@ -54,27 +54,27 @@ await test("rights", { timeout: 120_000 }, async (t) => {
     assert.ok(drawn.length > 5 && drawn.every((name) => want.includes(name)));
     // Beyond the permissions: an explanation, and a way back. Namespaces may not be listed, so a name is typed.
     await page.keyboard.press("n");
-    await page.locator("#spaces-pop .pop-note", { hasText: "does not let its namespaces be listed" }).waitFor();
+    await page.locator("#spaces-pop .pop-note", { hasText: "Namespaces cannot be listed" }).waitFor();
     assert.deepEqual(await page.locator("#spaces-pop .pop-list .name").allInnerTexts(), ["shop"]);
     await page.keyboard.type("payments");
-    await page.locator("#spaces-pop .pop-note", { hasText: "Enter shows payments." }).waitFor();
+    await page.locator("#spaces-pop .pop-note", { hasText: "Press Enter to show payments." }).waitFor();
     await page.keyboard.press("Enter");
     await become("the status", () => status(page), "Forbidden");
     assert.match(await page.locator("#note").innerText(), /in the namespace "payments"/);
     const plain = await newPage(t, browser, { allow, javaScriptEnabled: false });
     await plain.goto(page.url());
     for (const shown of [page, plain])
-      await shown.locator("#note a", { hasText: "Show pods wherever you may list them" }).click();
+      await shown.locator("#note a", { hasText: "Show Pods in all namespaces that you can list" }).click();
     await become("the address without script", () => new URL(plain.url()).search, "");
     await become("what is covered without script", async () => {
       await plain.reload();
       return plain.locator("#covered").innerText();
-    }, "Only shop: you may not list the others.");
+    }, "Showing namespace shop only (no access to others).");
     await become("the address", () => new URL(page.url()).search, "");
     await become(
       "what is covered",
       () => page.locator("#covered").innerText(),
-      "Only shop: you may not list the others.",
+      "Showing namespace shop only (no access to others).",
     );
     await page.locator("#count", { hasText: new RegExp(`^${want.length}$`) }).waitFor();
     await page.goBack();

@@ -13,12 +13,12 @@ const columns = [
   "Objects",
   "Readers",
   "Cache",
-  "Past kept",
+  "History",
   "Last event",
   "Relists",
-  "Drops",
-  "Resets",
-  "Blind",
+  "Reconnects",
+  "Resyncs",
+  "Gaps",
 ];
 const scopes = (page) => page.evaluate(() => {
   const head = [...document.querySelectorAll(".ledger thead th")].map((th) => th.textContent);
@@ -70,7 +70,7 @@ await test("status", { timeout: 120_000 }, async (t) => {
     await page.locator("#scopes a").filter({ hasText: /^limitranges$/ }).click();
     await page.locator('#status[data-state="live"]', { hasText: "Live" }).waitFor();
     await page.locator("header a.quiet").click();
-    await page.locator("#heading", { hasText: "Coverage" }).waitFor();
+    await page.locator("#heading", { hasText: "Watch status" }).waitFor();
   });
 
   await t.test("without script it says as of when", async (t) => {
@@ -88,8 +88,8 @@ await test("status", { timeout: 120_000 }, async (t) => {
     await page.goto(`${mortal.url}status`);
     await become("the status", () => page.locator("#status").innerText(), "Updated every 2 s");
     await mortal.stop();
-    await page.locator('#status[data-state="bad"]', { hasText: "Disconnected since" }).waitFor();
-    assert.match(await page.locator("#banner").innerText(), /What is shown is from before/);
+    await page.locator('#status[data-state="bad"]', { hasText: "Connection lost at" }).waitFor();
+    assert.match(await page.locator("#banner").innerText(), /Data may be out of date/);
     await mortal.run("admin", mortal.port);
     await become("the status", () => page.locator("#status").innerText(), "Updated every 2 s");
     assert.ok(await page.locator("#banner").isHidden());

@@ -23,7 +23,7 @@ await test("the table", { timeout: 120_000 }, async (t) => {
     await create(where, configMap("a"));
     await remove(`${where}/b`);
     await patch(`${where}/f`, { data: { more: "y" } });
-    await page.locator("#held", { hasText: "1 new, 1 gone" }).waitFor();
+    await page.locator("#held", { hasText: "1 new, 1 removed" }).waitFor();
     assert.deepEqual(await names(page), ["b", "d", "f"], "nothing moved");
     assert.equal((await row(page, "f")).Data, "2", "what stands in a row is true all the same");
     assert.equal(await page.locator("#tbody tr[data-gone]").getAttribute("data-name"), "b");

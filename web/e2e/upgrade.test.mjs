@@ -82,7 +82,7 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
     await live(page);
     await create(where, configMap("between"));
     await until("a row of the other build", () => row(page, "between"));
-    await page.getByRole("link", { name: "Coverage" }).focus();
+    await page.getByRole("link", { name: "Watch status" }).focus();
     await until("the button by the keyboard", async () => {
       await page.keyboard.press("Tab");
       return page.evaluate(() => document.activeElement.textContent === "Reload");
