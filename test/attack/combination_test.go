@@ -139,16 +139,13 @@ type matrix struct {
 // misuseAll runs every combination, and records the peak of the RSS for each pair of an identity and a misuse. In the
 // full form, all connections of one pair end before the next pair starts. In the short form, the pairs overlap.
 func (m *matrix) misuseAll(guest string) {
-	routes, writes := m.inventory(), m.writes()
+	routes := slices.Concat(m.inventory(), m.writes())
 	identities := m.identities(guest)
 	for _, who := range slices.Sorted(maps.Keys(identities)) {
 		for _, way := range misuses() {
 			m.peak.Store(0)
 			for _, r := range routes {
-				m.misuse(who, way, r, identities[who], pick(2, 20))
-			}
-			for _, r := range writes {
-				m.misuse(who, way, r, identities[who], pick(1, 20))
+				m.misuse(who, way, r, identities[who])
 			}
 			if full() {
 				m.running.Wait()
@@ -169,10 +166,10 @@ func (m *matrix) notePeak(combinations string) {
 	}
 }
 
-// misuse starts one combination on count connections.
-func (m *matrix) misuse(who string, way misuse, r route, headers []string, count int) {
+// misuse starts one combination, in the full form on 20 connections.
+func (m *matrix) misuse(who string, way misuse, r route, headers []string) {
 	m.combined++
-	for n := range count {
+	for n := range pick(1, 20) {
 		m.slots <- struct{}{}
 		wait(pick(2*time.Millisecond, 3*time.Millisecond)) // This allows hundreds of connections a second.
 		m.running.Go(func() {

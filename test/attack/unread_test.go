@@ -78,8 +78,9 @@ const burst = "all routes at once"
 
 // largest returns the names of the routes with the largest responses.
 func largest() []string {
-	const object = "/api/v1/object/{group}/{version}/{resource}/{namespace}/{name}"
-	return []string{"socket object", object + " ?format=json", object + " ?format=yaml", manySubscriptions}
+	return []string{
+		"socket object", "/api/v1/object/{group}/{version}/{resource}/{namespace}/{name} ?format=yaml", manySubscriptions,
+	}
 }
 
 // waves returns the attacks of the selected form. The short form has one wave over all routes, one with other methods
