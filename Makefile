@@ -27,12 +27,12 @@ demo: build ## Start a real cluster and the dashboard: NODES= PODS= LIFE= (chang
 	.demo/bin/demo up --data-dir .demo --nodes $(NODES) --pods $(PODS) --life $(LIFE) -- \
 		bin/dashboard --log-level warn $(if $(PORT),--listen 127.0.0.1:$(PORT))
 
-generate: web/node_modules/.package-lock.json ## Rebuild generated files: pages, script, style sheet, license notices.
+generate: web/node_modules/.package-lock.json ## Rebuild generated files: pages, script, styles, license notices, reference.
 	go generate ./web/...
 	go generate .
 
 check: generate ## Check format, lint, types and generated files.
-	git diff --exit-code -- web/static/dist 'web/templates/*_templ.go' THIRD_PARTY_NOTICES go.mod go.sum
+	git diff --exit-code -- web/static/dist 'web/templates/*_templ.go' THIRD_PARTY_NOTICES docs/reference.md go.mod go.sum
 	go mod tidy -diff
 	cd deploy/demo && go mod tidy -diff
 	cd test/faults && go mod tidy -diff

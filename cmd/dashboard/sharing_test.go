@@ -21,8 +21,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spf13/pflag"
-
 	"glasshouse/internal/web/share"
 )
 
@@ -262,28 +260,6 @@ func TestShareKnowsTheServer(t *testing.T) {
 			strings.Count(said, "\n") != min(code, 1) {
 			t.Errorf("%s: got %d, %q, asked %d times", name, code, said, asked)
 		}
-	}
-}
-
-// docs/reference.md contains each flag of the command share, with its default.
-func TestReferenceHasTheShareCommand(t *testing.T) {
-	text := readDocument(t, "docs/reference.md")
-	command := newShareCommand()
-	flags := 0
-	for _, of := range append(command.Commands(), command) {
-		of.Flags().VisitAll(func(flag *pflag.Flag) {
-			_, value := shownFlag(flag)
-			who := "`" + of.Name() + "`"
-			if command.PersistentFlags().Lookup(flag.Name) != nil {
-				who = "all"
-			}
-			if flags++; !strings.Contains(text, "| `--"+flag.Name+"` | "+who+" | "+value+" |") {
-				t.Errorf("docs/reference.md does not have --%s of %s, which is %s by itself", flag.Name, who, value)
-			}
-		})
-	}
-	if flags < 6 {
-		t.Errorf("there are %d flags", flags)
 	}
 }
 

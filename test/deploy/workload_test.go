@@ -87,7 +87,7 @@ func TestArguments(t *testing.T) {
 			args := deployment.Spec.Template.Spec.Containers[0].Args
 			for _, arg := range args {
 				flag, _, _ := strings.Cut(arg, "=")
-				if !strings.Contains(string(reference), "| `"+flag+"`") {
+				if !strings.Contains(string(reference), "\n- `"+flag+"`") {
 					missing[flag] = true
 				}
 			}

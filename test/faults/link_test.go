@@ -69,7 +69,7 @@ func TestHalfOpenLink(t *testing.T) {
 // The program closes half-open connections to clients. The clients resume from their cursors.
 func TestHalfOpenLinkToClients(t *testing.T) {
 	t.Parallel()
-	const pinged = 25*time.Second + 30*time.Second // From docs/reference.md.
+	const pinged = 25*time.Second + 30*time.Second // From docs/api.md.
 	w := open(t, setting{})
 	check(t, w.Apply(t.Context(), w.namespace, "kept", "1"))
 	before := must(w.program.Sockets(t.Context()))(t)

@@ -2,8 +2,6 @@ package metrics_test
 
 import (
 	"fmt"
-	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -167,40 +165,5 @@ func TestUnknownIsNotZero(t *testing.T) {
 			strings.Contains(line, "scope=") && !strings.Contains(line, "scope=metadata") {
 			t.Errorf("%s, of metadata that has not come yet", line)
 		}
-	}
-}
-
-// The reference contains every metric of this program with its type and labels, and no other.
-func TestReferenceHasTheMetrics(t *testing.T) {
-	text, err := os.ReadFile("../../../docs/reference.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got, want []string
-	for _, row := range regexp.MustCompile(
-		"(?m)^\\| `(glasshouse_\\w+)` \\| (\\w+) \\| (.*?) \\| ",
-	).FindAllStringSubmatch(string(text), -1) {
-		got = append(got, fmt.Sprint(row[1], " ", row[2], " ", strings.ReplaceAll(row[3], "`", "")))
-	}
-	for _, family := range gather(t, watch.Ledger{Limit: 1, Held: 1, Entries: []watch.Coverage{full(nil, "")}}) {
-		labels := []string{}
-		for _, name := range []string{"group", "version", "resource", "scope", "state"} {
-			for _, pair := range family.GetMetric()[0].GetLabel() {
-				if pair.GetName() == name {
-					labels = append(labels, name)
-				}
-			}
-		}
-		if len(labels) == 0 {
-			labels = []string{"none"}
-		}
-		want = append(want,
-			fmt.Sprint(family.GetName(), " ", strings.ToLower(family.GetType().String()), " ",
-				strings.Join(labels, ", ")))
-	}
-	slices.Sort(got)
-	slices.Sort(want)
-	if !slices.Equal(got, want) {
-		t.Errorf("docs/reference.md has\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/spf13/pflag"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/web/metrics"
+)
+
+var update = flag.Bool("update", false, "write the generated parts of docs/reference.md")
+
+// docs/reference.md contains the present flags, limits, metrics and problems. With -update the test writes these parts
+// of the document: this is how "make generate" creates them, see reference.go in the root of the repository.
+func TestReferenceIsCurrent(t *testing.T) {
+	const name = "docs/reference.md"
+	text := readDocument(t, name)
+	source := readSource(t)
+	current := text
+	for part, content := range map[string]string{
+		"flags":         ownFlags(t),
+		"kubectl flags": kubectlFlags(t),
+		"share flags":   shareFlags(),
+		"limits":        source.limits(t),
+		"metrics":       metricTables(t),
+		"problems":      source.problems(t),
+	} {
+		current = replacePart(t, current, part, content)
+	}
+	if *update && !t.Failed() {
+		//nolint:gosec // The document is public.
+		if err := os.WriteFile(filepath.Join(root, name), []byte(current), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if current != text && !*update {
+		t.Errorf("%s is not current: run make generate. The first line that differs: %s", name,
+			firstDifference(text, current))
+	}
+	for n, line := range strings.Split(current, "\n") {
+		if columns := utf8.RuneCountInString(line); columns > 160 {
+			t.Errorf("%s, line %d has %d columns, want at most 160", name, n+1, columns)
+		}
+	}
+}
+
+// replacePart replaces the content between the markers of a generated part.
+func replacePart(t *testing.T, text, part, content string) string {
+	t.Helper()
+	begin, end := "<!-- generated: "+part+" -->\n", "<!-- end -->\n"
+	before, after, ok := strings.Cut(text, begin)
+	_, after, ended := strings.Cut(after, end)
+	if !ok || !ended {
+		t.Fatalf("docs/reference.md does not have the markers of the part %q", part)
+	}
+	return before + begin + "\n" + strings.TrimSpace(content) + "\n\n" + end + after
+}
+
+func firstDifference(text, want string) string {
+	lines := strings.Split(text, "\n")
+	for n, line := range strings.Split(want, "\n") {
+		if n >= len(lines) || lines[n] != line {
+			return fmt.Sprintf("%d should be %q", n+1, line)
+		}
+	}
+	return "it is longer than it should be"
+}
+
+// ownFlags lists the flags of this program that are not flags of kubectl.
+func ownFlags(t *testing.T) string {
+	return listFlags(dashboardFlags(t), func(flag *pflag.Flag) bool { return flag.Annotations[kubectls] == nil })
+}
+
+func kubectlFlags(t *testing.T) string {
+	return listFlags(dashboardFlags(t), func(flag *pflag.Flag) bool { return flag.Annotations[kubectls] != nil })
+}
+
+// dashboardFlags returns all flags of the program. Defaults do not depend on the machine.
+func dashboardFlags(t *testing.T) *pflag.FlagSet {
+	t.Helper()
+	t.Setenv("HOME", "$HOME")
+	t.Setenv("KUBECACHEDIR", "")
+	command := newCommand(io.Discard)
+	command.InitDefaultHelpFlag()
+	command.InitDefaultVersionFlag()
+	return command.Flags()
+}
+
+// shareFlags lists the flags of each command below "dashboard share".
+func shareFlags() string {
+	command := newShareCommand()
+	all := func(*pflag.Flag) bool { return true }
+	text := "All commands:\n\n" + listFlags(command.PersistentFlags(), all)
+	for _, sub := range command.Commands() {
+		text += "\n`share " + sub.Use + "`: " + sub.Short + ".\n\n" + listFlags(sub.Flags(), all)
+	}
+	return text
+}
+
+// listFlags returns a list with the name, default and help of each flag that the filter includes.
+func listFlags(flags *pflag.FlagSet, include func(*pflag.Flag) bool) (list string) {
+	flags.VisitAll(func(flag *pflag.Flag) {
+		if !include(flag) {
+			return
+		}
+		name := "`--" + flag.Name + "`"
+		if flag.Shorthand != "" {
+			name += ", `-" + flag.Shorthand + "`"
+		}
+		if !slices.Contains([]string{"", "[]", "false"}, flag.DefValue) {
+			name += ", default `" + flag.DefValue + "`"
+		}
+		_, usage := pflag.UnquoteUsage(flag)
+		list += item(name + ": " + sentence(usage))
+	})
+	return list
+}
+
+// sentence returns text that begins with an upper-case letter, ends with a full stop and is not Markdown.
+func sentence(text string) string {
+	text = strings.NewReplacer("*", `\*`, "<", `\<`, "|", `\|`).Replace(strings.TrimSuffix(text, "."))
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[size:] + "."
+}
+
+// marker matches a word that would begin a list or heading at the beginning of a line.
+var marker = regexp.MustCompile(`^([-+*>]|#+|\d+[.)])$`)
+
+// item returns a list item in lines of at most 150 columns.
+func item(text string) string {
+	lines, line := "", "-"
+	for word := range strings.FieldsSeq(text) {
+		if utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > 150 && !marker.MatchString(word) {
+			lines += line + "\n"
+			line = " "
+		}
+		line += " " + word
+	}
+	return lines + line + "\n"
+}
+
+// metricTables returns a table of metrics for each set of labels, with the type and the help of each metric.
+func metricTables(t *testing.T) string {
+	t.Helper()
+	// In this watch status every metric has a value.
+	status := watch.Ledger{Limit: 1, Held: 1, Entries: []watch.Coverage{{
+		Resource: "core/v1/pods", Status: watch.Status{State: watch.Live}, LastEvent: time.Unix(1, 0),
+	}}}
+	registry, err := metrics.Registry(func() watch.Ledger { return status }, func() int { return 0 },
+		func() (int, int) { return 0, 0 })
+	if err != nil {
+		t.Fatal(err)
+	}
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables := map[string]string{}
+	var order []string
+	for _, family := range families {
+		if !strings.HasPrefix(family.GetName(), "glasshouse_") {
+			continue
+		}
+		var labels []string
+		for _, pair := range family.GetMetric()[0].GetLabel() {
+			labels = append(labels, "`"+pair.GetName()+"`")
+		}
+		title := cmp.Or(strings.Join(labels, ", "), "none")
+		if tables[title] == "" {
+			tables[title] = "Labels: " + title + "\n\n| metric | type | meaning |\n| --- | --- | --- |\n"
+			order = append(order, title)
+		}
+		tables[title] += fmt.Sprintf("| `%s` | %s | %s |\n", family.GetName(),
+			strings.ToLower(family.GetType().String()), sentence(family.GetHelp()))
+	}
+	text := ""
+	for _, title := range order {
+		text += tables[title] + "\n"
+	}
+	return text
+}

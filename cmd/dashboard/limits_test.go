@@ -1,0 +1,185 @@
+package main
+
+// limitGroup is a table of limits.
+type limitGroup struct {
+	title  string
+	limits []limit
+}
+
+// limitGroups returns the tables of limits in docs/reference.md. Numbers come from the constants in braces. The rules
+// that apply beyond the numbers follow the tables in the document.
+func limitGroups() []limitGroup {
+	return []limitGroup{
+		{"Requests and connections", []limit{
+			{"Request header", "{web.maxHeader size}, within {web.headerTimeout}"},
+			{"Header fields of a request", "{web.maxFields}"},
+			{"Path with query", "{web.maxAddress size}"},
+			{
+				"Request body",
+				"none with GET; otherwise {web.maxBody size}, within {web.readTimeout}, with a `Content-Length`, " +
+					"not compressed",
+			},
+			{"Form of a login", "{web.maxLogin size}; its `to` {web.maxWay size}"},
+			{
+				"Requests in flight of users and guests, and of other clients",
+				"{web.maxRequests} each; under a memory limit 1/{web.requestParts} of it at {web.requestMemory size} " +
+					"each, at least {web.leastRequests}",
+			},
+			{
+				"Requests in flight of one address",
+				"{web.addressRequests}, at most a quarter of the row above; WebSockets do not count",
+			},
+			{
+				"Requests in flight of a user, or of a guest at one address",
+				"a quarter of the first row; all guests of one link: half",
+			},
+			{
+				"Request bodies that are being read",
+				"{web.maxBodies}, of one address {web.addressBodies}; at most 1/4 and 1/32 of the requests in flight",
+			},
+			{
+				"Requests, connections and WebSocket messages of one address",
+				"{web.addressBurst} at once, then {web.addressRate} a second; an oversized request counts as " +
+					"{web.oversizedCost}",
+			},
+			{
+				"Requests that wait for that rate",
+				"{web.maxRateWaiters}, at most a quarter of the requests in flight; half of them of one address; " +
+					"each for {web.addressWait}",
+			},
+			{"Connections", "{web.maxConnections}, of one address {web.addressConnections}"},
+			{"Connections without a request", "{web.maxWaiting}"},
+			{
+				"Idle time of a connection",
+				"{web.idleTimeout}, down to {web.minIdle} as their number grows from half of that row to all of it",
+			},
+			{"HTTP/2 streams of one connection", "{web.maxStreams}"},
+		}},
+		{"Responses", []limit{
+			{
+				"Memory of responses and long WebSocket messages",
+				"1/8 of `--memory-limit`, from {web.least size} to {web.most size}; without a limit {web.most size}",
+			},
+			{
+				"Memory of one caller",
+				"1/{limit.callerParts} of it; the guests of one link, and all clients without a login: " +
+					"1/{limit.groupParts}",
+			},
+			{"Waiting for memory or a processor", "{web.reserveTimeout}"},
+			{"Time until an unread response can be aborted for others", "{limit.stalledAfter}"},
+			{
+				"Rate below which a response counts as unread",
+				"{limit.leastRate size} a second; it doubles each second that somebody waits, up to " +
+					"{limit.mostRate size} a second",
+			},
+			{"Time until memory is kept for the request that has waited longest", "{limit.overdueAfter}"},
+			{"Time to read each {web.pieceBytes size} of a response", "{web.stallTimeout}"},
+			{
+				"Scans, response builds and text conversions at the same time",
+				"all processors but one; one user, link or address: half of the processors; at least 1 each",
+			},
+		}},
+		{"Logins", []limit{
+			{"Bearer token", "{auth.maxToken size}"},
+			{"Cached identities of tokens", "{auth.maxKept}, for {auth.keptFor}"},
+			{"TokenReviews at the same time", "{auth.maxAsking}"},
+			{"Login at an OpenID provider", "{auth.wayFor}; each response of the provider {auth.providerTimeout}"},
+			{"Completed logins at a provider", "{auth.maxWays} within {auth.wayFor}"},
+			{"Login sessions", "{auth.maxSessions}, of one user {auth.maxOfUser}; one more ends the least used one"},
+		}},
+		{"Share links", []limit{
+			{"Links", "{share.maxShares}, of one creator {share.maxOfCreator}"},
+			{"Expiry", "{web.shortestShare} to {web.longestShare}; default {web.usualShare}"},
+			{"One link", "{web.maxParts} parts; a note of {web.maxNote} bytes"},
+			{
+				"Audit lines about clients without a login",
+				"{share.guestsBurst} at once, then one every {share.guestsEvery}; for the `open` of each link, and " +
+					"for all `refuse` together",
+			},
+			{"Audit file", "{share.auditSize size}, and as much in the previous file"},
+		}},
+		{"WebSockets and subscriptions", []limit{
+			{"WebSockets", "{web.maxSockets}; of one address {web.addressSockets}, of one user {web.viewerSockets}"},
+			{"WebSockets of guests", "{web.guestSockets}; of one link {web.linkSockets}"},
+			{"Messages from the client", "{web.messageBurst} at once, then {web.messageRate} a second"},
+			{
+				"Frames from the client",
+				"{web.frameBurst} at once, then {web.frameRate} a second; of one address {web.addressFrameBurst} and " +
+					"{web.addressFrames}; each {web.frameBytes size} count as one more",
+			},
+			{
+				"Size of a frame from the client",
+				"{web.maxFrame size}; up to {web.maxDrained size} the response is an error, and each " +
+					"{web.maxFrame size} count as a message",
+			},
+			{"Invalid messages of one connection", "{web.maxFaults}"},
+			{
+				"Subscriptions of one connection",
+				"{web.maxSubscriptions}; of all connections of a user, link or address, and of all guests, " +
+					"{web.socketSubscriptions} for each WebSocket that they may have",
+			},
+			{"Time to write a message, or a chunk of one", "{web.writeTimeout}"},
+			{"Chunks", "from {web.wholeUpTo size} on, of {web.partBytes size}"},
+			{"Ping", "every {web.pingInterval}; the response within {web.pongTimeout}"},
+			{"Time without a message on a subscription", "{watch.Heartbeat}"},
+			{"Changes in one message", "{watch.batch}"},
+			{"`every`", "{web.maxEvery} ms"},
+			{"Coalescing under load", "{watch.gather}"},
+			{
+				"Fan-out to sockets of one address, user or link, from {watch.crowdOf} sockets on",
+				"10 messages a second to each, half as many for each doubling (1,000 sockets: every 400 ms), if there " +
+					"are others",
+			},
+		}},
+		{"Queries and views", []limit{
+			{"Namespaces of one query", "{watch.maxNamespaces}"},
+			{"Label selector, field selector or text filter", "{watch.maxSelector size}"},
+			{"Requirements and values of a label selector; words of a text filter", "{watch.maxTerms}"},
+			{"Name of an object", "253 characters"},
+			{"Search", "{watch.maxSearch size}; {web.maxSearchLimit} results"},
+			{
+				"Field selectors in use",
+				"{watch.maxFieldScopes}; of one user {watch.userFieldScopes}, of one link {watch.linkFieldScopes}, " +
+					"of all links {watch.guestFieldScopes}",
+			},
+			{"Rows of a window", "{watch.maxWindow}; at most one message about other rows a second"},
+			{
+				"Rankings of one resource",
+				"{watch.maxAllRankings}; of one user or link {watch.maxRankings}, of all links " +
+					"{watch.maxGuestRankings}; without a reader kept for " +
+					"{watch.rankingLinger}, or until there is no room",
+			},
+			{"Changes in the snapshot of the view `changes`", "{watch.feedChanges}, about {watch.feedBytes size}"},
+			{"Health", "{health.maxDetails} details; {health.maxText} bytes a sentence"},
+			{
+				"Graph of related objects",
+				"{related.maxNodes} nodes; {related.maxKinds} searched resources; {related.maxReads} objects that are " +
+					"checked one by one, others are `unknown`",
+			},
+			{"Objects of one kind and owner in the graph", "{related.maxAlike}; the others are counted"},
+			{
+				"Logs that are read at the same time",
+				"{web.maxLogs}; of one user {web.viewerLogs}, of one link {web.linkLogs}, of all links " +
+					"{web.guestLogs}",
+			},
+			{"Log lines at the start", "{web.maxTail}; default {web.logTail}"},
+			{"Part of a log", "{web.logChunk size}"},
+		}},
+		{"Watching", []limit{
+			{"Namespaces of one resource that are watched one by one", "{watch.maxAsked}"},
+			{
+				"Access reviews of single namespaces",
+				"{watch.reviewPace rate} a second for permitted ones, and as many for denied ones",
+			},
+			{
+				"Recheck of a namespace",
+				"every {watch.reviewEvery} if permitted, every {watch.deniedEvery} if denied; with very many " +
+					"namespaces every {watch.reviewMost}",
+			},
+			{"Namespaces that are reviewed one by one for a user", "{watch.maxLooked}"},
+			{"Cached decisions about users", "{watch.maxRights}"},
+			{"Access reviews at the same time", "of one user {watch.userReviews}, of all {watch.allReviews}"},
+			{"Retry of a resource that does not fit into memory", "{watch.estimateEvery}, or {watch.relistEvery}"},
+		}},
+	}
+}
