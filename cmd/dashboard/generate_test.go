@@ -80,10 +80,12 @@ func firstDifference(text, want string) string {
 
 // ownFlags lists the flags of this program that are not flags of kubectl.
 func ownFlags(t *testing.T) string {
+	t.Helper()
 	return listFlags(dashboardFlags(t), func(flag *pflag.Flag) bool { return flag.Annotations[kubectls] == nil })
 }
 
 func kubectlFlags(t *testing.T) string {
+	t.Helper()
 	return listFlags(dashboardFlags(t), func(flag *pflag.Flag) bool { return flag.Annotations[kubectls] != nil })
 }
 

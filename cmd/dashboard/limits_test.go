@@ -85,7 +85,10 @@ func limitGroups() []limitGroup {
 			{"TokenReviews at the same time", "{auth.maxAsking}"},
 			{"Login at an OpenID provider", "{auth.wayFor}; each response of the provider {auth.providerTimeout}"},
 			{"Completed logins at a provider", "{auth.maxWays} within {auth.wayFor}"},
-			{"Login sessions", "{auth.maxSessions}, of one user {auth.maxOfUser}; one more ends the least used one"},
+			{
+				"Login sessions",
+				"{auth.maxSessions}, of one user {auth.maxOfUser}; one more ends the one that is idle longest",
+			},
 		}},
 		{"Share links", []limit{
 			{"Links", "{share.maxShares}, of one creator {share.maxOfCreator}"},

@@ -331,7 +331,7 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		{"../watch/changes.go", "feedBytes = 1 << 20", "at most 200 and about 1 MiB"},
 		{"../watch/catalog.go", "followAge = 9 * time.Second", "within 10 s elsewhere"},
 		{"../watch/catalog.go", "maxAge = 10 * time.Second", "A result older than 10 s"},
-		{"../watch/cluster.go", "discoveryTimeout = 30 * time.Second", "0 stands for 30 s"},
+		{"../watch/cluster.go", "discoveryTimeout = 30 * time.Second", "0 means 30 s"},
 		{"../watch/feed.go", "pollInterval = 30 * time.Second", "can only be listed, every 30 s"},
 		{"../watch/rights.go", "reviewEvery = 10 * time.Second", "Reviewed every 10 s,"},
 		{"../watch/rights.go", "deniedEvery = 30 * time.Second", "or every 30 s for one namespace among others"},
