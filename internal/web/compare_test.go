@@ -32,8 +32,7 @@ func TestComparePage(t *testing.T) {
 			},
 		},
 		{"", 200, []string{"Enter an object above."}},
-		{"?a=web-1&b=" + one, 400, []string{"is not an object reference", "name: web-1
-"}},
+		{"?a=web-1&b=" + one, 400, []string{"is not an object reference", "name: web-1\n"}},
 		{"?a=core/v1/nothing/a/x&b=" + one, 404, []string{"Unknown resource", "name: web-1\n"}},
 		{"?a=<b>/x/y", 400, []string{"&lt;b&gt;/x/y"}},
 		{"?a=" + one + "&b=web-2&hide=status", 200, []string{`name="hide" value="status"`}},

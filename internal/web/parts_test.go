@@ -83,14 +83,16 @@ func TestLongMessagesComeInParts(t *testing.T) {
 			continue
 		}
 		var m struct {
-			ID, Told, Of int
-			Text         string
+			ID    int
+			Text  string
+			Sent  int `json:"told"`
+			Total int `json:"of"`
 		}
 		if err := json.Unmarshal(frame, &m); err != nil {
 			t.Fatal(err)
 		}
 		whole.WriteString(m.Text)
-		if told, of = m.Told, m.Of; m.ID != 1 || told != whole.Len() || len(m.Text) > 65<<10 {
+		if told, of = m.Sent, m.Total; m.ID != 1 || told != whole.Len() || len(m.Text) > 65<<10 {
 			t.Fatalf("%d of %d bytes are told by a part of %d, where %d have come", told, of, len(m.Text), whole.Len())
 		}
 	}
@@ -118,8 +120,9 @@ func TestPartsAwaitTheClient(t *testing.T) {
 	parts, told, of := 0, 0, 1
 	read := func() string {
 		var m struct {
-			Type     string
-			Told, Of int
+			Type  string
+			Sent  int `json:"told"`
+			Total int `json:"of"`
 		}
 		_, frame, err := c.conn.Read(t.Context())
 		if err != nil {
@@ -129,7 +132,7 @@ func TestPartsAwaitTheClient(t *testing.T) {
 			t.Fatal(err)
 		}
 		if m.Type == "part" {
-			parts, told, of = parts+1, m.Told, m.Of
+			parts, told, of = parts+1, m.Sent, m.Total
 		}
 		return m.Type
 	}

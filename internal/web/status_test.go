@@ -17,8 +17,8 @@ import (
 // same file of cases.
 func TestStatusPageSays(t *testing.T) {
 	type said struct {
-		Ledger watch.Ledger
-		Held   string
+		Ledger watch.Ledger `json:"ledger"`
+		Memory string       `json:"held"`
 	}
 	var want struct {
 		said
@@ -32,8 +32,8 @@ func TestStatusPageSays(t *testing.T) {
 		t.Fatalf("%d rows for %d scopes, %v", len(want.Rows), len(want.Ledger.Entries), err)
 	}
 	for _, total := range append(want.Totals, want.said) {
-		if got := web.StatusOf(templates.Frame{}, total.Ledger, want.Now).Held; got != total.Held {
-			t.Errorf("held: got %q, want %q", got, total.Held)
+		if got := web.StatusOf(templates.Frame{}, total.Ledger, want.Now).Held; got != total.Memory {
+			t.Errorf("held: got %q, want %q", got, total.Memory)
 		}
 	}
 	page := web.StatusOf(templates.Frame{}, want.Ledger, want.Now)

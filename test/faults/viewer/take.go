@@ -78,7 +78,7 @@ type message struct {
 	Digest  string
 	Problem json.RawMessage
 	Text    string
-	Told    int
+	Told    int `json:"told"`
 	Of      int
 
 	counts
