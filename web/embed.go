@@ -22,7 +22,7 @@ import (
 // The build needs the npm packages: npm ci --prefix web. The metafile lists what was bundled, for internal/notices.
 //go:generate go tool templ generate -path templates
 //go:generate rm -rf static/dist
-//go:generate go tool esbuild static/src/app.ts static/src/opened.ts static/src/app.css static/src/tabs.css static/src/favicon.svg --bundle --splitting --minify --format=esm --target=es2022 --charset=utf8 --legal-comments=none --loader:.svg=copy --entry-names=[name] --chunk-names=[name]-[hash] --outdir=static/dist --metafile=node_modules/.cache/esbuild.json --log-level=warning
+//go:generate go tool esbuild static/src/app.ts static/src/share-landing.ts static/src/app.css static/src/tabs.css static/src/favicon.svg --bundle --splitting --minify --format=esm --target=es2022 --charset=utf8 --legal-comments=none --loader:.svg=copy --entry-names=[name] --chunk-names=[name]-[hash] --outdir=static/dist --metafile=node_modules/.cache/esbuild.json --log-level=warning
 
 // script is the entry point of a page.
 const script = "app.js"
@@ -34,7 +34,7 @@ var dist embed.FS
 type Assets struct {
 	fsys   fs.FS
 	hashes map[string]string // By file name; the one of the script is a hash of all files.
-	parts  []string
+	chunks []string
 }
 
 // New reads the embedded files.
@@ -66,40 +66,40 @@ func newAssets(fsys fs.FS) (*Assets, error) {
 		return nil, fmt.Errorf("hash the embedded assets: %w", err)
 	}
 	a.hashes[script] = hex.EncodeToString(all.Sum(nil)[:8])
-	if err := a.find(script, regexp.MustCompile(`\b(?:from|import)"\./([\w-]+\.js)"`)); err != nil {
+	if err := a.addChunks(script, regexp.MustCompile(`\b(?:from|import)"\./([\w-]+\.js)"`)); err != nil {
 		return nil, err
 	}
 	return a, nil
 }
 
-// find adds the chunks that a script imports statically, directly or through other chunks. Chunks that load on demand
+// addChunks adds the chunks that a script imports statically, directly or through other chunks. Chunks that load on demand
 // are not included.
-func (a *Assets) find(name string, imports *regexp.Regexp) error {
+func (a *Assets) addChunks(name string, imports *regexp.Regexp) error {
 	text, err := fs.ReadFile(a.fsys, name)
 	if err != nil {
 		return fmt.Errorf("read the script: %w", err)
 	}
-	for _, found := range imports.FindAllSubmatch(text, -1) {
-		part := string(found[1])
-		if slices.Contains(a.parts, part) {
+	for _, match := range imports.FindAllSubmatch(text, -1) {
+		chunk := string(match[1])
+		if slices.Contains(a.chunks, chunk) {
 			continue
 		}
-		a.parts = append(a.parts, part)
-		if err := a.find(part, imports); err != nil {
+		a.chunks = append(a.chunks, chunk)
+		if err := a.addChunks(chunk, imports); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Parts returns the URLs of the chunks that app.js imports statically, so that the browser can request all of them at
+// Chunks returns the URLs of the chunks that app.js imports statically, so that the browser can request all of them at
 // once.
-func (a *Assets) Parts() []string {
-	addresses := make([]string, len(a.parts))
-	for i, part := range a.parts {
-		addresses[i] = "/static/" + part
+func (a *Assets) Chunks() []string {
+	urls := make([]string, len(a.chunks))
+	for i, chunk := range a.chunks {
+		urls[i] = "/static/" + chunk
 	}
-	return addresses
+	return urls
 }
 
 // FS contains the files under the names that URL takes. The server serves them under /static/.

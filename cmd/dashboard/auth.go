@@ -65,9 +65,9 @@ func (s *authSettings) addFlags(flags *pflag.FlagSet) {
 		"With --auth proxy: the header with the user's groups, separated by commas.")
 }
 
-// asks reports whether the program may listen on addresses beyond loopback. It may if it identifies its users, or if
+// identifiesUsers reports whether the program may listen on addresses beyond loopback. It may if it identifies its users, or if
 // the administrator chose a shared identity.
-func (s *authSettings) asks() bool { return s.mode != auth.None }
+func (s *authSettings) identifiesUsers() bool { return s.mode != auth.None }
 
 // options validates the settings.
 func (s *authSettings) options(log *slog.Logger) (auth.Options, error) {
@@ -79,9 +79,9 @@ func (s *authSettings) options(log *slog.Logger) (auth.Options, error) {
 	if !slices.Contains(auth.Modes(), s.mode) {
 		return o, &usageError{fmt.Errorf("--auth is %q; it must be %s", s.mode, strings.Join(auth.Modes(), ", "))}
 	}
-	for _, one := range []struct {
+	for _, setting := range []struct {
 		flag, mode string
-		given      bool
+		isSet      bool
 	}{
 		{"--auth-audience", auth.Token, len(s.audiences) > 0},
 		{"--oidc-issuer", auth.OIDC, s.oidc.Issuer != ""},
@@ -91,8 +91,8 @@ func (s *authSettings) options(log *slog.Logger) (auth.Options, error) {
 		{"--proxy-peers", auth.Proxy, len(s.proxyPeers) > 0},
 		{"--proxy-secret-file", auth.Proxy, s.proxySecret != ""},
 	} {
-		if one.given && one.mode != s.mode {
-			return o, &usageError{fmt.Errorf("%s requires --auth %s; --auth is %s", one.flag, one.mode, s.mode)}
+		if setting.isSet && setting.mode != s.mode {
+			return o, &usageError{fmt.Errorf("%s requires --auth %s; --auth is %s", setting.flag, setting.mode, s.mode)}
 		}
 	}
 	if slices.Contains(s.audiences, "") {
@@ -121,7 +121,7 @@ func (s *authSettings) provider() (o auth.OIDCOptions, err error) {
 		}
 	}
 	if s.oidcSecret != "" {
-		secret, err := secretOf("--oidc-client-secret-file", s.oidcSecret)
+		secret, err := readSecret("--oidc-client-secret-file", s.oidcSecret)
 		if err != nil {
 			return o, err
 		}
@@ -130,7 +130,7 @@ func (s *authSettings) provider() (o auth.OIDCOptions, err error) {
 	if s.oidcCA == "" {
 		return o, nil
 	}
-	o.CA, err = authoritiesOf("--oidc-ca", s.oidcCA)
+	o.CA, err = readCertPool("--oidc-ca", s.oidcCA)
 	return o, err
 }
 
@@ -142,27 +142,27 @@ func (s *authSettings) proxy(o *auth.ProxyOptions, log *slog.Logger) (err error)
 				"--proxy-peers, or a secret with --proxy-secret-file, or both", s.userHeader),
 		}
 	}
-	if o.Peers, err = rangesOf("--proxy-peers", s.proxyPeers); err != nil {
+	if o.Peers, err = parseRanges("--proxy-peers", s.proxyPeers); err != nil {
 		return err
 	}
-	for _, of := range o.Peers {
+	for _, peers := range o.Peers {
 		if s.proxySecret == "" &&
-			(of.Overlaps(netip.PrefixFrom(netip.IPv6Loopback(), 128)) ||
-				of.Overlaps(netip.PrefixFrom(netip.AddrFrom4([4]byte{127}), 8))) {
+			(peers.Overlaps(netip.PrefixFrom(netip.IPv6Loopback(), 128)) ||
+				peers.Overlaps(netip.PrefixFrom(netip.AddrFrom4([4]byte{127}), 8))) {
 			return &usageError{
 				fmt.Errorf("--proxy-peers %q contains loopback addresses, from which a kubectl port-forward connects "+
 					"too: anyone who may open one could log in as any user; also set a secret with "+
-					"--proxy-secret-file", of),
+					"--proxy-secret-file", peers),
 			}
 		}
 	}
 	if s.proxySecret == "" {
-		warnOfWideRanges(log, "--proxy-peers", o.Peers,
+		warnAboutWideRanges(log, "--proxy-peers", o.Peers,
 			"any client in the range can log in as any user, and claim any address")
 		return nil
 	}
-	warnOfWideRanges(log, "--proxy-peers", o.Peers, claimsAddress)
-	if o.Secret, err = secretOf("--proxy-secret-file", s.proxySecret); err != nil {
+	warnAboutWideRanges(log, "--proxy-peers", o.Peers, addressRisk)
+	if o.Secret, err = readSecret("--proxy-secret-file", s.proxySecret); err != nil {
 		return err
 	}
 	if bytes.ContainsFunc(o.Secret, func(r rune) bool { return r <= ' ' || r > '~' }) {
@@ -174,42 +174,42 @@ func (s *authSettings) proxy(o *auth.ProxyOptions, log *slog.Logger) (err error)
 	return nil
 }
 
-// warnOfWideRanges logs a warning for each address range that is wider than a proxy needs. The limit is the pod network
+// warnAboutWideRanges logs a warning for each address range that is wider than a proxy needs. The limit is the pod network
 // of one node: a /24 by default, or a /64 for IPv6. risk is what an attacker in the range can do.
-func warnOfWideRanges(log *slog.Logger, flag string, ranges []netip.Prefix, risk string) {
-	for _, of := range ranges {
-		narrow := 24
-		if of.Addr().Is6() {
-			narrow = 64
+func warnAboutWideRanges(log *slog.Logger, flag string, ranges []netip.Prefix, risk string) {
+	for _, prefix := range ranges {
+		minBits := 24
+		if prefix.Addr().Is6() {
+			minBits = 64
 		}
-		if of.Bits() < narrow {
+		if prefix.Bits() < minBits {
 			log.Warn("the range of trusted proxy addresses is wide; list only the addresses of the proxy",
-				"flag", flag, "range", of.String(), "wider_than", fmt.Sprintf("/%d", narrow), "risk", risk)
+				"flag", flag, "range", prefix.String(), "wider_than", fmt.Sprintf("/%d", minBits), "risk", risk)
 		}
 	}
 }
 
-// rangesOf parses the address ranges of a proxy. It refuses a range that contains all addresses.
-func rangesOf(flag string, texts []string) ([]netip.Prefix, error) {
+// parseRanges parses the address ranges of a proxy. It refuses a range that contains all addresses.
+func parseRanges(flag string, texts []string) ([]netip.Prefix, error) {
 	var ranges []netip.Prefix
 	for _, text := range texts {
-		of, err := netip.ParsePrefix(text)
-		if err != nil || of.Addr().Is4In6() {
+		prefix, err := netip.ParsePrefix(text)
+		if err != nil || prefix.Addr().Is4In6() {
 			return nil, &usageError{
 				fmt.Errorf("%s %q is not an address range: write a range such as 192.0.2.0/24, or one address such as "+
 					"192.0.2.7/32", flag, text),
 			}
 		}
-		if of.Bits() == 0 {
+		if prefix.Bits() == 0 {
 			return nil, &usageError{fmt.Errorf("%s %q is all addresses; list only those of the proxy", flag, text)}
 		}
-		ranges = append(ranges, of)
+		ranges = append(ranges, prefix)
 	}
 	return ranges, nil
 }
 
-// authoritiesOf reads certificates from a file.
-func authoritiesOf(flag, file string) (*x509.CertPool, error) {
+// readCertPool reads certificates from a file.
+func readCertPool(flag, file string) (*x509.CertPool, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", flag, err)
@@ -221,8 +221,8 @@ func authoritiesOf(flag, file string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// secretOf reads a secret from a file, without the line ending.
-func secretOf(flag, file string) ([]byte, error) {
+// readSecret reads a secret from a file, without the line ending.
+func readSecret(flag, file string) ([]byte, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", flag, err)

@@ -18,8 +18,8 @@ import (
 	"glasshouse/internal/web/auth"
 )
 
-// secretFile creates a file with the given content.
-func secretFile(t *testing.T, text string) string {
+// writeSecretFile creates a file with the given content.
+func writeSecretFile(t *testing.T, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -29,10 +29,10 @@ func secretFile(t *testing.T, text string) string {
 }
 
 // Without a login, the program does not listen beyond loopback. No kind of login accepts everyone.
-func TestWhoMayLook(t *testing.T) {
-	away(t)
-	config := nowhere(t)
-	good := secretFile(t, "0123456789abcdef0123\n")
+func TestAuthFlagsAreValidated(t *testing.T) {
+	clearEnvironment(t)
+	config := unreachableKubeconfig(t)
+	validSecretFile := writeSecretFile(t, "0123456789abcdef0123\n")
 	for _, test := range []struct {
 		name string
 		args []string
@@ -70,7 +70,7 @@ func TestWhoMayLook(t *testing.T) {
 			"authorities that are none",
 			[]string{
 				"--auth", "oidc", "--oidc-issuer", "https://id.example", "--oidc-client-id", "x", "--oidc-ca",
-				good,
+				validSecretFile,
 			},
 			[]string{"contains no PEM certificate"},
 		},
@@ -82,7 +82,7 @@ func TestWhoMayLook(t *testing.T) {
 			[]string{"--auth", "token", "--proxy-peers", "10.0.0.0/8"},
 			[]string{"--proxy-peers requires --auth proxy"},
 		},
-		{"a secret without a proxy", []string{"--proxy-secret-file", good}, []string{
+		{"a secret without a proxy", []string{"--proxy-secret-file", validSecretFile}, []string{
 			"--proxy-secret-file requires --auth proxy; --auth is none",
 		}},
 		{
@@ -113,28 +113,28 @@ func TestWhoMayLook(t *testing.T) {
 		}},
 		{
 			"a secret that is short",
-			[]string{"--auth", "proxy", "--proxy-secret-file", secretFile(t, "short\n")},
+			[]string{"--auth", "proxy", "--proxy-secret-file", writeSecretFile(t, "short\n")},
 			[]string{"--auth proxy", "5 bytes", "16"},
 		},
 		{
 			"a secret that is none",
-			[]string{"--auth", "proxy", "--proxy-secret-file", secretFile(t, "\n")},
+			[]string{"--auth", "proxy", "--proxy-secret-file", writeSecretFile(t, "\n")},
 			[]string{"is empty"},
 		},
 		{
 			"a secret of two lines",
-			[]string{"--auth", "proxy", "--proxy-secret-file", secretFile(t, "0123456789abcdef\n0123456789abcdef\n")},
+			[]string{"--auth", "proxy", "--proxy-secret-file", writeSecretFile(t, "0123456789abcdef\n0123456789abcdef\n")},
 			[]string{"one word"},
 		},
 		{
 			"a header that is none",
-			[]string{"--auth", "proxy", "--proxy-secret-file", good, "--proxy-user-header", "X_User"},
+			[]string{"--auth", "proxy", "--proxy-secret-file", validSecretFile, "--proxy-user-header", "X_User"},
 			[]string{"not the name of a header"},
 		},
 		{
 			"one header for two",
 			[]string{
-				"--auth", "proxy", "--proxy-secret-file", good, "--proxy-user-header", "X-A",
+				"--auth", "proxy", "--proxy-secret-file", validSecretFile, "--proxy-user-header", "X-A",
 				"--proxy-groups-header", "x-a",
 			},
 			[]string{"must be different"},
@@ -162,9 +162,9 @@ func TestWhoMayLook(t *testing.T) {
 
 // No output contains credentials, at any log level: not the program's own, not those of users, and not the cookies that
 // users receive.
-func TestCredentialsAreNotSaid(t *testing.T) {
-	away(t)
-	const own, good, bad = "own-3b1c77ee.token", "good-5f20ad19.token", "bad-aa7310fc.token"
+func TestCredentialsAreNotLogged(t *testing.T) {
+	clearEnvironment(t)
+	const programToken, validToken, invalidToken = "own-3b1c77ee.token", "good-5f20ad19.token", "bad-aa7310fc.token"
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var review map[string]any
 		if !strings.HasSuffix(r.URL.Path, "/tokenreviews") || json.NewDecoder(r.Body).Decode(&review) != nil {
@@ -173,14 +173,14 @@ func TestCredentialsAreNotSaid(t *testing.T) {
 		}
 		spec, _ := review["spec"].(map[string]any)
 		review["status"] = map[string]any{
-			"authenticated": spec["token"] == good, "user": map[string]any{"username": "anna"}, "error": spec["token"],
+			"authenticated": spec["token"] == validToken, "user": map[string]any{"username": "anna"}, "error": spec["token"],
 		}
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(review)
 	}))
 	defer api.Close()
 	config := filepath.Join(t.TempDir(), "config")
-	text := strings.NewReplacer("SERVER", api.URL, "TOKEN", own).Replace(
+	text := strings.NewReplacer("SERVER", api.URL, "TOKEN", programToken).Replace(
 		`{"apiVersion":"v1","kind":"Config","current-context":"x",` +
 			`"clusters":[{"name":"c","cluster":{"server":"SERVER"}}],
 		"contexts":[{"name":"x","context":{"cluster":"c","user":"u"}}],` +
@@ -202,8 +202,8 @@ func TestCredentialsAreNotSaid(t *testing.T) {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for deadline := time.Now().Add(20 * time.Second); address == ""; <-tick.C {
-		if found := regexp.MustCompile(`msg=serving url=(\S+)/ `).FindStringSubmatch(stderr.String()); found != nil {
-			address = found[1]
+		if match := regexp.MustCompile(`msg=serving url=(\S+)/ `).FindStringSubmatch(stderr.String()); match != nil {
+			address = match[1]
 		}
 		if time.Now().After(deadline) {
 			t.Fatalf("it does not serve: %s", stderr.String())
@@ -223,30 +223,30 @@ func TestCredentialsAreNotSaid(t *testing.T) {
 		for name, value := range headers {
 			request.Header.Set(name, value)
 		}
-		answer, err := client.Do(request)
+		response, err := client.Do(request)
 		if err != nil {
 			t.Fatal(err)
 		}
-		body, err := io.ReadAll(answer.Body)
-		_ = answer.Body.Close()
-		for _, secret := range []string{own, good, bad} {
+		body, err := io.ReadAll(response.Body)
+		_ = response.Body.Close()
+		for _, secret := range []string{programToken, validToken, invalidToken} {
 			if err != nil || strings.Contains(string(body), secret) {
 				t.Errorf("%s %s is answered with %s, %v", method, path, body, err)
 			}
 		}
-		return answer
+		return response
 	}
-	login := send(http.MethodPost, "/login", url.Values{"token": {good}}.Encode(), nil)
+	login := send(http.MethodPost, "/login", url.Values{"token": {validToken}}.Encode(), nil)
 	cookies := login.Cookies()
 	if login.StatusCode != http.StatusSeeOther || len(cookies) != 1 {
 		t.Fatalf("the login is answered with %d, %v", login.StatusCode, cookies)
 	}
 	for _, headers := range []map[string]string{
-		{"Authorization": "Bearer " + good},
-		{"Authorization": "Bearer " + bad},
-		{"Authorization": "Basic " + bad},
+		{"Authorization": "Bearer " + validToken},
+		{"Authorization": "Bearer " + invalidToken},
+		{"Authorization": "Basic " + invalidToken},
 		{"Cookie": cookies[0].String()},
-		{"X-Glasshouse-Proxy-Secret": bad},
+		{"X-Glasshouse-Proxy-Secret": invalidToken},
 	} {
 		for _, path := range []string{
 			"/", "/r/core/v1/pods", "/api/v1/resources", "/api/v1/live", "/api/v1/status", "/nothing", "/readyz",
@@ -254,13 +254,13 @@ func TestCredentialsAreNotSaid(t *testing.T) {
 			send(http.MethodGet, path, "", headers)
 		}
 	}
-	send(http.MethodPost, "/login", url.Values{"token": {bad}}.Encode(), nil)
+	send(http.MethodPost, "/login", url.Values{"token": {invalidToken}}.Encode(), nil)
 	send(http.MethodPost, "/logout", "", map[string]string{"Cookie": cookies[0].String()})
 	cancel()
 	if code := <-ended; code != 0 {
 		t.Errorf("exit code %d", code)
 	}
-	for _, secret := range []string{own, good, bad, cookies[0].Value} {
+	for _, secret := range []string{programToken, validToken, invalidToken, cookies[0].Value} {
 		if strings.Contains(stderr.String()+stdout.String(), secret) {
 			t.Errorf("it says %q: %s", secret, stderr.String())
 		}
@@ -268,10 +268,10 @@ func TestCredentialsAreNotSaid(t *testing.T) {
 }
 
 // A proxy on the same machine is trusted by its secret.
-func TestProxyOnLoopback(t *testing.T) {
+func TestLoopbackProxyIsTrustedBySecret(t *testing.T) {
 	s := authSettings{
 		mode: auth.Proxy, proxyPeers: []string{"127.0.0.1/32", "::1/128"},
-		proxySecret: secretFile(t, "0123456789abcdef0123\n"),
+		proxySecret: writeSecretFile(t, "0123456789abcdef0123\n"),
 	}
 	if o, err := s.options(slog.New(slog.DiscardHandler)); err != nil || len(o.Proxy.Peers) != 2 ||
 		len(o.Proxy.Secret) != 20 {

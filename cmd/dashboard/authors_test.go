@@ -16,8 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// authored is an event of the views object and changes.
-type authored struct {
+// authoredEvent is an event of the views object and changes.
+type authoredEvent struct {
 	Op, Name, UID, RV string
 	Time              time.Time
 	Patch             []struct{ Op, Path string }
@@ -28,9 +28,9 @@ type authored struct {
 	}
 }
 
-// owners returns the author of each path of the patch. The key "by" is the author of the change.
-func (e *authored) owners() map[string]string {
-	owners := map[string]string{"by": strings.TrimSpace(e.By.Manager + " " + e.By.Operation + " " + e.By.Subresource)}
+// pathAuthors returns the author of each path of the patch. The key "by" is the author of the change.
+func (e *authoredEvent) pathAuthors() map[string]string {
+	authors := map[string]string{"by": strings.TrimSpace(e.By.Manager + " " + e.By.Operation + " " + e.By.Subresource)}
 	for i, op := range e.Patch {
 		var names []string
 		if len(e.Authors) == 0 {
@@ -41,17 +41,17 @@ func (e *authored) owners() map[string]string {
 				names = append(names, a.Manager)
 			}
 		}
-		owners[op.Op+" "+op.Path] = strings.Join(names, " ")
+		authors[op.Op+" "+op.Path] = strings.Join(names, " ")
 	}
-	return owners
+	return authors
 }
 
 // authoredEvents reads events of a subscription until it has n of them.
-func (s *socket) authoredEvents(n int) (events []authored) {
+func (s *socket) authoredEvents(n int) (events []authoredEvent) {
 	s.t.Helper()
 	for len(events) < n {
-		var m struct{ Events []authored }
-		if err := json.Unmarshal([]byte(s.until("events")), &m); err != nil {
+		var m struct{ Events []authoredEvent }
+		if err := json.Unmarshal([]byte(s.readType("events")), &m); err != nil {
 			s.t.Fatal(err)
 		}
 		events = append(events, m.Events...)
@@ -61,9 +61,9 @@ func (s *socket) authoredEvents(n int) (events []authored) {
 
 // Two managers apply parts of one object, a third writes its status, and a path is removed. The program reports the
 // author of each path, and the view changes contains all of this in order.
-func TestAuthorsOnARealServer(t *testing.T) {
-	d := start(t, adminConfig(t))
-	c := newOracle(t, adminConfig(t))
+func TestAuthorsOfChanges(t *testing.T) {
+	d := startReady(t, adminConfig(t))
+	c := newAPIClient(t, adminConfig(t))
 	ns := c.namespace(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -71,10 +71,10 @@ func TestAuthorsOnARealServer(t *testing.T) {
 	feed.send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/services","ns":[%q],"view":"changes"}`, ns))
 	object.send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/services","ns":[%q],"name":"web",`+
 		`"view":"object"}`, ns))
-	if m := feed.until("snapshot"); !strings.Contains(m, `"events":[],"last":true`) {
+	if m := feed.readType("snapshot"); !strings.Contains(m, `"events":[],"last":true`) {
 		t.Errorf("the feed of a new namespace begins with %s", m)
 	}
-	object.until("snapshot")
+	object.readType("snapshot")
 
 	services := c.core.Services(ns)
 	patch := func(manager string, kind types.PatchType, body string, subresources ...string) {
@@ -166,26 +166,26 @@ func TestAuthorsOnARealServer(t *testing.T) {
 		},
 	} {
 		step.do()
-		told, seen := feed.authoredEvents(1)[0], object.authoredEvents(1)[0]
-		if got := told.owners(); !maps.Equal(got, step.want) {
+		feedEvent, objectEvent := feed.authoredEvents(1)[0], object.authoredEvents(1)[0]
+		if got := feedEvent.pathAuthors(); !maps.Equal(got, step.want) {
 			t.Errorf("%s:\ngot  %v\nwant %v", step.name, got, step.want)
 		}
-		if told.Op == "update" && !maps.Equal(seen.owners(), step.want) {
-			t.Errorf("%s, in the view of the object:\ngot  %v\nwant %v", step.name, seen.owners(), step.want)
+		if feedEvent.Op == "update" && !maps.Equal(objectEvent.pathAuthors(), step.want) {
+			t.Errorf("%s, in the view of the object:\ngot  %v\nwant %v", step.name, objectEvent.pathAuthors(), step.want)
 		}
-		if seen.Op != told.Op || told.Name != "web" || told.RV == "" || time.Since(told.Time).Abs() > time.Minute {
-			t.Errorf("%s: the feed tells %+v, the object %+v", step.name, told, seen)
+		if objectEvent.Op != feedEvent.Op || feedEvent.Name != "web" || feedEvent.RV == "" || time.Since(feedEvent.Time).Abs() > time.Minute {
+			t.Errorf("%s: the feed tells %+v, the object %+v", step.name, feedEvent, objectEvent)
 		}
 	}
 
 	// A later subscriber receives the same changes and authors.
-	late := dial(ctx, t, d)
-	late.send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/services","ns":[%q],"view":"changes"}`, ns))
+	lateSocket := dial(ctx, t, d)
+	lateSocket.send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/services","ns":[%q],"view":"changes"}`, ns))
 	var snapshot struct {
 		Since  time.Time
-		Events []authored
+		Events []authoredEvent
 	}
-	if err := json.Unmarshal([]byte(late.until("snapshot")), &snapshot); err != nil {
+	if err := json.Unmarshal([]byte(lateSocket.readType("snapshot")), &snapshot); err != nil {
 		t.Fatal(err)
 	}
 	var ops []string

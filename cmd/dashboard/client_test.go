@@ -15,8 +15,8 @@ import (
 	jsonpatch "github.com/evanphx/json-patch/v5"
 )
 
-// subscription is the message with which a client subscribes.
-type subscription struct {
+// subscribeMessage is the message with which a client subscribes.
+type subscribeMessage struct {
 	Op         string   `json:"op"`
 	ID         int      `json:"id"`
 	Resource   string   `json:"resource"`
@@ -29,30 +29,30 @@ type subscription struct {
 // client builds the data that a browser would have from the messages of a subscription. It records every message that
 // does not fit this data.
 type client struct {
-	t    *testing.T
-	d    *dashboard
-	want subscription
+	t            *testing.T
+	d            *dashboard
+	subscription subscribeMessage
 
-	mu      sync.Mutex
-	rows    map[string]string // uid and version, by name.
-	object  []byte
-	by      string
-	patches int
-	resumed int
-	fresh   bool // Whether no message was received since it connected with a cursor.
-	faults  []string
-	heard   strings.Builder
+	mu             sync.Mutex
+	rows           map[string]string // uid and version, by name.
+	object         []byte
+	by             string
+	patches        int
+	resumed        int
+	awaitingResume bool // Whether no message was received since it connected with a cursor.
+	faults         []string
+	received       strings.Builder
 }
 
-func newClient(t *testing.T, d *dashboard, want subscription) *client {
+func newClient(t *testing.T, d *dashboard, subscription subscribeMessage) *client {
 	t.Helper()
-	want.Op, want.ID = "subscribe", 1
-	return &client{t: t, d: d, want: want, rows: map[string]string{}}
+	subscription.Op, subscription.ID = "subscribe", 1
+	return &client{t: t, d: d, subscription: subscription, rows: map[string]string{}}
 }
 
 // connect opens a connection, reads from it for some time, then closes it.
-func (c *client) connect(ctx context.Context, long time.Duration) {
-	ctx, cancel := context.WithTimeout(ctx, long)
+func (c *client) connect(ctx context.Context, duration time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, duration)
 	defer cancel()
 	conn, _, err := websocket.Dial(ctx, strings.Replace(c.d.url, "http://", "ws://", 1)+"/api/v1/live",
 		&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}})
@@ -61,26 +61,26 @@ func (c *client) connect(ctx context.Context, long time.Duration) {
 	}
 	defer func() { _ = conn.CloseNow() }()
 	conn.SetReadLimit(64 << 20)
-	frame, err := json.Marshal(c.want)
+	message, err := json.Marshal(c.subscription)
 	if err != nil {
-		c.fault("encode: %v", err)
+		c.addFault("encode: %v", err)
 	}
-	if err := conn.Write(ctx, websocket.MessageText, frame); err != nil {
+	if err := conn.Write(ctx, websocket.MessageText, message); err != nil {
 		return
 	}
 	c.mu.Lock()
-	c.fresh = c.want.Cursor != ""
+	c.awaitingResume = c.subscription.Cursor != ""
 	c.mu.Unlock()
 	for {
-		_, frame, err := conn.Read(ctx)
+		_, message, err := conn.Read(ctx)
 		if err != nil {
 			return
 		}
-		c.take(frame)
+		c.apply(message)
 	}
 }
 
-func (c *client) fault(format string, args ...any) {
+func (c *client) addFault(format string, args ...any) {
 	c.faults = append(c.faults, fmt.Sprintf(format, args...))
 }
 
@@ -105,54 +105,54 @@ type message struct {
 
 type row struct{ Name, UID, RV string }
 
-func (c *client) take(frame []byte) {
+func (c *client) apply(text []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.heard.Write(frame)
+	c.received.Write(text)
 	var m message
-	if err := json.Unmarshal(frame, &m); err != nil {
-		c.fault("a frame that is not JSON: %v: %.200s", err, frame)
+	if err := json.Unmarshal(text, &m); err != nil {
+		c.addFault("a frame that is not JSON: %v: %.200s", err, text)
 		return
 	}
 	if m.Cursor != "" {
-		c.want.Cursor = m.Cursor
+		c.subscription.Cursor = m.Cursor
 	}
 	switch m.Type {
 	case "error":
-		c.fault("error: %s", m.Problem)
+		c.addFault("error: %s", m.Problem)
 	case "reset":
-		c.fresh = false
+		c.awaitingResume = false
 	case "snapshot":
-		if c.fresh {
-			c.fault("a snapshot without a reset, after a cursor")
+		if c.awaitingResume {
+			c.addFault("a snapshot without a reset, after a cursor")
 		}
 		c.rows, c.object = map[string]string{}, m.Object // The snapshots of these tests fit one message.
 		for _, r := range m.Rows {
 			c.rows[r.Name] = r.UID + " " + r.RV
 		}
 	case "events":
-		if c.fresh {
+		if c.awaitingResume {
 			c.resumed++
-			c.fresh = false
+			c.awaitingResume = false
 		}
-		c.takeEvents(&m)
+		c.applyEvents(&m)
 	}
 }
 
-func (c *client) takeEvents(m *message) {
+func (c *client) applyEvents(m *message) {
 	for _, e := range m.Events {
-		if c.want.View == "object" {
-			c.takeObject(e.Op, e.Object, e.Patch)
+		if c.subscription.View == "object" {
+			c.applyObject(e.Op, e.Object, e.Patch)
 			if e.By.Manager != "" {
 				c.by = e.By.Manager
 			}
 			continue
 		}
 		name := e.Name + e.Row.Name
-		held, ok := c.rows[name]
-		uid, _, _ := strings.Cut(held, " ")
+		current, ok := c.rows[name]
+		uid, _, _ := strings.Cut(current, " ")
 		if ok == (e.Op == "add") || ok && uid != e.UID {
-			c.fault("%s of %s (%s): the client holds %q", e.Op, name, e.UID, held)
+			c.addFault("%s of %s (%s): the client holds %q", e.Op, name, e.UID, current)
 		}
 		switch e.Op {
 		case "add":
@@ -165,7 +165,7 @@ func (c *client) takeEvents(m *message) {
 	}
 }
 
-func (c *client) takeObject(op string, object, patch json.RawMessage) {
+func (c *client) applyObject(op string, object, patch json.RawMessage) {
 	switch op {
 	case "add":
 		c.object = object
@@ -175,16 +175,16 @@ func (c *client) takeObject(op string, object, patch json.RawMessage) {
 		c.patches++
 		decoded, err := jsonpatch.DecodePatch(patch)
 		if err != nil {
-			c.fault("a patch that is none: %v: %s", err, patch)
+			c.addFault("a patch that is none: %v: %s", err, patch)
 			return
 		}
 		if c.object, err = decoded.Apply(c.object); err != nil {
-			c.fault("a patch that does not apply: %v: %s", err, patch)
+			c.addFault("a patch that does not apply: %v: %s", err, patch)
 		}
 	}
 }
 
-func (c *client) compare(want map[string]string) error {
+func (c *client) compareRows(want map[string]string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.rows) != len(want) {
@@ -198,7 +198,7 @@ func (c *client) compare(want map[string]string) error {
 	return nil
 }
 
-func (c *client) holds(text string) error {
+func (c *client) objectContains(text string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !strings.Contains(string(c.object), text) {

@@ -14,33 +14,33 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// found is a cluster: its API server, its display name, and the namespace to show first. An empty namespace means all.
-type found struct {
+// clusterTarget is a cluster: its API server, its display name, and the namespace to show first. An empty namespace means all.
+type clusterTarget struct {
 	config    *rest.Config
 	name      string
 	namespace string
 }
 
-// clusterOf finds the API server in the same way as kubectl.
-func clusterOf(kube *genericclioptions.ConfigFlags) (found, error) {
+// findCluster finds the API server in the same way as kubectl.
+func findCluster(kube *genericclioptions.ConfigFlags) (clusterTarget, error) {
 	loader := kube.ToRawKubeConfigLoader()
 	raw, err := loader.RawConfig()
 	if err != nil {
-		return found{}, fmt.Errorf("read the kubeconfig: %w", err)
+		return clusterTarget{}, fmt.Errorf("read the kubeconfig: %w", err)
 	}
 	_, inPod := rest.InClusterConfig()
 	if len(raw.Clusters) == 0 && *kube.APIServer == "" && inPod != nil {
-		return found{}, fmt.Errorf("no cluster found: tried %s and the service account of a pod; "+
+		return clusterTarget{}, fmt.Errorf("no cluster found: tried %s and the service account of a pod; "+
 			"set a kubeconfig with --kubeconfig or KUBECONFIG, or an API server with --server",
-			strings.Join(tried(loader), ", "))
+			strings.Join(triedFiles(loader), ", "))
 	}
 	config, err := kube.ToRESTConfig()
 	if err != nil {
-		return found{}, fmt.Errorf("read the kubeconfig: %w", err)
+		return clusterTarget{}, fmt.Errorf("read the kubeconfig: %w", err)
 	}
 	config.UserAgent = "glasshouse/" + version()
 	current := cmp.Or(*kube.Context, raw.CurrentContext)
-	f := found{
+	f := clusterTarget{
 		config: config, name: cmp.Or(current, strings.TrimPrefix(config.Host, "https://")), namespace: *kube.Namespace,
 	}
 	if context := raw.Contexts[current]; context != nil && f.namespace == "" {
@@ -50,22 +50,22 @@ func clusterOf(kube *genericclioptions.ConfigFlags) (found, error) {
 }
 
 // warn logs security risks of the connection that the user may not know about.
-func (f found) warn(log *slog.Logger) {
+func (f clusterTarget) warn(log *slog.Logger) {
 	if f.config.Insecure {
 		log.Warn("the certificate of the API server is not verified: an attacker on the network can impersonate the "+
 			"API server and read the credentials", "server", f.config.Host)
 	}
 }
 
-// tried returns the files that were searched for a cluster, with the reason why each was not used.
-func tried(loader clientcmd.ClientConfig) []string {
+// triedFiles returns the files that were searched for a cluster, with the reason why each was not used.
+func triedFiles(loader clientcmd.ClientConfig) []string {
 	var all []string
 	for _, file := range loader.ConfigAccess().GetLoadingPrecedence() {
-		why := "contains no cluster"
+		reason := "contains no cluster"
 		if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
-			why = "does not exist"
+			reason = "does not exist"
 		}
-		all = append(all, fmt.Sprintf("%s (%s)", file, why))
+		all = append(all, fmt.Sprintf("%s (%s)", file, reason))
 	}
 	return all
 }

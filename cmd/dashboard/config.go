@@ -17,25 +17,25 @@ import (
 // kubectl's flags can be set only on the command line, because kubectl's own environment and kubeconfig provide the
 // same settings.
 
-// kubectls is the annotation that marks the flags of kubectl.
-const kubectls = "kubectl"
+// kubectlAnnotation is the annotation that marks the flags of kubectl.
+const kubectlAnnotation = "kubectl"
 
 // configFlag is the flag that names the configuration file. The file itself cannot set it.
 const configFlag = "config"
 
-// ours returns the flags that the environment and the configuration file may set, by name.
-func ours(flags *pflag.FlagSet) map[string]*pflag.Flag {
+// ownFlags returns the flags that the environment and the configuration file may set, by name.
+func ownFlags(flags *pflag.FlagSet) map[string]*pflag.Flag {
 	all := make(map[string]*pflag.Flag)
 	flags.VisitAll(func(flag *pflag.Flag) {
-		if flag.Annotations[kubectls] == nil && flag.Name != "help" && flag.Name != "version" {
+		if flag.Annotations[kubectlAnnotation] == nil && flag.Name != "help" && flag.Name != "version" {
 			all[flag.Name] = flag
 		}
 	})
 	return all
 }
 
-// variable returns the environment variable for a flag.
-func variable(flag string) string {
+// environmentName returns the environment variable for a flag.
+func environmentName(flag string) string {
 	return "GLASSHOUSE_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
@@ -43,14 +43,14 @@ func variable(flag string) string {
 // variable counts as unset, because a manifest can leave a setting out only in this form. Unknown variables are
 // ignored, because Kubernetes creates some from the names of Services.
 func configure(flags *pflag.FlagSet, getenv func(string) string) error {
-	all := ours(flags)
+	all := ownFlags(flags)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		value := getenv(variable(name))
+		value := getenv(environmentName(name))
 		if value == "" || all[name].Changed {
 			continue
 		}
 		if err := flags.Set(name, value); err != nil {
-			return &usageError{fmt.Errorf("%s in the environment: %w", variable(name), err)}
+			return &usageError{fmt.Errorf("%s in the environment: %w", environmentName(name), err)}
 		}
 	}
 	file := all[configFlag].Value.String()
@@ -76,25 +76,25 @@ func configure(flags *pflag.FlagSet, getenv func(string) string) error {
 		case flag.Changed:
 			continue
 		}
-		if err := set(flags, flag, settings[name]); err != nil {
+		if err := setFlag(flags, flag, settings[name]); err != nil {
 			return &usageError{fmt.Errorf("--config %s: %w", file, err)}
 		}
 	}
 	return nil
 }
 
-// set sets a flag to a value from the configuration file: a string, or []string.
-func set(flags *pflag.FlagSet, flag *pflag.Flag, value any) error {
+// setFlag sets a flag to a value from the configuration file: a string, or []string.
+func setFlag(flags *pflag.FlagSet, flag *pflag.Flag, value any) error {
 	list, isList := value.([]string)
 	if !isList {
 		return flags.Set(flag.Name, fmt.Sprint(value))
 	}
-	takes, ok := flag.Value.(pflag.SliceValue)
+	slice, ok := flag.Value.(pflag.SliceValue)
 	if !ok {
 		return fmt.Errorf("%q takes one value, not a list", flag.Name)
 	}
 	flag.Changed = true
-	return takes.Replace(list)
+	return slice.Replace(list)
 }
 
 // readConfig parses the configuration file, in YAML. It returns strings in the form that flags accept, and []string for

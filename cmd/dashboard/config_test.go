@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// settingsOf returns the values of a command's flags, set from the command line, the environment and the file.
-func settingsOf(t *testing.T, args []string, env map[string]string, file string) (map[string]string, error) {
+// parseSettings returns the values of a command's flags, set from the command line, the environment and the file.
+func parseSettings(t *testing.T, args []string, env map[string]string, file string) (map[string]string, error) {
 	t.Helper()
 	command := newCommand(&console{})
 	if file != "" {
@@ -37,13 +37,13 @@ func settingsOf(t *testing.T, args []string, env map[string]string, file string)
 
 // Every flag of this program takes its value from the command line, then from the environment, then from the file, then
 // from its default. kubectl's flags take it only from the command line.
-func TestEverySettingHasItsPlaces(t *testing.T) {
-	own := ours(newCommand(&console{}).Flags())
-	if len(own) < 12 || own["listen"] == nil || own["kubeconfig"] != nil || own["namespace"] != nil ||
-		own["help"] != nil {
-		t.Fatalf("ours are %q", slices.Sorted(maps.Keys(own)))
+func TestSettingsTakeFlagThenEnvironmentThenFile(t *testing.T) {
+	flags := ownFlags(newCommand(&console{}).Flags())
+	if len(flags) < 12 || flags["listen"] == nil || flags["kubeconfig"] != nil || flags["namespace"] != nil ||
+		flags["help"] != nil {
+		t.Fatalf("ours are %q", slices.Sorted(maps.Keys(flags)))
 	}
-	for name, flag := range own {
+	for name, flag := range flags {
 		if name == configFlag {
 			continue
 		}
@@ -56,7 +56,7 @@ func TestEverySettingHasItsPlaces(t *testing.T) {
 		if values == nil {
 			t.Fatalf("--%s is of the type %s: tell this test its values", name, flag.Value.Type())
 		}
-		shown := func(value string) string {
+		formatted := func(value string) string {
 			f := pflag.NewFlagSet("", pflag.ContinueOnError)
 			f.AddFlag(&pflag.Flag{Name: name, Value: newCommand(&console{}).Flags().Lookup(name).Value})
 			if err := f.Set(name, value); err != nil {
@@ -64,32 +64,32 @@ func TestEverySettingHasItsPlaces(t *testing.T) {
 			}
 			return f.Lookup(name).Value.String()
 		}
-		args, env, file := []string{"--" + name + "=" + values[0]}, map[string]string{variable(name): values[1]},
+		args, env, file := []string{"--" + name + "=" + values[0]}, map[string]string{environmentName(name): values[1]},
 			name+": "+values[2]
 		for _, test := range []struct {
-			what string
-			args []string
-			env  map[string]string
-			file string
-			want string
+			source string
+			args   []string
+			env    map[string]string
+			file   string
+			want   string
 		}{
-			{"all", args, env, file, shown(values[0])},
-			{"no flag", nil, env, file, shown(values[1])},
-			{"the file alone", nil, nil, file, shown(values[2])},
-			{"an empty variable", nil, map[string]string{variable(name): ""}, file, shown(values[2])},
+			{"all", args, env, file, formatted(values[0])},
+			{"no flag", nil, env, file, formatted(values[1])},
+			{"the file alone", nil, nil, file, formatted(values[2])},
+			{"an empty variable", nil, map[string]string{environmentName(name): ""}, file, formatted(values[2])},
 			{"nothing", nil, nil, "", flag.DefValue},
 		} {
-			got, err := settingsOf(t, test.args, test.env, test.file)
+			got, err := parseSettings(t, test.args, test.env, test.file)
 			if err != nil || got[name] != test.want {
-				t.Errorf("--%s by %s: got %q, %v; want %q", name, test.what, got[name], err, test.want)
+				t.Errorf("--%s by %s: got %q, %v; want %q", name, test.source, got[name], err, test.want)
 			}
 		}
 	}
 }
 
 // A configuration file supports lists, numbers in their original form, and comments.
-func TestConfigFile(t *testing.T) {
-	got, err := settingsOf(t, nil,
+func TestConfigFileSupportsListsAndNumbers(t *testing.T) {
+	got, err := parseSettings(t, nil,
 		map[string]string{"GLASSHOUSE_PORT": "tcp://10.0.0.1:80", "GLASSHOUSE_SERVICE_HOST": "10.0.0.1"}, `
 # Where it is reached.
 allowed-host: [glasshouse.example.org, "10.0.0.5:8080"]
@@ -111,9 +111,9 @@ linger: 10m
 }
 
 // An invalid setting is refused, and the error names its source.
-func TestConfigMistakes(t *testing.T) {
-	away(t)
-	folder := t.TempDir()
+func TestInvalidSettingsAreRefused(t *testing.T) {
+	clearEnvironment(t)
+	dir := t.TempDir()
 	for i, test := range []struct {
 		file, variable, value string
 		want                  []string
@@ -135,16 +135,16 @@ func TestConfigMistakes(t *testing.T) {
 			},
 		},
 		{
-			variable: "GLASSHOUSE_CONFIG", value: filepath.Join(folder, "none"),
+			variable: "GLASSHOUSE_CONFIG", value: filepath.Join(dir, "none"),
 			want: []string{"read the --config file", "none"},
 		},
 	} {
 		t.Run(fmt.Sprint(i, " ", test.file, test.variable), func(t *testing.T) {
-			args := []string{"--kubeconfig", nowhere(t)}
+			args := []string{"--kubeconfig", unreachableKubeconfig(t)}
 			if test.variable != "" {
 				t.Setenv(test.variable, test.value)
 			} else {
-				path := filepath.Join(folder, strconv.Itoa(i))
+				path := filepath.Join(dir, strconv.Itoa(i))
 				if err := os.WriteFile(path, []byte(test.file), 0o600); err != nil {
 					t.Fatal(err)
 				}

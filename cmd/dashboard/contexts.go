@@ -23,43 +23,43 @@ import (
 // loginTimeout is the time limit for the login command of a context.
 const loginTimeout = 30 * time.Second
 
-// contexts are the contexts of the kubeconfig. One of them is shown at a time.
-type contexts struct {
+// contextSwitcher are the contexts of the kubeconfig. One of them is shown at a time.
+type contextSwitcher struct {
 	kube *genericclioptions.ConfigFlags // The flags for the first cluster.
-	open func(found) (*watch.Cluster, error)
-	next chan opened
+	open func(clusterTarget) (*watch.Cluster, error)
+	next chan nextCluster
 	log  *slog.Logger
 }
 
-// opened is a cluster that will be shown next. done is closed when it is shown.
-type opened struct {
-	web.Shown
+// nextCluster is a cluster that will be shown next. done is closed when it is shown.
+type nextCluster struct {
+	web.ClusterInfo
 
 	done chan struct{}
 }
 
-// pinned reports whether kubectl's flags specify more about the cluster or the identity than the context. Such flags
+// hasClusterFlags reports whether kubectl's flags specify more about the cluster or the identity than the context. Such flags
 // are meant for one cluster, and users then cannot switch to another: a credential must not be sent there.
-func pinned(flags *pflag.FlagSet) (found bool) {
-	free := []string{"kubeconfig", "context", "namespace", "request-timeout", "cache-dir", "disable-compression"}
+func hasClusterFlags(flags *pflag.FlagSet) (hasOther bool) {
+	allowed := []string{"kubeconfig", "context", "namespace", "request-timeout", "cache-dir", "disable-compression"}
 	flags.VisitAll(func(flag *pflag.Flag) {
-		found = found || flag.Annotations[kubectls] != nil && flag.Changed && !slices.Contains(free, flag.Name)
+		hasOther = hasOther || flag.Annotations[kubectlAnnotation] != nil && flag.Changed && !slices.Contains(allowed, flag.Name)
 	})
-	return found
+	return hasOther
 }
 
-// offered returns the contexts between which users can switch. It returns nil if there is only one, for example in a
+// switchable returns the contexts between which users can switch. It returns nil if there is only one, for example in a
 // pod.
-func (c *contexts) offered() *web.Contexts {
-	if all, err := c.list(); err != nil || len(all) < 2 {
+func (c *contextSwitcher) switchable() *web.Contexts {
+	if all, err := c.listContexts(); err != nil || len(all) < 2 {
 		return nil
 	}
-	return &web.Contexts{List: c.list, Choose: c.choose}
+	return &web.Contexts{List: c.listContexts, Switch: c.switchTo}
 }
 
-// of returns the client configuration of a context. Flags such as --server and --token are left out, because they apply
+// configFor returns the client configuration of a context. Flags such as --server and --token are left out, because they apply
 // only to the cluster with which the program was started. An empty name selects the current context of the kubeconfig.
-func (c *contexts) of(name string) *genericclioptions.ConfigFlags {
+func (c *contextSwitcher) configFor(name string) *genericclioptions.ConfigFlags {
 	kube := genericclioptions.NewConfigFlags(true)
 	kube.KubeConfig, kube.Timeout, kube.DisableCompression = c.kube.KubeConfig, c.kube.Timeout,
 		c.kube.DisableCompression
@@ -67,35 +67,35 @@ func (c *contexts) of(name string) *genericclioptions.ConfigFlags {
 	return kube
 }
 
-// list reads the contexts from the kubeconfig again.
-func (c *contexts) list() ([]web.Context, error) {
-	raw, err := c.of("").ToRawKubeConfigLoader().RawConfig()
+// listContexts reads the contexts from the kubeconfig again.
+func (c *contextSwitcher) listContexts() ([]web.Context, error) {
+	raw, err := c.configFor("").ToRawKubeConfigLoader().RawConfig()
 	if err != nil {
 		return nil, fmt.Errorf("read the kubeconfig: %w", err)
 	}
 	all := make([]web.Context, 0, len(raw.Contexts))
 	for _, name := range slices.Sorted(maps.Keys(raw.Contexts)) {
-		one := raw.Contexts[name]
-		all = append(all, web.Context{Name: name, Cluster: one.Cluster, User: one.AuthInfo, Namespace: one.Namespace})
+		kubeContext := raw.Contexts[name]
+		all = append(all, web.Context{Name: name, Cluster: kubeContext.Cluster, User: kubeContext.AuthInfo, Namespace: kubeContext.Namespace})
 	}
 	return all, nil
 }
 
-// choose switches to a context. It first checks that credentials for the API server are available. It does not check
+// switchTo switches to a context. It first checks that credentials for the API server are available. It does not check
 // whether the API server responds.
-func (c *contexts) choose(ctx context.Context, name string) error {
-	found, err := clusterOf(c.of(name))
+func (c *contextSwitcher) switchTo(ctx context.Context, name string) error {
+	target, err := findCluster(c.configFor(name))
 	if err != nil {
 		return err
 	}
-	if err := credentials(ctx, found.config); err != nil {
+	if err := credentials(ctx, target.config); err != nil {
 		return err
 	}
-	cluster, err := c.open(found)
+	cluster, err := c.open(target)
 	if err != nil {
 		return err
 	}
-	next := opened{shownOf(found, cluster), make(chan struct{})}
+	next := nextCluster{clusterInfo(target, cluster), make(chan struct{})}
 	select {
 	case c.next <- next:
 	case <-ctx.Done():
@@ -105,23 +105,23 @@ func (c *contexts) choose(ctx context.Context, name string) error {
 	return nil
 }
 
-// errNotAsked is the error with which credentials prevents a connection to the API server.
-var errNotAsked = errors.New("no connection to the API server")
+// errNotSent is the error with which credentials prevents a connection to the API server.
+var errNotSent = errors.New("no connection to the API server")
 
 // credentials obtains the credentials for an API server, for example from a login command. It does not send a request.
 func credentials(ctx context.Context, config *rest.Config) error {
 	config = rest.CopyConfig(config)
-	config.Dial = func(context.Context, string, string) (net.Conn, error) { return nil, errNotAsked }
+	config.Dial = func(context.Context, string, string) (net.Conn, error) { return nil, errNotSent }
 	client, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
 		return fmt.Errorf("set up the connection to the API server: %w", err)
 	}
-	asked := make(chan error, 1)
+	result := make(chan error, 1)
 	// client-go waits for the command without a time limit, and ignores ctx. The goroutine ends when the command does.
-	go func() { asked <- client.RESTClient().Get().AbsPath("/version").MaxRetries(0).Do(ctx).Error() }()
+	go func() { result <- client.RESTClient().Get().AbsPath("/version").MaxRetries(0).Do(ctx).Error() }()
 	select {
-	case err := <-asked:
-		if errors.Is(err, errNotAsked) {
+	case err := <-result:
+		if errors.Is(err, errNotSent) {
 			return nil
 		}
 		return err
@@ -132,26 +132,26 @@ func credentials(ctx context.Context, config *rest.Config) error {
 	}
 }
 
-// shownOf returns the cluster with the details that pages show.
-func shownOf(f found, cluster *watch.Cluster) web.Shown {
-	return web.Shown{Cluster: cluster, Name: f.name, Server: f.config.Host, Namespace: f.namespace}
+// clusterInfo returns the cluster with the details that pages show.
+func clusterInfo(f clusterTarget, cluster *watch.Cluster) web.ClusterInfo {
+	return web.ClusterInfo{Cluster: cluster, Name: f.name, Server: f.config.Host, Namespace: f.namespace}
 }
 
 // run runs the active cluster until ctx ends, starting with the given one. It starts the next cluster before the
 // previous one has ended, so that neither waits for the other.
-func (c *contexts) run(ctx context.Context, cluster *watch.Cluster, server *web.Server) error {
+func (c *contextSwitcher) run(ctx context.Context, cluster *watch.Cluster, server *web.Server) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for {
-		shown, end := context.WithCancel(ctx)
+		clusterCtx, end := context.WithCancel(ctx)
 		run := cluster.Run // The method is bound now, because the goroutine may start only after cluster has changed.
-		group.Go(func() error { return run(shown) })
+		group.Go(func() error { return run(clusterCtx) })
 		select {
 		case <-ctx.Done():
 			end()
 			return group.Wait()
 		case next := <-c.next:
 			cluster = next.Cluster
-			server.Show(next.Shown)
+			server.SwitchCluster(next.ClusterInfo)
 			close(next.done)
 			end()
 			c.log.InfoContext(ctx, "switched to another cluster", "cluster", next.Name, "server", next.Server)

@@ -23,14 +23,14 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// upstream is a scripted API server on loopback with one pod.
-type upstream struct {
+// fakeAPIServer is a scripted API server on loopback with one pod.
+type fakeAPIServer struct {
 	*httptest.Server
 
-	asked atomic.Int64 // Number of requests in progress.
+	inFlight atomic.Int64 // Number of requests in progress.
 }
 
-func newUpstream(t *testing.T, pod string) *upstream {
+func newFakeAPIServer(t *testing.T, pod string) *fakeAPIServer {
 	t.Helper()
 	api := apitest.New(
 		t,
@@ -41,10 +41,10 @@ func newUpstream(t *testing.T, pod string) *upstream {
 	)
 	api.Set("core/v1/namespaces", apitest.Item{Name: "default"})
 	api.Set("core/v1/pods", apitest.Item{Namespace: "default", Name: pod})
-	u := &upstream{}
+	u := &fakeAPIServer{}
 	u.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		u.asked.Add(1)
-		defer u.asked.Add(-1)
+		u.inFlight.Add(1)
+		defer u.inFlight.Add(-1)
 		api.Handler().ServeHTTP(w, r)
 	}))
 	t.Cleanup(func() {
@@ -54,8 +54,8 @@ func newUpstream(t *testing.T, pod string) *upstream {
 	return u
 }
 
-// silence returns an address that accepts connections and never responds.
-func silence(t *testing.T) string {
+// silentAddress returns an address that accepts connections and never responds.
+func silentAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -65,9 +65,9 @@ func silence(t *testing.T) string {
 	return "http://" + listener.Addr().String()
 }
 
-// kubeconfigOf creates a kubeconfig with contexts by name, each with its own cluster and user. One of them is the
+// writeKubeconfig creates a kubeconfig with contexts by name, each with its own cluster and user. One of them is the
 // current context. servers contains the address of each context; the JSON of its user may follow after a space.
-func kubeconfigOf(t *testing.T, servers map[string]string) string {
+func writeKubeconfig(t *testing.T, servers map[string]string) string {
 	t.Helper()
 	var clusters, contexts, users []string
 	for name, server := range servers {
@@ -90,17 +90,17 @@ func kubeconfigOf(t *testing.T, servers map[string]string) string {
 	return file
 }
 
-// running is a running program.
-type running struct {
+// runningProgram is a running program.
+type runningProgram struct {
 	t   *testing.T
 	url string
 	log *console
 }
 
-// serveTo runs the program until the test ends. It must end without an error.
-func serveTo(t *testing.T, args ...string) *running {
+// startProgram runs the program until the test ends. It must end without an error.
+func startProgram(t *testing.T, args ...string) *runningProgram {
 	t.Helper()
-	p := &running{t: t, log: &console{}}
+	p := &runningProgram{t: t, log: &console{}}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan int, 1)
 	go func() { ended <- run(ctx, append(args, "--listen", "127.0.0.1:0"), io.Discard, p.log) }()
@@ -115,7 +115,7 @@ func serveTo(t *testing.T, args ...string) *running {
 			t.Errorf("it does not end: %s", p.log)
 		}
 	})
-	p.await("that it serves", func() bool {
+	p.waitUntil("that it serves", func() bool {
 		match := regexp.MustCompile(`url=(http://\S+)/`).FindStringSubmatch(p.log.String())
 		if match != nil {
 			p.url = match[1]
@@ -125,69 +125,69 @@ func serveTo(t *testing.T, args ...string) *running {
 	return p
 }
 
-func (p *running) await(what string, met func() bool) {
+func (p *runningProgram) waitUntil(condition string, isMet func() bool) {
 	p.t.Helper()
 	deadline := time.After(30 * time.Second)
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for !met() {
+	for !isMet() {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			p.t.Fatalf("%s: not within 30 s; the log says %s", what, p.log)
+			p.t.Fatalf("%s: not within 30 s; the log says %s", condition, p.log)
 		}
 	}
 }
 
-func (p *running) ask(method, path, body string, headers ...string) (int, string) {
+func (p *runningProgram) request(method, path, body string, headers ...string) (int, string) {
 	p.t.Helper()
-	request, err := http.NewRequestWithContext(p.t.Context(), method, p.url+path, strings.NewReader(body))
+	httpRequest, err := http.NewRequestWithContext(p.t.Context(), method, p.url+path, strings.NewReader(body))
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	for i := 0; i+1 < len(headers); i += 2 {
-		request.Header.Set(headers[i], headers[i+1])
+		httpRequest.Header.Set(headers[i], headers[i+1])
 	}
 	client := &http.Client{
 		Timeout: 20 * time.Second, Transport: &http.Transport{DisableKeepAlives: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	answer, err := client.Do(request)
+	response, err := client.Do(httpRequest)
 	if err != nil {
 		p.t.Fatalf("%s %s has no answer: %v; the log says %s", method, path, err, p.log)
 	}
-	defer func() { _ = answer.Body.Close() }()
-	text, err := io.ReadAll(answer.Body)
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	return answer.StatusCode, string(text)
+	return response.StatusCode, string(text)
 }
 
-// choose switches to a context, and returns how long this took.
-func (p *running) choose(name string) time.Duration {
+// switchContext switches to a context, and returns how long this took.
+func (p *runningProgram) switchContext(name string) time.Duration {
 	p.t.Helper()
 	began := time.Now()
-	if code, text := p.ask(http.MethodPost, "/api/v1/context",
+	if code, text := p.request(http.MethodPost, "/api/v1/context",
 		fmt.Sprintf(`{"name":%q}`, name)); code != http.StatusNoContent {
 		p.t.Fatalf("choosing %s is answered with %d %s", name, code, text)
 	}
 	return time.Since(began)
 }
 
-// shows waits until the program's list of pods contains exactly one pod, with the given name.
-func (p *running) shows(pod string) {
+// waitForPod waits until the program's list of pods contains exactly one pod, with the given name.
+func (p *runningProgram) waitForPod(pod string) {
 	p.t.Helper()
-	p.await("the pod "+pod, func() bool {
-		code, text := p.ask(http.MethodGet, "/api/v1/snapshot/core/v1/pods", "")
+	p.waitUntil("the pod "+pod, func() bool {
+		code, text := p.request(http.MethodGet, "/api/v1/snapshot/core/v1/pods", "")
 		return code == http.StatusOK && strings.Contains(text, `"name":"`+pod+`"`) && strings.Count(text, `"uid"`) == 1
 	})
 }
 
-// id returns the cluster id that the page contains.
-func (p *running) id() string {
+// clusterID returns the cluster id that the page contains.
+func (p *runningProgram) clusterID() string {
 	p.t.Helper()
-	_, text := p.ask(http.MethodGet, "/r/core/v1/pods", "", "Accept", "text/html")
+	_, text := p.request(http.MethodGet, "/r/core/v1/pods", "", "Accept", "text/html")
 	match := regexp.MustCompile(`data-cluster="([0-9a-f]{16})"`).FindStringSubmatch(text)
 	if match == nil {
 		p.t.Fatalf("the page does not say of which cluster it is: %.2000s", text)
@@ -195,11 +195,11 @@ func (p *running) id() string {
 	return match[1]
 }
 
-// tab opens the socket of a page. of is the cluster id of that page.
-func (p *running) tab(of string) *websocket.Conn {
+// openSocket opens the socket of a page. of is the cluster id of that page.
+func (p *runningProgram) openSocket(clusterID string) *websocket.Conn {
 	p.t.Helper()
 	conn, _, err := websocket.Dial( //nolint:bodyclose // The body belongs to the connection.
-		p.t.Context(), strings.Replace(p.url, "http", "ws", 1)+"/api/v1/live?cluster="+of,
+		p.t.Context(), strings.Replace(p.url, "http", "ws", 1)+"/api/v1/live?cluster="+clusterID,
 		&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}},
 	)
 	if err != nil {
@@ -209,9 +209,9 @@ func (p *running) tab(of string) *websocket.Conn {
 	return conn
 }
 
-// follow subscribes to the pods with a cursor, and reads up to a snapshot. It returns the messages before the snapshot,
+// readSnapshot subscribes to the pods with a cursor, and reads up to a snapshot. It returns the messages before the snapshot,
 // and the cursor of the snapshot.
-func (p *running) follow(conn *websocket.Conn, cursor string) (before, last string) {
+func (p *runningProgram) readSnapshot(conn *websocket.Conn, cursor string) (before, last string) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), 20*time.Second)
 	defer cancel()
@@ -220,23 +220,23 @@ func (p *running) follow(conn *websocket.Conn, cursor string) (before, last stri
 		p.t.Fatal(err)
 	}
 	for {
-		_, frame, err := conn.Read(ctx)
+		_, text, err := conn.Read(ctx)
 		if err != nil {
 			p.t.Fatalf("waiting for a snapshot: %v", err)
 		}
 		var message struct{ Type, Cursor string }
-		if err := json.Unmarshal(frame, &message); err != nil {
+		if err := json.Unmarshal(text, &message); err != nil {
 			p.t.Fatal(err)
 		}
-		if message.Type == "snapshot" && strings.Contains(string(frame), `"uid"`) {
+		if message.Type == "snapshot" && strings.Contains(string(text), `"uid"`) {
 			return before, message.Cursor
 		}
 		before += message.Type + " "
 	}
 }
 
-// wantSentAway reads to the end of a connection. Its close status must be the one for another active cluster.
-func wantSentAway(t *testing.T, conn *websocket.Conn) {
+// wantSwitchedClose reads to the end of a connection. Its close status must be the one for another active cluster.
+func wantSwitchedClose(t *testing.T, conn *websocket.Conn) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
@@ -252,103 +252,103 @@ func wantSentAway(t *testing.T, conn *websocket.Conn) {
 
 // One cluster is active at a time. After a switch, all watches and sockets of the previous one end, and no page
 // confuses the two.
-func TestContextsAreSwitched(t *testing.T) {
-	away(t)
-	one, two := newUpstream(t, "pod-of-one"), newUpstream(t, "pod-of-two")
-	p := serveTo(t, "--kubeconfig", kubeconfigOf(t, map[string]string{"one": one.URL, "two": two.URL}))
+func TestSwitchContext(t *testing.T) {
+	clearEnvironment(t)
+	one, two := newFakeAPIServer(t, "pod-of-one"), newFakeAPIServer(t, "pod-of-two")
+	p := startProgram(t, "--kubeconfig", writeKubeconfig(t, map[string]string{"one": one.URL, "two": two.URL}))
 	const listed = `{"present":%q,"contexts":[{"name":"one","cluster":"of-one","user":"one-user"},{"name":"two",` +
 		`"cluster":"of-two","user":"two-user"}]}`
-	if code, text := p.ask(http.MethodGet, "/api/v1/contexts", ""); code != http.StatusOK ||
+	if code, text := p.request(http.MethodGet, "/api/v1/contexts", ""); code != http.StatusOK ||
 		text != fmt.Sprintf(listed, "one") {
 		t.Errorf("the contexts are %d %s", code, text)
 	}
-	p.shows("pod-of-one")
-	if two.asked.Load() != 0 {
+	p.waitForPod("pod-of-one")
+	if two.inFlight.Load() != 0 {
 		t.Error("a cluster is asked that is not shown")
 	}
-	first := p.id()
-	conn := p.tab(first)
-	_, cursor := p.follow(conn, "")
+	first := p.clusterID()
+	conn := p.openSocket(first)
+	_, cursor := p.readSnapshot(conn, "")
 
-	p.choose("two")
-	wantSentAway(t, conn)
-	p.await("the end of what was asked of the first", func() bool { return one.asked.Load() == 0 })
-	p.shows("pod-of-two")
-	if code, text := p.ask(http.MethodGet, "/api/v1/contexts", ""); code != http.StatusOK ||
+	p.switchContext("two")
+	wantSwitchedClose(t, conn)
+	p.waitUntil("the end of what was asked of the first", func() bool { return one.inFlight.Load() == 0 })
+	p.waitForPod("pod-of-two")
+	if code, text := p.request(http.MethodGet, "/api/v1/contexts", ""); code != http.StatusOK ||
 		text != fmt.Sprintf(listed, "two") {
 		t.Errorf("the contexts are %d %s", code, text)
 	}
-	if code, text := p.ask(http.MethodGet, "/r/core/v1/pods", "", "Accept", "text/html"); code != http.StatusOK ||
+	if code, text := p.request(http.MethodGet, "/r/core/v1/pods", "", "Accept", "text/html"); code != http.StatusOK ||
 		!strings.Contains(text, ">two</a>") || !strings.Contains(text, "pod-of-two") ||
 		strings.Contains(text, "pod-of-one") {
 		t.Errorf("the page is %d %s", code, text)
 	}
-	wantSentAway(t, p.tab(first)) // This is like a page that was suspended during the switch.
-	if second := p.id(); second == first {
+	wantSwitchedClose(t, p.openSocket(first)) // This is like a page that was suspended during the switch.
+	if second := p.clusterID(); second == first {
 		t.Errorf("both clusters are %s to the page", second)
 	}
-	if before, _ := p.follow(p.tab(p.id()), cursor); !strings.Contains(before, "reset") {
+	if before, _ := p.readSnapshot(p.openSocket(p.clusterID()), cursor); !strings.Contains(before, "reset") {
 		t.Errorf("from the cursor of the other cluster came %q before the snapshot, want a reset", before)
 	}
-	p.choose("one")
-	if again := p.id(); again != first {
-		t.Errorf("the first cluster is now %s, was %s: pages that slept meanwhile would not go on", again, first)
+	p.switchContext("one")
+	if afterReturn := p.clusterID(); afterReturn != first {
+		t.Errorf("the first cluster is now %s, was %s: pages that slept meanwhile would not go on", afterReturn, first)
 	}
-	if before, _ := p.follow(p.tab(first), cursor); !strings.Contains(before, "reset") {
+	if before, _ := p.readSnapshot(p.openSocket(first), cursor); !strings.Contains(before, "reset") {
 		t.Errorf("from a cursor of before the switch came %q before the snapshot, want a reset", before)
 	}
 }
 
 // The page shows that the API server of a context does not respond. This does not delay other contexts, or the switch
 // back.
-func TestDeadContext(t *testing.T) {
-	away(t)
-	one := newUpstream(t, "pod-of-one")
-	p := serveTo(t, "--kubeconfig", kubeconfigOf(t, map[string]string{
-		"one": one.URL, "gone": "http://127.0.0.1:1", "silent": silence(t),
+func TestUnreachableContextDoesNotBlockOthers(t *testing.T) {
+	clearEnvironment(t)
+	one := newFakeAPIServer(t, "pod-of-one")
+	p := startProgram(t, "--kubeconfig", writeKubeconfig(t, map[string]string{
+		"one": one.URL, "gone": "http://127.0.0.1:1", "silent": silentAddress(t),
 	}))
 	for _, name := range []string{"gone", "silent"} {
-		p.shows("pod-of-one")
-		if took := p.choose(name); took > 5*time.Second {
+		p.waitForPod("pod-of-one")
+		if took := p.switchContext(name); took > 5*time.Second {
 			t.Errorf("to show %s took %s", name, took)
 		}
-		code, text := p.ask(http.MethodGet, "/r/core/v1/pods", "", "Accept", "text/html")
+		code, text := p.request(http.MethodGet, "/r/core/v1/pods", "", "Accept", "text/html")
 		if code != http.StatusServiceUnavailable || !strings.Contains(text, "The API server does not answer") ||
 			!strings.Contains(text, `href="/contexts"`) || !strings.Contains(text, ">"+name+"</a>") {
 			t.Errorf("the page of %s is %d %s", name, code, text)
 		}
-		if code, text := p.ask(http.MethodGet, "/contexts", "", "Accept", "text/html"); code != http.StatusOK ||
+		if code, text := p.request(http.MethodGet, "/contexts", "", "Accept", "text/html"); code != http.StatusOK ||
 			strings.Count(text, `name="name"`) != 3 {
 			t.Errorf("the contexts are %d %s", code, text)
 		}
-		if took := p.choose("one"); took > 5*time.Second {
+		if took := p.switchContext("one"); took > 5*time.Second {
 			t.Errorf("to come back from %s took %s", name, took)
 		}
 	}
-	p.shows("pod-of-one")
+	p.waitForPod("pod-of-one")
 }
 
 // If a context cannot be opened, the error describes why, and the active cluster stays active without an interruption.
-func TestContextIsNotOpened(t *testing.T) {
-	away(t)
-	one := newUpstream(t, "pod-of-one")
+func TestFailedSwitchKeepsTheActiveCluster(t *testing.T) {
+	clearEnvironment(t)
+	one := newFakeAPIServer(t, "pod-of-one")
 	const secure = "https://127.0.0.1:1" // Credentials are not sent over plain HTTP.
-	const fails = ` {"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"false",` +
+	const failingCommand = ` {"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"false",` +
 		`"interactiveMode":"Never"}}`
-	const missing = ` {"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"no-such-login",` +
+	const missingCommand = ` {"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"no-such-login",` +
 		`"interactiveMode":"Never"}}`
-	const unread = ` {"client-certificate":"/none/cert","client-key":"/none/key"}`
-	file := kubeconfigOf(t, map[string]string{
-		"one": one.URL, "fails": secure + fails, "missing": secure + missing, "unread": secure + unread,
+	const unreadableCert = ` {"client-certificate":"/none/cert","client-key":"/none/key"}`
+	file := writeKubeconfig(t, map[string]string{
+		"one": one.URL, "fails": secure + failingCommand, "missing": secure + missingCommand, "unread": secure + unreadableCert,
 	})
-	p := serveTo(t, "--kubeconfig", file)
-	p.shows("pod-of-one")
-	conn := p.tab(p.id())
-	p.follow(conn, "")
+	p := startProgram(t, "--kubeconfig", file)
+	p.waitForPod("pod-of-one")
+	conn := p.openSocket(p.clusterID())
+	p.readSnapshot(conn, "")
 	for _, test := range []struct {
 		method, path, body string
 		code               int
-		says               []string
+		want               []string
 	}{
 		{"POST", "/api/v1/context", `{"name":"none"}`, 404, []string{"No such context", `no context \"none\"`}},
 		{"POST", "/api/v1/context", `{"name":"fails"}`, 502, []string{
@@ -364,25 +364,25 @@ func TestContextIsNotOpened(t *testing.T) {
 		{"GET", "/api/v1/context", "", 405, []string{"Read only"}},
 		{"POST", "/contexts", "", 400, []string{"Invalid context"}},
 	} {
-		if code, text := p.ask(test.method, test.path, test.body); code != test.code || !hasAll(text, test.says) {
+		if code, text := p.request(test.method, test.path, test.body); code != test.code || !containsAll(text, test.want) {
 			t.Errorf("%s %s %s is answered with %d %s, want %d with %q", test.method, test.path, test.body, code, text,
-				test.code, test.says)
+				test.code, test.want)
 		}
 	}
 	form := []string{"Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html"}
-	if code, text := p.ask(http.MethodPost, "/contexts", "name=fails", form...); code != http.StatusBadGateway ||
-		!hasAll(text, []string{`role="alert"`, "one stays active", `action="/contexts"`}) {
+	if code, text := p.request(http.MethodPost, "/contexts", "name=fails", form...); code != http.StatusBadGateway ||
+		!containsAll(text, []string{`role="alert"`, "one stays active", `action="/contexts"`}) {
 		t.Errorf("the form is answered with %d %s", code, text)
 	}
 	for _, site := range []string{"cross-site", "same-site"} {
 		for _, path := range []string{"/contexts", "/api/v1/context"} {
-			if code, text := p.ask(http.MethodPost, path, "name=one",
+			if code, text := p.request(http.MethodPost, path, "name=one",
 				append(form, "Sec-Fetch-Site", site)...); code != http.StatusForbidden {
 				t.Errorf("from %s, %s is answered with %d %s, want 403", site, path, code, text)
 			}
 		}
 	}
-	for what, text := range map[string]string{
+	for problem, text := range map[string]string{
 		"is no YAML": "{clusters: [", "has no context": `{"apiVersion":"v1","kind":"Config"}`,
 	} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -390,20 +390,20 @@ func TestContextIsNotOpened(t *testing.T) {
 		}
 		for _, path := range []string{"/api/v1/context", "/contexts"} {
 			body := map[string]string{"/contexts": "name=one", "/api/v1/context": `{"name":"one"}`}[path]
-			if code, text := p.ask(http.MethodPost, path, body, form[:2]...); code != http.StatusServiceUnavailable &&
+			if code, text := p.request(http.MethodPost, path, body, form[:2]...); code != http.StatusServiceUnavailable &&
 				code != http.StatusNotFound {
-				t.Errorf("where the kubeconfig %s, %s is answered with %d %s", what, path, code, text)
+				t.Errorf("where the kubeconfig %s, %s is answered with %d %s", problem, path, code, text)
 			}
 		}
-		if code, text := p.ask(http.MethodGet, "/contexts", "", "Accept", "text/html"); !strings.Contains(text,
+		if code, text := p.request(http.MethodGet, "/contexts", "", "Accept", "text/html"); !strings.Contains(text,
 			">one</a>") {
-			t.Errorf("where the kubeconfig %s, the page is %d %s", what, code, text)
+			t.Errorf("where the kubeconfig %s, the page is %d %s", problem, code, text)
 		}
 	}
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	if code, text := p.ask(http.MethodGet, "/api/v1/contexts", ""); code != http.StatusServiceUnavailable ||
+	if code, text := p.request(http.MethodGet, "/api/v1/contexts", ""); code != http.StatusServiceUnavailable ||
 		!strings.Contains(text, "Kubeconfig not readable") {
 		t.Errorf("without the kubeconfig the contexts are %d %s", code, text)
 	}
@@ -415,7 +415,7 @@ func TestContextIsNotOpened(t *testing.T) {
 	}
 }
 
-func hasAll(text string, parts []string) bool {
+func containsAll(text string, parts []string) bool {
 	for _, part := range parts {
 		if !strings.Contains(text, part) {
 			return false
@@ -425,61 +425,61 @@ func hasAll(text string, parts []string) bool {
 }
 
 // The form for a switch works without script, and reads the contexts from the kubeconfig again.
-func TestContextsWithoutScript(t *testing.T) {
-	away(t)
-	one, two := newUpstream(t, "pod-of-one"), newUpstream(t, "pod-of-two")
-	both := kubeconfigOf(t, map[string]string{"one": one.URL, "two": two.URL})
-	p := serveTo(t, "--kubeconfig", both)
-	later, err := os.ReadFile(kubeconfigOf(t, map[string]string{"one": one.URL, "three": two.URL}))
+func TestSwitchContextWithoutScript(t *testing.T) {
+	clearEnvironment(t)
+	one, two := newFakeAPIServer(t, "pod-of-one"), newFakeAPIServer(t, "pod-of-two")
+	file := writeKubeconfig(t, map[string]string{"one": one.URL, "two": two.URL})
+	p := startProgram(t, "--kubeconfig", file)
+	changed, err := os.ReadFile(writeKubeconfig(t, map[string]string{"one": one.URL, "three": two.URL}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(both, later, 0o600); err != nil {
+	if err := os.WriteFile(file, changed, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, text := p.ask(http.MethodGet, "/contexts", "", "Accept", "text/html"); !hasAll(text,
+	if _, text := p.request(http.MethodGet, "/contexts", "", "Accept", "text/html"); !containsAll(text,
 		[]string{`value="three"`, "cluster of-three, user three-user", `aria-current="true">one<`}) ||
 		strings.Contains(text, `value="two"`) {
 		t.Errorf("the page is %s", text)
 	}
-	if code, text := p.ask(http.MethodPost, "/contexts", "name=three", "Content-Type",
+	if code, text := p.request(http.MethodPost, "/contexts", "name=three", "Content-Type",
 		"application/x-www-form-urlencoded", "Accept", "text/html", "Sec-Fetch-Site",
 		"same-origin"); code != http.StatusSeeOther {
 		t.Errorf("the form is answered with %d %s", code, text)
 	}
-	p.shows("pod-of-two")
+	p.waitForPod("pod-of-two")
 }
 
 // No goroutine and no request of previous clusters remains, whatever their number.
-func TestSwitchesLeaveNothing(t *testing.T) {
-	away(t)
-	one, two := newUpstream(t, "pod-of-one"), newUpstream(t, "pod-of-two")
-	p := serveTo(t, "--kubeconfig", kubeconfigOf(t, map[string]string{"one": one.URL, "two": two.URL}))
+func TestSwitchesLeakNoGoroutines(t *testing.T) {
+	clearEnvironment(t)
+	one, two := newFakeAPIServer(t, "pod-of-one"), newFakeAPIServer(t, "pod-of-two")
+	p := startProgram(t, "--kubeconfig", writeKubeconfig(t, map[string]string{"one": one.URL, "two": two.URL}))
 	names := []string{"one", "two"}
-	look := func(n int) {
-		p.choose(names[n%2])
-		p.shows("pod-of-" + names[n%2])
-		conn := p.tab(p.id())
-		p.follow(conn, "")
+	switchAndRead := func(n int) {
+		p.switchContext(names[n%2])
+		p.waitForPod("pod-of-" + names[n%2])
+		conn := p.openSocket(p.clusterID())
+		p.readSnapshot(conn, "")
 		t.Cleanup(func() { _ = conn.CloseNow() })
 	}
 	// It counts with one open tab. Closed tabs have 4 s to acknowledge.
-	settled := func() int {
-		p.await("the end of what the other was asked", func() bool { return two.asked.Load() == 0 })
+	stableGoroutines := func() int {
+		p.waitUntil("the end of what the other was asked", func() bool { return two.inFlight.Load() == 0 })
 		least := runtime.NumGoroutine()
 		for end := time.Now().Add(6 * time.Second); time.Now().Before(end); <-time.After(10 * time.Millisecond) {
 			least = min(least, runtime.NumGoroutine())
 		}
 		return least
 	}
-	look(1)
+	switchAndRead(1)
 	// Both clusters have been active now, so everything that stays forever exists.
-	look(0)
-	before := settled()
+	switchAndRead(0)
+	before := stableGoroutines()
 	for n := 1; n <= 20; n++ {
-		look(n)
+		switchAndRead(n)
 	}
-	if after := settled(); after > before+10 { // Some connections are kept open.
+	if after := stableGoroutines(); after > before+10 { // Some connections are kept open.
 		var all strings.Builder
 		_ = pprof.Lookup("goroutine").WriteTo(&all, 1)
 		t.Errorf("%d goroutines after 20 switches, %d before:\n%s", after, before, all.String())
@@ -488,39 +488,39 @@ func TestSwitchesLeaveNothing(t *testing.T) {
 
 // Contexts are offered only to a person on their own machine, and only if the command line specifies nothing but a
 // context.
-func TestContextsAreNotOffered(t *testing.T) {
-	away(t)
-	one := newUpstream(t, "pod-of-one")
-	several := kubeconfigOf(t, map[string]string{"one": one.URL, "two": one.URL})
-	alone := kubeconfigOf(t, map[string]string{"one": one.URL})
+func TestContextsAreOfferedOnlyLocally(t *testing.T) {
+	clearEnvironment(t)
+	one := newFakeAPIServer(t, "pod-of-one")
+	twoContexts := writeKubeconfig(t, map[string]string{"one": one.URL, "two": one.URL})
+	oneContext := writeKubeconfig(t, map[string]string{"one": one.URL})
 	for _, test := range []struct {
 		name    string
 		args    []string
 		offered bool
 	}{
-		{"several", []string{"--kubeconfig", several}, true},
+		{"several", []string{"--kubeconfig", twoContexts}, true},
 		{
 			"another to begin with",
-			[]string{"--kubeconfig", several, "--context", "two", "--namespace", "default"},
+			[]string{"--kubeconfig", twoContexts, "--context", "two", "--namespace", "default"},
 			true,
 		},
-		{"one alone", []string{"--kubeconfig", alone}, false},
-		{"a server by flag", []string{"--kubeconfig", several, "--server", one.URL}, false},
-		{"a token by flag", []string{"--kubeconfig", several, "--token", "abc"}, false},
-		{"a user by flag", []string{"--kubeconfig", several, "--user", "two-user"}, false},
-		{"an impersonated one", []string{"--kubeconfig", several, "--as", "somebody"}, false},
-		{"everybody is one", []string{"--kubeconfig", several, "--auth", "shared-identity"}, false},
+		{"one alone", []string{"--kubeconfig", oneContext}, false},
+		{"a server by flag", []string{"--kubeconfig", twoContexts, "--server", one.URL}, false},
+		{"a token by flag", []string{"--kubeconfig", twoContexts, "--token", "abc"}, false},
+		{"a user by flag", []string{"--kubeconfig", twoContexts, "--user", "two-user"}, false},
+		{"an impersonated one", []string{"--kubeconfig", twoContexts, "--as", "somebody"}, false},
+		{"everybody is one", []string{"--kubeconfig", twoContexts, "--auth", "shared-identity"}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			p := serveTo(t, test.args...)
-			p.shows("pod-of-one")
-			_, page := p.ask(http.MethodGet, "/r/core/v1/pods", "", "Accept", "text/html")
-			listed, _ := p.ask(http.MethodGet, "/api/v1/contexts", "")
-			paged, _ := p.ask(http.MethodGet, "/contexts", "")
-			chosen, _ := p.ask(http.MethodPost, "/api/v1/context", `{"name":"one"}`)
-			formed, _ := p.ask(http.MethodPost, "/contexts", "name=one", "Content-Type",
+			p := startProgram(t, test.args...)
+			p.waitForPod("pod-of-one")
+			_, page := p.request(http.MethodGet, "/r/core/v1/pods", "", "Accept", "text/html")
+			listStatus, _ := p.request(http.MethodGet, "/api/v1/contexts", "")
+			pageStatus, _ := p.request(http.MethodGet, "/contexts", "")
+			switchStatus, _ := p.request(http.MethodPost, "/api/v1/context", `{"name":"one"}`)
+			formStatus, _ := p.request(http.MethodPost, "/contexts", "name=one", "Content-Type",
 				"application/x-www-form-urlencoded")
-			got, want := fmt.Sprint(strings.Contains(page, "/contexts"), listed, paged, chosen, formed),
+			got, want := fmt.Sprint(strings.Contains(page, "/contexts"), listStatus, pageStatus, switchStatus, formStatus),
 				"false 404 404 404 404"
 			if test.offered {
 				want = "true 200 200 204 303"

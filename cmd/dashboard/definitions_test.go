@@ -25,81 +25,81 @@ var (
 	widgetsResource = schema.GroupVersionResource{Group: "test.example.com", Version: "v1", Resource: "widgets"}
 )
 
-// inTime is the time limit for reporting a new or deleted resource.
-const inTime = 2 * time.Second
+// definitionTimeout is the time limit for reporting a new or deleted resource.
+const definitionTimeout = 2 * time.Second
 
 // A resource that is defined while a page is open appears at once. A deleted resource disappears with its rows. If it
 // is defined again, its history starts in a new epoch.
-func TestKindsComeAndGo(t *testing.T) {
+func TestDefinedResourcesAppearAndDisappear(t *testing.T) {
 	admin := adminConfig(t)
-	d, o := start(t, admin), newOracle(t, admin)
+	d, o := startReady(t, admin), newAPIClient(t, admin)
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	picker, table := dial(ctx, t, d), dial(ctx, t, d)
 	picker.send(`{"op":"subscribe","id":1,"view":"resources"}`)
-	picker.untilHas(`"type":"resources"`, `"ref":"core/v1/pods"`)
+	picker.readContaining(`"type":"resources"`, `"ref":"core/v1/pods"`)
 	<-time.After(2 * time.Second) // The definitions are watched by now.
 
 	o.define(t, widgetsDefinition(`{"name":"v1","served":true,"storage":true,"schema":`+anySchema+`}`, ""))
 	began := time.Now()
-	picker.untilHas(`"ref":"test.example.com/v1/widgets"`)
+	picker.readContaining(`"ref":"test.example.com/v1/widgets"`)
 	t.Logf("a new kind was told after %s", time.Since(began))
-	if passed := time.Since(began); passed > inTime {
-		t.Errorf("a new kind was told after %s, want %s at most", passed, inTime)
+	if elapsed := time.Since(began); elapsed > definitionTimeout {
+		t.Errorf("a new kind was told after %s, want %s at most", elapsed, definitionTimeout)
 	}
 
 	ns := o.namespace(t)
-	o.widget(t, ns, "w")
+	o.createWidget(t, ns, "w")
 	table.send(`{"op":"subscribe","id":1,"resource":"test.example.com/v1/widgets"}`)
-	first := table.untilHas(`"type":"snapshot"`, `"name":"w"`)
+	first := table.readContaining(`"type":"snapshot"`, `"name":"w"`)
 
 	o.undefine(t)
 	began = time.Now()
-	table.untilHas(`"op":"delete"`, `"name":"w"`)
-	table.untilHas(`"state":"absent"`)
-	picker.untilHasNot(`"ref":"test.example.com/v1/widgets"`)
+	table.readContaining(`"op":"delete"`, `"name":"w"`)
+	table.readContaining(`"state":"absent"`)
+	picker.waitUntilGone(`"ref":"test.example.com/v1/widgets"`)
 	t.Logf("its end was told after %s", time.Since(began))
 
 	o.define(t, widgetsDefinition(`{"name":"v1","served":true,"storage":true,"schema":`+anySchema+`}`, ""))
-	o.widget(t, ns, "again")
+	o.createWidget(t, ns, "again")
 	began = time.Now()
-	table.untilHas(`"type":"reset"`)
-	second := table.untilHas(`"type":"snapshot"`)
-	if !contains(second, `"name":"again"`) {
-		table.untilHas(`"name":"again"`)
+	table.readContaining(`"type":"reset"`)
+	second := table.readContaining(`"type":"snapshot"`)
+	if !containsEach(second, `"name":"again"`) {
+		table.readContaining(`"name":"again"`)
 	}
 	t.Logf("its return was told after %s", time.Since(began))
 
 	// The old cursor belongs to an epoch that has ended.
-	var told struct{ Cursor string }
-	if err := json.Unmarshal([]byte(first), &told); err != nil {
+	var snapshot struct{ Cursor string }
+	if err := json.Unmarshal([]byte(first), &snapshot); err != nil {
 		t.Fatal(err)
 	}
-	late := dial(ctx, t, d)
-	late.send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"test.example.com/v1/widgets","cursor":%q}`,
-		told.Cursor))
-	late.untilHas(`"type":"reset"`, "relisted")
+	lateSocket := dial(ctx, t, d)
+	lateSocket.send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"test.example.com/v1/widgets","cursor":%q}`,
+		snapshot.Cursor))
+	lateSocket.readContaining(`"type":"reset"`, "relisted")
 
 	// Another version replaces the only one of the definition.
 	o.redefine(t,
 		widgetsDefinition(`{"name":"v1","served":false,"storage":true,"schema":`+anySchema+
 			`},{"name":"v2","served":true,"storage":false,"schema":`+anySchema+`}`, ""))
 	began = time.Now()
-	text := picker.untilHas(`"ref":"test.example.com/v2/widgets"`)
-	for contains(text, `"ref":"test.example.com/v1/widgets"`) {
-		text = picker.untilHas(`"type":"resources"`)
+	text := picker.readContaining(`"ref":"test.example.com/v2/widgets"`)
+	for containsEach(text, `"ref":"test.example.com/v1/widgets"`) {
+		text = picker.readContaining(`"type":"resources"`)
 	}
 	t.Logf("another version was told after %s", time.Since(began))
-	if passed := time.Since(began); passed > inTime {
-		t.Errorf("another version was told after %s, want %s at most", passed, inTime)
+	if elapsed := time.Since(began); elapsed > definitionTimeout {
+		t.Errorf("another version was told after %s, want %s at most", elapsed, definitionTimeout)
 	}
-	table.untilHas(`"state":"absent"`)
+	table.readContaining(`"state":"absent"`)
 }
 
 // An aggregated API without a server, and a resource whose conversion webhook is down, affect only themselves.
-func TestDeadAPIsHarmThemselvesAlone(t *testing.T) {
+func TestUnreachableAPIsDoNotAffectOthers(t *testing.T) {
 	admin := adminConfig(t)
-	o := newOracle(t, admin)
+	o := newAPIClient(t, admin)
 	const webhook = `,"conversion":{"strategy":"Webhook","webhook":{"conversionReviewVersions":["v1"],` +
 		`"clientConfig":{"service":{"namespace":"default","name":"nobody-there"}}}}`
 	o.define(t,
@@ -117,19 +117,19 @@ func TestDeadAPIsHarmThemselvesAlone(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
 		defer cancel()
 		o.ignoreMissing(t, o.dynamic.Resource(servicesResource).Delete(ctx, service.GetName(), metav1.DeleteOptions{}))
-		o.forgets(t, "dead.example.com")
+		o.waitUntilUndiscovered(t, "dead.example.com")
 	})
 	ns := o.namespace(t)
 	eventually(t, "a widget can be made", func() error {
-		_, err := o.dynamic.Resource(widgetsResource).Namespace(ns).Create(t.Context(), widget("w"),
+		_, err := o.dynamic.Resource(widgetsResource).Namespace(ns).Create(t.Context(), newWidget("w"),
 			metav1.CreateOptions{})
 		return err
 	})
 
-	d := start(t, admin)
+	d := startReady(t, admin)
 	eventually(t, "the dead API is told of", func() error {
 		body := d.get("/api/v1/resources")
-		if !contains(body, `"group":"dead.example.com"`, `"ref":"core/v1/pods"`,
+		if !containsEach(body, `"group":"dead.example.com"`, `"ref":"core/v1/pods"`,
 			`"ref":"test.example.com/v2/widgets"`) {
 			return fmt.Errorf("got %s", body)
 		}
@@ -140,7 +140,7 @@ func TestDeadAPIsHarmThemselvesAlone(t *testing.T) {
 		"test.example.com/v2/widgets": "nobody-there",
 	} {
 		eventually(t, ref+" is told as it is", func() error {
-			if body := d.get("/api/v1/snapshot/" + ref); !contains(body, want) {
+			if body := d.get("/api/v1/snapshot/" + ref); !containsEach(body, want) {
 				return fmt.Errorf("got %.500s, want %s", body, want)
 			}
 			return nil
@@ -150,11 +150,11 @@ func TestDeadAPIsHarmThemselvesAlone(t *testing.T) {
 
 const anySchema = `{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}`
 
-func widgetsDefinition(versions, more string) string {
+func widgetsDefinition(versions, conversion string) string {
 	return `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",` +
 		`"metadata":{"name":"widgets.test.example.com"},
 		"spec":{"group":"test.example.com","scope":"Namespaced",` +
-		`"names":{"plural":"widgets","singular":"widget","kind":"Widget"},"versions":[` + versions + `]` + more + `}}`
+		`"names":{"plural":"widgets","singular":"widget","kind":"Widget"},"versions":[` + versions + `]` + conversion + `}}`
 }
 
 func decode(t *testing.T, text string) *unstructured.Unstructured {
@@ -168,7 +168,7 @@ func decode(t *testing.T, text string) *unstructured.Unstructured {
 
 // define creates a CustomResourceDefinition. When the test ends, it deletes the definition, and waits until discovery
 // does not contain it any more.
-func (o *oracle) define(t *testing.T, text string) {
+func (o *apiClient) define(t *testing.T, text string) {
 	t.Helper()
 	// A previous definition may still be terminating.
 	eventually(t, "the definition can be made", func() error {
@@ -180,40 +180,40 @@ func (o *oracle) define(t *testing.T, text string) {
 		defer cancel()
 		o.ignoreMissing(t,
 			o.dynamic.Resource(definitionsResource).Delete(ctx, "widgets.test.example.com", metav1.DeleteOptions{}))
-		o.forgets(t, "test.example.com")
+		o.waitUntilUndiscovered(t, "test.example.com")
 	})
 }
 
-// forgets returns when discovery no longer contains the group. After the deletion of a definition, its group stays
+// waitUntilUndiscovered returns when discovery no longer contains the group. After the deletion of a definition, its group stays
 // there for a moment, and the next test would find it.
-func (o *oracle) forgets(t *testing.T, group string) {
+func (o *apiClient) waitUntilUndiscovered(t *testing.T, group string) {
 	t.Helper()
 	eventually(t, "discovery forgets "+group, func() error {
 		text, err := o.core.RESTClient().Get().AbsPath("/apis").
 			SetHeader("Accept", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList").
 			DoRaw(context.WithoutCancel(t.Context()))
-		if err == nil && contains(string(text), `"`+group+`"`) {
+		if err == nil && containsEach(string(text), `"`+group+`"`) {
 			err = errors.New("it is there")
 		}
 		return err
 	})
 }
 
-func (o *oracle) redefine(t *testing.T, text string) {
+func (o *apiClient) redefine(t *testing.T, text string) {
 	t.Helper()
 	u := decode(t, text)
-	now, err := o.dynamic.Resource(definitionsResource).Get(t.Context(), u.GetName(), metav1.GetOptions{})
+	current, err := o.dynamic.Resource(definitionsResource).Get(t.Context(), u.GetName(), metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	u.SetResourceVersion(now.GetResourceVersion())
+	u.SetResourceVersion(current.GetResourceVersion())
 	if _, err := o.dynamic.Resource(definitionsResource).Update(t.Context(), u, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // undefine deletes the definition, and returns when it is gone.
-func (o *oracle) undefine(t *testing.T) {
+func (o *apiClient) undefine(t *testing.T) {
 	t.Helper()
 	if err := o.dynamic.Resource(definitionsResource).Delete(t.Context(), "widgets.test.example.com",
 		metav1.DeleteOptions{}); err != nil {
@@ -229,24 +229,24 @@ func (o *oracle) undefine(t *testing.T) {
 	})
 }
 
-func widget(name string) *unstructured.Unstructured {
+func newWidget(name string) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "test.example.com/v1", "kind": "Widget", "metadata": map[string]any{"name": name},
 	}}
 }
 
-func (o *oracle) widget(t *testing.T, ns, name string) {
+func (o *apiClient) createWidget(t *testing.T, ns, name string) {
 	t.Helper()
 	eventually(t, "a widget can be made", func() error {
-		_, err := o.dynamic.Resource(widgetsResource).Namespace(ns).Create(t.Context(), widget(name),
+		_, err := o.dynamic.Resource(widgetsResource).Namespace(ns).Create(t.Context(), newWidget(name),
 			metav1.CreateOptions{})
 		return err
 	})
 }
 
-// untilHasNot reads up to a list of resources that does not contain the part.
-func (s *socket) untilHasNot(part string) {
+// waitUntilGone reads up to a list of resources that does not contain the part.
+func (s *socket) waitUntilGone(part string) {
 	s.t.Helper()
-	for contains(s.untilHas(`"type":"resources"`), part) {
+	for containsEach(s.readContaining(`"type":"resources"`), part) {
 	}
 }

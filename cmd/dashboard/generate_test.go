@@ -31,7 +31,7 @@ func TestReferenceIsCurrent(t *testing.T) {
 	source := readSource(t)
 	current := text
 	for part, content := range map[string]string{
-		"flags":         ownFlags(t),
+		"flags":         flagList(t),
 		"kubectl flags": kubectlFlags(t),
 		"share flags":   shareFlags(),
 		"limits":        source.limits(t),
@@ -47,7 +47,7 @@ func TestReferenceIsCurrent(t *testing.T) {
 		}
 	} else if current != text && !*update {
 		t.Errorf("%s is not current: run make generate. The first line that differs: %s", name,
-			firstDifference(text, current))
+			firstLineDifference(text, current))
 	}
 	for n, line := range strings.Split(current, "\n") {
 		if columns := utf8.RuneCountInString(line); columns > 160 {
@@ -68,7 +68,7 @@ func replacePart(t *testing.T, text, part, content string) string {
 	return before + begin + "\n" + strings.TrimSpace(content) + "\n\n" + end + after
 }
 
-func firstDifference(text, want string) string {
+func firstLineDifference(text, want string) string {
 	lines := strings.Split(text, "\n")
 	for n, line := range strings.Split(want, "\n") {
 		if n >= len(lines) || lines[n] != line {
@@ -78,15 +78,15 @@ func firstDifference(text, want string) string {
 	return "it is longer than it should be"
 }
 
-// ownFlags lists the flags of this program that are not flags of kubectl.
-func ownFlags(t *testing.T) string {
+// flagList lists the flags of this program that are not flags of kubectl.
+func flagList(t *testing.T) string {
 	t.Helper()
-	return listFlags(dashboardFlags(t), func(flag *pflag.Flag) bool { return flag.Annotations[kubectls] == nil })
+	return listFlags(dashboardFlags(t), func(flag *pflag.Flag) bool { return flag.Annotations[kubectlAnnotation] == nil })
 }
 
 func kubectlFlags(t *testing.T) string {
 	t.Helper()
-	return listFlags(dashboardFlags(t), func(flag *pflag.Flag) bool { return flag.Annotations[kubectls] != nil })
+	return listFlags(dashboardFlags(t), func(flag *pflag.Flag) bool { return flag.Annotations[kubectlAnnotation] != nil })
 }
 
 // dashboardFlags returns all flags of the program. Defaults do not depend on the machine.
@@ -157,10 +157,10 @@ func item(text string) string {
 func metricTables(t *testing.T) string {
 	t.Helper()
 	// In this watch status every metric has a value.
-	status := watch.Ledger{Limit: 1, Held: 1, Entries: []watch.Coverage{{
+	status := watch.WatchStatus{Limit: 1, UsedBytes: 1, Entries: []watch.WatchStatusEntry{{
 		Resource: "core/v1/pods", Status: watch.Status{State: watch.Live}, LastEvent: time.Unix(1, 0),
 	}}}
-	registry, err := metrics.Registry(func() watch.Ledger { return status }, func() int { return 0 },
+	registry, err := metrics.Registry(func() watch.WatchStatus { return status }, func() int { return 0 },
 		func() (int, int) { return 0, 0 })
 	if err != nil {
 		t.Fatal(err)

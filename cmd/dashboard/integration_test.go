@@ -32,8 +32,8 @@ import (
 const canary = "c4n4ry-7f3a"
 
 func TestEveryListableKindIsServed(t *testing.T) {
-	d := start(t, adminConfig(t))
-	c := newOracle(t, adminConfig(t))
+	d := startReady(t, adminConfig(t))
+	c := newAPIClient(t, adminConfig(t))
 	var answer struct {
 		Resources []struct {
 			Ref       string
@@ -64,7 +64,7 @@ func TestEveryListableKindIsServed(t *testing.T) {
 			polled := snapshot.State == "stale" && !slices.Contains(r.Verbs, "watch")
 			if snapshot.State != "live" && !polled || snapshot.Total == nil || *snapshot.Total != want ||
 				len(snapshot.Columns) == 0 {
-				return fmt.Errorf("%s %s, %s of %d, %d columns", snapshot.State, snapshot.Reason, show(snapshot.Total),
+				return fmt.Errorf("%s %s, %s of %d, %d columns", snapshot.State, snapshot.Reason, formatCount(snapshot.Total),
 					want, len(snapshot.Columns))
 			}
 			return nil
@@ -76,9 +76,9 @@ func TestEveryListableKindIsServed(t *testing.T) {
 }
 
 // Clients that connect and disconnect during changes have the same data as the API server's list at the end.
-func TestClientsConvergeUnderChurn(t *testing.T) {
-	d := start(t, adminConfig(t))
-	c := newOracle(t, adminConfig(t))
+func TestClientsConvergeDuringChanges(t *testing.T) {
+	d := startReady(t, adminConfig(t))
+	c := newAPIClient(t, adminConfig(t))
 	ns := c.namespace(t)
 	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // A fixed seed makes the test repeatable.
 
@@ -87,7 +87,7 @@ func TestClientsConvergeUnderChurn(t *testing.T) {
 	var readers sync.WaitGroup
 	clients := make([]*client, 8)
 	for i := range clients {
-		clients[i] = newClient(t, d, subscription{
+		clients[i] = newClient(t, d, subscribeMessage{
 			Resource: "core/v1/configmaps", Namespaces: []string{ns}, View: "rows",
 		})
 		readers.Go(func() {
@@ -116,7 +116,7 @@ func TestClientsConvergeUnderChurn(t *testing.T) {
 	want := c.rows(t, ns)
 	for i, client := range clients {
 		eventually(t, fmt.Sprint("client ", i, " holds what the API server lists"), func() error {
-			return client.compare(want)
+			return client.compareRows(want)
 		})
 	}
 	stop()
@@ -134,12 +134,12 @@ func TestClientsConvergeUnderChurn(t *testing.T) {
 	}
 }
 
-func TestObjectPatchesGiveTheObject(t *testing.T) {
-	d := start(t, adminConfig(t))
-	c := newOracle(t, adminConfig(t))
+func TestObjectPatchesProduceTheObject(t *testing.T) {
+	d := startReady(t, adminConfig(t))
+	c := newAPIClient(t, adminConfig(t))
 	ns := c.namespace(t)
 	c.apply(t, ns, "it", "0")
-	client := newClient(t, d, subscription{
+	client := newClient(t, d, subscribeMessage{
 		Resource: "core/v1/configmaps", Namespaces: []string{ns}, Name: "it", View: "object",
 	})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -185,8 +185,8 @@ func TestObjectPatchesGiveTheObject(t *testing.T) {
 }
 
 func TestSecretsAreMasked(t *testing.T) {
-	d := start(t, adminConfig(t))
-	c := newOracle(t, adminConfig(t))
+	d := startReady(t, adminConfig(t))
+	c := newAPIClient(t, adminConfig(t))
 	ns := c.namespace(t)
 	secret := &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
@@ -211,7 +211,7 @@ func TestSecretsAreMasked(t *testing.T) {
 		for _, path := range paths {
 			eventually(t, path+" shows the Secret", func() error {
 				body := d.get(path)
-				if strings.Contains(body, canary) || strings.Contains(body, encoded(canary)) {
+				if strings.Contains(body, canary) || strings.Contains(body, base64Part(canary)) {
 					t.Fatalf("%s shows the value: %s", path, body)
 				}
 				if !strings.Contains(body, "it") {
@@ -221,32 +221,32 @@ func TestSecretsAreMasked(t *testing.T) {
 			})
 		}
 	}
-	client := newClient(t, d, subscription{
+	client := newClient(t, d, subscribeMessage{
 		Resource: "core/v1/secrets", Namespaces: []string{ns}, Name: "it", View: "object",
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	var reading sync.WaitGroup
 	reading.Go(func() { client.connect(ctx, time.Hour) })
 	defer func() { cancel(); reading.Wait() }()
-	eventually(t, "the object is told", func() error { return client.holds(`"(masked)"`) })
+	eventually(t, "the object is told", func() error { return client.objectContains(`"(masked)"`) })
 	created.StringData = map[string]string{"password": canary + "2"}
 	if _, err := c.core.Secrets(ns).Update(t.Context(), created, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "a changed value shows as changed", func() error { return client.holds(`"(masked, change 1)"`) })
+	eventually(t, "a changed value shows as changed", func() error { return client.objectContains(`"(masked, change 1)"`) })
 	client.mu.Lock()
 	defer client.mu.Unlock()
-	if text := client.heard.String(); strings.Contains(text, canary) || strings.Contains(text, encoded(canary)) {
+	if text := client.received.String(); strings.Contains(text, canary) || strings.Contains(text, base64Part(canary)) {
 		t.Errorf("a frame shows the value: %s", text)
 	}
 }
 
 // The program starts before its API server, and reports that it waits for it. When the API server responds, the program
 // works.
-func TestAPIServerIsWaitedFor(t *testing.T) {
+func TestProgramWaitsForTheAPIServer(t *testing.T) {
 	config := adminConfig(t)
-	address, upstream := linkTo(t, config)
-	d := launch(t, config, "--server", "https://"+address)
+	address, upstream := forwardAddresses(t, config)
+	d := startProgramProcess(t, config, "--server", "https://"+address)
 	if body, status := d.request("/api/v1/resources"); status != http.StatusServiceUnavailable ||
 		!strings.Contains(body, "does not answer") {
 		t.Errorf("without an API server: %d %s", status, body)
@@ -267,7 +267,7 @@ func TestAPIServerIsWaitedFor(t *testing.T) {
 	}
 }
 
-func TestUsersSeeWhatTheyMay(t *testing.T) {
+func TestUsersSeePermittedNamespaces(t *testing.T) {
 	dir := filepath.Dir(adminConfig(t))
 	for _, test := range []struct{ name, config, path, want string }{
 		{"nobody", "kubeconfig-nobody", "/api/v1/snapshot/core/v1/pods", `"state":"forbidden"`},
@@ -279,7 +279,7 @@ func TestUsersSeeWhatTheyMay(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			d := start(t, filepath.Join(dir, test.config))
+			d := startReady(t, filepath.Join(dir, test.config))
 			if body := d.get(test.path); !strings.Contains(body, test.want) {
 				t.Errorf("got %.300s, want %s", body, test.want)
 			}
@@ -288,12 +288,12 @@ func TestUsersSeeWhatTheyMay(t *testing.T) {
 }
 
 // An invalid request receives a problem that describes the error. The program then still works.
-func TestBadInput(t *testing.T) {
-	d := start(t, adminConfig(t))
+func TestInvalidInputIsReported(t *testing.T) {
+	d := startReady(t, adminConfig(t))
 	for _, test := range []struct {
 		path   string
 		status int
-		says   string
+		want   string
 	}{
 		{"/api/v1/snapshot/apps/v1/pods", 404, "core/v1/pods"},
 		{"/api/v1/snapshot/core/v1/po", 404, "core/v1/pods"},
@@ -315,8 +315,8 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("%s: %d, no problem document: %.200s", test.path, status, body)
 			continue
 		}
-		if status != test.status || !strings.Contains(p.Detail, test.says) {
-			t.Errorf("%s: got %d %q, want %d and %q", test.path, status, p.Detail, test.status, test.says)
+		if status != test.status || !strings.Contains(p.Detail, test.want) {
+			t.Errorf("%s: got %d %q, want %d and %q", test.path, status, p.Detail, test.status, test.want)
 		} else {
 			t.Logf("%s: %d %s: %s", test.path, status, p.Title, p.Detail)
 		}
@@ -324,7 +324,7 @@ func TestBadInput(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	conn := dial(ctx, t, d)
-	for _, test := range []struct{ frame, says string }{
+	for _, test := range []struct{ message, want string }{
 		{`nonsense`, "not JSON"},
 		{`{"op":"subscribe","id":"1"}`, "integer"},
 		{`{"op":"subscribe","id":1,"resource":"core/v1/pods","lables":"a=b"}`, "lables"},
@@ -337,33 +337,33 @@ func TestBadInput(t *testing.T) {
 		{`{"op":"unsubscribe","id":99}`, "99"},
 		{`{"op":"subscribe","id":6,"resource":"` + strings.Repeat("x", 40<<10) + `"}`, "bytes"},
 	} {
-		conn.send(test.frame)
-		if got := conn.until("error"); !strings.Contains(got, test.says) {
-			t.Errorf("%.80s: got %.300s, want %q", test.frame, got, test.says)
+		conn.send(test.message)
+		if got := conn.readType("error"); !strings.Contains(got, test.want) {
+			t.Errorf("%.80s: got %.300s, want %q", test.message, got, test.want)
 		} else {
-			t.Logf("%.80s: %s", test.frame, got)
+			t.Logf("%.80s: %s", test.message, got)
 		}
 	}
 	conn.send(`{"op":"subscribe","id":7,"resource":"core/v1/namespaces","cursor":"garbage"}`)
-	if got := conn.until("reset"); !strings.Contains(got, "cursor") {
+	if got := conn.readType("reset"); !strings.Contains(got, "cursor") {
 		t.Errorf("a garbage cursor: got %s", got)
 	}
-	if got := conn.until("snapshot"); !strings.Contains(got, "kube-system") {
+	if got := conn.readType("snapshot"); !strings.Contains(got, "kube-system") {
 		t.Errorf("after the reset: got %.300s", got)
 	}
 }
 
-func show(n *int) string {
+func formatCount(n *int) string {
 	if n == nil {
 		return "unknown"
 	}
 	return strconv.Itoa(*n)
 }
 
-// linkTo returns a free address to forward from, and the address of the API server in a kubeconfig.
-func linkTo(t *testing.T, kubeconfig string) (address, upstream string) {
+// forwardAddresses returns a free address to forward from, and the address of the API server in a kubeconfig.
+func forwardAddresses(t *testing.T, kubeconfig string) (address, upstream string) {
 	t.Helper()
-	server, err := url.Parse(serverOf(t, kubeconfig))
+	server, err := url.Parse(apiServerHost(t, kubeconfig))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -386,33 +386,33 @@ func forward(t *testing.T, address, upstream string) (stop func()) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	var passing sync.WaitGroup
-	passing.Go(func() {
+	var copies sync.WaitGroup
+	copies.Go(func() {
 		for {
-			from, err := listener.Accept()
+			client, err := listener.Accept()
 			if err != nil {
 				return
 			}
-			to, err := (&net.Dialer{}).DialContext(ctx, "tcp", upstream)
+			server, err := (&net.Dialer{}).DialContext(ctx, "tcp", upstream)
 			if err != nil {
-				_ = from.Close()
+				_ = client.Close()
 				continue
 			}
-			passing.Go(func() { _, _ = io.Copy(to, from); _ = to.Close() })
-			passing.Go(func() { _, _ = io.Copy(from, to); _ = from.Close() })
-			passing.Go(func() { <-ctx.Done(); _ = from.Close(); _ = to.Close() })
+			copies.Go(func() { _, _ = io.Copy(server, client); _ = server.Close() })
+			copies.Go(func() { _, _ = io.Copy(client, server); _ = client.Close() })
+			copies.Go(func() { <-ctx.Done(); _ = client.Close(); _ = server.Close() })
 		}
 	})
 	stop = sync.OnceFunc(func() {
 		cancel()
 		_ = listener.Close()
-		passing.Wait()
+		copies.Wait()
 	})
 	t.Cleanup(stop)
 	return stop
 }
 
-func (o *oracle) ignoreMissing(t *testing.T, err error) {
+func (o *apiClient) ignoreMissing(t *testing.T, err error) {
 	t.Helper()
 	if err != nil && !apierrors.IsNotFound(err) {
 		t.Fatal(err)

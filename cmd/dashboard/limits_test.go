@@ -13,17 +13,17 @@ func limitGroups() []limitGroup {
 		{"Requests and connections", []limit{
 			{"Request header", "{web.maxHeader size}, within {web.headerTimeout}"},
 			{"Header fields of a request", "{web.maxFields}"},
-			{"Path with query", "{web.maxAddress size}"},
+			{"Path with query", "{web.maxRequestTarget size}"},
 			{
 				"Request body",
 				"none with GET; otherwise {web.maxBody size}, within {web.readTimeout}, with a `Content-Length`, " +
 					"not compressed",
 			},
-			{"Form of a login", "{web.maxLogin size}; its `to` {web.maxWay size}"},
+			{"Form of a login", "{web.maxLogin size}; its `to` {web.maxReturnPath size}"},
 			{
 				"Requests in flight of users and guests, and of other clients",
-				"{web.maxRequests} each; under a memory limit 1/{web.requestParts} of it at {web.requestMemory size} " +
-					"each, at least {web.leastRequests}",
+				"{web.maxRequests} each; under a memory limit 1/{web.requestMemoryDivisor} of it at {web.requestMemory size} " +
+					"each, at least {web.minRequests}",
 			},
 			{
 				"Requests in flight of one address",
@@ -62,15 +62,15 @@ func limitGroups() []limitGroup {
 			},
 			{
 				"Memory of one caller",
-				"1/{limit.callerParts} of it; the guests of one link, and all clients without a login: " +
-					"1/{limit.groupParts}",
+				"1/{limit.callerFraction} of it; the guests of one link, and all clients without a login: " +
+					"1/{limit.groupFraction}",
 			},
 			{"Waiting for memory or a processor", "{web.reserveTimeout}"},
 			{"Time until an unread response can be aborted for others", "{limit.stalledAfter}"},
 			{
 				"Rate below which a response counts as unread",
-				"{limit.leastRate size} a second; it doubles each second that somebody waits, up to " +
-					"{limit.mostRate size} a second",
+				"{limit.minRate size} a second; it doubles each second that somebody waits, up to " +
+					"{limit.maxRate size} a second",
 			},
 			{"Time until memory is kept for the request that has waited longest", "{limit.overdueAfter}"},
 			{"Time to read each {web.pieceBytes size} of a response", "{web.stallTimeout}"},
@@ -81,22 +81,22 @@ func limitGroups() []limitGroup {
 		}},
 		{"Logins", []limit{
 			{"Bearer token", "{auth.maxToken size}"},
-			{"Cached identities of tokens", "{auth.maxKept}, for {auth.keptFor}"},
-			{"TokenReviews at the same time", "{auth.maxAsking}"},
-			{"Login at an OpenID provider", "{auth.wayFor}; each response of the provider {auth.providerTimeout}"},
-			{"Completed logins at a provider", "{auth.maxWays} within {auth.wayFor}"},
+			{"Cached identities of tokens", "{auth.maxCached}, for {auth.cacheTTL}"},
+			{"TokenReviews at the same time", "{auth.maxInFlight}"},
+			{"Login at an OpenID provider", "{auth.providerLoginTimeout}; each response of the provider {auth.providerTimeout}"},
+			{"Completed logins at a provider", "{auth.maxUsedStates} within {auth.providerLoginTimeout}"},
 			{
 				"Login sessions",
-				"{auth.maxSessions}, of one user {auth.maxOfUser}; one more ends the one that is idle longest",
+				"{auth.maxSessions}, of one user {auth.maxUserSessions}; one more ends the one that is idle longest",
 			},
 		}},
 		{"Share links", []limit{
-			{"Links", "{share.maxShares}, of one creator {share.maxOfCreator}"},
-			{"Expiry", "{web.shortestShare} to {web.longestShare}; default {web.usualShare}"},
+			{"Links", "{share.maxShares}, of one creator {share.maxCreatorShares}"},
+			{"Expiry", "{web.minShareLifetime} to {web.maxShareLifetime}; default {web.defaultShareLifetime}"},
 			{"One link", "{web.maxParts} parts; a note of {web.maxNote} bytes"},
 			{
 				"Audit lines about clients without a login",
-				"{share.guestsBurst} at once, then one every {share.guestsEvery}; for the `open` of each link, and " +
+				"{share.guestLineBurst} at once, then one every {share.guestLineInterval}; for the `open` of each link, and " +
 					"for all `refuse` together",
 			},
 			{"Audit file", "{share.auditSize size}, and as much in the previous file"},
@@ -112,26 +112,25 @@ func limitGroups() []limitGroup {
 			},
 			{
 				"Size of a frame from the client",
-				"{web.maxFrame size}; up to {web.maxDrained size} the response is an error, and each " +
-					"{web.maxFrame size} count as a message",
+				"{web.maxMessage size}; up to {web.maxDrained size} the response is an error, and each " +
+					"{web.maxMessage size} count as a message",
 			},
-			{"Invalid messages of one connection", "{web.maxFaults}"},
+			{"Invalid messages of one connection", "{web.maxInvalidMessages}"},
 			{
 				"Subscriptions of one connection",
 				"{web.maxSubscriptions}; of all connections of a user, link or address, and of all guests, " +
 					"{web.socketSubscriptions} for each WebSocket that they may have",
 			},
 			{"Time to write a message, or a chunk of one", "{web.writeTimeout}"},
-			{"Chunks", "from {web.wholeUpTo size} on, of {web.partBytes size}"},
+			{"Chunks", "from {web.maxUnchunked size} on, of {web.chunkBytes size}"},
 			{"Ping", "every {web.pingInterval}; the response within {web.pongTimeout}"},
 			{"Time without a message on a subscription", "{watch.Heartbeat}"},
 			{"Changes in one message", "{watch.batch}"},
 			{"`every`", "{web.maxEvery} ms"},
-			{"Coalescing under load", "{watch.gather}"},
+			{"Coalescing under load", "{watch.maxDelay}"},
 			{
-				"Fan-out to sockets of one address, user or link, from {watch.crowdOf} sockets on",
-				"10 messages a second to each, half as many for each doubling (1,000 sockets: every 400 ms), if there " +
-					"are others",
+				"Fan-out to sockets of one address, user or link, from {watch.fanOutMinimum} sockets on",
+				"10 messages a second to each, half as many for each doubling, if there are others",
 			},
 		}},
 		{"Queries and views", []limit{
@@ -152,14 +151,14 @@ func limitGroups() []limitGroup {
 					"{watch.maxGuestRankings}; without a reader kept for " +
 					"{watch.rankingLinger}, or until there is no room",
 			},
-			{"Changes in the snapshot of the view `changes`", "{watch.feedChanges}, about {watch.feedBytes size}"},
+			{"Changes in the snapshot of the view `changes`", "{watch.maxHistoryChanges}, about {watch.maxHistoryBytes size}"},
 			{"Health", "{health.maxDetails} details; {health.maxText} bytes a sentence"},
 			{
 				"Graph of related objects",
-				"{related.maxNodes} nodes; {related.maxKinds} searched resources; {related.maxReads} objects that are " +
+				"{relations.maxNodes} nodes; {relations.maxKinds} searched resources; {relations.maxReads} objects that are " +
 					"checked one by one, others are `unknown`",
 			},
-			{"Objects of one kind and owner in the graph", "{related.maxAlike}; the others are counted"},
+			{"Objects of one kind and owner in the graph", "{relations.maxPerGroup}; the others are counted"},
 			{
 				"Logs that are read at the same time",
 				"{web.maxLogs}; of one user {web.viewerLogs}, of one link {web.linkLogs}, of all links " +
@@ -169,20 +168,20 @@ func limitGroups() []limitGroup {
 			{"Part of a log", "{web.logChunk size}"},
 		}},
 		{"Watching", []limit{
-			{"Namespaces of one resource that are watched one by one", "{watch.maxAsked}"},
+			{"Namespaces of one resource that are watched one by one", "{watch.maxLeases}"},
 			{
 				"Access reviews of single namespaces",
-				"{watch.reviewPace rate} a second for permitted ones, and as many for denied ones",
+				"{watch.reviewSpacing rate} a second for permitted ones, and as many for denied ones",
 			},
 			{
 				"Recheck of a namespace",
 				"every {watch.reviewEvery} if permitted, every {watch.deniedEvery} if denied; with very many " +
-					"namespaces every {watch.reviewMost}",
+					"namespaces every {watch.maxReviewInterval}",
 			},
-			{"Namespaces that are reviewed one by one for a user", "{watch.maxLooked}"},
-			{"Cached decisions about users", "{watch.maxRights}"},
+			{"Namespaces that are reviewed one by one for a user", "{watch.maxReviewedNamespaces}"},
+			{"Cached decisions about users", "{watch.maxDecisions}"},
 			{"Access reviews at the same time", "of one user {watch.userReviews}, of all {watch.allReviews}"},
-			{"Retry of a resource that does not fit into memory", "{watch.estimateEvery}, or {watch.relistEvery}"},
+			{"Retry of a resource that does not fit into memory", "{watch.estimateDelay}, or {watch.relistDelay}"},
 		}},
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"unicode"
 )
 
-// logged runs the program until its log contains all the words, and returns the log.
-func logged(t *testing.T, words []string, args ...string) string {
+// runUntilLogged runs the program until its log contains all the words, and returns the log.
+func runUntilLogged(t *testing.T, wants []string, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	var stdout, stderr console
@@ -26,7 +26,7 @@ func logged(t *testing.T, words []string, args ...string) string {
 	defer tick.Stop()
 	for deadline := time.Now().Add(20 * time.Second); ; <-tick.C {
 		missing := ""
-		for _, word := range words {
+		for _, word := range wants {
 			if !strings.Contains(stderr.String(), word) {
 				missing = word
 			}
@@ -45,8 +45,8 @@ func logged(t *testing.T, words []string, args ...string) string {
 	return stderr.String()
 }
 
-// kubeconfigFor creates a kubeconfig for an API server.
-func kubeconfigFor(t *testing.T, server string) string {
+// writeKubeconfigFor creates a kubeconfig for an API server.
+func writeKubeconfigFor(t *testing.T, server string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "config")
 	text := fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":"x",`+
@@ -60,8 +60,8 @@ func kubeconfigFor(t *testing.T, server string) string {
 
 // Whatever the API server responds, each line of the log starts with the program's own prefix, and contains no terminal
 // control characters.
-func TestLogLinesStayLines(t *testing.T) {
-	away(t)
+func TestLogLinesHaveNoControlCharacters(t *testing.T) {
+	clearEnvironment(t)
 	const message = "odd \x1b[31mred\x1b]0;title\a\r\nlevel=ERROR " +
 		"msg=forged\n{\"level\":\"ERROR\",\"msg\":\"forged\"}\u0085\u009b31m\u2028"
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -74,11 +74,11 @@ func TestLogLinesStayLines(t *testing.T) {
 		_, _ = w.Write(status)
 	}))
 	defer api.Close()
-	for format, begins := range map[string]string{"text": "time=", "json": `{"time":`} {
-		log := logged(t, []string{"odd ", "forged"}, "--kubeconfig", kubeconfigFor(t, api.URL), "--log-format", format,
+	for format, prefix := range map[string]string{"text": "time=", "json": `{"time":`} {
+		log := runUntilLogged(t, []string{"odd ", "forged"}, "--kubeconfig", writeKubeconfigFor(t, api.URL), "--log-format", format,
 			"--watch", "core/v1/pods")
 		for line := range strings.SplitSeq(strings.TrimSuffix(log, "\n"), "\n") {
-			if !strings.HasPrefix(line, begins) || strings.ContainsFunc(line, func(r rune) bool {
+			if !strings.HasPrefix(line, prefix) || strings.ContainsFunc(line, func(r rune) bool {
 				return unicode.IsControl(r) || r == '\u2028'
 			}) {
 				t.Errorf("%s: the line %q", format, line)
@@ -88,11 +88,11 @@ func TestLogLinesStayLines(t *testing.T) {
 }
 
 // The program logs a warning only if the certificate of the API server is not verified.
-func TestUncheckedCertificatesAreWarnedOf(t *testing.T) {
-	away(t)
-	asked := 0
+func TestUnverifiedCertificatesAreWarnedAbout(t *testing.T) {
+	clearEnvironment(t)
+	requests := 0
 	api := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		asked++
+		requests++
 		http.Error(w, "not now", http.StatusServiceUnavailable)
 	}))
 	// The test makes TLS handshakes fail on purpose.
@@ -100,11 +100,11 @@ func TestUncheckedCertificatesAreWarnedOf(t *testing.T) {
 	api.StartTLS()
 	defer api.Close()
 	const warning = "the certificate of the API server is not verified"
-	config := kubeconfigFor(t, api.URL)
-	if log := logged(t, []string{"x509"}, "--kubeconfig", config); strings.Contains(log, warning) || asked > 0 {
-		t.Errorf("it has asked %d times, and logged %s", asked, log)
+	config := writeKubeconfigFor(t, api.URL)
+	if log := runUntilLogged(t, []string{"x509"}, "--kubeconfig", config); strings.Contains(log, warning) || requests > 0 {
+		t.Errorf("it has asked %d times, and logged %s", requests, log)
 	}
-	logged(t, []string{warning, "unable to handle the request"}, "--kubeconfig", config, "--insecure-skip-tls-verify")
+	runUntilLogged(t, []string{warning, "unable to handle the request"}, "--kubeconfig", config, "--insecure-skip-tls-verify")
 }
 
 // client-go logs a request that was canceled as an error. It is logged at debug level, all other errors stay.

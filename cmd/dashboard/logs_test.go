@@ -20,9 +20,9 @@ import (
 
 // A log is the same as from the API server, and continues while it grows. It is sent only to users with the permission
 // get on pods/log. The demo's pods write a line each second.
-func TestLogsOfARealPod(t *testing.T) {
-	d := start(t, adminConfig(t))
-	c := newOracle(t, adminConfig(t))
+func TestPodLogsMatchTheAPIServer(t *testing.T) {
+	d := startReady(t, adminConfig(t))
+	c := newAPIClient(t, adminConfig(t))
 	pods, err := c.core.Pods("shop").List(t.Context(), metav1.ListOptions{
 		LabelSelector: "app.kubernetes.io/name=storefront",
 	})
@@ -39,9 +39,9 @@ func TestLogsOfARealPod(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := d.get(path + "&timestamps=true&tail=5000")
-	plain := regexp.MustCompile(`\x1b\[\d+m`).ReplaceAllString(string(want), "")
-	if !strings.HasPrefix(got, plain) || strings.Count(plain, "\n") < 5 {
-		t.Errorf("got %s\nwant %s", got, plain)
+	withoutEscapes := regexp.MustCompile(`\x1b\[\d+m`).ReplaceAllString(string(want), "")
+	if !strings.HasPrefix(got, withoutEscapes) || strings.Count(withoutEscapes, "\n") < 5 {
+		t.Errorf("got %s\nwant %s", got, withoutEscapes)
 	}
 	if tail := d.get(path + "&tail=2"); strings.Count(tail, "\n") != 2 {
 		t.Errorf("two lines are %q", tail)
@@ -75,9 +75,9 @@ func TestLogsOfARealPod(t *testing.T) {
 	if _, err := io.ReadAll(lines); err == nil {
 		t.Error("a log that is left ends as if it had ended")
 	}
-	for query, says := range map[string]string{"?container=nope": "nope", "?container=..": "..", "?tail=9999": "5000"} {
+	for query, wantText := range map[string]string{"?container=nope": "nope", "?container=..": "..", "?tail=9999": "5000"} {
 		if body, status := d.request("/api/v1/logs/shop/" + pod.Name + query); status < 400 || status >= 500 ||
-			!strings.Contains(body, says) {
+			!strings.Contains(body, wantText) {
 			t.Errorf("%s: got %d %s", query, status, body)
 		}
 	}
@@ -90,7 +90,7 @@ func TestLogsOfARealPod(t *testing.T) {
 	for config, want := range map[string]int{
 		"kubeconfig-nobody": 403, "kubeconfig-limited": 200, "kubeconfig-viewer": 200,
 	} {
-		d := start(t, filepath.Join(dir, config))
+		d := startReady(t, filepath.Join(dir, config))
 		if body, status := d.request(path + "&tail=1"); status != want ||
 			want == 403 && !strings.Contains(body, "pods/log") {
 			t.Errorf("%s: got %d %s, want %d", config, status, body, want)

@@ -50,7 +50,7 @@ func clusterScoped(ref string) bool {
 	return ref == "core/v1/namespaces" || ref == "core/v1/nodes"
 }
 
-func gvrOf(ref string) schema.GroupVersionResource {
+func resourceFor(ref string) schema.GroupVersionResource {
 	parts := strings.Split(ref, "/")
 	return schema.GroupVersionResource{
 		Group: strings.TrimPrefix(parts[0], "core"), Version: parts[1], Resource: parts[2],
@@ -60,7 +60,7 @@ func gvrOf(ref string) schema.GroupVersionResource {
 // The test creates random Roles and Bindings. A user sees here exactly the objects that the user's token can list, get
 // and watch at the API server. This holds for each resource and namespace, for all together, and for single objects.
 // PARITY is the number of permission sets (100), and SEED is the seed of the random numbers.
-func TestParity(t *testing.T) {
+func TestPermissionsMatchTheAPIServer(t *testing.T) {
 	sets := 100
 	if s := os.Getenv("PARITY"); s != "" {
 		sets, _ = strconv.Atoi(s)
@@ -75,37 +75,37 @@ func TestParity(t *testing.T) {
 	for n := range users {
 		users[n] = p.user(t, n, rand.New(rand.NewPCG(seed, uint64(n)))) //nolint:gosec // Not used for a secret.
 	}
-	p.settle(t, users[sets-1])
-	compared, denied, objects := 0, 0, 0
-	for n, u := range users {
+	p.waitForPermissions(t, users[sets-1])
+	compared, refused, objects := 0, 0, 0
+	for n, user := range users {
 		for _, ref := range parityKinds() {
-			for _, s := range p.shapes(ref, u.random) {
-				got, want := u.seen(t, s), u.given(t, s)
+			for _, s := range p.requests(ref, user.random) {
+				got, want := user.seenHere(t, s), user.seenAtAPIServer(t, s)
 				for try := 0; try < 3 && got != want; try++ { // Another client may have changed something in between.
-					got, want = u.seen(t, s), u.given(t, s)
+					got, want = user.seenHere(t, s), user.seenAtAPIServer(t, s)
 				}
 				if got != want {
-					t.Errorf("SEED=%d, user %d (%s), %s of %s in %q %s:\nsees  %s\ngiven %s", seed, n, u.rights, s.verb,
+					t.Errorf("SEED=%d, user %d (%s), %s of %s in %q %s:\nsees  %s\ngiven %s", seed, n, user.rules, s.verb,
 						s.ref, s.namespaces, s.name, got, want)
 				}
 				compared++
 				objects += strings.Count(want, " ")
 				if want == "forbidden" {
-					denied++
+					refused++
 				}
 			}
 		}
 	}
 	t.Logf("%d sets of rights, %d questions of which %d were refused, %d objects: no difference", sets, compared,
-		denied, objects)
-	if denied == 0 || denied == compared || objects == 0 {
+		refused, objects)
+	if refused == 0 || refused == compared || objects == 0 {
 		t.Error("the rights were too few or too many to compare anything")
 	}
 }
 
 func newParity(t *testing.T) *parity {
 	t.Helper()
-	o := newOracle(t, adminConfig(t))
+	o := newAPIClient(t, adminConfig(t))
 	config, err := clientcmd.BuildConfigFromFlags("", adminConfig(t))
 	if err != nil {
 		t.Fatal(err)
@@ -159,8 +159,8 @@ func newParity(t *testing.T) *parity {
 // parityUser is a user with random permissions.
 type parityUser struct {
 	access *watch.Access
-	own    dynamic.Interface // A client with the user's token.
-	rights string
+	client dynamic.Interface // A client with the user's token.
+	rules  string
 	random *rand.Rand
 }
 
@@ -176,46 +176,46 @@ func (p *parity) user(t *testing.T, n int, random *rand.Rand) *parityUser {
 	u := &parityUser{random: random}
 	for b := range 1 + random.IntN(3) {
 		rule := randomRule(random)
-		bound := fmt.Sprintf("%s-%d", name, b)
-		role := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: bound}
+		roleName := fmt.Sprintf("%s-%d", name, b)
+		role := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: roleName}
 		if _, err := p.admin.RbacV1().ClusterRoles().Create(t.Context(),
-			&rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: bound}, Rules: []rbacv1.PolicyRule{rule}},
+			&rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: roleName}, Rules: []rbacv1.PolicyRule{rule}},
 			metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() {
-			_ = p.admin.RbacV1().ClusterRoles().Delete(context.WithoutCancel(t.Context()), bound,
+			_ = p.admin.RbacV1().ClusterRoles().Delete(context.WithoutCancel(t.Context()), roleName,
 				metav1.DeleteOptions{})
-			_ = p.admin.RbacV1().ClusterRoleBindings().Delete(context.WithoutCancel(t.Context()), bound,
+			_ = p.admin.RbacV1().ClusterRoleBindings().Delete(context.WithoutCancel(t.Context()), roleName,
 				metav1.DeleteOptions{})
 		})
 		var err error
-		where := "*"
+		scope := "*"
 		if random.IntN(3) == 0 {
 			_, err = p.admin.RbacV1().ClusterRoleBindings().Create(t.Context(),
 				&rbacv1.ClusterRoleBinding{
-					ObjectMeta: metav1.ObjectMeta{Name: bound}, RoleRef: role,
+					ObjectMeta: metav1.ObjectMeta{Name: roleName}, RoleRef: role,
 					Subjects: subject,
 				}, metav1.CreateOptions{})
 		} else {
-			where = p.namespaces[random.IntN(3)]
-			_, err = p.admin.RbacV1().RoleBindings(where).Create(t.Context(),
-				&rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Name: bound}, RoleRef: role, Subjects: subject},
+			scope = p.namespaces[random.IntN(3)]
+			_, err = p.admin.RbacV1().RoleBindings(scope).Create(t.Context(),
+				&rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Name: roleName}, RoleRef: role, Subjects: subject},
 				metav1.CreateOptions{})
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		u.rights += fmt.Sprintf("%v in %s; ", rule, where)
+		u.rules += fmt.Sprintf("%v in %s; ", rule, scope)
 	}
 	request, err := p.admin.CoreV1().ServiceAccounts(ns).CreateToken(t.Context(), name,
 		&authenticationv1.TokenRequest{}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	own := rest.AnonymousClientConfig(p.config)
-	own.BearerToken, own.QPS = request.Status.Token, -1
-	if u.own, err = dynamic.NewForConfig(own); err != nil {
+	userConfig := rest.AnonymousClientConfig(p.config)
+	userConfig.BearerToken, userConfig.QPS = request.Status.Token, -1
+	if u.client, err = dynamic.NewForConfig(userConfig); err != nil {
 		t.Fatal(err)
 	}
 	review, err := p.admin.AuthenticationV1().TokenReviews().Create(t.Context(),
@@ -224,29 +224,29 @@ func (p *parity) user(t *testing.T, n int, random *rand.Rand) *parityUser {
 	if err != nil || !review.Status.Authenticated {
 		t.Fatalf("the token is not accepted: %v", err)
 	}
-	who := &watch.User{
+	user := &watch.User{
 		Name: review.Status.User.Username, UID: review.Status.User.UID, Groups: review.Status.User.Groups,
 		Extra: map[string][]string{},
 	}
 	for key, values := range review.Status.User.Extra {
-		who.Extra[key] = values
+		user.Extra[key] = values
 	}
-	u.access = p.cluster.For(watch.Viewer{User: who})
+	u.access = p.cluster.For(watch.Viewer{User: user})
 	return u
 }
 
 // randomRule returns a rule with some of the verbs and resources.
 func randomRule(random *rand.Rand) rbacv1.PolicyRule {
-	some := func(of []string) []string {
-		chosen := slices.DeleteFunc(slices.Clone(of), func(string) bool { return random.IntN(2) == 0 })
+	someOf := func(all []string) []string {
+		chosen := slices.DeleteFunc(slices.Clone(all), func(string) bool { return random.IntN(2) == 0 })
 		if len(chosen) == 0 {
-			chosen = of[:1]
+			chosen = all[:1]
 		}
 		return chosen
 	}
-	rule := rbacv1.PolicyRule{APIGroups: []string{"", rbacv1.GroupName}, Verbs: some([]string{"list", "watch", "get"})}
-	for _, ref := range some(parityKinds()) {
-		rule.Resources = append(rule.Resources, gvrOf(ref).Resource)
+	rule := rbacv1.PolicyRule{APIGroups: []string{"", rbacv1.GroupName}, Verbs: someOf([]string{"list", "watch", "get"})}
+	for _, ref := range someOf(parityKinds()) {
+		rule.Resources = append(rule.Resources, resourceFor(ref).Resource)
 	}
 	switch random.IntN(6) {
 	case 0:
@@ -261,15 +261,15 @@ func randomRule(random *rand.Rand) rbacv1.PolicyRule {
 	return rule
 }
 
-// settle waits until the API server applies all permissions. That is when two responses in a row for the last user are
+// waitForPermissions waits until the API server applies all permissions. That is when two responses in a row for the last user are
 // equal.
-func (p *parity) settle(t *testing.T, last *parityUser) {
+func (p *parity) waitForPermissions(t *testing.T, last *parityUser) {
 	t.Helper()
 	before := ""
 	eventually(t, "the rights have come", func() error {
 		var all []string
 		for _, ref := range parityKinds() {
-			all = append(all, last.given(t, shape{ref: ref, verb: "list"}), last.given(t, shape{
+			all = append(all, last.seenAtAPIServer(t, parityRequest{ref: ref, verb: "list"}), last.seenAtAPIServer(t, parityRequest{
 				ref: ref, verb: "list", namespaces: p.namespaces[:1],
 			}))
 		}
@@ -282,31 +282,31 @@ func (p *parity) settle(t *testing.T, last *parityUser) {
 	})
 }
 
-// shape is one form of a request.
-type shape struct {
+// parityRequest is one form of a request.
+type parityRequest struct {
 	ref, verb  string
 	namespaces []string
 	name       string
 }
 
-// shapes returns requests for a resource: for all namespaces, for each of them, for two of them, and for one object.
-func (p *parity) shapes(ref string, random *rand.Rand) []shape {
+// requests returns requests for a resource: for all namespaces, for each of them, for two of them, and for one object.
+func (p *parity) requests(ref string, random *rand.Rand) []parityRequest {
 	if clusterScoped(ref) {
-		shapes := []shape{{ref: ref, verb: "list"}, {ref: ref, verb: "watch"}, {ref: ref, verb: "get", name: "default"}}
+		shapes := []parityRequest{{ref: ref, verb: "list"}, {ref: ref, verb: "watch"}, {ref: ref, verb: "get", name: "default"}}
 		if ref != "core/v1/namespaces" {
 			return shapes
 		}
 		// A Role in a namespace can allow a get of that Namespace, but no list or watch.
 		for _, name := range p.namespaces {
-			shapes = append(shapes, shape{ref: ref, verb: "get", name: name},
-				shape{ref: ref, verb: "watch", name: name})
+			shapes = append(shapes, parityRequest{ref: ref, verb: "get", name: name},
+				parityRequest{ref: ref, verb: "watch", name: name})
 		}
 		return shapes
 	}
 	one, other := p.namespaces[random.IntN(len(p.namespaces))], p.namespaces[random.IntN(3)]
 	both := slices.Compact(slices.Sorted(slices.Values([]string{one, other})))
 	first, second := []string{one}, []string{other}
-	return []shape{
+	return []parityRequest{
 		{ref: ref, verb: "list"},
 		{ref: ref, verb: "list", namespaces: first},
 		{ref: ref, verb: "list", namespaces: both},
@@ -317,18 +317,18 @@ func (p *parity) shapes(ref string, random *rand.Rand) []shape {
 	}
 }
 
-// seen returns what this program shows the user for a request.
-func (u *parityUser) seen(t *testing.T, s shape) string {
+// seenHere returns what this program shows the user for a request.
+func (u *parityUser) seenHere(t *testing.T, s parityRequest) string {
 	t.Helper()
 	switch s.verb {
 	case "list":
 		snapshot, err := u.access.Snapshot(t.Context(), watch.Query{Resource: s.ref, Namespaces: s.namespaces},
 			10*time.Second)
-		switch verdict := verdictOf(err); {
-		case verdict == "not found":
+		switch outcome := outcomeOf(err); {
+		case outcome == "not found":
 			return "" // Only users who may know whether the namespace exists get an error if it does not.
 		case err != nil:
-			return verdict
+			return outcome
 		}
 		var out strings.Builder
 		for _, o := range snapshot.Objects {
@@ -337,7 +337,7 @@ func (u *parityUser) seen(t *testing.T, s shape) string {
 		return out.String()
 	case "get":
 		_, err := u.access.Object(t.Context(), s.ref, strings.Join(s.namespaces, ""), s.name)
-		return verdictOf(err)
+		return outcomeOf(err)
 	}
 	view := watch.Rows
 	if s.name != "" {
@@ -346,32 +346,32 @@ func (u *parityUser) seen(t *testing.T, s shape) string {
 	sub, err := u.access.Subscribe(t.Context(), watch.Query{Resource: s.ref, Namespaces: s.namespaces, Name: s.name},
 		view, "")
 	if err != nil {
-		return verdictOf(err)
+		return outcomeOf(err)
 	}
 	defer sub.Close()
 	message, err := sub.Next(t.Context())
 	if err == nil && strings.Contains(string(message), `"state":"forbidden"`) {
 		return "forbidden"
 	}
-	return verdictOf(err)
+	return outcomeOf(err)
 }
 
-// given returns what the API server returns for the user's token. If it refuses the request for all namespaces
+// seenAtAPIServer returns what the API server returns for the user's token. If it refuses the request for all namespaces
 // together, given combines the responses for each namespace.
-func (u *parityUser) given(t *testing.T, s shape) string {
+func (u *parityUser) seenAtAPIServer(t *testing.T, s parityRequest) string {
 	t.Helper()
-	client := u.own.Resource(gvrOf(s.ref))
+	client := u.client.Resource(resourceFor(s.ref))
 	switch s.verb {
 	case "get":
 		_, err := client.Namespace(strings.Join(s.namespaces, "")).Get(t.Context(), s.name, metav1.GetOptions{})
-		return verdictOf(err)
+		return outcomeOf(err)
 	case "watch":
 		options := metav1.ListOptions{Limit: 1}
 		if s.name != "" {
 			options.FieldSelector = "metadata.name=" + s.name
 		}
 		if _, err := client.Namespace(strings.Join(s.namespaces, "")).List(t.Context(), options); err != nil {
-			return verdictOf(err)
+			return outcomeOf(err)
 		}
 		options.Limit = 0
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -380,7 +380,7 @@ func (u *parityUser) given(t *testing.T, s shape) string {
 		if err == nil {
 			w.Stop()
 		}
-		return verdictOf(err)
+		return outcomeOf(err)
 	}
 	namespaces := s.namespaces
 	if len(namespaces) == 0 {
@@ -393,7 +393,7 @@ func (u *parityUser) given(t *testing.T, s shape) string {
 			return sortedKeys(out)
 		}
 		if clusterScoped(s.ref) {
-			return verdictOf(err)
+			return outcomeOf(err)
 		}
 		namespaces = u.allNamespaces(t)
 	}
@@ -416,8 +416,8 @@ func (u *parityUser) given(t *testing.T, s shape) string {
 		})
 	}
 	_ = group.Wait() // The functions return no errors.
-	for _, no := range refusals {
-		if no {
+	for _, isRefused := range refusals {
+		if isRefused {
 			refused++
 		}
 	}
@@ -462,9 +462,9 @@ func sortedKeys(keys []string) string {
 	return strings.Join(keys, "")
 }
 
-// verdictOf returns a text for an error. Errors of this program and of the API server with the same meaning have the
+// outcomeOf returns a text for an error. Errors of this program and of the API server with the same meaning have the
 // same text.
-func verdictOf(err error) string {
+func outcomeOf(err error) string {
 	problem := new(watch.Problem)
 	switch {
 	case err == nil:

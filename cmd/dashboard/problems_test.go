@@ -11,39 +11,39 @@ func problemMeanings() map[string]string {
 		"Context not opened": "The active context does not change. The detail has the reason.",
 		"Forbidden": "The API server refuses the request, would refuse it to this user, or the share link does not " +
 			"include it.",
-		"Kubeconfig not read": "The detail has the reason.",
+		"Kubeconfig not readable": "The detail has the reason.",
 		"Login cannot be checked": "The API server cannot review the token, the OpenID provider cannot be reached, " +
 			"or too many users have logged in.",
-		"Namespaces are not known": "The user may not see all objects of the resource, and its namespaces are not " +
+		"Namespaces unknown": "The user may not see all objects of the resource, and its namespaces are not " +
 			"known yet. Name some with `ns`.",
 		"No log": "The container has no such log, for example no previous one. The detail has the containers of " +
 			"the pod.",
-		"Not accepted by the API server": "The API server refuses the credentials of this program, for example an " +
+		"API server rejected the credentials": "The API server refuses the credentials of this program, for example an " +
 			"expired token. Cached data is shown as `stale`.",
 		"Not found": "The object does not exist.",
 		"Not known yet": "The share link selects by labels or words, and the resource is still being listed or is " +
 			"not live. Retry.",
-		"Not listed": "The list is not complete (503), forbidden (403) or absent (404), and the format cannot show " +
+		"List not available": "The list is not complete (503), forbidden (403) or absent (404), and the format cannot show " +
 			"that.",
 		"Not logged in": "The client is not identified. The detail has the reason.",
-		"Not running": "The program is starting, stopping, or switching to another cluster.",
+		"Not running":   "The program is starting, stopping, or switching to another cluster.",
 		"Not shared": "The route is not for guests (403), or `to` shows something that the share link does not " +
 			"include (400).",
 		"Not watched": "A `watched` subscription is to a resource without other readers, or its last other reader " +
 			"has left.",
-		"Rights are not known": "The API server cannot be asked for the permissions of this user.",
+		"Permissions unknown": "The API server cannot be asked for the permissions of this user.",
 		"The API server does not answer": "The API server cannot be reached, has failed, or has not responded in " +
 			"time.",
 		"Too many requests": "The address has too many requests in flight or exceeds its rate, or the memory or " +
 			"the processors for responses are in use.",
-		"Too many shares": "The creator has the maximum number of share links (400), or all creators together have " +
+		"Too many links": "The creator has the maximum number of share links (400), or all creators together have " +
 			"it (503).",
-		"Unknown format": "The route does not have this format.",
-		"Unknown member": "The message has an unknown member.",
-		"Unknown op": "`op` is not `subscribe`, `window`, `unsubscribe` or `ping`.",
-		"Unknown view": "The route, or the WebSocket, does not have this view.",
-		"Which container?": "The pod has several containers. The detail names them.",
-		"Wrong type": "A member of a message has a value of another type.",
+		"Unknown format":     "The route does not have this format.",
+		"Unknown member":     "The message has an unknown member.",
+		"Unknown op":         "`op` is not `subscribe`, `window`, `unsubscribe` or `ping`.",
+		"Unknown view":       "The route, or the WebSocket, does not have this view.",
+		"Container required": "The pod has several containers. The detail names them.",
+		"Wrong type":         "A member of a message has a value of another type.",
 	}
 }
 
@@ -51,7 +51,7 @@ func problemMeanings() map[string]string {
 // in another.
 func problemStatuses() map[string][]int {
 	return map[string][]int{
-		"Not accepted by the API server": {http.StatusServiceUnavailable},
-		"Not listed":                     {http.StatusForbidden, http.StatusNotFound, http.StatusServiceUnavailable},
+		"API server rejected the credentials": {http.StatusServiceUnavailable},
+		"List not available":                  {http.StatusForbidden, http.StatusNotFound, http.StatusServiceUnavailable},
 	}
 }

@@ -38,8 +38,8 @@ type dashboard struct {
 	stop func()
 }
 
-// launch runs the program until the test ends. The test fails if the program does not end without an error.
-func launch(t *testing.T, kubeconfig string, args ...string) *dashboard {
+// startProgramProcess runs the program until the test ends. The test fails if the program does not end without an error.
+func startProgramProcess(t *testing.T, kubeconfig string, args ...string) *dashboard {
 	t.Helper()
 	d := &dashboard{t: t, out: &safeBuffer{}}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -76,10 +76,10 @@ func launch(t *testing.T, kubeconfig string, args ...string) *dashboard {
 	return d
 }
 
-// start launches the program, and waits until it has reached its API server.
-func start(t *testing.T, kubeconfig string, args ...string) *dashboard {
+// startReady launches the program, and waits until it has reached its API server.
+func startReady(t *testing.T, kubeconfig string, args ...string) *dashboard {
 	t.Helper()
-	d := launch(t, kubeconfig, args...)
+	d := startProgramProcess(t, kubeconfig, args...)
 	eventually(t, "the API server is reached", func() error {
 		if text, code := d.request("/readyz"); code != http.StatusOK {
 			return fmt.Errorf("%d %s", code, text)
@@ -150,7 +150,7 @@ func (b *safeBuffer) String() string {
 }
 
 // eventually repeats check until it returns nil, for at most half a minute.
-func eventually(t *testing.T, what string, check func() error) {
+func eventually(t *testing.T, condition string, check func() error) {
 	t.Helper()
 	deadline := time.After(30 * time.Second)
 	tick := time.NewTicker(50 * time.Millisecond)
@@ -162,19 +162,19 @@ func eventually(t *testing.T, what string, check func() error) {
 		}
 		select {
 		case <-deadline:
-			t.Fatalf("%s: not within 30 s: %v", what, err)
+			t.Fatalf("%s: not within 30 s: %v", condition, err)
 		case <-tick.C:
 		}
 	}
 }
 
-// oracle is a direct client of the API server.
-type oracle struct {
+// apiClient is a direct client of the API server.
+type apiClient struct {
 	core    v1.CoreV1Interface
 	dynamic dynamic.Interface
 }
 
-func newOracle(t *testing.T, kubeconfig string) *oracle {
+func newAPIClient(t *testing.T, kubeconfig string) *apiClient {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
@@ -189,10 +189,10 @@ func newOracle(t *testing.T, kubeconfig string) *oracle {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &oracle{core: core, dynamic: dyn}
+	return &apiClient{core: core, dynamic: dyn}
 }
 
-func serverOf(t *testing.T, kubeconfig string) string {
+func apiServerHost(t *testing.T, kubeconfig string) string {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
@@ -202,9 +202,9 @@ func serverOf(t *testing.T, kubeconfig string) string {
 }
 
 // namespace creates a namespace for the test, and deletes it afterwards.
-func (o *oracle) namespace(t *testing.T) string {
+func (o *apiClient) namespace(t *testing.T) string {
 	t.Helper()
-	made, err := o.core.Namespaces().Create(t.Context(),
+	created, err := o.core.Namespaces().Create(t.Context(),
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -212,18 +212,18 @@ func (o *oracle) namespace(t *testing.T) string {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
 		defer cancel()
-		if err := o.core.Namespaces().Delete(ctx, made.Name, metav1.DeleteOptions{}); err != nil {
+		if err := o.core.Namespaces().Delete(ctx, created.Name, metav1.DeleteOptions{}); err != nil {
 			t.Error(err)
 		}
 	})
-	return made.Name
+	return created.Name
 }
 
 // count returns the number of objects of a resource in a list read with quorum.
-func (o *oracle) count(t *testing.T, ref string) int {
+func (o *apiClient) count(t *testing.T, ref string) int {
 	t.Helper()
-	part := strings.Split(ref, "/")
-	gvr := schema.GroupVersionResource{Group: strings.TrimPrefix(part[0], "core"), Version: part[1], Resource: part[2]}
+	parts := strings.Split(ref, "/")
+	gvr := schema.GroupVersionResource{Group: strings.TrimPrefix(parts[0], "core"), Version: parts[1], Resource: parts[2]}
 	list, err := o.dynamic.Resource(gvr).List(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatalf("list %s: %v", ref, err)
@@ -232,7 +232,7 @@ func (o *oracle) count(t *testing.T, ref string) int {
 }
 
 // apply writes a ConfigMap with a value.
-func (o *oracle) apply(t *testing.T, ns, name, value string) {
+func (o *apiClient) apply(t *testing.T, ns, name, value string) {
 	t.Helper()
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}, Data: map[string]string{"v": value}}
 	_, err := o.core.ConfigMaps(ns).Update(t.Context(), cm, metav1.UpdateOptions{})
@@ -245,7 +245,7 @@ func (o *oracle) apply(t *testing.T, ns, name, value string) {
 }
 
 // rows returns the ConfigMaps in a list read with quorum: uid and version, by name.
-func (o *oracle) rows(t *testing.T, ns string) map[string]string {
+func (o *apiClient) rows(t *testing.T, ns string) map[string]string {
 	t.Helper()
 	list, err := o.core.ConfigMaps(ns).List(t.Context(), metav1.ListOptions{})
 	if err != nil {
@@ -258,7 +258,7 @@ func (o *oracle) rows(t *testing.T, ns string) map[string]string {
 	return rows
 }
 
-func encoded(s string) string {
+func base64Part(s string) string {
 	// The longest part of the encoding that does not depend on the surrounding bytes.
 	return strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(s)), "=")[:12]
 }
@@ -291,36 +291,36 @@ func (s *socket) send(frame string) {
 	}
 }
 
-// until reads up to a message of the given type.
-func (s *socket) until(kind string) string {
+// readType reads up to a message of the given type.
+func (s *socket) readType(kind string) string {
 	s.t.Helper()
 	for {
-		_, frame, err := s.conn.Read(s.ctx)
+		_, message, err := s.conn.Read(s.ctx)
 		if err != nil {
 			s.t.Fatalf("waiting for %s: %v", kind, err)
 		}
-		if strings.Contains(string(frame), `"type":"`+kind+`"`) {
-			return string(frame)
+		if strings.Contains(string(message), `"type":"`+kind+`"`) {
+			return string(message)
 		}
 	}
 }
 
-// untilHas reads up to a message that contains all the parts.
-func (s *socket) untilHas(parts ...string) string {
+// readContaining reads up to a message that contains all the parts.
+func (s *socket) readContaining(parts ...string) string {
 	s.t.Helper()
-	var heard []string
+	var received []string
 	for {
-		_, frame, err := s.conn.Read(s.ctx)
+		_, message, err := s.conn.Read(s.ctx)
 		if err != nil {
-			s.t.Fatalf("waiting for %s: %v, after %.2000s", parts, err, strings.Join(heard, "\n"))
+			s.t.Fatalf("waiting for %s: %v, after %.2000s", parts, err, strings.Join(received, "\n"))
 		}
-		if contains(string(frame), parts...) {
-			return string(frame)
+		if containsEach(string(message), parts...) {
+			return string(message)
 		}
-		heard = append(heard, string(frame))
+		received = append(received, string(message))
 	}
 }
 
-func contains(text string, parts ...string) bool {
+func containsEach(text string, parts ...string) bool {
 	return !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(text, part) })
 }

@@ -23,11 +23,11 @@ func (s *redactSettings) addFlags(flags *pflag.FlagSet) {
 // rules validates the settings.
 func (s *redactSettings) rules() (rules redact.Rules, err error) {
 	for _, text := range s.texts {
-		some, err := redact.Parse(text)
+		parsed, err := redact.Parse(text)
 		if err != nil {
 			return nil, &usageError{fmt.Errorf("--redact %q is invalid: %w", text, err)}
 		}
-		rules = append(rules, some...)
+		rules = append(rules, parsed...)
 	}
 	return rules, nil
 }

@@ -7,9 +7,9 @@ import (
 )
 
 // An invalid rule ends the program at startup, with an error that describes it.
-func TestRedactFlag(t *testing.T) {
-	away(t)
-	for text, says := range map[string]string{
+func TestInvalidRedactionRulesAreRefused(t *testing.T) {
+	clearEnvironment(t)
+	for text, want := range map[string]string{
 		"data.*":                   "group/version/resource:path",
 		"configmaps:data":          "core/v1/configmaps",
 		"core/v1/configmaps:a[0]":  "[*] for each element",
@@ -17,12 +17,12 @@ func TestRedactFlag(t *testing.T) {
 		"core/v1/configmaps,x:a.b": "is not a resource",
 	} {
 		var stderr strings.Builder
-		if code := run(t.Context(), []string{"--redact", text, "--kubeconfig", nowhere(t)}, io.Discard,
+		if code := run(t.Context(), []string{"--redact", text, "--kubeconfig", unreachableKubeconfig(t)}, io.Discard,
 			&stderr); code != 2 {
 			t.Errorf("%s: ended with %d, want 2", text, code)
 		}
-		if !strings.Contains(stderr.String(), says) || !strings.Contains(stderr.String(), "--redact") {
-			t.Errorf("%s: says %q, want %q", text, stderr.String(), says)
+		if !strings.Contains(stderr.String(), want) || !strings.Contains(stderr.String(), "--redact") {
+			t.Errorf("%s: says %q, want %q", text, stderr.String(), want)
 		}
 	}
 	s := &redactSettings{texts: []string{"env", "core/v1/configmaps:data.*", `*:metadata.annotations["a,b"]`}}

@@ -26,7 +26,7 @@ func readDocument(t *testing.T, name string) string {
 
 // ARCHITECTURE.md has at most 12 KiB and fewer than 150 lines, and mentions every package. It names only packages that
 // exist. It and docs/invariants.md name only tests and files that exist.
-func TestArchitectureIsTrue(t *testing.T) {
+func TestArchitectureNamesWhatExists(t *testing.T) {
 	text := readDocument(t, "ARCHITECTURE.md")
 	if len(text) > 12<<10 {
 		t.Errorf("ARCHITECTURE.md has %d bytes, want at most 12 KiB", len(text))
@@ -52,19 +52,19 @@ func TestArchitectureIsTrue(t *testing.T) {
 
 // checkNames checks that the tests and files that a document names exist, and returns how many it names. A file is
 // named by its path, or by its name alone.
-func checkNames(t *testing.T, document, text string, tests map[string]bool) (names int) {
+func checkNames(t *testing.T, source, text string, tests map[string]bool) (names int) {
 	t.Helper()
 	for _, name := range regexp.MustCompile(`\b(?:Test|Fuzz)[A-Z]\w+`).FindAllString(text, -1) {
 		names++
 		if !tests[name] {
-			t.Errorf("%s names %s, which is not a test", document, name)
+			t.Errorf("%s names %s, which is not a test", source, name)
 		}
 	}
 	files := regexp.MustCompile("`([\\w./-]+\\.(?:go|ts|mjs|json|templ|md))`")
 	for _, file := range files.FindAllStringSubmatch(text, -1) {
 		names++
 		if _, err := os.Stat(filepath.Join(root, file[1])); err != nil && !hasFile(t, file[1]) {
-			t.Errorf("%s names %s: %v", document, file[1], err)
+			t.Errorf("%s names %s: %v", source, file[1], err)
 		}
 	}
 	return names
@@ -73,8 +73,8 @@ func checkNames(t *testing.T, document, text string, tests map[string]bool) (nam
 // hasFile reports whether a file of the sources has the name.
 func hasFile(t *testing.T, name string) (found bool) {
 	t.Helper()
-	for _, folder := range []string{"cmd", "internal", "web/static/src", "web/templates"} {
-		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, _ fs.DirEntry, err error) error {
+	for _, dir := range []string{"cmd", "internal", "web/static/src", "web/templates"} {
+		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, _ fs.DirEntry, err error) error {
 			found = found || filepath.Base(path) == name
 			return err
 		})
@@ -90,8 +90,8 @@ func sources(t *testing.T) (packages, tests map[string]bool) {
 	t.Helper()
 	packages, tests = map[string]bool{}, map[string]bool{}
 	isTest := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
-	for _, folder := range []string{"cmd", "internal", "web", "test"} {
-		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, entry fs.DirEntry, err error) error {
+	for _, dir := range []string{"cmd", "internal", "web", "test"} {
+		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, entry fs.DirEntry, err error) error {
 			if entry != nil && entry.Name() == "node_modules" {
 				return fs.SkipDir
 			}
@@ -106,7 +106,7 @@ func sources(t *testing.T) (packages, tests map[string]bool) {
 				return err
 			}
 			relative, errRelative := filepath.Rel(root, filepath.Dir(path))
-			if errRelative == nil && folder != "test" {
+			if errRelative == nil && dir != "test" {
 				packages[filepath.ToSlash(relative)] = true
 			}
 			return err
@@ -119,7 +119,7 @@ func sources(t *testing.T) (packages, tests map[string]bool) {
 }
 
 // docs/security.md contains all 42 items in order, each with tests that exist.
-func TestSecurityIsTrue(t *testing.T) {
+func TestSecurityItemsNameTests(t *testing.T) {
 	text := readDocument(t, "docs/security.md")
 	_, tests := sources(t)
 	items := regexp.MustCompile(`(?m)^- \*\*(S\d\d)\*\* (?:.+\n  )*?Tests: (.+(?:\n  .+)*)`).
@@ -143,7 +143,7 @@ func TestSecurityIsTrue(t *testing.T) {
 }
 
 // README, CONTRIBUTING and ARCHITECTURE name only targets that the Makefile has.
-func TestTargetsExist(t *testing.T) {
+func TestDocumentedTargetsExist(t *testing.T) {
 	targets := map[string]bool{}
 	for _, match := range regexp.MustCompile(`(?m)^([a-z]+):.*## `).FindAllStringSubmatch(readDocument(t, "Makefile"),
 		-1) {

@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-type neighbourhood struct {
+type relatedGraph struct {
 	Nodes []struct {
 		ID, Ref, Kind, NS, Name, UID, State, Reason string
 		Count                                       int
@@ -26,8 +26,8 @@ type neighbourhood struct {
 	Searched  []struct{ Ref, State, Reason string }
 }
 
-// to returns the sorted names of those nodes to which an edge of the given type leads from the node from.
-func (n *neighbourhood) to(from, kind string) (names []string) {
+// targets returns the sorted names of those nodes to which an edge of the given type leads from the node from.
+func (n *relatedGraph) targets(from, kind string) (names []string) {
 	for _, e := range n.Edges {
 		if e.From == from && e.Type == kind {
 			names = append(names, e.To)
@@ -38,11 +38,11 @@ func (n *neighbourhood) to(from, kind string) (names []string) {
 }
 
 // The relations in this program match the references in the objects of the API server.
-func TestRelationsOfARealCluster(t *testing.T) {
-	d := start(t, adminConfig(t))
-	c := newOracle(t, adminConfig(t))
-	related := func(object string) *neighbourhood {
-		n := new(neighbourhood)
+func TestRelationsMatchTheObjects(t *testing.T) {
+	d := startReady(t, adminConfig(t))
+	c := newAPIClient(t, adminConfig(t))
+	related := func(object string) *relatedGraph {
+		n := new(relatedGraph)
 		d.getJSON("/api/v1/related/"+object, n)
 		for _, s := range n.Searched {
 			if s.State != "live" {
@@ -72,8 +72,8 @@ func TestRelationsOfARealCluster(t *testing.T) {
 			continue // Only every seventh pod is checked: each check requests a dozen objects.
 		}
 		n := related("core/v1/pods/shop/" + pod.Name)
-		want := slices.Sorted(maps.Keys(named(pod)))
-		if got := n.to(id, "uses"); !slices.Equal(got, want) {
+		want := slices.Sorted(maps.Keys(referencedIDs(pod)))
+		if got := n.targets(id, "uses"); !slices.Equal(got, want) {
 			t.Errorf("%s uses %q, want %q", pod.Name, got, want)
 		}
 		selecting := []string{}
@@ -83,34 +83,34 @@ func TestRelationsOfARealCluster(t *testing.T) {
 			}
 		}
 		slices.Sort(selecting)
-		if want := selects(services.Items, pod); !slices.Equal(selecting, want) {
+		if want := selectingServices(services.Items, pod); !slices.Equal(selecting, want) {
 			t.Errorf("%s is selected by %q, want %q", pod.Name, selecting, want)
 		}
 	}
 	for name, want := range byOwner {
 		slices.Sort(want)
 		n := related("apps/v1/replicasets/shop/" + name)
-		if got := n.to("apps/replicasets/shop/"+name, "owns"); !slices.Equal(got, want) {
+		if got := n.targets("apps/replicasets/shop/"+name, "owns"); !slices.Equal(got, want) {
 			t.Errorf("%s owns %q, want %q", name, got, want)
 		}
 		if root := n.Edges[0]; root.Type != "owns" || !strings.HasPrefix(root.From, "apps/deployments/shop/") {
 			t.Errorf("%s: the first edge is %+v, want that of its Deployment", name, root)
 		}
 	}
-	for object, says := range map[string]string{
+	for object, wantNode := range map[string]string{
 		"core/v1/services/shop/storefront":               "networking.k8s.io/ingresses/shop/",
 		"core/v1/serviceaccounts/shop/storefront":        "rolebindings/shop/storefront",
 		"apps/v1/deployments/shop/storefront":            "autoscaling/horizontalpodautoscalers/shop/",
 		"core/v1/nodes/_/" + pods.Items[0].Spec.NodeName: "core/pods/",
 		"apps/v1/statefulsets/data/postgres":             "core/services/data/",
 	} {
-		if text := fmt.Sprint(related(object)); !strings.Contains(text, says) {
-			t.Errorf("%s has nothing of %s: %s", object, says, text)
+		if text := fmt.Sprint(related(object)); !strings.Contains(text, wantNode) {
+			t.Errorf("%s has nothing of %s: %s", object, wantNode, text)
 		}
 	}
 	d.stop()
-	limited := start(t, filepath.Join(filepath.Dir(adminConfig(t)), "kubeconfig-limited"))
-	n := new(neighbourhood)
+	limited := startReady(t, filepath.Join(filepath.Dir(adminConfig(t)), "kubeconfig-limited"))
+	n := new(relatedGraph)
 	limited.getJSON("/api/v1/related/core/v1/pods/shop/"+pods.Items[0].Name, n)
 	states := make(map[string]string)
 	for _, node := range n.Nodes {
@@ -124,8 +124,8 @@ func TestRelationsOfARealCluster(t *testing.T) {
 	}
 }
 
-// named returns the ids of the objects that a pod's spec refers to, for the references that occur in the demo.
-func named(pod *corev1.Pod) map[string]bool {
+// referencedIDs returns the ids of the objects that a pod's spec refers to, for the references that occur in the demo.
+func referencedIDs(pod *corev1.Pod) map[string]bool {
 	ids := map[string]bool{"core/serviceaccounts/shop/" + pod.Spec.ServiceAccountName: true}
 	add := func(kind, name string) {
 		if name != "" {
@@ -176,7 +176,7 @@ func named(pod *corev1.Pod) map[string]bool {
 	return ids
 }
 
-func selects(services []corev1.Service, pod *corev1.Pod) []string {
+func selectingServices(services []corev1.Service, pod *corev1.Pod) []string {
 	ids := []string{}
 	for i := range services {
 		if s := &services[i]; len(s.Spec.Selector) > 0 &&

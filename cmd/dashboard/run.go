@@ -20,7 +20,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"glasshouse/internal/logsample"
-	"glasshouse/internal/plain"
+	"glasshouse/internal/sanitize"
 	"glasshouse/internal/watch"
 	"glasshouse/internal/web"
 	"glasshouse/internal/web/auth"
@@ -28,19 +28,19 @@ import (
 
 // settings are the flags in addition to kubectl's own.
 type settings struct {
-	kube      *genericclioptions.ConfigFlags
-	listen    string
-	metrics   string
-	fixed     bool // Whether listen was set, so that no other port may be used.
-	pinned    bool // kubectl's flags specify more than a context, see pinned.
-	pageRows  int
-	logLevel  string
-	logFormat string
-	watch     watchSettings
-	auth      authSettings
-	redact    redactSettings
-	serving   servingSettings
-	sharing   sharingSettings
+	kube       *genericclioptions.ConfigFlags
+	listen     string
+	metrics    string
+	listenSet  bool // Whether listen was set, so that no other port may be used.
+	clusterSet bool // kubectl's flags specify more than a context, see pinned.
+	pageRows   int
+	logLevel   string
+	logFormat  string
+	watch      watchSettings
+	auth       authSettings
+	redact     redactSettings
+	serving    servingSettings
+	sharing    sharingSettings
 }
 
 // run runs the program and returns its exit code: 0 after a clean end, 1 for an error, 2 for a usage error.
@@ -88,7 +88,7 @@ func newCommand(stderr io.Writer) *cobra.Command {
 			if err := configure(command.Flags(), os.Getenv); err != nil {
 				return err
 			}
-			s.fixed, s.pinned = command.Flags().Changed("listen"), pinned(command.Flags())
+			s.listenSet, s.clusterSet = command.Flags().Changed("listen"), hasClusterFlags(command.Flags())
 			return s.serve(command.Context(), command.OutOrStdout(), stderr)
 		},
 	}
@@ -104,7 +104,7 @@ func newCommand(stderr io.Writer) *cobra.Command {
 
 func (s *settings) addFlags(flags *pflag.FlagSet) {
 	s.kube.AddFlags(flags)
-	flags.VisitAll(func(flag *pflag.Flag) { flag.Annotations = map[string][]string{kubectls: {}} })
+	flags.VisitAll(func(flag *pflag.Flag) { flag.Annotations = map[string][]string{kubectlAnnotation: {}} })
 	flags.String(configFlag, "",
 		"A YAML file with settings under the names of the flags, such as listen: 127.0.0.1:8080. Flags, and then "+
 			"environment variables (GLASSHOUSE_LISTEN), take precedence.")
@@ -128,18 +128,18 @@ func (s *settings) addFlags(flags *pflag.FlagSet) {
 
 // serve runs the dashboard until ctx ends.
 func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
-	sampled, err := s.logHandler(stderr)
+	handler, err := s.logHandler(stderr)
 	if err != nil {
 		return err
 	}
-	log := slog.New(sampled)
-	defer sampled.Flush(context.WithoutCancel(ctx))
-	klog.SetSlogLogger(slog.New(clientLog{sampled}))
+	log := slog.New(handler)
+	defer handler.Flush(context.WithoutCancel(ctx))
+	klog.SetSlogLogger(slog.New(clientLog{handler}))
 	timeout, err := s.requestTimeout()
 	if err != nil {
 		return err
 	}
-	first, err := clusterOf(s.kube)
+	first, err := findCluster(s.kube)
 	if err != nil {
 		return err
 	}
@@ -154,11 +154,11 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 	if s.pageRows < 0 {
 		return &usageError{fmt.Errorf("--page-rows is %d; it must be 0 or more", s.pageRows)}
 	}
-	asked, err := s.auth.options(log)
+	authOptions, err := s.auth.options(log)
 	if err != nil {
 		return err
 	}
-	switcher := &contexts{kube: s.kube, next: make(chan opened), log: log, open: func(f found) (*watch.Cluster, error) {
+	switcher := &contextSwitcher{kube: s.kube, next: make(chan nextCluster), log: log, open: func(f clusterTarget) (*watch.Cluster, error) {
 		f.warn(log)
 		options := options
 		options.Namespace = f.namespace
@@ -168,32 +168,32 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	served := web.Options{
-		Shown: shownOf(first, cluster), Version: version(), PageRows: s.pageRows, Peers: asked.Proxy.Peers, Log: log,
+	webOptions := web.Options{
+		ClusterInfo: clusterInfo(first, cluster), Version: version(), PageRows: s.pageRows, Peers: authOptions.Proxy.Peers, Log: log,
 		MemoryLimit: options.MemoryLimit,
 	}
-	if !s.auth.asks() && !s.pinned {
-		served.Contexts = switcher.offered()
+	if !s.auth.identifiesUsers() && !s.clusterSet {
+		webOptions.Contexts = switcher.switchable()
 	}
-	if err := s.serving.fill(&served, log); err != nil {
+	if err := s.serving.fill(&webOptions, log); err != nil {
 		return err
 	}
-	asked.WhoIs, asked.Base = cluster.WhoIs, served.BasePath.At("")
-	authority, err := auth.New(asked)
+	authOptions.ReviewToken, authOptions.Base = cluster.ReviewToken, webOptions.BasePath.At("")
+	authority, err := auth.New(authOptions)
 	if err != nil {
 		return &usageError{fmt.Errorf("--auth %s: %w", s.auth.mode, err)}
 	}
-	served.Auth, served.ShareAdmins = authority, s.sharing.admins
-	held, err := s.sharing.hold(ctx, log)
+	webOptions.Auth, webOptions.ShareAdmins = authority, s.sharing.admins
+	lock, err := s.sharing.lockDataDir(ctx, log)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = held.Close() }() // Shares are not written any more.
-	if served.Shares, err = s.sharing.open(s.auth.mode, log); err != nil {
+	defer func() { _ = lock.Close() }() // Shares are not written any more.
+	if webOptions.Shares, err = s.sharing.open(s.auth.mode, log); err != nil {
 		return err
 	}
-	defer func() { _ = served.Shares.Close() }() // The audit log is not written any more.
-	server, err := web.New(served)
+	defer func() { _ = webOptions.Shares.Close() }() // The audit log is not written any more.
+	server, err := web.New(webOptions)
 	if err != nil {
 		return err
 	}
@@ -201,30 +201,30 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	address := s.serving.scheme() + "://" + listener.Addr().String() + served.BasePath.At("/")
-	said := []slog.Attr{
+	address := s.serving.scheme() + "://" + listener.Addr().String() + webOptions.BasePath.At("/")
+	attrs := []slog.Attr{
 		slog.String("url", address), slog.String("cluster", first.name), slog.String("server", first.config.Host),
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	// Probes are served until the pages have ended. Readiness fails during that time.
-	probed, ended := context.WithCancel(context.WithoutCancel(ctx))
-	defer ended()
+	probeCtx, endProbes := context.WithCancel(context.WithoutCancel(ctx))
+	defer endProbes()
 	if s.metrics != "" {
-		measured, err := listenForProbes(ctx, s.metrics)
+		metricsListener, err := listenForProbes(ctx, s.metrics)
 		if err != nil {
 			return errors.Join(err, listener.Close())
 		}
-		said = append(said, slog.String("metrics", "http://"+measured.Addr().String()+"/metrics"))
-		group.Go(func() error { return server.RunMetrics(probed, measured) })
+		attrs = append(attrs, slog.String("metrics", "http://"+metricsListener.Addr().String()+"/metrics"))
+		group.Go(func() error { return server.RunMetrics(probeCtx, metricsListener) })
 	}
-	group.Go(func() error { return sampled.Run(ctx) })
-	log.LogAttrs(ctx, slog.LevelInfo, "serving", said...)
+	group.Go(func() error { return handler.Run(ctx) })
+	log.LogAttrs(ctx, slog.LevelInfo, "serving", attrs...)
 	// This line is for people. The log contains the same.
 	_, _ = fmt.Fprintf(stdout, "Glasshouse shows %s at %s\n", first.name, address)
 	group.Go(func() error { return switcher.run(ctx, cluster, server) })
 	group.Go(func() error { return authority.Run(ctx) })
 	group.Go(func() error {
-		defer ended()
+		defer endProbes()
 		return server.Run(ctx, listener)
 	})
 	if err := group.Wait(); err != nil {
@@ -236,22 +236,22 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 
 // open listens on the address of the pages. If the default port is not available, it uses any free port.
 func (s *settings) open(ctx context.Context) (net.Listener, error) {
-	listener, err := listenOn(ctx, "--listen", s.listen, s.auth.asks())
-	if usage := new(usageError); err != nil && !s.fixed && !errors.As(err, &usage) {
+	listener, err := listenOn(ctx, "--listen", s.listen, s.auth.identifiesUsers())
+	if usage := new(usageError); err != nil && !s.listenSet && !errors.As(err, &usage) {
 		host, _, _ := net.SplitHostPort(s.listen) // listenOn has validated it.
-		return listenOn(ctx, "--listen", net.JoinHostPort(host, "0"), s.auth.asks())
+		return listenOn(ctx, "--listen", net.JoinHostPort(host, "0"), s.auth.identifiesUsers())
 	}
 	return listener, err
 }
 
 // listenOn listens on an address. Without a login, it allows only loopback, because every client that reaches the port
 // sees what this program may see.
-func listenOn(ctx context.Context, flag, address string, beyond bool) (net.Listener, error) {
+func listenOn(ctx context.Context, flag, address string, allowAny bool) (net.Listener, error) {
 	if err := checkAddress(flag, address); err != nil {
 		return nil, err
 	}
 	// checkAddress has validated the address.
-	if host, _, _ := net.SplitHostPort(address); !beyond && !isLoopback(host) {
+	if host, _, _ := net.SplitHostPort(address); !allowAny && !isLoopback(host) {
 		return nil, &usageError{fmt.Errorf("%s %q would show the cluster without a login to anyone who can connect: "+
 			"set --auth token, oidc or proxy, or listen on 127.0.0.1, [::1] or localhost and connect through "+
 			"kubectl port-forward or ssh -L", flag, address)}
@@ -267,7 +267,7 @@ func checkAddress(flag, address string) error {
 }
 
 func bind(ctx context.Context, flag, address string) (net.Listener, error) {
-	config := net.ListenConfig{Control: boundUnsent}
+	config := net.ListenConfig{Control: limitUnsent}
 	config.SetMultipathTCP(false) // Multipath TCP sockets do not apply the options that Control sets.
 	listener, err := config.Listen(ctx, "tcp", address)
 	if err != nil {
@@ -287,7 +287,7 @@ func (s *settings) logHandler(stderr io.Writer) (*logsample.Handler, error) {
 	case "text":
 		return logsample.New(slog.NewTextHandler(stderr, options)), nil
 	case "json":
-		options.ReplaceAttr = plain.Attr
+		options.ReplaceAttr = sanitize.Attr
 		return logsample.New(slog.NewJSONHandler(stderr, options)), nil
 	}
 	return nil, &usageError{fmt.Errorf("--log-format is %q; it must be text or json", s.logFormat)}

@@ -33,8 +33,8 @@ func (c *console) String() string {
 	return c.text.String()
 }
 
-// away sets up an environment without a cluster, and returns its home directory.
-func away(t *testing.T) string {
+// clearEnvironment sets up an environment without a cluster, and returns its home directory.
+func clearEnvironment(t *testing.T) string {
 	t.Helper()
 	home := t.TempDir()
 	t.Setenv("HOME", home)
@@ -44,8 +44,8 @@ func away(t *testing.T) string {
 	return home
 }
 
-// nowhere creates a kubeconfig for an API server that does not respond.
-func nowhere(t *testing.T) string {
+// unreachableKubeconfig creates a kubeconfig for an API server that does not respond.
+func unreachableKubeconfig(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "config")
 	const text = `{"apiVersion":"v1","kind":"Config","current-context":"nowhere",
@@ -59,8 +59,8 @@ func nowhere(t *testing.T) string {
 }
 
 // Every usage error or other error at startup has its exit code, and one sentence that describes what to do.
-func TestMistakes(t *testing.T) {
-	home := away(t)
+func TestUsageErrors(t *testing.T) {
+	home := clearEnvironment(t)
 	broken := filepath.Join(home, "broken")
 	if err := os.WriteFile(broken, []byte("{clusters: ["), 0o600); err != nil {
 		t.Fatal(err)
@@ -69,12 +69,12 @@ func TestMistakes(t *testing.T) {
 	if err := os.WriteFile(empty, []byte(`{"apiVersion":"v1","kind":"Config"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	taken, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	usedPort, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = taken.Close() }()
-	config := nowhere(t)
+	defer func() { _ = usedPort.Close() }()
+	config := unreachableKubeconfig(t)
 	for _, test := range []struct {
 		name string
 		args []string
@@ -130,8 +130,8 @@ func TestMistakes(t *testing.T) {
 			1,
 			[]string{"listen on 127.0.0.1:99999", "--listen"},
 		},
-		{"a port in use", []string{"--kubeconfig", config, "--listen", taken.Addr().String()}, 1, []string{
-			"listen on " + taken.Addr().String(), "address already in use", "--listen",
+		{"a port in use", []string{"--kubeconfig", config, "--listen", usedPort.Addr().String()}, 1, []string{
+			"listen on " + usedPort.Addr().String(), "address already in use", "--listen",
 		}},
 		{"a host with a scheme", []string{"--kubeconfig", config, "--allowed-host", "https://x.org"}, 2, []string{
 			`--allowed-host "https://x.org" is not a host`, "glasshouse.example.org",
@@ -182,7 +182,7 @@ func TestMistakes(t *testing.T) {
 		},
 		{
 			"metrics on a port in use",
-			[]string{"--kubeconfig", config, "--listen", "127.0.0.1:0", "--metrics-listen", taken.Addr().String()},
+			[]string{"--kubeconfig", config, "--listen", "127.0.0.1:0", "--metrics-listen", usedPort.Addr().String()},
 			1,
 			[]string{"address already in use", "--metrics-listen"},
 		},
@@ -222,8 +222,8 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-func TestWordsOnStdout(t *testing.T) {
-	away(t)
+func TestVersionAndHelpGoToStdout(t *testing.T) {
+	clearEnvironment(t)
 	for _, test := range []struct{ flag, want string }{
 		{"--version", `^dashboard \S+\n$`},
 		{"--help", `(?s)^dashboard serves a page .*--kubeconfig string .*--listen string`},
@@ -238,8 +238,8 @@ func TestWordsOnStdout(t *testing.T) {
 }
 
 // The program starts when its API server does not respond, on a free port, and ends cleanly when its context ends.
-func TestStartAndEnd(t *testing.T) {
-	away(t)
+func TestStartAndStop(t *testing.T) {
+	clearEnvironment(t)
 	for _, test := range []struct{ format, metrics, want string }{
 		{"text", "", `msg=serving url=http://127\.0\.0\.1:\d+/ cluster=nowhere server=http://127\.0\.0\.1:1\n`},
 		{
@@ -254,7 +254,7 @@ func TestStartAndEnd(t *testing.T) {
 		go func() {
 			ended <- run(ctx,
 				[]string{
-					"--kubeconfig", nowhere(t), "--listen", "127.0.0.1:0", "--metrics-listen", test.metrics,
+					"--kubeconfig", unreachableKubeconfig(t), "--listen", "127.0.0.1:0", "--metrics-listen", test.metrics,
 					"--log-format", test.format,
 				}, &stdout, &stderr)
 		}()
@@ -293,16 +293,16 @@ func wantMetrics(t *testing.T, address string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := (&http.Client{
+	response, err := (&http.Client{
 		Timeout:   20 * time.Second,
 		Transport: &http.Transport{DisableKeepAlives: true},
 	}).Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = answer.Body.Close() }()
-	if body, err := io.ReadAll(answer.Body); err != nil || answer.StatusCode != http.StatusOK ||
+	defer func() { _ = response.Body.Close() }()
+	if body, err := io.ReadAll(response.Body); err != nil || response.StatusCode != http.StatusOK ||
 		!strings.Contains(string(body), "\nglasshouse_sockets 0\n") {
-		t.Errorf("the metrics are %d %s, %v", answer.StatusCode, body, err)
+		t.Errorf("the metrics are %d %s, %v", response.StatusCode, body, err)
 	}
 }

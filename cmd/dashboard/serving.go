@@ -13,8 +13,8 @@ import (
 	"glasshouse/internal/web"
 )
 
-// claimsAddress is the risk of trusting a wide range of proxies that send client addresses, but no users.
-const claimsAddress = "any client in the range can claim any address, in rate limits and in the audit log"
+// addressRisk is the risk of trusting a wide range of proxies that send client addresses, but no users.
+const addressRisk = "any client in the range can claim any address, in rate limits and in the audit log"
 
 // servingSettings are the flags for how the pages are served, and under which names.
 type servingSettings struct {
@@ -53,11 +53,11 @@ func (s *servingSettings) fill(options *web.Options, log *slog.Logger) (err erro
 	if options.BasePath, err = web.NewBasePath(s.base); err != nil {
 		return &usageError{err}
 	}
-	forwarders, err := rangesOf("--forwarded-by", s.forwarders)
+	forwarders, err := parseRanges("--forwarded-by", s.forwarders)
 	if err != nil {
 		return err
 	}
-	warnOfWideRanges(log, "--forwarded-by", forwarders, claimsAddress)
+	warnAboutWideRanges(log, "--forwarded-by", forwarders, addressRisk)
 	options.Peers = slices.Concat(options.Peers, forwarders)
 	switch {
 	case s.cert == "" && s.key == "":

@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// written writes a certificate for 127.0.0.1 and its key to files, and returns a pool that trusts it.
-func written(t *testing.T) (cert, key string, trust *x509.CertPool) {
+// writeCertificate writes a certificate for 127.0.0.1 and its key to files, and returns a pool that trusts it.
+func writeCertificate(t *testing.T) (cert, key string, trust *x509.CertPool) {
 	t.Helper()
 	server := httptest.NewTLSServer(nil)
 	defer server.Close()
@@ -27,8 +27,8 @@ func written(t *testing.T) (cert, key string, trust *x509.CertPool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder := t.TempDir()
-	cert, key = filepath.Join(folder, "tls.crt"), filepath.Join(folder, "tls.key")
+	dir := t.TempDir()
+	cert, key = filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
 	for name, block := range map[string]*pem.Block{
 		cert: {Type: "CERTIFICATE", Bytes: server.Certificate().Raw}, key: {Type: "PRIVATE KEY", Bytes: private},
 	} {
@@ -43,15 +43,15 @@ func written(t *testing.T) (cert, key string, trust *x509.CertPool) {
 
 // The flags reach the server. It serves over TLS, below its base path, and to the allowed host names. It serves probes
 // on an address that is not loopback.
-func TestServing(t *testing.T) {
-	away(t)
-	cert, key, trust := written(t)
+func TestServingFlagsReachTheServer(t *testing.T) {
+	clearEnvironment(t)
+	cert, key, trust := writeCertificate(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	var stdout, stderr console
 	ended := make(chan int, 1)
 	go func() {
 		ended <- run(ctx, []string{
-			"--kubeconfig", nowhere(t), "--listen", "127.0.0.1:0", "--metrics-listen", "0.0.0.0:0", "--tls-cert", cert,
+			"--kubeconfig", unreachableKubeconfig(t), "--listen", "127.0.0.1:0", "--metrics-listen", "0.0.0.0:0", "--tls-cert", cert,
 			"--tls-key", key, "--base-path", "/glasshouse",
 			"--allowed-host", "glasshouse.example.org", "--allowed-origin", "https://proxy.example.org",
 		}, &stdout, &stderr)
@@ -67,7 +67,7 @@ func TestServing(t *testing.T) {
 			t.Fatalf("it says %q", stderr.String())
 		}
 	}
-	found := log.FindStringSubmatch(stderr.String())
+	match := log.FindStringSubmatch(stderr.String())
 	client := &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{
 		TLSClientConfig:   &tls.Config{RootCAs: trust}, //nolint:gosec // The default minimum is TLS 1.2.
 		DisableKeepAlives: true,
@@ -76,15 +76,15 @@ func TestServing(t *testing.T) {
 		address, host, origin string
 		status                int
 	}{
-		{found[1] + "healthz", "", "", 200},
-		{found[1] + "healthz", "glasshouse.example.org", "https://glasshouse.example.org", 200},
-		{found[1] + "healthz", "proxy.example.org", "", 200},
-		{found[1] + "healthz", "", "https://proxy.example.org", 200},
-		{found[1] + "healthz", "evil.test", "", 403},
-		{found[1] + "healthz", "", "https://evil.test", 403},
-		{found[1] + "../healthz", "", "", 404},
-		{fmt.Sprintf("http://127.0.0.1:%s/healthz", found[2]), "10.0.0.5:9090", "", 200},
-		{fmt.Sprintf("http://127.0.0.1:%s/debug/pprof/heap", found[2]), "", "", 404},
+		{match[1] + "healthz", "", "", 200},
+		{match[1] + "healthz", "glasshouse.example.org", "https://glasshouse.example.org", 200},
+		{match[1] + "healthz", "proxy.example.org", "", 200},
+		{match[1] + "healthz", "", "https://proxy.example.org", 200},
+		{match[1] + "healthz", "evil.test", "", 403},
+		{match[1] + "healthz", "", "https://evil.test", 403},
+		{match[1] + "../healthz", "", "", 404},
+		{fmt.Sprintf("http://127.0.0.1:%s/healthz", match[2]), "10.0.0.5:9090", "", 200},
+		{fmt.Sprintf("http://127.0.0.1:%s/debug/pprof/heap", match[2]), "", "", 404},
 	} {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, test.address, nil)
 		if err != nil {
@@ -94,14 +94,14 @@ func TestServing(t *testing.T) {
 		if test.origin != "" {
 			request.Header.Set("Origin", test.origin)
 		}
-		answer, err := client.Do(request)
+		response, err := client.Do(request)
 		if err != nil {
 			t.Fatal(err)
 		}
-		body, err := io.ReadAll(answer.Body)
-		_ = answer.Body.Close() // The body was read.
-		if err != nil || answer.StatusCode != test.status {
-			t.Errorf("%s of %q by %q: got %d %s, %v; want %d", test.address, test.host, test.origin, answer.StatusCode,
+		body, err := io.ReadAll(response.Body)
+		_ = response.Body.Close() // The body was read.
+		if err != nil || response.StatusCode != test.status {
+			t.Errorf("%s of %q by %q: got %d %s, %v; want %d", test.address, test.host, test.origin, response.StatusCode,
 				body, err, test.status)
 		}
 	}
@@ -114,8 +114,8 @@ func TestServing(t *testing.T) {
 // A proxy in --forwarded-by determines the client address of a request, with any kind of login. It never determines the
 // user.
 func TestForwardedBy(t *testing.T) {
-	away(t)
-	for _, test := range []struct{ mode, by, forwarded, want string }{
+	clearEnvironment(t)
+	for _, test := range []struct{ mode, ranges, forwarded, want string }{
 		{"token", "", "192.0.2.7", "127.0.0.1"},
 		{"token", "10.0.0.0/8", "192.0.2.7", "127.0.0.1"},
 		{"token", "10.0.0.0/8,127.0.0.0/8", "192.0.2.7", "192.0.2.7"},
@@ -123,9 +123,9 @@ func TestForwardedBy(t *testing.T) {
 		{"shared-identity", "127.0.0.0/8", "192.0.2.7", "192.0.2.7"},
 		{"none", "127.0.0.0/8", "192.0.2.7", "192.0.2.7"},
 	} {
-		t.Run(test.mode+" "+test.by, func(t *testing.T) {
+		t.Run(test.mode+" "+test.ranges, func(t *testing.T) {
 			data := t.TempDir()
-			address, end := starts(t, "--auth", test.mode, "--forwarded-by", test.by, "--data-dir", data)
+			address, end := startAndWait(t, "--auth", test.mode, "--forwarded-by", test.ranges, "--data-dir", data)
 			send := func(method, path, body string) int {
 				request, err := http.NewRequestWithContext(t.Context(), method, address+path, strings.NewReader(body))
 				if err != nil {
@@ -133,15 +133,15 @@ func TestForwardedBy(t *testing.T) {
 				}
 				request.Header.Set("X-Forwarded-For", test.forwarded)
 				request.Header.Set("X-Forwarded-User", "anna")
-				answer, err := (&http.Client{
+				response, err := (&http.Client{
 					Timeout:   20 * time.Second,
 					Transport: &http.Transport{DisableKeepAlives: true},
 				}).Do(request)
 				if err != nil {
 					t.Fatal(err)
 				}
-				_ = answer.Body.Close() // Only the status is used.
-				return answer.StatusCode
+				_ = response.Body.Close() // Only the status is used.
+				return response.StatusCode
 			}
 			if status := send(http.MethodPost, "/share", `{"token":"none"}`); status != http.StatusNotFound {
 				t.Errorf("a link that is none is answered with %d", status)
@@ -159,15 +159,15 @@ func TestForwardedBy(t *testing.T) {
 	}
 }
 
-// starts starts the program with arguments, for a cluster that does not respond. It returns its address, and a function
+// startAndWait starts the program with arguments, for a cluster that does not respond. It returns its address, and a function
 // that ends it.
-func starts(t *testing.T, args ...string) (address string, end func()) {
+func startAndWait(t *testing.T, args ...string) (address string, end func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	var stdout, stderr console
 	ended := make(chan int, 1)
 	go func() {
-		ended <- run(ctx, append([]string{"--kubeconfig", nowhere(t), "--listen", "127.0.0.1:0"}, args...), &stdout,
+		ended <- run(ctx, append([]string{"--kubeconfig", unreachableKubeconfig(t), "--listen", "127.0.0.1:0"}, args...), &stdout,
 			&stderr)
 	}()
 	end = sync.OnceFunc(func() {
@@ -180,8 +180,8 @@ func starts(t *testing.T, args ...string) (address string, end func()) {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for deadline := time.Now().Add(20 * time.Second); ; <-tick.C {
-		if found := regexp.MustCompile(`msg=serving url=(\S+)/ `).FindStringSubmatch(stderr.String()); found != nil {
-			return found[1], end
+		if match := regexp.MustCompile(`msg=serving url=(\S+)/ `).FindStringSubmatch(stderr.String()); match != nil {
+			return match[1], end
 		}
 		if time.Now().After(deadline) {
 			t.Fatalf("it does not serve: %s", stderr.String())
@@ -190,8 +190,8 @@ func starts(t *testing.T, args ...string) (address string, end func()) {
 }
 
 // A range of trusted proxies that is wider than the pod network of one node is logged at startup, with its risk.
-func TestWideRangesAreWarnedOf(t *testing.T) {
-	away(t)
+func TestWideRangesAreWarnedAbout(t *testing.T) {
+	clearEnvironment(t)
 	const warning = "the range of trusted proxy addresses is wide"
 	secret := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(secret, []byte("one-secret-word-of-32-characters"), 0o600); err != nil {
@@ -216,8 +216,8 @@ func TestWideRangesAreWarnedOf(t *testing.T) {
 		}},
 		{[]string{"--auth", "proxy", "--proxy-peers", "10.244.3.0/24"}, nil},
 	} {
-		log := logged(t, append([]string{"msg=serving"}, test.want...),
-			append([]string{"--kubeconfig", nowhere(t)}, test.args...)...)
+		log := runUntilLogged(t, append([]string{"msg=serving"}, test.want...),
+			append([]string{"--kubeconfig", unreachableKubeconfig(t)}, test.args...)...)
 		if n := strings.Count(log, warning); n != min(len(test.want), 1) {
 			t.Errorf("%v: %d warnings in %s", test.args, n, log)
 		}

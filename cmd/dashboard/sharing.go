@@ -19,7 +19,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/duration"
 
-	"glasshouse/internal/plain"
+	"glasshouse/internal/sanitize"
 	"glasshouse/internal/watch"
 	"glasshouse/internal/web/auth"
 	"glasshouse/internal/web/share"
@@ -41,8 +41,8 @@ func (s *sharingSettings) addFlags(flags *pflag.FlagSet) {
 
 // open opens the store of shares.
 func (s *sharingSettings) open(mode string, log *slog.Logger) (*share.Store, error) {
-	known := mode != auth.None && mode != auth.SharedIdentity
-	if len(s.admins) > 0 && !known {
+	identified := mode != auth.None && mode != auth.SharedIdentity
+	if len(s.admins) > 0 && !identified {
 		return nil, &usageError{
 			fmt.Errorf("--share-admins requires --auth token, oidc or proxy; with --auth %s, everyone may revoke all "+
 				"links", mode),
@@ -51,15 +51,15 @@ func (s *sharingSettings) open(mode string, log *slog.Logger) (*share.Store, err
 	if slices.Contains(s.admins, "") {
 		return nil, &usageError{errors.New("--share-admins contains an empty group; omit the flag for no groups")}
 	}
-	return share.Open(share.Options{Dir: s.dataDir, Known: known, Log: log})
+	return share.Open(share.Options{Dir: s.dataDir, DropAnonymous: identified, Log: log})
 }
 
-// hold locks the directory --data-dir for this program until the returned Closer is closed.
-func (s *sharingSettings) hold(ctx context.Context, log *slog.Logger) (io.Closer, error) {
+// lockDataDir locks the directory --data-dir for this program until the returned Closer is closed.
+func (s *sharingSettings) lockDataDir(ctx context.Context, log *slog.Logger) (io.Closer, error) {
 	if s.dataDir == "" {
 		return io.NopCloser(nil), nil
 	}
-	return share.Hold(ctx, s.dataDir, log)
+	return share.LockDir(ctx, s.dataDir, log)
 }
 
 // shareSettings are the flags of the command share, which is a client of a running server.
@@ -69,7 +69,7 @@ type shareSettings struct {
 	resources, namespaces []string
 	labels, name, about   string
 	note                  string
-	lasts                 time.Duration
+	lifetime              time.Duration
 }
 
 // newShareCommand returns the command "dashboard share".
@@ -108,7 +108,7 @@ func newShareCommand() *cobra.Command {
 	flags.StringVar(&s.about, "about", "",
 		"For events only: the object that they must be about, such as deployment.apps/web or pod.core/web-1. "+
 			"--labels and --name then apply to the other resources only.")
-	flags.DurationVar(&s.lasts, "for", 24*time.Hour, "How long the link is valid, at most 720h.")
+	flags.DurationVar(&s.lifetime, "for", 24*time.Hour, "How long the link is valid, at most 720h.")
 	flags.StringVar(&s.note, "note", "", "A note about the purpose of the link.")
 	list := &cobra.Command{
 		Use: "list", Short: "List the links",
@@ -118,13 +118,13 @@ func newShareCommand() *cobra.Command {
 		Use: "revoke ID", Short: "Revoke a link",
 		RunE: func(command *cobra.Command, args []string) error { return s.revoke(command, args[0]) },
 	}
-	create.Args, list.Args, revoke.Args = takes(0), takes(0), takes(1)
+	create.Args, list.Args, revoke.Args = exactArgs(0), exactArgs(0), exactArgs(1)
 	command.AddCommand(create, list, revoke)
 	return command
 }
 
-// takes returns a check that a command has exactly n arguments.
-func takes(n int) cobra.PositionalArgs {
+// exactArgs returns a check that a command has exactly n arguments.
+func exactArgs(n int) cobra.PositionalArgs {
 	return func(command *cobra.Command, args []string) error {
 		if len(args) != n {
 			return &usageError{
@@ -152,7 +152,7 @@ func (s *shareSettings) client() (*share.Client, error) {
 					u.Host),
 			}
 		}
-		token, err := secretOf("--token-file", s.tokenFile)
+		token, err := readSecret("--token-file", s.tokenFile)
 		if err != nil {
 			return nil, err
 		}
@@ -170,7 +170,7 @@ func (s *shareSettings) authorities(server *url.URL) (*x509.CertPool, error) {
 	if server.Scheme != "https" {
 		return nil, &usageError{fmt.Errorf("--server-ca requires https; --server is %s", s.server)}
 	}
-	return authoritiesOf("--server-ca", s.serverCA)
+	return readCertPool("--server-ca", s.serverCA)
 }
 
 // create creates a share. It prints only the link, so that scripts can use it.
@@ -178,27 +178,27 @@ func (s *shareSettings) create(command *cobra.Command) error {
 	if len(s.resources) == 0 {
 		return &usageError{errors.New("set the resources to share, such as --resource core/v1/pods")}
 	}
-	if s.about != "" && !slices.ContainsFunc(s.resources, isOfEvents) {
+	if s.about != "" && !slices.ContainsFunc(s.resources, isEvents) {
 		return &usageError{
 			errors.New("--about applies only to events: share them with --resource, such as --resource " +
 				"core/v1/pods,core/v1/events"),
 		}
 	}
-	seconds := int64(s.lasts / time.Second)
+	seconds := int64(s.lifetime / time.Second)
 	parts := s.parts()
-	opens := slices.IndexFunc(parts, func(p watch.Part) bool { return p.Resource != "core/v1/pods/log" })
-	if opens < 0 {
+	first := slices.IndexFunc(parts, func(p watch.Part) bool { return p.Resource != "core/v1/pods/log" })
+	if first < 0 {
 		return &usageError{
 			errors.New("logs can only be shared together with pods: share these too, such as --resource " +
 				"core/v1/pods,core/v1/pods/log"),
 		}
 	}
-	wanted := share.Request{Parts: parts, To: toOf(&parts[opens]), Seconds: &seconds, Note: s.note}
+	request := share.Request{Parts: parts, To: startPage(&parts[first]), Seconds: &seconds, Note: s.note}
 	client, err := s.client()
 	if err != nil {
 		return err
 	}
-	created, err := client.Create(command.Context(), wanted)
+	created, err := client.Create(command.Context(), request)
 	if err != nil {
 		return err
 	}
@@ -206,7 +206,7 @@ func (s *shareSettings) create(command *cobra.Command) error {
 		// A failure to print this note does not matter.
 		_, _ = fmt.Fprintln(command.ErrOrStderr(), "The link ends when the dashboard stops: it has no --data-dir.")
 	}
-	_, err = fmt.Fprintln(command.OutOrStdout(), plain.Text(created.URL))
+	_, err = fmt.Fprintln(command.OutOrStdout(), sanitize.Text(created.URL))
 	return err
 }
 
@@ -215,17 +215,17 @@ func (s *shareSettings) parts() []watch.Part {
 	parts := make([]watch.Part, len(s.resources))
 	for n, resource := range s.resources {
 		parts[n] = watch.Part{Resource: resource, Namespaces: s.namespaces, Labels: s.labels, Name: s.name}
-		if s.about != "" && isOfEvents(resource) {
-			parts[n] = watch.Part{Resource: resource, Namespaces: s.namespaces, About: s.about}
+		if s.about != "" && isEvents(resource) {
+			parts[n] = watch.Part{Resource: resource, Namespaces: s.namespaces, Regarding: s.about}
 		}
 	}
 	return parts
 }
 
-func isOfEvents(resource string) bool { return strings.HasSuffix(resource, "/events") }
+func isEvents(resource string) bool { return strings.HasSuffix(resource, "/events") }
 
-// toOf returns the path of the page that the link opens: the page for the first part of the share.
-func toOf(first *watch.Part) string {
+// startPage returns the path of the page that the link opens: the page for the first part of the share.
+func startPage(first *watch.Part) string {
 	if first.Name != "" && strings.Count(first.Resource, "/") == 2 {
 		namespace := "_"
 		if len(first.Namespaces) == 1 {
@@ -258,8 +258,8 @@ func (s *shareSettings) list(command *cobra.Command) error {
 	return writeShares(command.OutOrStdout(), listed.Shares, time.Now())
 }
 
-func writeShares(to io.Writer, shares []share.Document, now time.Time) error {
-	table := tabwriter.NewWriter(to, 0, 0, 3, ' ', 0)
+func writeShares(out io.Writer, shares []share.Document, now time.Time) error {
+	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	_, _ = fmt.Fprintln(table, "ID\tENDS IN\tVIEWERS\tLAST USED\tCREATOR\tOPENS\tNOTE") // Flush reports errors.
 	for i := range shares {
 		d := &shares[i]
@@ -272,7 +272,7 @@ func writeShares(to io.Writer, shares []share.Document, now time.Time) error {
 			d.To, d.Note,
 		}
 		for n := range line {
-			line[n] = plain.Text(line[n])
+			line[n] = sanitize.Text(line[n])
 		}
 		_, _ = fmt.Fprintln(table, strings.Join(line, "\t"))
 	}

@@ -26,44 +26,44 @@ import (
 
 // The command share sends the requests that the API expects, and prints the response without terminal control
 // characters. For a new share it prints only the link.
-func TestShareCommand(t *testing.T) {
-	away(t)
-	var asked []string
-	status, answer := http.StatusCreated, ""
+func TestShareCommandRequests(t *testing.T) {
+	clearEnvironment(t)
+	var requests []string
+	status, responseBody := http.StatusCreated, ""
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		asked = append(asked,
+		requests = append(requests,
 			r.Method+" "+r.URL.Path+" "+r.Header.Get("Authorization")+" "+r.Header.Get("Origin")+string(body))
 		w.Header().Set("Location", "/elsewhere")
 		w.WriteHeader(status)
-		_, _ = io.WriteString(w, answer)
+		_, _ = io.WriteString(w, responseBody)
 	}))
 	defer server.Close()
 	token := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(token, []byte("abc\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	do := func(args ...string) (code int, out, err string) {
+	runShare := func(args ...string) (code int, out, err string) {
 		t.Helper()
 		var stdout, stderr console
-		asked = nil
+		requests = nil
 		code = run(t.Context(),
 			append([]string{"share"}, append(args, "--server", server.URL+"/base/", "--token-file", token)...), &stdout,
 			&stderr)
 		return code, stdout.String(), stderr.String()
 	}
 
-	answer = `{"id":"x","url":"http://h/share#t\u001b[2J","persistent":true}`
-	code, out, _ := do("create", "--resource", "core/v1/pods,core/v1/pods/log", "--namespace", "a", "--namespace", "b",
+	responseBody = `{"id":"x","url":"http://h/share#t\u001b[2J","persistent":true}`
+	code, out, _ := runShare("create", "--resource", "core/v1/pods,core/v1/pods/log", "--namespace", "a", "--namespace", "b",
 		"--labels", "app=web", "--for", "90m", "--note", "n")
 	const part = `"namespaces":["a","b"],"labels":"app=web"}`
 	want := `POST /base/api/v1/shares Bearer abc {"parts":[{"resource":"core/v1/pods",` + part +
 		`,{"resource":"core/v1/pods/log",` + part +
 		`],"to":"/r/core/v1/pods?labels=app%3Dweb\u0026ns=a\u0026ns=b","seconds":5400,"note":"n"}`
-	if code != 0 || out != "http://h/share#t\ufffd[2J\n" || len(asked) != 1 || asked[0] != want {
-		t.Errorf("got %d, %q, and asked for %q; want %q", code, out, asked, want)
+	if code != 0 || out != "http://h/share#t\ufffd[2J\n" || len(requests) != 1 || requests[0] != want {
+		t.Errorf("got %d, %q, and asked for %q; want %q", code, out, requests, want)
 	}
-	answer = `{"url":"http://h/share#t","persistent":false}`
+	responseBody = `{"url":"http://h/share#t","persistent":false}`
 	for to, args := range map[string][]string{
 		"/o/core/v1/pods/a/web%201": {"--resource", "core/v1/pods", "--namespace", "a", "--name", "web 1"},
 		"/o/core/v1/nodes/_/n":      {"--resource", "core/v1/nodes", "--name", "n"},
@@ -71,20 +71,20 @@ func TestShareCommand(t *testing.T) {
 			"--resource", "core/v1/events,core/v1/pods", "--namespace", "a", "--name", "p", "--about", "pod.core/p",
 		},
 	} {
-		code, out, said := do(append([]string{"create"}, args...)...)
-		if code != 0 || out != "http://h/share#t\n" || !strings.Contains(said, "--data-dir") ||
-			!strings.Contains(asked[0], `"to":"`+to+`","seconds":86400`) {
-			t.Errorf("%q: got %d, %q %q, and asked for %q", args, code, out, said, asked)
+		code, out, stderrText := runShare(append([]string{"create"}, args...)...)
+		if code != 0 || out != "http://h/share#t\n" || !strings.Contains(stderrText, "--data-dir") ||
+			!strings.Contains(requests[0], `"to":"`+to+`","seconds":86400`) {
+			t.Errorf("%q: got %d, %q %q, and asked for %q", args, code, out, stderrText, requests)
 		}
 	}
 
-	_, _, _ = do("create", "--resource", "apps/v1/deployments,core/v1/events", "--namespace", "a", "--labels",
+	_, _, _ = runShare("create", "--resource", "apps/v1/deployments,core/v1/events", "--namespace", "a", "--labels",
 		"app=web", "--name", "web", "--about", "deployment.apps/web")
 	want = `"parts":[{"resource":"apps/v1/deployments","namespaces":["a"],"labels":"app=web","name":"web"},` +
 		`{"resource":"core/v1/events","namespaces":["a"],"about":"deployment.apps/web"}],"to":"/o/apps/v1/` +
 		`deployments/a/web"`
-	if len(asked) != 1 || !strings.Contains(asked[0], want) {
-		t.Errorf("asked for %q, want %s", asked, want)
+	if len(requests) != 1 || !strings.Contains(requests[0], want) {
+		t.Errorf("asked for %q, want %s", requests, want)
 	}
 
 	used := time.Now().Add(-3 * time.Minute)
@@ -97,45 +97,45 @@ func TestShareCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	status, answer = http.StatusOK, string(listed)
-	code, out, _ = do("list")
+	status, responseBody = http.StatusOK, string(listed)
+	code, out, _ = runShare("list")
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	if code != 0 || len(lines) != 3 ||
 		strings.Join(strings.Fields(lines[1]), " ") != "id1 120m 3 3m ago anna /r/core/v1/pods a\ufffd[2J\ufffdb" ||
-		!strings.HasPrefix(asked[0], "GET /base/api/v1/shares Bearer abc") {
+		!strings.HasPrefix(requests[0], "GET /base/api/v1/shares Bearer abc") {
 		t.Errorf("got %d and %q", code, out)
 	}
-	status, answer = http.StatusNoContent, ""
-	if code, out, _ = do("revoke", "id/1"); code != 0 || out != "" ||
-		!strings.HasPrefix(asked[0], "DELETE /base/api/v1/shares/id/1 Bearer abc") {
-		t.Errorf("got %d, %q, and asked for %q", code, out, asked)
+	status, responseBody = http.StatusNoContent, ""
+	if code, out, _ = runShare("revoke", "id/1"); code != 0 || out != "" ||
+		!strings.HasPrefix(requests[0], "DELETE /base/api/v1/shares/id/1 Bearer abc") {
+		t.Errorf("got %d, %q, and asked for %q", code, out, requests)
 	}
 
 	for _, test := range []struct {
-		status       int
-		answer, says string
+		status                 int
+		responseBody, wantText string
 	}{
 		{403, `{"title":"Forbidden","detail":"You cannot\u001b[2J."}`, "dashboard: Forbidden: You cannot\ufffd[2J.\n"},
 		{404, "<html>", "dashboard: the server responds with 404, and not like this program\n"},
 		{303, "", "dashboard: the server responds with 303, and not like this program\n"},
 		{200, "<html>", "does not respond like this program"},
 	} {
-		status, answer = test.status, test.answer
-		if code, out, said := do("list"); code != 1 || out != "" || !strings.Contains(said, test.says) ||
-			len(asked) != 1 {
-			t.Errorf("for %d %s got %d, %q %q by %q", test.status, test.answer, code, out, said, asked)
+		status, responseBody = test.status, test.responseBody
+		if code, out, stderrText := runShare("list"); code != 1 || out != "" || !strings.Contains(stderrText, test.wantText) ||
+			len(requests) != 1 {
+			t.Errorf("for %d %s got %d, %q %q by %q", test.status, test.responseBody, code, out, stderrText, requests)
 		}
 	}
 }
 
 // A usage error is reported before any request is sent.
-func TestShareMistakes(t *testing.T) {
-	home := away(t)
+func TestShareUsageErrors(t *testing.T) {
+	home := clearEnvironment(t)
 	empty := filepath.Join(home, "empty")
 	if err := os.WriteFile(empty, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for says, args := range map[string][]string{
+	for want, args := range map[string][]string{
 		"share create, share list or share revoke": {"share"}, "--resource core/v1/pods": {"share", "create"},
 		"logs can only be shared together with pods": {
 			"share", "create", "--resource", "core/v1/pods/log", "--namespace",
@@ -153,15 +153,15 @@ func TestShareMistakes(t *testing.T) {
 		`--server "http://u@h"`:                {"share", "list", "--server", "http://u@h"},
 		empty + " is empty":                    {"share", "list", "--token-file", empty},
 		"unknown flag: --kubeconfig":           {"share", "list", "--kubeconfig", "x"},
-		"--share-admins requires --auth token": {"--kubeconfig", nowhere(t), "--share-admins", "ops"},
+		"--share-admins requires --auth token": {"--kubeconfig", unreachableKubeconfig(t), "--share-admins", "ops"},
 		"an empty group": {
-			"--kubeconfig", nowhere(t), "--auth", "token", "--share-admins", "a,,b",
+			"--kubeconfig", unreachableKubeconfig(t), "--auth", "token", "--share-admins", "a,,b",
 		},
 	} {
 		var stdout, stderr console
-		if code := run(t.Context(), args, &stdout, &stderr); code != 2 || !strings.Contains(stderr.String(), says) ||
+		if code := run(t.Context(), args, &stdout, &stderr); code != 2 || !strings.Contains(stderr.String(), want) ||
 			strings.Count(stderr.String(), "\n") != 1 {
-			t.Errorf("%q: got %d %q, want %q", args, code, stderr.String(), says)
+			t.Errorf("%q: got %d %q, want %q", args, code, stderr.String(), want)
 		}
 	}
 	file := filepath.Join(home, "shares.json")
@@ -169,15 +169,15 @@ func TestShareMistakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	var stdout, stderr console
-	if code := run(t.Context(), []string{"--kubeconfig", nowhere(t), "--data-dir", home}, &stdout,
+	if code := run(t.Context(), []string{"--kubeconfig", unreachableKubeconfig(t), "--data-dir", home}, &stdout,
 		&stderr); code != 1 || !strings.Contains(stderr.String(), file) {
 		t.Errorf("with a file that is none: got %d %q", code, stderr.String())
 	}
 }
 
 // A token is sent only over TLS, or to this machine. Without a token, any address is allowed.
-func TestShareKeepsTheTokenFromTheWire(t *testing.T) {
-	home := away(t)
+func TestShareSendsTheTokenOnlyOverTLS(t *testing.T) {
+	home := clearEnvironment(t)
 	token := filepath.Join(home, "token")
 	if err := os.WriteFile(token, []byte("abc"), 0o600); err != nil {
 		t.Fatal(err)
@@ -199,8 +199,8 @@ func TestShareKeepsTheTokenFromTheWire(t *testing.T) {
 	}
 }
 
-// stranger returns the certificate of an unrelated authority, as PEM.
-func stranger(t *testing.T) string {
+// otherCertificate returns the certificate of an unrelated authority, as PEM.
+func otherCertificate(t *testing.T) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -218,11 +218,11 @@ func stranger(t *testing.T) string {
 
 // A server whose certificate authority is not one of the system is trusted only if the given file contains that
 // authority. A file without a certificate is an error before any request is sent.
-func TestShareKnowsTheServer(t *testing.T) {
-	home := away(t)
-	asked := 0
+func TestShareVerifiesTheServerCertificate(t *testing.T) {
+	home := clearEnvironment(t)
+	requests := 0
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		asked++
+		requests++
 		_, _ = io.WriteString(w, `{"shares":[]}`)
 	}))
 	// This logger discards errors about clients that do not trust the server.
@@ -236,29 +236,29 @@ func TestShareKnowsTheServer(t *testing.T) {
 		}
 		return file
 	}
-	own, _, _ := written(t)
+	ownCertFile, _, _ := writeCertificate(t)
 	for name, test := range map[string]struct {
-		server, file, says string
-		code, asked        int
+		server, file, want string
+		code, requests     int
 	}{
-		"its own": {server.URL, own, "", 0, 1},
+		"its own": {server.URL, ownCertFile, "", 0, 1},
 		"none":    {server.URL, "", "failed to verify certificate", 1, 0},
-		"another": {server.URL, write("other.pem", stranger(t)), "failed to verify certificate", 1, 0},
+		"another": {server.URL, write("other.pem", otherCertificate(t)), "failed to verify certificate", 1, 0},
 		"no PEM": {
 			server.URL, write("broken.pem", "-----BEGIN CERTIFICATE-----\nx\n"),
 			"broken.pem contains no PEM certificate", 2, 0,
 		},
 		"not there":   {server.URL, filepath.Join(home, "missing.pem"), "missing.pem: no such file", 1, 0},
-		"without TLS": {"http://127.0.0.1:1", own, "--server-ca requires https", 2, 0},
+		"without TLS": {"http://127.0.0.1:1", ownCertFile, "--server-ca requires https", 2, 0},
 	} {
 		var stdout, stderr console
-		asked = 0
+		requests = 0
 		code := run(t.Context(), []string{"share", "list", "--server", test.server, "--server-ca", test.file}, &stdout,
 			&stderr)
-		said := stderr.String()
-		if code != test.code || asked != test.asked || !strings.Contains(said, test.says) ||
-			strings.Count(said, "\n") != min(code, 1) {
-			t.Errorf("%s: got %d, %q, asked %d times", name, code, said, asked)
+		stderrText := stderr.String()
+		if code != test.code || requests != test.requests || !strings.Contains(stderrText, test.want) ||
+			strings.Count(stderrText, "\n") != min(code, 1) {
+			t.Errorf("%s: got %d, %q, asked %d times", name, code, stderrText, requests)
 		}
 	}
 }
@@ -266,22 +266,22 @@ func TestShareKnowsTheServer(t *testing.T) {
 // A program waits if another one still uses its data directory. Then it loads the shares that the other has created in
 // the meantime.
 func TestProgramWaitsForItsDirectory(t *testing.T) {
-	kubeconfig, dir := kubeconfigOf(t, map[string]string{"one": newUpstream(t, "web-1").URL}), t.TempDir()
-	address, end := starts(t, "--kubeconfig", kubeconfig, "--data-dir", dir)
-	var link, said console
+	kubeconfig, dir := writeKubeconfig(t, map[string]string{"one": newFakeAPIServer(t, "web-1").URL}), t.TempDir()
+	address, end := startAndWait(t, "--kubeconfig", kubeconfig, "--data-dir", dir)
+	var link, shareStderr console
 	if code := run(t.Context(),
 		[]string{"share", "create", "--server", address, "--resource", "core/v1/pods", "--note", "meanwhile"}, &link,
-		&said); code != 0 {
-		t.Errorf("share create: %d %s", code, said.String())
+		&shareStderr); code != 0 {
+		t.Errorf("share create: %d %s", code, shareStderr.String())
 	}
 	end()
 	// Another program has locked the directory, and has not written the file yet.
-	file, aside := filepath.Join(dir, "shares.json"), filepath.Join(t.TempDir(), "shares.json")
-	other, err := share.Hold(t.Context(), dir, slog.New(slog.DiscardHandler))
+	file, moved := filepath.Join(dir, "shares.json"), filepath.Join(t.TempDir(), "shares.json")
+	other, err := share.LockDir(t.Context(), dir, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Rename(file, aside); err != nil {
+	if err := os.Rename(file, moved); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -291,30 +291,30 @@ func TestProgramWaitsForItsDirectory(t *testing.T) {
 		ended <- run(ctx, []string{"--kubeconfig", kubeconfig, "--listen", "127.0.0.1:0", "--data-dir", dir}, &stdout,
 			&stderr)
 	}()
-	says := func(what string) string {
+	waitForLog := func(pattern string) string {
 		tick := time.NewTicker(5 * time.Millisecond)
 		defer tick.Stop()
 		for deadline := time.Now().Add(20 * time.Second); ; <-tick.C {
-			if found := regexp.MustCompile(what).FindStringSubmatch(stderr.String()); found != nil {
+			if found := regexp.MustCompile(pattern).FindStringSubmatch(stderr.String()); found != nil {
 				return found[len(found)-1]
 			}
 			if time.Now().After(deadline) {
-				t.Fatalf("it does not say %q: %s", what, stderr.String())
+				t.Fatalf("it does not say %q: %s", pattern, stderr.String())
 			}
 		}
 	}
-	says("another dashboard uses this directory")
+	waitForLog("another dashboard uses this directory")
 	if strings.Contains(stderr.String(), "msg=serving") {
 		t.Error("it serves while the other one does")
 	}
-	if err := errors.Join(os.Rename(aside, file), other.Close()); err != nil {
+	if err := errors.Join(os.Rename(moved, file), other.Close()); err != nil {
 		t.Fatal(err)
 	}
-	next := says(`msg=serving url=(\S+)/ `)
+	next := waitForLog(`msg=serving url=(\S+)/ `)
 	var listed console
-	if code := run(t.Context(), []string{"share", "list", "--server", next}, &listed, &said); code != 0 ||
+	if code := run(t.Context(), []string{"share", "list", "--server", next}, &listed, &shareStderr); code != 0 ||
 		!strings.Contains(listed.String(), "meanwhile") {
-		t.Errorf("share list: %d %q %s", code, listed.String(), said.String())
+		t.Errorf("share list: %d %q %s", code, listed.String(), shareStderr.String())
 	}
 	cancel()
 	if code := <-ended; code != 0 {

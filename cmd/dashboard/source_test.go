@@ -28,7 +28,7 @@ type source struct {
 // sourceFolders are the folders of the packages.
 func sourceFolders() map[string]string {
 	return map[string]string{
-		"watch": "internal/watch", "health": "internal/watch/health", "related": "internal/related",
+		"watch": "internal/watch", "health": "internal/watch/health", "relations": "internal/relations",
 		"limit": "internal/limit", "web": "internal/web", "auth": "internal/web/auth", "share": "internal/web/share",
 	}
 }
@@ -175,7 +175,7 @@ func thousands(n int64) string {
 	return text
 }
 
-// A limit is a row of the tables of limits. Its value contains names of constants in braces, as in {web.maxBody size}.
+// A limit is a row of the tables of limits. It contains names of constants in braces, as in {web.maxBody size}.
 type limit struct{ what, value string }
 
 // limits returns the tables of limits, with the values of their constants.
@@ -185,14 +185,15 @@ func (s *source) limits(t *testing.T) (text string) {
 	for _, group := range limitGroups() {
 		text += "### " + group.title + "\n\n| limit | value |\n| --- | --- |\n"
 		for _, one := range group.limits {
-			text += "| " + one.what + " | " + name.ReplaceAllStringFunc(one.value, func(match string) string {
+			row := "| " + one.what + " | " + one.value + " |\n"
+			text += name.ReplaceAllStringFunc(row, func(match string) string {
 				parts := name.FindStringSubmatch(match)
 				shown, err := s.shown(parts[1], parts[2])
 				if err != nil {
 					t.Errorf("the limit %q: %v", one.what, err)
 				}
 				return shown
-			}) + " |\n"
+			})
 		}
 		text += "\n"
 	}

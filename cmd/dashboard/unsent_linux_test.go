@@ -7,7 +7,7 @@ import (
 )
 
 // If a client does not read, its data stays in the program, where changes are folded, and not in the kernel.
-func TestUnsentIsBounded(t *testing.T) {
+func TestUnsentBytesAreLimited(t *testing.T) {
 	listener, err := listenOn(t.Context(), "--listen", "127.0.0.1:0", false)
 	if err != nil {
 		t.Fatal(err)
@@ -27,8 +27,8 @@ func TestUnsentIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	// bound covers the unsent limit, and what a client's kernel accepts at first.
-	const much, bound = 64 << 20, 1 << 20
-	if n, _ := conn.Write(make([]byte, much)); n > bound { // Write ends at the deadline.
-		t.Errorf("%d bytes of %d were taken, want %d at most", n, much, bound)
+	const size, limit = 64 << 20, 1 << 20
+	if n, _ := conn.Write(make([]byte, size)); n > limit { // Write ends at the deadline.
+		t.Errorf("%d bytes of %d were taken, want %d at most", n, size, limit)
 	}
 }

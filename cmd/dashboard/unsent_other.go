@@ -4,5 +4,5 @@ package main
 
 import "syscall"
 
-// boundUnsent does nothing, because its effect was measured only on Linux.
+// limitUnsent does nothing, because its effect was measured only on Linux.
 func boundUnsent(_, _ string, _ syscall.RawConn) error { return nil }

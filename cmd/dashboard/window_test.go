@@ -29,16 +29,16 @@ type windowMessage struct {
 	Problem json.RawMessage
 }
 
-// pane contains the rows of a window, as a page would show them.
-type pane struct {
+// windowRows contains the rows of a window, as a page would show them.
+type windowRows struct {
 	windowMessage
 
 	edits int // Number of updates that were sent as events.
 }
 
-func (p *pane) take(frame []byte) error {
+func (p *windowRows) apply(text []byte) error {
 	var m windowMessage
-	if err := json.Unmarshal(frame, &m); err != nil {
+	if err := json.Unmarshal(text, &m); err != nil {
 		return err
 	}
 	switch m.Type {
@@ -69,23 +69,23 @@ func (p *pane) take(frame []byte) error {
 
 // Windows that move during changes contain the same rows as the API server's list at the end, in the order of a plain
 // sort.
-func TestWindowsOnARealServer(t *testing.T) {
-	d, c := start(t, adminConfig(t)), newOracle(t, adminConfig(t))
+func TestWindowsConvergeDuringChanges(t *testing.T) {
+	d, c := startReady(t, adminConfig(t)), newAPIClient(t, adminConfig(t))
 	ns := c.namespace(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	socket := dial(ctx, t, d)
 	socket.send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/configmaps","ns":[%q],"view":"window",`+
 		`"q":"CM-","sort":"-name","offset":5,"count":12}`, ns))
-	frames := make(chan []byte, 10_000)
+	messages := make(chan []byte, 10_000)
 	go func() {
-		defer close(frames)
+		defer close(messages)
 		for {
-			_, frame, err := socket.conn.Read(ctx)
+			_, message, err := socket.conn.Read(ctx)
 			if err != nil {
 				return // The test has ended, or has waited too long.
 			}
-			frames <- frame
+			messages <- message
 		}
 	}()
 	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // A fixed seed makes the test repeatable.
@@ -121,10 +121,10 @@ func TestWindowsOnARealServer(t *testing.T) {
 	for _, name := range names[7:min(16, len(names))] {
 		want = append(want, name+" "+listed[name])
 	}
-	var p pane
+	var p windowRows
 	var got []string
-	for frame := range frames {
-		if err := p.take(frame); err != nil {
+	for message := range messages {
+		if err := p.apply(message); err != nil {
 			t.Fatal(err)
 		}
 		got = got[:0]

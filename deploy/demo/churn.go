@@ -18,7 +18,7 @@ func churn(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	dir := flags.String("data-dir", ".demo", "`directory` of a running cluster")
 	pods := flags.Int64("pods", 500, "number of pods in namespace big to change, one after the other")
 	rate := flags.Int("rate", 1000, "changes per second in total")
-	long := flags.Duration("for", 30*time.Second, "duration of the changes")
+	duration := flags.Duration("for", 30*time.Second, "duration of the changes")
 	err := flags.Parse(args)
 	if errors.Is(err, flag.ErrHelp) {
 		return nil
@@ -26,15 +26,15 @@ func churn(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return cluster.ExitError{Code: 2} // the flag set has printed the reason
 	}
-	if flags.NArg() > 0 || *pods <= 0 || *rate <= 0 || *long <= 0 {
+	if flags.NArg() > 0 || *pods <= 0 || *rate <= 0 || *duration <= 0 {
 		return errors.New("--pods, --rate and --for must be positive, and there are no other arguments")
 	}
 	ctx, stop := withSignals(ctx)
 	defer stop()
-	done, err := cluster.Churn(ctx, *dir, *pods, *rate, *long)
+	changed, err := cluster.Churn(ctx, *dir, *pods, *rate, *duration)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(stdout, done)
+	_, err = fmt.Fprintln(stdout, changed)
 	return err //nolint:wrapcheck // the error names the file
 }

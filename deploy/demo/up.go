@@ -22,12 +22,12 @@ func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags.IntVar(
 		&opts.Pods, "pods", 0, "minimum number of pods, filled up in namespace big (default: those of the company)",
 	)
-	flags.IntVar(&opts.Life, "life", 20, "changes per minute that the cluster makes itself; 0 for none")
+	flags.IntVar(&opts.ChangesPerMinute, "life", 20, "changes per minute that the cluster makes itself; 0 for none")
 	flags.BoolVar(
 		&opts.Seed, "seed", true, "create the workload of the company; --seed=false creates only nodes",
 	)
 	flags.BoolVar(
-		&opts.Still, "still", false,
+		&opts.ControlPlaneOnly, "still", false,
 		"start only etcd and the API server, with --pods running pods and no workload: for very many pods",
 	)
 	flags.IntVar(
@@ -45,12 +45,12 @@ func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return cluster.ExitError{Code: 2} // the flag set has printed the reason
 	}
-	if opts.Nodes < 0 || opts.Pods < 0 || opts.Life < 0 {
+	if opts.Nodes < 0 || opts.Pods < 0 || opts.ChangesPerMinute < 0 {
 		return errors.New("--nodes, --pods and --life must be 0 or more")
 	}
-	opts.Seed = opts.Seed && !opts.Still
+	opts.Seed = opts.Seed && !opts.ControlPlaneOnly
 	opts.Command = flags.Args()
-	if before := len(args) - len(opts.Command); len(opts.Command) > 0 && (before == 0 || args[before-1] != "--") {
+	if commandStart := len(args) - len(opts.Command); len(opts.Command) > 0 && (commandStart == 0 || args[commandStart-1] != "--") {
 		return fmt.Errorf("unexpected argument %q: a command to run goes after --", opts.Command[0])
 	}
 	ctx, stop := withSignals(ctx)

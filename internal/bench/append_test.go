@@ -16,29 +16,29 @@ import (
 
 // benchAppend measures how long a write to a journal takes with a thousand readers, and without readers. The rates are
 // those of a busy and of a very busy cluster, and a flood.
-func benchAppend(t *testing.T, _ subject, to *table) {
+func benchAppend(t *testing.T, _ subject, report *table) {
 	t.Helper()
-	for _, rate := range []int{100, 1000, 10_000, flood} {
-		results := many(t, func(t *testing.T) appends { t.Helper(); return measureAppends(t, 0, rate) },
+	for _, rate := range []int{100, 1000, 10_000, unpaced} {
+		results := measureAlternately(t, func(t *testing.T) appends { t.Helper(); return measureAppends(t, 0, rate) },
 			func(t *testing.T) appends { t.Helper(); return measureAppends(t, viewers, rate) },
 			func(t *testing.T) appends { t.Helper(); return measureAppends(t, 1, rate) })
-		none, ours, one := results[0], results[1], results[2]
+		idle, ours, single := results[0], results[1], results[2]
 		name := fmt.Sprintf("journal append with %d readers at %d/s, us, ", viewers, rate)
-		if rate == flood {
+		if rate == unpaced {
 			name = fmt.Sprintf("journal append with %d readers in a flood, us, ", viewers)
 		}
-		within := bar{"within 10 us", difference, atMost(10)}
-		to.add(row{name + "p50", "no reader", of(none, appends.p50), of(ours, appends.p50), within})
-		to.add(row{name + "mean", "no reader", of(none, appends.mean), of(ours, appends.mean), within})
-		to.add(row{
-			"(p50 beside a single reader, whose waking costs as much)", "one reader", of(one, appends.p50),
-			of(ours, appends.p50), told(difference),
+		limit := bar{"within 10 us", difference, atMost(10)}
+		report.add(row{name + "p50", "no reader", figuresOf(idle, appends.p50), figuresOf(ours, appends.p50), limit})
+		report.add(row{name + "mean", "no reader", figuresOf(idle, appends.mean), figuresOf(ours, appends.mean), limit})
+		report.add(row{
+			"(p50 beside a single reader, whose waking costs as much)", "one reader", figuresOf(single, appends.p50),
+			figuresOf(ours, appends.p50), comparisonOnly(difference),
 		})
 	}
 }
 
-// flood is the rate of writes without a pause.
-const flood = 0
+// unpaced is the rate of writes without a pause.
+const unpaced = 0
 
 // appends contains the durations of writes in microseconds, in ascending order.
 type appends []float64
@@ -73,24 +73,24 @@ func measureAppends(t *testing.T, readers, rate int) appends {
 		})
 	}
 	n := 2 * rate
-	if rate == flood {
+	if rate == unpaced {
 		n = 200_000
 	}
-	took := make(appends, 0, n)
+	durations := make(appends, 0, n)
 	write := func(i int) {
 		start := time.Now()
 		j.Set(i%1000, i)
-		took = append(took, float64(time.Since(start).Nanoseconds())/1000)
+		durations = append(durations, float64(time.Since(start).Nanoseconds())/1000)
 	}
-	if rate == flood {
+	if rate == unpaced {
 		for i := range n {
 			write(i)
 		}
 	} else {
-		pace(n, rate, write)
+		callAtRate(n, rate, write)
 	}
 	cancel()
 	running.Wait()
-	slices.Sort(took)
-	return took
+	slices.Sort(durations)
+	return durations
 }

@@ -16,14 +16,14 @@ import (
 	"github.com/coder/websocket"
 )
 
-// bare is the baseline: a loop around the same WebSocket library that sends the given messages to each viewer. It has
+// bareLoop is the baseline: a loop around the same WebSocket library that sends the given messages to each viewer. It has
 // no cluster functions. First it sends a snapshot that has the same length and compression as the program's.
-type bare struct {
+type bareLoop struct {
 	snapshot []byte
 
-	mu     sync.Mutex
-	frames [][]byte
-	moved  chan struct{} // Closed and replaced with every message.
+	mu      sync.Mutex
+	frames  [][]byte
+	changed chan struct{} // Closed and replaced with every message.
 }
 
 // startBare starts the baseline in its own process. The process reads messages from its standard input: the events of
@@ -34,7 +34,7 @@ func startBare(t *testing.T) *child {
 		context.WithoutCancel(t.Context()), os.Args[0], "-test.run=^TestBareLoop$",
 	)
 	command.Env = append(os.Environ(), "GLASSHOUSE_BENCH_BARE=1")
-	return spawn(t, command)
+	return startChild(t, command)
 }
 
 // TestBareLoop is the child of startBare.
@@ -42,7 +42,7 @@ func TestBareLoop(t *testing.T) {
 	if os.Getenv("GLASSHOUSE_BENCH_BARE") == "" {
 		t.Skip("the baseline of the other benchmarks, which start it themselves")
 	}
-	b := &bare{moved: make(chan struct{}), snapshot: bareSnapshot()}
+	b := &bareLoop{changed: make(chan struct{}), snapshot: bareSnapshot()}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -62,14 +62,14 @@ func TestBareLoop(t *testing.T) {
 		)
 		b.mu.Lock()
 		b.frames = append(b.frames, append(frame, "]}"...))
-		moved := b.moved
-		b.moved = make(chan struct{})
+		changed := b.changed
+		b.changed = make(chan struct{})
 		b.mu.Unlock()
-		close(moved)
+		close(changed)
 	}
 }
 
-func (b *bare) serve(w http.ResponseWriter, r *http.Request) {
+func (b *bareLoop) serve(w http.ResponseWriter, r *http.Request) {
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
 		Subprotocols: []string{"glasshouse.v1+json"}, CompressionMode: websocket.CompressionNoContextTakeover,
 		CompressionThreshold: len(b.snapshot),
@@ -86,24 +86,24 @@ func (b *bare) serve(w http.ResponseWriter, r *http.Request) {
 	_, _, _ = conn.Read(ctx)
 }
 
-func (b *bare) write(ctx context.Context, conn *websocket.Conn) {
+func (b *bareLoop) write(ctx context.Context, conn *websocket.Conn) {
 	if err := conn.Write(ctx, websocket.MessageText, b.snapshot); err != nil {
 		return
 	}
-	for at := 0; ; {
+	for sent := 0; ; {
 		b.mu.Lock()
-		frames, moved := b.frames[at:], b.moved
+		frames, changed := b.frames[sent:], b.changed
 		b.mu.Unlock()
 		for _, frame := range frames {
 			if err := conn.Write(ctx, websocket.MessageText, frame); err != nil {
 				return
 			}
 		}
-		if at += len(frames); len(frames) > 0 {
+		if sent += len(frames); len(frames) > 0 {
 			continue
 		}
 		select {
-		case <-moved:
+		case <-changed:
 		case <-ctx.Done():
 			return
 		}

@@ -24,7 +24,7 @@ func TestBench(t *testing.T) {
 	if os.Getenv("GLASSHOUSE_BENCH") == "" {
 		t.Skip("takes a quarter of an hour and a cluster of thousands of pods: make bench runs it")
 	}
-	on := subject{onDemo(t), build(t)}
+	subj := subject{demoConfig(t), build(t)}
 	var all table
 	for _, part := range []struct {
 		name    string
@@ -40,10 +40,10 @@ func TestBench(t *testing.T) {
 	} {
 		t.Run(part.name, func(t *testing.T) {
 			start := time.Now()
-			var own table
-			part.measure(t, on, &own)
-			t.Logf("%s, %d runs in %.0f s\n%s", part.name, runs(), time.Since(start).Seconds(), own)
-			all = append(all, own...)
+			var partTable table
+			part.measure(t, subj, &partTable)
+			t.Logf("%s, %d runs in %.0f s\n%s", part.name, runs(), time.Since(start).Seconds(), partTable)
+			all = append(all, partTable...)
 		})
 	}
 	t.Logf(
@@ -66,8 +66,8 @@ func runs() int {
 	return 6
 }
 
-// onDemo returns the connection to the cluster that .ci/on-demo started.
-func onDemo(t *testing.T) *rest.Config {
+// demoConfig returns the connection to the cluster that .ci/on-demo started.
+func demoConfig(t *testing.T) *rest.Config {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
 	if err != nil {
@@ -77,20 +77,20 @@ func onDemo(t *testing.T) *rest.Config {
 	return config
 }
 
-// many measures several methods alternately, as often as runs returns.
-func many[T any](t *testing.T, ways ...func(*testing.T) T) [][]T {
+// measureAlternately measures several methods alternately, as often as runs returns.
+func measureAlternately[T any](t *testing.T, methods ...func(*testing.T) T) [][]T {
 	t.Helper()
-	results := make([][]T, len(ways))
+	results := make([][]T, len(methods))
 	for range runs() {
-		for i, way := range ways {
-			results[i] = append(results[i], way(t))
+		for i, method := range methods {
+			results[i] = append(results[i], method(t))
 		}
 	}
 	return results
 }
 
-// of returns the figures that value reads from results.
-func of[T any](results []T, value func(T) float64) figures {
+// figuresOf returns the figures that value reads from results.
+func figuresOf[T any](results []T, value func(T) float64) figures {
 	f := make(figures, 0, len(results))
 	for _, r := range results {
 		f = append(f, value(r))

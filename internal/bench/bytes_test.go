@@ -17,36 +17,36 @@ import (
 
 // benchBytes measures the bytes that viewers receive for each change of a pod's status while it starts: scheduled,
 // container creating, running.
-func benchBytes(t *testing.T, on subject, to *table) {
+func benchBytes(t *testing.T, subj subject, report *table) {
 	t.Helper()
-	core, namespace := place(t, on.config)
-	server := onCluster(t, on.binary)
+	core, namespace := newNamespace(t, subj.config)
+	server := startOnCluster(t, subj.binary)
 	defer server.end()
 	var object, ofRows, ofObjects figures
 	for i := range runs() {
-		w := weigh(t, core, server, namespace, fmt.Sprintf("weighed-%d", i))
+		w := measureBytes(t, core, server, namespace, fmt.Sprintf("weighed-%d", i))
 		object, ofRows, ofObjects = append(object, w.object), append(ofRows, w.rows...), append(ofObjects, w.objects...)
 	}
 	t.Logf("each frame: to rows viewers %.0f, to object viewers %.0f", ofRows, ofObjects)
 	worst := func(f figures) figures { return figures{f.worst()} }
 	const rows, objects = "bytes of a pod's status change, rows viewer", "bytes of a pod's status change, object viewer"
-	to.add(row{rows, "the object", object, ofRows, bar{"at most 320", alone, atMost(320)}})
-	to.add(row{rows + ", worst", "the object", object, worst(ofRows), bar{"at most 320", alone, atMost(320)}})
-	to.add(row{objects, "the object", object, ofObjects, bar{"at most 1,024", alone, atMost(1024)}})
-	to.add(row{objects + ", worst", "the object", object, worst(ofObjects), bar{"at most 1,024", alone, atMost(1024)}})
+	report.add(row{rows, "the object", object, ofRows, bar{"at most 320", absolute, atMost(320)}})
+	report.add(row{rows + ", worst", "the object", object, worst(ofRows), bar{"at most 320", absolute, atMost(320)}})
+	report.add(row{objects, "the object", object, ofObjects, bar{"at most 1,024", absolute, atMost(1024)}})
+	report.add(row{objects + ", worst", "the object", object, worst(ofObjects), bar{"at most 1,024", absolute, atMost(1024)}})
 }
 
-// weights contains sizes in bytes.
-type weights struct {
+// byteCounts contains sizes in bytes.
+type byteCounts struct {
 	object        float64
 	rows, objects figures
 }
 
-// weigh starts a pod while one viewer of each view watches, and measures what they receive on the wire.
-func weigh(t *testing.T, core *v1.CoreV1Client, server *child, namespace, name string) (w weights) {
+// measureBytes starts a pod while one viewer of each view watches, and measures what they receive on the wire.
+func measureBytes(t *testing.T, core *v1.CoreV1Client, server *child, namespace, name string) (w byteCounts) {
 	t.Helper()
 	var reading sync.WaitGroup
-	watch := func(subscribe string, sizes *figures) (leave func()) {
+	watch := func(subscribe string, sizes *figures) (stop func()) {
 		conn, in, err := open(server.address, subscribe)
 		if err != nil {
 			t.Fatal(err)
@@ -66,8 +66,8 @@ func weigh(t *testing.T, core *v1.CoreV1Client, server *child, namespace, name s
 		<-ready
 		return func() { _ = conn.Close() }
 	}
-	leaveRows := watch(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":[%q]}`, namespace), &w.rows)
-	leaveObject := watch(
+	stopRows := watch(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":[%q]}`, namespace), &w.rows)
+	stopObject := watch(
 		fmt.Sprintf(
 			`{"op":"subscribe","id":2,"resource":"core/v1/pods","ns":[%q],"view":"object","name":%q}`, namespace,
 			name,
@@ -83,8 +83,8 @@ func weigh(t *testing.T, core *v1.CoreV1Client, server *child, namespace, name s
 	}
 	w.object = float64(len(running(t.Context(), t, core, namespace, name)))
 	<-time.After(time.Second) // Wait for the last messages.
-	leaveRows()
-	leaveObject()
+	stopRows()
+	stopObject()
 	reading.Wait()
 	if len(w.rows) == 0 || len(w.objects) == 0 {
 		t.Fatalf("nothing was told of the pod: %v", w)

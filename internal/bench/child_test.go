@@ -24,8 +24,8 @@ type child struct {
 	address string
 }
 
-// spawn starts a server, and waits for the line with its address.
-func spawn(t *testing.T, command *exec.Cmd) *child {
+// startChild starts a server, and waits for the line with its address.
+func startChild(t *testing.T, command *exec.Cmd) *child {
 	t.Helper()
 	c := &child{t: t, command: command}
 	out, err := command.StdoutPipe()
@@ -122,21 +122,21 @@ func build(t *testing.T) string {
 	return binary
 }
 
-// serve starts the program on an API server.
-func serve(t *testing.T, binary, api string) *child {
+// startOnServer starts the program on an API server.
+func startOnServer(t *testing.T, binary, api string) *child {
 	t.Helper()
 	command := exec.CommandContext( //nolint:gosec // The program that build made.
 		context.WithoutCancel(t.Context()), binary,
 		"--server", api, "--listen", "127.0.0.1:0", "--log-level", "warn",
 	)
 	command.Env = append(os.Environ(), "KUBECONFIG=/dev/null")
-	return spawn(t, command)
+	return startChild(t, command)
 }
 
-// onCluster starts the program on the cluster that KUBECONFIG names.
-func onCluster(t *testing.T, binary string) *child {
+// startOnCluster starts the program on the cluster that KUBECONFIG names.
+func startOnCluster(t *testing.T, binary string) *child {
 	t.Helper()
-	return spawn(t, exec.CommandContext( //nolint:gosec // The program that build made.
+	return startChild(t, exec.CommandContext( //nolint:gosec // The program that build made.
 		context.WithoutCancel(t.Context()), binary, "--listen", "127.0.0.1:0", "--log-level", "warn",
 	))
 }

@@ -24,47 +24,47 @@ const (
 // same WebSocket library. The loop sends the same messages, with as many changes in each, and so the same bytes. In a
 // second run, it sends each change in its own message. Each server is a separate process. The viewers and the API
 // server are in this process, and do not count.
-func benchFanout(t *testing.T, on subject, to *table) {
+func benchFanout(t *testing.T, subj subject, report *table) {
 	t.Helper()
 	for _, rate := range []int{100, 1000} {
 		share := 1.0
-		results := many(t, func(t *testing.T) load {
+		results := measureAlternately(t, func(t *testing.T) load {
 			t.Helper()
-			l := fanoutOurs(t, on.binary, rate)
+			l := fanoutOurs(t, subj.binary, rate)
 			share = l.share()
 			return l
 		}, func(t *testing.T) load { t.Helper(); return fanoutBare(t, rate, share) },
 			func(t *testing.T) load { t.Helper(); return fanoutBare(t, rate, 1) })
 		ours, same, single := results[0], results[1], results[2]
-		at := fmt.Sprintf(", %d sockets, %d changes/s", viewers, rate)
+		suffix := fmt.Sprintf(", %d sockets, %d changes/s", viewers, rate)
 		t.Logf(
-			"changes a frame%s: ours %s, the bare loop %s and %s", at, of(ours, load.share), of(same, load.share),
-			of(single, load.share),
+			"changes a frame%s: ours %s, the bare loop %s and %s", suffix, figuresOf(ours, load.share), figuresOf(same, load.share),
+			figuresOf(single, load.share),
 		)
-		to.add(row{
-			"deliveries a CPU second" + at, "bare loop, the same frames", of(same, load.perCPU),
-			of(ours, load.perCPU),
+		report.add(row{
+			"deliveries a CPU second" + suffix, "bare loop, the same frames", figuresOf(same, load.perCPU),
+			figuresOf(ours, load.perCPU),
 			bar{"at least x 0.70", ratio, atLeast(0.7)},
 		})
-		to.add(
+		report.add(
 			row{
-				"(the same)", "bare loop, a frame a change", of(single, load.perCPU), of(ours, load.perCPU),
-				told(ratio),
+				"(the same)", "bare loop, a frame a change", figuresOf(single, load.perCPU), figuresOf(ours, load.perCPU),
+				comparisonOnly(ratio),
 			},
 		)
-		to.add(row{
-			"(bytes a delivery)", "bare loop, the same frames", of(same, load.size), of(ours, load.size),
-			told(ratio),
+		report.add(row{
+			"(bytes a delivery)", "bare loop, the same frames", figuresOf(same, load.size), figuresOf(ours, load.size),
+			comparisonOnly(ratio),
 		})
-		to.add(
+		report.add(
 			row{
-				"RSS a viewer, KiB" + at, "bare loop, the same frames", of(same, load.rss), of(ours, load.rss),
+				"RSS a viewer, KiB" + suffix, "bare loop, the same frames", figuresOf(same, load.rss), figuresOf(ours, load.rss),
 				bar{"at most x 1.30", ratio, atMost(1.3)},
 			},
 		)
-		to.add(row{
-			"(before the changes)", "bare loop, the same frames", of(same, load.quietRSS),
-			of(ours, load.quietRSS), told(ratio),
+		report.add(row{
+			"(before the changes)", "bare loop, the same frames", figuresOf(same, load.quietRSS),
+			figuresOf(ours, load.quietRSS), comparisonOnly(ratio),
 		})
 	}
 }
@@ -86,16 +86,16 @@ func fanout(t *testing.T, server *child, n, rate int, change func(i int)) (l loa
 	t.Helper()
 	warm := join(t, server.address, 1, subscribeTo(podsRef))
 	l.idle = server.rss()
-	crowd := join(t, server.address, viewers, subscribeTo(podsRef))
-	warm.leave()
+	group := join(t, server.address, viewers, subscribeTo(podsRef))
+	warm.closeAll()
 	l.joined = server.rss()
-	before, cpu := crowd.bytes.Load(), server.cpu()
-	pace(n, rate, change)
+	before, cpu := group.bytes.Load(), server.cpu()
+	callAtRate(n, rate, change)
 	l.deliveries = float64(n * viewers)
-	crowd.wait(t, int64(n*viewers))
-	l.cpu, l.bytes, l.frames = server.cpu()-cpu, float64(crowd.bytes.Load()-before), float64(crowd.frames.Load())
+	group.waitForEvents(t, int64(n*viewers))
+	l.cpu, l.bytes, l.frames = server.cpu()-cpu, float64(group.bytes.Load()-before), float64(group.frames.Load())
 	l.end = server.rss()
-	crowd.leave()
+	group.closeAll()
 	server.end()
 	return l
 }
@@ -107,7 +107,7 @@ func fanoutOurs(t *testing.T, binary string, rate int) load {
 	for i := range objects {
 		api.Set(podsRef, pod(i, 0))
 	}
-	server := serve(t, binary, onTCP(t, api))
+	server := startOnServer(t, binary, exposeOnTCP(t, api))
 	f := fanout(t, server, 5*rate, rate, func(i int) { api.Set(podsRef, pod(i%objects, i+1)) })
 	if upstream := api.Requests("/api/v1/pods?"); len(upstream) != 1 {
 		t.Errorf("%d viewers made %d upstream requests, want one watch: %s", viewers, len(upstream), upstream)
@@ -116,7 +116,7 @@ func fanoutOurs(t *testing.T, binary string, rate int) load {
 }
 
 // fanoutBare sends events in the same form as the program. share is the average number of events in one message.
-func fanoutBare(t *testing.T, rate int, share float64) load {
+func fanoutBare(t *testing.T, rate int, eventsPerFrame float64) load {
 	t.Helper()
 	server := startBare(t)
 	var frame bytes.Buffer
@@ -129,10 +129,10 @@ func fanoutBare(t *testing.T, rate int, share float64) load {
 			`"cells":{"3":"%d (2026-11-21T10:00:00Z ago)"},`+
 			`"by":{"manager":"kubelet","operation":"Update","subresource":"status","time":"%s"}}`,
 			i%objects, uid(i%objects), 2000+i, i+1, thisSecond())
-		if float64(i+1) < frames*share && i+1 < n {
+		if float64(i+1) < frames*eventsPerFrame && i+1 < n {
 			return
 		}
-		for frames*share <= float64(i+1) {
+		for frames*eventsPerFrame <= float64(i+1) {
 			frames++
 		}
 		frame.WriteByte('\n')
@@ -175,8 +175,8 @@ func pod(i, n int) apitest.Item {
 	}
 }
 
-// onTCP makes a scripted API server reachable from another process.
-func onTCP(t *testing.T, api *apitest.Server) string {
+// exposeOnTCP makes a scripted API server reachable from another process.
+func exposeOnTCP(t *testing.T, api *apitest.Server) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -195,11 +195,11 @@ func onTCP(t *testing.T, api *apitest.Server) string {
 				_ = near.Close()
 				continue
 			}
-			for _, way := range [][2]net.Conn{{near, far}, {far, near}} {
+			for _, pair := range [][2]net.Conn{{near, far}, {far, near}} {
 				running.Go(func() {
-					_, _ = io.Copy(way[0], way[1]) // Until either side ends.
-					_ = way[0].Close()
-					_ = way[1].Close()
+					_, _ = io.Copy(pair[0], pair[1]) // Until either side ends.
+					_ = pair[0].Close()
+					_ = pair[1].Close()
 				})
 			}
 		}

@@ -17,32 +17,32 @@ type message struct {
 }
 
 // messages reads the messages of a socket until it ends (RFC 6455, RFC 7692).
-func messages(t *testing.T, in io.Reader, take func(message)) {
+func messages(t *testing.T, in io.Reader, onMessage func(message)) {
 	t.Helper()
 	var m message
-	packed := false
+	isCompressed := false
 	for {
 		head := make([]byte, 2, 8)
 		if _, err := io.ReadFull(in, head); err != nil {
 			return
 		}
 		length := uint64(head[1])
-		if more := map[uint64]int{126: 2, 127: 8}[length]; more > 0 {
+		if extra := map[uint64]int{126: 2, 127: 8}[length]; extra > 0 {
 			long := make([]byte, 8)
-			if _, err := io.ReadFull(in, long[8-more:]); err != nil {
+			if _, err := io.ReadFull(in, long[8-extra:]); err != nil {
 				return
 			}
-			length, m.size = binary.BigEndian.Uint64(long), m.size+more
+			length, m.size = binary.BigEndian.Uint64(long), m.size+extra
 		}
 		payload := make([]byte, length)
 		if _, err := io.ReadFull(in, payload); err != nil {
 			return
 		}
-		m.text, m.size, packed = append(m.text, payload...), m.size+len(head)+len(payload), packed || head[0]&0x40 != 0
+		m.text, m.size, isCompressed = append(m.text, payload...), m.size+len(head)+len(payload), isCompressed || head[0]&0x40 != 0
 		if head[0]&0x80 == 0 {
 			continue
 		}
-		if packed {
+		if isCompressed {
 			const tail = "\x00\x00\xff\xff\x01\x00\x00\xff\xff" // The tail that the sender removed, and an end.
 			text, err := io.ReadAll(flate.NewReader(
 				io.MultiReader(bytes.NewReader(m.text), bytes.NewReader([]byte(tail))),
@@ -53,7 +53,7 @@ func messages(t *testing.T, in io.Reader, take func(message)) {
 			}
 			m.text = text
 		}
-		take(m)
-		m, packed = message{}, false
+		onMessage(m)
+		m, isCompressed = message{}, false
 	}
 }

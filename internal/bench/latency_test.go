@@ -27,36 +27,36 @@ const (
 
 // benchLatency compares when a write to the API server arrives at two clients: one of the program's WebSocket, and one
 // with a raw HTTP watch of the same pods.
-func benchLatency(t *testing.T, on subject, to *table) {
+func benchLatency(t *testing.T, subj subject, report *table) {
 	t.Helper()
-	core, namespace := place(t, on.config)
+	core, namespace := newNamespace(t, subj.config)
 	var raw, ours []delays
 	for range runs() {
-		a, b := measureDelays(t, on, core, namespace)
+		a, b := measureDelays(t, subj, core, namespace)
 		raw, ours = append(raw, a), append(ours, b)
 	}
-	what := fmt.Sprintf("API write to event at %d/s, ms, ", writeRate)
-	to.add(row{
-		what + "p50", "raw HTTP watch", of(raw, delays.p50), of(ours, delays.p50),
+	title := fmt.Sprintf("API write to event at %d/s, ms, ", writeRate)
+	report.add(row{
+		title + "p50", "raw HTTP watch", figuresOf(raw, delays.p50), figuresOf(ours, delays.p50),
 		bar{"at most + 2 ms", difference, atMost(2)},
 	})
-	to.add(
+	report.add(
 		row{
-			what + "p99", "raw HTTP watch", of(raw, delays.p99), of(ours, delays.p99),
+			title + "p99", "raw HTTP watch", figuresOf(raw, delays.p99), figuresOf(ours, delays.p99),
 			bar{"at most + 10 ms", difference, atMost(10)},
 		},
 	)
 }
 
-// place creates a namespace, and deletes its pods at the end of the test. Pods that are never scheduled would delay the
+// newNamespace creates a namespace, and deletes its pods at the end of the test. Pods that are never scheduled would delay the
 // next start of the demo cluster.
-func place(t *testing.T, config *rest.Config) (core *v1.CoreV1Client, namespace string) {
+func newNamespace(t *testing.T, config *rest.Config) (core *v1.CoreV1Client, namespace string) {
 	t.Helper()
 	core, err := v1.NewForConfig(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := core.Namespaces().Create(
+	created, err := core.Namespaces().Create(
 		t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "bench-"}},
 		metav1.CreateOptions{},
 	)
@@ -64,15 +64,15 @@ func place(t *testing.T, config *rest.Config) (core *v1.CoreV1Client, namespace 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		now := int64(0)
-		if err := core.Pods(made.Name).DeleteCollection(
-			context.WithoutCancel(t.Context()), metav1.DeleteOptions{GracePeriodSeconds: &now},
+		gracePeriod := int64(0)
+		if err := core.Pods(created.Name).DeleteCollection(
+			context.WithoutCancel(t.Context()), metav1.DeleteOptions{GracePeriodSeconds: &gracePeriod},
 			metav1.ListOptions{},
 		); err != nil {
 			t.Error(err)
 		}
 	})
-	return core, made.Name
+	return core, created.Name
 }
 
 // delays contains delays in milliseconds, in ascending order.
@@ -81,34 +81,34 @@ type delays []float64
 func (d delays) p50() float64 { return d[len(d)/2] }
 func (d delays) p99() float64 { return d[len(d)*99/100] }
 
-// heard records when each resourceVersion arrived.
-type heard struct {
-	mu sync.Mutex
-	at map[string]time.Time
+// arrivals records when each resourceVersion arrived.
+type arrivals struct {
+	mu    sync.Mutex
+	times map[string]time.Time
 }
 
-func (h *heard) note(version string) {
+func (h *arrivals) record(version string) {
 	now := time.Now()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.at[version] = now
+	h.times[version] = now
 }
 
-// since returns the delays after the writes, or nil until the last one has arrived. A write that was folded into a
+// delaysAfter returns the delays after the writes, or nil until the last one has arrived. A write that was folded into a
 // later one arrives with that one.
-func (h *heard) since(written []write) delays {
+func (h *arrivals) delaysAfter(written []write) delays {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var d delays
-	var at time.Time
+	var arrived time.Time
 	for _, w := range slices.Backward(written) {
-		if t, ok := h.at[w.version]; ok {
-			at = t
+		if t, ok := h.times[w.version]; ok {
+			arrived = t
 		}
-		if at.IsZero() {
+		if arrived.IsZero() {
 			return nil
 		}
-		d = append(d, float64(at.Sub(w.start).Microseconds())/1000)
+		d = append(d, float64(arrived.Sub(w.start).Microseconds())/1000)
 	}
 	slices.Sort(d)
 	return d
@@ -120,15 +120,15 @@ type write struct {
 	version string
 }
 
-func measureDelays(t *testing.T, on subject, core *v1.CoreV1Client, namespace string) (raw, ours delays) {
+func measureDelays(t *testing.T, subj subject, core *v1.CoreV1Client, namespace string) (raw, ours delays) {
 	t.Helper()
 	name := quietPod(t, core, namespace)
-	byWatch, bySocket := &heard{at: map[string]time.Time{}}, &heard{at: map[string]time.Time{}}
+	byWatch, bySocket := &arrivals{times: map[string]time.Time{}}, &arrivals{times: map[string]time.Time{}}
 	var reading sync.WaitGroup
 	defer reading.Wait()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	body := get(ctx, t, on.config, "/api/v1/namespaces/"+namespace+"/pods?watch=1", "application/json")
+	body := get(ctx, t, subj.config, "/api/v1/namespaces/"+namespace+"/pods?watch=1", "application/json")
 	reading.Go(func() {
 		defer func() { _ = body.Close() }()
 		for lines := bufio.NewReaderSize(body, 64<<10); ; {
@@ -138,25 +138,25 @@ func measureDelays(t *testing.T, on subject, core *v1.CoreV1Client, namespace st
 			}
 			_, rest, _ := bytes.Cut(line, []byte(`"resourceVersion":"`))
 			version, _, _ := bytes.Cut(rest, []byte(`"`))
-			byWatch.note(string(version))
+			byWatch.record(string(version))
 		}
 	})
-	server := onCluster(t, on.binary)
+	server := startOnCluster(t, subj.binary)
 	defer server.end()
-	viewer := listen(t, server, fmt.Sprintf(
+	viewer := newViewer(t, server, fmt.Sprintf(
 		`{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":[%q]}`, namespace,
 	), &reading, func(frame []byte) {
 		var m struct{ Events []struct{ RV string } }
 		if json.Unmarshal(frame, &m) == nil {
 			for _, e := range m.Events {
-				bySocket.note(e.RV)
+				bySocket.record(e.RV)
 			}
 		}
 	})
-	defer viewer.leave()
-	<-viewer.whole
+	defer viewer.stop()
+	<-viewer.complete
 	var written []write
-	pace(writes, writeRate, func(i int) {
+	callAtRate(writes, writeRate, func(i int) {
 		patch := fmt.Sprintf(`{"status":{"message":"%d"}}`, i)
 		start := time.Now()
 		pod, err := core.Pods(namespace).Patch(
@@ -170,12 +170,12 @@ func measureDelays(t *testing.T, on subject, core *v1.CoreV1Client, namespace st
 	return eventually(t, byWatch, written), eventually(t, bySocket, written)
 }
 
-func eventually(t *testing.T, h *heard, written []write) delays {
+func eventually(t *testing.T, h *arrivals, written []write) delays {
 	t.Helper()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for range 200 {
-		if d := h.since(written); d != nil {
+		if d := h.delaysAfter(written); d != nil {
 			return d
 		}
 		<-tick.C

@@ -17,38 +17,38 @@ import (
 
 // benchMemory compares the memory for all pods, and the time to read them. The methods are this program, client-go's
 // dynamic informer without managedFields, and reading the same stream without keeping it.
-func benchMemory(t *testing.T, _ subject, to *table) {
+func benchMemory(t *testing.T, _ subject, report *table) {
 	t.Helper()
-	sync := func(way string) func(*testing.T) synced {
-		return func(t *testing.T) synced { t.Helper(); return syncInChild(t, way) }
+	sync := func(method string) func(*testing.T) synced {
+		return func(t *testing.T) synced { t.Helper(); return syncInProcess(t, method) }
 	}
-	results := many(t, sync("stream"), sync("glasshouse"), sync("dynamicinformer"))
+	results := measureAlternately(t, sync("stream"), sync("glasshouse"), sync("dynamicinformer"))
 	stream, ours, informer := results[0], results[1], results[2]
 	heap := func(s synced) float64 { return s.heap }
 	peak := func(s synced) float64 { return s.peak }
 	seconds := func(s synced) float64 { return s.seconds }
-	at := fmt.Sprintf(" at %d pods", ours[0].pods)
+	suffix := fmt.Sprintf(" at %d pods", ours[0].pods)
 	if n := informer[0].pods; n != ours[0].pods || stream[0].pods != n {
 		t.Errorf("the stream had %d pods, dynamicinformer %d, ours %d", stream[0].pods, n, ours[0].pods)
 	}
-	to.add(row{
-		"heap a pod, bytes," + at, "dynamicinformer", of(informer, heap), of(ours, heap),
-		bar{"at most 1/14", part, atMost(1. / 14)},
+	report.add(row{
+		"heap a pod, bytes," + suffix, "dynamicinformer", figuresOf(informer, heap), figuresOf(ours, heap),
+		bar{"at most 1/14", fraction, atMost(1. / 14)},
 	})
-	to.add(
+	report.add(
 		row{
-			"peak RSS while syncing, MiB above idle," + at, "dynamicinformer", of(informer, peak), of(ours, peak),
-			bar{"at most 1/4", part, atMost(1. / 4)},
+			"peak RSS while syncing, MiB above idle," + suffix, "dynamicinformer", figuresOf(informer, peak), figuresOf(ours, peak),
+			bar{"at most 1/4", fraction, atMost(1. / 4)},
 		},
 	)
-	to.add(row{
-		"time to synced, s," + at, "the stream, read to nowhere", of(stream, seconds), of(ours, seconds),
+	report.add(row{
+		"time to synced, s," + suffix, "the stream, read to nowhere", figuresOf(stream, seconds), figuresOf(ours, seconds),
 		bar{"at most x 1.10", ratio, atMost(1.1)},
 	})
-	to.add(
+	report.add(
 		row{
-			"(time to synced of dynamicinformer)", "the stream, read to nowhere", of(stream, seconds),
-			of(informer, seconds), told(ratio),
+			"(time to synced of dynamicinformer)", "the stream, read to nowhere", figuresOf(stream, seconds),
+			figuresOf(informer, seconds), comparisonOnly(ratio),
 		},
 	)
 }
@@ -62,13 +62,13 @@ type synced struct {
 	rss     float64 // MiB, some seconds later.
 }
 
-func syncInChild(t *testing.T, way string) (s synced) {
+func syncInProcess(t *testing.T, method string) (s synced) {
 	t.Helper()
 	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestSyncInChild$", "-test.v")
-	child.Env = append(os.Environ(), "GLASSHOUSE_BENCH_WAY="+way)
+	child.Env = append(os.Environ(), "GLASSHOUSE_BENCH_WAY="+method)
 	out, err := child.CombinedOutput()
 	if err != nil {
-		t.Fatalf("%s: %v\n%s", way, err, out)
+		t.Fatalf("%s: %v\n%s", method, err, out)
 	}
 	for line := range strings.Lines(string(out)) {
 		if _, figures, ok := strings.Cut(line, "RESULT "); ok {
@@ -78,7 +78,7 @@ func syncInChild(t *testing.T, way string) (s synced) {
 		}
 	}
 	if s.pods == 0 {
-		t.Fatalf("%s saw no pods:\n%s", way, out)
+		t.Fatalf("%s saw no pods:\n%s", method, out)
 	}
 	return s
 }
@@ -89,23 +89,23 @@ func TestSyncInChild(t *testing.T) {
 	if name == "" {
 		t.Skip("the child of other benchmarks, which start it themselves")
 	}
-	config := onDemo(t)
-	way := map[string]func(*testing.T, *rest.Config) (int, any){
+	config := demoConfig(t)
+	method := map[string]func(*testing.T, *rest.Config) (int, any){
 		"stream": readStream, "glasshouse": syncOurs, "dynamicinformer": syncDynamic, "left alone": syncDynamic,
 	}[name]
 	idleHeap, idleRSS := heapNow(), resident(t, "self", "VmRSS")
 	start := time.Now()
-	pods, keep := way(t, config)
-	took := time.Since(start).Seconds()
+	pods, kept := method(t, config)
+	elapsed := time.Since(start).Seconds()
 	peak := resident(t, "self", "VmHWM") - idleRSS
 	rss := 0.0
 	if name == "left alone" {
-		<-time.After(settled)
+		<-time.After(gcDelay)
 		rss = resident(t, "self", "VmRSS") / 1024
 	}
 	heap := float64(heapNow()-idleHeap) / float64(pods)
-	t.Logf("RESULT %d %f %f %f %f", pods, heap, peak/1024, took, rss)
-	runtime.KeepAlive(keep)
+	t.Logf("RESULT %d %f %f %f %f", pods, heap, peak/1024, elapsed, rss)
+	runtime.KeepAlive(kept)
 }
 
 func heapNow() int64 {

@@ -9,30 +9,30 @@ import (
 	"time"
 )
 
-// settled is the wait between the last pod and the measurement of memory, so that the garbage collector can finish.
-const settled = 10 * time.Second
+// gcDelay is the wait between the last pod and the measurement of memory, so that the garbage collector can finish.
+const gcDelay = 10 * time.Second
 
 // benchProgram compares the memory of the whole program, with one viewer of all pods, and of a dynamic informer alone.
-func benchProgram(t *testing.T, on subject, to *table) {
+func benchProgram(t *testing.T, subj subject, report *table) {
 	t.Helper()
 	type memory struct {
 		pods      int
 		rss, peak float64 // MiB.
 	}
-	results := many(t, func(t *testing.T) memory {
+	results := measureAlternately(t, func(t *testing.T) memory {
 		t.Helper()
-		s := syncInChild(t, "left alone")
+		s := syncInProcess(t, "left alone")
 		return memory{s.pods, s.rss, 0}
 	}, func(t *testing.T) memory {
 		t.Helper()
-		server := onCluster(t, on.binary)
+		server := startOnCluster(t, subj.binary)
 		defer server.end()
 		var reading sync.WaitGroup
 		defer reading.Wait()
-		viewer := listen(t, server, subscribeTo(podsRef), &reading, nil)
-		defer viewer.leave()
-		<-viewer.whole
-		<-time.After(settled)
+		viewer := newViewer(t, server, subscribeTo(podsRef), &reading, nil)
+		defer viewer.stop()
+		<-viewer.complete
+		<-time.After(gcDelay)
 		return memory{int(viewer.rows.Load()), server.rss() / 1024, server.peak() / 1024}
 	})
 	informer, ours := results[0], results[1]
@@ -43,13 +43,13 @@ func benchProgram(t *testing.T, on subject, to *table) {
 	if ours[0].pods != informer[0].pods {
 		t.Errorf("dynamicinformer saw %d pods, the viewer %d", informer[0].pods, ours[0].pods)
 	}
-	at := fmt.Sprintf(" at %d pods, one viewer", ours[0].pods)
-	to.add(row{
-		"RSS of the program, MiB," + at, "dynamicinformer alone", of(informer, func(m memory) float64 { return m.rss }),
-		of(ours, func(m memory) float64 { return m.rss }),
-		bar{fmt.Sprintf("at most %.0f MiB", limit), alone, atMost(limit)},
+	suffix := fmt.Sprintf(" at %d pods, one viewer", ours[0].pods)
+	report.add(row{
+		"RSS of the program, MiB," + suffix, "dynamicinformer alone", figuresOf(informer, func(m memory) float64 { return m.rss }),
+		figuresOf(ours, func(m memory) float64 { return m.rss }),
+		bar{fmt.Sprintf("at most %.0f MiB", limit), absolute, atMost(limit)},
 	})
-	to.add(row{
-		what: "(its peak until then)", ours: of(ours, func(m memory) float64 { return m.peak }), bar: told(alone),
+	report.add(row{
+		title: "(its peak until then)", ours: figuresOf(ours, func(m memory) float64 { return m.peak }), bar: comparisonOnly(absolute),
 	})
 }

@@ -45,11 +45,11 @@ func short(v float64) string {
 
 // row is one measurement. The baseline may be absent.
 type row struct {
-	what     string
-	of       string // Name of the baseline.
-	baseline figures
-	ours     figures
-	bar      bar
+	title        string
+	baselineName string // Name of the baseline.
+	baseline     figures
+	ours         figures
+	bar          bar
 }
 
 // bar is the limit that the program must meet.
@@ -63,7 +63,7 @@ func ratio(baseline, ours float64) (float64, string) {
 	return ours / baseline, fmt.Sprintf("x %.2f", ours/baseline)
 }
 
-func part(baseline, ours float64) (float64, string) {
+func fraction(baseline, ours float64) (float64, string) {
 	return ours / baseline, fmt.Sprintf("1/%.1f", baseline/ours)
 }
 
@@ -72,13 +72,15 @@ func difference(baseline, ours float64) (float64, string) {
 	return ours - baseline, sign + short(math.Abs(ours-baseline))
 }
 
-func alone(_, ours float64) (float64, string) { return ours, "" }
+func absolute(_, ours float64) (float64, string) { return ours, "" }
 
 func atMost(limit float64) func(float64) bool  { return func(v float64) bool { return v <= limit } }
 func atLeast(limit float64) func(float64) bool { return func(v float64) bool { return v >= limit } }
 
-// told returns a bar without a limit, which only reports the comparison.
-func told(compare func(baseline, ours float64) (float64, string)) bar { return bar{compare: compare} }
+// comparisonOnly returns a bar without a limit, which only reports the comparison.
+func comparisonOnly(compare func(baseline, ours float64) (float64, string)) bar {
+	return bar{compare: compare}
+}
 
 type table []row
 
@@ -96,11 +98,11 @@ func (t table) String() string {
 			baseline, median = r.baseline.String(), r.baseline.median()
 		}
 		value, compared := r.bar.compare(median, r.ours.median())
-		verdict := ""
+		result := ""
 		if r.bar.met != nil {
-			verdict = map[bool]string{true: "met", false: "MISSED"}[r.bar.met(value)]
+			result = map[bool]string{true: "met", false: "MISSED"}[r.bar.met(value)]
 		}
-		line(r.what, r.of, baseline, r.ours.String(), compared, r.bar.text, verdict)
+		line(r.title, r.baselineName, baseline, r.ours.String(), compared, r.bar.text, result)
 	}
 	_ = w.Flush()
 	return out.String()

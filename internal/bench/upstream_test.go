@@ -13,26 +13,26 @@ import (
 )
 
 // benchUpstream counts the watches of pods at the API server with a thousand viewers, and with one.
-func benchUpstream(t *testing.T, on subject, to *table) {
+func benchUpstream(t *testing.T, subj subject, report *table) {
 	t.Helper()
-	results := many(t, func(t *testing.T) float64 { t.Helper(); return upstream(t, on, 1) },
-		func(t *testing.T) float64 { t.Helper(); return upstream(t, on, viewers) })
-	self := func(n float64) float64 { return n }
-	to.add(row{
+	results := measureAlternately(t, func(t *testing.T) float64 { t.Helper(); return upstream(t, subj, 1) },
+		func(t *testing.T) float64 { t.Helper(); return upstream(t, subj, viewers) })
+	value := func(n float64) float64 { return n }
+	report.add(row{
 		fmt.Sprintf("upstream watches of pods with %d viewers", viewers), "one viewer",
-		of(results[0], self), of(results[1], self),
-		bar{"1", alone, func(n float64) bool { return n == 1 }},
+		figuresOf(results[0], value), figuresOf(results[1], value),
+		bar{"1", absolute, func(n float64) bool { return n == 1 }},
 	})
 }
 
-func upstream(t *testing.T, on subject, viewers int) float64 {
+func upstream(t *testing.T, subj subject, viewers int) float64 {
 	t.Helper()
-	before := watches(t, on.config)
-	server := onCluster(t, on.binary)
+	before := watches(t, subj.config)
+	server := startOnCluster(t, subj.binary)
 	defer server.end()
-	crowd := join(t, server.address, viewers, `{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["shop"]}`)
-	defer crowd.leave()
-	return watches(t, on.config) - before
+	group := join(t, server.address, viewers, `{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["shop"]}`)
+	defer group.closeAll()
+	return watches(t, subj.config) - before
 }
 
 // watches returns the number of open watches of pods at the API server.

@@ -12,16 +12,16 @@ import (
 const (
 	// stalledAfter is how long a client may read nothing of a response while another caller waits for memory.
 	stalledAfter = 500 * time.Millisecond
-	// leastRate is how many bytes per second a client must read of its response while another caller waits for memory.
-	// The rate doubles for each second of waiting, up to mostRate.
-	leastRate, mostRate = 32 << 10, 1 << 20
-	// checkEvery is the interval between checks for stalled responses while a caller waits.
-	checkEvery = 100 * time.Millisecond
-	// abortsAtOnce is how many responses are aborted for one waiting caller at one check.
-	abortsAtOnce = 8
-	// callerParts and groupParts divide a Budget: a caller may use 1/callerParts of it, a group 1/groupParts. An attack
+	// minRate is how many bytes per second a client must read of its response while another caller waits for memory.
+	// The rate doubles for each second of waiting, up to maxRate.
+	minRate, maxRate = 32 << 10, 1 << 20
+	// checkInterval is the interval between checks for stalled responses while a caller waits.
+	checkInterval = 100 * time.Millisecond
+	// maxAborts is how many responses are aborted for one waiting caller at one check.
+	maxAborts = 8
+	// callerFraction and groupFraction divide a Budget: a caller may use 1/callerFraction of it, a group 1/groupFraction. An attack
 	// by one user or through one link leaves at least half of the budget to others.
-	callerParts, groupParts = 4, 2
+	callerFraction, groupFraction = 4, 2
 )
 
 // A Caller is whom limits count, such as a user. Callers share a Budget.
@@ -48,10 +48,10 @@ type Budget struct {
 	total   int64
 	limiter Limiter
 
-	mu       sync.Mutex
-	held     map[*Reservation]struct{}
-	waiting  map[string]need // By caller.
-	checking *time.Timer     // Nil while no caller waits.
+	mu           sync.Mutex
+	reservations map[*Reservation]struct{}
+	waiting      map[string]need // By caller.
+	checking     *time.Timer     // Nil while no caller waits.
 }
 
 // need is the memory that a waiting caller needs.
@@ -63,8 +63,8 @@ type need struct {
 
 // rate returns how many bytes per second the clients of other responses must read while n's caller waits.
 func (n *need) rate() int64 {
-	rate := int64(leastRate)
-	for waited := time.Since(n.since); waited >= time.Second && rate < mostRate; waited -= time.Second {
+	rate := int64(minRate)
+	for waited := time.Since(n.since); waited >= time.Second && rate < maxRate; waited -= time.Second {
 		rate *= 2
 	}
 	return rate
@@ -81,7 +81,7 @@ type Reservation struct {
 
 // NewBudget returns a Budget of a number of bytes.
 func NewBudget(total int64) *Budget {
-	return &Budget{total: total, held: make(map[*Reservation]struct{}), waiting: make(map[string]need)}
+	return &Budget{total: total, reservations: make(map[*Reservation]struct{}), waiting: make(map[string]need)}
 }
 
 // Used returns how many bytes are reserved.
@@ -93,9 +93,9 @@ const totalKey = ""
 // Reserve reserves bytes for a response of a caller. It waits until they are free, or returns ctx's error. A request
 // that is larger than the caller's maximum is reduced to that maximum.
 func (b *Budget) Reserve(ctx context.Context, caller Caller, bytes int64, response Response) (*Reservation, error) {
-	limits := []Limit{{"caller " + caller.Key, b.total / callerParts}, {totalKey, b.total}}
+	limits := []Limit{{"caller " + caller.Key, b.total / callerFraction}, {totalKey, b.total}}
 	if caller.Group != "" {
-		limits = append(limits, Limit{"group " + caller.Group, b.total / groupParts})
+		limits = append(limits, Limit{"group " + caller.Group, b.total / groupFraction})
 	}
 	lease := b.limiter.TryAcquire(bytes, limits...)
 	if lease == nil {
@@ -109,7 +109,7 @@ func (b *Budget) Reserve(ctx context.Context, caller Caller, bytes int64, respon
 	r := &Reservation{lease: lease, budget: b, caller: caller, response: response}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.held[r] = struct{}{}
+	b.reservations[r] = struct{}{}
 	return r, nil
 }
 
@@ -119,7 +119,7 @@ func (r *Reservation) Release() {
 		return
 	}
 	r.budget.mu.Lock()
-	delete(r.budget.held, r)
+	delete(r.budget.reservations, r)
 	r.budget.mu.Unlock()
 	r.lease.Release()
 }
@@ -148,7 +148,7 @@ func (b *Budget) wait(caller string, bytes int64) (done func()) {
 	}
 	b.waiting[caller] = need{n.responses + 1, max(n.bytes, bytes), n.since}
 	if b.checking == nil {
-		b.checking = time.AfterFunc(checkEvery, b.check)
+		b.checking = time.AfterFunc(checkInterval, b.check)
 	}
 	return func() {
 		b.mu.Lock()
@@ -164,7 +164,7 @@ func (b *Budget) wait(caller string, bytes int64) (done func()) {
 
 // check aborts stalled responses. It schedules itself again while callers wait.
 func (b *Budget) check() {
-	for _, r := range b.victims() {
+	for _, r := range b.selectStalled() {
 		r.response.Abort()
 	}
 	b.mu.Lock()
@@ -173,41 +173,41 @@ func (b *Budget) check() {
 		b.checking = nil
 		return
 	}
-	b.checking.Reset(checkEvery)
+	b.checking.Reset(checkInterval)
 }
 
-// victims selects the stalled responses to abort now. It selects as many as free what each waiting caller needs, but at
-// most abortsAtOnce for each. They belong to the waiting caller, or to callers that use more than their fair share, the
+// selectStalled selects the stalled responses to abort now. It selects as many as free what each waiting caller needs, but at
+// most maxAborts for each. They belong to the waiting caller, or to callers that use more than their fair share, the
 // highest use first. A client on a slow link that uses little is not affected.
-func (b *Budget) victims() []*Reservation {
-	waiting, held, fair := b.snapshot()
-	use := func(caller string) int64 { return b.limiter.Used("caller " + caller) }
-	slices.SortFunc(held, func(a, b *Reservation) int { return cmp.Compare(use(b.caller.Key), use(a.caller.Key)) })
-	var victims []*Reservation
+func (b *Budget) selectStalled() []*Reservation {
+	waiting, reservations, fairShare := b.snapshot()
+	usedBy := func(caller string) int64 { return b.limiter.Used("caller " + caller) }
+	slices.SortFunc(reservations, func(a, b *Reservation) int { return cmp.Compare(usedBy(b.caller.Key), usedBy(a.caller.Key)) })
+	var selected []*Reservation
 	for caller, need := range waiting {
 		rate := need.rate()
-		for n, freed := 0, int64(0); n < abortsAtOnce && freed < need.bytes; n++ {
-			next := slices.IndexFunc(held, func(r *Reservation) bool {
-				return (r.caller.Key == caller || use(r.caller.Key) > fair) && r.response.Behind(rate) >= stalledAfter
+		for n, freed := 0, int64(0); n < maxAborts && freed < need.bytes; n++ {
+			next := slices.IndexFunc(reservations, func(r *Reservation) bool {
+				return (r.caller.Key == caller || usedBy(r.caller.Key) > fairShare) && r.response.Behind(rate) >= stalledAfter
 			})
 			if next < 0 {
 				break
 			}
-			victims = append(victims, held[next])
-			freed += held[next].lease.Units()
-			held = slices.Delete(held, next, next+1)
+			selected = append(selected, reservations[next])
+			freed += reservations[next].lease.Units()
+			reservations = slices.Delete(reservations, next, next+1)
 		}
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, r := range victims {
+	for _, r := range selected {
 		r.aborted = true
 	}
-	return victims
+	return selected
 }
 
 // snapshot returns the callers that wait, the responses that were not aborted, and the fair share of a caller in bytes.
-func (b *Budget) snapshot() (waiting map[string]need, held []*Reservation, fair int64) {
+func (b *Budget) snapshot() (waiting map[string]need, reservations []*Reservation, fairShare int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	callers := make(map[string]bool)
@@ -215,11 +215,11 @@ func (b *Budget) snapshot() (waiting map[string]need, held []*Reservation, fair 
 	for caller := range waiting {
 		callers[caller] = true
 	}
-	for r := range b.held {
+	for r := range b.reservations {
 		callers[r.caller.Key] = true
 		if !r.aborted {
-			held = append(held, r)
+			reservations = append(reservations, r)
 		}
 	}
-	return waiting, held, b.total / int64(max(1, len(callers)))
+	return waiting, reservations, b.total / int64(max(1, len(callers)))
 }

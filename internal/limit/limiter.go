@@ -29,10 +29,10 @@ type Limiter struct {
 	mu      sync.Mutex
 	used    map[string]int64
 	waiters []*waiter // In order of arrival.
-	// turns contains the value of lastTurn when each waiting caller was last served. It is kept only while callers
+	// served contains the value of lastServed when each waiting caller was last served. It is kept only while callers
 	// wait.
-	turns    map[string]uint64
-	lastTurn uint64
+	served     map[string]uint64
+	lastServed uint64
 }
 
 // A Lease is a number of units in use under some limits, until it is released.
@@ -60,7 +60,7 @@ func (l *Limiter) TryAcquire(units int64, limits ...Limit) *Lease {
 
 func (l *Limiter) tryLocked(units int64, limits []Limit) *Lease {
 	units = clamp(units, limits)
-	if !l.fitsLocked(units, limits) || l.keptLocked(limits, l.overdueLocked()) {
+	if !l.fitsLocked(units, limits) || l.isReservedLocked(limits, l.overdueLocked()) {
 		return nil
 	}
 	lease := &Lease{limiter: l, limits: limits}
@@ -129,7 +129,7 @@ func (le *Lease) Grow(units int64) {
 	le.change(func(before int64) int64 { return before + units })
 }
 
-func (le *Lease) change(to func(before int64) int64) {
+func (le *Lease) change(newUnits func(before int64) int64) {
 	if le == nil {
 		return
 	}
@@ -140,7 +140,7 @@ func (le *Lease) change(to func(before int64) int64) {
 	if before == 0 {
 		return
 	}
-	l.resizeLocked(le, to(before))
+	l.resizeLocked(le, newUnits(before))
 	l.grantLocked() // A lease that grows may end what units are kept for: a waiter of the same caller.
 }
 
@@ -179,9 +179,9 @@ func (l *Limiter) overdueLocked() *waiter {
 	return nil
 }
 
-// keptLocked reports whether a request under some limits must leave the free units to overdue, a waiter. It must if the
+// isReservedLocked reports whether a request under some limits must leave the free units to overdue, a waiter. It must if the
 // waiter waits for units under one of these limits, and its caller uses no more units than the caller of the request.
-func (l *Limiter) keptLocked(limits []Limit, overdue *waiter) bool {
+func (l *Limiter) isReservedLocked(limits []Limit, overdue *waiter) bool {
 	if overdue == nil || len(limits) == 0 || l.used[limits[0].Key] < l.used[overdue.lease.limits[0].Key] {
 		return false
 	}
@@ -195,8 +195,8 @@ func (l *Limiter) grantLocked() {
 	for {
 		next, overdue := -1, l.overdueLocked()
 		for n, w := range l.waiters {
-			fits := l.fitsLocked(w.units, w.lease.limits) && (w == overdue || !l.keptLocked(w.lease.limits, overdue))
-			if fits && (next < 0 || l.beforeLocked(w, l.waiters[next])) {
+			fits := l.fitsLocked(w.units, w.lease.limits) && (w == overdue || !l.isReservedLocked(w.lease.limits, overdue))
+			if fits && (next < 0 || l.precedesLocked(w, l.waiters[next])) {
 				next = n
 			}
 		}
@@ -214,24 +214,24 @@ func (l *Limiter) grantLocked() {
 // servedLocked records that a caller has got the units that it waited for.
 func (l *Limiter) servedLocked(caller string) {
 	if len(l.waiters) == 0 {
-		l.turns = nil
+		l.served = nil
 		return
 	}
-	if l.turns == nil {
-		l.turns = make(map[string]uint64)
+	if l.served == nil {
+		l.served = make(map[string]uint64)
 	}
-	l.lastTurn++
-	l.turns[caller] = l.lastTurn
+	l.lastServed++
+	l.served[caller] = l.lastServed
 }
 
-// beforeLocked reports whether w is served before earlier, a waiter that arrived before it. It is if w's caller has
+// precedesLocked reports whether w is served before earlier, a waiter that arrived before it. It is if w's caller has
 // fewer units in use. It is also if both callers have as many in use, and w's caller was served less recently.
-func (l *Limiter) beforeLocked(w, earlier *waiter) bool {
-	one, other := w.lease.limits[0].Key, earlier.lease.limits[0].Key
-	if l.used[one] != l.used[other] {
-		return l.used[one] < l.used[other]
+func (l *Limiter) precedesLocked(w, earlier *waiter) bool {
+	key, earlierKey := w.lease.limits[0].Key, earlier.lease.limits[0].Key
+	if l.used[key] != l.used[earlierKey] {
+		return l.used[key] < l.used[earlierKey]
 	}
-	return l.turns[one] < l.turns[other]
+	return l.served[key] < l.served[earlierKey]
 }
 
 // clamp returns the number of units, or the lowest limit if that is less.

@@ -47,7 +47,7 @@ func TestAcquireWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l limit.Limiter
 		all := limit.Limit{Key: "all", Max: 10}
-		held := l.TryAcquire(10, all)
+		blocking := l.TryAcquire(10, all)
 		order := make(chan string, 10)
 		var waiting sync.WaitGroup
 		wait := func(name string, units int64) {
@@ -66,13 +66,13 @@ func TestAcquireWaits(t *testing.T) {
 		wait("greedy", 4)
 		wait("greedy", 4)
 		wait("modest", 4)
-		held.Resize(2) // Eight are free: one of each, not both of greedy.
+		blocking.Resize(2) // Eight are free: one of each, not both of greedy.
 		synctest.Wait()
 		first := []string{<-order, <-order}
 		if slices.Sort(first); first[0] != "greedy" || first[1] != "modest" {
 			t.Errorf("the first two are %v, want greedy and modest", first)
 		}
-		held.Release()
+		blocking.Release()
 		waiting.Wait()
 		if used := l.Used("all"); used != 0 {
 			t.Errorf("%d units stay in use", used)
@@ -80,17 +80,17 @@ func TestAcquireWaits(t *testing.T) {
 	})
 }
 
-func TestAcquireEnds(t *testing.T) {
+func TestAcquireIsCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l limit.Limiter
 		one := limit.Limit{Key: "one", Max: 1}
-		held := l.TryAcquire(1, one)
+		blocking := l.TryAcquire(1, one)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if lease, err := l.Acquire(ctx, 1, one); lease != nil || err == nil {
 			t.Errorf("got %v, %v at the end of the context", lease, err)
 		}
-		held.Release()
+		blocking.Release()
 		if l.TryAcquire(1, one) == nil {
 			t.Error("who gave up waiting keeps a unit")
 		}
@@ -116,11 +116,11 @@ func TestLargeAmountsAreClamped(t *testing.T) {
 // others.
 func TestLargeRequestsDoNotStarve(t *testing.T) {
 	for _, test := range []struct {
-		name     string
-		uses     int64 // By the caller of the large request.
-		ownLimit int64
-		together bool // The small requests have the same caller.
-		starves  bool
+		name       string
+		uses       int64 // By the caller of the large request.
+		ownLimit   int64
+		sameCaller bool // The small requests have the same caller.
+		starves    bool
 	}{
 		{"a caller that uses nothing", 0, 10, false, false},
 		{"a caller that uses much", 2, 10, false, true},
@@ -135,13 +135,13 @@ func TestLargeRequestsDoNotStarve(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 				defer cancel()
 				small := func(n int) {
-					began := time.Now()
-					if test.together {
+					start := time.Now()
+					if test.sameCaller {
 						n = 0
 					}
 					lease, err := l.Acquire(ctx, 1, limit.Limit{Key: fmt.Sprint("small ", n), Max: 10}, all)
-					if took := time.Since(began); test.starves && took > 0 {
-						t.Errorf("a small request waited for %v", took)
+					if elapsed := time.Since(start); test.starves && elapsed > 0 {
+						t.Errorf("a small request waited for %v", elapsed)
 					}
 					if err == nil {
 						<-time.After(300 * time.Millisecond)
@@ -157,11 +157,11 @@ func TestLargeRequestsDoNotStarve(t *testing.T) {
 					})
 					<-time.After(75 * time.Millisecond)
 				}
-				began := time.Now()
+				start := time.Now()
 				_, err := l.Acquire(ctx, 8, own, all)
-				if took := time.Since(began); (err != nil) != test.starves ||
-					err == nil && (took < time.Second || took > 2*time.Second) {
-					t.Errorf("a large request got %v after %v, want that it starves: %t", err, took, test.starves)
+				if elapsed := time.Since(start); (err != nil) != test.starves ||
+					err == nil && (elapsed < time.Second || elapsed > 2*time.Second) {
+					t.Errorf("a large request got %v after %v, want that it starves: %t", err, elapsed, test.starves)
 				}
 				cancel()
 				running.Wait()
@@ -184,18 +184,18 @@ func TestGrowthMakesRoom(t *testing.T) {
 		go func() { _, _ = l.Acquire(ctx, 8, large, all) }() // It ends with ctx.
 		<-time.After(2 * time.Second)
 		time.AfterFunc(time.Second, func() { growing.Grow(1) })
-		began := time.Now()
+		start := time.Now()
 		if _, err := l.Acquire(t.Context(), 1, small, all); err != nil {
 			t.Error(err)
 		}
-		if took := time.Since(began); took != time.Second {
-			t.Errorf("a small request waited for %v, want 1s, until the other caller used more", took)
+		if elapsed := time.Since(start); elapsed != time.Second {
+			t.Errorf("a small request waited for %v, want 1s, until the other caller used more", elapsed)
 		}
 	})
 }
 
 // A caller that stops waiting no longer keeps units from others that wait.
-func TestGivingUpMakesRoom(t *testing.T) {
+func TestCanceledAcquireMakesRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l limit.Limiter
 		all := limit.Limit{Key: "all", Max: 10}
@@ -204,12 +204,12 @@ func TestGivingUpMakesRoom(t *testing.T) {
 		defer cancel()
 		go func() { _, _ = l.Acquire(ctx, 8, limit.Limit{Key: "large", Max: 10}, all) }() // It ends with ctx.
 		<-time.After(2 * time.Second)
-		began := time.Now()
+		start := time.Now()
 		if _, err := l.Acquire(t.Context(), 1, limit.Limit{Key: "small", Max: 10}, all); err != nil {
 			t.Error(err)
 		}
-		if took := time.Since(began); took != time.Second {
-			t.Errorf("a small request waited for %v, want 1s, until the large one ended", took)
+		if elapsed := time.Since(start); elapsed != time.Second {
+			t.Errorf("a small request waited for %v, want 1s, until the large one ended", elapsed)
 		}
 	})
 }
@@ -242,27 +242,27 @@ func TestRandomUse(t *testing.T) {
 	}
 }
 
-// stalling is a response that is stalled after a certain time.
-type stalling struct {
+// stalledResponse is a response that is stalled after a certain time.
+type stalledResponse struct {
 	since   time.Time
 	aborted chan struct{}
 }
 
-func (s *stalling) Behind(int64) time.Duration {
+func (s *stalledResponse) Behind(int64) time.Duration {
 	if s.since.IsZero() {
 		return 0
 	}
 	return time.Since(s.since)
 }
 
-func (s *stalling) Abort() { close(s.aborted) }
+func (s *stalledResponse) Abort() { close(s.aborted) }
 
 // A waiting caller aborts a stalled response of the caller that uses most. It never aborts one of a caller that uses
 // less, or one that is being built.
 func TestStalledResponsesMakeRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := limit.NewBudget(100)
-		reserve := func(caller string, bytes int64, r *stalling) *limit.Reservation {
+		reserve := func(caller string, bytes int64, r *stalledResponse) *limit.Reservation {
 			t.Helper()
 			reserved, err := b.Reserve(t.Context(), limit.Caller{Key: caller}, bytes, r)
 			if err != nil {
@@ -270,21 +270,21 @@ func TestStalledResponsesMakeRoom(t *testing.T) {
 			}
 			return reserved
 		}
-		building := &stalling{aborted: make(chan struct{})}
-		stuck := &stalling{since: time.Now(), aborted: make(chan struct{})}
-		small := &stalling{since: time.Now(), aborted: make(chan struct{})}
+		building := &stalledResponse{aborted: make(chan struct{})}
+		stuck := &stalledResponse{since: time.Now(), aborted: make(chan struct{})}
+		small := &stalledResponse{since: time.Now(), aborted: make(chan struct{})}
 		reserve("building", 25, building)
-		most := reserve("stuck", 25, stuck)
-		reserve("c", 25, &stalling{aborted: make(chan struct{})})
+		stuckReservation := reserve("stuck", 25, stuck)
+		reserve("c", 25, &stalledResponse{aborted: make(chan struct{})})
 		reserve("small", 10, small)
-		began := time.Now()
+		start := time.Now()
 		go func() {
 			<-stuck.aborted
-			most.Release()
+			stuckReservation.Release()
 		}()
 		reserve("new", 20, building)
-		if took := time.Since(began); took < 400*time.Millisecond || took > 700*time.Millisecond {
-			t.Errorf("a new caller waits for %v, want half a second", took)
+		if elapsed := time.Since(start); elapsed < 400*time.Millisecond || elapsed > 700*time.Millisecond {
+			t.Errorf("a new caller waits for %v, want half a second", elapsed)
 		}
 		select {
 		case <-small.aborted:
@@ -301,57 +301,57 @@ func TestStalledResponsesMakeRoom(t *testing.T) {
 	})
 }
 
-// trickling is a response whose client reads a certain number of bytes per second.
-type trickling struct {
+// slowResponse is a response whose client reads a certain number of bytes per second.
+type slowResponse struct {
 	rate    int64
-	began   time.Time
+	start   time.Time
 	aborted chan struct{}
 }
 
-func (r *trickling) Behind(rate int64) time.Duration {
-	took := time.Since(r.began)
-	return took - took*time.Duration(r.rate)/time.Duration(rate)
+func (r *slowResponse) Behind(rate int64) time.Duration {
+	elapsed := time.Since(r.start)
+	return elapsed - elapsed*time.Duration(r.rate)/time.Duration(rate)
 }
 
-func (r *trickling) Abort() { close(r.aborted) }
+func (r *slowResponse) Abort() { close(r.aborted) }
 
 // The rate at which a client must read rises while a caller waits, to 1 MiB per second. A slow client uses the memory
 // of its response for some seconds, and a fast one is not affected.
 func TestSlowResponsesMakeRoom(t *testing.T) {
 	for _, test := range []struct {
-		rate   int64
-		aborts time.Duration // The time until the abort; 0 for never.
+		rate       int64
+		abortAfter time.Duration // The time until the abort; 0 for never.
 	}{
 		{16 << 10, 0 + 100*time.Millisecond}, {33 << 10, time.Second}, {400 << 10, 4 * time.Second}, {2 << 20, 0},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			b := limit.NewBudget(100)
-			slow := &trickling{test.rate, time.Now(), make(chan struct{})}
+			slow := &slowResponse{test.rate, time.Now(), make(chan struct{})}
 			for n := range 3 {
-				if _, err := b.Reserve(t.Context(), limit.Caller{Key: strconv.Itoa(n)}, 25, &stalling{}); err != nil {
+				if _, err := b.Reserve(t.Context(), limit.Caller{Key: strconv.Itoa(n)}, 25, &stalledResponse{}); err != nil {
 					t.Fatal(err)
 				}
 			}
-			held, err := b.Reserve(t.Context(), limit.Caller{Key: "slow"}, 25, slow)
+			reservation, err := b.Reserve(t.Context(), limit.Caller{Key: "slow"}, 25, slow)
 			if err != nil {
 				t.Fatal(err)
 			}
 			go func() {
 				select {
 				case <-slow.aborted:
-					held.Release()
+					reservation.Release()
 				case <-t.Context().Done():
 				}
 			}()
 			<-time.After(10 * time.Second)
-			began := time.Now()
+			start := time.Now()
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 			defer cancel()
-			_, err = b.Reserve(ctx, limit.Caller{Key: "new"}, 20, &stalling{})
-			took := time.Since(began)
-			if (err != nil) != (test.aborts == 0) ||
-				err == nil && (took < test.aborts || took > test.aborts+200*time.Millisecond) {
-				t.Errorf("%d bytes a second: got %v after %v, want room after %v", test.rate, err, took, test.aborts)
+			_, err = b.Reserve(ctx, limit.Caller{Key: "new"}, 20, &stalledResponse{})
+			elapsed := time.Since(start)
+			if (err != nil) != (test.abortAfter == 0) ||
+				err == nil && (elapsed < test.abortAfter || elapsed > test.abortAfter+200*time.Millisecond) {
+				t.Errorf("%d bytes a second: got %v after %v, want room after %v", test.rate, err, elapsed, test.abortAfter)
 			}
 		})
 	}
@@ -362,9 +362,9 @@ func TestBudgetIsShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := limit.NewBudget(100)
 		for _, test := range []struct {
-			caller limit.Caller
-			bytes  int64
-			fits   bool
+			caller   limit.Caller
+			bytes    int64
+			wantRoom bool
 		}{
 			{limit.Caller{Key: "a", Group: "link"}, 25, true},
 			{limit.Caller{Key: "a", Group: "link"}, 1, false},
@@ -376,10 +376,10 @@ func TestBudgetIsShared(t *testing.T) {
 			{limit.Caller{Key: "e"}, 5, true},
 		} {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			_, err := b.Reserve(ctx, test.caller, test.bytes, &stalling{})
+			_, err := b.Reserve(ctx, test.caller, test.bytes, &stalledResponse{})
 			cancel()
-			if (err == nil) != test.fits {
-				t.Errorf("%+v with %d bytes: got %v, want room: %t", test.caller, test.bytes, err, test.fits)
+			if (err == nil) != test.wantRoom {
+				t.Errorf("%+v with %d bytes: got %v, want room: %t", test.caller, test.bytes, err, test.wantRoom)
 			}
 		}
 	})

@@ -18,8 +18,8 @@ import (
 const (
 	// Period is the time for which records are counted.
 	Period = time.Minute
-	// First is how many records of a kind are logged in a period.
-	First = 10
+	// MaxPerPeriod is how many records of a kind are logged in a period.
+	MaxPerPeriod = 10
 	// maxKinds is how many kinds are counted separately in a period.
 	maxKinds = 500
 )
@@ -80,7 +80,7 @@ func (h *Handler) Flush(ctx context.Context) {
 	h.counts.all = make(map[kind]*count)
 	h.counts.mu.Unlock()
 	for k, c := range ended {
-		if c.seen <= First {
+		if c.seen <= MaxPerPeriod {
 			continue
 		}
 		message := k.message
@@ -90,7 +90,7 @@ func (h *Handler) Flush(ctx context.Context) {
 		}
 		record := slog.NewRecord(time.Now(), k.level, message, k.pc)
 		record.AddAttrs(c.attrs...)
-		record.AddAttrs(slog.Int("suppressed", c.seen-First))
+		record.AddAttrs(slog.Int("suppressed", c.seen-MaxPerPeriod))
 		_ = c.handler.Handle(ctx, record) // There is nowhere else to log it.
 	}
 }
@@ -125,29 +125,29 @@ func (h *Handler) WithGroup(name string) slog.Handler {
 
 // suppresses counts the record, and reports whether its kind has exceeded First.
 func (h *Handler) suppresses(record *slog.Record) bool {
-	of := kind{record.PC, record.Level, record.Message, h.labels}
+	key := kind{record.PC, record.Level, record.Message, h.labels}
 	var attrs []slog.Attr
 	record.Attrs(func(attr slog.Attr) bool {
 		if text := label(attr); text != "" {
-			of.labels += text
+			key.labels += text
 			attrs = append(attrs, attr)
 		}
 		return true
 	})
 	h.counts.mu.Lock()
 	defer h.counts.mu.Unlock()
-	c := h.counts.all[of]
+	c := h.counts.all[key]
 	if c == nil && len(h.counts.all) >= maxKinds {
-		of, attrs = kind{}, nil
-		c = h.counts.all[of]
+		key, attrs = kind{}, nil
+		c = h.counts.all[key]
 	}
 	if c == nil {
 		c = &count{attrs: attrs}
-		h.counts.all[of] = c
+		h.counts.all[key] = c
 	}
 	c.seen++
 	c.handler = h.next
-	return c.seen > First
+	return c.seen > MaxPerPeriod
 }
 
 // label returns the attribute as text if its value is part of the kind, otherwise an empty string.

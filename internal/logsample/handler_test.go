@@ -14,30 +14,30 @@ import (
 	"glasshouse/internal/logsample"
 )
 
-// lines is a log that may be written to and read at the same time.
-type lines struct {
+// logBuffer is a log that may be written to and read at the same time.
+type logBuffer struct {
 	mu   sync.Mutex
 	text strings.Builder
 }
 
-func (l *lines) Write(p []byte) (int, error) {
+func (l *logBuffer) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.Write(p)
 }
 
-// take returns what was logged since the last call.
-func (l *lines) take() string {
+// drain returns what was logged since the last call.
+func (l *logBuffer) drain() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	defer l.text.Reset()
 	return l.text.String()
 }
 
-// sampled runs a logger until the returned function is called, which waits for its end.
-func sampled(t *testing.T) (log *slog.Logger, out *lines, stop func()) {
+// newSampledLogger runs a logger until the returned function is called, which waits for its end.
+func newSampledLogger(t *testing.T) (log *slog.Logger, out *logBuffer, stop func()) {
 	t.Helper()
-	out = &lines{}
+	out = &logBuffer{}
 	handler := logsample.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -50,17 +50,17 @@ func sampled(t *testing.T) (log *slog.Logger, out *lines, stop func()) {
 	}
 }
 
-// want compares how often some words occur in a text.
-func want(t *testing.T, what, text string, counts map[string]int) {
+// checkCounts compares how often some words occur in a text.
+func checkCounts(t *testing.T, label, text string, counts map[string]int) {
 	t.Helper()
 	for word, n := range counts {
 		if got := strings.Count(text, word); got != n {
-			t.Errorf("%s: %q is there %d times, want %d: %.600s", what, word, got, n, text)
+			t.Errorf("%s: %q is there %d times, want %d: %.600s", label, word, got, n, text)
 		}
 	}
 }
 
-func fail(log *slog.Logger, route string) {
+func logFailure(log *slog.Logger, route string) {
 	log.Error("request failed", "route", route, "error", errors.New("boom"))
 }
 
@@ -68,28 +68,28 @@ func fail(log *slog.Logger, route string) {
 // messages and routes are counted separately.
 func TestRepeatedErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		log, out, stop := sampled(t)
+		log, out, stop := newSampledLogger(t)
 		for range 133 {
-			fail(log, "/r")
+			logFailure(log, "/r")
 		}
-		fail(log, "/o")
+		logFailure(log, "/o")
 		log.Error("request failed", "route", "/r") // Another call.
-		want(t, "at once", out.take(), map[string]int{"\n": 12, "suppressed": 0})
+		checkCounts(t, "at once", out.drain(), map[string]int{"\n": 12, "suppressed": 0})
 		<-time.After(logsample.Period)
 		synctest.Wait()
-		want(
-			t, "after a minute", out.take(),
+		checkCounts(
+			t, "after a minute", out.drain(),
 			map[string]int{"\n": 1, `level=ERROR msg="request failed" route=/r suppressed=123`: 1},
 		)
 		<-time.After(logsample.Period)
 		synctest.Wait()
-		want(t, "after two", out.take(), map[string]int{"\n": 0})
+		checkCounts(t, "after two", out.drain(), map[string]int{"\n": 0})
 		for range 11 {
-			fail(log, "/r")
+			logFailure(log, "/r")
 		}
-		want(t, "in another minute", out.take(), map[string]int{"\n": 10})
+		checkCounts(t, "in another minute", out.drain(), map[string]int{"\n": 10})
 		stop()
-		want(t, "at the end", out.take(), map[string]int{"\n": 1, "suppressed=1\n": 1})
+		checkCounts(t, "at the end", out.drain(), map[string]int{"\n": 1, "suppressed=1\n": 1})
 	})
 }
 
@@ -97,44 +97,44 @@ func TestRepeatedErrors(t *testing.T) {
 // logger. A resource is counted separately.
 func TestDerivedLoggers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		log, out, stop := sampled(t)
+		log, out, stop := newSampledLogger(t)
 		for n := range 12 {
 			for _, resource := range []string{"pods", "nodes"} {
-				fail(log.With("resource", resource, "try", n).WithGroup("g"), "/r")
+				logFailure(log.With("resource", resource, "try", n).WithGroup("g"), "/r")
 			}
 		}
 		stop()
-		want(t, "in all", out.take(), map[string]int{"resource=pods": 11, "resource=nodes": 11, "g.suppressed=2": 2})
+		checkCounts(t, "in all", out.drain(), map[string]int{"resource=pods": 11, "resource=nodes": 11, "g.suppressed=2": 2})
 	})
 }
 
 // Records below warn always pass.
 func TestInformationPasses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		log, out, stop := sampled(t)
+		log, out, stop := newSampledLogger(t)
 		for range 100 {
 			log.Info("opened")
 			log.Debug("client disconnected")
 		}
 		stop()
-		want(t, "in all", out.take(), map[string]int{"opened": 100, "disconnected": 100, "suppressed": 0})
+		checkCounts(t, "in all", out.drain(), map[string]int{"opened": 100, "disconnected": 100, "suppressed": 0})
 	})
 }
 
 // The number of kinds that are counted is bounded, and each record is either logged or counted.
 func TestKindsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		log, out, stop := sampled(t)
+		log, out, stop := newSampledLogger(t)
 		const kinds = 2000
 		var group sync.WaitGroup
 		for n := range kinds {
-			group.Go(func() { fail(log, fmt.Sprint("/", n)) })
+			group.Go(func() { logFailure(log, fmt.Sprint("/", n)) })
 		}
 		group.Wait()
-		logged := strings.Count(out.take(), "\n")
+		logged := strings.Count(out.drain(), "\n")
 		stop()
-		summary := out.take()
-		want(
+		summary := out.drain()
+		checkCounts(
 			t, "at the end", summary,
 			map[string]int{
 				"\n": 1, "records of many kinds were suppressed": 1,

@@ -16,9 +16,9 @@ import (
 	"github.com/google/licensecheck"
 )
 
-// leastCoverage is how much of a license file must be the text of a known license, in percent. The rest is copyright
+// minCoverage is how much of a license file must be the text of a known license, in percent. The rest is copyright
 // lines and headings.
-const leastCoverage = 70
+const minCoverage = 70
 
 // Component is a Go module or an npm package that the program contains.
 type Component struct {
@@ -88,7 +88,7 @@ func identify(texts []Text) (string, error) {
 			continue
 		}
 		coverage := licensecheck.Scan([]byte(text.Body))
-		if coverage.Percent < leastCoverage {
+		if coverage.Percent < minCoverage {
 			return "", fmt.Errorf("%s is not a known license", text.File)
 		}
 		for _, match := range coverage.Match {

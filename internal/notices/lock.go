@@ -16,8 +16,8 @@ const metafile = "node_modules/.cache/esbuild.json"
 
 const packagesFolder = "node_modules/"
 
-// lock is the part of package-lock.json that this package reads.
-type lock struct {
+// packageLock is the part of package-lock.json that this package reads.
+type packageLock struct {
 	Packages map[string]struct {
 		Version, License string
 		Dev              bool
@@ -69,24 +69,24 @@ func Packages(root string) ([]Component, error) {
 	return components, nil
 }
 
-func readLock(root string) (lock, error) {
-	var locked lock
+func readLock(root string) (packageLock, error) {
+	var locked packageLock
 	return locked, readJSON(filepath.Join(root, "web", "package-lock.json"), &locked)
 }
 
-func readJSON(path string, into any) error {
+func readJSON(path string, target any) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("read packages: %w", err)
 	}
-	if err := json.Unmarshal(text, into); err != nil {
+	if err := json.Unmarshal(text, target); err != nil {
 		return fmt.Errorf("decode %s: %w", filepath.Base(path), err)
 	}
 	return nil
 }
 
 // folders returns the sorted folders of all packages, except those that are only for development.
-func (l lock) folders() []string {
+func (l packageLock) folders() []string {
 	var folders []string
 	for _, folder := range slices.Sorted(maps.Keys(l.Packages)) {
 		if folder != "" && !l.Packages[folder].Dev {
@@ -102,7 +102,7 @@ func nameOf(folder string) string {
 }
 
 // verify compares the dependencies in web/package.json with the packages that the last build has bundled.
-func (l lock) verify(root string) error {
+func (l packageLock) verify(root string) error {
 	bundled, err := bundledFolders(root)
 	if err != nil {
 		return err

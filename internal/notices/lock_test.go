@@ -10,14 +10,14 @@ import (
 	"glasshouse/internal/notices"
 )
 
-const lockOfThree = `{"packages": {
+const threePackages = `{"packages": {
 	"": {"dependencies": {"@a/direct": "1"}, "devDependencies": {"tool": "3"}},
 	"node_modules/@a/direct": {"version": "1.0.0", "license": "MIT"},
 	"node_modules/@a/direct/node_modules/indirect": {"version": "2.0.0", "license": "ISC"},
 	"node_modules/tool": {"version": "3.0.0", "license": "MIT", "dev": true}
 }}`
 
-// repository returns a root with the npm packages of lockOfThree and a metafile in which the given files are bundled.
+// repository returns a root with the npm packages of threePackages and a metafile in which the given files are bundled.
 func repository(t *testing.T, bundled ...string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -27,7 +27,7 @@ func repository(t *testing.T, bundled ...string) string {
 	}
 	metafile := `{"outputs": {"app.js": {"inputs": {` + strings.Join(inputs, ",") + `}}}}`
 	files := map[string]string{
-		"package-lock.json":                                      lockOfThree,
+		"package-lock.json":                                      threePackages,
 		"node_modules/.cache/esbuild.json":                       metafile,
 		"node_modules/@a/direct/LICENSE":                         "\nthe license  \r\nof direct\r\n\r\n",
 		"node_modules/@a/direct/license.js":                      "code",

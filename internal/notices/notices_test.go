@@ -108,7 +108,7 @@ func TestNoticesAreIndependentOfTheMachine(t *testing.T) {
 	}
 }
 
-func TestTextsAreThereOnce(t *testing.T) {
+func TestEachTextOccursOnce(t *testing.T) {
 	bodies := map[string]bool{}
 	for text := range strings.SplitSeq(readCommitted(t).texts, strings.Repeat("=", 80)) {
 		_, body, _ := strings.Cut(text, strings.Repeat("-", 80))

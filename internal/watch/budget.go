@@ -13,12 +13,12 @@ import (
 	"glasshouse/internal/watch/journal"
 )
 
-// MinMemory is the smallest Options.MemoryLimit other than 0, in bytes. It is twice ownMemory, what the program needs
+// MinMemory is the smallest Options.MemoryLimit other than 0, in bytes. It is twice programMemory, what the program needs
 // before it watches anything.
 const MinMemory = 96 << 20
 
-// ownMemory is what the program needs in addition to the objects that it watches, in bytes.
-const ownMemory = 48 << 20
+// programMemory is what the program needs in addition to the objects that it watches, in bytes.
+const programMemory = 48 << 20
 
 // budgetOf returns how many bytes of a memory limit the watched objects may use. The rest is headroom for the garbage
 // collector and memory in which responses are built. 0 means no limit.
@@ -26,12 +26,12 @@ func budgetOf(limit int64) int64 {
 	if limit == 0 {
 		return 0
 	}
-	return (limit - ownMemory) / 2
+	return (limit - programMemory) / 2
 }
 
-// within returns r with its size reduced to at most an eighth of the memory budget, so that the budget has room for
+// limitedTo returns r with its size reduced to at most an eighth of the memory budget, so that the budget has room for
 // several histories.
-func (r Ring) within(budget int64) Ring {
+func (r Ring) limitedTo(budget int64) Ring {
 	if budget > 0 {
 		r.Bytes = int(min(int64(r.Bytes), budget/8))
 	}
@@ -39,13 +39,13 @@ func (r Ring) within(budget int64) Ring {
 }
 
 const (
-	// estimateEvery is how long a resource whose estimate did not fit into memory is refused without a new estimate.
-	estimateEvery = time.Minute
-	// relistEvery is how long a resource is refused after its list was canceled because it did not fit. It is longer
-	// than estimateEvery, because everything that the list had read was discarded.
-	relistEvery = 5 * time.Minute
-	// measureEvery is how many bytes at a time a list reserves when it grows beyond its estimate.
-	measureEvery = 64 << 10
+	// estimateDelay is how long a resource whose estimate did not fit into memory is refused without a new estimate.
+	estimateDelay = time.Minute
+	// relistDelay is how long a resource is refused after its list was canceled because it did not fit. It is longer
+	// than estimateDelay, because everything that the list had read was discarded.
+	relistDelay = 5 * time.Minute
+	// reserveStep is how many bytes at a time a list reserves when it grows beyond its estimate.
+	reserveStep = 64 << 10
 	// changeMargin is the factor by which an estimate allows for growth by later changes.
 	changeMargin = 1.1
 )
@@ -54,11 +54,11 @@ const (
 // reserved.
 func (i *informer) load() int64 {
 	state, _ := i.Weight()
-	return int64(state) + i.masks.Weight() + i.expected.Load() + i.rankings.weight()
+	return int64(state) + i.masks.Weight() + i.reservedBytes.Load() + i.rankings.weight()
 }
 
-// pastLoad returns the bytes that an informer's history uses.
-func (i *informer) pastLoad() int64 {
+// historyLoad returns the bytes that an informer's history uses.
+func (i *informer) historyLoad() int64 {
 	_, ring := i.Weight()
 	return int64(ring)
 }
@@ -67,38 +67,38 @@ func (i *informer) pastLoad() int64 {
 func (p *pool) free() int64 {
 	free := p.budget
 	for _, i := range p.informers() {
-		free -= i.load() + i.pastLoad()
+		free -= i.load() + i.historyLoad()
 	}
 	return free
 }
 
-// room frees memory until the given number of bytes fits into the budget. It drops histories first, the largest first.
-// Then it evicts idle informers, longest idle first, but never asker, the informer that needs the memory. If even that
+// makeRoom frees memory until the given number of bytes fits into the budget. It drops histories first, the largest first.
+// Then it evicts idle informers, longest idle first, but never requester, the informer that needs the memory. If even that
 // would not free enough, it drops nothing.
 //
-// most is the number of bytes that would be free without any histories and idle informers. fits reports whether the
+// attainable is the number of bytes that would be free without any histories and idle informers. fits reports whether the
 // bytes fit.
-func (p *pool) room(bytes int64, asker *informer) (most int64, fits bool) {
+func (p *pool) makeRoom(bytes int64, requester *informer) (attainable int64, fits bool) {
 	if p.budget == 0 {
 		return 0, true
 	}
-	if most = p.budget - p.needed(asker); bytes > most {
-		return most, false
+	if attainable = p.budget - p.needed(requester); bytes > attainable {
+		return attainable, false
 	}
-	p.forget(bytes - p.free())
-	for bytes > p.free() && p.evict(asker) {
+	p.dropHistories(bytes - p.free())
+	for bytes > p.free() && p.evict(requester) {
 		continue
 	}
 	// Histories may have grown meanwhile. The next call handles that.
-	return most, true
+	return attainable, true
 }
 
-// needed returns the bytes in use that room cannot free: the loads of asker and of all informers that have holders.
+// needed returns the bytes in use that makeRoom cannot free: the loads of requester and of all informers that have holders.
 // Histories can be dropped, and informers without holders can be evicted.
-func (p *pool) needed(asker *informer) (sum int64) {
+func (p *pool) needed(requester *informer) (sum int64) {
 	idle := p.idle()
 	for _, i := range p.informers() {
-		if i == asker || !idle[i] {
+		if i == requester || !idle[i] {
 			sum += i.load()
 		}
 	}
@@ -111,48 +111,48 @@ func (p *pool) idle() map[*informer]bool {
 	defer p.mu.Unlock()
 	idle := make(map[*informer]bool)
 	for _, e := range p.entries {
-		idle[e.informer] = e.holders == 0
+		idle[e.informer] = e.refs == 0
 	}
 	return idle
 }
 
-// forget drops histories, the largest first, until it has freed the given number of bytes.
-func (p *pool) forget(bytes int64) {
+// dropHistories drops histories, the largest first, until it has freed the given number of bytes.
+func (p *pool) dropHistories(bytes int64) {
 	all := p.informers()
-	slices.SortFunc(all, func(a, b *informer) int { return cmp.Compare(b.pastLoad(), a.pastLoad()) })
+	slices.SortFunc(all, func(a, b *informer) int { return cmp.Compare(b.historyLoad(), a.historyLoad()) })
 	for _, i := range all {
-		weight := i.pastLoad()
+		weight := i.historyLoad()
 		if bytes <= 0 || weight == 0 {
 			return
 		}
 		i.Forget()
-		i.log.Info("history dropped to free memory", "bytes", inBytes(weight))
+		i.log.Info("history dropped to free memory", "bytes", formatBytes(weight))
 		bytes -= weight
 	}
 }
 
-// evict stops the informer that has been idle the longest, except the one given as but. It reports whether it stopped
+// evict stops the informer that has been idle the longest, except the one given as except. It reports whether it stopped
 // one.
-func (p *pool) evict(but *informer) bool {
+func (p *pool) evict(except *informer) bool {
 	p.mu.Lock()
-	ended := p.evictLocked(func(e *entry) bool { return e.informer != but })
+	evicted := p.evictLocked(func(e *entry) bool { return e.informer != except })
 	p.mu.Unlock()
-	if ended == nil {
+	if evicted == nil {
 		return false
 	}
-	ended.log.Info("watch stopped to free memory: no readers")
+	evicted.log.Info("watch stopped to free memory: no readers")
 	return true
 }
 
-// overdrawn reports whether the informer i must stop because the memory budget is exceeded. This is so if no informer
+// exceedsBudget reports whether the informer i must stop because the memory budget is exceeded. This is so if no informer
 // is larger, and if all of them exceed the budget even without histories and idle informers.
-func (p *pool) overdrawn(i *informer) bool {
+func (p *pool) exceedsBudget(i *informer) bool {
 	own := i.load()
 	largest := !slices.ContainsFunc(p.informers(), func(other *informer) bool {
 		return other != i && other.load() > own
 	})
 	// Check this after the comparison: if a larger informer has stopped meanwhile, there is room now.
-	_, fits := p.room(0, i)
+	_, fits := p.makeRoom(0, i)
 	return largest && !fits
 }
 
@@ -166,50 +166,50 @@ type estimate struct {
 // fits reports whether a namespace ("" means all) may be watched within the memory budget. Namespaces that were
 // admitted, but have not been listed yet, count as used memory. If the namespace does not fit, fits stores a status
 // with the reason and with advice for a smaller request.
-func (s *settler) fits(ctx context.Context, namespace string) bool {
+func (s *reconciler) fits(ctx context.Context, namespace string) bool {
 	if s.pool.budget == 0 {
 		return true
 	}
 	s.mu.Lock()
-	held := s.feeds[namespace] != nil || namespace != "" && (s.sight.seen[""] || s.sight.seen[namespace])
+	isWatched := s.feeds[namespace] != nil || namespace != "" && (s.coverage.covered[""] || s.coverage.covered[namespace])
 	s.mu.Unlock()
-	if held {
+	if isWatched {
 		return true
 	}
-	if known := s.estimates[namespace]; time.Now().Before(known.until) {
-		s.refuse(namespace, known.refusal)
+	if cached := s.estimates[namespace]; time.Now().Before(cached.until) {
+		s.setFailed(namespace, cached.refusal)
 		return false
 	}
-	page := s.page(ctx, namespace)
-	return page != nil && s.weigh(namespace, page)
+	probe := s.probe(ctx, namespace)
+	return probe != nil && s.estimateFits(namespace, probe)
 }
 
-// weigh estimates the memory for a namespace from the first page of its list, and reports whether it fits. If reading
+// estimateFits estimates the memory for a namespace from the first page of its list, and reports whether it fits. If reading
 // the page failed, the namespace is admitted: its list will report the error, or its size.
-func (s *settler) weigh(namespace string, page *page) bool {
-	if page.err != nil {
+func (s *reconciler) estimateFits(namespace string, probe *sizeProbe) bool {
+	if probe.err != nil {
 		s.estimates[namespace] = estimate{}
 		return true
 	}
-	held := int64(0)
+	replaced := int64(0)
 	// The list of all namespaces replaces the lists of single namespaces.
 	if namespace == "" {
 		state, _ := s.Weight()
-		held = int64(state) + s.masks.Weight()
+		replaced = int64(state) + s.masks.Weight()
 	}
-	bytes := int64(float64(weightOf(page.objects, page.bytes)) * changeMargin)
-	more := max(0, bytes-held)
-	free, fits := s.pool.room(more, s.informer)
+	bytes := int64(float64(weightOf(probe.objects, probe.bytes)) * changeMargin)
+	additional := max(0, bytes-replaced)
+	free, fits := s.pool.makeRoom(additional, s.informer)
 	if fits {
-		s.expected.Add(more) // Reserved until the feed has listed the namespace; see prepare.
-		s.estimates[namespace] = estimate{bytes: more}
+		s.reservedBytes.Add(additional) // Reserved until the feed has listed the namespace; see prepare.
+		s.estimates[namespace] = estimate{bytes: additional}
 		return true
 	}
-	free += held
+	free += replaced
 	refusal := fmt.Sprintf("It needs about %s (%d objects), and %s of the %s for watched objects are free: %s.",
-		inBytesUp(bytes), page.objects, inBytes(max(0, free)), inBytes(s.pool.budget), s.offer(namespace))
-	s.estimates[namespace] = estimate{refusal: refusal, until: time.Now().Add(estimateEvery)}
-	s.refuse(namespace, refusal)
+		formatBytesUp(bytes), probe.objects, formatBytes(max(0, free)), formatBytes(s.pool.budget), s.advice(namespace))
+	s.estimates[namespace] = estimate{refusal: refusal, until: time.Now().Add(estimateDelay)}
+	s.setFailed(namespace, refusal)
 	return false
 }
 
@@ -220,17 +220,17 @@ func weightOf(objects int, bytes int64) int64 { return bytes + int64(objects)*jo
 // While the feed runs, only the goroutine that reads the list accesses the reservation. Before the feed starts and
 // after it has ended, only the reconciler does.
 type reservation struct {
-	bytes    int64 // Reserved beyond what is in memory, and beyond masks that were remembered before.
-	held     int64 // The size of the objects that the list replaces; unweighed until it is computed.
-	masks    int64 // The part of bytes that masks use already: they are stored while the list is read.
-	outgrown bool  // The list did not fit and was canceled.
+	bytes         int64 // Reserved beyond what is in memory, and beyond masks that were remembered before.
+	replacedBytes int64 // The size of the objects that the list replaces; unmeasured until it is computed.
+	masks         int64 // The part of bytes that masks use already: they are stored while the list is read.
+	isOversized   bool  // The list did not fit and was canceled.
 }
 
-// unweighed is the value of reservation.held before it is computed.
-const unweighed = -1
+// unmeasured is the value of reservation.held before it is computed.
+const unmeasured = -1
 
-// replaceable returns the size of the objects in the journal that the feed's list replaces, in bytes.
-func (f *feed) replaceable() int64 {
+// replaceableBytes returns the size of the objects in the journal that the feed's list replaces, in bytes.
+func (f *feed) replaceableBytes() int64 {
 	if f.namespace == "" {
 		state, _ := f.Weight()
 		return int64(state)
@@ -247,46 +247,46 @@ func (f *feed) replaceable() int64 {
 // more than half of the budget.
 func (f *feed) measure(objects int, bytes int64) {
 	r := &f.reserved
-	if f.pool.budget == 0 || r.outgrown {
+	if f.pool.budget == 0 || r.isOversized {
 		return
 	}
-	masks := f.source.Remembered()
-	f.expected.Add(r.masks - masks)
+	masks := f.source.DigestBytes()
+	f.reservedBytes.Add(r.masks - masks)
 	r.masks = masks
 	total := weightOf(objects, bytes+masks)
 	if total <= r.bytes {
 		return
 	}
-	if r.held == unweighed {
-		r.held = f.replaceable()
+	if r.replacedBytes == unmeasured {
+		r.replacedBytes = f.replaceableBytes()
 	}
-	over := total - r.held - r.bytes
-	if over <= 0 {
+	excess := total - r.replacedBytes - r.bytes
+	if excess <= 0 {
 		return
 	}
 	var free int64
-	for _, more := range []int64{over + measureEvery, over} {
+	for _, additional := range []int64{excess + reserveStep, excess} {
 		var fits bool
-		if free, fits = f.pool.room(more, f.informer); fits {
-			r.bytes += more
-			f.expected.Add(more)
+		if free, fits = f.pool.makeRoom(additional, f.informer); fits {
+			r.bytes += additional
+			f.reservedBytes.Add(additional)
 			return
 		}
 	}
-	r.outgrown = true
+	r.isOversized = true
 	f.mu.Lock()
-	f.now.end(time.Now())
-	f.now.outgrown = fmt.Sprintf(
+	f.state.markStopping(time.Now())
+	f.state.oversizedReason = fmt.Sprintf(
 		"Its first %d objects need about %s, there may be more, and %s of the %s for watched objects are free",
-		objects, inBytesUp(total), inBytes(max(0, free+r.held+r.bytes)), inBytes(f.pool.budget),
+		objects, formatBytesUp(total), formatBytes(max(0, free+r.replacedBytes+r.bytes)), formatBytes(f.pool.budget),
 	)
 	f.mu.Unlock()
 	f.stop()
-	f.kick()
+	f.requestReconcile()
 }
 
-// offer returns advice on how to request less, for a namespace ("" means all) that does not fit into memory.
-func (s *settler) offer(namespace string) string {
+// advice returns advice on how to request less, for a namespace ("" means all) that does not fit into memory.
+func (s *reconciler) advice(namespace string) string {
 	if s.scope.Fields != "" {
 		return "use a narrower field selector, or increase --memory-limit"
 	}
@@ -296,73 +296,73 @@ func (s *settler) offer(namespace string) string {
 	return "use a field selector, or increase --memory-limit"
 }
 
-// refuse sets the status of a namespace that is not watched to Failed, with the reason.
-func (s *settler) refuse(namespace, reason string) {
+// setFailed sets the status of a namespace that is not watched to Failed, with the reason.
+func (s *reconciler) setFailed(namespace, reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	before, since := s.denied[namespace], time.Now()
-	if before.State == Failed {
-		since = before.Since
+	previous, since := s.denied[namespace], time.Now()
+	if previous.State == Failed {
+		since = previous.Since
 	}
-	if before.State != Failed || before.Reason != reason {
+	if previous.State != Failed || previous.Reason != reason {
 		s.denied[namespace] = Status{State: Failed, Since: since, Reason: reason}
-		s.moved = true
+		s.isStatusChanged = true
 	}
 }
 
-// curb stops the feeds whose list did not fit into memory, and removes their rows.
-func (s *settler) curb() {
+// dropOversized stops the feeds whose list did not fit into memory, and removes their rows.
+func (s *reconciler) dropOversized() {
 	s.mu.Lock()
-	outgrown := make(map[string]string)
+	reasons := make(map[string]string)
 	for ns, f := range s.feeds {
-		if f.now.outgrown != "" {
-			outgrown[ns] = f.now.outgrown
+		if f.state.oversizedReason != "" {
+			reasons[ns] = f.state.oversizedReason
 		}
 	}
 	s.mu.Unlock()
-	for ns, reason := range outgrown {
-		refusal := reason + ": " + s.offer(ns) + "."
-		s.refuse(ns, refusal) // Do this first, so that no other status is reported when the feed has stopped.
-		s.end(func(f *feed) bool { return f.namespace == ns })
-		if taken, _ := s.purge(func(of string) bool { return of == ns || ns == "" }); taken {
-			s.beginAnew()
+	for ns, reason := range reasons {
+		refusal := reason + ": " + s.advice(ns) + "."
+		s.setFailed(ns, refusal) // Do this first, so that no other status is reported when the feed has stopped.
+		s.endFeeds(func(f *feed) bool { return f.namespace == ns })
+		if evicted, _ := s.evict(func(other string) bool { return other == ns || ns == "" }); evicted {
+			s.resetReaders()
 		}
-		s.estimates[ns] = estimate{refusal: refusal, until: time.Now().Add(relistEvery)}
+		s.estimates[ns] = estimate{refusal: refusal, until: time.Now().Add(relistDelay)}
 	}
 }
 
-// restrain stops all feeds of the informer if it has outgrown the memory budget. It reports whether it did.
-func (s *settler) restrain() bool {
-	if !s.pool.overdrawn(s.informer) {
+// enforceBudget stops all feeds of the informer if it has outgrown the memory budget. It reports whether it did.
+func (s *reconciler) enforceBudget() bool {
+	if !s.pool.exceedsBudget(s.informer) {
 		return false
 	}
 	s.mu.Lock()
 	watched := slices.Collect(maps.Keys(s.feeds))
 	s.mu.Unlock()
-	grown := fmt.Sprintf("It has grown to %s, and the limit for all watched objects is %s: ",
-		inBytesUp(s.load()), inBytes(s.pool.budget))
-	refusal := func(ns string) string { return grown + s.offer(ns) + "." }
+	prefix := fmt.Sprintf("It has grown to %s, and the limit for all watched objects is %s: ",
+		formatBytesUp(s.load()), formatBytes(s.pool.budget))
+	refusalOf := func(ns string) string { return prefix + s.advice(ns) + "." }
 	for _, ns := range watched {
-		s.refuse(ns, refusal(ns)) // Do this first, so that no other status is reported when the feeds have stopped.
+		s.setFailed(ns, refusalOf(ns)) // Do this first, so that no other status is reported when the feeds have stopped.
 	}
-	s.end(everyFeed)
-	s.clear()
+	s.endFeeds(everyFeed)
+	s.clearRows()
 	// Refuse all namespaces ("") too: together they need at least as much memory.
 	for _, ns := range append(watched, "") {
-		s.estimates[ns] = estimate{refusal: refusal(ns), until: time.Now().Add(estimateEvery)}
+		s.estimates[ns] = estimate{refusal: refusalOf(ns), until: time.Now().Add(estimateDelay)}
 	}
 	return true
 }
 
-// inBytes formats a size for display, rounded down.
-func inBytes(n int64) string {
-	return resource.NewQuantity(n/unitOf(n)*unitOf(n), resource.BinarySI).String() + "B"
+// formatBytes formats a size for display, rounded down.
+func formatBytes(n int64) string {
+	return resource.NewQuantity(n/byteUnit(n)*byteUnit(n), resource.BinarySI).String() + "B"
 }
 
-// inBytesUp formats a size for display, rounded up.
-func inBytesUp(n int64) string { return inBytes(n + unitOf(n) - 1) }
+// formatBytesUp formats a size for display, rounded up.
+func formatBytesUp(n int64) string { return formatBytes(n + byteUnit(n) - 1) }
 
-func unitOf(n int64) int64 {
+func byteUnit(n int64) int64 {
 	if n >= 10<<20 {
 		return 1 << 20
 	}

@@ -25,8 +25,8 @@ const (
 	namespaces = "core/v1/namespaces"
 )
 
-// big returns an object of about the given size whose content does not compress.
-func big(namespace, name string, bytes int) apitest.Item {
+// bigItem returns an object of about the given size whose content does not compress.
+func bigItem(namespace, name string, bytes int) apitest.Item {
 	var text strings.Builder
 	seed := fnv.New64()
 	_, _ = seed.Write([]byte(name))
@@ -36,18 +36,18 @@ func big(namespace, name string, bytes int) apitest.Item {
 	return apitest.Item{Namespace: namespace, Name: name, Rest: fmt.Sprintf(`"data":%q`, name+text.String())}
 }
 
-// budgeted returns a Cluster with a memory budget of 1 MiB, and its API server.
-func budgeted(t *testing.T) (*apitest.Server, *watch.Cluster) {
+// newBudgetedCluster returns a Cluster with a memory budget of 1 MiB, and its API server.
+func newBudgetedCluster(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	t.Helper()
-	return budgetedBy(t, func(*http.Request) bool { return false })
+	return newBudgetedClusterWith(t, func(*http.Request) bool { return false })
 }
 
-// budgetedBy is budgeted, except that each request for which fails returns true gets an error.
-func budgetedBy(t *testing.T, fails func(*http.Request) bool) (*apitest.Server, *watch.Cluster) {
+// newBudgetedClusterWith is budgeted, except that each request for which fails returns true gets an error.
+func newBudgetedClusterWith(t *testing.T, fails func(*http.Request) bool) (*apitest.Server, *watch.Cluster) {
 	t.Helper()
 	server := apitest.New(t, kinds()...)
 	server.Config.WrapTransport = func(next http.RoundTripper) http.RoundTripper {
-		return roundTrip(func(r *http.Request) (*http.Response, error) {
+		return roundTripperFunc(func(r *http.Request) (*http.Response, error) {
 			if fails(r) {
 				return nil, errors.New("no answer")
 			}
@@ -55,7 +55,7 @@ func budgetedBy(t *testing.T, fails func(*http.Request) bool) (*apitest.Server, 
 		})
 	}
 	server.Set("core/v1/namespaces", apitest.Item{Name: "a"}, apitest.Item{Name: "b"})
-	server.Serve(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: `[{"name":"Name","type":"string"}]`})
+	server.AddKind(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: `[{"name":"Name","type":"string"}]`})
 	return server, runClusterWith(t, server, watch.Options{
 		Linger: 5 * time.Minute, MemoryLimit: 50 << 20, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	})
@@ -63,13 +63,13 @@ func budgetedBy(t *testing.T, fails func(*http.Request) bool) (*apitest.Server, 
 
 // A resource that does not fit into the memory budget is refused, with the estimated size and the free size. A part of
 // the resource, such as one namespace, can be watched.
-func TestWhatWouldNotFit(t *testing.T) {
+func TestOversizedResourceIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server, cluster := budgeted(t)
+		server, cluster := newBudgetedCluster(t)
 		for n := range 60 {
-			server.Set(widgets, big("a", fmt.Sprint("w", n), 40<<10))
+			server.Set(widgets, bigItem("a", fmt.Sprint("w", n), 40<<10))
 		}
-		server.Set(widgets, big("b", "small", 1<<10))
+		server.Set(widgets, bigItem("b", "small", 1<<10))
 		r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
 		r.settle()
 		if r.state != "failed" || !strings.Contains(r.reason, "61 objects") ||
@@ -98,11 +98,11 @@ func TestWhatWouldNotFit(t *testing.T) {
 }
 
 // In a refusal, the texts for the needed size and the free size always differ, however close the sizes are.
-func TestRefusalAddsUp(t *testing.T) {
+func TestRefusalShowsDifferentSizes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server, cluster := budgeted(t)
+		server, cluster := newBudgetedCluster(t)
 		for n := range 24 {
-			server.Set(widgets, big("a", fmt.Sprint("w", n), 40<<10))
+			server.Set(widgets, bigItem("a", fmt.Sprint("w", n), 40<<10))
 		}
 		r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
 		r.settle()
@@ -112,26 +112,26 @@ func TestRefusalAddsUp(t *testing.T) {
 		).FindStringSubmatch(r.reason)[1:] {
 			size[n] = resource.MustParse(text)
 		}
-		if wanted, free := size[0].Value(), size[1].Value(); wanted <= free || wanted > free*11/10 ||
+		if needed, free := size[0].Value(), size[1].Value(); needed <= free || needed > free*11/10 ||
 			free < 1<<20*9/10 {
-			t.Errorf("%d are wanted, and %d are free: %s", wanted, free, r.reason)
+			t.Errorf("%d are wanted, and %d are free: %s", needed, free, r.reason)
 		}
 	})
 }
 
 // A pinned resource that does not fit is logged once.
-func TestRefusalIsLogged(t *testing.T) {
+func TestRefusalIsLoggedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
 		for n := range 30 {
-			server.Set(pods, big("a", fmt.Sprint("p", n), 40<<10))
+			server.Set(pods, bigItem("a", fmt.Sprint("p", n), 40<<10))
 		}
 		var log strings.Builder
 		runClusterWith(t, server, watch.Options{
-			Linger: time.Minute, MemoryLimit: 50 << 20, Always: []string{pods},
+			Linger: time.Minute, MemoryLimit: 50 << 20, Pinned: []string{pods},
 			Log: slog.New(slog.NewTextHandler(&log, nil)),
 		})
-		pass(3 * time.Minute)
+		advance(3 * time.Minute)
 		synctest.Wait() // Wait for the goroutine that writes the log.
 		if strings.Count(log.String(), `level=WARN msg="not watched"`) != 1 ||
 			!strings.Contains(log.String(), "It needs about") {
@@ -141,12 +141,12 @@ func TestRefusalIsLogged(t *testing.T) {
 }
 
 // When memory is needed, informers without readers are evicted first.
-func TestIdleGoesFirst(t *testing.T) {
+func TestIdleInformersAreEvictedFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server, cluster := budgeted(t)
+		server, cluster := newBudgetedCluster(t)
 		for n := range 20 {
-			server.Set(widgets, big("a", fmt.Sprint("w", n), 40<<10))
-			server.Set(pods, big("a", fmt.Sprint("p", n), 40<<10))
+			server.Set(widgets, bigItem("a", fmt.Sprint("w", n), 40<<10))
+			server.Set(pods, bigItem("a", fmt.Sprint("p", n), 40<<10))
 		}
 		first := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
 		first.settle()
@@ -165,11 +165,11 @@ func TestIdleGoesFirst(t *testing.T) {
 
 // The API server does not report the length of a list with a field selector. Such a list is canceled when it turns out
 // not to fit, and is not retried at once.
-func TestFieldSelectorsThatDoNotFit(t *testing.T) {
+func TestOversizedFieldSelectorIsCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server, cluster := budgeted(t)
+		server, cluster := newBudgetedCluster(t)
 		for n := range 600 {
-			server.Set(widgets, big("a", fmt.Sprint("w", n), 4<<10))
+			server.Set(widgets, bigItem("a", fmt.Sprint("w", n), 4<<10))
 		}
 		bystander := subscribe(t, cluster, watch.Query{}, "")
 		r := subscribe(t, cluster, watch.Query{Resource: widgets, Fields: "metadata.namespace=a"}, "")
@@ -178,7 +178,7 @@ func TestFieldSelectorsThatDoNotFit(t *testing.T) {
 			!strings.Contains(r.reason, "narrower field selector") || len(r.rows) > 0 {
 			t.Errorf("it is %s with %d rows: %s, want failed with an offer", r.state, len(r.rows), r.reason)
 		}
-		pass(4 * time.Minute)
+		advance(4 * time.Minute)
 		if lists := server.Requests("fieldSelector"); len(lists) != 2 {
 			t.Errorf("it was asked for %d times, want an estimate and a list: %s", len(lists), lists)
 		}
@@ -195,31 +195,31 @@ func TestFieldSelectorsThatDoNotFit(t *testing.T) {
 
 // If namespaces are watched one by one, those that are started fit into the budget together. Namespaces that would not
 // fit are not started. No list is read in vain.
-func TestNamespacesFitTogether(t *testing.T) {
+func TestStartedNamespacesFitTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server, cluster := budgeted(t)
+		server, cluster := newBudgetedCluster(t)
 		server.Refuse(widgets, "", http.StatusForbidden, "not all of them")
 		for n := range 10 {
 			ns := fmt.Sprint("team-", n)
 			server.Set(namespaces, apitest.Item{Name: ns})
 			server.Refuse(widgets, ns, 0, "not all of them")
 			for m := range 10 {
-				server.Set(widgets, big(ns, fmt.Sprint("w", n, m), 40<<10))
+				server.Set(widgets, bigItem(ns, fmt.Sprint("w", n, m), 40<<10))
 			}
 		}
 		r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
 		r.settle()
-		known := ""
+		covered := ""
 		for range 5 {
 			r.wantLive(20)
-			if got := strings.Join(r.namespaces, " "); len(r.namespaces) != 2 || known != "" && got != known ||
+			if got := strings.Join(r.namespaces, " "); len(r.namespaces) != 2 || covered != "" && got != covered ||
 				!strings.Contains(r.reason, ": It needs about") {
 				t.Errorf("it is known in %s, and was in %s: %s; want the same two, and why not the others",
-					got, known, r.reason)
+					got, covered, r.reason)
 			}
-			known = strings.Join(r.namespaces, " ")
-			if ledger := cluster.Ledger(); ledger.Held > ledger.Limit {
-				t.Errorf("%d bytes are held of %d", ledger.Held, ledger.Limit)
+			covered = strings.Join(r.namespaces, " ")
+			if status := cluster.WatchStatus(); status.UsedBytes > status.Limit {
+				t.Errorf("%d bytes are held of %d", status.UsedBytes, status.Limit)
 			}
 			<-time.After(time.Minute)
 			r.settle()
@@ -232,14 +232,14 @@ func TestNamespacesFitTogether(t *testing.T) {
 
 // The program gets the permission to watch all namespaces, when it watched them one by one before. Readers lose
 // nothing. Objects that are already in memory need no additional room.
-func TestRightToAllFits(t *testing.T) {
+func TestPermissionForAllNamespacesNeedsNoMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server, cluster := budgeted(t)
+		server, cluster := newBudgetedCluster(t)
 		server.Refuse(widgets, "", http.StatusForbidden, "not all of them")
 		for _, ns := range []string{"a", "b"} {
 			server.Refuse(widgets, ns, 0, "not all of them")
 			for n := range 350 {
-				server.Set(widgets, big(ns, fmt.Sprint(ns, n), 1<<10))
+				server.Set(widgets, bigItem(ns, fmt.Sprint(ns, n), 1<<10))
 			}
 		}
 		r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
@@ -247,8 +247,8 @@ func TestRightToAllFits(t *testing.T) {
 		r.wantLive(700)
 		server.Refuse(widgets, "", 0, "")
 		for range 30 {
-			pass(time.Second)
-			c := cluster.Ledger()
+			advance(time.Second)
+			c := cluster.WatchStatus()
 			if c := c.Entries[len(c.Entries)-1]; c.Objects != 700 || c.State == watch.Failed {
 				t.Fatalf("it is %s with %d rows: %s", c.State, c.Objects, c.Reason)
 			}
@@ -261,11 +261,11 @@ func TestRightToAllFits(t *testing.T) {
 }
 
 // While a new feed lists objects again that the old feed has in memory, the objects are counted once.
-func TestBegunAgainIsCountedOnce(t *testing.T) {
+func TestRelistedObjectsAreCountedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
 		for n := range 18 {
-			server.Set(pods, big("a", fmt.Sprint("p", n), 40<<10))
+			server.Set(pods, bigItem("a", fmt.Sprint("p", n), 40<<10))
 		}
 		var slow atomic.Bool
 		server.Config.WrapTransport = slowLists(&slow)
@@ -278,8 +278,8 @@ func TestBegunAgainIsCountedOnce(t *testing.T) {
 		slow.Store(true)
 		server.RevokeWatch(pods)
 		for range 60 {
-			pass(time.Second)
-			c := cluster.Ledger().Entries[0]
+			advance(time.Second)
+			c := cluster.WatchStatus().Entries[0]
 			if c.State == watch.Failed {
 				t.Fatalf("it is %s: %s", c.State, c.Reason)
 			}
@@ -292,11 +292,11 @@ func TestBegunAgainIsCountedOnce(t *testing.T) {
 }
 
 // If a definition is removed, its size estimate is dropped. It does not apply to a new definition of the same name.
-func TestAnotherDefinitionIsTriedAnew(t *testing.T) {
+func TestNewDefinitionIsEstimatedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server, cluster := budgeted(t)
+		server, cluster := newBudgetedCluster(t)
 		for n := range 600 {
-			server.Set(widgets, big("a", fmt.Sprint("w", n), 4<<10))
+			server.Set(widgets, bigItem("a", fmt.Sprint("w", n), 4<<10))
 		}
 		picker := cluster.For(watch.Viewer{Program: true}).Follow()
 		defer picker.Close()
@@ -304,13 +304,13 @@ func TestAnotherDefinitionIsTriedAnew(t *testing.T) {
 		if r.settle(); r.state != "failed" {
 			t.Errorf("it is %s, want failed", r.state)
 		}
-		server.Remove(widgets)
+		server.RemoveKind(widgets)
 		<-time.After(20 * time.Second)
 		if r.settle(); r.state != "absent" {
 			t.Errorf("it is %s, want absent", r.state)
 		}
-		server.Serve(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: `[{"name":"Name","type":"string"}]`})
-		server.Set(widgets, big("a", "small", 1<<10))
+		server.AddKind(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: `[{"name":"Name","type":"string"}]`})
+		server.Set(widgets, bigItem("a", "small", 1<<10))
 		<-time.After(20 * time.Second)
 		r.settle()
 		r.wantLive(1)
@@ -319,19 +319,19 @@ func TestAnotherDefinitionIsTriedAnew(t *testing.T) {
 
 // A resource does not fit, and then its permission is lost. When the permission returns, the resource is again reported
 // as too large.
-func TestRefusalOutlastsARight(t *testing.T) {
+func TestRefusalReturnsAfterPermissionLoss(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server, cluster := budgeted(t)
+		server, cluster := newBudgetedCluster(t)
 		for n := range 30 {
-			server.Set(widgets, big("a", fmt.Sprint("w", n), 40<<10))
+			server.Set(widgets, bigItem("a", fmt.Sprint("w", n), 40<<10))
 		}
 		r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
 		r.wantSettle("state failed")
 		server.Revoke(widgets, "")
-		pass(11 * time.Second)
+		advance(11 * time.Second)
 		r.next()
 		server.Refuse(widgets, "", 0, "")
-		pass(11 * time.Second)
+		advance(11 * time.Second)
 		if r.next(); r.state != "failed" || !strings.Contains(r.reason, "30 objects") {
 			t.Errorf("it is %s: %s, want failed, for it would not fit", r.state, r.reason)
 		}
@@ -339,16 +339,16 @@ func TestRefusalOutlastsARight(t *testing.T) {
 }
 
 // A watched resource that grows beyond the budget is stopped, and reported as too large.
-func TestGrowsBeyondWhatFits(t *testing.T) {
+func TestGrownResourceIsStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server, cluster := budgeted(t)
+		server, cluster := newBudgetedCluster(t)
 		bystander := subscribe(t, cluster, watch.Query{}, "")
 		r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
 		r.settle()
 		for n := range 40 {
-			server.Set(widgets, big("a", fmt.Sprint("w", n), 40<<10))
+			server.Set(widgets, bigItem("a", fmt.Sprint("w", n), 40<<10))
 		}
-		pass(15 * time.Second)
+		advance(15 * time.Second)
 		r.settle()
 		if r.state != "failed" || !strings.Contains(r.reason, "has grown to") {
 			t.Errorf("it is %s: %s, want failed, for it had grown", r.state, r.reason)
@@ -360,19 +360,19 @@ func TestGrowsBeyondWhatFits(t *testing.T) {
 
 // A single requested namespace that grows beyond the budget is also stopped. Its readers get the reason, and it is not
 // listed again at once.
-func TestNamedNamespaceGrowsBeyondWhatFits(t *testing.T) {
+func TestGrownNamespaceIsStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server, cluster := budgeted(t)
+		server, cluster := newBudgetedCluster(t)
 		server.Refuse(widgets, "", http.StatusForbidden, "not all of them")
 		server.Refuse(widgets, "a", 0, "")
 		time.AfterFunc(5*time.Second, func() {
 			for n := range 40 {
-				server.Set(widgets, big("a", fmt.Sprint("w", n), 40<<10))
+				server.Set(widgets, bigItem("a", fmt.Sprint("w", n), 40<<10))
 			}
 		})
 		q := watch.Query{Resource: widgets, Namespaces: []string{"a"}}
-		if told := strings.Join(statesFor(t, cluster, q, 40*time.Second), ", "); told != "syncing, live, failed" {
-			t.Errorf("it was %s, want syncing, live, failed", told)
+		if states := strings.Join(statesFor(t, cluster, q, 40*time.Second), ", "); states != "syncing, live, failed" {
+			t.Errorf("it was %s, want syncing, live, failed", states)
 		}
 		late := subscribe(t, cluster, q, "")
 		late.settle()
@@ -387,9 +387,9 @@ func TestNamedNamespaceGrowsBeyondWhatFits(t *testing.T) {
 }
 
 // statesFor returns the states that a subscription to q receives during the given time, including syncing.
-func statesFor(t *testing.T, cluster *watch.Cluster, q watch.Query, long time.Duration) (told []string) {
+func statesFor(t *testing.T, cluster *watch.Cluster, q watch.Query, duration time.Duration) (states []string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), long)
+	ctx, cancel := context.WithTimeout(t.Context(), duration)
 	defer cancel()
 	sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(ctx, q, watch.Rows, "")
 	if err != nil {
@@ -399,19 +399,19 @@ func statesFor(t *testing.T, cluster *watch.Cluster, q watch.Query, long time.Du
 	for {
 		text, err := sub.Next(ctx)
 		if err != nil {
-			return told
+			return states
 		}
-		state, is := strings.CutPrefix(string(text), `"type":"state","state":"`)
+		state, isState := strings.CutPrefix(string(text), `"type":"state","state":"`)
 		state, _, _ = strings.Cut(state, `"`)
-		if is && (len(told) == 0 || told[len(told)-1] != state) {
-			told = append(told, state)
+		if isState && (len(states) == 0 || states[len(states)-1] != state) {
+			states = append(states, state)
 		}
 	}
 }
 
 // The estimate matches the memory that is used. Near the budget, a list that was started is not stopped later, and a
 // list that does not fit is not started.
-func TestWhatFitsStays(t *testing.T) {
+func TestEstimateMatchesUsedMemory(t *testing.T) {
 	values := `"data":{"one":"MQ==","two":"Mg==","three":"Mw==","four":"NA=="}`
 	for name, test := range map[string]struct {
 		ref        string
@@ -437,27 +437,27 @@ func TestWhatFitsStays(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				server, cluster := budgeted(t)
-				server.Serve(apitest.Kind{Ref: secrets, Kind: "Secret", Columns: `[{"name":"Name","type":"string"}]`})
+				server, cluster := newBudgetedCluster(t)
+				server.AddKind(apitest.Kind{Ref: secrets, Kind: "Secret", Columns: `[{"name":"Name","type":"string"}]`})
 				var all []apitest.Item
 				for n := range test.objects {
 					all = append(all, apitest.Item{Namespace: "a", Name: fmt.Sprintf("w%04d", n), Rest: test.rest})
 				}
 				server.Set(test.ref, all...)
-				told := statesFor(
+				states := statesFor(
 					t, cluster, watch.Query{Resource: test.ref, Namespaces: test.namespaces, Fields: test.fields},
 					4*time.Minute,
 				)
-				if len(told) > 2 || told[len(told)-1] != test.want {
-					t.Errorf("within 4 minutes it was %s, want %s, and to stay so", told, test.want)
+				if len(states) > 2 || states[len(states)-1] != test.want {
+					t.Errorf("within 4 minutes it was %s, want %s, and to stay so", states, test.want)
 				}
-				ledger := cluster.Ledger()
-				if ledger.Held > ledger.Limit {
-					t.Errorf("%d bytes are held of %d", ledger.Held, ledger.Limit)
+				status := cluster.WatchStatus()
+				if status.UsedBytes > status.Limit {
+					t.Errorf("%d bytes are held of %d", status.UsedBytes, status.Limit)
 				}
-				begun := len(server.Requests("allowWatch")) > 0
-				if counted := test.fields == ""; begun == counted && test.want == "failed" {
-					t.Errorf("it was begun: %t, and counted before: %t", begun, counted)
+				started := len(server.Requests("allowWatch")) > 0
+				if estimated := test.fields == ""; started == estimated && test.want == "failed" {
+					t.Errorf("it was begun: %t, and counted before: %t", started, estimated)
 				}
 			})
 		})
@@ -465,52 +465,52 @@ func TestWhatFitsStays(t *testing.T) {
 }
 
 // A relist must fit into the budget like the first list, however the list is read, and is refused otherwise.
-func TestRelistIsHeldToTheBudget(t *testing.T) {
+func TestRelistIsLimitedByBudget(t *testing.T) {
 	for name, test := range map[string]struct {
-		many   int
+		count  int
 		polled bool
 	}{
-		"many":        {many: 500},
-		"few":         {many: 30},
-		"polled":      {many: 500, polled: true},
-		"few, polled": {many: 30, polled: true},
+		"many":        {count: 500},
+		"few":         {count: 30},
+		"polled":      {count: 500, polled: true},
+		"few, polled": {count: 30, polled: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				server, cluster := budgeted(t)
+				server, cluster := newBudgetedCluster(t)
 				bystander := subscribe(t, cluster, watch.Query{}, "")
-				server.Set(widgets, big("a", "w", 40<<10))
+				server.Set(widgets, bigItem("a", "w", 40<<10))
 				if test.polled {
-					server.NoWatches(widgets, http.StatusForbidden)
+					server.RefuseWatches(widgets, http.StatusForbidden)
 				}
 				r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
 				r.settle()
-				server.Quietly(widgets, func() {
-					for n := range test.many {
-						server.Set(widgets, big("a", fmt.Sprint("w", n), 40<<10))
+				server.ChangeWhileDown(widgets, func() {
+					for n := range test.count {
+						server.Set(widgets, bigItem("a", fmt.Sprint("w", n), 40<<10))
 					}
 				})
-				most := int64(0)
+				maxBytes := int64(0)
 				for range 400 {
-					pass(100 * time.Millisecond)
-					most = max(most, cluster.Ledger().Held)
+					advance(100 * time.Millisecond)
+					maxBytes = max(maxBytes, cluster.WatchStatus().UsedBytes)
 				}
-				if most > 1<<20 {
-					t.Errorf("%d KiB were held where 1 MiB may be", most>>10)
+				if maxBytes > 1<<20 {
+					t.Errorf("%d KiB were held where 1 MiB may be", maxBytes>>10)
 				}
-				told := r.settle()
+				log := r.settle()
 				if r.state != "failed" || !strings.Contains(r.reason, "of the 1MiB for watched objects") ||
-					strings.Contains(told, "delete") {
-					t.Errorf("it is %s: %s, want failed, and why; it was told %s", r.state, r.reason, told)
+					strings.Contains(log, "delete") {
+					t.Errorf("it is %s: %s, want failed, and why; it was told %s", r.state, r.reason, log)
 				}
 				bystander.settle()
 				bystander.wantLive(0)
-				server.Quietly(widgets, func() {
-					for n := range test.many {
+				server.ChangeWhileDown(widgets, func() {
+					for n := range test.count {
 						server.Delete(widgets, "a", fmt.Sprint("w", n))
 					}
 				})
-				pass(6 * time.Minute)
+				advance(6 * time.Minute)
 				if r.settle(); len(r.rows) != 1 || r.state == "failed" {
 					t.Errorf("it is %s with %d rows, want 1", r.state, len(r.rows))
 				}
@@ -521,40 +521,40 @@ func TestRelistIsHeldToTheBudget(t *testing.T) {
 
 // A relist of objects that fit stops no watch, however little memory is free. It needs only as much additional memory
 // as the new list is larger. The remembered values of masked Secrets stay.
-func TestRelistOfWhatFits(t *testing.T) {
+func TestFittingRelistStopsNoWatch(t *testing.T) {
 	for name, test := range map[string]struct {
-		ref        string
-		bytes      int
-		rest       string
-		many, more int
+		ref         string
+		bytes       int
+		rest        string
+		count, more int
 	}{
-		"large objects": {ref: widgets, bytes: 40 << 10, many: 23, more: 2},
+		"large objects": {ref: widgets, bytes: 40 << 10, count: 23, more: 2},
 		"Secrets": {
-			ref: secrets, rest: `"data":{"one":"MQ==","two":"Mg==","three":"Mw==","four":"NA=="}`, many: 980,
+			ref: secrets, rest: `"data":{"one":"MQ==","two":"Mg==","three":"Mw==","four":"NA=="}`, count: 980,
 			more: 110,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				server, cluster := budgeted(t)
-				server.Serve(apitest.Kind{Ref: secrets, Kind: "Secret", Columns: `[{"name":"Name","type":"string"}]`})
+				server, cluster := newBudgetedCluster(t)
+				server.AddKind(apitest.Kind{Ref: secrets, Kind: "Secret", Columns: `[{"name":"Name","type":"string"}]`})
 				var all []apitest.Item
-				for n := range test.many + test.more {
+				for n := range test.count + test.more {
 					item := apitest.Item{Namespace: "a", Name: fmt.Sprintf("w%04d", n), Rest: test.rest}
 					if test.rest == "" {
-						item = big("a", item.Name, test.bytes)
+						item = bigItem("a", item.Name, test.bytes)
 					}
 					all = append(all, item)
 				}
-				server.Set(test.ref, all[:test.many]...)
+				server.Set(test.ref, all[:test.count]...)
 				r := subscribe(t, cluster, watch.Query{Resource: test.ref}, "")
 				r.settle()
-				r.wantLive(test.many)
+				r.wantLive(test.count)
 				for range 2 {
-					server.Quietly(test.ref, func() { server.Set(test.ref, all...) })
+					server.ChangeWhileDown(test.ref, func() { server.Set(test.ref, all...) })
 					for range 60 {
-						pass(time.Second)
-						for _, c := range cluster.Ledger().Entries {
+						advance(time.Second)
+						for _, c := range cluster.WatchStatus().Entries {
 							if c.State == watch.Failed {
 								t.Fatalf("it is %s: %s", c.State, c.Reason)
 							}
@@ -562,21 +562,21 @@ func TestRelistOfWhatFits(t *testing.T) {
 					}
 				}
 				r.settle()
-				r.wantLive(test.many + test.more)
+				r.wantLive(test.count + test.more)
 			})
 		})
 	}
 }
 
 // If two informers check at the same time whether they must stop, only the larger one stops, whichever checks first.
-func TestBystandersStay(t *testing.T) {
+func TestOnlyLargestInformerStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, cluster := budgeted(t)
+		_, cluster := newBudgetedCluster(t)
 		for _, ref := range []string{pods, widgets} {
 			subscribe(t, cluster, watch.Query{Resource: ref}, "").settle()
 		}
 		for n := range 40_000 {
-			if cluster.OverdrawnBeside(pods, widgets, 2<<20, n%5000) {
+			if cluster.ExceedsBudgetBeside(pods, widgets, 2<<20, n%5000) {
 				t.Fatalf("after %d times a bystander was to end", n)
 			}
 		}
@@ -584,35 +584,35 @@ func TestBystandersStay(t *testing.T) {
 }
 
 // History alone never stops an informer: the budget limits it, and it is dropped before anything else.
-func TestThePastGoesFirst(t *testing.T) {
+func TestHistoryIsDroppedFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server, cluster := budgeted(t)
+		server, cluster := newBudgetedCluster(t)
 		for n := range 20 {
-			server.Set(widgets, big("a", fmt.Sprint("w", n), 40<<10))
+			server.Set(widgets, bigItem("a", fmt.Sprint("w", n), 40<<10))
 		}
 		first := subscribe(t, cluster, watch.Query{}, "")
 		second := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
 		first.settle()
 		second.settle()
-		var most, past int64
+		var maxBytes, history int64
 		for n := range 60 {
-			server.Set(pods, big("a", "p", 30<<10+16*n))
-			server.Set(widgets, big("b", "w", 30<<10+16*n))
-			pass(time.Second)
-			ledger := cluster.Ledger()
-			most = max(most, ledger.Held)
-			for _, c := range ledger.Entries {
-				past = max(past, c.RingBytes)
+			server.Set(pods, bigItem("a", "p", 30<<10+16*n))
+			server.Set(widgets, bigItem("b", "w", 30<<10+16*n))
+			advance(time.Second)
+			status := cluster.WatchStatus()
+			maxBytes = max(maxBytes, status.UsedBytes)
+			for _, c := range status.Entries {
+				history = max(history, c.RingBytes)
 				if c.State != watch.Live {
 					t.Fatalf("%s is %s after %d s: %s", c.Resource, c.State, n, c.Reason)
 				}
 			}
 		}
-		if limit := int64(1 << 20); past > limit/8 || most < limit {
+		if limit := int64(1 << 20); history > limit/8 || maxBytes < limit {
 			t.Errorf("%d KiB at most, %d of one's past, want an eighth of %d, and more than that of all",
-				most>>10, past>>10, limit>>10)
+				maxBytes>>10, history>>10, limit>>10)
 		}
-		for _, c := range cluster.Ledger().Entries {
+		for _, c := range cluster.WatchStatus().Entries {
 			if c.Drops > 0 || c.Lists != 1 {
 				t.Errorf("%s was listed %d times", c.Resource, c.Lists)
 			}
@@ -623,7 +623,7 @@ func TestThePastGoesFirst(t *testing.T) {
 		second.wantLive(21)
 
 		// Dropped history also makes room for another resource.
-		server.Set(namespaces, big("", "large", 100<<10))
+		server.Set(namespaces, bigItem("", "large", 100<<10))
 		third := subscribe(t, cluster, watch.Query{Resource: namespaces}, "")
 		third.settle()
 		third.wantLive(3)
@@ -631,12 +631,12 @@ func TestThePastGoesFirst(t *testing.T) {
 }
 
 // If a resource would not fit even after all evictions, nothing is evicted for it.
-func TestNothingEndsInVain(t *testing.T) {
+func TestNothingIsEvictedInVain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server, cluster := budgeted(t)
+		server, cluster := newBudgetedCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
 		for n := range 30 {
-			server.Set(widgets, big("a", fmt.Sprint("w", n), 40<<10))
+			server.Set(widgets, bigItem("a", fmt.Sprint("w", n), 40<<10))
 		}
 		small := subscribe(t, cluster, watch.Query{}, "")
 		small.settle()
@@ -654,20 +654,20 @@ func TestNothingEndsInVain(t *testing.T) {
 }
 
 // A pinned resource is watched before it has readers, and as soon as the cluster serves it.
-func TestAlwaysWatched(t *testing.T) {
+func TestPinnedResourceIsWatched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
 		server.Set(pods, pod("a", "p", "Running"))
 		cluster := runClusterWith(t, server, watch.Options{
-			Linger: time.Minute, Always: []string{pods, widgets}, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+			Linger: time.Minute, Pinned: []string{pods, widgets}, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		})
-		pass(20 * time.Minute)
+		advance(20 * time.Minute)
 		subscribe(t, cluster, watch.Query{}, "").wantSettle("state live, snapshot of 1")
 		if lists := server.Requests("/pods?"); len(lists) != 1 {
 			t.Errorf("%d lists of pods in 20 minutes, want 1: %s", len(lists), lists)
 		}
-		server.Serve(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: `[{"name":"Name","type":"string"}]`})
-		pass(time.Minute)
+		server.AddKind(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: `[{"name":"Name","type":"string"}]`})
+		advance(time.Minute)
 		if lists := server.Requests("/widgets?"); len(lists) != 1 {
 			t.Errorf("%d lists of widgets, want 1", len(lists))
 		}

@@ -21,20 +21,20 @@ func TestResources(t *testing.T) {
 		t.Run(fmt.Sprint("plain ", plain), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server := apitest.New(t, kinds()...)
-				server.Serve(apitest.Kind{Ref: "example.com/v1/widgets", Kind: "Widget", ShortNames: []string{"w"}})
-				server.Serve(apitest.Kind{Ref: "example.com/v1beta1/widgets", Kind: "Widget"})
-				server.Serve(apitest.Kind{
+				server.AddKind(apitest.Kind{Ref: "example.com/v1/widgets", Kind: "Widget", ShortNames: []string{"w"}})
+				server.AddKind(apitest.Kind{Ref: "example.com/v1beta1/widgets", Kind: "Widget"})
+				server.AddKind(apitest.Kind{
 					Ref: "example.com/v1beta1/gadgets", Kind: "Gadget", Cluster: true, Verbs: []string{"create"},
 				})
 				if plain {
-					server.Plain()
+					server.DisableAggregatedDiscovery()
 				}
 				server.Set(pods, pod("a", "p", "Running"))
 				cluster := runCluster(t, server)
 				subscribe(t, cluster, watch.Query{}, "").settle()
-				known, gaps, err := cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0)
-				if err != nil || len(gaps) != 0 {
-					t.Fatal(gaps, err)
+				known, groupErrors, err := cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0)
+				if err != nil || len(groupErrors) != 0 {
+					t.Fatal(groupErrors, err)
 				}
 				var got []string
 				for i := range known {
@@ -67,17 +67,17 @@ func TestResources(t *testing.T) {
 }
 
 // An API group that cannot be read is reported as a group error. All other groups are available.
-func TestGaps(t *testing.T) {
+func TestGroupErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
-		server.Plain()
-		server.Serve(apitest.Kind{Ref: "metrics.example.com/v1/pods", Kind: "PodMetrics"})
-		server.Break("/apis/metrics.example.com/v1", "the backend is away")
+		server.DisableAggregatedDiscovery()
+		server.AddKind(apitest.Kind{Ref: "metrics.example.com/v1/pods", Kind: "PodMetrics"})
+		server.MakeUnavailable("/apis/metrics.example.com/v1", "the backend is away")
 		cluster := runCluster(t, server)
-		known, gaps, err := cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0)
-		if err != nil || len(known) != 2 || len(gaps) != 1 || gaps[0].Group != "metrics.example.com" ||
-			!strings.Contains(gaps[0].Reason, "the backend is away") {
-			t.Errorf("got %d resources, gaps %+v, %v; want 2 and the one gap with its reason", len(known), gaps, err)
+		known, groupErrors, err := cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0)
+		if err != nil || len(known) != 2 || len(groupErrors) != 1 || groupErrors[0].Group != "metrics.example.com" ||
+			!strings.Contains(groupErrors[0].Reason, "the backend is away") {
+			t.Errorf("got %d resources, gaps %+v, %v; want 2 and the one gap with its reason", len(known), groupErrors, err)
 		}
 		const ref = "metrics.example.com/v1/pods"
 		_, err = cluster.For(watch.Viewer{Program: true}).Resource(t.Context(), ref)
@@ -91,7 +91,7 @@ func TestGaps(t *testing.T) {
 		if !ok {
 			t.Fatalf("got %v, want a Problem", err)
 		}
-		if got, want := guest.Words(p), `The cluster does not serve "metrics.example.com/v1/pods".`; got != want {
+		if got, want := guest.PublicDetail(p), `The cluster does not serve "metrics.example.com/v1/pods".`; got != want {
 			t.Errorf("a guest is told %s, want %s", got, want)
 		}
 	})
@@ -100,7 +100,7 @@ func TestGaps(t *testing.T) {
 func TestUnknownResources(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		server.Serve(apitest.Kind{Ref: "example.com/v1/pods", Kind: "Pod"})
+		server.AddKind(apitest.Kind{Ref: "example.com/v1/pods", Kind: "Pod"})
 		for ref, detail := range map[string]string{
 			"core/v2/pods":    "Did you mean core/v1/pods or example.com/v1/pods?",
 			"core/v1/Pod":     "Did you mean core/v1/pods",
@@ -118,11 +118,11 @@ func TestUnknownResources(t *testing.T) {
 }
 
 // A resource that was created a moment ago is found without waiting for the next discovery.
-func TestKindCreatedLater(t *testing.T) {
+func TestNewResourceIsFoundAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		const ref = "example.com/v1/widgets"
-		server.Serve(apitest.Kind{Ref: ref, Kind: "Widget"})
+		server.AddKind(apitest.Kind{Ref: ref, Kind: "Widget"})
 		start := time.Now()
 		if _, err := cluster.For(watch.Viewer{Program: true}).Resource(t.Context(), ref); err != nil {
 			t.Error(err)
@@ -130,10 +130,10 @@ func TestKindCreatedLater(t *testing.T) {
 		if passed := time.Since(start); passed > 2*time.Second {
 			t.Errorf("it was found after %s", passed)
 		}
-		server.Remove(ref)
+		server.RemoveKind(ref)
 		<-time.After(11 * time.Second)
 		cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0) //nolint:errcheck // Triggers discovery.
-		pass(2 * time.Second)
+		advance(2 * time.Second)
 		known, _, err := cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0)
 		if err != nil || len(known) != 2 {
 			t.Errorf("after it went %d resources are known, %v; want 2", len(known), err)
@@ -155,14 +155,14 @@ func TestServerDownAtStart(t *testing.T) {
 		)
 		_, err = access.Snapshot(t.Context(), watch.Query{Resource: pods}, time.Second)
 		wantProblem(t, err, watch.Unavailable, "The API server does not answer", "http://api.test: ")
-		pass(10 * time.Minute)
+		advance(10 * time.Minute)
 		server.Down(false)
-		pass(16 * time.Second)
+		advance(16 * time.Second)
 		subscribe(t, cluster, watch.Query{}, "").wantSettle("state live, snapshot of 1")
 
 		// When the API server is down again, known resources stay known.
 		server.Down(true)
-		pass(time.Minute)
+		advance(time.Minute)
 		if known, _, err := access.Resources(t.Context(), 0); err != nil || len(known) != 2 {
 			t.Errorf("while it is down %d resources are known, %v; want 2", len(known), err)
 		}
@@ -184,7 +184,7 @@ func TestNotRunning(t *testing.T) {
 	})
 }
 
-func TestObject(t *testing.T) {
+func TestObjectFromCacheAndAPIServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
@@ -227,12 +227,12 @@ func TestObject(t *testing.T) {
 			wantProblem(t, err, test.cause, test.title, test.detail)
 		}
 		for _, line := range server.Requests("")[before:] {
-			if line != "GET /api/v1/namespaces/a/pods/none" && line != "POST "+apitest.Reviews &&
+			if line != "GET /api/v1/namespaces/a/pods/none" && line != "POST "+apitest.SelfReviewsPath &&
 				!strings.Contains(line, "/api?") && !strings.Contains(line, "/apis?") {
 				t.Errorf("it asked upstream for %s", line)
 			}
 		}
-		server.Break("/api/v1/namespaces/a/pods/hidden", "not now")
+		server.MakeUnavailable("/api/v1/namespaces/a/pods/hidden", "not now")
 		_, err := access.Object(t.Context(), pods, "a", "hidden")
 		wantProblem(t, err, watch.Unavailable, "The API server does not answer", "not now")
 	})
@@ -243,8 +243,8 @@ func TestDateColumns(t *testing.T) {
 	const ref, definitions = "example.com/v1/backups", "apiextensions.k8s.io/v1/customresourcedefinitions"
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		server.Serve(apitest.Kind{Ref: definitions, Kind: "CustomResourceDefinition", Cluster: true})
-		server.Serve(apitest.Kind{
+		server.AddKind(apitest.Kind{Ref: definitions, Kind: "CustomResourceDefinition", Cluster: true})
+		server.AddKind(apitest.Kind{
 			Ref: ref, Kind: "Backup", Columns: `[{"name":"Name","type":"string"},{"name":"Last","type":"date"}]`,
 		})
 		server.Set(definitions, apitest.Item{Name: "backups.example.com", Rest: `"spec":{"versions":[
@@ -268,23 +268,23 @@ func TestObjectForbidden(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"), pod("a", "q", "Running"))
-		server.RefuseGet(path, http.StatusForbidden, "you may not")
+		server.FailPath(path, http.StatusForbidden, "you may not")
 		access := cluster.For(watch.Viewer{Program: true})
 		for range 3 {
 			_, err := access.Object(t.Context(), pods, "a", "p")
 			wantProblem(t, err, watch.Refused, "Forbidden", `You cannot get pods in the namespace "a".`)
 		}
-		if asked := server.Requests(path); len(asked) > 0 {
-			t.Errorf("it asks %q", asked)
+		if requests := server.Requests(path); len(requests) > 0 {
+			t.Errorf("it asks %q", requests)
 		}
-		if reviews := server.Requests(apitest.Reviews); len(reviews) != 2 {
+		if reviews := server.Requests(apitest.SelfReviewsPath); len(reviews) != 2 {
 			t.Errorf("it asks %d times what it may do, want once for all and once by name", len(reviews))
 		}
 		if _, err := access.Object(t.Context(), pods, "a", "q"); err != nil {
 			t.Error(err)
 		}
-		server.RefuseGet(apitest.Reviews, http.StatusForbidden, "no reviews for you")
-		pass(time.Minute)
+		server.FailPath(apitest.SelfReviewsPath, http.StatusForbidden, "no reviews for you")
+		advance(time.Minute)
 		_, err := access.Object(t.Context(), pods, "a", "p")
 		wantProblem(t, err, watch.Refused, "Forbidden", "you may not")
 	})
@@ -296,20 +296,20 @@ func TestFollow(t *testing.T) {
 	const definitions = "apiextensions.k8s.io/v1/customresourcedefinitions"
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		server.Serve(apitest.Kind{
+		server.AddKind(apitest.Kind{
 			Ref: definitions, Kind: "CustomResourceDefinition", Cluster: true,
 			Columns: `[{"name":"Name","type":"string"}]`,
 		})
 		access := cluster.For(watch.Viewer{Program: true})
 		follower := access.Follow()
 		defer follower.Close()
-		pass(time.Minute)
+		advance(time.Minute)
 		served := func() bool {
 			resources, _, err := access.Resources(t.Context(), 0)
 			if err != nil {
 				t.Fatal(err)
 			}
-			return slices.ContainsFunc(resources, func(k watch.Known) bool { return k.Ref() == widgets })
+			return slices.ContainsFunc(resources, func(k watch.ResourceStatus) bool { return k.Ref() == widgets })
 		}
 		await := func(want bool) {
 			t.Helper()
@@ -325,9 +325,9 @@ func TestFollow(t *testing.T) {
 		}
 		server.Set(definitions, apitest.Item{Name: "widgets.example.com"})
 		<-time.After(700 * time.Millisecond) // The API server takes a moment to serve a new resource.
-		server.Serve(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: `[{"name":"Name","type":"string"}]`})
+		server.AddKind(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: `[{"name":"Name","type":"string"}]`})
 		await(true)
-		server.Remove(widgets)
+		server.RemoveKind(widgets)
 		server.Delete(definitions, "", "widgets.example.com")
 		await(false)
 		for _, line := range server.Requests("/customresourcedefinitions?") {
@@ -339,28 +339,28 @@ func TestFollow(t *testing.T) {
 }
 
 // While discovery fails, results contain the time since when it fails.
-func TestDiscoveryThatFailsForLong(t *testing.T) {
+func TestFailingDiscoveryIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		access := cluster.For(watch.Viewer{Program: true})
 		follower := access.Follow()
 		defer follower.Close()
-		pass(time.Minute)
-		problems := func() []watch.Gap {
+		advance(time.Minute)
+		groupErrors := func() []watch.GroupError {
 			t.Helper()
-			known, gaps, err := access.Resources(t.Context(), 0)
+			known, reported, err := access.Resources(t.Context(), 0)
 			if err != nil || len(known) != 2 {
 				t.Errorf("%d resources are known, %v; want 2", len(known), err)
 			}
-			return gaps
+			return reported
 		}
 		began := time.Now()
-		server.RefuseGet("/apis", http.StatusForbidden, "not today")
-		pass(12 * time.Second) // Discovery has not failed for long enough to be reported.
-		if gaps := problems(); len(gaps) != 0 {
-			t.Errorf("a try that failed is a problem at once: %+v", gaps)
+		server.FailPath("/apis", http.StatusForbidden, "not today")
+		advance(12 * time.Second) // Discovery has not failed for long enough to be reported.
+		if reported := groupErrors(); len(reported) != 0 {
+			t.Errorf("a try that failed is a problem at once: %+v", reported)
 		}
-		told := func() {
+		awaitChange := func() {
 			t.Helper()
 			for changed := false; !changed; {
 				var err error
@@ -370,21 +370,21 @@ func TestDiscoveryThatFailsForLong(t *testing.T) {
 				}
 			}
 		}
-		for len(problems()) == 0 {
-			told()
+		for len(groupErrors()) == 0 {
+			awaitChange()
 		}
-		gaps := problems()
-		if len(gaps) != 1 || gaps[0].Group != "*" {
-			t.Fatalf("got %+v, want one problem of all", gaps)
+		reported := groupErrors()
+		if len(reported) != 1 || reported[0].Group != "*" {
+			t.Fatalf("got %+v, want one problem of all", reported)
 		}
-		_, rest, _ := strings.Cut(gaps[0].Reason, "failed since ")
+		_, rest, _ := strings.Cut(reported[0].Reason, "failed since ")
 		since, err := time.Parse(time.RFC3339, rest[:min(len(rest), 20)])
 		if passed := since.Sub(began); err != nil || passed < 0 || passed > 10*time.Second {
 			t.Errorf("it says that discovery fails since %s, %s after it began", since, passed)
 		}
-		server.RefuseGet("/apis", 0, "")
-		for len(problems()) > 0 {
-			told()
+		server.FailPath("/apis", 0, "")
+		for len(groupErrors()) > 0 {
+			awaitChange()
 		}
 	})
 }

@@ -6,49 +6,49 @@ import (
 	"time"
 
 	"glasshouse/internal/watch/journal"
-	"glasshouse/internal/watch/rawjson"
-	"glasshouse/internal/watch/wire"
+	"glasshouse/internal/watch/jsonscan"
+	"glasshouse/internal/watch/listwatch"
 )
 
 const (
-	// feedChanges and feedBytes limit the history that a new reader of the changes view is sent.
-	feedChanges = 200
-	feedBytes   = 1 << 20
+	// maxHistoryChanges and maxHistoryBytes limit the history that a new reader of the changes view is sent.
+	maxHistoryChanges = 200
+	maxHistoryBytes   = 1 << 20
 )
 
-// origin is where the present version of an informer's data starts. Earlier changes are not sent to readers: they have
+// epochStart is where the present version of an informer's data starts. Earlier changes are not sent to readers: they have
 // other columns, or changes could not be seen for a time.
-type origin struct {
+type epochStart struct {
 	cursor journal.Cursor
 	at     time.Time
 }
 
-func (i *informer) begun() origin {
+func (i *informer) currentEpochStart() epochStart {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return i.origin
+	return i.epochStart
 }
 
-// whole returns the number of changes in the history, and the time since which the history contains every change that
+// retained returns the number of changes in the history, and the time since which the history contains every change that
 // readers may see.
-func (i *informer) whole() (changes int, since time.Time) {
-	changes, since = i.Kept()
-	if begun := i.begun().at; begun.After(since) {
-		since = begun
+func (i *informer) retained() (changes int, since time.Time) {
+	changes, since = i.Retained()
+	if start := i.currentEpochStart().at; start.After(since) {
+		since = start
 	}
 	return changes, since
 }
 
-// since returns the time since which the history contains every single change in the given namespaces; no namespaces
+// completeSince returns the time since which the history contains every single change in the given namespaces; no namespaces
 // means all. Of the changes before a list, only the result that the list showed is known.
-func (i *informer) since(namespaces []string) time.Time {
-	_, since := i.whole()
+func (i *informer) completeSince(namespaces []string) time.Time {
+	_, since := i.retained()
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	for ns, f := range i.feeds {
-		asked := ns == "" || len(namespaces) == 0 || slices.Contains(namespaces, ns)
-		if asked && f.now.replaced.After(since) {
-			since = f.now.replaced
+		isRequested := ns == "" || len(namespaces) == 0 || slices.Contains(namespaces, ns)
+		if isRequested && f.state.listedAt.After(since) {
+			since = f.state.listedAt
 		}
 	}
 	return since
@@ -57,24 +57,24 @@ func (i *informer) since(namespaces []string) time.Time {
 // beginChanges returns the first message for a reader of the changes view. It contains the newest changes of the
 // history, and the time since which they are complete. For a reader of one object, it also contains the object as it
 // was before the first of these changes. The patches of the changes, applied to it, result in the present version.
-func (s *reading) beginChanges(ctx context.Context) ([]byte, error) {
-	now, origin := s.filter.present(s.informer), s.informer.begun()
+func (s *reader) beginChanges(ctx context.Context) ([]byte, error) {
+	now, start := s.filter.currentState(s.informer), s.informer.currentEpochStart()
 	s.filter.columns, s.cursor = now.columns, s.informer.Now()
-	var before *wire.Object
+	var before *listwatch.Object
 	if s.key != "" {
 		if o, ok, cursor := s.informer.Get(s.key); ok && s.filter.match(o) {
 			before, s.cursor = o, cursor
 		}
 	}
-	if !s.writing.acquire(objectMemory) { // Acquired before the events are built: they take up to feedBytes.
+	if !s.buffer.acquire(objectMemory) { // Acquired before the events are built: they take up to maxHistoryBytes.
 		return nil, nil
 	}
 	earliest := s.earliest(time.Now())
-	events, oldest, whole, err := s.pastInTurn(ctx, origin.cursor, earliest)
+	events, oldest, complete, err := s.scanHistory(ctx, start.cursor, earliest)
 	if err != nil {
 		return nil, err
 	}
-	if later := s.filter.present(s.informer); !now.synced || !later.synced || !now.stays(later) {
+	if later := s.filter.currentState(s.informer); !now.synced || !later.synced || !now.isUnchanged(later) {
 		return nil, nil // The data is not synced, or its state changed while it was read.
 	}
 	if len(events) == 0 {
@@ -82,9 +82,9 @@ func (s *reading) beginChanges(ctx context.Context) ([]byte, error) {
 			return nil, err
 		}
 	}
-	s.begun(now.version)
-	since := latest(s.informer.since(s.filter.namespaces), earliest)
-	if !whole {
+	s.recordSnapshotSent(now.version)
+	since := latest(s.informer.completeSince(s.filter.namespaces), earliest)
+	if !complete {
 		since = latest(since, oldest.Time)
 	}
 	message := append(s.message("snapshot"), `,"since":"`...)
@@ -98,12 +98,12 @@ func (s *reading) beginChanges(ctx context.Context) ([]byte, error) {
 	}
 	message = append(message, `],"last":true`...)
 	if oldest != nil {
-		before = s.filter.seen(oldest)
+		before = s.filter.matchingOld(oldest)
 	}
 	if s.key == "" || before == nil {
 		return message, nil
 	}
-	text, err := s.seen(before).JSON()
+	text, err := s.maskObject(before).JSON()
 	if err != nil {
 		return nil, err
 	}
@@ -117,27 +117,27 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// pastInTurn waits for the reader's turn, then returns what past returns up to the reader's cursor.
-func (s *reading) pastInTurn(
+// scanHistory waits for the reader's turn, then returns what readHistory returns up to the reader's cursor.
+func (s *reader) scanHistory(
 	ctx context.Context, after journal.Cursor, earliest time.Time,
-) (events [][]byte, oldest *change, whole bool, err error) {
-	leave, err := s.inTurn(ctx)
+) (events [][]byte, oldest *change, complete bool, err error) {
+	release, err := s.acquireScan(ctx)
 	if err != nil {
 		return nil, nil, false, err
 	}
-	defer leave()
-	return s.past(s.cursor, after, earliest)
+	defer release()
+	return s.readHistory(s.cursor, after, earliest)
 }
 
-// past returns the events of the changes after the cursor named after, up to the cursor until, newest first. It omits
-// changes from before earliest, and stops at feedChanges events or feedBytes bytes. oldest is the change of the last
-// returned event. whole is false if one of these limits was reached.
-func (s *reading) past(
+// readHistory returns the events of the changes after the cursor named after, up to the cursor until, newest first. It omits
+// changes from before earliest, and stops at maxHistoryChanges events or maxHistoryBytes bytes. oldest is the change of the last
+// returned event. complete is false if one of these limits was reached.
+func (s *reader) readHistory(
 	until, after journal.Cursor, earliest time.Time,
-) (events [][]byte, oldest *change, whole bool, err error) {
+) (events [][]byte, oldest *change, complete bool, err error) {
 	size := 0
 	for until.Offset > after.Offset {
-		changes := s.informer.Past(until, batch)
+		changes := s.informer.History(until, batch)
 		for _, c := range slices.Backward(changes) {
 			if c.Offset <= after.Offset || c.Time.Before(earliest) {
 				return events, oldest, true, nil
@@ -148,7 +148,7 @@ func (s *reading) past(
 				return nil, nil, false, err
 			case event == nil:
 				continue
-			case len(events) == feedChanges || size > feedBytes:
+			case len(events) == maxHistoryChanges || size > maxHistoryBytes:
 				return events, oldest, false, nil
 			}
 			size += len(event)
@@ -162,8 +162,8 @@ func (s *reading) past(
 	return events, oldest, true, nil
 }
 
-// withObject appends the object o to an encoded event. A reader of one object applies the patches of later events to o.
-func withObject(event []byte, o *wire.Object) ([]byte, error) {
+// appendObject appends the object o to an encoded event. A reader of one object applies the patches of later events to o.
+func appendObject(event []byte, o *listwatch.Object) ([]byte, error) {
 	text, err := o.JSON()
 	if err != nil {
 		return nil, err
@@ -174,8 +174,8 @@ func withObject(event []byte, o *wire.Object) ([]byte, error) {
 
 // changeEvent encodes a change as an event of the changes view. It returns nil if the object itself did not change: it
 // was printed with other columns, or the namespaces that the informer has listed changed.
-func changeEvent(c *change, recent *recent) ([]byte, error) {
-	if c.Memo.sight {
+func changeEvent(c *change, cache *encodedCache) ([]byte, error) {
+	if c.Memo.coverageOnly {
 		return nil, nil
 	}
 	o, op := c.New, "add"
@@ -187,23 +187,23 @@ func changeEvent(c *change, recent *recent) ([]byte, error) {
 	case journal.Update:
 		op = "update"
 		var err error
-		if delta, err = deltaOf(c, recent); err != nil || delta.none {
+		if delta, err = deltaOf(c, cache); err != nil || delta.isEmpty {
 			return nil, err
 		}
 	}
 	event := append([]byte(`{"op":"`), op...)
 	event = append(event, `","ns":`...)
-	event = rawjson.AppendString(event, o.Namespace())
+	event = jsonscan.AppendString(event, o.Namespace())
 	event = append(event, `,"name":`...)
-	event = rawjson.AppendString(event, o.Name())
+	event = jsonscan.AppendString(event, o.Name())
 	event = o.AppendVersion(event)
 	event = append(event, `,"time":"`...)
 	event = c.Time.UTC().AppendFormat(event, "2006-01-02T15:04:05.000Z")
 	event = append(event, '"')
 	if delta != nil {
 		event = append(event, delta.text...)
-		if delta.was != nil {
-			event = append(append(event, `,"was":`...), delta.was...)
+		if delta.oldValues != nil {
+			event = append(append(event, `,"was":`...), delta.oldValues...)
 		}
 	}
 	if by, _ := newestAuthor(c); c.Op == journal.Add && by != nil {

@@ -13,15 +13,15 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// feed is a test client that reads the Changes view.
-type feed struct {
+// changesReader is a test client that reads the Changes view.
+type changesReader struct {
 	t      *testing.T
 	sub    *watch.Subscription
 	cursor string
 	since  time.Time
 }
 
-func follow(t *testing.T, cluster *watch.Cluster, q watch.Query, cursor string) *feed {
+func subscribeChanges(t *testing.T, cluster *watch.Cluster, q watch.Query, cursor string) *changesReader {
 	t.Helper()
 	q.Resource = pods
 	sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), q, watch.Changes, cursor)
@@ -29,11 +29,11 @@ func follow(t *testing.T, cluster *watch.Cluster, q watch.Query, cursor string) 
 		t.Fatal(err)
 	}
 	t.Cleanup(sub.Close)
-	return &feed{t: t, sub: sub}
+	return &changesReader{t: t, sub: sub}
 }
 
-// fed is an event of the Changes view.
-type fed struct {
+// changeEvent is an event of the Changes view.
+type changeEvent struct {
 	Op, NS, Name, UID, RV string
 	Time                  time.Time
 	Patch, Object         json.RawMessage
@@ -46,7 +46,7 @@ type fed struct {
 
 // String returns the operation, the object and the author, such as "add a/p" and a manager. For several authors, it
 // returns the numbers of each author's operations.
-func (e *fed) String() string {
+func (e *changeEvent) String() string {
 	s := []string{e.Op, e.NS + "/" + e.Name}
 	if e.By != nil {
 		s = append(s, "by", e.By.Manager)
@@ -58,7 +58,7 @@ func (e *fed) String() string {
 }
 
 // settle reads up to the next heartbeat, and returns a short form of the events.
-func (f *feed) settle() string {
+func (f *changesReader) settle() string {
 	f.t.Helper()
 	var log []string
 	for {
@@ -79,15 +79,15 @@ func (f *feed) settle() string {
 	}
 }
 
-type fedMessage struct {
+type changesMessage struct {
 	Type, Cursor string
 	Since        time.Time
 	Last         bool
 	Object       json.RawMessage
-	Events       []fed
+	Events       []changeEvent
 }
 
-func (f *feed) next() (m fedMessage) {
+func (f *changesReader) next() (m changesMessage) {
 	f.t.Helper()
 	text, err := f.sub.Next(f.t.Context())
 	if err != nil {
@@ -107,16 +107,16 @@ func (f *feed) next() (m fedMessage) {
 	return m
 }
 
-func (f *feed) wantSettle(want string) {
+func (f *changesReader) wantSettle(want string) {
 	f.t.Helper()
 	if got := f.settle(); got != want {
 		f.t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 
-// by adds managedFields to a pod: pairs of a manager and the fields that it owns. Their times are one second apart,
+// managedBy adds managedFields to a pod: pairs of a manager and the fields that it owns. Their times are one second apart,
 // from the given second on, in the first hour of the fake clock.
-func by(p apitest.Item, second int, managers ...string) apitest.Item {
+func managedBy(p apitest.Item, second int, managers ...string) apitest.Item {
 	entries := []string{}
 	for i := 0; i < len(managers); i += 2 {
 		entries = append(entries,
@@ -136,51 +136,51 @@ func TestChangesView(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "listed", "Running"))
 		listed := time.Now()
-		first := follow(t, cluster, watch.Query{}, "")
+		first := subscribeChanges(t, cluster, watch.Query{}, "")
 		first.wantSettle("snapshot") // This takes 15 s. Objects of the first list are not changes.
 		if !first.since.Equal(listed) {
 			t.Errorf("the past is known since %s, want %s", first.since, listed)
 		}
-		server.Set(pods, by(pod("a", "p", "Pending"), 15, "kubectl", phase))
-		server.Set(pods, by(pod("a", "p", "Running"), 15, "kubectl", `{}`, "kubelet", phase))
+		server.Set(pods, managedBy(pod("a", "p", "Pending"), 15, "kubectl", phase))
+		server.Set(pods, managedBy(pod("a", "p", "Running"), 15, "kubectl", `{}`, "kubelet", phase))
 		server.Set(pods, pod("b", "q", "Running"))
 		server.Delete(pods, "a", "p")
-		const told = "add a/p by kubectl, update a/p by kubelet, add b/q, delete a/p"
-		first.wantSettle(told)
+		const history = "add a/p by kubectl, update a/p by kubelet, add b/q, delete a/p"
+		first.wantSettle(history)
 
 		cursor := first.cursor
-		server.Set(pods, by(pod("b", "q", "Failed"), 31, "kubelet", phase))
-		server.Set(pods, by(pod("b", "q", "Running"), 32, "kubelet", phase))
+		server.Set(pods, managedBy(pod("b", "q", "Failed"), 31, "kubelet", phase))
+		server.Set(pods, managedBy(pod("b", "q", "Running"), 32, "kubelet", phase))
 		first.wantSettle("update b/q by kubelet, update b/q by kubelet")
-		follow(t, cluster, watch.Query{}, cursor).wantSettle("update b/q by kubelet, update b/q by kubelet")
-		follow(t, cluster, watch.Query{}, "").
-			wantSettle("snapshot, " + told + ", update b/q by kubelet, update b/q by kubelet")
-		follow(t, cluster, watch.Query{Namespaces: []string{"b"}}, "").
+		subscribeChanges(t, cluster, watch.Query{}, cursor).wantSettle("update b/q by kubelet, update b/q by kubelet")
+		subscribeChanges(t, cluster, watch.Query{}, "").
+			wantSettle("snapshot, " + history + ", update b/q by kubelet, update b/q by kubelet")
+		subscribeChanges(t, cluster, watch.Query{Namespaces: []string{"b"}}, "").
 			wantSettle("snapshot, add b/q, update b/q by kubelet, update b/q by kubelet")
-		follow(t, cluster, watch.Query{Name: "p"}, "").
+		subscribeChanges(t, cluster, watch.Query{Name: "p"}, "").
 			wantSettle("snapshot, add a/p by kubectl, update a/p by kubelet, delete a/p")
 
-		server.Reprint(pods, "b", "q", `["q","Odd"]`)
-		server.Quietly(pods, func() {})
+		server.SetCells(pods, "b", "q", `["q","Odd"]`)
+		server.ChangeWhileDown(pods, func() {})
 		first.wantSettle("events") // Other cells for the same version of an object are not a change of the object.
 	})
 }
 
 // In the Changes view of one object, a reader gets the object as it was before the first change that is sent. With each
 // add, it gets the complete object. The changes lead from there to the present state.
-func TestChangesOfOneObject(t *testing.T) {
+func TestChangesViewOfOneObject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "listed"))
-		snapshot := func(q watch.Query) (m fedMessage) {
-			f := follow(t, cluster, q, "")
+		snapshot := func(q watch.Query) (m changesMessage) {
+			f := subscribeChanges(t, cluster, q, "")
 			for m.Type != "snapshot" {
 				m = f.next()
 			}
 			return m
 		}
-		one := watch.Query{Namespaces: []string{"a"}, Name: "p"}
-		follow(t, cluster, one, "").settle()
+		object := watch.Query{Namespaces: []string{"a"}, Name: "p"}
+		subscribeChanges(t, cluster, object, "").settle()
 		want := func(q watch.Query, want string) {
 			t.Helper()
 			m := snapshot(q)
@@ -192,18 +192,18 @@ func TestChangesOfOneObject(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", got, want)
 			}
 		}
-		want(one, " listed")
-		live := follow(t, cluster, one, "")
+		want(object, " listed")
+		live := subscribeChanges(t, cluster, object, "")
 		live.settle()
 		for _, phase := range []string{"1", "2"} {
 			server.Set(pods, pod("a", "p", phase))
 		}
 		synctest.Wait()
-		want(one, " listed, update, update")
+		want(object, " listed, update, update")
 		server.Delete(pods, "a", "p")
 		server.Set(pods, pod("a", "p", "anew"))
 		synctest.Wait()
-		want(one, " listed, update, update, delete, add anew")
+		want(object, " listed, update, update, delete, add anew")
 		m := live.next()
 		for ; m.Type != "events" || m.Events[len(m.Events)-1].Op != "add"; m = live.next() {
 		}
@@ -218,7 +218,7 @@ func TestChangesOfOneObject(t *testing.T) {
 		<-time.After(time.Second)
 		server.Set(pods, pod("a", "p", "last"))
 		synctest.Wait()
-		if m := snapshot(one); len(m.Events) != 200 || phaseOf(m.Object) != " n0" || !m.Since.Equal(m.Events[0].Time) {
+		if m := snapshot(object); len(m.Events) != 200 || phaseOf(m.Object) != " n0" || !m.Since.Equal(m.Events[0].Time) {
 			t.Errorf("%d events from%s, since %s; want the newest 200, from n0, since the first of them at %s",
 				len(m.Events), phaseOf(m.Object), m.Since, m.Events[0].Time)
 		}
@@ -234,22 +234,22 @@ func phaseOf(object json.RawMessage) string {
 	return " " + p.Status.Phase
 }
 
-func TestChangesHaveWhatTheyNeed(t *testing.T) {
+func TestChangeEventMembers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		f := follow(t, cluster, watch.Query{}, "")
+		f := subscribeChanges(t, cluster, watch.Query{}, "")
 		f.settle()
 		for _, step := range []struct {
 			do   func()
 			want string
 		}{
 			{
-				func() { server.Set(pods, by(pod("a", "p", "Pending"), 15, "kubectl", phase)) },
+				func() { server.Set(pods, managedBy(pod("a", "p", "Pending"), 15, "kubectl", phase)) },
 				`{"op":"add","ns":"a","name":"p","uid":"a/p","rv":"103","time":"2000-01-01T00:00:15.000Z",` +
 					`"by":{"manager":"kubectl","operation":"Update","time":"2000-01-01T00:00:15Z"}}`,
 			},
 			{
-				func() { server.Set(pods, by(pod("a", "p", "Running"), 15, "kubectl", `{}`, "kubelet", phase)) },
+				func() { server.Set(pods, managedBy(pod("a", "p", "Running"), 15, "kubectl", `{}`, "kubelet", phase)) },
 				`{"op":"update","ns":"a","name":"p","uid":"a/p","rv":"104","time":"2000-01-01T00:00:15.000Z",` +
 					`"patch":[{"op":"replace","path":"/metadata/resourceVersion","value":"104"},` +
 					`{"op":"replace","path":"/status/phase","value":"Running"}],` +
@@ -272,10 +272,10 @@ func TestChangesHaveWhatTheyNeed(t *testing.T) {
 
 // If changes that a reader has not read have left the history, the reader is reset. It then gets the changes that the
 // history still has.
-func TestChangesReset(t *testing.T) {
+func TestChangesViewResetsAfterHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		f := follow(t, cluster, watch.Query{}, "")
+		f := subscribeChanges(t, cluster, watch.Query{}, "")
 		f.settle()
 		old := f.cursor
 		server.Set(pods, pod("a", "p", "Pending"))
@@ -285,7 +285,7 @@ func TestChangesReset(t *testing.T) {
 		<-time.After(6 * time.Minute)
 		server.Set(pods, pod("a", "q", "Running"))
 		synctest.Wait()
-		again := follow(t, cluster, watch.Query{}, old)
+		again := subscribeChanges(t, cluster, watch.Query{}, old)
 		again.wantSettle("reset, snapshot, add a/q")
 		if again.since.After(newest) || newest.Sub(again.since) > 30*time.Second {
 			t.Errorf("the past is whole since %s; the newest that is lost was before %s", again.since, newest)
@@ -294,10 +294,10 @@ func TestChangesReset(t *testing.T) {
 }
 
 // A new reader gets the newest 200 changes that it may see.
-func TestChangesOfLongAgo(t *testing.T) {
+func TestChangesViewStartsWithNewest200(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		follow(t, cluster, watch.Query{}, "").settle()
+		subscribeChanges(t, cluster, watch.Query{}, "").settle()
 		for i := range 3000 {
 			server.Set(pods, pod([]string{"a", "b"}[i%2], fmt.Sprint("p", i), "Running"))
 		}
@@ -307,7 +307,7 @@ func TestChangesOfLongAgo(t *testing.T) {
 			if q != "" {
 				query.Namespaces = []string{q}
 			}
-			f := follow(t, cluster, query, "")
+			f := subscribeChanges(t, cluster, query, "")
 			m := f.next()
 			for m.Type != "snapshot" {
 				m = f.next()
@@ -321,10 +321,10 @@ func TestChangesOfLongAgo(t *testing.T) {
 
 // Changes are not folded, so there may be many, and the length of a message is limited. The next message continues
 // after the last change.
-func TestChangesInParts(t *testing.T) {
+func TestChangesViewLimitsMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		f := follow(t, cluster, watch.Query{}, "")
+		f := subscribeChanges(t, cluster, watch.Query{}, "")
 		f.settle()
 		server.Set(pods, pod("a", "p", ""))
 		for i := range 99 {
@@ -341,7 +341,7 @@ func TestChangesInParts(t *testing.T) {
 			if size > 300_000 || len(m.Events) == 0 {
 				t.Fatalf("a message of %d changes and %d bytes", len(m.Events), size)
 			}
-			resumed := follow(t, cluster, watch.Query{}, f.cursor)
+			resumed := subscribeChanges(t, cluster, watch.Query{}, f.cursor)
 			resumed.next() // Skip the state message.
 			if seen += len(m.Events); seen < 100 {
 				if next := resumed.next(); next.Events[0].RV != strconv.Itoa(103+seen) {
@@ -352,32 +352,32 @@ func TestChangesInParts(t *testing.T) {
 		if m := f.next(); m.Type != "heartbeat" || seen != 100 {
 			t.Errorf("%d changes, then %+v; want 100, and no more", seen, m)
 		}
-		big := 0
-		snapshot := follow(t, cluster, watch.Query{}, "")
-		for m := snapshot.next(); big == 0; m = snapshot.next() {
+		patchBytes := 0
+		snapshot := subscribeChanges(t, cluster, watch.Query{}, "")
+		for m := snapshot.next(); patchBytes == 0; m = snapshot.next() {
 			for i := range m.Events {
-				big += len(m.Events[i].Patch)
+				patchBytes += len(m.Events[i].Patch)
 			}
 		}
-		if big > 1_100_000 {
-			t.Errorf("a snapshot of %d bytes", big)
+		if patchBytes > 1_100_000 {
+			t.Errorf("a snapshot of %d bytes", patchBytes)
 		}
 	})
 }
 
 // After a permission is revoked, rows are removed, but the Changes view does not send this as deleted objects. After
 // the permission is granted again, changes from before are not sent.
-func TestChangesAcrossARefusal(t *testing.T) {
+func TestChangesViewAfterPermissionLoss(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
-		f := follow(t, cluster, watch.Query{}, "")
+		f := subscribeChanges(t, cluster, watch.Query{}, "")
 		f.settle()
 		server.Set(pods, pod("a", "q", "Running"))
 		f.wantSettle("add a/q")
 		server.Refuse(pods, "", 403, "not any more")
 		server.Expire(pods)
-		server.Cut(pods)
+		server.EndWatches(pods)
 		if got := f.settle(); strings.Contains(got, "delete") || !strings.HasSuffix(got, "reset") {
 			t.Errorf("rows that may not be seen: %s, want a reset", got)
 		}
@@ -386,14 +386,14 @@ func TestChangesAcrossARefusal(t *testing.T) {
 		f.wantSettle("snapshot")
 		server.Delete(pods, "a", "q")
 		f.wantSettle("delete a/q")
-		follow(t, cluster, watch.Query{}, "").wantSettle("snapshot, delete a/q")
+		subscribeChanges(t, cluster, watch.Query{}, "").wantSettle("snapshot, delete a/q")
 	})
 }
 
-func TestChangesThatMakeNoSense(t *testing.T) {
+func TestChangesViewOfUnknownNamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster := serveCluster(t)
-		f := follow(t, cluster, watch.Query{Namespaces: []string{"nowhere"}}, "")
+		f := subscribeChanges(t, cluster, watch.Query{Namespaces: []string{"nowhere"}}, "")
 		var err error
 		for err == nil {
 			_, err = f.sub.Next(t.Context())
@@ -403,12 +403,12 @@ func TestChangesThatMakeNoSense(t *testing.T) {
 }
 
 // Granting or revoking a permission changes which namespaces are covered, but is not sent as a change of an object.
-func TestSightIsNoChange(t *testing.T) {
+func TestCoverageIsNoChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
 		allowOnly(server, "a")
-		f := follow(t, cluster, watch.Query{}, "")
+		f := subscribeChanges(t, cluster, watch.Query{}, "")
 		f.wantSettle("snapshot")
 		for range 2 {
 			server.Refuse(pods, "b", 0, "")
@@ -431,20 +431,20 @@ func TestSightIsNoChange(t *testing.T) {
 }
 
 // Granting or revoking the watch permission does not change the coverage. Changes up to the next list are sent.
-func TestChangesAcrossARightToWatch(t *testing.T) {
+func TestChangesAfterWatchPermissionChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"), pod("a", "q", "Running"))
 		server.RevokeWatch(pods)
-		f := follow(t, cluster, watch.Query{}, "")
+		f := subscribeChanges(t, cluster, watch.Query{}, "")
 		f.wantSettle("snapshot")
 		for _, status := range []string{"Failed", "Running"} { // First, it becomes watched, then polled again.
-			server.Quietly(pods, func() {
+			server.ChangeWhileDown(pods, func() {
 				server.Set(pods, pod("a", "p", status), pod("a", "n-"+status, "Pending"))
 				server.Delete(pods, "a", "q")
 			})
 			if status == "Failed" {
-				server.NoWatches(pods, 0)
+				server.RefuseWatches(pods, 0)
 			} else {
 				server.RevokeWatch(pods)
 			}
@@ -459,18 +459,18 @@ func TestChangesAcrossARightToWatch(t *testing.T) {
 
 // A new permission for all namespaces does not change the coverage of a reader of one namespace. Changes of objects
 // that the reader saw before are sent, and none of objects in other namespaces.
-func TestChangesAcrossARightToAll(t *testing.T) {
+func TestChangesAfterPermissionForAllNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"), pod("a", "q", "Running"), pod("b", "r", "Running"))
 		server.RevokeWatch(pods)
 		allowOnly(server, "a")
-		f := follow(t, cluster, watch.Query{}, "")
+		f := subscribeChanges(t, cluster, watch.Query{}, "")
 		f.wantSettle("snapshot")
-		lists := func() int { return cluster.Ledger().Entries[1].Lists }
+		lists := func() int { return cluster.WatchStatus().Entries[1].Lists }
 		// The next list is up to 30 s away, and permissions are checked every 10 s.
 		for before := lists(); lists() == before; {
-			pass(time.Second)
+			advance(time.Second)
 		}
 		server.Set(pods, pod("a", "p", "Failed"))
 		server.Delete(pods, "a", "q")
@@ -482,7 +482,7 @@ func TestChangesAcrossARightToAll(t *testing.T) {
 
 // The time since which the sent changes are complete is the time of the last list of the requested namespaces. Changes
 // while nothing was watched, or without the watch permission, were combined or not sent.
-func TestChangesAreKnownSinceTheLastList(t *testing.T) {
+func TestChangesAreCompleteSinceLastList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "1"))
@@ -494,7 +494,7 @@ func TestChangesAreKnownSinceTheLastList(t *testing.T) {
 		allowed := time.Now()
 		<-time.After(time.Minute)
 		since := func(namespaces ...string) time.Time {
-			f := follow(t, cluster, watch.Query{Namespaces: namespaces}, "")
+			f := subscribeChanges(t, cluster, watch.Query{Namespaces: namespaces}, "")
 			f.settle()
 			return f.since
 		}
@@ -504,7 +504,7 @@ func TestChangesAreKnownSinceTheLastList(t *testing.T) {
 				a, listed, b, allowed, both)
 		}
 		server.Down(true)
-		pass(10 * time.Second)
+		advance(10 * time.Second)
 		server.Set(pods, pod("a", "p", "1"))
 		server.Set(pods, pod("a", "p", "2"))
 		server.Expire(pods)

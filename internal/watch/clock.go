@@ -25,20 +25,20 @@ func Ticks(ctx context.Context, every time.Duration) func(yield func() bool) {
 	}
 }
 
-// endingClock is the real clock, except that its waits end with ctx. client-go's Reflector waits before it retries a
+// contextClock is the real clock, except that its waits end with ctx. client-go's Reflector waits before it retries a
 // streaming list, without a check whether its context has ended.
-type endingClock struct {
+type contextClock struct {
 	clock.RealClock
 
 	ctx context.Context //nolint:containedctx // The interface has no other parameter for it.
 }
 
 // After implements clock.Clock. Its channel is closed after the given duration, or when ctx ends.
-func (c endingClock) After(long time.Duration) <-chan time.Time {
-	rung := make(chan time.Time)
+func (c contextClock) After(duration time.Duration) <-chan time.Time {
+	fired := make(chan time.Time)
 	go func() {
-		defer close(rung)
-		sleep(c.ctx, long)
+		defer close(fired)
+		sleep(c.ctx, duration)
 	}()
-	return rung
+	return fired
 }

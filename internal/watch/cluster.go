@@ -32,8 +32,8 @@ import (
 	authorization "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	"k8s.io/client-go/rest"
 
+	"glasshouse/internal/watch/listwatch"
 	"glasshouse/internal/watch/redact"
-	"glasshouse/internal/watch/wire"
 )
 
 // discoveryTimeout limits one discovery request if Options set no RequestTimeout.
@@ -49,8 +49,8 @@ type Options struct {
 	// Namespace is the namespace of the kubeconfig's context, or empty. It is watched if the program may not watch all
 	// namespaces together.
 	Namespace string
-	// Always lists the refs of resources that are watched even without readers.
-	Always []string
+	// Pinned lists the refs of resources that are watched even without readers.
+	Pinned []string
 	// MemoryLimit is how many bytes the whole program may use, at least MinMemory; 0 means no limit. Watched objects
 	// may use about half of it. A resource that would not fit is refused with its estimated size. To make room,
 	// histories are dropped first, then informers without readers.
@@ -74,25 +74,25 @@ const (
 
 // A Cluster is a live view of one Kubernetes cluster.
 type Cluster struct {
-	client  *wire.Client
-	reviews *reviewer
-	tokens  authentication.TokenReviewInterface
-	timeout time.Duration
-	home    string
-	always  []string
-	ring    Ring
-	catalog *catalog
-	pool    *pool
-	log     *slog.Logger
-	cursors cursorKey
-	changed *signal   // Raised when the list of resources, or the state of a resource, has changed.
-	paper   sync.Pool // Buffers for messages.
-	recent  recent
-	rules   rules
+	client           *listwatch.Client
+	reviews          *reviewer
+	tokens           authentication.TokenReviewInterface
+	timeout          time.Duration
+	defaultNamespace string
+	pinned           []string
+	ring             Ring
+	catalog          *catalog
+	pool             *pool
+	log              *slog.Logger
+	cursors          cursorKey
+	changed          *signal   // Raised when the list of resources, or the state of a resource, has changed.
+	buffers          sync.Pool // Buffers for messages.
+	encodedCache     encodedCache
+	redactionRules   redactionRules
 
-	guard    guard
-	existing answers[string, error]   // By namespace: nil, or an error if it does not exist.
-	spaces   atomic.Pointer[[]string] // The namespaces that were last read; nil before that. Read-only.
+	guard              guard
+	namespaceExistence flightCache[string, error] // By namespace: nil, or an error if it does not exist.
+	lastNamespaces     atomic.Pointer[[]string]   // The namespaces that were last read; nil before that. Read-only.
 }
 
 // New returns a Cluster for the API server that config names. No request is sent before Run is called. New fails if
@@ -125,16 +125,16 @@ func New(config *rest.Config, options Options) (*Cluster, error) {
 	budget := budgetOf(options.MemoryLimit)
 	ring := Ring{Bytes: cmp.Or(options.Ring.Bytes, ringBytes), Age: cmp.Or(options.Ring.Age, ringAge)}
 	c := &Cluster{
-		client: wire.NewClient(config, options.Redact), reviews: newReviewer(authorizer),
+		client: listwatch.NewClient(config, options.Redact), reviews: newReviewer(authorizer),
 		tokens:  authenticator.TokenReviews(),
-		timeout: timeout, home: options.Namespace, always: options.Always,
+		timeout: timeout, defaultNamespace: options.Namespace, pinned: options.Pinned,
 		log: options.Log, cursors: newCursorKey(), changed: newSignal(),
-		ring: ring.within(budget), rules: rules{Rules: options.Redact},
-		guard:    newGuard(authorizer.SubjectAccessReviews()),
-		existing: answers[string, error]{most: maxRemembered, long: rememberedFor},
+		ring: ring.limitedTo(budget), redactionRules: redactionRules{Rules: options.Redact},
+		guard:              newGuard(authorizer.SubjectAccessReviews()),
+		namespaceExistence: flightCache[string, error]{maxEntries: maxCachedResults, maxAge: existenceMaxAge},
 	}
 	c.pool = newPool(options.Linger, budget, c.newInformer)
-	c.catalog = newCatalog(discoverer, config.Host, c.discovered, options.Log)
+	c.catalog = newCatalog(discoverer, config.Host, c.onDiscovery, options.Log)
 	return c, nil
 }
 
@@ -144,35 +144,35 @@ func (c *Cluster) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	running.Go(func() { c.catalog.run(ctx) })
 	running.Go(func() { c.pool.run(ctx) })
-	for _, ref := range c.always {
-		running.Go(func() { c.hold(ctx, ref) })
+	for _, ref := range c.pinned {
+		running.Go(func() { c.keepWatched(ctx, ref) })
 	}
 	running.Wait()
 	return nil
 }
 
-func (c *Cluster) newInformer(scope wire.Scope, resource *Resource) *informer {
-	around := surroundings{
-		client: c.client, reviews: c.reviews, pool: c.pool, ring: c.ring, home: c.home, log: c.log,
-		printed:    func(ctx context.Context) printed { return c.printedColumns(ctx, resource) },
-		masked:     scope.Shared || c.rules.Any(resource.Group, resource.Resource),
-		served:     func(ctx context.Context) definition { return c.served(ctx, scope) },
-		stir:       c.catalog.stir,
-		namespaces: c.namespaces,
-		changed:    c.changed.raise,
-		noted:      func() {},
+func (c *Cluster) newInformer(scope listwatch.Scope, resource *Resource) *informer {
+	deps := dependencies{
+		client: c.client, reviews: c.reviews, pool: c.pool, ring: c.ring, defaultNamespace: c.defaultNamespace, log: c.log,
+		printerColumns: func(ctx context.Context) printerColumns { return c.readPrinterColumns(ctx, resource) },
+		masked:         scope.GuestMasked || c.redactionRules.AppliesTo(resource.Group, resource.Resource),
+		served:         func(ctx context.Context) definition { return c.served(ctx, scope) },
+		refreshSoon:    c.catalog.refreshSoon,
+		namespaces:     c.namespaces,
+		stateChanged:   c.changed.broadcast,
+		objectChanged:  func() {},
 	}
 	if scope.Metadata {
-		around.noted = c.catalog.stir
+		deps.objectChanged = c.catalog.refreshSoon
 	}
-	return newInformer(scope, resource, around)
+	return newInformer(scope, resource, deps)
 }
 
-// discovered is called when the served resources, or the group errors of discovery, have changed.
-func (c *Cluster) discovered() {
-	c.warnOfRules()
-	c.pool.kick()
-	c.changed.raise()
+// onDiscovery is called when the served resources, or the group errors of discovery, have changed.
+func (c *Cluster) onDiscovery() {
+	c.warnOfUnservedRules()
+	c.pool.requestReconcile()
+	c.changed.broadcast()
 }
 
 // get reads one object from the API server.
@@ -186,20 +186,20 @@ func (c *Cluster) get(
 
 // problemOf converts an error of a request to the API server into a Problem. what names the requested object. A
 // cancellation is returned unchanged.
-func problemOf(err error, what string) error {
+func problemOf(err error, object string) error {
 	p := &Problem{
-		Cause: Unavailable, Title: "The API server does not answer", Detail: fmt.Sprintf("%s: %s", what, reasonOf(err)),
-		Brief: what + " cannot be read now.",
+		Cause: Unavailable, Title: "The API server does not answer", Detail: fmt.Sprintf("%s: %s", object, reasonOf(err)),
+		PublicDetail: object + " cannot be read now.",
 	}
 	switch {
 	case errors.Is(err, context.Canceled):
 		return err
 	case apierrors.IsForbidden(err):
-		p.Cause, p.Title, p.Brief = Refused, "Forbidden", "This program may not read "+what+"."
+		p.Cause, p.Title, p.PublicDetail = Refused, "Forbidden", "This program may not read "+object+"."
 	case apierrors.IsUnauthorized(err):
 		p.Title = "API server rejected the credentials"
 	case apierrors.IsNotFound(err):
-		p.Cause, p.Title, p.Brief = Unknown, "Not found", what+" does not exist."
+		p.Cause, p.Title, p.PublicDetail = Unknown, "Not found", object+" does not exist."
 	}
 	return p
 }

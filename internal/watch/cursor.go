@@ -13,12 +13,12 @@ import (
 // bytes of an offset, encrypted, and a signature of six bytes. It is short because every message has one. Restricted
 // readers have another type of cursor: restrictedCursor.
 const (
-	epochLength  = 4
-	placeLength  = epochLength + 5
-	cursorLength = placeLength + 6
+	epochLength    = 4
+	positionLength = epochLength + 5
+	cursorLength   = positionLength + 6
 )
 
-// cursorKey is the secret from which the keys of cursors are derived; see seal. A cursor is valid only for this server,
+// cursorKey is the secret from which the keys of cursors are derived; see cursorCipher. A cursor is valid only for this server,
 // one viewer and one filter, because another filter has another state.
 type cursorKey [32]byte
 
@@ -27,22 +27,22 @@ func newCursorKey() (key cursorKey) {
 	return key
 }
 
-// seal is a key that is derived from the cursorKey and from everything that a cursor is bound to, such as the viewer.
+// cursorCipher is a key that is derived from the cursorKey and from everything that a cursor is bound to, such as the viewer.
 // It signs and encrypts the cursor of each message.
-type seal [sha256.Size]byte
+type cursorCipher [sha256.Size]byte
 
-func (k *cursorKey) seal(bound string) (s seal) {
+func (k *cursorKey) deriveCipher(binding string) (s cursorCipher) {
 	mac := hmac.New(sha256.New, k[:])
-	_, _ = mac.Write([]byte(bound)) // Writing to a hash never fails.
+	_, _ = mac.Write([]byte(binding)) // Writing to a hash never fails.
 	mac.Sum(s[:0])
 	return s
 }
 
 // append appends to dst a cursor for an epoch and an offset: encrypted, and in base64, as clients receive it.
-func (s *seal) append(dst []byte, epoch, offset uint64) []byte {
+func (s *cursorCipher) append(dst []byte, epoch, offset uint64) []byte {
 	var b [cursorLength]byte
 	putNumber(b[:epochLength], epoch)
-	putNumber(b[epochLength:placeLength], offset)
+	putNumber(b[epochLength:positionLength], offset)
 	s.sign(&b)
 	s.crypt(&b)
 	return base64.RawURLEncoding.AppendEncode(dst, b[:])
@@ -50,38 +50,38 @@ func (s *seal) append(dst []byte, epoch, offset uint64) []byte {
 
 // decode returns the offset of a cursor that a client sent, or an error with the reason why the cursor cannot be
 // resumed. epoch is the present epoch.
-func (s *seal) decode(cursor string, epoch uint64) (uint64, error) {
+func (s *cursorCipher) decode(cursor string, epoch uint64) (uint64, error) {
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
-	var b, wanted [cursorLength]byte
-	whole := copy(b[:], text) == cursorLength && len(text) == cursorLength
+	var b, expected [cursorLength]byte
+	hasLength := copy(b[:], text) == cursorLength && len(text) == cursorLength
 	s.crypt(&b)
-	wanted = b
-	s.sign(&wanted)
-	if err != nil || !whole || !hmac.Equal(b[:], wanted[:]) {
+	expected = b
+	s.sign(&expected)
+	if err != nil || !hasLength || !hmac.Equal(b[:], expected[:]) {
 		return 0, errors.New("the cursor was not issued for this subscription by this server")
 	}
 	if uint32(number(b[:epochLength])) != uint32(epoch) { //nolint:gosec // Compares the low bytes only.
 		return 0, errors.New("the resource was relisted after the cursor was issued")
 	}
-	return number(b[epochLength:placeLength]), nil
+	return number(b[epochLength:positionLength]), nil
 }
 
-// sign writes the signature, the last bytes of b. It signs the bytes before them. The seal is secret and the hashed
+// sign writes the signature, the last bytes of b. It signs the bytes before them. The key is secret and the hashed
 // text has a fixed length, so this hash is as secure as an HMAC.
-func (s *seal) sign(b *[cursorLength]byte) {
-	var text [len(s) + placeLength]byte
-	copy(text[copy(text[:], s[:]):], b[:placeLength])
+func (s *cursorCipher) sign(b *[cursorLength]byte) {
+	var text [len(s) + positionLength]byte
+	copy(text[copy(text[:], s[:]):], b[:positionLength])
 	sum := sha256.Sum256(text[:])
-	copy(b[placeLength:], sum[:])
+	copy(b[positionLength:], sum[:])
 }
 
-// crypt encrypts or decrypts the bytes before the signature with a hash of the seal and the signature. This is the
+// crypt encrypts or decrypts the bytes before the signature with a hash of the key and the signature. This is the
 // construction of RFC 5297, with a hash in place of AES. The hashed text has a different length than in sign.
-func (s *seal) crypt(b *[cursorLength]byte) {
-	var text [len(s) + cursorLength - placeLength]byte
-	copy(text[copy(text[:], s[:]):], b[placeLength:])
+func (s *cursorCipher) crypt(b *[cursorLength]byte) {
+	var text [len(s) + cursorLength - positionLength]byte
+	copy(text[copy(text[:], s[:]):], b[positionLength:])
 	sum := sha256.Sum256(text[:])
-	subtle.XORBytes(b[:placeLength], b[:placeLength], sum[:])
+	subtle.XORBytes(b[:positionLength], b[:positionLength], sum[:])
 }
 
 // putNumber fills b with the low bytes of n, the most significant byte first.

@@ -13,7 +13,7 @@ import (
 
 // If a resource is released and listed again, its new journal counts offsets from the start. A cursor with an older
 // offset is invalid there, even if the new journal has the same offset.
-func TestCursorOfAnEarlierList(t *testing.T) {
+func TestCursorOfEarlierJournalIsReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
@@ -35,7 +35,7 @@ func TestCursorOfAnEarlierList(t *testing.T) {
 }
 
 // A cursor does not reveal its offset, which counts changes of other objects.
-func TestCursorsTellNoOffset(t *testing.T) {
+func TestCursorsHideOffsets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		r := subscribe(t, cluster, watch.Query{}, "")

@@ -7,13 +7,13 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"glasshouse/internal/watch/wire"
+	"glasshouse/internal/watch/listwatch"
 )
 
 // definitionScopes returns the scopes of the two resources that define other resources. Only their metadata is watched,
 // because the definitions themselves are large.
-func definitionScopes() []wire.Scope {
-	return []wire.Scope{
+func definitionScopes() []listwatch.Scope {
+	return []listwatch.Scope{
 		{
 			Resource: schema.GroupVersionResource{
 				Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions",
@@ -34,13 +34,13 @@ func definitionScopes() []wire.Scope {
 type Follower struct {
 	cluster *Cluster
 	release func() // Releases the watched definitions; nil while they cannot be watched yet.
-	raised  <-chan struct{}
+	changed <-chan struct{}
 }
 
 // Follow returns a Follower. It starts to watch the definitions of resources, so that Resources stays up to date. If
 // the program may not watch definitions, discovery runs at intervals instead.
 func (a *Access) Follow() *Follower {
-	f := &Follower{cluster: a.cluster, raised: a.cluster.changed.next()}
+	f := &Follower{cluster: a.cluster, changed: a.cluster.changed.next()}
 	f.cluster.catalog.followers.Add(1)
 	f.watch()
 	return f
@@ -59,8 +59,8 @@ func (f *Follower) watch() {
 func (c *Cluster) watchDefinitions() (release func(), err error) {
 	var releases []func()
 	release = func() {
-		for _, one := range releases {
-			one()
+		for _, releaseScope := range releases {
+			releaseScope()
 		}
 	}
 	for _, scope := range definitionScopes() {
@@ -68,12 +68,12 @@ func (c *Cluster) watchDefinitions() (release func(), err error) {
 			Group: scope.Resource.Group, Version: scope.Resource.Version, Resource: scope.Resource.Resource,
 			Verbs: []string{"list", "watch"},
 		}
-		_, one, err := c.pool.acquire(scope, resource, holder{})
+		_, releaseScope, err := c.pool.acquire(scope, resource, owner{})
 		if err != nil {
 			release()
 			return nil, err
 		}
-		releases = append(releases, one)
+		releases = append(releases, releaseScope)
 	}
 	return release, nil
 }
@@ -93,8 +93,8 @@ func (f *Follower) Next(ctx context.Context, other <-chan struct{}, until time.T
 	select {
 	case <-ctx.Done():
 		return false, ctx.Err()
-	case <-f.raised:
-		f.raised = f.cluster.changed.next()
+	case <-f.changed:
+		f.changed = f.cluster.changed.next()
 		return true, nil
 	case <-other:
 		return false, nil
@@ -111,8 +111,8 @@ type definition struct {
 }
 
 // served returns what discovery reports about the resource of a scope.
-func (c *Cluster) served(ctx context.Context, scope wire.Scope) definition {
-	resources, gaps, err := c.catalog.all()
+func (c *Cluster) served(ctx context.Context, scope listwatch.Scope) definition {
+	resources, groupErrors, err := c.catalog.all()
 	if err != nil {
 		return definition{}
 	}
@@ -120,9 +120,9 @@ func (c *Cluster) served(ctx context.Context, scope wire.Scope) definition {
 	at := slices.IndexFunc(resources, func(r Resource) bool { return r.gvr() == gvr })
 	if at < 0 {
 		if !scope.Metadata { // If definitions are not served, they never will be.
-			c.catalog.renew(ctx, 0) // The resource may be served again.
+			c.catalog.refreshIfOld(ctx, 0) // The resource may be served again.
 		}
-		unread := slices.ContainsFunc(gaps, func(g Gap) bool {
+		unread := slices.ContainsFunc(groupErrors, func(g GroupError) bool {
 			return g.Group == gvr.Group && g.Version == gvr.Version
 		})
 		return definition{known: !unread}
@@ -152,21 +152,21 @@ func namespaceResource() *Resource {
 func (c *Cluster) namespaces(ctx context.Context) (names []string, release func()) {
 	resource := namespaceResource()
 	i, release, err := c.pool.acquire( //nolint:contextcheck // An informer outlives the request that starts it.
-		wire.Scope{Resource: resource.gvr()}, resource, holder{},
+		listwatch.Scope{Resource: resource.gvr()}, resource, owner{},
 	)
 	if err != nil {
 		return nil, func() {}
 	}
-	i.wait(ctx, namespacesWait, func() bool { return i.present(nil).status.State != Syncing })
+	i.wait(ctx, namespacesWait, func() bool { return i.currentState(nil).status.State != Syncing })
 	if listing, now := i.objects(&filter{}, 0); now.synced {
 		for _, o := range listing.objects {
 			names = append(names, o.Name())
 		}
-		c.spaces.Store(&names)
+		c.lastNamespaces.Store(&names)
 		return names, release
 	}
-	if known := c.spaces.Load(); known != nil {
-		names = *known
+	if cached := c.lastNamespaces.Load(); cached != nil {
+		names = *cached
 	}
 	return names, release
 }
@@ -177,20 +177,20 @@ func (c *Cluster) namespaces(ctx context.Context) (names []string, release func(
 func (c *Cluster) knownNamespaces(ctx context.Context) ([]string, error) {
 	names, release := c.namespaces(ctx)
 	release() // The informer lingers, so the result stays known for a while.
-	if c.spaces.Load() == nil {
-		why := Status{Reason: "They have not been listed yet."}
-		if i := c.pool.find(wire.Scope{Resource: namespaceResource().gvr()}); i != nil {
-			why = i.present(nil).status
+	if c.lastNamespaces.Load() == nil {
+		status := Status{Reason: "They have not been listed yet."}
+		if i := c.pool.find(listwatch.Scope{Resource: namespaceResource().gvr()}); i != nil {
+			status = i.currentState(nil).status
 		}
-		if !why.State.refused() {
+		if !status.State.isRefused() {
 			const brief = "The namespaces of the cluster are not known yet. Select namespaces with ns."
 			return nil, &Problem{
-				Cause: Unavailable, Title: "Namespaces unknown", Detail: brief + " " + why.Reason, Brief: brief,
+				Cause: Unavailable, Title: "Namespaces unknown", Detail: brief + " " + status.Reason, PublicDetail: brief,
 			}
 		}
 	}
-	if c.home != "" && !slices.Contains(names, c.home) {
-		names = slices.Sorted(slices.Values(append(slices.Clone(names), c.home)))
+	if c.defaultNamespace != "" && !slices.Contains(names, c.defaultNamespace) {
+		names = slices.Sorted(slices.Values(append(slices.Clone(names), c.defaultNamespace)))
 	}
 	return names, nil
 }

@@ -23,7 +23,7 @@ func serves(t *testing.T, cluster *watch.Cluster, ref string) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return slices.ContainsFunc(known, func(k watch.Known) bool { return k.Ref() == ref })
+	return slices.ContainsFunc(known, func(k watch.ResourceStatus) bool { return k.Ref() == ref })
 }
 
 // If the program may not watch definitions, a follower, which waits for changes of the catalog, is informed of a new
@@ -32,7 +32,7 @@ func TestFollowWithoutDefinitions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		follower := cluster.For(watch.Viewer{Program: true}).Follow()
-		pass(30 * time.Second)
+		advance(30 * time.Second)
 		await := func(want bool) {
 			t.Helper()
 			began := time.Now()
@@ -46,16 +46,16 @@ func TestFollowWithoutDefinitions(t *testing.T) {
 			}
 		}
 		for n := range 20 {
-			server.Serve(apitest.Kind{Ref: widgets, Kind: "Widget"})
+			server.AddKind(apitest.Kind{Ref: widgets, Kind: "Widget"})
 			await(true)
-			server.Remove(widgets)
+			server.RemoveKind(widgets)
 			await(false)
 			<-time.After(time.Duration(n) * 700 * time.Millisecond)
 		}
 		follower.Close()
-		pass(10 * time.Minute) // Wait until the linger time of the definitions is over.
+		advance(10 * time.Minute) // Wait until the linger time of the definitions is over.
 		before := len(server.Requests("GET /apis"))
-		pass(time.Hour)
+		advance(time.Hour)
 		if n := len(server.Requests("GET /apis")) - before; n > 0 {
 			t.Errorf("nobody follows, and discovery is asked %d times in an hour", n)
 		}
@@ -64,10 +64,10 @@ func TestFollowWithoutDefinitions(t *testing.T) {
 
 // If a follower starts before the Cluster runs, the definitions are watched soon after it runs, and until the follower
 // is closed.
-func TestFollowBeforeItRuns(t *testing.T) {
+func TestFollowBeforeClusterRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
-		server.Serve(apitest.Kind{
+		server.AddKind(apitest.Kind{
 			Ref: definitions, Kind: "CustomResourceDefinition", Cluster: true,
 			Columns: `[{"name":"Name","type":"string"}]`,
 		})
@@ -83,15 +83,15 @@ func TestFollowBeforeItRuns(t *testing.T) {
 			}
 		}
 		watched := func() bool {
-			return slices.ContainsFunc(cluster.Ledger().Entries, func(c watch.Coverage) bool {
+			return slices.ContainsFunc(cluster.WatchStatus().Entries, func(c watch.WatchStatusEntry) bool {
 				return c.Resource == definitions && c.State == watch.Live
 			})
 		}
 		if !watched() {
-			t.Errorf("definitions are not watched: %+v", cluster.Ledger().Entries)
+			t.Errorf("definitions are not watched: %+v", cluster.WatchStatus().Entries)
 		}
 		follower.Close()
-		pass(2 * time.Minute)
+		advance(2 * time.Minute)
 		if watched() {
 			t.Error("nobody follows, and definitions are watched")
 		}
@@ -100,35 +100,35 @@ func TestFollowBeforeItRuns(t *testing.T) {
 
 // A pinned resource that the API server does not serve causes few discoveries. When it is defined, it is watched at
 // once.
-func TestAlwaysWaits(t *testing.T) {
+func TestPinnedResourceWaitsForDefinition(t *testing.T) {
 	for name, defined := range map[string]bool{"definitions are watched": true, "they may not be": false} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server := apitest.New(t, kinds()...)
 				if defined {
-					server.Serve(apitest.Kind{
+					server.AddKind(apitest.Kind{
 						Ref: definitions, Kind: "CustomResourceDefinition", Cluster: true,
 						Columns: `[{"name":"Name","type":"string"}]`,
 					})
 				}
 				cluster := runClusterWith(t, server, watch.Options{
-					Linger: time.Minute, Always: []string{widgets}, Log: slog.New(slog.DiscardHandler),
+					Linger: time.Minute, Pinned: []string{widgets}, Log: slog.New(slog.DiscardHandler),
 				})
-				pass(time.Hour)
+				advance(time.Hour)
 				if n := len(server.Requests("GET /apis")); n > 150 {
 					t.Errorf("discovery is asked %d times in an hour, want every 30 s", n)
 				}
-				server.Serve(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: `[{"name":"Name","type":"string"}]`})
+				server.AddKind(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: `[{"name":"Name","type":"string"}]`})
 				wait := 31 * time.Second
 				if defined {
 					server.Set(definitions, apitest.Item{Name: "widgets.example.com"})
 					wait = 2 * time.Second
 				}
-				pass(wait)
-				if held := cluster.Ledger().Entries; !slices.ContainsFunc(held, func(c watch.Coverage) bool {
+				advance(wait)
+				if entries := cluster.WatchStatus().Entries; !slices.ContainsFunc(entries, func(c watch.WatchStatusEntry) bool {
 					return c.Resource == widgets && c.State == watch.Live
 				}) {
-					t.Errorf("%s after it was served: %+v", wait, held)
+					t.Errorf("%s after it was served: %+v", wait, entries)
 				}
 			})
 		})
@@ -136,12 +136,12 @@ func TestAlwaysWaits(t *testing.T) {
 }
 
 // If a definition changes continuously, discovery runs every second. A new resource still appears within 2 s.
-func TestDefinitionsInAStorm(t *testing.T) {
+func TestDiscoveryDuringCRDChurn(t *testing.T) {
 	for _, every := range []time.Duration{100 * time.Millisecond, 500 * time.Millisecond} {
 		t.Run(every.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server, cluster := serveCluster(t)
-				server.Serve(apitest.Kind{
+				server.AddKind(apitest.Kind{
 					Ref: definitions, Kind: "CustomResourceDefinition", Cluster: true,
 					Columns: `[{"name":"Name","type":"string"}]`,
 				})
@@ -164,7 +164,7 @@ func TestDefinitionsInAStorm(t *testing.T) {
 				}
 				server.Set(definitions, apitest.Item{Name: "widgets.example.com"})
 				write(700 * time.Millisecond) // The API server takes a moment to serve a new resource.
-				server.Serve(apitest.Kind{Ref: widgets, Kind: "Widget"})
+				server.AddKind(apitest.Kind{Ref: widgets, Kind: "Widget"})
 				write(2 * time.Second)
 				synctest.Wait()
 				if !serves(t, cluster, widgets) {
@@ -177,20 +177,20 @@ func TestDefinitionsInAStorm(t *testing.T) {
 
 // If a resource is removed and defined again with other properties, all readers use the new properties, also those from
 // before.
-func TestKindComesBackOtherwise(t *testing.T) {
+func TestRedefinedResourceIsRead(t *testing.T) {
 	columns := `[{"name":"Name","type":"string"}]`
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		server.Serve(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: columns, Verbs: []string{"get", "list"}})
+		server.AddKind(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: columns, Verbs: []string{"get", "list"}})
 		r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
 		if r.settle(); r.state != "stale" {
 			t.Errorf("it is %s, want stale: it cannot be watched", r.state)
 		}
-		server.Remove(widgets)
-		server.Serve(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: columns})
+		server.RemoveKind(widgets)
+		server.AddKind(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: columns})
 		server.Set(widgets, apitest.Item{Namespace: "a", Name: "w"})
 		later := func() {
-			pass(11 * time.Second)
+			advance(11 * time.Second)
 			serves(t, cluster, widgets) // A read of an old result triggers a refresh.
 			<-time.After(time.Minute)
 			r.settle()
@@ -199,9 +199,9 @@ func TestKindComesBackOtherwise(t *testing.T) {
 		r.wantLive(1)
 
 		// The resource is no longer namespaced, so a query may not name a namespace.
-		server.Remove(widgets)
+		server.RemoveKind(widgets)
 		later()
-		server.Serve(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: columns, Cluster: true})
+		server.AddKind(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: columns, Cluster: true})
 		server.Set(widgets, apitest.Item{Name: "w"})
 		server.Refuse(widgets, "", http.StatusForbidden, "not any more")
 		server.Refuse(widgets, "a", 0, "not any more")

@@ -8,58 +8,58 @@ import (
 	"sync"
 	"time"
 
-	"glasshouse/internal/watch/author"
 	"glasshouse/internal/watch/diff"
+	"glasshouse/internal/watch/fieldmanager"
 	"glasshouse/internal/watch/journal"
-	"glasshouse/internal/watch/rawjson"
+	"glasshouse/internal/watch/jsonscan"
 )
 
 // delta is the result of comparing the two versions of an update: what changed, and the author.
 type delta struct {
-	text []byte         // `,"patch":[..]`, followed by `,"by":BY,"authors":AUTHORS` if they are known.
-	was  []byte         // The values before the update, see [diff.Compare], for readers without the object.
-	none bool           // True if the patch is empty.
-	by   *author.Author // The first author; nil if unknown.
+	text      []byte               // `,"patch":[..]`, followed by `,"by":BY,"authors":AUTHORS` if they are known.
+	oldValues []byte               // The values before the update, see [diff.Compare], for readers without the object.
+	isEmpty   bool                 // True if the patch is empty.
+	by        *fieldmanager.Author // The first author; nil if unknown.
 }
 
 const (
-	// recentBytes is the approximate maximum size of the values in recent, in bytes, for all resources together. No
+	// encodedCacheBytes is the approximate maximum size of the values in encodedCache, in bytes, for all resources together. No
 	// other memory limit counts these bytes.
-	recentBytes    = 4 << 20
-	recentOverhead = 128
+	encodedCacheBytes    = 4 << 20
+	encodedCacheOverhead = 128
 )
 
-// recent keeps the newest values that were computed from changes, such as deltas, in memory, so that all readers of a
-// change share them. A change references them weakly, so without recent a value could be freed between two readers.
-type recent struct {
-	mu    sync.Mutex
-	held  []kept // Oldest first.
-	bytes int
+// encodedCache keeps the newest values that were computed from changes, such as deltas, in memory, so that all readers of a
+// change share them. A change references them weakly, so without the cache a value could be freed between two readers.
+type encodedCache struct {
+	mu      sync.Mutex
+	entries []encodedEntry // Oldest first.
+	bytes   int
 }
 
-type kept struct {
+type encodedEntry struct {
 	value any
 	bytes int
 }
 
-func (r *recent) hold(value any, bytes int) {
+func (r *encodedCache) add(value any, bytes int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	newest := kept{value, bytes + recentOverhead}
-	r.held = append(r.held, newest)
+	newest := encodedEntry{value, bytes + encodedCacheOverhead}
+	r.entries = append(r.entries, newest)
 	r.bytes += newest.bytes
-	for r.bytes > recentBytes && len(r.held) > 1 {
-		r.bytes -= r.held[0].bytes
-		r.held[0] = kept{}
-		r.held = r.held[1:]
+	for r.bytes > encodedCacheBytes && len(r.entries) > 1 {
+		r.bytes -= r.entries[0].bytes
+		r.entries[0] = encodedEntry{}
+		r.entries = r.entries[1:]
 	}
 }
 
 // deltaOf compares the two versions of an update, once for all readers that need it at about the same time.
-func deltaOf(c *change, recent *recent) (*delta, error) {
-	d, made, err := c.Memo.delta.get(func() (*delta, error) { return newDelta(c) })
-	if made {
-		recent.hold(d, len(d.text)+len(d.was))
+func deltaOf(c *change, cache *encodedCache) (*delta, error) {
+	d, computed, err := c.Memo.delta.get(func() (*delta, error) { return newDelta(c) })
+	if computed {
+		cache.add(d, len(d.text)+len(d.oldValues))
 	}
 	return d, err
 }
@@ -73,11 +73,11 @@ func newDelta(c *change) (*delta, error) {
 	if err != nil {
 		return nil, err
 	}
-	patch, was, err := diff.Compare(before, after)
+	patch, oldValues, err := diff.Compare(before, after)
 	if err != nil {
 		return nil, fmt.Errorf("compare two versions of %s: %w", c.Key, err)
 	}
-	d := &delta{none: string(patch) == "[]", text: append([]byte(`,"patch":`), patch...), was: was}
+	d := &delta{isEmpty: string(patch) == "[]", text: append([]byte(`,"patch":`), patch...), oldValues: oldValues}
 	if c.Memo.managed == nil {
 		return d, nil
 	}
@@ -85,26 +85,26 @@ func newDelta(c *change) (*delta, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.credit(author.Of(managed, patch, after, c.Old.Managed()), operations(patch))
+	d.attribute(fieldmanager.Attribute(managed, patch, after, c.Old.ManagedTime()), operations(patch))
 	return d, nil
 }
 
-// credit adds the authors of a patch to d. shares are the parts of the patch by author, and operations is the number of
+// attribute adds the authors of a patch to d. shares are the parts of the patch by author, and operations is the number of
 // operations in the patch.
-func (d *delta) credit(shares []author.Share, operations int) {
+func (d *delta) attribute(shares []fieldmanager.Share, operationCount int) {
 	if len(shares) == 0 {
 		return
 	}
 	d.by = &shares[0].Author
 	d.text = appendMember(d.text, "by", d.by)
-	if len(shares) > 1 || len(shares[0].Ops) < operations {
+	if len(shares) > 1 || len(shares[0].Ops) < operationCount {
 		d.text = appendMember(d.text, "authors", shares)
 	}
 }
 
 // operations returns the number of operations of a patch.
 func operations(patch []byte) (n int) {
-	_ = rawjson.NewCursor(patch).Array(func(int) error { n++; return nil }) // The patch is well formed.
+	_ = jsonscan.NewCursor(patch).Array(func(int) error { n++; return nil }) // The patch is well formed.
 	return n
 }
 
@@ -116,40 +116,40 @@ const authorAge = 2 * time.Second
 // newestAuthor returns the author of a change according to the newest managedFields entry. It returns nil if that entry
 // is too old to belong to the change. The result is a guess if several entries share the newest second, or if the
 // entry's time is unchanged: a deletion does not update it, and neither does the binding of a pod.
-func newestAuthor(c *change) (a *author.Author, guess bool) {
+func newestAuthor(c *change) (a *fieldmanager.Author, guess bool) {
 	if c.Memo.managed == nil {
 		return nil, false
 	}
-	newest, alone := c.Memo.managed.Newest()
+	newest, isOnly := c.Memo.managed.Newest()
 	switch {
-	case c.Old == nil || newest.Time.After(c.Old.Managed()):
-		return &newest, !alone
+	case c.Old == nil || newest.Time.After(c.Old.ManagedTime()):
+		return &newest, !isOnly
 	case c.Time.Sub(newest.Time) > authorAge:
 		return nil, false
 	}
 	return &newest, true
 }
 
-// run lists the changes that were merged into one update, oldest first. If there are more than maxRun, the later ones
+// foldedChanges lists the changes that were merged into one update, oldest first. If there are more than maxFolded, the later ones
 // are left out, and no author is named.
-type run []*change
+type foldedChanges []*change
 
-const maxRun = 16
+const maxFolded = 16
 
 // author returns the common author of all changes in r that changed a cell of the row. It returns nil if they have
 // several authors, or if one of the authors is unknown.
-func (r run) author(recent *recent) (*author.Author, error) {
-	var by, nobody *author.Author
+func (r foldedChanges) author(cache *encodedCache) (*fieldmanager.Author, error) {
+	var by, noAuthor *fieldmanager.Author
 	for _, c := range slices.Backward(r) {
 		switch {
-		case len(r) > maxRun, c.Op != journal.Update:
-			return nobody, nil
+		case len(r) > maxFolded, c.Op != journal.Update:
+			return noAuthor, nil
 		case bytes.Equal(c.Old.Cells(), c.New.Cells()):
 			continue
 		}
-		a, err := rowAuthor(c, recent)
-		if a == nil || err != nil || by != nil && !sameWriter(a, by) {
-			return nobody, err
+		a, err := rowAuthor(c, cache)
+		if a == nil || err != nil || by != nil && !sameManager(a, by) {
+			return noAuthor, err
 		}
 		if by == nil {
 			by = a // The author entry of the newest change.
@@ -158,30 +158,30 @@ func (r run) author(recent *recent) (*author.Author, error) {
 	return by, nil
 }
 
-func sameWriter(a, b *author.Author) bool {
+func sameManager(a, b *fieldmanager.Author) bool {
 	return a.Manager == b.Manager && a.Operation == b.Operation && a.Subresource == b.Subresource
 }
 
 // rowAuthor returns the author of an update. It returns nil if the author is unknown, or if several authors made the
 // merged changes. Otherwise one of them would get credit for everything that the row shows. It compares the two
 // versions only if newestAuthor is a guess.
-func rowAuthor(c *change, recent *recent) (*author.Author, error) {
-	if c.Memo.run != nil {
-		return c.Memo.run.author(recent)
+func rowAuthor(c *change, cache *encodedCache) (*fieldmanager.Author, error) {
+	if c.Memo.folded != nil {
+		return c.Memo.folded.author(cache)
 	}
 	by, guess := newestAuthor(c)
 	if !guess {
 		return by, nil
 	}
-	d, err := deltaOf(c, recent)
+	d, err := deltaOf(c, cache)
 	if err != nil {
 		return nil, err
 	}
 	return d.by, nil
 }
 
-func appendRowAuthor(dst []byte, c *change, recent *recent) ([]byte, error) {
-	by, err := rowAuthor(c, recent)
+func appendRowAuthor(dst []byte, c *change, cache *encodedCache) ([]byte, error) {
+	by, err := rowAuthor(c, cache)
 	if by == nil {
 		return dst, err
 	}

@@ -22,7 +22,7 @@ func TestObjectAuthors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // The fake clock begins in the year 2000.
 		server, cluster := serveCluster(t)
 		set := func(app, status string, second int, managers ...string) {
-			p := by(pod("a", "p", status), second, managers...)
+			p := managedBy(pod("a", "p", status), second, managers...)
 			if app != "" {
 				p.Metadata += fmt.Sprintf(`,"labels":{"app":%q}`, app)
 			}
@@ -31,7 +31,7 @@ func TestObjectAuthors(t *testing.T) {
 		set("web", "Pending", 1, "helm", labels, "kubelet", phase)
 		r := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}, Name: "p"}, "")
 		r.settle() // This takes 15 s.
-		wantUpdate := func(what, patch, by, authors string) {
+		wantUpdate := func(description, patch, by, authors string) {
 			t.Helper()
 			m := r.next()
 			for len(m.Events) == 0 {
@@ -42,16 +42,16 @@ func TestObjectAuthors(t *testing.T) {
 			if err := json.Unmarshal(e.Patch, &ops); err != nil {
 				t.Fatal(err)
 			}
-			var got, who []string
+			var got, author []string
 			for _, op := range ops {
 				got = append(got, op.Op+" "+op.Path)
 			}
 			if e.By != nil {
-				who = append(who, e.By.Manager)
+				author = append(author, e.By.Manager)
 			}
-			if fmt.Sprint(got) != patch || strings.Join(who, "") != by || string(e.Authors) != authors {
+			if fmt.Sprint(got) != patch || strings.Join(author, "") != by || string(e.Authors) != authors {
 				t.Errorf("%s: got %s by %s, authors %s\nwant %s by %s, authors %s",
-					what, got, who, e.Authors, patch, by, authors)
+					description, got, author, e.Authors, patch, by, authors)
 			}
 		}
 		const version = "replace /metadata/resourceVersion"
@@ -72,7 +72,7 @@ func TestObjectAuthors(t *testing.T) {
 			`[{"manager":"kubelet","operation":"Update","time":"2000-01-01T00:00:19Z","ops":[1,2]},`+
 				`{"manager":"helm","operation":"Update","time":"2000-01-01T00:00:18Z","ops":[0]}]`)
 
-		server.Quietly(pods, func() { set("x", "Running", 20, "helm", labels, "kubelet", phase) })
+		server.ChangeWhileDown(pods, func() { set("x", "Running", 20, "helm", labels, "kubelet", phase) })
 		wantUpdate("found by a list", "[replace /metadata/labels/app "+version+"]", "", "")
 	})
 }
@@ -82,7 +82,7 @@ func TestObjectAuthors(t *testing.T) {
 func TestRowAuthors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		server.Set(pods, by(pod("a", "p", "Pending"), 1, "helm", labels, "kubelet", phase))
+		server.Set(pods, managedBy(pod("a", "p", "Pending"), 1, "helm", labels, "kubelet", phase))
 		r := subscribe(t, cluster, watch.Query{}, "")
 		r.settle()
 		at := func(p apitest.Item, helm, kubelet int) apitest.Item {
@@ -123,7 +123,7 @@ func TestRowAuthors(t *testing.T) {
 
 // If several managers changed a row before it was read, no author is sent. If one manager changed it, that one is sent.
 // Managers that changed no cell of the row do not count.
-func TestRowAuthorsOfSeveralChanges(t *testing.T) {
+func TestRowAuthorOfFoldedChanges(t *testing.T) {
 	const before = -60
 	type write struct {
 		status        string
@@ -148,9 +148,9 @@ func TestRowAuthorsOfSeveralChanges(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server, cluster := serveCluster(t)
 				server.Set(pods, pod("a", "p", "Pending"))
-				rows, pane := subscribe(t, cluster, watch.Query{}, ""), openPane(t, cluster, watch.Query{}, "", 0, 10)
+				rows, window := subscribe(t, cluster, watch.Query{}, ""), openWindow(t, cluster, watch.Query{}, "", 0, 10)
 				rows.settle()
-				pane.settle()
+				window.settle()
 				at := func(second int) string {
 					return time.Now().Add(time.Duration(second) * time.Second).UTC().Format(time.RFC3339)
 				}
@@ -166,19 +166,19 @@ func TestRowAuthorsOfSeveralChanges(t *testing.T) {
 					server.Set(pods, p)
 				}
 				synctest.Wait()
-				toRows := "nothing"
+				rowAuthor := "nothing"
 				if e := rows.next().Events; len(e) == 1 {
-					toRows = ""
+					rowAuthor = ""
 					if e[0].By != nil {
-						toRows = e[0].By.Manager
+						rowAuthor = e[0].By.Manager
 					}
 				}
-				pane.newest = ""
-				pane.next()
-				_, news, _ := strings.Cut(pane.newest, " by ")
-				if window := strings.Join(pane.by, " "); toRows != tt.want || window != tt.want || news != tt.want {
+				window.newest = ""
+				window.next()
+				_, newestAuthor, _ := strings.Cut(window.newest, " by ")
+				if windowAuthor := strings.Join(window.by, " "); rowAuthor != tt.want || windowAuthor != tt.want || newestAuthor != tt.want {
 					t.Errorf("by %q to rows, %q in a window, %q in its news (%s); want %q",
-						toRows, window, news, pane.newest, tt.want)
+						rowAuthor, windowAuthor, newestAuthor, window.newest, tt.want)
 				}
 			})
 		})
@@ -187,7 +187,7 @@ func TestRowAuthorsOfSeveralChanges(t *testing.T) {
 
 // A pod starts, and later becomes not ready. The WebSocket frame with that last change of its status is small. The
 // watch events are from a real API server.
-func TestFramesAreSmall(t *testing.T) {
+func TestEventMessagesAreSmall(t *testing.T) {
 	text, err := os.ReadFile("testdata/pod-table.jsonl")
 	if err != nil {
 		t.Fatal(err)
@@ -271,23 +271,23 @@ func TestFramesAreSmall(t *testing.T) {
 
 // The API server can send an object again with the same resourceVersion but other text. Readers get this as a change,
 // so that later patches fit their copy.
-func TestAnotherTextOfTheSameVersion(t *testing.T) {
+func TestChangedTextOfSameVersionIsSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		p := pod("a", "p", "Running")
 		p.Rest = `"spec":{"size":1}`
 		server.Set(pods, p)
 		r := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}, Name: "p"}, "")
-		var held []byte
+		var copied []byte
 		read := func() {
 			for m := r.next(); m.Type != "heartbeat"; m = r.next() {
 				if m.Type == "snapshot" {
-					held = m.Object
+					copied = m.Object
 				}
 				for _, e := range m.Events {
 					patch, err := jsonpatch.DecodePatch(e.Patch)
 					if err == nil {
-						held, err = patch.Apply(held)
+						copied, err = patch.Apply(copied)
 					}
 					if err != nil {
 						t.Fatalf("%s: %v", e.Patch, err)
@@ -296,15 +296,15 @@ func TestAnotherTextOfTheSameVersion(t *testing.T) {
 			}
 		}
 		read()
-		server.Quietly(pods, func() { server.Rewrite(pods, "a", "p", `"spec":{"size":1,"policy":"Always"}`) })
+		server.ChangeWhileDown(pods, func() { server.SetRest(pods, "a", "p", `"spec":{"size":1,"policy":"Always"}`) })
 		<-time.After(90 * time.Second)
 		read()
 		p.Rest = `"spec":{"size":2,"policy":"Always"}`
 		server.Set(pods, p)
 		read()
-		if is, err := cluster.For(watch.Viewer{Program: true}).Object(t.Context(), pods, "a", "p"); err != nil ||
-			!jsonpatch.Equal(is, held) {
-			t.Errorf("%s, and it is %s (%v)\nthe reader holds %s", r.state, is, err, held)
+		if current, err := cluster.For(watch.Viewer{Program: true}).Object(t.Context(), pods, "a", "p"); err != nil ||
+			!jsonpatch.Equal(current, copied) {
+			t.Errorf("%s, and it is %s (%v)\nthe reader holds %s", r.state, current, err, copied)
 		}
 	})
 }

@@ -44,48 +44,48 @@ func mix(h uint32) uint32 {
 // share it.
 type digests struct {
 	mu     sync.Mutex
-	newest map[filterID]*tally
+	newest map[filterID]*digestEntry
 }
 
-// tally is a cache entry: a digest that is being computed, or has been computed.
-type tally struct {
+// digestEntry is a cache entry: a digest that is being computed, or has been computed.
+type digestEntry struct {
 	*digest
 
-	began time.Time
-	made  chan struct{} // Closed when the computation has ended.
+	startedAt time.Time
+	ended     chan struct{} // Closed when the computation has ended.
 }
 
 // done reports whether the computation of the digest has ended.
-func (t *tally) done() bool {
+func (t *digestEntry) done() bool {
 	select {
-	case <-t.made:
+	case <-t.ended:
 		return true
 	default:
 		return false
 	}
 }
 
-// join returns the tally of a filter. mine is true if the tally is new, and the caller must compute its digest. An
-// existing tally is reused if it is still being computed, or if its digest is not older than offset.
-func (d *digests) join(id filterID, offset uint64) (t *tally, mine bool) {
+// join returns the digestEntry of a filter. isLeader is true if the entry is new, and the caller must compute its digest. An
+// existing entry is reused if it is still being computed, or if its digest is not older than offset.
+func (d *digests) join(id filterID, offset uint64) (t *digestEntry, isLeader bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if t = d.newest[id]; t != nil && (!t.done() || t.offset >= offset) {
 		return t, false
 	}
-	maps.DeleteFunc(d.newest, func(_ filterID, t *tally) bool { return t.done() && time.Since(t.began) > togetherness })
+	maps.DeleteFunc(d.newest, func(_ filterID, t *digestEntry) bool { return t.done() && time.Since(t.startedAt) > maxSharedAge })
 	if d.newest == nil {
-		d.newest = make(map[filterID]*tally)
+		d.newest = make(map[filterID]*digestEntry)
 	}
-	t = &tally{began: time.Now(), made: make(chan struct{})}
+	t = &digestEntry{startedAt: time.Now(), ended: make(chan struct{})}
 	d.newest[id] = t
 	return t, true
 }
 
-// make computes the digest of t by calling count, and wakes the readers that wait for it. If count panics, the tally
+// compute computes the digest of t by calling count, and wakes the readers that wait for it. If count panics, the entry
 // stays without a digest and is removed. Otherwise these readers would wait forever.
-func (d *digests) make(id filterID, t *tally, count func() *digest) {
-	defer close(t.made)
+func (d *digests) compute(id filterID, t *digestEntry, count func() *digest) {
+	defer close(t.ended)
 	defer func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -101,12 +101,12 @@ func (d *digests) make(id filterID, t *tally, count func() *digest) {
 // wait for that. Readers with other filters do not wait.
 func (i *informer) digest(ctx context.Context, f *filter, offset uint64) *digest {
 	for {
-		t, mine := i.digests.join(f.id(), offset)
-		if mine {
-			i.digests.make(f.id(), t, func() *digest { return i.count(f) })
+		t, isLeader := i.digests.join(f.id(), offset)
+		if isLeader {
+			i.digests.compute(f.id(), t, func() *digest { return i.computeDigest(f) })
 		}
 		select {
-		case <-t.made:
+		case <-t.ended:
 		case <-ctx.Done():
 			return nil
 		}
@@ -116,7 +116,7 @@ func (i *informer) digest(ctx context.Context, f *filter, offset uint64) *digest
 	}
 }
 
-func (i *informer) count(f *filter) *digest {
+func (i *informer) computeDigest(f *filter) *digest {
 	entries, cursor := i.Snapshot()
 	d := &digest{offset: cursor.Offset}
 	for n := range entries {
@@ -137,12 +137,12 @@ func (i *informer) nextDigest(f *filter) time.Time {
 
 // digestDue reports whether the reader must compute a digest now. The digest is sent once all changes up to its offset
 // have been sent.
-func (s *reading) digestDue() bool {
-	return s.view.digests && s.due == nil && !s.behind && !time.Now().Before(s.digestAt)
+func (s *reader) digestDue() bool {
+	return s.view.digests && s.dueDigest == nil && !s.needsSnapshot && !time.Now().Before(s.digestAt)
 }
 
-func (s *reading) digestMessage() []byte {
-	d := s.due
-	s.due, s.digestAt = nil, s.informer.nextDigest(s.filter)
+func (s *reader) digestMessage() []byte {
+	d := s.dueDigest
+	s.dueDigest, s.digestAt = nil, s.informer.nextDigest(s.filter)
 	return fmt.Appendf(s.message("digest"), `,"count":%d,"digest":"%08x"`, d.count, d.sum)
 }

@@ -24,7 +24,7 @@ func TestDigestCases(t *testing.T) {
 	var file struct {
 		Cases []struct {
 			Name   string
-			Rows   []toldRow
+			Rows   []messageRow
 			Count  int
 			Digest string
 		}
@@ -45,7 +45,7 @@ func TestDigestCases(t *testing.T) {
 
 // The digest of two rows changes if each of them was written once, although their versions differ only in the last
 // digit.
-func TestDigestOfOldRows(t *testing.T) {
+func TestDigestChangesWithEachVersion(t *testing.T) {
 	for i := range 40 {
 		for j := range i {
 			a, b := fmt.Sprintf("shop/web-%d", i), fmt.Sprintf("shop/web-%d", j)
@@ -59,7 +59,7 @@ func TestDigestOfOldRows(t *testing.T) {
 
 // Every minute, each reader of rows gets a digest of exactly the rows that it has at the digest's cursor. This applies
 // with any filter and with any number of pending changes. The test's reader compares each digest with its own rows.
-func TestDigest(t *testing.T) {
+func TestDigestsMatchRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // A test that can be reproduced.
@@ -105,7 +105,7 @@ func TestDigest(t *testing.T) {
 
 // A digest has the cursor of the last message, even if the filter dropped later changes. With another cursor, the page
 // would assume that it lost a message.
-func TestDigestAtTheLastCursor(t *testing.T) {
+func TestDigestRepeatsLastCursor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
@@ -134,7 +134,7 @@ func TestDigestAtTheLastCursor(t *testing.T) {
 }
 
 // If a reader is reset when a digest is due, the digest is dropped.
-func TestDigestAndReset(t *testing.T) {
+func TestResetDropsDigest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		r := subscribe(t, cluster, watch.Query{}, "")
@@ -160,7 +160,7 @@ func TestDigestAndReset(t *testing.T) {
 }
 
 // Only views of rows get digests: the Object view has a single object, and the Changes view has no state.
-func TestDigestIsOfRows(t *testing.T) {
+func TestOnlyRowViewsGetDigests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
@@ -184,25 +184,25 @@ func TestDigestsAreSpread(t *testing.T) {
 			items[n] = pod("a", fmt.Sprint("p", n), "Running")
 		}
 		server.Set(pods, items...)
-		const filters, alike = 60, 150
-		told := make([]time.Time, filters+alike)
+		const filters, sameFilter = 60, 150
+		sentAt := make([]time.Time, filters+sameFilter)
 		var subs []*watch.Subscription
-		for n := range told {
+		for n := range sentAt {
 			q := watch.Query{Labels: fmt.Sprint("app=", min(n, filters))}
-			subs = append(subs, view(t, cluster, q, watch.Rows))
+			subs = append(subs, subscribeView(t, cluster, q, watch.Rows))
 		}
 		var readers sync.WaitGroup
-		bytes := taken(func() {
+		bytes := allocatedBy(func() {
 			for n, sub := range subs {
 				readers.Go(func() {
-					until(t, sub, "digest")
-					told[n] = time.Now()
+					readToType(t, sub, "digest")
+					sentAt[n] = time.Now()
 				})
 			}
 			readers.Wait()
 		})
 		seconds := make(map[int64]int)
-		for _, at := range told[:filters] {
+		for _, at := range sentAt[:filters] {
 			seconds[at.Unix()]++
 		}
 		for second, n := range seconds {
@@ -210,9 +210,9 @@ func TestDigestsAreSpread(t *testing.T) {
 				t.Errorf("%d of %d digests come in the second %d", n, filters, second)
 			}
 		}
-		for _, at := range told[filters:] {
-			if !at.Equal(told[filters]) {
-				t.Errorf("readers of one filter are told at %s and %s", told[filters], at)
+		for _, at := range sentAt[filters:] {
+			if !at.Equal(sentAt[filters]) {
+				t.Errorf("readers of one filter are told at %s and %s", sentAt[filters], at)
 			}
 		}
 		if each := bytes / (filters + 1); each > 250<<10 {
@@ -229,16 +229,16 @@ func TestDigestPanics(t *testing.T) {
 		server.Set(pods, pod("a", "p", "Running"))
 		subscribe(t, cluster, watch.Query{}, "").settle()
 		other := make(chan any, 1)
-		broken := cluster.DigestOfPanics(t.Context(), pods, func() {
+		broken := cluster.DigestPanic(t.Context(), pods, func() {
 			go func() {
-				other <- cluster.DigestOfPanics(t.Context(), pods, func() { t.Error("it is counted twice at once") })
+				other <- cluster.DigestPanic(t.Context(), pods, func() { t.Error("it is counted twice at once") })
 			}()
 			<-time.After(time.Second)
 		})
 		if got := <-other; broken != "broken" || got != nil {
 			t.Errorf("who began got the panic %v, who waited %v", broken, got)
 		}
-		if again := cluster.DigestOfPanics(t.Context(), pods, func() {}); again != "broken" {
+		if again := cluster.DigestPanic(t.Context(), pods, func() {}); again != "broken" {
 			t.Errorf("the next got %v, want that it is counted", again)
 		}
 	})

@@ -8,61 +8,61 @@ import (
 	"time"
 	"weak"
 
-	"glasshouse/internal/watch/author"
+	"glasshouse/internal/watch/fieldmanager"
 	"glasshouse/internal/watch/journal"
-	"glasshouse/internal/watch/rawjson"
-	"glasshouse/internal/watch/wire"
+	"glasshouse/internal/watch/jsonscan"
+	"glasshouse/internal/watch/listwatch"
 )
 
-// memo is the data that belongs to a change: the managedFields that arrived with it, and texts that are encoded from it
+// changeCache is the data that belongs to a change: the managedFields that arrived with it, and texts that are encoded from it
 // once and shared by all readers. The row texts stay in memory as long as the change, and its size includes them.
 //
 // A delta can be as long as the uncompressed object, so it is freed with its last reference. So is the health, which
 // few readers need.
-type memo struct {
-	managed *wire.Managed // Nil if a list brought the change.
-	sight   bool          // The object did not change: its namespace became visible or was lost.
-	run     *run          // The changes that were merged into this update; otherwise nil.
-	row     once[[]byte]
-	inTable once[[]byte]
-	delta   shared[delta]
-	health  shared[healthText]
-	seen    shared[change] // The change as guests see it.
+type changeCache struct {
+	managed      *listwatch.Managed // Nil if a list brought the change.
+	coverageOnly bool               // The object did not change: its namespace became visible or was lost.
+	folded       *foldedChanges     // The changes that were merged into this update; otherwise nil.
+	rowText      lazy[[]byte]
+	tableText    lazy[[]byte]
+	delta        weakLazy[delta]
+	health       weakLazy[healthText]
+	masked       weakLazy[change] // The change as guests see it.
 }
 
-// once is a value that the first caller of get computes, and that all other callers share.
-type once[T any] struct {
+// lazy is a value that the first caller of get computes, and that all other callers share.
+type lazy[T any] struct {
 	sync.Once
 
 	value T
 	err   error
 }
 
-func (o *once[T]) get(make func() (T, error)) (T, error) {
+func (o *lazy[T]) get(compute func() (T, error)) (T, error) {
 	o.Do(func() {
-		o.err = errPanicked // Remains if make panics, so that other callers do not take the zero value for a result.
-		o.value, o.err = make()
+		o.err = errPanicked // Remains if compute panics, so that other callers do not take the zero value for a result.
+		o.value, o.err = compute()
 	})
 	return o.value, o.err
 }
 
 var errPanicked = errors.New("the computation of a shared value panicked")
 
-// shared is a value that the first caller of get computes. Other callers get the same value as long as it is
+// weakLazy is a value that the first caller of get computes. Other callers get the same value as long as it is
 // referenced. After that, the next caller computes it again.
-type shared[T any] struct {
+type weakLazy[T any] struct {
 	mu   sync.Mutex
 	last weak.Pointer[T]
 }
 
 // get returns the value, and whether this call computed it.
-func (s *shared[T]) get(make func() (*T, error)) (value *T, made bool, err error) {
+func (s *weakLazy[T]) get(compute func() (*T, error)) (value *T, computed bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if last := s.last.Value(); last != nil {
 		return last, false, nil
 	}
-	value, err = make()
+	value, err = compute()
 	if err != nil {
 		return nil, false, err
 	}
@@ -71,84 +71,86 @@ func (s *shared[T]) get(make func() (*T, error)) (value *T, made bool, err error
 }
 
 // rowEvent encodes a change as an event of the rows view, once for all readers.
-func rowEvent(c *change, recent *recent) ([]byte, error) {
-	return c.Memo.row.get(func() ([]byte, error) {
-		return newRowEvent(c, recent, (*wire.Object).AppendVersion, appendNamedAuthor)
+func rowEvent(c *change, cache *encodedCache) ([]byte, error) {
+	return c.Memo.rowText.get(func() ([]byte, error) {
+		return newRowEvent(c, cache, (*listwatch.Object).AppendVersion, appendNamedAuthor)
 	})
 }
 
 // tableEvent encodes a change as an event of the table view, once for all readers. An update is shorter than in the
 // rows view: it omits what the reader already has, and the member names of the author.
-func tableEvent(c *change, recent *recent) ([]byte, error) {
+func tableEvent(c *change, cache *encodedCache) ([]byte, error) {
 	if c.Op != journal.Update {
-		return rowEvent(c, recent)
+		return rowEvent(c, cache)
 	}
-	return c.Memo.inTable.get(func() ([]byte, error) {
-		return newRowEvent(c, recent, appendResourceVersion, appendAuthor)
+	return c.Memo.tableText.get(func() ([]byte, error) {
+		return newRowEvent(c, cache, appendResourceVersion, appendAuthor)
 	})
 }
 
-// newRowEvent encodes a change as an event. The functions version and credit append the version and the author of an
+// newRowEvent encodes a change as an event. The functions version and appendBy append the version and the author of an
 // update, in the form of the view.
 func newRowEvent(
-	c *change, recent *recent, version func(*wire.Object, []byte) []byte,
-	credit func([]byte, *author.Author) []byte,
+	c *change, cache *encodedCache, version func(*listwatch.Object, []byte) []byte,
+	appendBy func([]byte, *fieldmanager.Author) []byte,
 ) ([]byte, error) {
 	var dst []byte
 	switch c.Op {
 	case journal.Add:
 		dst = c.New.AppendRow([]byte(`{"op":"add","row":`))
 	case journal.Delete:
-		dst = rawjson.AppendString([]byte(`{"op":"delete","ns":`), c.Old.Namespace())
-		dst = rawjson.AppendString(append(dst, `,"name":`...), c.Old.Name())
-		dst = rawjson.AppendString(append(dst, `,"uid":`...), c.Old.UID())
+		dst = jsonscan.AppendString([]byte(`{"op":"delete","ns":`), c.Old.Namespace())
+		dst = jsonscan.AppendString(append(dst, `,"name":`...), c.Old.Name())
+		dst = jsonscan.AppendString(append(dst, `,"uid":`...), c.Old.UID())
 	default: // Update.
-		dst = rawjson.AppendString([]byte(`{"op":"update","ns":`), c.New.Namespace())
-		dst = rawjson.AppendString(append(dst, `,"name":`...), c.New.Name())
+		dst = jsonscan.AppendString([]byte(`{"op":"update","ns":`), c.New.Namespace())
+		dst = jsonscan.AppendString(append(dst, `,"name":`...), c.New.Name())
 		dst = version(c.New, dst)
 		var err error
 		if dst, err = appendChangedCells(append(dst, `,"cells":`...), c.Old.Cells(), c.New.Cells()); err != nil {
 			return nil, err
 		}
-		by, err := rowAuthor(c, recent)
+		by, err := rowAuthor(c, cache)
 		if err != nil {
 			return nil, err
 		}
 		if by != nil {
-			dst = credit(dst, by)
+			dst = appendBy(dst, by)
 		}
 	}
 	return bytes.Clone(append(dst, '}')), nil // Clone removes spare capacity: only the length is counted.
 }
 
-func appendNamedAuthor(dst []byte, by *author.Author) []byte { return appendMember(dst, "by", by) }
+func appendNamedAuthor(dst []byte, by *fieldmanager.Author) []byte {
+	return appendMember(dst, "by", by)
+}
 
-func appendAuthor(dst []byte, by *author.Author) []byte {
-	when := ""
+func appendAuthor(dst []byte, by *fieldmanager.Author) []byte {
+	timeText := ""
 	if !by.Time.IsZero() {
-		when = by.Time.Format(time.RFC3339)
+		timeText = by.Time.Format(time.RFC3339)
 	}
 	dst = append(dst, `,"by":[`...)
-	for n, text := range []string{by.Manager, by.Operation, by.Subresource, when} {
+	for n, text := range []string{by.Manager, by.Operation, by.Subresource, timeText} {
 		if n > 0 {
 			dst = append(dst, ',')
 		}
-		dst = rawjson.AppendString(dst, text)
+		dst = jsonscan.AppendString(dst, text)
 	}
 	return append(dst, ']')
 }
 
-func appendResourceVersion(o *wire.Object, dst []byte) []byte {
-	return rawjson.AppendString(append(dst, `,"rv":`...), o.ResourceVersion())
+func appendResourceVersion(o *listwatch.Object, dst []byte) []byte {
+	return jsonscan.AppendString(append(dst, `,"rv":`...), o.ResourceVersion())
 }
 
 // objectEvent encodes a change as an event of the object view. The text is not shared, because an object has few
 // readers. The expensive parts, the delta and the health, are computed once for all of them.
-func objectEvent(c *change, recent *recent) ([]byte, error) {
+func objectEvent(c *change, cache *encodedCache) ([]byte, error) {
 	if c.Op == journal.Delete {
-		return append(rawjson.AppendString([]byte(`{"op":"delete","uid":`), c.Old.UID()), '}'), nil
+		return append(jsonscan.AppendString([]byte(`{"op":"delete","uid":`), c.Old.UID()), '}'), nil
 	}
-	health, err := healthOf(c, recent)
+	health, err := healthOf(c, cache)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +162,7 @@ func objectEvent(c *change, recent *recent) ([]byte, error) {
 		}
 		event = append([]byte(`{"op":"add","object":`), text...)
 	} else {
-		d, err := deltaOf(c, recent)
+		d, err := deltaOf(c, cache)
 		if err != nil {
 			return nil, err
 		}
@@ -172,7 +174,7 @@ func objectEvent(c *change, recent *recent) ([]byte, error) {
 // appendChangedCells appends a JSON object of the cells in after that differ from those in before, by column index.
 func appendChangedCells(dst, before, after []byte) ([]byte, error) {
 	old := make([]string, 0, 16)
-	c := rawjson.NewCursor(before)
+	c := jsonscan.NewCursor(before)
 	err := c.Array(func(int) error {
 		cell, err := c.Value()
 		old = append(old, string(cell))
@@ -183,7 +185,7 @@ func appendChangedCells(dst, before, after []byte) ([]byte, error) {
 	}
 	start := len(dst)
 	dst = append(dst, '{')
-	c = rawjson.NewCursor(after)
+	c = jsonscan.NewCursor(after)
 	err = c.Array(func(i int) error {
 		cell, err := c.Value()
 		if err != nil || i < len(old) && old[i] == string(cell) {

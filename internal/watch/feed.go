@@ -17,12 +17,12 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
-	"glasshouse/internal/watch/wire"
+	"glasshouse/internal/watch/listwatch"
 )
 
 const (
-	// stall is how long a streaming list may make no progress.
-	stall = 15 * time.Second
+	// stallTimeout is how long a streaming list may make no progress.
+	stallTimeout = 15 * time.Second
 	// pollInterval is the time between two lists of a resource that cannot be watched.
 	pollInterval = 30 * time.Second
 	// columnsTimeout limits the request for the definition of the columns.
@@ -36,15 +36,15 @@ const (
 type feed struct {
 	*informer
 
-	namespace string // Empty for all namespaces.
-	polled    string // Why the resource is polled; empty if it is watched.
-	source    *wire.Source
-	stop      context.CancelFunc
-	stopped   chan struct{}
-	heard     atomic.Int64 // When the last change arrived, in Unix nanoseconds.
-	reserved  reservation
+	namespace    string // Empty for all namespaces.
+	pollReason   string // Why the resource is polled; empty if it is watched.
+	source       *listwatch.Source
+	stop         context.CancelFunc
+	stopped      chan struct{}
+	lastChangeAt atomic.Int64 // When the last change arrived, in Unix nanoseconds.
+	reserved     reservation
 
-	now standing // Guarded by the informer's lock.
+	state feedState // Guarded by the informer's lock.
 }
 
 // prepareFeed initializes a feed without starting it. It returns run, which lists and watches until f.stop is called.
@@ -52,12 +52,12 @@ type feed struct {
 func (i *informer) prepareFeed(ctx context.Context, f *feed, status Status) (run func(), err error) {
 	scope := i.scope
 	scope.Namespace = f.namespace
-	f.stopped, f.now.status = make(chan struct{}), status
+	f.stopped, f.state.status = make(chan struct{}), status
 	ctx, f.stop = context.WithCancel(ctx)
-	source, err := i.client.Source(scope, wire.SourceOptions{
-		Stall: stall, Stalled: f.stalled, Panicked: f.panicked, Observe: f.observe, Masks: i.masks,
-		Going:  f.goesOn,
-		Failed: func(err error) { f.streamFailed(ctx, err) },
+	source, err := i.client.Source(scope, listwatch.SourceOptions{
+		Stall: stallTimeout, Stalled: f.recordStall, Panicked: f.logPanic, Observe: f.observe, Masks: i.masks,
+		Established: f.recordContinued,
+		Failed:      func(err error) { f.recordStreamFailure(ctx, err) },
 	})
 	if err != nil {
 		f.stop()
@@ -70,41 +70,41 @@ func (i *informer) prepareFeed(ctx context.Context, f *feed, status Status) (run
 	}, nil
 }
 
-// exchange replaces ended feeds with prepared ones, and keeps the rows of the ended feeds. It does so in one step,
+// swapFeeds replaces ended feeds with prepared ones, and keeps the rows of the ended feeds. It does so in one step,
 // under the lock. Otherwise readers could mistake a part of the rows for all of them, or see an error during the
 // replacement. The prepared feeds have not started yet: all of them are registered before the first one has listed.
-func (i *informer) exchange(ended map[*feed]bool, prepared map[*feed]func()) {
+func (i *informer) swapFeeds(stopped map[*feed]bool, prepared map[*feed]func()) {
 	i.mu.Lock()
-	for f := range ended {
-		f.now.settled()
-		f.now.lastEvent = f.lastHeard()
+	for f := range stopped {
+		f.state.finish()
+		f.state.lastEvent = f.lastChangeTime()
 		delete(i.feeds, f.namespace)
-		i.past.add(&f.now.record)
+		i.endedStats.add(&f.state.feedStats)
 	}
 	for f := range prepared {
 		i.feeds[f.namespace] = f
 		delete(i.denied, f.namespace)
 	}
 	i.mu.Unlock()
-	for f := range ended {
-		f.arrived()
+	for f := range stopped {
+		f.releaseReservation()
 	}
 }
 
-// arrived releases the memory that the feed has reserved, because its objects are in the journal now, or will not
+// releaseReservation releases the memory that the feed has reserved, because its objects are in the journal now, or will not
 // arrive.
-func (f *feed) arrived() {
-	f.expected.Add(f.reserved.masks - f.reserved.bytes)
+func (f *feed) releaseReservation() {
+	f.reservedBytes.Add(f.reserved.masks - f.reserved.bytes)
 	f.reserved.bytes, f.reserved.masks = 0, 0
 }
 
 // run lists and watches, or polls if that is not possible, until ctx ends.
 func (f *feed) run(ctx context.Context) {
-	var awaiting sync.WaitGroup
-	awaiting.Go(func() { f.await(ctx) })
-	defer awaiting.Wait()
+	var counting sync.WaitGroup
+	counting.Go(func() { f.requestTotal(ctx) })
+	defer counting.Wait()
 	for ctx.Err() == nil {
-		if f.polled == "" {
+		if f.pollReason == "" {
 			f.reflect(ctx)
 		}
 		f.poll(ctx)
@@ -112,9 +112,9 @@ func (f *feed) run(ctx context.Context) {
 }
 
 // reflect lists and watches by client-go's Reflector, until ctx ends or the API server refuses the watch.
-func (f *feed) reflect(lasting context.Context) {
-	ctx, giveUp := context.WithCancel(lasting)
-	defer giveUp()
+func (f *feed) reflect(feedCtx context.Context) {
+	ctx, stopReflector := context.WithCancel(feedCtx)
+	defer stopReflector()
 	logger := klog.Logger{}
 	var listing sync.Mutex // Locked during a list: the Reflector may return before its list has ended.
 	lister := &cache.ListWatch{
@@ -129,17 +129,17 @@ func (f *feed) reflect(lasting context.Context) {
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (apiwatch.Interface, error) {
 			w, err := f.watch(ctx, options)
 			if err == nil {
-				return &tracked{Interface: w, ended: func() { f.ended(lasting) }}, nil
+				return &trackedWatch{Interface: w, ended: func() { f.recordEnded(feedCtx) }}, nil
 			}
-			if f.refusedToWatch() != "" {
-				giveUp()
+			if f.watchRefusal() != "" {
+				stopReflector()
 			}
 			return nil, err
 		},
 	}
 	reflector := cache.NewReflectorWithOptions(lister, nil, (*store)(f), cache.ReflectorOptions{
 		Name: f.scope.Resource.String(), TypeDescription: f.scope.Resource.String(),
-		Logger: &logger, Clock: endingClock{ctx: ctx},
+		Logger: &logger, Clock: contextClock{ctx: ctx},
 		// Wait at most 15 s between two attempts (10 s plus jitter), instead of up to a minute as client-go does. Users
 		// wait in front of stale data.
 		Backoff: &wait.Backoff{
@@ -157,19 +157,19 @@ func (f *feed) poll(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
 	}
-	reason := f.polled
-	if refused := f.refusedToWatch(); refused != "" {
-		reason = notWatchable + refused
+	reason := f.pollReason
+	if refusal := f.watchRefusal(); refusal != "" {
+		reason = notWatchable + refusal
 	}
 	if objects, err := f.listAll(ctx); err == nil {
 		f.replace(objects, fmt.Sprintf("%s It is listed every %s.", reason, pollInterval))
 	}
-	f.refuse("")
+	f.recordRefusal("")
 	sleep(ctx, pollInterval)
 }
 
 // listAll reads all pages of a list, because some API servers send pages even if no limit was requested.
-func (f *feed) listAll(ctx context.Context) (objects []*wire.Object, err error) {
+func (f *feed) listAll(ctx context.Context) (objects []*listwatch.Object, err error) {
 	for options := (metav1.ListOptions{}); ; {
 		list, err := f.list(ctx, options)
 		if err != nil {
@@ -182,65 +182,65 @@ func (f *feed) listAll(ctx context.Context) (objects []*wire.Object, err error) 
 	}
 }
 
-func (f *feed) list(ctx context.Context, options metav1.ListOptions) (*wire.List, error) {
+func (f *feed) list(ctx context.Context, options metav1.ListOptions) (*listwatch.List, error) {
 	if options.Continue == "" {
-		f.restart(ctx)
+		f.prepareList(ctx)
 	}
-	if options.ResourceVersion == "0" && f.hasSeen() {
+	if options.ResourceVersion == "0" && f.hasListed() {
 		// Require the newest version: an API server that lags behind may have older objects than those in memory.
 		options.ResourceVersion = ""
 	}
 	list, err := f.source.List(ctx, options)
 	if err != nil {
-		f.fail(ctx, err)
+		f.recordFailure(ctx, err)
 		return nil, err
 	}
 	return list, nil
 }
 
-// hasSeen reports whether the informer has listed the feed's namespace before. If so, objects of the new list are, or
+// hasListed reports whether the informer has listed the feed's namespace before. If so, objects of the new list are, or
 // were, in memory. For all namespaces, one listed namespace is enough.
-func (f *feed) hasSeen() bool {
+func (f *feed) hasListed() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.sight.seen[""] || f.sight.seen[f.namespace] || f.namespace == "" && len(f.sight.seen) > 0
+	return f.coverage.covered[""] || f.coverage.covered[f.namespace] || f.namespace == "" && len(f.coverage.covered) > 0
 }
 
 func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (apiwatch.Interface, error) {
 	initial := options.SendInitialEvents != nil && *options.SendInitialEvents
 	if initial {
-		if f.noStreams() {
+		if f.usesPlainLists() {
 			return nil, errors.New("streaming lists have failed before")
 		}
-		f.restart(ctx)
+		f.prepareList(ctx)
 	} else if f.masked {
 		// Read the columns before the watch, too: what they show determines what is masked, and the definition may have
 		// changed.
 		f.readColumns(ctx)
 	}
-	f.opens()
+	f.recordOpening()
 	stream, err := f.source.Watch(ctx, options)
 	if !initial && (apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err)) {
-		f.refuse(reasonOf(err)) // The API server allowed the list, so continue with polling.
+		f.recordRefusal(reasonOf(err)) // The API server allowed the list, so continue with polling.
 		return nil, err
 	}
 	if err != nil {
 		// After a refused streaming list, client-go requests a plain list, whose error is more precise. Report this
 		// error only if client-go will repeat the same request instead, or if this was no list.
 		if !initial || utilnet.IsConnectionRefused(err) || apierrors.IsTooManyRequests(err) {
-			f.fail(ctx, err)
+			f.recordFailure(ctx, err)
 		}
 		return nil, err
 	}
-	f.opened(initial)
+	f.recordOpened(initial)
 	return stream, nil
 }
 
-// restart prepares the feed for a new list: it resets the progress and reads the columns.
-func (f *feed) restart(ctx context.Context) {
-	f.reserved.held = unweighed
+// prepareList prepares the feed for a new list: it resets the progress and reads the columns.
+func (f *feed) prepareList(ctx context.Context) {
+	f.reserved.replacedBytes = unmeasured
 	f.mu.Lock()
-	f.now.listed = 0
+	f.state.listedCount = 0
 	f.mu.Unlock()
 	f.readColumns(ctx)
 }
@@ -249,21 +249,21 @@ func (f *feed) restart(ctx context.Context) {
 func (f *feed) readColumns(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, columnsTimeout)
 	defer cancel()
-	columns := f.printed(ctx)
+	columns := f.printerColumns(ctx)
 	f.source.SetDates(columns.dates)
 	f.source.SetPaths(columns.paths)
 }
 
-// tracked is a watch that calls ended when it is stopped. The Reflector stops each watch once it has read it to its
+// trackedWatch is a watch that calls ended when it is stopped. The Reflector stops each watch once it has read it to its
 // end.
-type tracked struct {
+type trackedWatch struct {
 	apiwatch.Interface
 
 	once  sync.Once
 	ended func()
 }
 
-func (t *tracked) Stop() {
+func (t *trackedWatch) Stop() {
 	t.Interface.Stop()
 	t.once.Do(t.ended)
 }

@@ -18,25 +18,25 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// crowd is an API server that answers access reviews for the user ann only. It counts the reviews in progress.
-type crowd struct {
-	mu        sync.Mutex
-	now, most int
-	of        map[string]int
-	mostOf    int
+// reviewCounter is an API server that answers access reviews for the user ann only. It counts the reviews in progress.
+type reviewCounter struct {
+	mu                    sync.Mutex
+	inFlight, maxInFlight int
+	byUser                map[string]int
+	maxOfUser             int
 }
 
-func (c *crowd) come(user string, n int) {
+func (c *reviewCounter) count(user string, n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.now += n
-	c.of[user] += n
-	c.most, c.mostOf = max(c.most, c.now), max(c.mostOf, c.of[user])
+	c.inFlight += n
+	c.byUser[user] += n
+	c.maxInFlight, c.maxOfUser = max(c.maxInFlight, c.inFlight), max(c.maxOfUser, c.byUser[user])
 }
 
-func (c *crowd) wrap(next http.RoundTripper) http.RoundTripper {
-	return roundTrip(func(r *http.Request) (*http.Response, error) {
-		if r.URL.Path != apitest.UserReviews {
+func (c *reviewCounter) wrap(next http.RoundTripper) http.RoundTripper {
+	return roundTripperFunc(func(r *http.Request) (*http.Response, error) {
+		if r.URL.Path != apitest.UserReviewsPath {
 			return next.RoundTrip(r)
 		}
 		text, err := io.ReadAll(r.Body)
@@ -47,8 +47,8 @@ func (c *crowd) wrap(next http.RoundTripper) http.RoundTripper {
 		if err := json.Unmarshal(text, &review); err != nil {
 			return nil, err
 		}
-		c.come(review.Spec.User, 1)
-		defer c.come(review.Spec.User, -1)
+		c.count(review.Spec.User, 1)
+		defer c.count(review.Spec.User, -1)
 		if review.Spec.User != "ann" {
 			<-r.Context().Done()
 			return nil, r.Context().Err()
@@ -60,21 +60,21 @@ func (c *crowd) wrap(next http.RoundTripper) http.RoundTripper {
 
 // The number of access reviews in progress is limited, for one user and for all. A user who causes very many reviews
 // does not delay the requests of others.
-func TestReviewsForUsersAreBounded(t *testing.T) {
-	for users, most := range map[int]int{1: 33, 20: 128} { // One of these reviews is for ann.
+func TestUserReviewsAreLimited(t *testing.T) {
+	for users, limit := range map[int]int{1: 33, 20: 128} { // One of these reviews is for ann.
 		synctest.Test(t, func(t *testing.T) {
-			server, crowd := apitest.New(t, kinds()...), &crowd{of: map[string]int{}}
-			server.Config.WrapTransport = crowd.wrap
+			server, counter := apitest.New(t, kinds()...), &reviewCounter{byUser: map[string]int{}}
+			server.Config.WrapTransport = counter.wrap
 			server.Set(pods, pod("a", "p", "Running"))
 			allow(server, "ann list pods a")
 			cluster := runClusterWith(t, server, watch.Options{Linger: time.Minute, Log: slog.New(slog.DiscardHandler)})
-			looking := subscribe(t, cluster, watch.Query{}, "")
-			looking.settle()
-			var asking sync.WaitGroup
+			program := subscribe(t, cluster, watch.Query{}, "")
+			program.settle()
+			var requests sync.WaitGroup
 			for n := range 400 {
-				asking.Go(func() {
-					flood := cluster.For(user(fmt.Sprint("flood", n%users)))
-					_, err := flood.Snapshot(t.Context(), watch.Query{Resource: pods, Name: fmt.Sprint("p", n)}, 0)
+				requests.Go(func() {
+					access := cluster.For(user(fmt.Sprint("flood", n%users)))
+					_, err := access.Snapshot(t.Context(), watch.Query{Resource: pods, Name: fmt.Sprint("p", n)}, 0)
 					wantProblem(t, err, watch.Unavailable, "Permissions unknown", "")
 				})
 			}
@@ -89,14 +89,14 @@ func TestReviewsForUsersAreBounded(t *testing.T) {
 				}
 			}
 			began := time.Now()
-			asking.Wait()
+			requests.Wait()
 			if passed := time.Since(began); passed > 10*time.Second {
 				t.Errorf("nobody knows for %s", passed)
 			}
-			if crowd.most != most || crowd.mostOf > 32 {
+			if counter.maxInFlight != limit || counter.maxOfUser > 32 {
 				t.Errorf(
 					"%d reviews were on their way, %d of them for one; want %d, and 32 at most",
-					crowd.most, crowd.mostOf, most,
+					counter.maxInFlight, counter.maxOfUser, limit,
 				)
 			}
 		})

@@ -33,21 +33,21 @@ func allow(server *apitest.Server, lines ...string) grants {
 		g[line] = true
 	}
 	server.Allow(func(spec authorization.SubjectAccessReviewSpec) bool {
-		of := spec.ResourceAttributes
-		what := of.Resource
-		if of.Subresource != "" {
-			what += "/" + of.Subresource
+		attributes := spec.ResourceAttributes
+		resource := attributes.Resource
+		if attributes.Subresource != "" {
+			resource += "/" + attributes.Subresource
 		}
-		return g[strings.Join([]string{spec.User, of.Verb, what, of.Namespace}, " ")] && of.Namespace != "" ||
-			g[strings.Join([]string{spec.User, of.Verb, what, "*"}, " ")]
+		return g[strings.Join([]string{spec.User, attributes.Verb, resource, attributes.Namespace}, " ")] && attributes.Namespace != "" ||
+			g[strings.Join([]string{spec.User, attributes.Verb, resource, "*"}, " ")]
 	})
 	return g
 }
 
 func user(name string) watch.Viewer { return watch.Viewer{User: &watch.User{Name: name}} }
 
-// guarded returns a cluster with a pod in each of two namespaces, and users with different permissions.
-func guarded(t *testing.T) (*apitest.Server, *watch.Cluster, grants) {
+// newGuardedCluster returns a cluster with a pod in each of two namespaces, and users with different permissions.
+func newGuardedCluster(t *testing.T) (*apitest.Server, *watch.Cluster, grants) {
 	t.Helper()
 	server, cluster := serveCluster(t)
 	server.Set(pods, labelled(pod("a", "p", "Running"), "web"), labelled(pod("b", "q", "Running"), "web"))
@@ -62,20 +62,20 @@ func guarded(t *testing.T) (*apitest.Server, *watch.Cluster, grants) {
 	return server, cluster, g
 }
 
-// shapes returns all types of queries for pods, by name. Each query has the views that accept it, and the keys of the
+// queryShapes returns all types of queries for pods, by name. Each query has the views that accept it, and the keys of the
 // pods that the user ann may see in it.
-func shapes(t *testing.T) map[string]struct {
-	query watch.Query
-	views []watch.View
-	seen  string
+func queryShapes(t *testing.T) map[string]struct {
+	query   watch.Query
+	views   []watch.View
+	visible string
 } {
 	t.Helper()
 	all := []watch.View{watch.Rows, watch.Table, watch.Windowed, watch.Changes}
-	one := []watch.View{watch.Object, watch.Changes}
+	objectViews := []watch.View{watch.Object, watch.Changes}
 	type shape = struct {
-		query watch.Query
-		views []watch.View
-		seen  string
+		query   watch.Query
+		views   []watch.View
+		visible string
 	}
 	return map[string]shape{
 		"all":                   {watch.Query{}, all, "a/p"},
@@ -87,11 +87,11 @@ func shapes(t *testing.T) map[string]struct {
 		"words":                 {watch.Query{Text: "running"}, all, "a/p"},
 		"a field":               {watch.Query{Fields: "status.phase=Running"}, all, "a/p"},
 		"what is watched":       {watch.Query{Watched: true}, all, "a/p"},
-		"her object":            {watch.Query{Namespaces: []string{"a"}, Name: "p"}, one, "a/p"},
-		"another object":        {watch.Query{Namespaces: []string{"b"}, Name: "q"}, one, ""},
-		"an object not there":   {watch.Query{Namespaces: []string{"b"}, Name: "nothing"}, one, ""},
+		"her object":            {watch.Query{Namespaces: []string{"a"}, Name: "p"}, objectViews, "a/p"},
+		"another object":        {watch.Query{Namespaces: []string{"b"}, Name: "q"}, objectViews, ""},
+		"an object not there":   {watch.Query{Namespaces: []string{"b"}, Name: "nothing"}, objectViews, ""},
 		"an object of any":      {watch.Query{Name: "q"}, []watch.View{watch.Changes}, ""},
-		"another's in hers":     {watch.Query{Namespaces: []string{"a"}, Name: "q"}, one, ""},
+		"another's in hers":     {watch.Query{Namespaces: []string{"a"}, Name: "q"}, objectViews, ""},
 		"both, one object": {
 			watch.Query{Namespaces: []string{"a", "b"}, Name: "q"}, []watch.View{watch.Changes}, "",
 		},
@@ -106,8 +106,8 @@ func shapes(t *testing.T) map[string]struct {
 	}
 }
 
-// everything subscribes, and returns all messages up to the second heartbeat.
-func everything(t *testing.T, access *watch.Access, q watch.Query, view watch.View) string {
+// collectMessages subscribes, and returns all messages up to the second heartbeat.
+func collectMessages(t *testing.T, access *watch.Access, q watch.Query, view watch.View) string {
 	t.Helper()
 	if view == watch.Windowed {
 		window, err := watch.NewWindow("", 0, 100)
@@ -121,53 +121,53 @@ func everything(t *testing.T, access *watch.Access, q watch.Query, view watch.Vi
 		return err.Error()
 	}
 	defer sub.Close()
-	var told strings.Builder
+	var messages strings.Builder
 	for beats := 0; beats < 2; {
 		message, err := sub.Next(t.Context())
 		if err != nil {
-			return told.String() + err.Error()
+			return messages.String() + err.Error()
 		}
 		if strings.HasPrefix(string(message), `"type":"heartbeat"`) {
 			beats++
 		}
-		told.Write(message)
-		told.WriteByte('\n')
+		messages.Write(message)
+		messages.WriteByte('\n')
 	}
-	return told.String()
+	return messages.String()
 }
 
 // Every type of query returns what the viewer may list and watch, and nothing else, even if other viewers see more of
 // the same informer.
-func TestViewersSeeWhatTheyMay(t *testing.T) {
-	for name, shape := range shapes(t) {
+func TestQueriesReturnPermittedObjects(t *testing.T) {
+	for name, shape := range queryShapes(t) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				server, cluster, _ := guarded(t)
+				server, cluster, _ := newGuardedCluster(t)
 				shape.query.Resource = pods
-				for _, who := range []string{"ann", "nobody", "getter", "lister"} {
+				for _, userName := range []string{"ann", "nobody", "getter", "lister"} {
 					for _, view := range shape.views {
-						stirPods(server)
-						told := everything(t, cluster.For(user(who)), shape.query, view)
-						if strings.Contains(told, `"q"`) || strings.Contains(told, `"b"`) &&
-							strings.Contains(told, `"ns":"b"`) || who != "ann" && strings.Contains(told, `"p"`) {
-							t.Errorf("%s, view %s: told of what may not be seen: %s", who, view, told)
+						churnPods(server)
+						messages := collectMessages(t, cluster.For(user(userName)), shape.query, view)
+						if strings.Contains(messages, `"q"`) || strings.Contains(messages, `"b"`) &&
+							strings.Contains(messages, `"ns":"b"`) || userName != "ann" && strings.Contains(messages, `"p"`) {
+							t.Errorf("%s, view %s: told of what may not be seen: %s", userName, view, messages)
 						}
-						if who == "ann" && shape.seen != "" && !strings.Contains(told, `"p"`) {
-							t.Errorf("%s, view %s: not told of a/p: %s", who, view, told)
+						if userName == "ann" && shape.visible != "" && !strings.Contains(messages, `"p"`) {
+							t.Errorf("%s, view %s: not told of a/p: %s", userName, view, messages)
 						}
-						if who != "ann" && !strings.Contains(told, "forbidden") {
-							t.Errorf("%s, view %s: not told that it is forbidden: %s", who, view, told)
+						if userName != "ann" && !strings.Contains(messages, "forbidden") {
+							t.Errorf("%s, view %s: not told that it is forbidden: %s", userName, view, messages)
 						}
 					}
-					seen := ""
-					snapshot, err := cluster.For(user(who)).Snapshot(t.Context(), shape.query, time.Minute)
+					visible := ""
+					snapshot, err := cluster.For(user(userName)).Snapshot(t.Context(), shape.query, time.Minute)
 					if err == nil {
-						seen = keysOf(snapshot)
+						visible = keysOf(snapshot)
 					} else {
 						wantProblem(t, err, watch.Refused, "Forbidden", "You cannot list pods ")
 					}
-					if who == "ann" && seen != shape.seen || who != "ann" && who != "lister" && seen != "" {
-						t.Errorf("the snapshot of %s has %q, want %q", who, seen, shape.seen)
+					if userName == "ann" && visible != shape.visible || userName != "ann" && userName != "lister" && visible != "" {
+						t.Errorf("the snapshot of %s has %q, want %q", userName, visible, shape.visible)
 					}
 				}
 			})
@@ -175,38 +175,38 @@ func TestViewersSeeWhatTheyMay(t *testing.T) {
 	}
 }
 
-// stirPods changes a pod in each namespace.
-func stirPods(server *apitest.Server) {
+// churnPods changes a pod in each namespace.
+func churnPods(server *apitest.Server) {
 	server.Set(pods, labelled(pod("a", "p", "Pending"), "web"), labelled(pod("b", "q", "Pending"), "web"))
 	server.Set(pods, labelled(pod("a", "p", "Running"), "web"), labelled(pod("b", "q", "Running"), "web"))
 	synctest.Wait()
 }
 
 // All reads other than queries check the same permissions.
-func TestViewersGetWhatTheyMay(t *testing.T) {
+func TestReadsReturnPermittedObjects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server, cluster, _ := guarded(t)
-		server.Answer("/api/v1/namespaces/a/pods/p/log", func(w http.ResponseWriter, _ *http.Request) {
+		server, cluster, _ := newGuardedCluster(t)
+		server.Handle("/api/v1/namespaces/a/pods/p/log", func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, "hers\n")
 		})
-		server.Answer("/api/v1/namespaces/b/pods/q/log", func(w http.ResponseWriter, _ *http.Request) {
+		server.Handle("/api/v1/namespaces/b/pods/q/log", func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, "another's\n")
 		})
 		byName := func(a, b *watch.Resource) int { return strings.Compare(a.Ref(), b.Ref()) }
-		looking := subscribe(t, cluster, watch.Query{Resource: namespaces}, "")
-		looking.settle()
-		for who, want := range map[string]struct{ objects, logs, counts string }{
+		reader := subscribe(t, cluster, watch.Query{Resource: namespaces}, "")
+		reader.settle()
+		for userName, want := range map[string]struct{ objects, logs, counts string }{
 			"all": {"a/p b/q", "a/p b/q", "map[core/v1/namespaces:2 core/v1/pods:2]"}, "ann": {"a/p", "a/p", "map[]"},
 			"lister": {"", "", "map[]"}, "getter": {"a/p b/q", "", "map[]"}, "nobody": {"", "", "map[]"},
 		} {
-			access := cluster.For(user(who))
+			access := cluster.For(user(userName))
 			var objects, logs []string
 			for _, key := range []string{"a/p", "b/q"} {
 				ns, name, _ := strings.Cut(key, "/")
 				_, err := access.Object(t.Context(), pods, ns, name)
 				_, _, errKnown := access.LastKnown(t.Context(), pods, ns, name)
 				if (err == nil) != (errKnown == nil) {
-					t.Errorf("%s gets %s: %v, and as it is known last: %v", who, key, err, errKnown)
+					t.Errorf("%s gets %s: %v, and as it is known last: %v", userName, key, err, errKnown)
 				}
 				if err == nil {
 					objects = append(objects, key)
@@ -224,14 +224,14 @@ func TestViewersGetWhatTheyMay(t *testing.T) {
 			counts := access.Counts(t.Context())
 			if got := fmt.Sprint(counts); strings.Join(objects, " ") != want.objects ||
 				strings.Join(logs, " ") != want.logs || got != want.counts {
-				t.Errorf("%s gets %s, logs of %s, and %s; want %+v", who, objects, logs, got, want)
+				t.Errorf("%s gets %s, logs of %s, and %s; want %+v", userName, objects, logs, got, want)
 			}
 			for _, name := range []string{"p", "q"} {
 				found, err := access.Search(t.Context(), name, 10, byName)
-				if err != nil || (len(found.Hits) > 0) != (who == "all" || who == "ann" && name == "p") {
-					t.Errorf("%s finds %+v, %v", who, found, err)
+				if err != nil || (len(found.Hits) > 0) != (userName == "all" || userName == "ann" && name == "p") {
+					t.Errorf("%s finds %+v, %v", userName, found, err)
 				}
-				if who == "ann" &&
+				if userName == "ann" &&
 					(len(found.Searched) != 1 || *found.Searched[0].Count != 1 ||
 						strings.Join(found.Searched[0].Status.Namespaces, " ") != "a") {
 					t.Errorf("ann is told that %+v was searched", found.Searched)
@@ -239,15 +239,15 @@ func TestViewersGetWhatTheyMay(t *testing.T) {
 			}
 			known, _, err := access.Resources(t.Context(), 0)
 			if err != nil || len(known) != 2 {
-				t.Errorf("%s knows of %v, %v; want both resources", who, known, err)
+				t.Errorf("%s knows of %v, %v; want both resources", userName, known, err)
 			}
 			for _, k := range known {
-				if k.Ref() == pods && (k.Status != nil || k.Count != nil) != (who == "all") {
-					t.Errorf("%s is told that pods are %+v, and %v of them", who, k.Status, k.Count)
+				if k.Ref() == pods && (k.Status != nil || k.Count != nil) != (userName == "all") {
+					t.Errorf("%s is told that pods are %+v, and %v of them", userName, k.Status, k.Count)
 				}
 			}
-			if entries := access.Coverage(t.Context()).Entries; (len(entries) > 0) != (who == "all") {
-				t.Errorf("%s is told the ledger %+v", who, entries)
+			if entries := access.WatchStatus(t.Context()).Entries; (len(entries) > 0) != (userName == "all") {
+				t.Errorf("%s is told the ledger %+v", userName, entries)
 			}
 		}
 		known, _, err := cluster.For(watch.Viewer{}).Resources(t.Context(), 0)
@@ -264,7 +264,7 @@ func TestViewersGetWhatTheyMay(t *testing.T) {
 // list nor a watch, because the paths of these contain no namespace.
 func TestRoleGetsItsOwnNamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server, cluster, g := guarded(t)
+		server, cluster, g := newGuardedCluster(t)
 		for _, ns := range []string{"a", "b"} {
 			server.Set(namespaces, apitest.Item{Name: ns})
 		}
@@ -275,7 +275,7 @@ func TestRoleGetsItsOwnNamespace(t *testing.T) {
 		if _, err := access.Object(t.Context(), namespaces, "", "a"); err != nil {
 			t.Errorf("get a: %v", err)
 		}
-		if err := access.May(t.Context(), watch.Query{Resource: namespaces, Name: "a"}); err != nil {
+		if err := access.Authorize(t.Context(), watch.Query{Resource: namespaces, Name: "a"}); err != nil {
 			t.Errorf("may get a: %v", err)
 		}
 		for _, name := range []string{"b", "not-there"} {
@@ -287,9 +287,9 @@ func TestRoleGetsItsOwnNamespace(t *testing.T) {
 		if _, err := access.Snapshot(t.Context(), watch.Query{Resource: namespaces}, time.Second); err == nil {
 			t.Error("a list is allowed")
 		}
-		told := everything(t, access, watch.Query{Resource: namespaces, Name: "a"}, watch.Object)
-		if !strings.Contains(told, `"state":"forbidden"`) {
-			t.Errorf("a watch is allowed: %s", told)
+		messages := collectMessages(t, access, watch.Query{Resource: namespaces, Name: "a"}, watch.Object)
+		if !strings.Contains(messages, `"state":"forbidden"`) {
+			t.Errorf("a watch is allowed: %s", messages)
 		}
 	})
 }
@@ -299,13 +299,13 @@ func TestProgramGetsItsOwnNamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(namespaces, apitest.Item{Name: "a"}, apitest.Item{Name: "b"})
-		server.Answer(apitest.Reviews, func(w http.ResponseWriter, r *http.Request) {
+		server.Handle(apitest.SelfReviewsPath, func(w http.ResponseWriter, r *http.Request) {
 			var review authorization.SelfSubjectAccessReview
 			if err := json.NewDecoder(r.Body).Decode(&review); err != nil {
 				t.Error(err)
 			}
-			of := review.Spec.ResourceAttributes
-			review.Status.Allowed = of.Verb == "get" && of.Resource == "namespaces" && of.Namespace == "a"
+			attributes := review.Spec.ResourceAttributes
+			review.Status.Allowed = attributes.Verb == "get" && attributes.Resource == "namespaces" && attributes.Namespace == "a"
 			w.Header().Set("Content-Type", "application/json")
 			_ = json.NewEncoder(w).Encode(review) // If the write fails, the client detects a short response.
 		})
@@ -320,9 +320,9 @@ func TestProgramGetsItsOwnNamespace(t *testing.T) {
 }
 
 // After a permission is revoked, rows disappear within 15 s. A new permission takes effect within a minute.
-func TestViewersRightsChange(t *testing.T) {
+func TestPermissionChangesTakeEffect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server, cluster, g := guarded(t)
+		server, cluster, g := newGuardedCluster(t)
 		r := subscribeAs(t, cluster.For(user("ann")), watch.Query{Resource: pods}, watch.Rows, "")
 		r.settle()
 		r.wantLive(1)
@@ -331,9 +331,9 @@ func TestViewersRightsChange(t *testing.T) {
 		}
 		server.Allow(func(authorization.SubjectAccessReviewSpec) bool { return false })
 		began := time.Now()
-		for r.state != "forbidden" || len(r.rows) > 0 || !r.whole {
+		for r.state != "forbidden" || len(r.rows) > 0 || !r.isComplete {
 			<-time.After(100 * time.Millisecond)
-			if stirPods(server); time.Since(began) > time.Minute {
+			if churnPods(server); time.Since(began) > time.Minute {
 				t.Fatalf("it is %s with %v after %s", r.state, r.rows, r.log)
 			}
 			r.next()
@@ -362,7 +362,7 @@ func TestViewersRightsChange(t *testing.T) {
 }
 
 // If a permission is revoked while a reader waits for the first list, the recheck after the list detects it.
-func TestRightLostWhileWaiting(t *testing.T) {
+func TestPermissionRevokedDuringFirstList(t *testing.T) {
 	for name, left := range map[string]string{"all": "", "one namespace": "ann list pods a"} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -370,7 +370,7 @@ func TestRightLostWhileWaiting(t *testing.T) {
 				allow(server, "ann list pods *")
 				slow, listed := apitest.New(t, kinds()...), make(chan struct{})
 				slow.Set(pods, pod("a", "p", "Running"), pod("b", "CANARY", "Running"))
-				server.Answer("/api/v1/pods", func(w http.ResponseWriter, r *http.Request) {
+				server.Handle("/api/v1/pods", func(w http.ResponseWriter, r *http.Request) {
 					<-listed
 					slow.Handler().ServeHTTP(w, r)
 				})
@@ -384,7 +384,7 @@ func TestRightLostWhileWaiting(t *testing.T) {
 					return
 				}
 				if err != nil || !snapshot.Synced || len(snapshot.Objects) != 1 || snapshot.Objects[0].Name() != "p" ||
-					!snapshot.Part {
+					!snapshot.IsPartial {
 					t.Errorf("it is %+v, %v, want a/p alone", snapshot, err)
 				}
 			})
@@ -394,11 +394,11 @@ func TestRightLostWhileWaiting(t *testing.T) {
 
 // A log ends when its reader loses the permission, both when the reader follows the log and when it reads an existing
 // log slowly.
-func TestLogEndsWithItsViewersRight(t *testing.T) {
+func TestLogEndsWithViewersPermission(t *testing.T) {
 	for _, follow := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
-			server, cluster, _ := guarded(t)
-			server.Answer("/api/v1/namespaces/a/pods/p/log", func(w http.ResponseWriter, r *http.Request) {
+			server, cluster, _ := newGuardedCluster(t)
+			server.Handle("/api/v1/namespaces/a/pods/p/log", func(w http.ResponseWriter, r *http.Request) {
 				_, _ = io.WriteString(w, "a line\n")
 				w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // The server's writer is a Flusher.
 				<-r.Context().Done()
@@ -422,14 +422,14 @@ func TestLogEndsWithItsViewersRight(t *testing.T) {
 }
 
 // While access reviews fail, subscriptions receive no changes, and new readers are refused.
-func TestRightsThatCannotBeFoundOut(t *testing.T) {
+func TestFailedReviewsRefuseReaders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server, cluster, _ := guarded(t)
+		server, cluster, _ := newGuardedCluster(t)
 		ann := cluster.For(user("ann"))
 		r := subscribeAs(t, ann, watch.Query{Resource: pods}, watch.Rows, "")
 		r.settle()
-		server.Break(apitest.UserReviews, "not now")
-		pass(12 * time.Second)
+		server.MakeUnavailable(apitest.UserReviewsPath, "not now")
+		advance(12 * time.Second)
 		server.Set(pods, pod("a", "p", "Failed"))
 		r.wantSettle("state stale")
 		if r.rows["a/p"].Cells[1] != "Running" || !strings.Contains(r.reason, "not now") {
@@ -443,7 +443,7 @@ func TestRightsThatCannotBeFoundOut(t *testing.T) {
 		wantProblem(t, err, watch.Unavailable, "Permissions unknown", "not now")
 		_, _, err = ann.LastKnown(t.Context(), pods, "a", "p")
 		wantProblem(t, err, watch.Unavailable, "Permissions unknown", "not now")
-		server.RefuseGet(apitest.UserReviews, 0, "")
+		server.FailPath(apitest.UserReviewsPath, 0, "")
 		<-time.After(12 * time.Second)
 		r.settle()
 		r.wantRows("a/p=Failed")
@@ -453,9 +453,9 @@ func TestRightsThatCannotBeFoundOut(t *testing.T) {
 
 // A cached decision applies only to the user for whom it was made. A user who differs in only some fields gets a
 // separate decision.
-func TestRightsAreNobodyElses(t *testing.T) {
+func TestDecisionsBelongToOneUser(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server, cluster, _ := guarded(t)
+		server, cluster, _ := newGuardedCluster(t)
 		server.Allow(func(spec authorization.SubjectAccessReviewSpec) bool {
 			return spec.User == "ann" && spec.UID == "1" && slices.Equal(spec.Groups, []string{"web", "ops"}) &&
 				len(spec.Extra["scopes"]) == 1 && spec.Extra["scopes"][0] == "all"
@@ -481,9 +481,9 @@ func TestRightsAreNobodyElses(t *testing.T) {
 		if !see(ann) {
 			t.Fatal("ann sees nothing")
 		}
-		for what, other := range others {
+		for description, other := range others {
 			if see(other) {
-				t.Errorf("%s sees what ann does", what)
+				t.Errorf("%s sees what ann does", description)
 			}
 		}
 		_, err := cluster.For(watch.Viewer{}).Snapshot(t.Context(), watch.Query{Resource: pods}, 0)
@@ -493,15 +493,15 @@ func TestRightsAreNobodyElses(t *testing.T) {
 
 // A restricted reader, which may not see all objects, gets an encrypted cursor. Only the same user can resume from it.
 // If its user gets more permissions, the cursor is no longer valid.
-func TestCursorsAreOfWhatMayBeSeen(t *testing.T) {
+func TestRestrictedCursorsBelongToPermissions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server, cluster, g := guarded(t)
+		server, cluster, g := newGuardedCluster(t)
 		r := subscribeAs(t, cluster.For(user("ann")), watch.Query{Resource: pods}, watch.Rows, "")
 		r.settle()
-		for name, who := range map[string]watch.Viewer{
+		for name, viewer := range map[string]watch.Viewer{
 			"all": user("all"), "ann": user("ann"), "the program": {Program: true},
 		} {
-			other := subscribeAs(t, cluster.For(who), watch.Query{Resource: pods}, watch.Rows, r.cursor)
+			other := subscribeAs(t, cluster.For(viewer), watch.Query{Resource: pods}, watch.Rows, r.cursor)
 			if got := other.settle(); strings.Contains(got, "reset") == (name == "ann") {
 				t.Errorf("%s subscribes with ann's cursor: %s", name, got)
 			}
@@ -510,7 +510,7 @@ func TestCursorsAreOfWhatMayBeSeen(t *testing.T) {
 		r.settle()
 		r.sub.Close()
 		g["ann list pods b"], g["ann watch pods b"] = true, true
-		pass(11 * time.Second) // Decisions are cached for 10 s.
+		advance(11 * time.Second) // Decisions are cached for 10 s.
 		more := subscribeAs(t, cluster.For(user("ann")), watch.Query{Resource: pods}, watch.Rows, r.cursor)
 		if got := more.settle(); !strings.Contains(got, "reset") {
 			t.Errorf("who may see more resumes: %s", got)
@@ -524,7 +524,7 @@ func TestCursorsAreOfWhatMayBeSeen(t *testing.T) {
 var oldVersion = regexp.MustCompile(`"(\d+)":"\d+"`)
 
 // A guest sees what was shared and nothing else, regardless of the creator's other permissions.
-func TestScope(t *testing.T) {
+func TestGuestsSeeSharedObjectsOnly(t *testing.T) {
 	scope := func(parts ...watch.Part) *watch.Scope { return &watch.Scope{Parts: parts} }
 	for name, test := range map[string]struct {
 		scope *watch.Scope
@@ -572,7 +572,7 @@ func TestScope(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				server, cluster, _ := guarded(t)
+				server, cluster, _ := newGuardedCluster(t)
 				server.Set(pods, pod("a", "r", "Failed"))
 				synctest.Wait()
 				viewer := watch.Viewer{Program: true, Scope: test.scope}
@@ -593,9 +593,9 @@ func TestScope(t *testing.T) {
 				if strings.TrimSpace(got) != test.want {
 					t.Errorf("the snapshot has %s, want %s", got, test.want)
 				}
-				stirred := func(q watch.Query, view watch.View) string {
-					var stirring sync.WaitGroup
-					stirring.Go(func() {
+				collectWhileChanging := func(q watch.Query, view watch.View) string {
+					var changing sync.WaitGroup
+					changing.Go(func() {
 						<-time.After(time.Second)
 						server.Set(pods, pod("a", "p", "Pending"), pod("a", "r", "Pending"), pod("b", "q", "Pending"))
 						synctest.Wait()
@@ -606,41 +606,41 @@ func TestScope(t *testing.T) {
 							labelled(pod("b", "q", "Running"), "web"),
 						)
 					})
-					defer stirring.Wait()
-					return everything(t, access, q, view)
+					defer changing.Wait()
+					return collectMessages(t, access, q, view)
 				}
 				for _, view := range []watch.View{watch.Rows, watch.Table, watch.Windowed, watch.Changes} {
 					if view != watch.Changes && test.query.Name != "" {
 						continue
 					}
-					told := stirred(test.query, view)
+					messages := collectWhileChanging(test.query, view)
 					for _, key := range []string{"a/p", "a/r", "b/q"} {
 						_, object, _ := strings.Cut(key, "/")
 						// Changes outside of the rows of a window.
 						beside := view == watch.Windowed && test.query.Text != "" &&
-							strings.Contains(shared(t, cluster, viewer), key)
-						if strings.Contains(told, `"`+object+`"`) != (beside || strings.Contains(test.want, key)) {
-							t.Errorf("view %s, want %s, and of %s it tells %s", view, test.want, key, told)
+							strings.Contains(sharedPods(t, cluster, viewer), key)
+						if strings.Contains(messages, `"`+object+`"`) != (beside || strings.Contains(test.want, key)) {
+							t.Errorf("view %s, want %s, and of %s it tells %s", view, test.want, key, messages)
 						}
 					}
 				}
 				for _, key := range []string{"a/p", "a/r", "b/q"} {
 					ns, object, _ := strings.Cut(key, "/")
-					told := stirred(watch.Query{Resource: pods, Namespaces: []string{ns}, Name: object}, watch.Object)
-					if within := strings.Contains(shared(t, cluster, viewer), key); strings.Contains(
-						told, `"object":`,
-					) != within || strings.Contains(told, `"op":`) != within {
-						t.Errorf("view object tells of %s: %s", key, told)
+					messages := collectWhileChanging(watch.Query{Resource: pods, Namespaces: []string{ns}, Name: object}, watch.Object)
+					if within := strings.Contains(sharedPods(t, cluster, viewer), key); strings.Contains(
+						messages, `"object":`,
+					) != within || strings.Contains(messages, `"op":`) != within {
+						t.Errorf("view object tells of %s: %s", key, messages)
 					}
 					found, err := access.Search(t.Context(), object, 10, func(a, b *watch.Resource) int {
 						return strings.Compare(a.Ref(), b.Ref())
 					})
-					if within := strings.Contains(shared(t, cluster, viewer), key); err != nil ||
+					if within := strings.Contains(sharedPods(t, cluster, viewer), key); err != nil ||
 						(len(found.Hits) > 0) != within {
 						t.Errorf("a search for %s finds %+v, %v", object, found, err)
 					}
 					_, err = access.Object(t.Context(), pods, ns, object)
-					if within := strings.Contains(shared(t, cluster, viewer), key); (err == nil) != within {
+					if within := strings.Contains(sharedPods(t, cluster, viewer), key); (err == nil) != within {
 						t.Errorf("object %s: %v", key, err)
 					}
 					if _, err := access.Logs(t.Context(), ns, object, watch.LogOptions{}); err == nil {
@@ -652,8 +652,8 @@ func TestScope(t *testing.T) {
 	}
 }
 
-// shared returns the keys of all pods that viewer sees.
-func shared(t *testing.T, cluster *watch.Cluster, viewer watch.Viewer) string {
+// sharedPods returns the keys of all pods that viewer sees.
+func sharedPods(t *testing.T, cluster *watch.Cluster, viewer watch.Viewer) string {
 	t.Helper()
 	snapshot, err := cluster.For(viewer).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
 	if err != nil {

@@ -27,7 +27,7 @@ func sharedWith(parts ...watch.Part) watch.Viewer {
 
 // readUntil reads messages up to the first one of the given types. It returns the text of all of them, and the last
 // one.
-func readUntil(t *testing.T, sub *watch.Subscription, types ...string) (all string, last told) {
+func readUntil(t *testing.T, sub *watch.Subscription, types ...string) (all string, last message) {
 	t.Helper()
 	for {
 		text, err := sub.Next(t.Context())
@@ -35,7 +35,7 @@ func readUntil(t *testing.T, sub *watch.Subscription, types ...string) (all stri
 			t.Fatalf("Next: %v, after %s", err, all)
 		}
 		all += string(text) + "\n"
-		last = told{}
+		last = message{}
 		if err := json.Unmarshal([]byte("{"+string(text)+"}"), &last); err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
@@ -47,7 +47,7 @@ func readUntil(t *testing.T, sub *watch.Subscription, types ...string) (all stri
 
 // If a changed object no longer matches a share, by its labels or by the words of its row, every view sends it as
 // deleted. Nothing of its new state is revealed. When the object matches again, it is sent as added.
-func TestLeavingAShare(t *testing.T) {
+func TestObjectLeavesShare(t *testing.T) {
 	for name, part := range map[string]watch.Part{
 		"labels": {Labels: "app=web"}, "words": {Text: "running"},
 		"both": {Labels: "app=web", Text: "running"}, "tone": {Text: "is:waiting"},
@@ -57,10 +57,10 @@ func TestLeavingAShare(t *testing.T) {
 		if name == "tone" {
 			now, state = "ContainerCreating", `"ContainerCreating"`
 		}
-		for of, test := range map[string]struct {
+		for viewName, test := range map[string]struct {
 			view       watch.View
 			sort, text string
-			goes       string
+			removal    string
 		}{
 			"rows": {watch.Rows, "", "", `"op":"delete"`}, "table": {watch.Table, "", "", `"op":"delete"`},
 			"changes": {watch.Changes, "", "", `"op":"delete"`}, "object": {watch.Object, "", "", `"op":"delete"`},
@@ -68,7 +68,7 @@ func TestLeavingAShare(t *testing.T) {
 			"window by status": {watch.Windowed, "status", "", `"why":"gone"`},
 			"window of words":  {watch.Windowed, "", strings.ToLower(now), `"why":"gone"`},
 		} {
-			t.Run(name+", "+of, func(t *testing.T) {
+			t.Run(name+", "+viewName, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					server, cluster := serveCluster(t)
 					within, beyond := labelled(pod("a", "p", now), "web"), labelled(pod("a", "p", "CANARY"), "db")
@@ -92,17 +92,17 @@ func TestLeavingAShare(t *testing.T) {
 					defer sub.Close()
 					first, _ := readUntil(t, sub, "heartbeat")
 					server.Set(pods, beyond)
-					then, _ := readUntil(t, sub, "heartbeat")
+					changed, _ := readUntil(t, sub, "heartbeat")
 					server.Set(pods, beyond)
 					later, _ := readUntil(t, sub, "heartbeat")
 					server.Set(pods, within)
 					back, _ := readUntil(t, sub, "heartbeat")
-					if all := first + then + later + back; strings.Contains(all, "CANARY") {
+					if all := first + changed + later + back; strings.Contains(all, "CANARY") {
 						t.Errorf("told of what is not shared: %s", all)
 					}
-					if !strings.Contains(then, test.goes) || strings.Contains(later, `"op"`) ||
+					if !strings.Contains(changed, test.removal) || strings.Contains(later, `"op"`) ||
 						!strings.Contains(back, state) && test.view != watch.Changes {
-						t.Errorf("want %s, nothing, and it again; told %s, %s, %s", test.goes, then, later, back)
+						t.Errorf("want %s, nothing, and it again; told %s, %s, %s", test.removal, changed, later, back)
 					}
 				})
 			})
@@ -113,7 +113,7 @@ func TestLeavingAShare(t *testing.T) {
 // One part of the share is for logs, another for pods. Guests get the logs of pods that match the part for logs, even
 // if they do not match the part for pods. If the part for logs selects pods by labels or words, the current versions of
 // the pods decide, so the pods must be shared too.
-func TestSharedLogs(t *testing.T) {
+func TestSharedLogsMatchParts(t *testing.T) {
 	all := watch.Part{Resource: pods}
 	logs := func(p watch.Part) watch.Part {
 		p.Resource = pods + "/log"
@@ -159,7 +159,7 @@ func TestSharedLogs(t *testing.T) {
 				var got []string
 				for _, key := range []string{"a/none", "a/p", "a/r", "b/q"} {
 					ns, pod, _ := strings.Cut(key, "/")
-					server.Answer(
+					server.Handle(
 						"/api/v1/namespaces/"+ns+"/pods/"+pod+"/log",
 						func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "a line\n") },
 					)
@@ -187,7 +187,7 @@ func TestSharedLogs(t *testing.T) {
 // Guests of a share of one object's events get the events that regard this object, and no others. They do not get
 // events of objects whose names start with or contain its name. They do not get events that mention its name in their
 // text.
-func TestSharedEvents(t *testing.T) {
+func TestSharedEventsRegardObject(t *testing.T) {
 	const events = "core/v1/events"
 	event := func(name, about, text string) apitest.Item {
 		return apitest.Item{
@@ -197,17 +197,17 @@ func TestSharedEvents(t *testing.T) {
 			Rest:      fmt.Sprintf(`"message":%q`, text),
 		}
 	}
-	for of, view := range map[string]watch.View{
+	for viewName, view := range map[string]watch.View{
 		"rows":    watch.Rows,
 		"table":   watch.Table,
 		"changes": watch.Changes,
 		"object":  watch.Object,
 		"window":  watch.Windowed,
 	} {
-		t.Run(of, func(t *testing.T) {
+		t.Run(viewName, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server, cluster := serveCluster(t)
-				server.Serve(apitest.Kind{
+				server.AddKind(apitest.Kind{
 					Ref:  events,
 					Kind: "Event",
 					Columns: `[{"name":"Last Seen","type":"string"},{"name":"Object","type":"string"},` +
@@ -226,10 +226,10 @@ func TestSharedEvents(t *testing.T) {
 					}
 				}
 				set(0)
-				pass(3 * time.Second)
+				advance(3 * time.Second)
 				access := cluster.For(sharedWith(
 					watch.Part{Resource: pods, Namespaces: []string{"a"}, Name: "web"},
-					watch.Part{Resource: events, Namespaces: []string{"a"}, About: "pod/web"},
+					watch.Part{Resource: events, Namespaces: []string{"a"}, Regarding: "pod/web"},
 				))
 				snapshot, err := access.Snapshot(t.Context(), watch.Query{Resource: events}, time.Second)
 				if err != nil || len(snapshot.Objects) != 1 || snapshot.Total != 1 ||
@@ -259,10 +259,10 @@ func TestSharedEvents(t *testing.T) {
 				defer sub.Close()
 				first, _ := readUntil(t, sub, "heartbeat")
 				set(1)
-				then, _ := readUntil(t, sub, "heartbeat")
+				changed, _ := readUntil(t, sub, "heartbeat")
 				set(2)
 				later, _ := readUntil(t, sub, "heartbeat")
-				all := first + then + later
+				all := first + changed + later
 				if !strings.Contains(all, "own 2") && view != watch.Changes || strings.Contains(all, "CANARY") {
 					t.Errorf("a guest is told %s", all)
 				}
@@ -275,7 +275,7 @@ func TestSharedEvents(t *testing.T) {
 // events of an object of the same name in another group. A part without a group matches both.
 func TestSharedEventsOfAGroup(t *testing.T) {
 	const events = "core/v1/events"
-	of := map[string]string{
+	regarding := map[string]string{
 		"own":       `"involvedObject":{"apiVersion":"apps/v1","kind":"Deployment","name":"web"}`,
 		"own-later": `"regarding":{"apiVersion":"apps/v1beta1","kind":"Deployment","name":"web"}`,
 		"others":    `"involvedObject":{"apiVersion":"other.example.com/v1","kind":"Deployment","name":"web"}`,
@@ -292,13 +292,13 @@ func TestSharedEventsOfAGroup(t *testing.T) {
 		t.Run(about, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server, cluster := serveCluster(t)
-				server.Serve(apitest.Kind{
+				server.AddKind(apitest.Kind{
 					Ref:     events,
 					Kind:    "Event",
 					Columns: `[{"name":"Object","type":"string"},{"name":"Message","type":"string"}]`,
 				})
 				set := func(n int) {
-					for name, member := range of {
+					for name, member := range regarding {
 						server.Set(
 							events,
 							apitest.Item{
@@ -311,8 +311,8 @@ func TestSharedEventsOfAGroup(t *testing.T) {
 					}
 				}
 				set(0)
-				pass(3 * time.Second)
-				access := cluster.For(sharedWith(watch.Part{Resource: events, Namespaces: []string{"a"}, About: about}))
+				advance(3 * time.Second)
+				access := cluster.For(sharedWith(watch.Part{Resource: events, Namespaces: []string{"a"}, Regarding: about}))
 				sub, err := access.Subscribe(t.Context(), watch.Query{Resource: events}, watch.Rows, "")
 				if err != nil {
 					t.Fatal(err)
@@ -320,16 +320,16 @@ func TestSharedEventsOfAGroup(t *testing.T) {
 				defer sub.Close()
 				readUntil(t, sub, "heartbeat")
 				set(1)
-				told, _ := readUntil(t, sub, "heartbeat")
-				var read, heard []string
-				for _, name := range slices.Sorted(maps.Keys(of)) {
+				messages, _ := readUntil(t, sub, "heartbeat")
+				var read, received []string
+				for _, name := range slices.Sorted(maps.Keys(regarding)) {
 					if _, err := access.Object(t.Context(), events, "a", name); err == nil {
 						read = append(read, name)
 					} else {
 						wantProblem(t, err, watch.Refused, "Forbidden", "This is not shared with you.")
 					}
-					if strings.Contains(told, "of "+name+" 1") {
-						heard = append(heard, name)
+					if strings.Contains(messages, "of "+name+" 1") {
+						received = append(received, name)
 					}
 				}
 				snapshot, err := access.Snapshot(t.Context(), watch.Query{Resource: events}, time.Second)
@@ -337,8 +337,8 @@ func TestSharedEventsOfAGroup(t *testing.T) {
 					t.Fatal(err)
 				}
 				listed := strings.ReplaceAll(keysOf(snapshot), "a/", "")
-				if strings.Join(read, " ") != want || strings.Join(heard, " ") != want || listed != want {
-					t.Errorf("a guest reads %s, hears %s and has listed %s; want %s", read, heard, listed, want)
+				if strings.Join(read, " ") != want || strings.Join(received, " ") != want || listed != want {
+					t.Errorf("a guest reads %s, hears %s and has listed %s; want %s", read, received, listed, want)
 				}
 			})
 		})
@@ -346,11 +346,11 @@ func TestSharedEventsOfAGroup(t *testing.T) {
 }
 
 // A followed log ends soon after its pod has left the scope of the share, and not before.
-func TestLogEndsWithItsShare(t *testing.T) {
+func TestLogEndsWhenPodLeavesShare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, labelled(pod("a", "p", "Running"), "web"))
-		server.Answer("/api/v1/namespaces/a/pods/p/log", func(w http.ResponseWriter, r *http.Request) {
+		server.Handle("/api/v1/namespaces/a/pods/p/log", func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.WriteString(w, "a line\n")
 			w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // The server's writer is a Flusher.
 			<-r.Context().Done()
@@ -363,13 +363,13 @@ func TestLogEndsWithItsShare(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer body.Close() //nolint:errcheck // The body is read to its end.
-		const long = time.Minute
+		const duration = time.Minute
 		began := time.Now()
-		left := time.AfterFunc(long, func() { server.Set(pods, labelled(pod("a", "p", "Running"), "db")) })
+		left := time.AfterFunc(duration, func() { server.Set(pods, labelled(pod("a", "p", "Running"), "db")) })
 		defer left.Stop()
 		text, err := io.ReadAll(body)
 		wantProblem(t, err, watch.Refused, "Forbidden", "This is not shared with you.")
-		if passed := time.Since(began); passed < long || passed > long+15*time.Second || string(text) != "a line\n" {
+		if passed := time.Since(began); passed < duration || passed > duration+15*time.Second || string(text) != "a line\n" {
 			t.Errorf("%q came, for %s", text, passed)
 		}
 	})
@@ -378,15 +378,15 @@ func TestLogEndsWithItsShare(t *testing.T) {
 // Pods are not live, and a guest follows the log of a pod that is shared by labels. The log continues as long as the
 // API server confirms the labels. It ends soon if only the words of a row could confirm the match, or if the API server
 // does not answer.
-func TestSharedLogWhilePodsAreNotLive(t *testing.T) {
-	const long = time.Minute
+func TestSharedLogWithoutLivePods(t *testing.T) {
+	const duration = time.Minute
 	byLabels := watch.Part{Resource: pods + "/log", Labels: "app=web"}
 	for name, test := range map[string]struct {
-		parts  []watch.Part
-		lose   func(*apitest.Server) // Runs a minute after pods have stopped being live.
-		before bool                  // Whether the log ends as soon as pods are not live.
-		cause  watch.Cause
-		title  string
+		parts      []watch.Part
+		leave      func(*apitest.Server) // Runs a minute after pods have stopped being live.
+		endsAtOnce bool                  // Whether the log ends as soon as pods are not live.
+		cause      watch.Cause
+		title      string
 	}{
 		"labels": {
 			[]watch.Part{{Resource: pods}, byLabels},
@@ -422,7 +422,7 @@ func TestSharedLogWhilePodsAreNotLive(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server, cluster := serveCluster(t)
 				server.Set(pods, labelled(pod("a", "p", "Running"), "web"))
-				server.Answer("/api/v1/namespaces/a/pods/p/log", func(w http.ResponseWriter, r *http.Request) {
+				server.Handle("/api/v1/namespaces/a/pods/p/log", func(w http.ResponseWriter, r *http.Request) {
 					w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // The server's writer is a Flusher.
 					<-r.Context().Done()
 				})
@@ -436,15 +436,15 @@ func TestSharedLogWhilePodsAreNotLive(t *testing.T) {
 				}
 				defer body.Close() //nolint:errcheck // The body is read to its end.
 				server.Refuse(pods, "", http.StatusInternalServerError, "no lists today")
-				began, least := time.Now(), time.Duration(0)
-				if !test.before {
-					least = long
-					left := time.AfterFunc(long, func() { test.lose(server) })
+				began, minimum := time.Now(), time.Duration(0)
+				if !test.endsAtOnce {
+					minimum = duration
+					left := time.AfterFunc(duration, func() { test.leave(server) })
 					defer left.Stop()
 				}
 				_, err = io.ReadAll(body)
 				wantProblem(t, err, test.cause, test.title, "")
-				if passed := time.Since(began); passed < least || passed > least+15*time.Second {
+				if passed := time.Since(began); passed < minimum || passed > minimum+15*time.Second {
 					t.Errorf("it went on for %s", passed)
 				}
 			})
@@ -453,11 +453,11 @@ func TestSharedLogWhilePodsAreNotLive(t *testing.T) {
 }
 
 // While it is unknown which objects exist, the error does not claim that the object was not shared.
-func TestShareThatIsNotKnownYet(t *testing.T) {
+func TestUnknownShareIsUnavailable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, labelled(pod("a", "p", "Running"), "web"))
-		server.Silence(pods)
+		server.HangStreamingLists(pods)
 		access := cluster.For(sharedWith(watch.Part{Resource: pods, Labels: "app=web"}))
 		for _, name := range []string{"p", "none"} {
 			_, err := access.Object(t.Context(), pods, "a", name)
@@ -469,7 +469,7 @@ func TestShareThatIsNotKnownYet(t *testing.T) {
 // An object no longer matches the share, but its resource is not watched, and the cached version of the object is old.
 // A share by labels refuses the object. With a share by words, which needs a row, LastKnown returns the old version,
 // and Object returns an error.
-func TestLeavingAShareThatIsNotWatched(t *testing.T) {
+func TestUnwatchedObjectLeavesShare(t *testing.T) {
 	const deployments = "apps/v1/deployments"
 	for name, part := range map[string]watch.Part{
 		"labels": {Labels: "app=web"}, "words": {Text: "running"}, "both": {Labels: "app=web", Text: "running"},
@@ -477,7 +477,7 @@ func TestLeavingAShareThatIsNotWatched(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server, cluster := serveCluster(t)
-				server.Serve(apitest.Kind{
+				server.AddKind(apitest.Kind{
 					Ref:     deployments,
 					Kind:    "Deployment",
 					Columns: `[{"name":"Name","type":"string"},{"name":"Status","type":"string"}]`,
@@ -491,7 +491,7 @@ func TestLeavingAShareThatIsNotWatched(t *testing.T) {
 				part.Resource = deployments
 				access := cluster.For(sharedWith(part))
 				byWords := part.Text != ""
-				read := func(left bool) {
+				read := func(hasLeft bool) {
 					t.Helper()
 					object, err := access.Object(t.Context(), deployments, "a", "it")
 					last, status, errLast := access.LastKnown(t.Context(), deployments, "a", "it")
@@ -504,7 +504,7 @@ func TestLeavingAShareThatIsNotWatched(t *testing.T) {
 						if errLast != nil || status.State != watch.Stale || !strings.Contains(string(last), "Running") {
 							t.Errorf("known last: %s, %+v, %v; want it as it was, stale", last, status, errLast)
 						}
-					case left:
+					case hasLeft:
 						wantProblem(t, err, watch.Refused, "Forbidden", "This is not shared with you.")
 						wantProblem(t, errLast, watch.Refused, "Forbidden", "This is not shared with you.")
 					case err != nil || errLast != nil || status.State != watch.Live ||
@@ -521,7 +521,7 @@ func TestLeavingAShareThatIsNotWatched(t *testing.T) {
 }
 
 // The accounted size of cached changes includes the copies that are masked for guests.
-func TestWhatGuestsReadIsWeighed(t *testing.T) {
+func TestMaskedChangesAreAccounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		set := func(n int) {
@@ -542,11 +542,11 @@ func TestWhatGuestsReadIsWeighed(t *testing.T) {
 			set(n + 1)
 			readUntil(t, sub, "events")
 		}
-		changes, weighed, held := cluster.Recent()
-		if changes == 0 || weighed < held || weighed > 5<<20 {
+		changes, accounted, objectBytes := cluster.CachedMaskedChanges()
+		if changes == 0 || accounted < objectBytes || accounted > 5<<20 {
 			t.Errorf(
 				"%d changes with %d bytes are held, and weighed as %d; want no more than 4 MiB and the last",
-				changes, held, weighed,
+				changes, objectBytes, accounted,
 			)
 		}
 	})
@@ -555,14 +555,14 @@ func TestWhatGuestsReadIsWeighed(t *testing.T) {
 // A guest and a viewer with all permissions read the same changes, in either order. Each gets only what they may see,
 // and the patches apply to their own copies. A guest's copy is equal to a new read, except that it may mark a value as
 // changed.
-func TestGuestsAndOthersReadTheSame(t *testing.T) {
+func TestGuestsAndUsersReadSameChanges(t *testing.T) {
 	const configmaps = "core/v1/configmaps"
 	for _, guestFirst := range []bool{true, false} {
 		for _, view := range []watch.View{watch.Object, watch.Changes} {
 			t.Run(fmt.Sprintf("%s, guest first %t", view, guestFirst), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					server, cluster := serveCluster(t)
-					server.Serve(apitest.Kind{
+					server.AddKind(apitest.Kind{
 						Ref:     configmaps,
 						Kind:    "ConfigMap",
 						Columns: `[{"name":"Name","type":"string","format":"name"}]`,
@@ -574,8 +574,8 @@ func TestGuestsAndOthersReadTheSame(t *testing.T) {
 						)
 					}
 					set(`"k":"CANARY0"`)
-					pass(3 * time.Second)
-					readers := map[bool]*holder{}
+					advance(3 * time.Second)
+					readers := map[bool]*objectReader{}
 					for guest, viewer := range map[bool]watch.Viewer{
 						false: {Program: true}, true: sharedWith(watch.Part{Resource: configmaps}),
 					} {
@@ -590,7 +590,7 @@ func TestGuestsAndOthersReadTheSame(t *testing.T) {
 							t.Fatal(err)
 						}
 						defer sub.Close()
-						readers[guest] = &holder{access: access, sub: sub}
+						readers[guest] = &objectReader{access: access, sub: sub}
 						readers[guest].read(t)
 					}
 					for _, data := range []string{
@@ -600,21 +600,21 @@ func TestGuestsAndOthersReadTheSame(t *testing.T) {
 						synctest.Wait()
 						for _, guest := range []bool{guestFirst, !guestFirst} {
 							readers[guest].read(t)
-							anew, err := readers[guest].access.Object(t.Context(), configmaps, "a", "it")
-							if held := strings.ReplaceAll(
-								string(readers[guest].held), "(masked, changed)", "(masked)",
-							); err != nil || !jsonpatch.Equal([]byte(held), anew) {
-								t.Errorf("guest %t: held is %s, and there is %s, %v", guest, held, anew, err)
+							current, err := readers[guest].access.Object(t.Context(), configmaps, "a", "it")
+							if copied := strings.ReplaceAll(
+								string(readers[guest].text), "(masked, changed)", "(masked)",
+							); err != nil || !jsonpatch.Equal([]byte(copied), current) {
+								t.Errorf("guest %t: held is %s, and there is %s, %v", guest, copied, current, err)
 							}
 						}
 					}
-					if heard := readers[true].heard; strings.Contains(heard, "CANARY") ||
-						strings.Count(heard, "(masked, changed)") != 2 {
-						t.Errorf("a guest is told %s", heard)
+					if messages := readers[true].messages; strings.Contains(messages, "CANARY") ||
+						strings.Count(messages, "(masked, changed)") != 2 {
+						t.Errorf("a guest is told %s", messages)
 					}
-					if heard := readers[false].heard; !strings.Contains(heard, "CANARY3") ||
-						strings.Contains(heard, "(masked") {
-						t.Errorf("who may see all is told %s", heard)
+					if messages := readers[false].messages; !strings.Contains(messages, "CANARY3") ||
+						strings.Contains(messages, "(masked") {
+						t.Errorf("who may see all is told %s", messages)
 					}
 				})
 			})
@@ -622,43 +622,43 @@ func TestGuestsAndOthersReadTheSame(t *testing.T) {
 	}
 }
 
-// holder is a reader of one object that keeps the current text of the object.
-type holder struct {
-	access *watch.Access
-	sub    *watch.Subscription
-	heard  string
-	held   []byte
+// objectReader is a reader of one object that keeps the current text of the object.
+type objectReader struct {
+	access   *watch.Access
+	sub      *watch.Subscription
+	messages string
+	text     []byte
 }
 
 // read reads the next message about the object, and updates the text.
-func (h *holder) read(t *testing.T) {
+func (h *objectReader) read(t *testing.T) {
 	t.Helper()
 	all, m := readUntil(t, h.sub, "snapshot", "events")
-	h.heard += all
+	h.messages += all
 	if m.Object != nil {
-		h.held = m.Object
+		h.text = m.Object
 	}
 	for _, e := range m.Events {
 		patch, err := jsonpatch.DecodePatch(e.Patch)
 		if err == nil {
-			h.held, err = patch.Apply(h.held)
+			h.text, err = patch.Apply(h.text)
 		}
 		if err != nil {
-			t.Fatalf("%s does not fit %s: %v", e.Patch, h.held, err)
+			t.Fatalf("%s does not fit %s: %v", e.Patch, h.text, err)
 		}
 	}
 }
 
 // If a share names no namespaces, its guests cannot see in which namespaces the creator has permissions. If it names
 // some, guests are informed that it shows no others.
-func TestGuestsAreToldOfNoNamespaces(t *testing.T) {
+func TestGuestsSeeNoOtherNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(
 			pods, labelled(pod("a", "p", "Running"), "web"), labelled(pod("secret-project", "q", "Running"), "db"),
 		)
-		server.Allow(func(asked authorization.SubjectAccessReviewSpec) bool {
-			return slices.Contains([]string{"a", "secret-project"}, asked.ResourceAttributes.Namespace)
+		server.Allow(func(spec authorization.SubjectAccessReviewSpec) bool {
+			return slices.Contains([]string{"a", "secret-project"}, spec.ResourceAttributes.Namespace)
 		})
 		for _, test := range []struct {
 			part       watch.Part

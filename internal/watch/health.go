@@ -5,7 +5,7 @@ import (
 
 	"glasshouse/internal/watch/health"
 	"glasshouse/internal/watch/journal"
-	"glasshouse/internal/watch/wire"
+	"glasshouse/internal/watch/listwatch"
 )
 
 // healthText is the encoded member `,"health":{..}` of an event: the health of the object after the change. It is empty
@@ -14,27 +14,27 @@ type healthText struct{ text []byte }
 
 // healthOf returns the healthText of a change, computed once for all concurrent readers. Only readers of the object
 // view call it, so readers of other views do not cause that work.
-func healthOf(c *change, recent *recent) (*healthText, error) {
-	h, made, err := c.Memo.health.get(func() (*healthText, error) { return newHealth(c) })
-	if made {
-		recent.hold(h, len(h.text))
+func healthOf(c *change, cache *encodedCache) (*healthText, error) {
+	h, computed, err := c.Memo.health.get(func() (*healthText, error) { return newHealth(c) })
+	if computed {
+		cache.add(h, len(h.text))
 	}
 	return h, err
 }
 
 func newHealth(c *change) (*healthText, error) {
-	now, err := judged(c.New)
+	now, err := objectHealth(c.New)
 	if err != nil || c.Op == journal.Add {
 		return &healthText{now}, err
 	}
-	before, err := judged(c.Old)
+	before, err := objectHealth(c.Old)
 	if err != nil || bytes.Equal(before, now) {
 		return &healthText{}, err
 	}
 	return &healthText{now}, nil
 }
 
-func judged(o *wire.Object) ([]byte, error) {
+func objectHealth(o *listwatch.Object) ([]byte, error) {
 	text, err := o.JSON()
 	if err != nil {
 		return nil, err

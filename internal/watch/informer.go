@@ -13,95 +13,95 @@ import (
 	"time"
 
 	"glasshouse/internal/watch/journal"
+	"glasshouse/internal/watch/listwatch"
 	"glasshouse/internal/watch/redact"
-	"glasshouse/internal/watch/wire"
 )
 
 type (
-	resourceJournal = journal.Journal[string, *wire.Object, memo]
-	objectEntry     = journal.Entry[string, *wire.Object]
-	change          = journal.Change[string, *wire.Object, memo]
+	resourceJournal = journal.Journal[string, *listwatch.Object, changeCache]
+	objectEntry     = journal.Entry[string, *listwatch.Object]
+	change          = journal.Change[string, *listwatch.Object, changeCache]
 )
 
-// surroundings are the dependencies of an informer on the rest of the cluster.
-type surroundings struct {
-	client  *wire.Client
+// dependencies are the dependencies of an informer on the rest of the cluster.
+type dependencies struct {
+	client  *listwatch.Client
 	reviews *reviewer
 	pool    *pool
 	ring    Ring
-	// printed reads what the definition specifies about the resource's columns. It is called before each list, and also
+	// printerColumns reads what the definition specifies about the resource's columns. It is called before each list, and also
 	// before each watch if values of the resource are masked.
-	printed func(context.Context) printed
-	masked  bool
+	printerColumns func(context.Context) printerColumns
+	masked         bool
 	// served returns what discovery currently reports about the resource.
 	served func(context.Context) definition
-	// stir requests a discovery, because the definitions may have changed. It must return at once.
-	stir func()
+	// refreshSoon requests a discovery, because the definitions may have changed. It must return at once.
+	refreshSoon func()
 	// namespaces returns the namespaces of the cluster as they were last known. They are watched until release is
 	// called.
 	namespaces func(ctx context.Context) (names []string, release func())
-	// home is the namespace of the kubeconfig's context, or empty.
-	home string
-	// changed is called when the informer's state has changed, and noted is called when an object has changed. Both
+	// defaultNamespace is the namespace of the kubeconfig's context, or empty.
+	defaultNamespace string
+	// stateChanged is called when the informer's state has changed, and objectChanged is called when an object has changed. Both
 	// must return at once.
-	changed, noted func()
-	log            *slog.Logger
+	stateChanged, objectChanged func()
+	log                         *slog.Logger
 }
 
 // informer lists and watches one scope of one resource, and keeps the objects and their changes in one journal. It has
 // one feed (a list and watch) for all namespaces if that is permitted, and otherwise one for each permitted namespace.
 type informer struct {
 	*resourceJournal
-	surroundings
+	dependencies
 
-	scope    wire.Scope    // Its namespace is empty.
-	resource *Resource     // As last reported by discovery. Used only by the goroutine of run.
-	epoch    uint64        // The epoch of this informer's cursors at version 0; see epochOf.
-	kicked   chan struct{} // Signals that the reconciler must run.
-	expected atomic.Int64  // Bytes that feeds have reserved for running lists.
-	listings listings
-	digests  digests
-	bundles  bundles
-	rankings rankings
-	masks    *redact.Memory // Shared by all feeds, and kept when they end.
-	began    time.Time
-	readers  atomic.Int64
-	resets   atomic.Int64 // The number of readers that had to restart from a snapshot.
+	scope             listwatch.Scope // Its namespace is empty.
+	resource          *Resource       // As last reported by discovery. Used only by the goroutine of run.
+	epoch             uint64          // The epoch of this informer's cursors at version 0; see epochOf.
+	reconcileRequests chan struct{}   // Signals that the reconciler must run.
+	reservedBytes     atomic.Int64    // Bytes that feeds have reserved for running lists.
+	listings          listings
+	digests           digests
+	sharedBatches     sharedBatches
+	rankings          rankings
+	masks             *redact.Memory // Shared by all feeds, and kept when they end.
+	began             time.Time
+	readers           atomic.Int64
+	resets            atomic.Int64 // The number of readers that had to restart from a snapshot.
 
 	mu     sync.Mutex
 	status Status            // Reported for a namespace that has no feed and is not in denied.
 	feeds  map[string]*feed  // By namespace; "" means all.
 	denied map[string]Status // Why a namespace has no feed; "" means all.
-	// unsettled is true until all namespaces that may be watched are known and have been checked.
-	unsettled bool
-	asked     map[string]*asked // Namespaces that readers requested.
-	columns   []wire.Column
+	// unreconciled is true until all namespaces that may be watched are known and have been checked.
+	unreconciled bool
+	leases       map[string]*namespaceLease // Namespaces that readers requested.
+	columns      []listwatch.Column
 	// version increases when columns change, and when the history must not be sent any more. Readers then start from a
 	// new snapshot.
-	version int
-	origin  origin // The start of the present version.
-	sight   sight
-	past    record
+	version    int
+	epochStart epochStart // The start of the present version.
+	coverage   coverage
+	endedStats feedStats
 }
 
 // newInformer makes an informer. The caller must start run.
-func newInformer(scope wire.Scope, resource *Resource, around surroundings) *informer {
-	around.log = around.log.With("resource", scope.Resource.GroupResource().String())
+func newInformer(scope listwatch.Scope, resource *Resource, deps dependencies) *informer {
+	deps.log = deps.log.With("resource", scope.Resource.GroupResource().String())
 	i := &informer{
-		surroundings: around, scope: scope, epoch: newEpoch(), resource: resource,
-		masks: redact.NewMemory(), began: time.Now(), kicked: make(chan struct{}, 1),
+		dependencies: deps, scope: scope, epoch: newEpoch(), resource: resource,
+		masks: redact.NewMemory(), began: time.Now(), reconcileRequests: make(chan struct{}, 1),
 		status: Status{State: Syncing, Since: time.Now()},
-		feeds:  make(map[string]*feed), denied: make(map[string]Status), asked: make(map[string]*asked),
-		sight: newSight(), unsettled: true,
+		feeds:  make(map[string]*feed), denied: make(map[string]Status), leases: make(map[string]*namespaceLease),
+		coverage: newCoverage(), unreconciled: true,
 	}
-	i.resourceJournal = journal.New[string, *wire.Object, memo](journal.Options[string, *wire.Object]{
+	i.resourceJournal = journal.New[string, *listwatch.Object, changeCache](journal.Options[string, *listwatch.Object]{
 		Same:      unchanged,
-		Continues: sameThing,
-		Size:      (*wire.Object).Size,
+		Continues: sameUID,
+		Size:      (*listwatch.Object).Size,
 		// Each object may have two encoded row texts: one for the rows view and one for the table view.
-		Derived:  func(o *wire.Object) int { return 2 * o.RowSize() },
-		MaxBytes: around.ring.Bytes,
-		MaxAge:   around.ring.Age,
+		Derived:  func(o *listwatch.Object) int { return 2 * o.RowSize() },
+		MaxBytes: deps.ring.Bytes,
+		MaxAge:   deps.ring.Age,
 	})
 	return i
 }
@@ -115,37 +115,37 @@ func newEpoch() uint64 {
 // epochOf returns the epoch of cursors issued at a version. Changed columns start a new epoch.
 func (i *informer) epochOf(version int) uint64 { return i.epoch + uint64(version) } //nolint:gosec // Never negative.
 
-// kick requests that the reconciler runs soon.
-func (i *informer) kick() {
+// requestReconcile requests that the reconciler runs soon.
+func (i *informer) requestReconcile() {
 	select {
-	case i.kicked <- struct{}{}:
+	case i.reconcileRequests <- struct{}{}:
 	default: // It is requested already.
 	}
 }
 
-// present is the state of an informer, for the namespaces of a reader. The reader needs it in addition to the journal.
-type present struct {
-	status  Status
-	synced  bool // The journal contains all objects of the covered namespaces.
-	columns []wire.Column
-	version int
-	none    bool // There are no rows to show; the status contains the reason.
+// informerState is the state of an informer, for the namespaces of a reader. The reader needs it in addition to the journal.
+type informerState struct {
+	status    Status
+	synced    bool // The journal contains all objects of the covered namespaces.
+	columns   []listwatch.Column
+	version   int
+	hasNoRows bool // There are no rows to show; the status contains the reason.
 }
 
-// stays reports whether rows that were read between the states p and later may be sent. Otherwise their cells may
+// isUnchanged reports whether rows that were read between the states p and later may be sent. Otherwise their cells may
 // belong to other columns, or some rows were being removed.
-func (p *present) stays(later present) bool {
-	return p.version == later.version && p.none == later.none && p.synced == later.synced &&
+func (p *informerState) isUnchanged(later informerState) bool {
+	return p.version == later.version && p.hasNoRows == later.hasNoRows && p.synced == later.synced &&
 		slices.Equal(p.status.Namespaces, later.status.Namespaces)
 }
 
-// present returns the state of the informer for the given namespaces; no namespaces means all.
-func (i *informer) present(namespaces []string) present {
+// currentState returns the state of the informer for the given namespaces; no namespaces means all.
+func (i *informer) currentState(namespaces []string) informerState {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	now := present{columns: i.columns, version: i.version}
+	now := informerState{columns: i.columns, version: i.version}
 	now.status, now.synced = i.statusLocked(namespaces)
-	now.none = !now.synced && (now.status.State.refused() || now.status.State == Failed)
+	now.hasNoRows = !now.synced && (now.status.State.isRefused() || now.status.State == Failed)
 	if now.columns == nil {
 		for _, f := range i.feeds {
 			now.columns = f.source.Columns() // The columns are known before the first list is complete.
@@ -159,23 +159,23 @@ func (i *informer) present(namespaces []string) present {
 // namespaces are in the journal.
 func (i *informer) statusLocked(namespaces []string) (status Status, synced bool) {
 	if f := i.feeds[""]; f != nil {
-		return f.now.status, f.now.synced
+		return f.state.status, f.state.synced
 	}
 	all := len(namespaces) == 0
 	if all {
 		if i.denied[""].State == Failed { // All namespaces together would not fit into the memory budget.
 			return i.denied[""], false
 		}
-		namespaces = i.triedLocked()
+		namespaces = i.listableLocked()
 	}
-	var known, failed sum
+	var known, failed mergedStatus
 	var covered []string
 	synced = true
 	for _, ns := range namespaces {
 		now := i.denied[ns]
 		f := i.feeds[ns]
 		if f != nil {
-			now = f.now.status
+			now = f.state.status
 		}
 		switch now.State {
 		case "":
@@ -187,16 +187,16 @@ func (i *informer) statusLocked(namespaces []string) (status Status, synced bool
 			failed.add(now)
 		case Syncing, Live, Stale:
 			known.add(now)
-			synced = synced && f.now.synced
+			synced = synced && f.state.synced
 			covered = append(covered, ns)
 		}
 	}
 	switch {
 	case len(covered) > 0:
-		status = known.status()
+		status = known.result()
 	case len(namespaces) > 0:
-		return failed.status(), false
-	case i.denied[""].State != "" && !i.unsettled:
+		return failed.result(), false
+	case i.denied[""].State != "" && !i.unreconciled:
 		return i.denied[""], false
 	default:
 		return i.status, false
@@ -205,17 +205,17 @@ func (i *informer) statusLocked(namespaces []string) (status Status, synced bool
 		status.Namespaces = covered
 	}
 	if failed.State == Failed && status.Reason == "" {
-		status.Reason = "not available: " + failed.status().Reason
+		status.Reason = "not available: " + failed.result().Reason
 	}
 	return status, synced
 }
 
-// triedLocked returns the namespaces that may be listed: those that have a feed, and those that did not fit into
+// listableLocked returns the namespaces that may be listed: those that have a feed, and those that did not fit into
 // memory.
-func (i *informer) triedLocked() []string {
+func (i *informer) listableLocked() []string {
 	namespaces := slices.Collect(maps.Keys(i.feeds))
-	for ns, why := range i.denied {
-		if why.State == Failed { // It did not fit into memory.
+	for ns, status := range i.denied {
+		if status.State == Failed { // It did not fit into memory.
 			namespaces = append(namespaces, ns)
 		}
 	}
@@ -225,8 +225,8 @@ func (i *informer) triedLocked() []string {
 
 // wait calls until after each change of the journal. It returns when until returns true, when ctx ends, or after the
 // duration long.
-func (i *informer) wait(ctx context.Context, long time.Duration, until func() bool) {
-	ctx, cancel := context.WithTimeout(ctx, long)
+func (i *informer) wait(ctx context.Context, timeout time.Duration, until func() bool) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	for cursor := i.Now(); !until(); {
 		_, next, err := i.Next(ctx, cursor, 1)

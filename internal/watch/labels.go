@@ -6,7 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 
-	"glasshouse/internal/watch/rawjson"
+	"glasshouse/internal/watch/jsonscan"
 )
 
 // maxMatched is the number of label sets for which a selector caches its result. It covers the objects that are
@@ -48,7 +48,7 @@ type labelText []byte
 
 // Lookup returns the value of a label, and whether the label exists.
 func (t labelText) Lookup(label string) (value string, ok bool) {
-	c := rawjson.NewCursor(t)
+	c := jsonscan.NewCursor(t)
 	err := c.Object(func(key []byte) error {
 		if string(key) != label {
 			return nil

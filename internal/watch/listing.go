@@ -8,20 +8,20 @@ import (
 	"weak"
 
 	"glasshouse/internal/watch/journal"
-	"glasshouse/internal/watch/sorted"
-	"glasshouse/internal/watch/wire"
+	"glasshouse/internal/watch/listwatch"
+	"glasshouse/internal/watch/sortedlist"
 )
 
 // listing contains all objects of an informer at one moment, ordered by namespace and name. Readers that start together
 // share one listing, as they do after an interruption. It is freed with its last reference.
 type listing struct {
-	objects []*wire.Object // Read-only.
-	cursor  journal.Cursor
-	made    time.Time
+	objects   []*listwatch.Object // Read-only.
+	cursor    journal.Cursor
+	createdAt time.Time
 }
 
-// togetherness is how long after its creation a listing may be shared with further readers.
-const togetherness = time.Second
+// maxSharedAge is how long after its creation a listing may be shared with further readers.
+const maxSharedAge = time.Second
 
 // listings keeps a weak reference to the newest listing.
 type listings struct {
@@ -35,30 +35,30 @@ func (l *listings) find(now journal.Cursor, behind uint64) *listing {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	last := l.last.Value()
-	if last == nil || now.Offset > last.cursor.Offset+behind || time.Since(last.made) > togetherness {
+	if last == nil || now.Offset > last.cursor.Offset+behind || time.Since(last.createdAt) > maxSharedAge {
 		return nil
 	}
 	return last
 }
 
-func (l *listings) keep(newest *listing) {
+func (l *listings) store(newest *listing) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.last = weak.Make(newest)
 }
 
-// together returns a listing of all objects, which is at most behind changes old. The history contains all changes
+// sharedListing returns a listing of all objects, which is at most behind changes old. The history contains all changes
 // after the listing's cursor.
-func (i *informer) together(behind uint64) *listing {
-	kept, _ := i.Kept()
+func (i *informer) sharedListing(behind uint64) *listing {
+	retained, _ := i.Retained()
 	// Allow at most half of the history, because it advances while the list is sent.
-	behind = min(behind, uint64(kept+1)/2) //nolint:gosec // Not negative.
+	behind = min(behind, uint64(retained+1)/2) //nolint:gosec // Not negative.
 	if l := i.listings.find(i.Now(), behind); l != nil {
 		return l
 	}
 	entries, cursor := i.Snapshot()
 	slices.SortFunc(entries, func(a, b objectEntry) int { return a.Value.Compare(b.Value) })
-	l := &listing{objects: make([]*wire.Object, len(entries)), cursor: cursor, made: time.Now()}
+	l := &listing{objects: make([]*listwatch.Object, len(entries)), cursor: cursor, createdAt: time.Now()}
 	for n := range entries {
 		l.objects[n] = entries[n].Value
 	}
@@ -67,41 +67,41 @@ func (i *informer) together(behind uint64) *listing {
 
 // objects returns a listing of the objects that the filter matches, which is at most behind changes old, and the
 // informer's state at that time.
-func (i *informer) objects(f *filter, behind uint64) (*listing, present) {
+func (i *informer) objects(f *filter, behind uint64) (*listing, informerState) {
 	for {
-		now := f.present(i)
+		now := f.currentState(i)
 		f.columns = now.columns
-		l := i.together(behind)
-		if !now.stays(f.present(i)) {
+		l := i.sharedListing(behind)
+		if !now.isUnchanged(f.currentState(i)) {
 			continue
 		}
-		i.listings.keep(l)
-		if f.everything() {
+		i.listings.store(l)
+		if f.matchesAll() {
 			return l, now
 		}
-		through := &listing{cursor: l.cursor}
+		matching := &listing{cursor: l.cursor}
 		for _, o := range l.objects {
 			if f.match(o) {
-				through.objects = append(through.objects, o)
+				matching.objects = append(matching.objects, o)
 			}
 		}
-		return through, now
+		return matching, now
 	}
 }
 
 // first returns the objects that the filter matches, in the order and the range that Sort, Offset and Limit of the
 // query request. total is the number of all objects that the filter matches, and now is the informer's state. A sort by
 // a column that does not exist is ignored, as on the page.
-func (i *informer) first(f *filter, q *Query) (first *listing, total int, now present) {
+func (i *informer) first(f *filter, q *Query) (first *listing, total int, now informerState) {
 	if q.Sort == "" && q.Limit == 0 {
 		first, now = i.objects(f, 0)
 		return first, len(first.objects), now
 	}
 	for {
-		now = f.present(i)
+		now = f.currentState(i)
 		f.columns = now.columns
 		entries, cursor := i.Snapshot()
-		if !now.stays(f.present(i)) {
+		if !now.isUnchanged(f.currentState(i)) {
 			continue
 		}
 		by, err := sortingOf(q.Sort, now.columns)
@@ -116,11 +116,11 @@ func (i *informer) first(f *filter, q *Query) (first *listing, total int, now pr
 		}
 		total = len(rows)
 		offset := min(q.Offset, max(total, 1)-1)
-		rows = sorted.First(rows, offset+min(cmp.Or(q.Limit, total), total), func(a, b rankRow) int {
+		rows = sortedlist.First(rows, offset+min(cmp.Or(q.Limit, total), total), func(a, b rankRow) int {
 			return by.compare(&a, &b)
 		})
 		rows = rows[offset:]
-		first = &listing{objects: make([]*wire.Object, len(rows)), cursor: cursor}
+		first = &listing{objects: make([]*listwatch.Object, len(rows)), cursor: cursor}
 		for n := range rows {
 			first.objects[n] = rows[n].object
 		}

@@ -16,7 +16,7 @@ import (
 
 // Concurrent readers share one list of rows. It is always recent enough: the changes since the list stay in the history
 // while the list is sent.
-func TestSharedListsAreYoung(t *testing.T) {
+func TestSharedListsAreRecent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
 		items := make([]apitest.Item, 4000)
@@ -35,7 +35,7 @@ func TestSharedListsAreYoung(t *testing.T) {
 		}
 		subscribe(t, cluster, watch.Query{}, "").settle()
 		change(1000)
-		kept := cluster.Ledger().Entries[0].RingChanges
+		kept := cluster.WatchStatus().Entries[0].RingChanges
 		begin := func() *reader {
 			r := subscribe(t, cluster, watch.Query{}, "")
 			for m := r.next(); m.Type != "snapshot"; {
@@ -58,21 +58,21 @@ func TestSharedListsAreYoung(t *testing.T) {
 
 // A Snapshot with a limit contains the first objects in the query's order, and the number of all objects. The test
 // compares it with a simple filter and sort of its own state.
-func TestFirstOfASnapshot(t *testing.T) {
+func TestLimitedSnapshotHasFirstRows(t *testing.T) {
 	for seed := range uint64(10) {
 		synctest.Test(t, func(t *testing.T) {
 			server, cluster := serveCluster(t)
 			server.Set("core/v1/namespaces", apitest.Item{Name: "c"})
-			server.Print(pods, thingColumns)
+			server.SetColumns(pods, podRowColumns)
 			random := rand.New(rand.NewPCG(seed, 5)) //nolint:gosec // A test that can be reproduced.
-			state := make(map[string]*thing)
+			state := make(map[string]*podRow)
 			subscribe(t, cluster, watch.Query{}, "").settle()
 			for range 40 {
 				for range random.IntN(60) {
 					churn(random, server, state)
 				}
 				synctest.Wait()
-				l := someLook(random)
+				l := randomQuery(random)
 				l.q.Resource, l.q.Sort, l.q.Limit = pods, l.sort, random.IntN(2)*(1+random.IntN(80))
 				if l.q.Limit > 0 {
 					l.q.Offset = random.IntN(3) * random.IntN(60)
@@ -81,7 +81,7 @@ func TestFirstOfASnapshot(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				_, seen := l.see(state)
+				_, seen := l.expected(state)
 				offset := min(l.q.Offset, max(len(seen)-1, 0))
 				limit := len(seen) - offset
 				if l.q.Limit > 0 {

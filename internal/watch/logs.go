@@ -13,11 +13,11 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"glasshouse/internal/watch/wire"
+	"glasshouse/internal/watch/listwatch"
 )
 
 // LogOptions are the options for reading a container's log.
-type LogOptions = wire.LogOptions
+type LogOptions = listwatch.LogOptions
 
 // Logs opens the log of one container of a pod, as the API server sends it. A viewer who may not get pods/log is
 // refused. With Follow, the API server does not respond before the first line, so Logs waits for it until ctx ends. If
@@ -34,38 +34,38 @@ func (a *Access) Logs(ctx context.Context, namespace, pod string, options LogOpt
 			return nil, err
 		}
 	}
-	if err := a.mayLog(ctx, namespace, pod, askedFirst()); err != nil {
+	if err := a.authorizeLog(ctx, namespace, pod, ttlOpen()); err != nil {
 		return nil, err
 	}
-	reading, cancel := context.WithCancelCause(ctx)
-	l := &log{reading: reading, cancel: func() { cancel(nil) }}
-	l.asking.Go(func() {
-		a.cluster.reviews.loseLog(reading, namespace, pod)
+	logCtx, cancel := context.WithCancelCause(ctx)
+	l := &podLog{ctx: logCtx, cancel: func() { cancel(nil) }}
+	l.rechecks.Go(func() {
+		a.cluster.reviews.awaitLogRevoked(logCtx, namespace, pod)
 		cancel(&Problem{
 			Cause:  Refused,
 			Title:  "Forbidden",
 			Detail: fmt.Sprintf("You cannot get pods/log of %s/%s any more.", namespace, pod),
 		})
 	})
-	l.asking.Go(func() { a.loseLog(reading, namespace, pod, cancel) })
+	l.rechecks.Go(func() { a.endRevokedLog(logCtx, namespace, pod, cancel) })
 	if !options.Follow {
-		late := time.AfterFunc(a.cluster.timeout, func() {
+		timer := time.AfterFunc(a.cluster.timeout, func() {
 			cancel(&Problem{
 				Cause: Unavailable, Title: "The API server does not answer",
 				Detail: fmt.Sprintf("The log of %s/%s did not arrive within %s.", namespace, pod, a.cluster.timeout),
 			})
 		})
-		defer late.Stop()
+		defer timer.Stop()
 	}
-	body, err := a.cluster.client.Logs(reading, namespace, pod, options)
+	body, err := a.cluster.client.Logs(logCtx, namespace, pod, options)
 	if err == nil {
 		l.ReadCloser = body
 		return l, nil
 	}
-	why := l.why()
+	reason := l.endReason()
 	l.end()
-	if why != nil {
-		return nil, why
+	if reason != nil {
+		return nil, reason
 	}
 	return nil, a.logProblem(ctx, namespace, pod, options, err)
 }
@@ -75,54 +75,54 @@ func podResource() *Resource {
 	return &Resource{Version: "v1", Resource: "pods", Namespaced: true, Verbs: []string{"get", "list", "watch"}}
 }
 
-// loseLog ends the log of a pod when its viewer loses the permission to read it, or when that cannot be determined. It
+// endRevokedLog ends the log of a pod when its viewer loses the permission to read it, or when that cannot be determined. It
 // calls cut with the reason, or returns when ctx ends.
-func (a *Access) loseLog(ctx context.Context, namespace, pod string, cut context.CancelCauseFunc) {
+func (a *Access) endRevokedLog(ctx context.Context, namespace, pod string, endLog context.CancelCauseFunc) {
 	if a.viewer.User == nil && a.viewer.Scope == nil {
 		return
 	}
-	for range Ticks(ctx, lookEvery) {
-		looking, done := context.WithTimeout(ctx, lookPatience)
-		err := a.mayLog(looking, namespace, pod, askedAgain())
-		done()
-		if _, told := errors.AsType[*Problem](err); err != nil && !told {
-			err = unsure(err)
+	for range Ticks(ctx, recheckEvery) {
+		recheckCtx, cancel := context.WithTimeout(ctx, recheckTimeout)
+		err := a.authorizeLog(recheckCtx, namespace, pod, ttlRecheck())
+		cancel()
+		if _, isProblem := errors.AsType[*Problem](err); err != nil && !isProblem {
+			err = errAuthzUnavailable(err)
 		}
 		if err != nil {
-			cut(err)
+			endLog(err)
 			return
 		}
 	}
 }
 
-// mayLog checks whether the viewer may read the log of a pod. If a link shares only pods with some labels or words, the
+// authorizeLog checks whether the viewer may read the log of a pod. If a link shares only pods with some labels or words, the
 // pod must match them in its current version.
-func (a *Access) mayLog(ctx context.Context, namespace, pod string, old age) error {
-	seen, err := a.mayGet(ctx, podResource(), toLog, namespace, pod, old)
-	if err != nil || seen.selector == nil && !seen.ofRows() {
+func (a *Access) authorizeLog(ctx context.Context, namespace, pod string, ttl decisionTTL) error {
+	permitted, err := a.authorizeGet(ctx, podResource(), verbLog, namespace, pod, ttl)
+	if err != nil || permitted.selector == nil && !permitted.needsRow() {
 		return err
 	}
-	if err := a.viewer.Scope.narrow(podResource(), seen, toGet); err != nil {
+	if err := a.viewer.Scope.restrict(podResource(), permitted, verbGet); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, stalePatience)
+	ctx, cancel := context.WithTimeout(ctx, staleReadTimeout)
 	defer cancel()
-	_, err = a.object(ctx, podResource(), seen, namespace, pod)
+	_, err = a.readObject(ctx, podResource(), permitted, namespace, pod)
 	return err
 }
 
-// log is a container log that is being read, with the rechecks of the permissions to read it.
-type log struct {
+// podLog is a container log that is being read, with the rechecks of the permissions to read it.
+type podLog struct {
 	io.ReadCloser
 
-	reading context.Context //nolint:containedctx // Its cause is the reason why the log ended.
-	cancel  context.CancelFunc
-	asking  sync.WaitGroup // Waits for the permission rechecks.
+	ctx      context.Context //nolint:containedctx // Its cause is the reason why the log ended.
+	cancel   context.CancelFunc
+	rechecks sync.WaitGroup // Waits for the permission rechecks.
 }
 
-// why returns the *Problem with which this program ended the log, or nil if it did not.
-func (l *log) why() error {
-	if p, ok := errors.AsType[*Problem](context.Cause(l.reading)); ok {
+// endReason returns the *Problem with which this program ended the log, or nil if it did not.
+func (l *podLog) endReason() error {
+	if p, ok := errors.AsType[*Problem](context.Cause(l.ctx)); ok {
 		return p
 	}
 	return nil
@@ -130,20 +130,20 @@ func (l *log) why() error {
 
 // Read reads from the log. If this program ended the log, Read returns the *Problem with the reason, because the HTTP/2
 // transport does not return the cause of a cancellation.
-func (l *log) Read(p []byte) (int, error) {
+func (l *podLog) Read(p []byte) (int, error) {
 	n, err := l.ReadCloser.Read(p)
-	if why := l.why(); err != nil && why != nil {
-		err = why
+	if reason := l.endReason(); err != nil && reason != nil {
+		err = reason
 	}
 	return n, err
 }
 
-func (l *log) end() {
+func (l *podLog) end() {
 	l.cancel()
-	l.asking.Wait()
+	l.rechecks.Wait()
 }
 
-func (l *log) Close() error {
+func (l *podLog) Close() error {
 	defer l.end()
 	return l.ReadCloser.Close()
 }
@@ -151,13 +151,13 @@ func (l *log) Close() error {
 // logProblem returns an error with the reason why there is no log. err is the error of the API server. If the request
 // was wrong, the error lists the containers of the pod.
 func (a *Access) logProblem(ctx context.Context, namespace, pod string, options LogOptions, err error) error {
-	what := namespace + "/" + pod
+	podKey := namespace + "/" + pod
 	if !apierrors.IsBadRequest(err) {
-		return problemOf(err, what)
+		return problemOf(err, podKey)
 	}
 	text, errObject := a.Object(ctx, "core/v1/pods", namespace, pod)
 	if errObject != nil {
-		return &Problem{Cause: Invalid, Title: "No log", Detail: fmt.Sprintf("%s: %s", what, reasonOf(err))}
+		return &Problem{Cause: Invalid, Title: "No log", Detail: fmt.Sprintf("%s: %s", podKey, reasonOf(err))}
 	}
 	all := containersOf(text)
 	at := slices.IndexFunc(all, func(c container) bool { return c.name == options.Container })
@@ -165,26 +165,26 @@ func (a *Access) logProblem(ctx context.Context, namespace, pod string, options 
 	for n, c := range all {
 		list[n] = fmt.Sprintf("%s (%s)", c.name, c.state)
 	}
-	has := fmt.Sprintf("Containers of %s: %s.", what, strings.Join(list, ", "))
+	containerList := fmt.Sprintf("Containers of %s: %s.", podKey, strings.Join(list, ", "))
 	switch {
 	case options.Container == "" && len(all) > 1:
-		return invalid("Container required", "Select one with container=. %s", has)
+		return invalid("Container required", "Select one with container=. %s", containerList)
 	case options.Container != "" && at < 0:
-		return unknown("No such container", "%q is not a container of %s. %s", options.Container, what, has)
-	case !options.Previous && len(all) > 0 && all[max(at, 0)].waits:
+		return unknown("No such container", "%q is not a container of %s. %s", options.Container, podKey, containerList)
+	case !options.Previous && len(all) > 0 && all[max(at, 0)].isWaiting:
 		return &Problem{
 			Cause:  Unavailable,
 			Title:  "Container is waiting",
-			Detail: fmt.Sprintf("%s. %s", strings.TrimSuffix(reasonOf(err), "."), has),
+			Detail: fmt.Sprintf("%s. %s", strings.TrimSuffix(reasonOf(err), "."), containerList),
 		}
 	}
-	return unknown("No log", "%s. %s", strings.TrimSuffix(reasonOf(err), "."), has)
+	return unknown("No log", "%s. %s", strings.TrimSuffix(reasonOf(err), "."), containerList)
 }
 
 // container is a container of a pod, of any type: init, ephemeral or other.
 type container struct {
 	name, state string
-	waits       bool // The container waits for its first start or for a restart.
+	isWaiting   bool // The container waits for its first start or for a restart.
 }
 
 // containersOf returns the containers of a pod in the order in which they start, or none if the JSON cannot be decoded.
@@ -200,21 +200,21 @@ func containersOf(pod []byte) []container {
 	if err := json.Unmarshal(pod, &p); err != nil {
 		return nil
 	}
-	told := slices.Concat(
+	statuses := slices.Concat(
 		p.Status.InitContainerStatuses, p.Status.ContainerStatuses, p.Status.EphemeralContainerStatuses,
 	)
-	all := make([]container, 0, len(told))
+	all := make([]container, 0, len(statuses))
 	for _, c := range slices.Concat(p.Spec.InitContainers, p.Spec.Containers, p.Spec.EphemeralContainers) {
-		one := container{name: c.Name, state: "not started", waits: true}
-		for _, status := range told {
+		current := container{name: c.Name, state: "not started", isWaiting: true}
+		for _, status := range statuses {
 			if status.Name != c.Name {
 				continue
 			}
-			for state, why := range status.State { // The map has exactly one key.
-				one.state, one.waits = strings.TrimSuffix(state+": "+why.Reason, ": "), state == "waiting"
+			for state, details := range status.State { // The map has exactly one key.
+				current.state, current.isWaiting = strings.TrimSuffix(state+": "+details.Reason, ": "), state == "waiting"
 			}
 		}
-		all = append(all, one)
+		all = append(all, current)
 	}
 	return all
 }

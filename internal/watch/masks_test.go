@@ -20,12 +20,12 @@ func secret(value string) apitest.Item {
 
 // While one feed replaces another, a masked value changes. The value is marked as changed, and the numbers of its
 // changes continue.
-func TestMasksOutlastFeeds(t *testing.T) {
+func TestMasksSurviveFeeds(t *testing.T) {
 	for wait := range 12 {
 		t.Run(fmt.Sprintf("%d s", wait), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server, cluster := serveCluster(t)
-				server.Serve(apitest.Kind{Ref: secrets, Kind: "Secret", Columns: `[{"name":"Name","type":"string"}]`})
+				server.AddKind(apitest.Kind{Ref: secrets, Kind: "Secret", Columns: `[{"name":"Name","type":"string"}]`})
 				server.Set(secrets, secret("one"))
 				sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(
 					t.Context(), watch.Query{Resource: secrets, Namespaces: []string{"a"}, Name: "s"}, watch.Object, "",
@@ -48,11 +48,11 @@ func TestMasksOutlastFeeds(t *testing.T) {
 				updates()
 				server.Set(secrets, secret("two"))
 				updates()
-				server.NoWatches(secrets, http.StatusForbidden)
+				server.RefuseWatches(secrets, http.StatusForbidden)
 				<-time.After(2 * time.Minute)
 				<-time.After(time.Duration(wait) * time.Second)
 				server.Set(secrets, secret("three"))
-				server.NoWatches(secrets, 0)
+				server.RefuseWatches(secrets, 0)
 				<-time.After(time.Minute)
 				if got := updates(); len(got) != 1 ||
 					!strings.Contains(got[0], `"/data/k","value":"(masked, change 2)"`) {
@@ -64,10 +64,10 @@ func TestMasksOutlastFeeds(t *testing.T) {
 }
 
 // The watch status includes the memory that masked values use.
-func TestMasksAreInTheLedger(t *testing.T) {
+func TestWatchStatusIncludesMasks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		server.Serve(apitest.Kind{Ref: secrets, Kind: "Secret", Columns: `[{"name":"Name","type":"string"}]`})
+		server.AddKind(apitest.Kind{Ref: secrets, Kind: "Secret", Columns: `[{"name":"Name","type":"string"}]`})
 		for n := range 100 {
 			s := secret("one")
 			s.Name = fmt.Sprint("s", n)
@@ -77,11 +77,11 @@ func TestMasksAreInTheLedger(t *testing.T) {
 		}
 		subscribe(t, cluster, watch.Query{}, "").settle()
 		subscribe(t, cluster, watch.Query{Resource: secrets}, "").settle()
-		held := make(map[string]int64)
-		for _, c := range cluster.Ledger().Entries {
-			held[c.Resource] = c.CacheBytes
+		cached := make(map[string]int64)
+		for _, c := range cluster.WatchStatus().Entries {
+			cached[c.Resource] = c.CacheBytes
 		}
-		if more := held[secrets] - held[pods]; more < 40_000 || more > 70_000 {
+		if more := cached[secrets] - cached[pods]; more < 40_000 || more > 70_000 {
 			t.Errorf("100 Secrets hold %d bytes more than as many of another kind, want about 500 each", more)
 		}
 	})

@@ -20,7 +20,7 @@ import (
 )
 
 // memory returns the bytes of the heap in use, and the total bytes allocated so far.
-func memory() (held, taken int64) {
+func memory() (inUse, allocated int64) {
 	runtime.GC()
 	runtime.GC() // The second run frees what finalizers and sync.Pools kept after the first.
 	var m runtime.MemStats
@@ -28,9 +28,9 @@ func memory() (held, taken int64) {
 	return int64(m.HeapAlloc), int64(m.TotalAlloc) //nolint:gosec // Far below 2^63.
 }
 
-// taken returns how many bytes f allocates. The garbage collector is off while f runs. Otherwise it would free shared
+// allocatedBy returns how many bytes f allocates. The garbage collector is off while f runs. Otherwise it would free shared
 // values without references, and they would be allocated again.
-func taken(f func()) int64 {
+func allocatedBy(f func()) int64 {
 	_, before := memory()
 	percent := debug.SetGCPercent(-1)
 	f()
@@ -39,8 +39,8 @@ func taken(f func()) int64 {
 	return after - before
 }
 
-// long returns a pod with nearly half a megabyte of text, a repeated word that compresses well.
-func long(word, phase string) apitest.Item {
+// longPod returns a pod with nearly half a megabyte of text, a repeated word that compresses well.
+func longPod(word, phase string) apitest.Item {
 	return apitest.Item{
 		Namespace: "a", Name: "p", Cells: fmt.Sprintf(`["p",%q]`, phase),
 		Rest: fmt.Sprintf(`"data":{"text":%q},"status":{"phase":%q}`,
@@ -48,8 +48,8 @@ func long(word, phase string) apitest.Item {
 	}
 }
 
-// until reads messages up to the next one of type kind.
-func until(t *testing.T, sub *watch.Subscription, kind string) {
+// readToType reads messages up to the next one of type kind.
+func readToType(t *testing.T, sub *watch.Subscription, kind string) {
 	t.Helper()
 	for {
 		m, err := sub.Next(t.Context())
@@ -63,8 +63,8 @@ func until(t *testing.T, sub *watch.Subscription, kind string) {
 	}
 }
 
-// view subscribes to pods in the given view, and reads up to the snapshot.
-func view(t *testing.T, cluster *watch.Cluster, q watch.Query, view watch.View) *watch.Subscription {
+// subscribeView subscribes to pods in the given view, and reads up to the snapshot.
+func subscribeView(t *testing.T, cluster *watch.Cluster, q watch.Query, view watch.View) *watch.Subscription {
 	t.Helper()
 	q.Resource = pods
 	sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), q, view, "")
@@ -72,21 +72,21 @@ func view(t *testing.T, cluster *watch.Cluster, q watch.Query, view watch.View) 
 		t.Fatal(err)
 	}
 	t.Cleanup(sub.Close)
-	until(t, sub, "snapshot")
+	readToType(t, sub, "snapshot")
 	return sub
 }
 
 // Patches that are long without compression are dropped once they are sent. The history keeps in memory only what its
 // size includes.
-func TestLongPatchesAreNotKept(t *testing.T) {
+func TestLongPatchesAreFreed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		server.Set(pods, long("0", "Running"))
-		sub := view(t, cluster, watch.Query{}, watch.Changes)
+		server.Set(pods, longPod("0", "Running"))
+		sub := subscribeView(t, cluster, watch.Query{}, watch.Changes)
 		before, _ := memory()
 		for n := range 60 {
-			server.Set(pods, long(strconv.Itoa(n), "Running"))
-			until(t, sub, "events")
+			server.Set(pods, longPod(strconv.Itoa(n), "Running"))
+			readToType(t, sub, "events")
 		}
 		server.Expire(pods) // This drops the history of the test server, which would keep all that it has sent.
 		<-time.After(5 * time.Second)
@@ -100,16 +100,16 @@ func TestLongPatchesAreNotKept(t *testing.T) {
 func TestPatchesAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		server.Set(pods, long("0", "Pending"))
+		server.Set(pods, longPod("0", "Pending"))
 		var subs []*watch.Subscription
 		for range 30 {
-			subs = append(subs, view(t, cluster, watch.Query{Namespaces: []string{"a"}, Name: "p"}, watch.Object))
+			subs = append(subs, subscribeView(t, cluster, watch.Query{Namespaces: []string{"a"}, Name: "p"}, watch.Object))
 		}
-		server.Set(pods, long("0", "Running"))
-		until(t, subs[0], "events")
+		server.Set(pods, longPod("0", "Running"))
+		readToType(t, subs[0], "events")
 		_, before := memory()
 		for _, sub := range subs[1:] {
-			until(t, sub, "events")
+			readToType(t, sub, "events")
 			runtime.GC()
 		}
 		if _, after := memory(); after > before+4<<20 {
@@ -119,16 +119,16 @@ func TestPatchesAreShared(t *testing.T) {
 }
 
 // Encoded rows are kept for other readers, so the size of the history includes them.
-func TestRingWeighsRows(t *testing.T) {
+func TestHistorySizeIncludesRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		sub := view(t, cluster, watch.Query{}, watch.Rows)
+		sub := subscribeView(t, cluster, watch.Query{}, watch.Rows)
 		const changes, cell = 20, 10_000
 		for n := range changes {
 			server.Set(pods, pod("a", fmt.Sprint("p", n), strings.Repeat("x", cell)))
-			until(t, sub, "events")
+			readToType(t, sub, "events")
 		}
-		for _, c := range cluster.Ledger().Entries {
+		for _, c := range cluster.WatchStatus().Entries {
 			if c.Resource == pods && c.RingBytes < changes*2*cell {
 				t.Errorf("%d rows with a cell of %d bytes, and their texts, weigh %d", changes, cell, c.RingBytes)
 			}
@@ -145,34 +145,34 @@ func TestSelectorsAreSmall(t *testing.T) {
 			items[n] = labelled(pod("a", fmt.Sprint("p", n), "Running"), fmt.Sprint("app-", n))
 		}
 		server.Set(pods, items...)
-		view(t, cluster, watch.Query{}, watch.Rows)
-		var held []int64
+		subscribeView(t, cluster, watch.Query{}, watch.Rows)
+		var perReader []int64
 		const readers = 40
 		none, some := watch.Query{Namespaces: []string{"b"}}, watch.Query{Labels: "app=none"}
 		// The first query is measured twice, because memory of earlier work may be freed during a measurement.
 		for _, q := range []watch.Query{none, some, none} {
 			before, _ := memory()
 			for range readers {
-				view(t, cluster, q, watch.Rows)
+				subscribeView(t, cluster, q, watch.Rows)
 			}
 			after, _ := memory()
-			held = append(held, (after-before)/readers)
+			perReader = append(perReader, (after-before)/readers)
 		}
-		if held[1] > max(held[0], held[2])+20<<10 {
-			t.Errorf("a reader of labels holds %d bytes, one of a namespace %d or %d", held[1], held[0], held[2])
+		if perReader[1] > max(perReader[0], perReader[2])+20<<10 {
+			t.Errorf("a reader of labels holds %d bytes, one of a namespace %d or %d", perReader[1], perReader[0], perReader[2])
 		}
 	})
 }
 
 // At most two messages are built at the same time for one connection. This applies however much its viewer requests,
 // and however slowly it reads. No message is lost because of this limit.
-func TestFewMessagesAtOnce(t *testing.T) {
+func TestMaxMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		server.Set(pods, long("0", "Running"))
-		access := cluster.For(watch.Viewer{Program: true}).AtOnce(2)
-		var held atomic.Int64
-		taken := make(chan struct{})
+		server.Set(pods, longPod("0", "Running"))
+		access := cluster.For(watch.Viewer{Program: true}).WithMaxMessages(2)
+		var messages atomic.Int64
+		proceed := make(chan struct{})
 		var reading sync.WaitGroup
 		for range 100 {
 			sub, err := access.Subscribe(
@@ -183,35 +183,35 @@ func TestFewMessagesAtOnce(t *testing.T) {
 			}
 			t.Cleanup(sub.Close)
 			reading.Go(func() {
-				until(t, sub, "snapshot")
-				held.Add(1)
-				<-taken
+				readToType(t, sub, "snapshot")
+				messages.Add(1)
+				<-proceed
 				sub.Close()
 			})
 		}
-		gone, cancel := context.WithCancel(t.Context())
-		late, err := access.Subscribe(gone, watch.Query{Resource: pods}, watch.Rows, "")
+		ended, cancel := context.WithCancel(t.Context())
+		waiting, err := access.Subscribe(ended, watch.Query{Resource: pods}, watch.Rows, "")
 		if err != nil {
 			t.Fatal(err)
 		}
 		reading.Go(func() {
 			for {
-				if _, err := late.Next(gone); err != nil {
+				if _, err := waiting.Next(ended); err != nil {
 					break
 				}
 			}
-			late.Close()
+			waiting.Close()
 		})
 		<-time.After(time.Second)
 		synctest.Wait()
-		if n := held.Load(); n != 2 {
+		if n := messages.Load(); n != 2 {
 			t.Errorf("%d messages are held at once", n)
 		}
 		cancel()
 		synctest.Wait()
-		close(taken)
+		close(proceed)
 		reading.Wait()
-		if n := held.Load(); n != 100 {
+		if n := messages.Load(); n != 100 {
 			t.Errorf("%d of 100 were told", n)
 		}
 	})
@@ -241,11 +241,11 @@ func TestMemoryIsReservedFirst(t *testing.T) {
 				budget := limit.NewBudget(64 << 20)
 				var reserved, early int
 				access := cluster.For(watch.Viewer{Program: true}).
-					Reserving(func(ctx context.Context, bytes int64) (*limit.Reservation, error) {
+					WithReserve(func(ctx context.Context, bytes int64) (*limit.Reservation, error) {
 						reserved++
-						return budget.Reserve(ctx, limit.Caller{Key: "a"}, bytes, idle{})
+						return budget.Reserve(ctx, limit.Caller{Key: "a"}, bytes, idleResponse{})
 					}).
-					InTurn(func(context.Context) (leave func(), err error) {
+					WithScanLimiter(func(context.Context) (release func(), err error) {
 						// All windows with the same sort order share one ranking.
 						if reserved == 0 && test.view != watch.Windowed {
 							early++
@@ -261,7 +261,7 @@ func TestMemoryIsReservedFirst(t *testing.T) {
 				if test.view == watch.Windowed {
 					first = "window"
 				}
-				until(t, sub, first)
+				readToType(t, sub, first)
 				if reserved == 0 || early > 0 {
 					t.Errorf("memory was reserved %d times, and %d scans came before", reserved, early)
 				}
@@ -302,8 +302,8 @@ func TestEventsReserveMemory(t *testing.T) {
 				server.Set(pods, pod("a", "p", "Running"))
 				budget := limit.NewBudget(64 << 20)
 				access := cluster.For(watch.Viewer{Program: true}).
-					Reserving(func(ctx context.Context, bytes int64) (*limit.Reservation, error) {
-						return budget.Reserve(ctx, limit.Caller{Key: "a"}, bytes, idle{})
+					WithReserve(func(ctx context.Context, bytes int64) (*limit.Reservation, error) {
+						return budget.Reserve(ctx, limit.Caller{Key: "a"}, bytes, idleResponse{})
 					})
 				test.query.Resource = pods
 				sub, err := access.Subscribe(t.Context(), test.query, test.view, "")
@@ -315,11 +315,11 @@ func TestEventsReserveMemory(t *testing.T) {
 				if test.view == watch.Windowed {
 					first, events = "window", "window-events"
 				}
-				until(t, sub, first)
-				long := pod("a", "p", strings.Repeat("x", 4<<10))
-				long.Rest = fmt.Sprintf(`"spec":{"text":%q}`, strings.Repeat("y", 4<<10))
-				server.Set(pods, long)
-				until(t, sub, events)
+				readToType(t, sub, first)
+				changed := pod("a", "p", strings.Repeat("x", 4<<10))
+				changed.Rest = fmt.Sprintf(`"spec":{"text":%q}`, strings.Repeat("y", 4<<10))
+				server.Set(pods, changed)
+				readToType(t, sub, events)
 				used := budget.Used()
 				if used < 4<<10 || (used > compressor) != test.compressed {
 					t.Errorf("events of 4 KiB reserve %d bytes, want some, with a compressor: %t",
@@ -332,7 +332,7 @@ func TestEventsReserveMemory(t *testing.T) {
 
 // Snapshot reports the memory that its rows need before it allocates that memory. It never reports less than it uses,
 // and not much more.
-func TestRowsAreReported(t *testing.T) {
+func TestSnapshotReportsMemory(t *testing.T) {
 	const rows = 4000
 	guest := sharedWith(watch.Part{Resource: pods})
 	for _, test := range []struct {
@@ -354,14 +354,14 @@ func TestRowsAreReported(t *testing.T) {
 					items[n] = pod("a", fmt.Sprint("p", n), "Running")
 				}
 				server.Set(pods, items...)
-				var reported, most int64
-				access := cluster.For(test.viewer).Growing(func(bytes int64) {
+				var reported, maxReported int64
+				access := cluster.For(test.viewer).WithGrow(func(bytes int64) {
 					reported += bytes
-					most = max(most, reported)
+					maxReported = max(maxReported, reported)
 				})
 				test.query.Resource = pods
 				read := func() *watch.Snapshot {
-					reported, most = 0, 0
+					reported, maxReported = 0, 0
 					s, err := access.Snapshot(t.Context(), test.query, time.Minute)
 					if err != nil {
 						t.Fatal(err)
@@ -378,10 +378,10 @@ func TestRowsAreReported(t *testing.T) {
 				before, _ := memory()
 				s := read()
 				after, _ := memory()
-				held := after - before
-				if reported < held-16<<10 || reported > 2*held+16<<10 || most < reported {
+				used := after - before
+				if reported < used-16<<10 || reported > 2*used+16<<10 || maxReported < reported {
 					t.Errorf("%d rows take %d bytes; %d were reported, and %d at most",
-						len(s.Objects), held, reported, most)
+						len(s.Objects), used, reported, maxReported)
 				}
 				if want := max(test.query.Limit, rows*(1-min(1, test.query.Limit))); len(s.Objects) != want {
 					t.Errorf("got %d rows, want %d", len(s.Objects), want)
@@ -392,8 +392,8 @@ func TestRowsAreReported(t *testing.T) {
 	}
 }
 
-// idle is a response that is never behind and does nothing when it is aborted.
-type idle struct{}
+// idleResponse is a response that is never behind and does nothing when it is aborted.
+type idleResponse struct{}
 
-func (idle) Behind(int64) time.Duration { return 0 }
-func (idle) Abort()                     {}
+func (idleResponse) Behind(int64) time.Duration { return 0 }
+func (idleResponse) Abort()                     {}

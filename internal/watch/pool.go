@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"glasshouse/internal/watch/wire"
+	"glasshouse/internal/watch/listwatch"
 )
 
 // maxFieldScopes limits the scopes (what one informer watches) with a field selector, because clients can invent any
@@ -23,11 +23,11 @@ const (
 type pool struct {
 	linger time.Duration
 	budget int64 // The maximum memory of all informers, in bytes; 0 means no limit.
-	start  func(wire.Scope, *Resource) *informer
+	start  func(listwatch.Scope, *Resource) *informer
 
 	mu      sync.Mutex
 	ctx     context.Context //nolint:containedctx // The context of run. Informers outlive requests.
-	entries map[wire.Scope]*entry
+	entries map[listwatch.Scope]*entry
 	running sync.WaitGroup
 }
 
@@ -35,30 +35,30 @@ type pool struct {
 type entry struct {
 	*informer
 
-	holders   int
-	by        map[holder]int // The number of holders by owner, for a scope with a field selector.
-	idle      *time.Timer
-	idleSince time.Time
-	stop      context.CancelFunc
+	refs        int
+	refsByOwner map[owner]int // The number of holders by owner, for a scope with a field selector.
+	idleTimer   *time.Timer
+	idleSince   time.Time
+	stop        context.CancelFunc
 }
 
-// holder is the owner (a user or a share link) whose quota includes an informer or a ranking. hash identifies it. The
+// owner is the owner (a user or a share link) whose quota includes an informer or a ranking. hash identifies it. The
 // zero holder represents the program itself, and callers without a login; it has no quota of its own.
-type holder struct {
-	hash  userHash
-	guest bool
+type owner struct {
+	hash    userHash
+	isGuest bool
 }
 
-// holder returns the owner whose quota includes the informers and rankings of the viewer.
-func (v *Viewer) holder() holder {
+// owner returns the owner whose quota includes the informers and rankings of the viewer.
+func (v *Viewer) owner() owner {
 	if v.User == nil && v.Scope == nil {
-		return holder{}
+		return owner{}
 	}
-	return holder{sha256.Sum256([]byte(v.Key())), v.Scope != nil}
+	return owner{sha256.Sum256([]byte(v.Key())), v.Scope != nil}
 }
 
-func newPool(linger time.Duration, budget int64, start func(wire.Scope, *Resource) *informer) *pool {
-	return &pool{linger: linger, budget: budget, start: start, entries: make(map[wire.Scope]*entry)}
+func newPool(linger time.Duration, budget int64, start func(listwatch.Scope, *Resource) *informer) *pool {
+	return &pool{linger: linger, budget: budget, start: start, entries: make(map[listwatch.Scope]*entry)}
 }
 
 // run allows the pool to start informers until ctx ends. It then stops all informers, and returns when they have ended.
@@ -79,17 +79,17 @@ func (p *pool) run(ctx context.Context) {
 
 // acquire returns the informer of a scope, and starts it if needed. The informer keeps running until release is called;
 // further calls of release do nothing. An informer with a field selector counts towards the quota of by.
-func (p *pool) acquire(scope wire.Scope, resource *Resource, by holder) (i *informer, release func(), err error) {
+func (p *pool) acquire(scope listwatch.Scope, resource *Resource, by owner) (i *informer, release func(), err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	e := p.entries[scope]
-	if scope.Fields != "" && (e == nil || e.by[by] == 0) {
-		if err := p.seatLocked(by); err != nil {
+	if scope.Fields != "" && (e == nil || e.refsByOwner[by] == 0) {
+		if err := p.checkQuotaLocked(by); err != nil {
 			return nil, nil, err
 		}
 	}
-	if e == nil && scope.Fields != "" && !p.roomLocked() {
-		return nil, nil, tooManyFields(fmt.Sprintf("%d are in use", maxFieldScopes))
+	if e == nil && scope.Fields != "" && !p.makeFieldScopeRoomLocked() {
+		return nil, nil, errTooManyFields(fmt.Sprintf("%d are in use", maxFieldScopes))
 	}
 	if e == nil {
 		if p.ctx == nil {
@@ -100,55 +100,55 @@ func (p *pool) acquire(scope wire.Scope, resource *Resource, by holder) (i *info
 		}
 		e = p.startLocked(scope, resource)
 	}
-	e.holders++
+	e.refs++
 	if scope.Fields != "" {
-		e.by[by]++
+		e.refsByOwner[by]++
 	}
-	if e.idle != nil {
-		e.idle.Stop()
-		e.idle = nil
+	if e.idleTimer != nil {
+		e.idleTimer.Stop()
+		e.idleTimer = nil
 	}
 	return e.informer, sync.OnceFunc(func() { p.release(scope, e, by) }), nil
 }
 
-// seatLocked returns an error if by has used up its quota of scopes with a field selector. The caller holds p.mu.
-func (p *pool) seatLocked(by holder) error {
-	if by == (holder{}) {
+// checkQuotaLocked returns an error if by has used up its quota of scopes with a field selector. The caller holds p.mu.
+func (p *pool) checkQuotaLocked(by owner) error {
+	if by == (owner{}) {
 		return nil
 	}
 	own, guests := 0, 0
 	for _, e := range p.entries {
-		if e.by[by] > 0 {
+		if e.refsByOwner[by] > 0 {
 			own++
 		}
-		for other := range e.by {
-			if other.guest {
+		for other := range e.refsByOwner {
+			if other.isGuest {
 				guests++
 				break
 			}
 		}
 	}
 	switch {
-	case by.guest && own >= linkFieldScopes:
-		return tooManyFields(fmt.Sprintf("the viewers of this link have %d in use", linkFieldScopes))
-	case by.guest && guests >= guestFieldScopes:
-		return tooManyFields(fmt.Sprintf("the viewers of all links have %d in use", guestFieldScopes))
-	case !by.guest && own >= userFieldScopes:
-		return tooManyFields(fmt.Sprintf("you have %d in use", userFieldScopes))
+	case by.isGuest && own >= linkFieldScopes:
+		return errTooManyFields(fmt.Sprintf("the viewers of this link have %d in use", linkFieldScopes))
+	case by.isGuest && guests >= guestFieldScopes:
+		return errTooManyFields(fmt.Sprintf("the viewers of all links have %d in use", guestFieldScopes))
+	case !by.isGuest && own >= userFieldScopes:
+		return errTooManyFields(fmt.Sprintf("you have %d in use", userFieldScopes))
 	}
 	return nil
 }
 
-func tooManyFields(why string) error {
+func errTooManyFields(reason string) error {
 	return &Problem{
 		Cause: Unavailable, Title: "Too many field selectors",
-		Detail: "Each field selector needs its own watch, and " + why + "; close one, or filter with q or labels.",
+		Detail: "Each field selector needs its own watch, and " + reason + "; close one, or filter with q or labels.",
 	}
 }
 
-// roomLocked reports whether one more scope with a field selector may start. If the limit is reached, it first evicts
+// makeFieldScopeRoomLocked reports whether one more scope with a field selector may start. If the limit is reached, it first evicts
 // the one that has been idle the longest.
-func (p *pool) roomLocked() bool {
+func (p *pool) makeFieldScopeRoomLocked() bool {
 	used := 0
 	for scope := range p.entries {
 		if scope.Fields != "" {
@@ -161,12 +161,12 @@ func (p *pool) roomLocked() bool {
 	return p.evictLocked(func(e *entry) bool { return e.scope.Fields != "" }) != nil
 }
 
-// evictLocked stops and returns the informer that has been idle the longest among those for which which() is true.
+// evictLocked stops and returns the informer that has been idle the longest among those for which matches() is true.
 // It returns nil if no such informer is idle.
-func (p *pool) evictLocked(which func(*entry) bool) *entry {
+func (p *pool) evictLocked(matches func(*entry) bool) *entry {
 	var oldest *entry
 	for _, e := range p.entries {
-		if e.holders == 0 && which(e) && (oldest == nil || e.idleSince.Before(oldest.idleSince)) {
+		if e.refs == 0 && matches(e) && (oldest == nil || e.idleSince.Before(oldest.idleSince)) {
 			oldest = e
 		}
 	}
@@ -177,50 +177,50 @@ func (p *pool) evictLocked(which func(*entry) bool) *entry {
 	return oldest
 }
 
-func (p *pool) startLocked(scope wire.Scope, resource *Resource) *entry {
+func (p *pool) startLocked(scope listwatch.Scope, resource *Resource) *entry {
 	i := p.start(scope, resource)
 	ctx, stop := context.WithCancel(p.ctx)
 	e := &entry{informer: i, stop: stop}
 	if scope.Fields != "" {
-		e.by = make(map[holder]int)
+		e.refsByOwner = make(map[owner]int)
 	}
 	p.entries[scope] = e
 	p.running.Go(func() { i.run(ctx) })
 	return e
 }
 
-func (p *pool) release(scope wire.Scope, e *entry, by holder) {
+func (p *pool) release(scope listwatch.Scope, e *entry, by owner) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	e.holders--
+	e.refs--
 	if scope.Fields != "" {
-		if e.by[by]--; e.by[by] == 0 {
-			delete(e.by, by)
+		if e.refsByOwner[by]--; e.refsByOwner[by] == 0 {
+			delete(e.refsByOwner, by)
 		}
 	}
-	if e.holders > 0 || p.entries[scope] != e {
+	if e.refs > 0 || p.entries[scope] != e {
 		return
 	}
 	e.idleSince = time.Now()
-	e.idle = time.AfterFunc(p.linger, func() {
+	e.idleTimer = time.AfterFunc(p.linger, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if e.holders == 0 && p.entries[scope] == e {
+		if e.refs == 0 && p.entries[scope] == e {
 			e.stop()
 			p.removeLocked(scope, e)
 		}
 	})
 }
 
-func (p *pool) removeLocked(scope wire.Scope, e *entry) {
-	if e.idle != nil {
-		e.idle.Stop()
+func (p *pool) removeLocked(scope listwatch.Scope, e *entry) {
+	if e.idleTimer != nil {
+		e.idleTimer.Stop()
 	}
 	delete(p.entries, scope)
 }
 
 // find returns the informer of a scope if it is running, or nil. Unlike acquire, it does not keep the informer running.
-func (p *pool) find(scope wire.Scope) *informer {
+func (p *pool) find(scope listwatch.Scope) *informer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if e := p.entries[scope]; e != nil {
@@ -229,10 +229,10 @@ func (p *pool) find(scope wire.Scope) *informer {
 	return nil
 }
 
-// kick wakes the reconcilers of all informers, so that they run soon.
-func (p *pool) kick() {
+// requestReconcile wakes the reconcilers of all informers, so that they run soon.
+func (p *pool) requestReconcile() {
 	for _, i := range p.informers() {
-		i.kick()
+		i.requestReconcile()
 	}
 }
 

@@ -8,22 +8,22 @@ type Problem struct { //nolint:errname // Named after the problem document of RF
 	Cause  Cause
 	Title  string // The same for all Problems of this type, such as "Unknown resource".
 	Detail string // What is wrong in this case, and how to correct it.
-	// Brief is the part of the Detail that unknown viewers and guests may read: without messages of the API server and
+	// PublicDetail is the part of the Detail that unknown viewers and guests may read: without messages of the API server and
 	// without its address. It is empty if the Detail contains neither.
-	Brief string
+	PublicDetail string
 }
 
-// Words returns the detail of the problem that the viewer may read. Guests and unknown viewers must not see what the
+// PublicDetail returns the detail of the problem that the viewer may read. Guests and unknown viewers must not see what the
 // API server sends to this program, or the server's address.
-func (v *Viewer) Words(p *Problem) string {
-	if p.Brief != "" && (v.Scope != nil || !v.Program && v.User == nil) {
-		return p.Brief
+func (v *Viewer) PublicDetail(p *Problem) string {
+	if p.PublicDetail != "" && (v.Scope != nil || !v.Program && v.User == nil) {
+		return p.PublicDetail
 	}
 	return p.Detail
 }
 
-// Words returns the detail of the problem that the viewer of this access may read.
-func (a *Access) Words(p *Problem) string { return a.viewer.Words(p) }
+// PublicDetail returns the detail of the problem that the viewer of this access may read.
+func (a *Access) PublicDetail(p *Problem) string { return a.viewer.PublicDetail(p) }
 
 // Cause classifies an error, so that the caller can choose a status code.
 type Cause int

@@ -14,10 +14,10 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"glasshouse/internal/watch/cellsort"
 	"glasshouse/internal/watch/journal"
-	"glasshouse/internal/watch/order"
-	"glasshouse/internal/watch/rawjson"
-	"glasshouse/internal/watch/wire"
+	"glasshouse/internal/watch/jsonscan"
+	"glasshouse/internal/watch/listwatch"
 )
 
 const (
@@ -55,24 +55,24 @@ type filter struct {
 	name       string
 	words      []string // In lower case.
 	fields     string   // The field selector in the canonical form of apimachinery.
-	columns    []wire.Column
+	columns    []listwatch.Column
 	selector   *selector // For labels; nil matches all.
 
-	// The following fields are the viewer's permissions, which restrict the filter; see narrow.
-	named []string // The namespaces that the query names, without those that the viewer may not see.
-	reach []string // The namespaces that the viewer may see if the query names none; empty for all.
-	bound []string // Words that the link requires: nothing about a row without them may be revealed. Nil for none.
-	// about is the object that a shared event must regard: nothing about other events may be revealed. Empty for any
+	// The following fields are the viewer's permissions, which restrict the filter; see restrict.
+	named               []string // The namespaces that the query names, without those that the viewer may not see.
+	permittedNamespaces []string // The namespaces that the viewer may see if the query names none; empty for all.
+	requiredWords       []string // Words that the link requires: nothing about a row without them may be revealed. Nil for none.
+	// regarding is the object that a shared event must regard: nothing about other events may be revealed. Empty for any
 	// object.
-	about  string
-	part   bool // The result may lack objects for which the query asks.
-	shared bool // The viewer is a guest.
-	hides  bool // The resource may have objects whose existence must not be revealed to the viewer.
+	regarding    string
+	isPartial    bool // The result may lack objects for which the query asks.
+	isGuest      bool // The viewer is a guest.
+	isRestricted bool // The resource may have objects whose existence must not be revealed to the viewer.
 }
 
 // newFilter checks the query against the resource, and returns it as a filter. Only one goroutine may use a filter.
 func newFilter(q *Query, r *Resource) (*filter, error) {
-	f := &filter{name: q.Name, words: order.Words(q.Text)}
+	f := &filter{name: q.Name, words: cellsort.Words(q.Text)}
 	if !r.Can("list") {
 		return nil, invalid(
 			"Not listable", "%s cannot be listed: the API serves only %s.", r.Ref(), strings.Join(r.Verbs, ", "),
@@ -118,11 +118,11 @@ func newFilter(q *Query, r *Resource) (*filter, error) {
 				q.Labels, err,
 			)
 		}
-		if terms(parsed) > maxTerms {
+		if countTerms(parsed) > maxTerms {
 			return nil, invalid(
 				"Selector too complex",
 				"A label selector may have at most %d requirements and values together; this one has %d.",
-				maxTerms, terms(parsed),
+				maxTerms, countTerms(parsed),
 			)
 		}
 		f.selector = &selector{parsed, make(map[unique.Handle[string]]bool)}
@@ -139,8 +139,8 @@ func newFilter(q *Query, r *Resource) (*filter, error) {
 	return f, nil
 }
 
-// terms returns the number of requirements in a label selector, plus the number of their values.
-func terms(s labels.Selector) int {
+// countTerms returns the number of requirements in a label selector, plus the number of their values.
+func countTerms(s labels.Selector) int {
 	requirements, _ := s.Requirements()
 	n := len(requirements)
 	for _, r := range requirements {
@@ -157,16 +157,16 @@ func (f *filter) id() filterID {
 	if f.selector != nil {
 		labels = f.selector.String()
 	}
-	return sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %q %q", f.namespaces, f.name, f.words, labels, f.bound, f.about))
+	return sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %q %q", f.namespaces, f.name, f.words, labels, f.requiredWords, f.regarding))
 }
 
-// everything reports whether the filter matches all objects of the resource.
-func (f *filter) everything() bool {
-	return f.name == "" && len(f.namespaces) == 0 && f.selector == nil && len(f.words) == 0 && !f.ofRows()
+// matchesAll reports whether the filter matches all objects of the resource.
+func (f *filter) matchesAll() bool {
+	return f.name == "" && len(f.namespaces) == 0 && f.selector == nil && len(f.words) == 0 && !f.needsRow()
 }
 
-// alike returns a copy of the filter with the given columns. Another goroutine may use the copy.
-func (f *filter) alike(columns []wire.Column) *filter {
+// withColumns returns a copy of the filter with the given columns. Another goroutine may use the copy.
+func (f *filter) withColumns(columns []listwatch.Column) *filter {
 	other := *f
 	other.columns = columns
 	if f.selector != nil {
@@ -175,31 +175,31 @@ func (f *filter) alike(columns []wire.Column) *filter {
 	return &other
 }
 
-// present returns the status of an informer, without the parts that the viewer may not see.
-func (f *filter) present(i *informer) present {
-	now := i.present(f.namespaces)
-	if f.part && now.status.Namespaces == nil && !now.status.State.refused() {
+// currentState returns the status of an informer, without the parts that the viewer may not see.
+func (f *filter) currentState(i *informer) informerState {
+	now := i.currentState(f.namespaces)
+	if f.isPartial && now.status.Namespaces == nil && !now.status.State.isRefused() {
 		now.status.Namespaces = f.namespaces
 	}
-	if f.shared {
-		f.keepBack(&now.status)
+	if f.isGuest {
+		f.redactStatus(&now.status)
 	}
-	if f.hides {
+	if f.isRestricted {
 		now.status.Count, now.status.Total = nil, nil // They count all objects.
 	}
 	return now
 }
 
-// keepBack removes from a guest's status everything that the link does not share: the names of namespaces, and reasons,
+// redactStatus removes from a guest's status everything that the link does not share: the names of namespaces, and reasons,
 // which may contain names and numbers.
-func (f *filter) keepBack(status *Status) {
+func (f *filter) redactStatus(status *Status) {
 	if len(f.named) == 0 {
 		status.Namespaces = nil
 	}
 	switch {
 	case status.State == Failed:
 		status.Reason = "It cannot be watched now."
-	case status.State.refused():
+	case status.State.isRefused():
 	case status.Namespaces != nil:
 		status.Reason = "this link shows no others."
 	default:
@@ -207,10 +207,10 @@ func (f *filter) keepBack(status *Status) {
 	}
 }
 
-func (f *filter) match(o *wire.Object) bool { return f.selects(o) && f.matchText(o) }
+func (f *filter) match(o *listwatch.Object) bool { return f.matchesIgnoringText(o) && f.matchText(o) }
 
-// selects reports whether the filter matches an object, regardless of the words of the query.
-func (f *filter) selects(o *wire.Object) bool {
+// matchesIgnoringText reports whether the filter matches an object, regardless of the words of the query.
+func (f *filter) matchesIgnoringText(o *listwatch.Object) bool {
 	if f.name != "" && o.Name() != f.name {
 		return false
 	}
@@ -219,28 +219,28 @@ func (f *filter) selects(o *wire.Object) bool {
 			return false
 		}
 	}
-	return (f.selector == nil || f.selector.matches(o.Labels())) && f.within(o)
+	return (f.selector == nil || f.selector.matches(o.Labels())) && f.matchesLink(o)
 }
 
-// within reports whether an object meets the two conditions of a link on rows: it has the words that the link requires,
+// matchesLink reports whether an object meets the two conditions of a link on rows: it has the words that the link requires,
 // and it regards the object that shared events must regard.
-func (f *filter) within(o *wire.Object) bool {
-	return f.has(o, f.bound) && (f.about == "" || f.isAbout(o))
+func (f *filter) matchesLink(o *listwatch.Object) bool {
+	return f.containsWords(o, f.requiredWords) && (f.regarding == "" || f.matchesRegarding(o))
 }
 
-// ofRows reports whether the link has conditions that only a row can meet: words, or the object of an event. A single
+// needsRow reports whether the link has conditions that only a row can meet: words, or the object of an event. A single
 // object that is read from the API server has no row.
-func (f *filter) ofRows() bool { return len(f.bound) > 0 || f.about != "" }
+func (f *filter) needsRow() bool { return len(f.requiredWords) > 0 || f.regarding != "" }
 
-// objectOf returns the object that an event regards, such as "pod/web-1", from the Object column of its row. It returns
+// regardedObject returns the object that an event regards, such as "pod/web-1", from the Object column of its row. It returns
 // "" if there is none.
-func (f *filter) objectOf(o *wire.Object) (object string) {
-	at := slices.IndexFunc(f.columns, func(c wire.Column) bool { return c.Name == "Object" })
-	c := rawjson.NewCursor(o.Cells())
+func (f *filter) regardedObject(o *listwatch.Object) (object string) {
+	at := slices.IndexFunc(f.columns, func(c listwatch.Column) bool { return c.Name == "Object" })
+	c := jsonscan.NewCursor(o.Cells())
 	_ = c.Array(func(i int) error { // Cells are well formed.
 		cell, err := c.Value()
 		if err == nil && i == at {
-			object, err = rawjson.Unquote(cell)
+			object, err = jsonscan.Unquote(cell)
 		}
 		return err
 	})
@@ -248,17 +248,17 @@ func (f *filter) objectOf(o *wire.Object) (object string) {
 }
 
 // matchText reports whether an object has the words of the query.
-func (f *filter) matchText(o *wire.Object) bool { return f.has(o, f.words) }
+func (f *filter) matchText(o *listwatch.Object) bool { return f.containsWords(o, f.words) }
 
-// has reports whether the visible text of an object's row contains every word. Relative times do not count as text,
+// containsWords reports whether the visible text of an object's row contains every word. Relative times do not count as text,
 // because they change without an update.
-func (f *filter) has(o *wire.Object, words []string) bool {
+func (f *filter) containsWords(o *listwatch.Object, words []string) bool {
 	if len(words) == 0 {
 		return true
 	}
 	texts := []string{o.Namespace(), o.Name()}
 	var cells []string
-	c := rawjson.NewCursor(o.Cells())
+	c := jsonscan.NewCursor(o.Cells())
 	_ = c.Array(func(i int) error { // Cells are well formed.
 		cell, err := c.Value()
 		if err != nil {
@@ -266,7 +266,7 @@ func (f *filter) has(o *wire.Object, words []string) bool {
 		}
 		text := string(cell) // A number or a boolean.
 		if cell[0] == '"' || cell[0] == 'n' {
-			text, err = rawjson.Unquote(cell)
+			text, err = jsonscan.Unquote(cell)
 		}
 		cells = append(cells, text)
 		if i >= len(f.columns) || !f.columns[i].Relative {
@@ -274,16 +274,16 @@ func (f *filter) has(o *wire.Object, words []string) bool {
 		}
 		return err
 	})
-	var tones []Tone
-	if slices.ContainsFunc(words, func(word string) bool { return toneOf(word) != Calm }) {
-		tones = Tones(f.columns, cells)
+	var severities []Severity
+	if slices.ContainsFunc(words, func(word string) bool { return severityOfWord(word) != SeverityNone }) {
+		severities = RowSeverities(f.columns, cells)
 	}
 	for i := range texts {
-		texts[i] = order.Lower(texts[i])
+		texts[i] = cellsort.Lower(texts[i])
 	}
 	for _, word := range words {
-		if tone := toneOf(word); tone != Calm {
-			if !slices.Contains(tones, tone) {
+		if severity := severityOfWord(word); severity != SeverityNone {
+			if !slices.Contains(severities, severity) {
 				return false
 			}
 			continue
@@ -295,34 +295,34 @@ func (f *filter) has(o *wire.Object, words []string) bool {
 	return true
 }
 
-// toneOf returns the severity that a word of the text filter selects: Failing for "is:failing", for example. It returns
-// Calm if the word is plain text.
-func toneOf(word string) Tone {
+// severityOfWord returns the severity that a word of the text filter selects: SeverityError for "is:failing", for example. It returns
+// SeverityNone if the word is plain text.
+func severityOfWord(word string) Severity {
 	switch word {
 	case "is:failing":
-		return Failing
+		return SeverityError
 	case "is:waiting":
-		return Waiting
+		return SeverityWarning
 	}
-	return Calm
+	return SeverityNone
 }
 
-// see converts a change to what a reader of the filter sees: a delete if the object stops matching, and an add if it
+// visibleChange converts a change to what a reader of the filter sees: a delete if the object stops matching, and an add if it
 // starts matching. It returns nil if the reader sees nothing of the change, and c itself if nothing has to be
 // converted.
-func (f *filter) see(c *change) *change {
+func (f *filter) visibleChange(c *change) *change {
 	if c.Op == 0 { // A marker, not a change.
 		return nil
 	}
-	had := c.Op != journal.Add && f.match(c.Old)
-	has := c.Op != journal.Delete && f.match(c.New)
+	wasVisible := c.Op != journal.Add && f.match(c.Old)
+	isVisible := c.Op != journal.Delete && f.match(c.New)
 	var op journal.Op
 	switch {
-	case had && has:
+	case wasVisible && isVisible:
 		op = journal.Update
-	case had:
+	case wasVisible:
 		op = journal.Delete
-	case has:
+	case isVisible:
 		op = journal.Add
 	default:
 		return nil
@@ -337,12 +337,12 @@ func (f *filter) see(c *change) *change {
 		Old:    c.Old,
 		New:    c.New,
 		Op:     op,
-		Memo:   memo{managed: c.Memo.managed, sight: c.Memo.sight},
+		Memo:   changeCache{managed: c.Memo.managed, coverageOnly: c.Memo.coverageOnly},
 	}
 }
 
-// seen returns the object as it was before a change, if the filter matches it; otherwise nil.
-func (f *filter) seen(before *change) *wire.Object {
+// matchingOld returns the object as it was before a change, if the filter matches it; otherwise nil.
+func (f *filter) matchingOld(before *change) *listwatch.Object {
 	if before.Op == journal.Add || !f.match(before.Old) {
 		return nil
 	}
@@ -350,15 +350,15 @@ func (f *filter) seen(before *change) *wire.Object {
 }
 
 func checkNamespace(ns string) error {
-	if why := validation.ValidateNamespaceName(ns, false); len(why) > 0 {
-		return invalid("Invalid namespace", "%.100q is not a valid namespace name: %s.", ns, why[0])
+	if problems := validation.ValidateNamespaceName(ns, false); len(problems) > 0 {
+		return invalid("Invalid namespace", "%.100q is not a valid namespace name: %s.", ns, problems[0])
 	}
 	return nil
 }
 
 // checkName returns an error for a name that is not exactly one segment of a URL path.
 func checkName(name string) error {
-	if why := content.IsPathSegmentName(name); len(why) > 0 || len(name) > 253 {
+	if problems := content.IsPathSegmentName(name); len(problems) > 0 || len(name) > 253 {
 		return invalid(
 			"Invalid name",
 			"%.100q is not a valid object name: names have at most 253 characters, no / or %%, and are not . or ..",

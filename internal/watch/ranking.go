@@ -7,10 +7,10 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"glasshouse/internal/watch/cellsort"
 	"glasshouse/internal/watch/journal"
-	"glasshouse/internal/watch/order"
-	"glasshouse/internal/watch/sorted"
-	"glasshouse/internal/watch/wire"
+	"glasshouse/internal/watch/listwatch"
+	"glasshouse/internal/watch/sortedlist"
 )
 
 const (
@@ -18,8 +18,8 @@ const (
 	rowWeight = 40
 	// maxTexts is the maximum number of sort texts, such as a status or a node name, that the rows of a ranking share.
 	maxTexts = 1000
-	// maxFrames is the maximum number of pages that are cached for one version of a ranking.
-	maxFrames = 64
+	// maxPages is the maximum number of pages that are cached for one version of a ranking.
+	maxPages = 64
 )
 
 // sorting is the sort order of rows: by a column or by namespace. Equal rows are ordered by namespace and name.
@@ -31,18 +31,18 @@ type sorting struct {
 
 // sortingOf parses the text of a sort: the name of a column in any case, or "namespace". A "-" before the name reverses
 // the order. If text is empty, rows are ordered by namespace and name.
-func sortingOf(text string, columns []wire.Column) (sorting, error) {
-	name, descending := strings.CutPrefix(order.Lower(text), "-")
+func sortingOf(text string, columns []listwatch.Column) (sorting, error) {
+	name, descending := strings.CutPrefix(cellsort.Lower(text), "-")
 	by := sorting{column: -1, descending: descending}
 	if text == "" {
 		return by, nil
 	}
-	by.column = slices.IndexFunc(columns, func(c wire.Column) bool { return order.Lower(c.Name) == name })
+	by.column = slices.IndexFunc(columns, func(c listwatch.Column) bool { return cellsort.Lower(c.Name) == name })
 	by.namespace = by.column < 0 && name == "namespace"
 	if by.column < 0 && !by.namespace {
 		names := make([]string, len(columns))
 		for i := range columns {
-			names[i] = order.Lower(columns[i].Name)
+			names[i] = cellsort.Lower(columns[i].Name)
 		}
 		return by, invalid("Unknown column",
 			"There is no column %.40q to sort by. The columns are %s, and namespace. "+
@@ -53,18 +53,18 @@ func sortingOf(text string, columns []wire.Column) (sorting, error) {
 }
 
 // rank returns the sort key of an object.
-func (by sorting) rank(o *wire.Object, columns []wire.Column) order.Rank {
+func (by sorting) rank(o *listwatch.Object, columns []listwatch.Column) cellsort.Rank {
 	switch {
 	case by.column >= 0:
-		return order.Cell(o.Cell(by.column), columns[by.column].Relative)
+		return cellsort.RankCell(o.Cell(by.column), columns[by.column].Relative)
 	case by.namespace:
-		return order.Natural(o.Namespace())
+		return cellsort.RankNatural(o.Namespace())
 	}
-	return order.Rank{}
+	return cellsort.Rank{}
 }
 
 func (by sorting) compare(a, b *rankRow) int {
-	if c := order.Compare(a.rank, b.rank, by.descending); c != 0 {
+	if c := cellsort.Compare(a.rank, b.rank, by.descending); c != 0 {
 		return c
 	}
 	return a.object.Compare(b.object)
@@ -72,8 +72,8 @@ func (by sorting) compare(a, b *rankRow) int {
 
 // rankRow is a row of a ranking: one version of an object, with its sort key. It is immutable.
 type rankRow struct {
-	object *wire.Object
-	rank   order.Rank
+	object *listwatch.Object
+	rank   cellsort.Rank
 }
 
 // A ranking is the sorted list of all rows that a filter matches. It is built from the journal, and all windows (parts
@@ -83,80 +83,80 @@ type rankRow struct {
 // The passage of time alone does not move rows: cells that show an elapsed time are ordered by their timestamps.
 type ranking struct {
 	informer *informer
-	columns  []wire.Column
+	columns  []listwatch.Column
 	by       sorting
-	turn     chan struct{} // A lock that can be acquired with a context: it contains one token while it is free.
+	lock     chan struct{} // A lock that can be acquired with a context: it contains one token while it is free.
 	weight   atomic.Int64  // In bytes.
 
-	// turn guards the following fields.
-	filter *filter
-	rows   *sorted.List[*rankRow] // Nil until it is built.
-	cursor journal.Cursor
-	counts counts
-	tones  *tones
-	news   news
-	texts  map[string]string // Texts that rows share.
-	frames map[place]*frame  // Cached pages at the cursor.
-	number uint64            // The number of the newest page.
+	// lock guards the following fields.
+	filter     *filter
+	rows       *sortedlist.List[*rankRow] // Nil until it is built.
+	cursor     journal.Cursor
+	counts     rowCounts
+	classifier *severityClassifier
+	offscreen  offscreenChanges
+	texts      map[string]string     // Texts that rows share.
+	pages      map[rowRange]*rowPage // Cached pages at the cursor.
+	number     uint64                // The number of the newest page.
 }
 
-func newRanking(i *informer, f *filter, columns []wire.Column, by sorting) *ranking {
+func newRanking(i *informer, f *filter, columns []listwatch.Column, by sorting) *ranking {
 	r := &ranking{
-		informer: i, columns: columns, by: by, turn: make(chan struct{}, 1),
-		filter: f.alike(columns), tones: newTones(columns),
-		texts: make(map[string]string), frames: make(map[place]*frame),
+		informer: i, columns: columns, by: by, lock: make(chan struct{}, 1),
+		filter: f.withColumns(columns), classifier: newSeverityClassifier(columns),
+		texts: make(map[string]string), pages: make(map[rowRange]*rowPage),
 	}
-	r.turn <- struct{}{}
+	r.lock <- struct{}{}
 	return r
 }
 
-// look is the state of a ranking at one moment: a page of its rows, and the changes so far. The pointer to the page
+// rankingView is the state of a ranking at one moment: a page of its rows, and the changes so far. The pointer to the page
 // stays the same as long as no row in it and none of the counts change.
-type look struct {
-	*frame
+type rankingView struct {
+	*rowPage
 
-	news   news
-	offset uint64 // The offset of the newest change that the look includes.
+	offscreen offscreenChanges
+	offset    uint64 // The offset of the newest change that the view includes.
 }
 
-// look updates the ranking and returns the page that wanted requests.
-func (r *ranking) look(ctx context.Context, wanted *wish) (look, error) {
+// view updates the ranking and returns the page that request asks for.
+func (r *ranking) view(ctx context.Context, request *rangeRequest) (rankingView, error) {
 	select {
-	case <-r.turn:
+	case <-r.lock:
 	case <-ctx.Done():
-		return look{}, ctx.Err()
+		return rankingView{}, ctx.Err()
 	}
-	defer func() { r.turn <- struct{}{} }()
+	defer func() { r.lock <- struct{}{} }()
 	if err := r.update(ctx); err != nil {
-		return look{}, err
+		return rankingView{}, err
 	}
-	at := r.placeOf(wanted)
-	f := r.frames[at]
+	at := r.rangeOf(request)
+	f := r.pages[at]
 	if f == nil {
-		if len(r.frames) >= maxFrames {
-			clear(r.frames)
+		if len(r.pages) >= maxPages {
+			clear(r.pages)
 		}
 		r.number++
-		f = &frame{
-			number: r.number, place: at, newest: r.cursor.Offset,
+		f = &rowPage{
+			number: r.number, rowRange: at, newest: r.cursor.Offset,
 			counts: r.counts, rows: r.rows.Part(at.offset, at.count),
 		}
-		r.frames[at] = f
+		r.pages[at] = f
 	}
-	return look{f, r.news, r.cursor.Offset}, nil
+	return rankingView{f, r.offscreen, r.cursor.Offset}, nil
 }
 
-// placeOf returns the offset and number of the rows that wanted requests.
-func (r *ranking) placeOf(wanted *wish) place {
-	if wanted.around == "" {
-		return wanted.place
+// rangeOf returns the offset and number of the rows that request asks for.
+func (r *ranking) rangeOf(request *rangeRequest) rowRange {
+	if request.around == "" {
+		return request.rowRange
 	}
-	if o, ok, _ := r.informer.Get(wanted.around); ok && r.filter.match(o) {
+	if o, ok, _ := r.informer.Get(request.around); ok && r.filter.match(o) {
 		if n, ok := r.rows.Find(r.row(o)); ok {
-			return place{max(0, n-wanted.count/2), wanted.count}
+			return rowRange{max(0, n-request.count/2), request.count}
 		}
 	}
-	return wanted.place
+	return request.rowRange
 }
 
 // update applies all changes up to the newest one at the time of the call. It builds the ranking if it has no rows.
@@ -191,67 +191,67 @@ func (r *ranking) update(ctx context.Context) error {
 func (r *ranking) build() {
 	entries, cursor := r.informer.Snapshot()
 	rows := make([]*rankRow, 0, len(entries))
-	r.counts, r.cursor = counts{}, cursor
+	r.counts, r.cursor = rowCounts{}, cursor
 	for n := range entries {
 		o := entries[n].Value
-		if !r.filter.selects(o) {
+		if !r.filter.matchesIgnoringText(o) {
 			continue
 		}
-		r.count(o, 1)
+		r.addToCounts(o, 1)
 		if r.filter.matchText(o) {
 			rows = append(rows, r.row(o))
 		}
 	}
 	r.counts.matching = len(rows)
-	r.rows = sorted.New(slices.Clip(rows), r.by.compare)
-	clear(r.frames)
+	r.rows = sortedlist.New(slices.Clip(rows), r.by.compare)
+	clear(r.pages)
 }
 
 // apply applies changes to the rows. It returns false if a change does not fit the list: a row to remove is missing, or
 // a row to insert exists.
-func (r *ranking) apply(rows *sorted.List[*rankRow], changes []*change) bool {
-	var gone, come []*rankRow
+func (r *ranking) apply(rows *sortedlist.List[*rankRow], changes []*change) bool {
+	var removed, inserted []*rankRow
 	before := r.counts
 	for _, c := range fold(changes) {
 		if c.Op == 0 { // A mark, which has no object.
 			continue
 		}
-		had := c.Op != journal.Add && r.filter.selects(c.Old)
-		has := c.Op != journal.Delete && r.filter.selects(c.New)
-		if had {
-			r.count(c.Old, -1)
+		wasVisible := c.Op != journal.Add && r.filter.matchesIgnoringText(c.Old)
+		isVisible := c.Op != journal.Delete && r.filter.matchesIgnoringText(c.New)
+		if wasVisible {
+			r.addToCounts(c.Old, -1)
 			if r.filter.matchText(c.Old) {
-				gone = append(gone, r.row(c.Old))
+				removed = append(removed, r.row(c.Old))
 			}
 		}
-		if has {
-			r.count(c.New, 1)
+		if isVisible {
+			r.addToCounts(c.New, 1)
 			if r.filter.matchText(c.New) {
-				come = append(come, r.row(c.New))
+				inserted = append(inserted, r.row(c.New))
 			}
 		}
-		r.news.add(c, had, has)
+		r.offscreen.add(c, wasVisible, isVisible)
 	}
-	r.counts.matching += len(come) - len(gone)
-	if len(gone) > 0 || len(come) > 0 || r.counts != before {
-		clear(r.frames)
+	r.counts.matching += len(inserted) - len(removed)
+	if len(removed) > 0 || len(inserted) > 0 || r.counts != before {
+		clear(r.pages)
 	}
-	return rows.Change(gone, come)
+	return rows.Change(removed, inserted)
 }
 
-// count adds n, which is 1 or -1, to the counts for an object. The object need not contain the words of the query.
-func (r *ranking) count(o *wire.Object, n int) {
-	failing, waiting := r.tones.of(o)
+// addToCounts adds n, which is 1 or -1, to the counts for an object. The object need not contain the words of the query.
+func (r *ranking) addToCounts(o *listwatch.Object, n int) {
+	hasError, hasWarning := r.classifier.classify(o)
 	r.counts.total += n
-	if failing {
-		r.counts.failing += n
+	if hasError {
+		r.counts.errors += n
 	}
-	if waiting {
-		r.counts.waiting += n
+	if hasWarning {
+		r.counts.warnings += n
 	}
 }
 
-// why returns the reason why a row has left a page, and the object as it is now:
+// removalReason returns the reason why a row has left a page, and the object as it is now:
 //   - "gone": the object was deleted, or its labels or its text do not match what the viewer may see. No object is
 //     returned.
 //   - "filtered": the row does not contain the words of the query any more.
@@ -259,31 +259,31 @@ func (r *ranking) count(o *wire.Object, n int) {
 //   - "": other rows have moved it out of the page.
 //
 // Any goroutine may call it.
-func (r *ranking) why(row *rankRow) (string, *wire.Object) {
+func (r *ranking) removalReason(row *rankRow) (string, *listwatch.Object) {
 	now, ok, _ := r.informer.Get(keyOf(row.object.Namespace(), row.object.Name()))
 	selector := r.filter.selector
 	switch {
-	case !ok || !sameThing(row.object, now) || selector != nil && !selector.Matches(labelText(now.Labels().Value())),
-		!r.filter.within(now):
+	case !ok || !sameUID(row.object, now) || selector != nil && !selector.Matches(labelText(now.Labels().Value())),
+		!r.filter.matchesLink(now):
 		return "gone", nil
 	case !r.filter.matchText(now):
 		return "filtered", now
-	case order.Compare(row.rank, r.by.rank(now, r.columns), false) != 0:
+	case cellsort.Compare(row.rank, r.by.rank(now, r.columns), false) != 0:
 		return "moved", now
 	}
 	return "", now
 }
 
-func (r *ranking) row(o *wire.Object) *rankRow {
+func (r *ranking) row(o *listwatch.Object) *rankRow {
 	row := &rankRow{object: o, rank: r.by.rank(o, r.columns)}
 	if text := row.rank.Text; text != "" {
-		shared, ok := r.texts[text]
+		interned, ok := r.texts[text]
 		if !ok && len(r.texts) < maxTexts {
-			shared, ok = text, true
+			interned, ok = text, true
 			r.texts[text] = text
 		}
 		if ok {
-			row.rank.Text = shared
+			row.rank.Text = interned
 		}
 	}
 	return row

@@ -23,39 +23,39 @@ const (
 
 // rankings contains the rankings of one informer that a window uses, or used within the last rankingLinger.
 type rankings struct {
-	mu   sync.Mutex
-	held map[rankingID]*heldRanking
+	mu      sync.Mutex
+	entries map[rankingID]*rankingEntry
 }
 
 // rankingID identifies a ranking among those of one informer: a hash of its filter, columns and sort order.
 type rankingID [sha256.Size]byte
 
-// heldRanking is a ranking with the number of its users for each viewer, and its owner. The owner is one of the viewers
+// rankingEntry is a ranking with the number of its users for each viewer, and its owner. The owner is one of the viewers
 // that use it. If no viewer uses it, the owner is the one that used it last.
-type heldRanking struct {
+type rankingEntry struct {
 	*ranking
 
-	owner     holder
-	holders   map[holder]int
-	idle      *time.Timer
+	owner     owner
+	refs      map[owner]int
+	idleTimer *time.Timer
 	idleSince time.Time
 }
 
-// ranking returns the ranking for a filter and a sort order. viewer is the viewer that will use it. The caller must
+// acquireRanking returns the ranking for a filter and a sort order. viewer is the viewer that will use it. The caller must
 // call release once.
-func (i *informer) ranking(viewer holder, f *filter, now *present, by sorting) (r *ranking, release func(), err error) {
+func (i *informer) acquireRanking(viewer owner, f *filter, now *informerState, by sorting) (r *ranking, release func(), err error) {
 	filter := f.id()
 	id := rankingID(sha256.Sum256(fmt.Appendf(nil, "%x %d %v", filter, now.version, by)))
-	if r, release = i.rankings.hold(viewer, id, nil); r != nil {
+	if r, release = i.rankings.acquire(viewer, id, nil); r != nil {
 		return r, release, nil
 	}
-	if _, fits := i.pool.room(int64(i.Len())*rowWeight, i); !fits {
+	if _, fits := i.pool.makeRoom(int64(i.Len())*rowWeight, i); !fits {
 		return nil, nil, &Problem{
 			Cause: Unavailable, Title: "Too many sort orders",
 			Detail: "There is no memory for the rows in another order; filter the rows, or increase --memory-limit.",
 		}
 	}
-	if r, release = i.rankings.hold(viewer, id, func() *ranking {
+	if r, release = i.rankings.acquire(viewer, id, func() *ranking {
 		return newRanking(i, f, now.columns, by)
 	}); r == nil {
 		return nil, nil, &Problem{
@@ -68,67 +68,67 @@ func (i *informer) ranking(viewer holder, f *filter, now *present, by sorting) (
 	return r, release, nil
 }
 
-// hold returns the ranking with the id, and a function to release it. If none exists, it creates one by make. It
-// returns nil if make is nil, or if there are too many rankings.
-func (s *rankings) hold(viewer holder, id rankingID, make func() *ranking) (*ranking, func()) {
+// acquire returns the ranking with the id, and a function to release it. If none exists, it creates one by create. It
+// returns nil if create is nil, or if there are too many rankings.
+func (s *rankings) acquire(viewer owner, id rankingID, create func() *ranking) (*ranking, func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	h := s.held[id]
+	h := s.entries[id]
 	if h == nil {
-		if make == nil || !s.roomLocked(viewer) {
+		if create == nil || !s.makeRoomLocked(viewer) {
 			return nil, nil
 		}
-		h = &heldRanking{ranking: make(), holders: map[holder]int{}}
-		if s.held == nil {
-			s.held = map[rankingID]*heldRanking{}
+		h = &rankingEntry{ranking: create(), refs: map[owner]int{}}
+		if s.entries == nil {
+			s.entries = map[rankingID]*rankingEntry{}
 		}
-		s.held[id] = h
+		s.entries[id] = h
 	}
-	if len(h.holders) == 0 {
+	if len(h.refs) == 0 {
 		h.owner = viewer
 	}
-	h.holders[viewer]++
-	if h.idle != nil {
-		h.idle.Stop()
-		h.idle = nil
+	h.refs[viewer]++
+	if h.idleTimer != nil {
+		h.idleTimer.Stop()
+		h.idleTimer = nil
 	}
 	return h.ranking, sync.OnceFunc(func() { s.release(viewer, id, h) })
 }
 
-// roomLocked reports whether one more ranking may be created for viewer. If the viewer, all guests or all viewers have
+// makeRoomLocked reports whether one more ranking may be created for viewer. If the viewer, all guests or all viewers have
 // reached their maximum, it first evicts one of their rankings: the one that has been unused for the longest time. It
 // returns false if all of these are in use.
-func (s *rankings) roomLocked(viewer holder) bool {
-	theirs := func(h *heldRanking) bool { return h.owner == viewer }
-	guests := func(h *heldRanking) bool { return h.owner.guest }
+func (s *rankings) makeRoomLocked(viewer owner) bool {
+	ofViewer := func(h *rankingEntry) bool { return h.owner == viewer }
+	ofGuest := func(h *rankingEntry) bool { return h.owner.isGuest }
 	switch {
-	case s.countLocked(theirs) >= maxRankings:
-		return s.evictLocked(theirs)
-	case viewer.guest && s.countLocked(guests) >= maxGuestRankings:
-		return s.evictLocked(guests)
-	case len(s.held) >= maxAllRankings:
-		return s.evictLocked(func(*heldRanking) bool { return true })
+	case s.countLocked(ofViewer) >= maxRankings:
+		return s.evictLocked(ofViewer)
+	case viewer.isGuest && s.countLocked(ofGuest) >= maxGuestRankings:
+		return s.evictLocked(ofGuest)
+	case len(s.entries) >= maxAllRankings:
+		return s.evictLocked(func(*rankingEntry) bool { return true })
 	}
 	return true
 }
 
-// countLocked returns the number of rankings for which which() is true.
-func (s *rankings) countLocked(which func(*heldRanking) bool) (n int) {
-	for _, h := range s.held {
-		if which(h) {
+// countLocked returns the number of rankings for which matches() is true.
+func (s *rankings) countLocked(matches func(*rankingEntry) bool) (n int) {
+	for _, h := range s.entries {
+		if matches(h) {
 			n++
 		}
 	}
 	return n
 }
 
-// evictLocked drops one ranking for which which() is true: the one that has been unused for the longest time. It
+// evictLocked drops one ranking for which matches() is true: the one that has been unused for the longest time. It
 // returns false if all of them are in use.
-func (s *rankings) evictLocked(which func(*heldRanking) bool) bool {
-	var oldest *heldRanking
+func (s *rankings) evictLocked(matches func(*rankingEntry) bool) bool {
+	var oldest *rankingEntry
 	var id rankingID
-	for other, h := range s.held {
-		if len(h.holders) == 0 && which(h) && (oldest == nil || h.idleSince.Before(oldest.idleSince)) {
+	for other, h := range s.entries {
+		if len(h.refs) == 0 && matches(h) && (oldest == nil || h.idleSince.Before(oldest.idleSince)) {
 			id, oldest = other, h
 		}
 	}
@@ -139,45 +139,45 @@ func (s *rankings) evictLocked(which func(*heldRanking) bool) bool {
 	return true
 }
 
-// release undoes one call of hold. If the owner does not use the ranking any more, another viewer that uses it becomes
+// release undoes one call of acquire. If the owner does not use the ranking any more, another viewer that uses it becomes
 // the owner.
-func (s *rankings) release(viewer holder, id rankingID, h *heldRanking) {
+func (s *rankings) release(viewer owner, id rankingID, h *rankingEntry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if h.holders[viewer]--; h.holders[viewer] == 0 {
-		delete(h.holders, viewer)
+	if h.refs[viewer]--; h.refs[viewer] == 0 {
+		delete(h.refs, viewer)
 	}
-	if h.holders[h.owner] == 0 {
-		for other := range h.holders {
+	if h.refs[h.owner] == 0 {
+		for other := range h.refs {
 			h.owner = other
 			break
 		}
 	}
-	if len(h.holders) > 0 || s.held[id] != h {
+	if len(h.refs) > 0 || s.entries[id] != h {
 		return
 	}
 	h.idleSince = time.Now()
-	h.idle = time.AfterFunc(rankingLinger, func() {
+	h.idleTimer = time.AfterFunc(rankingLinger, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if len(h.holders) == 0 && s.held[id] == h {
+		if len(h.refs) == 0 && s.entries[id] == h {
 			s.removeLocked(id, h)
 		}
 	})
 }
 
-func (s *rankings) removeLocked(id rankingID, h *heldRanking) {
-	if h.idle != nil {
-		h.idle.Stop()
+func (s *rankings) removeLocked(id rankingID, h *rankingEntry) {
+	if h.idleTimer != nil {
+		h.idleTimer.Stop()
 	}
-	delete(s.held, id)
+	delete(s.entries, id)
 }
 
 // weight returns the total size of the rankings, in bytes.
 func (s *rankings) weight() (sum int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, h := range s.held {
+	for _, h := range s.entries {
 		sum += h.weight.Load()
 	}
 	return sum

@@ -12,11 +12,11 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// mostOrders is the maximum number of rankings of one resource for one viewer.
-const mostOrders = 100
+// maxRankings is the maximum number of rankings of one resource for one viewer.
+const maxRankings = 100
 
-// serveOrders returns a cluster with one pod, which every user may see.
-func serveOrders(t *testing.T) (*apitest.Server, *watch.Cluster) {
+// serveRankings returns a cluster with one pod, which every user may see.
+func serveRankings(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	t.Helper()
 	server, cluster := serveCluster(t)
 	server.Set(pods, pod("a", "p", "Running"))
@@ -24,29 +24,29 @@ func serveOrders(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	return server, cluster
 }
 
-// orders are the rankings of pods that one viewer uses. held has the subscription of each ranking by its number.
-type orders struct {
-	t       *testing.T
-	cluster *watch.Cluster
-	viewer  watch.Viewer
-	held    map[int]*watch.Subscription
+// viewerRankings are the rankings of pods that one viewer uses. held has the subscription of each ranking by its number.
+type viewerRankings struct {
+	t             *testing.T
+	cluster       *watch.Cluster
+	viewer        watch.Viewer
+	subscriptions map[int]*watch.Subscription
 }
 
-// ordersOf returns orders without rankings for the n-th user. All users may see all pods.
-func ordersOf(t *testing.T, cluster *watch.Cluster, n int) *orders {
+// rankingsOfUser returns orders without rankings for the n-th user. All users may see all pods.
+func rankingsOfUser(t *testing.T, cluster *watch.Cluster, n int) *viewerRankings {
 	t.Helper()
-	return &orders{t, cluster, user(fmt.Sprint("user-", n)), make(map[int]*watch.Subscription)}
+	return &viewerRankings{t, cluster, user(fmt.Sprint("user-", n)), make(map[int]*watch.Subscription)}
 }
 
-// ordersOfLink returns orders without rankings for the guests of the n-th link. Each link shares all pods.
-func ordersOfLink(t *testing.T, cluster *watch.Cluster, n int) *orders {
+// rankingsOfLink returns orders without rankings for the guests of the n-th link. Each link shares all pods.
+func rankingsOfLink(t *testing.T, cluster *watch.Cluster, n int) *viewerRankings {
 	t.Helper()
 	viewer := sharedWith(watch.Part{Resource: pods}, watch.Part{Resource: fmt.Sprint("core/v1/others-", n)})
-	return &orders{t, cluster, viewer, make(map[int]*watch.Subscription)}
+	return &viewerRankings{t, cluster, viewer, make(map[int]*watch.Subscription)}
 }
 
-// try acquires the ranking with the number n.
-func (o *orders) try(n int) error {
+// tryAcquire acquires the ranking with the number n.
+func (o *viewerRankings) tryAcquire(n int) error {
 	o.t.Helper()
 	window, err := watch.NewWindow("", 0, 10)
 	if err != nil {
@@ -65,103 +65,103 @@ func (o *orders) try(n int) error {
 			return err
 		}
 		if strings.Contains(string(text), `"type":"window"`) {
-			o.held[n] = sub
+			o.subscriptions[n] = sub
 			return nil
 		}
 	}
 }
 
-// hold acquires the rankings with the numbers from, from+1, up to to-1.
-func (o *orders) hold(from, to int) {
+// acquire acquires the rankings with the numbers from, from+1, up to to-1.
+func (o *viewerRankings) acquire(from, to int) {
 	o.t.Helper()
 	for n := from; n < to; n++ {
-		if err := o.try(n); err != nil {
+		if err := o.tryAcquire(n); err != nil {
 			o.t.Fatalf("the order %d: %v", n, err)
 		}
 	}
 }
 
-func (o *orders) letGo(from, to int) {
+func (o *viewerRankings) release(from, to int) {
 	for n := from; n < to; n++ {
-		o.held[n].Close()
+		o.subscriptions[n].Close()
 	}
 }
 
-// wantFull expects that the ranking with the number n is refused, because there are too many.
-func (o *orders) wantFull(n int) {
+// wantRefused expects that the ranking with the number n is refused, because there are too many.
+func (o *viewerRankings) wantRefused(n int) {
 	o.t.Helper()
-	wantProblem(o.t, o.try(n), watch.Unavailable, "Too many sort orders",
+	wantProblem(o.t, o.tryAcquire(n), watch.Unavailable, "Too many sort orders",
 		"100 orders for you, in 500 for the viewers of all links, or in 1000 in total")
 }
 
 // One viewer creates a ranking, and other viewers use it, too. When the first viewer has closed it, it belongs to one
 // of the others. It does not count for the first viewer any more.
-func TestRankingsArePassedOn(t *testing.T) {
+func TestRankingOwnershipMoves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, cluster := serveOrders(t)
-		one, other := ordersOf(t, cluster, 1), ordersOf(t, cluster, 2)
-		one.hold(0, mostOrders)
-		other.hold(0, mostOrders)
-		one.wantFull(mostOrders)
-		one.letGo(0, mostOrders)
-		one.hold(mostOrders, mostOrders+1)
-		other.wantFull(mostOrders + 1)
-		other.letGo(0, mostOrders)
-		one.hold(0, mostOrders) // These rankings are unused, so the viewer that uses them now becomes their owner.
-		one.wantFull(mostOrders + 1)
-		other.hold(mostOrders+1, mostOrders+2)
+		_, cluster := serveRankings(t)
+		first, second := rankingsOfUser(t, cluster, 1), rankingsOfUser(t, cluster, 2)
+		first.acquire(0, maxRankings)
+		second.acquire(0, maxRankings)
+		first.wantRefused(maxRankings)
+		first.release(0, maxRankings)
+		first.acquire(maxRankings, maxRankings+1)
+		second.wantRefused(maxRankings + 1)
+		second.release(0, maxRankings)
+		first.acquire(0, maxRankings) // These rankings are unused, so the viewer that uses them now becomes their owner.
+		first.wantRefused(maxRankings + 1)
+		second.acquire(maxRankings+1, maxRankings+2)
 	})
 }
 
 // The number of rankings of a resource is bounded for all viewers together. An unused ranking is dropped to make room
 // for any viewer.
-func TestRankingsOfAllAreBounded(t *testing.T) {
+func TestRankingsOfAllViewersAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, cluster := serveOrders(t)
-		const most = 10 * mostOrders
-		viewers := make([]*orders, most/mostOrders)
+		_, cluster := serveRankings(t)
+		const total = 10 * maxRankings
+		viewers := make([]*viewerRankings, total/maxRankings)
 		for n := range viewers {
-			viewers[n] = ordersOf(t, cluster, n)
-			viewers[n].hold(n*mostOrders, (n+1)*mostOrders)
+			viewers[n] = rankingsOfUser(t, cluster, n)
+			viewers[n].acquire(n*maxRankings, (n+1)*maxRankings)
 		}
-		late := ordersOf(t, cluster, len(viewers))
-		late.wantFull(most)
-		late.hold(0, 1) // This ranking exists, and is shared.
-		late.wantFull(most)
-		viewers[3].letGo(3*mostOrders, 3*mostOrders+1)
-		late.hold(most, most+1)
-		late.wantFull(most + 1)
+		late := rankingsOfUser(t, cluster, len(viewers))
+		late.wantRefused(total)
+		late.acquire(0, 1) // This ranking exists, and is shared.
+		late.wantRefused(total)
+		viewers[3].release(3*maxRankings, 3*maxRankings+1)
+		late.acquire(total, total+1)
+		late.wantRefused(total + 1)
 	})
 }
 
 // The guests of all links together may have half of all rankings, however many links exist. The other half stays for
 // other viewers.
-func TestRankingsOfGuestsAreBounded(t *testing.T) {
+func TestRankingsOfGuestsAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, cluster := serveOrders(t)
-		const most = 5 * mostOrders
-		links := make([]*orders, most/mostOrders)
+		_, cluster := serveRankings(t)
+		const total = 5 * maxRankings
+		links := make([]*viewerRankings, total/maxRankings)
 		for n := range links {
-			links[n] = ordersOfLink(t, cluster, n)
-			links[n].hold(n*mostOrders, (n+1)*mostOrders)
+			links[n] = rankingsOfLink(t, cluster, n)
+			links[n].acquire(n*maxRankings, (n+1)*maxRankings)
 		}
-		late := ordersOfLink(t, cluster, len(links))
-		late.wantFull(most)
-		ordersOf(t, cluster, 1).hold(most, most+mostOrders)
-		links[3].letGo(3*mostOrders, 3*mostOrders+1)
-		late.hold(most+mostOrders, most+mostOrders+1)
-		late.wantFull(most + mostOrders + 1)
+		late := rankingsOfLink(t, cluster, len(links))
+		late.wantRefused(total)
+		rankingsOfUser(t, cluster, 1).acquire(total, total+maxRankings)
+		links[3].release(3*maxRankings, 3*maxRankings+1)
+		late.acquire(total+maxRankings, total+maxRankings+1)
+		late.wantRefused(total + maxRankings + 1)
 	})
 }
 
 // If an update of a ranking panics, the next reader gets the present rows. It does not get the result of some of the
 // changes.
-func TestOrdersOutlastAPanic(t *testing.T) {
+func TestRankingRecoversFromPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
 		subscribe(t, cluster, watch.Query{}, "").settle()
-		rows, total, panicked, err := cluster.LookBehindPanic(t.Context(), pods, func() {
+		rows, total, panicked, err := cluster.ReadRankingAfterPanic(t.Context(), pods, func() {
 			for _, name := range []string{"q", "r", "s"} {
 				server.Set(pods, labelled(pod("a", name, "Running"), name)) // The filter checks each of these pods.
 			}

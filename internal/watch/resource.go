@@ -34,12 +34,12 @@ func (r *Resource) Can(verb string) bool { return slices.Contains(r.Verbs, verb)
 // resourceOf returns the resource that an informer watches. Only Group, Version and Resource are set, because the
 // informer's scope contains nothing else.
 func resourceOf(i *informer) *Resource {
-	of := i.scope.Resource
-	return &Resource{Group: of.Group, Version: of.Version, Resource: of.Resource}
+	gvr := i.scope.Resource
+	return &Resource{Group: gvr.Group, Version: gvr.Version, Resource: gvr.Resource}
 }
 
-// kindsOf returns the resource that each informer watches.
-func kindsOf(informers []*informer) []*Resource {
+// informerResources returns the resource that each informer watches.
+func informerResources(informers []*informer) []*Resource {
 	resources := make([]*Resource, len(informers))
 	for n, i := range informers {
 		resources[n] = resourceOf(i)
@@ -51,17 +51,17 @@ func (r *Resource) gvr() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: r.Group, Version: r.Version, Resource: r.Resource}
 }
 
-// Gap is a group and version of the API that discovery could not read. If Group is "*", discovery failed completely,
+// GroupError is a group and version of the API that discovery could not read. If Group is "*", discovery failed completely,
 // and the resources of the last successful discovery are still used.
-type Gap struct {
+type GroupError struct {
 	Group, Version string
 	Reason         string
 }
 
-// collect returns all resources in the results of discovery, without subresources. A resource is marked as preferred in
+// collectResources returns all resources in the results of discovery, without subresources. A resource is marked as preferred in
 // the preferred version of its group. If that version does not serve the resource, the first other version that does is
 // marked.
-func collect(groups []*metav1.APIGroup, lists []*metav1.APIResourceList) []Resource {
+func collectResources(groups []*metav1.APIGroup, lists []*metav1.APIResourceList) []Resource {
 	byVersion := make(map[string]*metav1.APIResourceList, len(lists))
 	for _, list := range lists {
 		byVersion[list.GroupVersion] = list
@@ -120,32 +120,32 @@ func indexOf(resources []Resource, ref string) int {
 }
 
 // notServed returns the Problem for a ref that the cluster does not serve. It proposes what the caller may have meant.
-func notServed(ref string, resources []Resource, gaps []Gap) *Problem {
+func notServed(ref string, resources []Resource, groupErrors []GroupError) *Problem {
 	if strings.Count(ref, "/") != 2 {
 		return unknown("Unknown resource", "%.100q is not a resource: "+
 			"write group/version/resource, such as core/v1/pods or apps/v1/deployments.", ref)
 	}
 	name := strings.ToLower(ref[strings.LastIndex(ref, "/")+1:])
 	group := ref[:strings.Index(ref, "/")]
-	var near []string
+	var similar []string
 	for i := range resources {
 		r := &resources[i]
 		if r.Resource == name || strings.ToLower(r.Kind) == name || slices.Contains(r.ShortNames, name) {
-			near = append(near, r.Ref())
+			similar = append(similar, r.Ref())
 		}
 	}
 	p := unknown("Unknown resource", "The cluster does not serve %.200q.", ref)
 	text := []string{p.Detail}
-	for _, gap := range gaps {
-		if gap.Group == group {
-			text = append(text, fmt.Sprintf("The API group %s cannot be read now: %s", gap.Group, gap.Reason))
+	for _, groupError := range groupErrors {
+		if groupError.Group == group {
+			text = append(text, fmt.Sprintf("The API group %s cannot be read now: %s", groupError.Group, groupError.Reason))
 		}
 	}
-	if len(near) > 0 {
-		text = append(text, "Did you mean "+strings.Join(near, " or ")+"?")
+	if len(similar) > 0 {
+		text = append(text, "Did you mean "+strings.Join(similar, " or ")+"?")
 	} else {
 		text = append(text, "GET /api/v1/resources lists the resources that it serves.")
 	}
-	p.Brief, p.Detail = p.Detail, strings.Join(text, " ")
+	p.PublicDetail, p.Detail = p.Detail, strings.Join(text, " ")
 	return p
 }

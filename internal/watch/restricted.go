@@ -8,62 +8,62 @@ import (
 	"glasshouse/internal/watch/journal"
 )
 
-// A restricted reader may not see every object of its resource: filter.hides is set. Nothing that it receives may
+// A restricted reader may not see every object of its resource: filter.isRestricted is set. Nothing that it receives may
 // depend on hidden changes, not even the time of a message.
 
-// restrictedPast limits how far back the changes view of a restricted reader starts. It also limits the age of a cursor
+// restrictedHistory limits how far back the changes view of a restricted reader starts. It also limits the age of a cursor
 // from which such a reader resumes. The end of the history cannot be the limit: changes of all objects fill the
 // history, so its end would reveal hidden changes.
-const restrictedPast = time.Minute
+const restrictedHistory = time.Minute
 
 // notResumed is the reason of the reset if a restricted reader cannot resume from its cursor. The text is the same for
 // all causes, because the cause may depend on hidden changes.
 const notResumed = "you may not see all objects of this resource, so a cursor is valid for at most one minute"
 
 // restrictedOffset decodes the cursor of a restricted reader, and returns the offset from which the reader resumes.
-func (s *reading) restrictedOffset(cursor string, epoch uint64) (uint64, error) {
+func (s *reader) restrictedOffset(cursor string, epoch uint64) (uint64, error) {
 	c, ok := decodeRestricted(cursor)
 	if !ok {
 		return 0, errors.New(notResumed)
 	}
-	sealed := s.seal()
-	offset, issued, ok := sealed.parseRestricted(&c, epoch)
-	if !ok || !s.isRecent(issued) || s.hasGap(offset) || !s.informer.keepsAfter(offset) {
+	cipher := s.newCipher()
+	offset, issued, ok := cipher.parseRestricted(&c, epoch)
+	if !ok || !s.isRecent(issued) || s.hasGap(offset) || !s.informer.retainsAfter(offset) {
 		return 0, errors.New(notResumed)
 	}
 	// The first heartbeat sends a new cursor, because this one is older.
-	s.restricted, s.repeated = c, true
+	s.restrictedCursor, s.isCursorRepeated = c, true
 	return offset, nil
 }
 
 // isRecent reports whether a cursor that was issued at a time is recent enough to resume from. Its age may be at most
-// restrictedPast, and at most half of the ring's age: the history must not drop the changes after a recent cursor
+// restrictedHistory, and at most half of the ring's age: the history must not drop the changes after a recent cursor
 // because of their age.
-func (s *reading) isRecent(issued time.Time) bool {
+func (s *reader) isRecent(issued time.Time) bool {
 	age := time.Since(issued)
-	return age >= 0 && age <= min(restrictedPast, s.informer.ring.Age/2)
+	return age >= 0 && age <= min(restrictedHistory, s.informer.ring.Age/2)
 }
 
-// keepsAfter reports whether the history contains all changes after an offset.
-func (i *informer) keepsAfter(offset uint64) bool {
-	return offset == i.Now().Offset || len(i.Past(journal.At(offset+1), 1)) > 0
+// retainsAfter reports whether the history contains all changes after an offset.
+func (i *informer) retainsAfter(offset uint64) bool {
+	return offset == i.Now().Offset || len(i.History(journal.At(offset+1), 1)) > 0
 }
 
 // earliest returns the time from which on the changes view may show changes to this reader. It is the zero time if the
 // complete history may be shown.
-func (s *reading) earliest(now time.Time) time.Time {
-	if !s.filter.hides {
+func (s *reader) earliest(now time.Time) time.Time {
+	if !s.filter.isRestricted {
 		return time.Time{}
 	}
-	return now.Add(-min(restrictedPast, s.informer.ring.Age))
+	return now.Add(-min(restrictedHistory, s.informer.ring.Age))
 }
 
 // nextVisible waits for changes up to the offset until. It returns those that the restricted reader may see, and the
 // cursor after them. If all changes that it read are hidden, it returns none. Hidden changes do not start or end a
 // pause, and do not count towards the size of a batch.
-func (s *reading) nextVisible(ctx context.Context, until uint64) ([]*change, journal.Cursor, error) {
+func (s *reader) nextVisible(ctx context.Context, until uint64) ([]*change, journal.Cursor, error) {
 	limit := int(min(batch, until-s.cursor.Offset)) //nolint:gosec // At most batch.
-	changes, next, err := s.informer.NextWithin(ctx, s.alarm, s.cursor, limit)
+	changes, next, err := s.informer.NextWithin(ctx, s.startTimer, s.cursor, limit)
 	if err != nil || len(changes) == 0 {
 		return nil, next, err
 	}
@@ -72,8 +72,8 @@ func (s *reading) nextVisible(ctx context.Context, until uint64) ([]*change, jou
 			continue
 		}
 		from := journal.At(c.Offset - 1)
-		if s.pace.rest(ctx) {
-			return s.collectVisible(ctx, from, min(until, s.stop()))
+		if s.coalescer.pause(ctx) {
+			return s.collectVisible(ctx, from, min(until, s.batchBoundary()))
 		}
 		return s.collectVisible(ctx, from, min(until, s.informer.Now().Offset))
 	}
@@ -81,7 +81,7 @@ func (s *reading) nextVisible(ctx context.Context, until uint64) ([]*change, jou
 }
 
 // collectVisible returns at most batch changes that the reader may see, from the cursor at up to the offset until.
-func (s *reading) collectVisible(
+func (s *reader) collectVisible(
 	ctx context.Context, at journal.Cursor, until uint64,
 ) ([]*change, journal.Cursor, error) {
 	var visible []*change
@@ -106,6 +106,6 @@ func (s *reading) collectVisible(
 }
 
 // canSee reports whether the reader may see something of a change.
-func (s *reading) canSee(c *change) bool {
-	return (s.key == "" || c.Key == s.key) && s.filter.see(c) != nil
+func (s *reader) canSee(c *change) bool {
+	return (s.key == "" || c.Key == s.key) && s.filter.visibleChange(c) != nil
 }

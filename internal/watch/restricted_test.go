@@ -24,8 +24,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// restricted returns viewers, by name, who may see the pod a/p, but neither b/q nor a/hidden.
-func restricted() map[string]watch.Viewer {
+// restrictedViewers returns viewers, by name, who may see the pod a/p, but neither b/q nor a/hidden.
+func restrictedViewers() map[string]watch.Viewer {
 	const events = "core/v1/events"
 	return map[string]watch.Viewer{
 		"user, namespace":  user("ann"),
@@ -34,43 +34,43 @@ func restricted() map[string]watch.Viewer {
 		"guest, labels":    sharedWith(watch.Part{Resource: pods, Labels: "app=web"}),
 		"guest, name":      sharedWith(watch.Part{Resource: pods, Namespaces: []string{"a"}, Name: "p"}),
 		"guest, text":      sharedWith(watch.Part{Resource: pods, Text: "state"}),
-		"guest, events":    sharedWith(watch.Part{Resource: events, About: "pod/web"}),
+		"guest, events":    sharedWith(watch.Part{Resource: events, Regarding: "pod/web"}),
 		"guest of a user":  {User: user("ann").User, Scope: &watch.Scope{Parts: []watch.Part{{Resource: pods}}}},
 	}
 }
 
-// hideout is a cluster with an object that the restricted viewers may see, and others that they may not see.
-type hideout struct {
+// hiddenFixture is a cluster with an object that the restricted viewers may see, and others that they may not see.
+type hiddenFixture struct {
 	server  *apitest.Server
 	cluster *watch.Cluster
 	ref     string
 }
 
-// keptFor is the time for which the history of a hideout retains changes.
-const keptFor = 2 * time.Minute
+// historyAge is the time for which the history of a hideout retains changes.
+const historyAge = 2 * time.Minute
 
-func newHideout(t *testing.T, viewer string) *hideout {
+func newHiddenFixture(t *testing.T, viewer string) *hiddenFixture {
 	t.Helper()
 	server := apitest.New(t, kinds()...)
 	server.Set("core/v1/namespaces", apitest.Item{Name: "a"}, apitest.Item{Name: "b"})
 	options := watch.Options{
-		Linger: 5 * time.Minute, Ring: watch.Ring{Age: keptFor}, Log: slog.New(slog.DiscardHandler),
+		Linger: 5 * time.Minute, Ring: watch.Ring{Age: historyAge}, Log: slog.New(slog.DiscardHandler),
 	}
 	cluster := runClusterWith(t, server, options)
-	h := &hideout{server: server, cluster: cluster, ref: pods}
+	h := &hiddenFixture{server: server, cluster: cluster, ref: pods}
 	if viewer == "guest, events" {
 		h.ref = "core/v1/events"
 		const columns = `[{"name":"Name","type":"string"},{"name":"Object","type":"string"},` +
 			`{"name":"Message","type":"string"}]`
-		server.Serve(apitest.Kind{Ref: h.ref, Kind: "Event", Columns: columns})
-		pass(3 * time.Second)
+		server.AddKind(apitest.Kind{Ref: h.ref, Kind: "Event", Columns: columns})
+		advance(3 * time.Second)
 	}
 	server.Allow(func(spec authorization.SubjectAccessReviewSpec) bool {
-		of := spec.ResourceAttributes
-		return spec.User == "ann" && of.Namespace == "a" || spec.User == "named" && of.Name == "p"
+		attributes := spec.ResourceAttributes
+		return spec.User == "ann" && attributes.Namespace == "a" || spec.User == "named" && attributes.Name == "p"
 	})
 	h.set("0")
-	h.stir(viewer, 0)
+	h.changeHidden(viewer, 0)
 	program := cluster.For(watch.Viewer{Program: true})
 	r := subscribeAs(t, program, watch.Query{Resource: h.ref}, watch.Rows, "") // This keeps everything watched.
 	r.settle()
@@ -78,10 +78,12 @@ func newHideout(t *testing.T, viewer string) *hideout {
 }
 
 // set changes the visible object.
-func (h *hideout) set(state string) { h.server.Set(h.ref, h.item("a", "p", "state-"+state, "web")) }
+func (h *hiddenFixture) set(state string) {
+	h.server.Set(h.ref, h.item("a", "p", "state-"+state, "web"))
+}
 
-// stir changes, adds and deletes hidden objects.
-func (h *hideout) stir(viewer string, n int) {
+// changeHidden changes, adds and deletes hidden objects.
+func (h *hiddenFixture) changeHidden(viewer string, n int) {
 	namespaces := []string{"b"}
 	if !strings.Contains(viewer, "namespace") && viewer != "guest of a user" {
 		namespaces = append(namespaces, "a") // The objects in namespace a do not match the viewer's own selection.
@@ -93,7 +95,7 @@ func (h *hideout) stir(viewer string, n int) {
 	}
 }
 
-func (h *hideout) item(namespace, name, state, app string) apitest.Item {
+func (h *hiddenFixture) item(namespace, name, state, app string) apitest.Item {
 	item := labelled(pod(namespace, name, state), app)
 	if h.ref != pods {
 		about := "pod/other"
@@ -113,7 +115,7 @@ type transcript struct {
 	text    strings.Builder
 }
 
-func (r *transcript) note(at time.Duration, message []byte) {
+func (r *transcript) record(at time.Duration, message []byte) {
 	r.t.Helper()
 	var members map[string]any
 	if err := json.Unmarshal([]byte("{"+string(message)+"}"), &members); err != nil {
@@ -143,9 +145,9 @@ func (r *transcript) note(at time.Duration, message []byte) {
 
 // Invariant: S24. A restricted reader receives the same messages at the same times, whether or not hidden objects
 // change. This applies to each view, with and without pauses between messages, and also after a resubscription.
-func TestHiddenChangesDoNotShow(t *testing.T) {
+func TestHiddenChangesAreInvisible(t *testing.T) {
 	views := []watch.View{watch.Rows, watch.Table, watch.Windowed, watch.Changes, watch.Object}
-	for name, viewer := range restricted() {
+	for name, viewer := range restrictedViewers() {
 		for _, view := range views {
 			for _, every := range []time.Duration{0, time.Second} {
 				t.Run(fmt.Sprint(name, ", ", view, ", every ", every), func(t *testing.T) {
@@ -183,7 +185,7 @@ func transcribe(
 	t *testing.T, name string, viewer watch.Viewer, view watch.View, every time.Duration, busy bool,
 ) string {
 	t.Helper()
-	h := newHideout(t, name)
+	h := newHiddenFixture(t, name)
 	access := h.cluster.For(viewer)
 	query := watch.Query{Resource: h.ref, Every: every}
 	if view == watch.Object || name == "user, name" {
@@ -200,14 +202,14 @@ func transcribe(
 		for n := range 3 * 60 * 4 {
 			often := n >= 400 && n < 520 // At that time, a digest is due in a pause.
 			if busy && (n%80 < 16 || n%8 == 0 || often) {
-				h.stir(name, n+1)
+				h.changeHidden(name, n+1)
 			}
 			if !often && n%80 == 7 || often && n%5 == 0 {
 				h.set(strconv.Itoa(n))
 			}
 			<-time.After(90 * time.Millisecond)
 			if busy && often {
-				h.stir(name, -n) // This is between a visible change and the digest.
+				h.changeHidden(name, -n) // This is between a visible change and the digest.
 			}
 			if !often && n%80 == 7 {
 				h.set(fmt.Sprint(n, "-again"))
@@ -235,12 +237,12 @@ func transcribe(
 			if err != nil {
 				t.Fatal(err)
 			}
-			r.note(time.Since(began), message)
+			r.record(time.Since(began), message)
 		}
 	}
 	follow("", 0, 40*time.Second)
-	gone := last()
-	follow(gone, 55*time.Second, 65*time.Second)
+	dropped := last()
+	follow(dropped, 55*time.Second, 65*time.Second)
 	old := last()
 	follow(old, 81*time.Second, 139*time.Second)
 	follow(last(), 0, 141*time.Second)
@@ -248,7 +250,7 @@ func transcribe(
 		t.Errorf("a cursor of less than a minute ago is answered with a reset: %s", r.text.String())
 	}
 	follow(old, 145*time.Second, 150*time.Second)
-	follow(gone, 168*time.Second, 172*time.Second)
+	follow(dropped, 168*time.Second, 172*time.Second)
 	<-ended
 	text := r.text.String()
 	if view != watch.Windowed && (strings.Count(text, notResumed) != 2 || strings.Count(text, `"reset"`) != 2) {
@@ -257,12 +259,12 @@ func transcribe(
 	if !strings.Contains(text, "7-again") || strings.Contains(text, "hidden") || strings.Contains(text, "secret") {
 		t.Errorf("it received %s", text)
 	}
-	return mask(text)
+	return maskVersions(text)
 }
 
-// mask removes resourceVersions from text, and the digests that are computed from them. A resourceVersion is a revision
+// maskVersions removes resourceVersions from text, and the digests that are computed from them. A resourceVersion is a revision
 // that counts all writes in the cluster. Each visible change therefore reveals it in any case.
-func mask(text string) string {
+func maskVersions(text string) string {
 	const patched = `"path":"/metadata/resourceVersion","value":"`
 	for _, part := range []string{`"resourceVersion":"`, `"rv":"`, `"digest":"`, patched} {
 		pieces := strings.Split(text, part)
@@ -283,7 +285,7 @@ const notResumed = "you may not see all objects of this resource, so a cursor is
 // cursor was issued, it receives a reset.
 func TestRestrictedReadersResume(t *testing.T) {
 	views := []watch.View{watch.Rows, watch.Table, watch.Changes, watch.Object}
-	for name, viewer := range restricted() {
+	for name, viewer := range restrictedViewers() {
 		for _, view := range views {
 			query := watch.Query{Resource: pods}
 			switch {
@@ -295,13 +297,13 @@ func TestRestrictedReadersResume(t *testing.T) {
 			if view == watch.Object || name == "user, name" {
 				query.Namespaces, query.Name = []string{"a"}, "p"
 			}
-			for what, connected := range map[string]time.Duration{
+			for duration, connected := range map[string]time.Duration{
 				"at once": 0, "after 10 quiet minutes": 10 * time.Minute,
 			} {
-				t.Run(fmt.Sprint(name, ", ", view, ", ", what), func(t *testing.T) {
+				t.Run(fmt.Sprint(name, ", ", view, ", ", duration), func(t *testing.T) {
 					t.Parallel()
 					synctest.Test(t, func(t *testing.T) {
-						h := newHideout(t, name)
+						h := newHiddenFixture(t, name)
 						c := &client{t: t, access: h.cluster.For(viewer), query: query, view: view}
 						c.connect(connected + time.Second)
 						h.wantResumes(c, name)
@@ -313,79 +315,79 @@ func TestRestrictedReadersResume(t *testing.T) {
 }
 
 // wantResumes resumes several times with the client c, and checks what it receives.
-func (h *hideout) wantResumes(c *client, name string) {
+func (h *hiddenFixture) wantResumes(c *client, name string) {
 	c.t.Helper()
-	pass(10 * time.Second)
-	h.stir(name, 1)
+	advance(10 * time.Second)
+	h.changeHidden(name, 1)
 	h.set("1")
-	h.stir(name, 2)
-	pass(time.Second)
+	h.changeHidden(name, 2)
+	advance(time.Second)
 	c.wantConnect("after an update", "state events update")
 
-	h.stir(name, 3)
+	h.changeHidden(name, 3)
 	h.server.Delete(h.ref, "a", "p")
-	pass(10 * time.Second)
-	h.stir(name, 4)
+	advance(10 * time.Second)
+	h.changeHidden(name, 4)
 	c.wantConnect("after a delete", "state events delete")
 
-	h.stir(name, 5)
+	h.changeHidden(name, 5)
 	h.set("2")
-	h.stir(name, 6)
-	pass(time.Second)
+	h.changeHidden(name, 6)
+	advance(time.Second)
 	c.wantConnect("after an add", "state events add")
 
 	for range 5 { // Each connection renews the cursor, although none lasts for a minute.
-		pass(20 * time.Second)
+		advance(20 * time.Second)
 		if got := c.connect(16 * time.Second); strings.Contains(got, "reset") {
 			c.t.Errorf("after nothing, again, it receives %q", got)
 		}
 	}
 	before := c.cursor
-	pass(28 * time.Second)
+	advance(28 * time.Second)
 	c.wantConnect("after nothing", "state")
-	h.stir(name, 7)
-	pass(28 * time.Second)
+	h.changeHidden(name, 7)
+	advance(28 * time.Second)
 	c.wantConnect("after hidden changes", "state")
 	c.cursor = before[1:] + "A"
-	const anew = "reset state snapshot"
-	c.wantConnect("with a cursor that nobody issued", anew)
-	pass(time.Minute)
-	c.wantConnect("a minute later", anew)
-	pass(59 * time.Second)
-	h.stir(name, 8)
-	pass(time.Second)
-	c.wantConnect("a minute later, after hidden changes", anew)
-	pass(59 * time.Second)
+	const reset = "reset state snapshot"
+	c.wantConnect("with a cursor that nobody issued", reset)
+	advance(time.Minute)
+	c.wantConnect("a minute later", reset)
+	advance(59 * time.Second)
+	h.changeHidden(name, 8)
+	advance(time.Second)
+	c.wantConnect("a minute later, after hidden changes", reset)
+	advance(59 * time.Second)
 	h.set("3")
-	pass(time.Second)
-	c.wantConnect("a minute later, after an update", anew)
+	advance(time.Second)
+	c.wantConnect("a minute later, after an update", reset)
 }
 
 // Invariant: S24. A restricted reader receives the same messages for every cause that prevents a resume.
-func TestRestrictedResetsAreAlike(t *testing.T) {
-	const name = "user, namespace"
-	for why, spoil := range map[string]func(h *hideout, c *client){
-		"no cursor at all":  func(_ *hideout, c *client) { c.cursor = "!" },
-		"shorter":           func(_ *hideout, c *client) { c.cursor = c.cursor[:20] },
-		"of another filter": func(_ *hideout, c *client) { c.query.Labels = "app=web" },
-		"of another epoch":  func(h *hideout, _ *client) { h.cluster.BeginAnew(pods) },
-		"no longer kept": func(h *hideout, _ *client) {
-			h.stir(name, 1)
+func TestRestrictedResetsAreEqual(t *testing.T) {
+	const viewerName = "user, namespace"
+	for name, invalidate := range map[string]func(h *hiddenFixture, c *client){
+		"no cursor at all":  func(_ *hiddenFixture, c *client) { c.cursor = "!" },
+		"shorter":           func(_ *hiddenFixture, c *client) { c.cursor = c.cursor[:20] },
+		"of another filter": func(_ *hiddenFixture, c *client) { c.query.Labels = "app=web" },
+		"of another epoch":  func(h *hiddenFixture, _ *client) { h.cluster.ResetReaders(pods) },
+		"no longer kept": func(h *hiddenFixture, _ *client) {
+			h.changeHidden(viewerName, 1)
 			synctest.Wait()
-			h.cluster.ForgetPast(pods)
+			h.cluster.DropHistory(pods)
 		},
-		"older than allowed": func(*hideout, *client) { pass(time.Minute) },
+		"older than allowed": func(*hiddenFixture, *client) { advance(time.Minute) },
 	} {
 		for _, view := range []watch.View{watch.Rows, watch.Changes} {
-			t.Run(fmt.Sprint(why, ", ", view), func(t *testing.T) {
+			t.Run(fmt.Sprint(name, ", ", view), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					h := newHideout(t, name)
+					h := newHiddenFixture(t, viewerName)
 					c := &client{
-						t: t, access: h.cluster.For(restricted()[name]), query: watch.Query{Resource: pods}, view: view,
+						t: t, access: h.cluster.For(restrictedViewers()[viewerName]), query: watch.Query{Resource: pods}, view: view,
 					}
 					c.connect(time.Second)
-					spoil(h, c)
-					c.wantConnect("with a cursor "+why, "reset state snapshot")
+					invalidate(h, c)
+					c.wantConnect("with a cursor "+name, "reset state snapshot")
 				})
 			})
 		}
@@ -393,7 +395,7 @@ func TestRestrictedResetsAreAlike(t *testing.T) {
 }
 
 // In the Changes view, a restricted reader does not resume after a time in which its namespace was not watched.
-func TestRestrictedReadersResumeAcrossNoGap(t *testing.T) {
+func TestRestrictedReadersDoNotResumeAfterGap(t *testing.T) {
 	for view, want := range map[watch.View]string{
 		watch.Changes: "reset state snapshot", watch.Rows: "state events delete",
 	} {
@@ -406,7 +408,7 @@ func TestRestrictedReadersResumeAcrossNoGap(t *testing.T) {
 				subscribe(t, cluster, watch.Query{}, "").settle() // This reader keeps both watched.
 				c := &client{t: t, access: cluster.For(user("ann")), query: watch.Query{Resource: pods}, view: view}
 				c.connect(time.Second)
-				cluster.TakeOutOf("a", func() {})()
+				cluster.DeleteNamespaceRows("a", func() {})()
 				c.wantConnect("after a gap", want)
 			})
 		})
@@ -432,14 +434,14 @@ func (c *client) wantConnect(when, want string) {
 
 // connect subscribes for the given duration. It returns what it receives: the types of messages, and the operations of
 // events.
-func (c *client) connect(long time.Duration) string {
+func (c *client) connect(duration time.Duration) string {
 	c.t.Helper()
 	sub, err := c.access.Subscribe(c.t.Context(), c.query, c.view, c.cursor)
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	defer sub.Close()
-	ctx, cancel := context.WithTimeout(c.t.Context(), long)
+	ctx, cancel := context.WithTimeout(c.t.Context(), duration)
 	defer cancel()
 	var got []string
 	for {
@@ -451,7 +453,7 @@ func (c *client) connect(long time.Duration) string {
 		if err != nil {
 			c.t.Fatal(err)
 		}
-		var m told
+		var m message
 		if err := json.Unmarshal([]byte("{"+string(text)+"}"), &m); err != nil {
 			c.t.Fatal(err)
 		}
@@ -473,12 +475,12 @@ func (c *client) connect(long time.Duration) string {
 
 // Invariant: S24. Repeated requests of a restricted reader do not reveal whether something hidden changed between them.
 // It did in half of 200 rounds. A guess from whether two responses are equal is right only as often as by chance.
-func TestPollingShowsNoHiddenChange(t *testing.T) {
+func TestPollingRevealsNoHiddenChange(t *testing.T) {
 	const rounds = 200
-	for name, viewer := range restricted() {
+	for name, viewer := range restrictedViewers() {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				h := newHideout(t, name)
+				h := newHiddenFixture(t, name)
 				access := h.cluster.For(viewer)
 				cursors, lengths := make(map[string]bool), make(map[int]bool)
 				poll := func() (cursor, rest string) {
@@ -520,7 +522,7 @@ func TestPollingShowsNoHiddenChange(t *testing.T) {
 							t.Errorf("it is told how well %s is known", known[n].Ref())
 						}
 					}
-					counts, status := access.Counts(t.Context()), access.Coverage(t.Context())
+					counts, status := access.Counts(t.Context()), access.WatchStatus(t.Context())
 					return cursor, fmt.Sprint(rest, found.Total, len(found.Hits), counts, status)
 				}
 				byCursor, byRest := 0, 0
@@ -528,9 +530,9 @@ func TestPollingShowsNoHiddenChange(t *testing.T) {
 					changes := round%2 == 1
 					cursor, rest := poll()
 					if changes {
-						h.stir(name, round)
+						h.changeHidden(name, round)
 					}
-					pass(time.Second)
+					advance(time.Second)
 					later, restLater := poll()
 					if (cursor != later) == changes {
 						byCursor++

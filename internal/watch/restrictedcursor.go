@@ -11,18 +11,18 @@ import (
 // It contains the time of issue, the low four bytes of an epoch and the low five bytes of an offset. AES-GCM with a
 // random nonce encrypts and authenticates it. Therefore, two cursors for one position have nothing in common, and
 // comparing cursors does not reveal hidden changes.
-type restrictedCursor [nonceLength + sealedLength + tagLength]byte
+type restrictedCursor [nonceLength + payloadLength + tagLength]byte
 
 const (
-	issuedLength = 4
-	sealedLength = issuedLength + placeLength
-	nonceLength  = 12
-	tagLength    = 16
+	issuedLength  = 4
+	payloadLength = issuedLength + positionLength
+	nonceLength   = 12
+	tagLength     = 16
 )
 
 // newRestricted returns a new encrypted cursor for an offset.
-func (s *seal) newRestricted(epoch, offset uint64, issued time.Time) (c restrictedCursor) {
-	var text [sealedLength]byte
+func (s *cursorCipher) newRestricted(epoch, offset uint64, issued time.Time) (c restrictedCursor) {
+	var text [payloadLength]byte
 	putNumber(text[:issuedLength], uint64(issued.Unix())) //nolint:gosec // Not before 1970.
 	putNumber(text[issuedLength:issuedLength+epochLength], epoch)
 	putNumber(text[issuedLength+epochLength:], offset)
@@ -32,7 +32,7 @@ func (s *seal) newRestricted(epoch, offset uint64, issued time.Time) (c restrict
 
 // parseRestricted decrypts a cursor. It returns the offset and the time of issue in whole seconds. ok is false if the
 // cursor was not issued with this key and epoch.
-func (s *seal) parseRestricted(c *restrictedCursor, epoch uint64) (offset uint64, issued time.Time, ok bool) {
+func (s *cursorCipher) parseRestricted(c *restrictedCursor, epoch uint64) (offset uint64, issued time.Time, ok bool) {
 	text, err := s.aead().Open(nil, nil, c[:], nil)
 	if err != nil ||
 		number(text[issuedLength:issuedLength+epochLength]) !=
@@ -44,7 +44,7 @@ func (s *seal) parseRestricted(c *restrictedCursor, epoch uint64) (offset uint64
 }
 
 // aead returns the cipher of the key. It prepends a random nonce to each encrypted text.
-func (s *seal) aead() cipher.AEAD {
+func (s *cursorCipher) aead() cipher.AEAD {
 	block, _ := aes.NewCipher(s[:])                // Never fails with a 32-byte key.
 	aead, _ := cipher.NewGCMWithRandomNonce(block) // Never fails with AES.
 	return aead

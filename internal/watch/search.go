@@ -8,20 +8,20 @@ import (
 	"strings"
 	"time"
 
-	"glasshouse/internal/watch/wire"
+	"glasshouse/internal/watch/listwatch"
 )
 
 // maxSearch is the maximum length of a search text in bytes, a little more than the longest namespace and name
 // together. It limits the number of words, each of which is compared with every name.
 const maxSearch = 320
 
-// Found is the result of a search.
-type Found struct {
+// SearchResult is the result of a search.
+type SearchResult struct {
 	Hits  []Hit // Best match first.
 	Total int   // The number of matches in the searched resources.
 	// Searched contains the watched resources, in the order in which they were searched. A resource without a Count was
 	// not searched. Its Status is Stale if the viewer's permissions on it are unknown.
-	Searched []Known
+	Searched []ResourceStatus
 }
 
 // Hit is an object that matches the search text.
@@ -36,7 +36,7 @@ type Hit struct {
 // namespace and name.
 //
 // A search scans all names once. It is fast, because it decompresses no objects.
-func (a *Access) Search(ctx context.Context, text string, limit int, order func(a, b *Resource) int) (*Found, error) {
+func (a *Access) Search(ctx context.Context, text string, limit int, order func(a, b *Resource) int) (*SearchResult, error) {
 	words := slices.Compact(slices.Sorted(strings.FieldsSeq(strings.ToLower(text))))
 	if len(words) == 0 {
 		return nil, invalid(
@@ -54,81 +54,81 @@ func (a *Access) Search(ctx context.Context, text string, limit int, order func(
 		return a.cluster.pool.find(a.scope(&r, "")) == nil
 	})
 	slices.SortFunc(watched, func(a, b Resource) int { return order(&a, &b) })
-	found := &Found{}
+	found := &SearchResult{}
 	best := shortlist{limit: limit}
-	sought, unsure := a.seek(ctx, watched)
-	asked := time.Now()
-	leave, err := a.inTurn(ctx)
+	targets, reviewErr := a.planSearch(ctx, watched)
+	reviewedAt := time.Now()
+	release, err := a.acquireScan(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer leave()
-	if time.Since(asked) > askedAgain().allowed { // A permission may have been revoked in the meantime.
-		sought, unsure = a.seek(ctx, watched)
+	defer release()
+	if time.Since(reviewedAt) > ttlRecheck().allowed { // A permission may have been revoked in the meantime.
+		targets, reviewErr = a.planSearch(ctx, watched)
 	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	for kind := range watched {
-		i, f := sought[kind].informer, sought[kind].filter
+	for index := range watched {
+		i, f := targets[index].informer, targets[index].filter
 		switch {
 		case i == nil:
 			continue
-		case sought[kind].unknown:
-			status := &Status{State: Stale, Since: time.Now(), Reason: unsure.Error()}
-			found.Searched = append(found.Searched, Known{Resource: watched[kind], Status: status})
+		case targets[index].isReviewFailed:
+			status := &Status{State: Stale, Since: time.Now(), Reason: reviewErr.Error()}
+			found.Searched = append(found.Searched, ResourceStatus{Resource: watched[index], Status: status})
 			continue
 		}
-		a.tells(&watched[kind], f, toWatch)
-		now := f.present(i)
-		known := Known{Resource: watched[kind], Status: &now.status, Count: i.known()}
-		if f.columns = now.columns; known.Count != nil {
-			count := best.look(kind, i, f, now.status.Namespaces, words)
-			known.Count = &count
+		a.recordFilter(&watched[index], f, verbWatch)
+		now := f.currentState(i)
+		searched := ResourceStatus{Resource: watched[index], Status: &now.status, Count: i.objectCount()}
+		if f.columns = now.columns; searched.Count != nil {
+			count := best.scan(index, i, f, now.status.Namespaces, words)
+			searched.Count = &count
 		}
-		found.Searched = append(found.Searched, known)
+		found.Searched = append(found.Searched, searched)
 	}
 	for _, c := range best.sorted() {
-		found.Hits = append(found.Hits, Hit{&watched[c.kind], c.object.Namespace(), c.object.Name(), c.object.UID()})
+		found.Hits = append(found.Hits, Hit{&watched[c.resourceIndex], c.object.Namespace(), c.object.Name(), c.object.UID()})
 	}
 	found.Total = best.total
 	return found, nil
 }
 
-// sought is one resource in a search, with the part of it that the viewer may see.
-type sought struct {
-	resource *Resource
-	informer *informer // The informer of all namespaces; nil if the viewer may see nothing, or if it no longer runs.
-	filter   *filter   // Matches the objects that the viewer may see.
-	unknown  bool      // The access review did not finish in time.
+// searchTarget is one resource in a search, with the part of it that the viewer may see.
+type searchTarget struct {
+	resource       *Resource
+	informer       *informer // The informer of all namespaces; nil if the viewer may see nothing, or if it no longer runs.
+	filter         *filter   // Matches the objects that the viewer may see.
+	isReviewFailed bool      // The access review did not finish in time.
 }
 
-// seek determines for each resource which objects the viewer may see. It returns an error if this is unknown for some
+// planSearch determines for each resource which objects the viewer may see. It returns an error if this is unknown for some
 // of them.
-func (a *Access) seek(ctx context.Context, resources []Resource) ([]*sought, error) {
-	ctx, cancel := context.WithTimeout(ctx, looksPatience)
+func (a *Access) planSearch(ctx context.Context, resources []Resource) ([]*searchTarget, error) {
+	ctx, cancel := context.WithTimeout(ctx, statusReviewTimeout)
 	defer cancel()
-	all := make([]*sought, len(resources))
+	all := make([]*searchTarget, len(resources))
 	for n := range resources {
-		all[n] = &sought{
+		all[n] = &searchTarget{
 			resource: &resources[n], informer: a.cluster.pool.find(a.scope(&resources[n], "")), filter: &filter{},
 		}
 	}
-	_, err := several(ctx, all, func(ctx context.Context, s *sought) (bool, error) {
-		err := a.narrow(ctx, s.resource, s.filter, toWatch, age{askedOnce().allowed, askedAgain().denied})
+	_, err := checkEach(ctx, all, func(ctx context.Context, s *searchTarget) (bool, error) {
+		err := a.restrict(ctx, s.resource, s.filter, verbWatch, decisionTTL{ttlRequest().allowed, ttlRecheck().denied})
 		if p, ok := errors.AsType[*Problem](err); ok && p.Cause != Unavailable {
 			s.informer = nil
 			return false, nil
 		}
-		s.unknown = err != nil
+		s.isReviewFailed = err != nil
 		return err == nil, err
 	})
 	return all, err
 }
 
-// match reports whether a key (namespace/name) contains all words, which must be in lower case. rank is the best match
+// matchKey reports whether a key (namespace/name) contains all words, which must be in lower case. rank is the best match
 // of a word with the name: 0 for an equal name, 1 for a prefix, 2 for any other match.
-func match(key string, words []string) (rank int, ok bool) {
+func matchKey(key string, words []string) (rank int, ok bool) {
 	key = strings.TrimPrefix(strings.ToLower(key), "/")
 	for _, word := range words {
 		if !strings.Contains(key, word) {
@@ -153,53 +153,53 @@ func match(key string, words []string) (rank int, ok bool) {
 
 // candidate is a matching object with its rank.
 type candidate struct {
-	rank, kind int
-	key        string
-	object     *wire.Object
+	rank, resourceIndex int
+	key                 string
+	object              *listwatch.Object
 }
 
 func (c candidate) compare(other candidate) int {
-	return cmp.Or(cmp.Compare(c.rank, other.rank), cmp.Compare(c.kind, other.kind), compareKeys(c.key, other.key))
+	return cmp.Or(cmp.Compare(c.rank, other.rank), cmp.Compare(c.resourceIndex, other.resourceIndex), compareKeys(c.key, other.key))
 }
 
 // shortlist collects any number of candidates, and retains the best ones.
 type shortlist struct {
-	limit int
-	total int
-	kept  []candidate // Fewer than twice the limit.
-	full  bool        // kept was sorted and cut: its first limit members are the best of all that were added before.
+	limit      int
+	total      int
+	candidates []candidate // Fewer than twice the limit.
+	isTrimmed  bool        // kept was sorted and cut: its first limit members are the best of all that were added before.
 }
 
-// look scans the names of a resource and adds those that match the words. It returns the number of objects that the
+// scan scans the names of a resource and adds those that match the words. It returns the number of objects that the
 // viewer may see. After the program has lost permission on a namespace, the informer contains its rows for a moment.
-// covered does not contain such a namespace, so look skips these rows.
-func (l *shortlist) look(kind int, i *informer, f *filter, covered, words []string) (seen int) {
+// covered does not contain such a namespace, so scan skips these rows.
+func (l *shortlist) scan(index int, i *informer, f *filter, covered, words []string) (visible int) {
 	entries, _ := i.Snapshot()
-	all := f.everything()
+	all := f.matchesAll()
 	for _, e := range entries {
-		_, in := slices.BinarySearch(covered, namespaceOf(e.Key))
-		if !in && len(covered) > 0 || !all && !f.match(e.Value) {
+		_, isCovered := slices.BinarySearch(covered, namespaceOf(e.Key))
+		if !isCovered && len(covered) > 0 || !all && !f.match(e.Value) {
 			continue
 		}
-		seen++
-		if rank, ok := match(e.Key, words); ok {
-			l.add(candidate{rank, kind, e.Key, e.Value})
+		visible++
+		if rank, ok := matchKey(e.Key, words); ok {
+			l.add(candidate{rank, index, e.Key, e.Value})
 		}
 	}
-	return seen
+	return visible
 }
 
 func (l *shortlist) add(c candidate) {
 	l.total++
-	if l.full && c.compare(l.kept[l.limit-1]) > 0 {
+	if l.isTrimmed && c.compare(l.candidates[l.limit-1]) > 0 {
 		return
 	}
-	if l.kept = append(l.kept, c); len(l.kept) >= 2*l.limit {
-		l.kept, l.full = l.sorted(), true
+	if l.candidates = append(l.candidates, c); len(l.candidates) >= 2*l.limit {
+		l.candidates, l.isTrimmed = l.sorted(), true
 	}
 }
 
 func (l *shortlist) sorted() []candidate {
-	slices.SortFunc(l.kept, candidate.compare)
-	return l.kept[:min(l.limit, len(l.kept))]
+	slices.SortFunc(l.candidates, candidate.compare)
+	return l.candidates[:min(l.limit, len(l.candidates))]
 }

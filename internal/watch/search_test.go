@@ -13,7 +13,7 @@ import (
 
 // search searches for text. It returns the objects that were found, and the state, count and namespaces of each
 // searched resource.
-func search(t *testing.T, cluster *watch.Cluster, text string) (found, through string) {
+func search(t *testing.T, cluster *watch.Cluster, text string) (found, searched string) {
 	t.Helper()
 	got, err := cluster.For(watch.Viewer{Program: true}).Search(t.Context(), text, 10, func(a, b *watch.Resource) int {
 		return strings.Compare(a.Ref(), b.Ref())
@@ -37,15 +37,15 @@ func search(t *testing.T, cluster *watch.Cluster, text string) (found, through s
 	return strings.Join(hits, " "), strings.Join(parts, ", ")
 }
 
-func wantFound(t *testing.T, cluster *watch.Cluster, text, found, through string) {
+func wantFound(t *testing.T, cluster *watch.Cluster, text, found, searched string) {
 	t.Helper()
-	if a, b := search(t, cluster, text); a != found || b != through {
-		t.Errorf("%s: found %q in %q, want %q in %q", text, a, b, found, through)
+	if a, b := search(t, cluster, text); a != found || b != searched {
+		t.Errorf("%s: found %q in %q, want %q in %q", text, a, b, found, searched)
 	}
 }
 
 // A search neither starts a watch nor keeps one alive.
-func TestSearchIsNoLooking(t *testing.T) {
+func TestSearchStartsNoWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
@@ -59,24 +59,24 @@ func TestSearchIsNoLooking(t *testing.T) {
 		wantFound(t, cluster, "p", "a/p", pods+" live 1 []")
 		r.sub.Close()
 		for range 9 { // Without readers, the informer lingers for 5 minutes.
-			pass(30 * time.Second)
+			advance(30 * time.Second)
 			wantFound(t, cluster, "p", "a/p", pods+" live 1 []")
 		}
-		pass(31 * time.Second)
+		advance(31 * time.Second)
 		wantFound(t, cluster, "p", "", "")
 	})
 }
 
 // A search does not find objects that are not listed yet, or for which the permission was lost. The state of the
 // resource in the response explains this.
-func TestSearchSeesWhatMayBeSeen(t *testing.T) {
+func TestSearchFindsPermittedObjects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "q", "Running"), pod("b", "q", "Running"))
 		allowOnly(server, "a", "b")
 		r := subscribe(t, cluster, watch.Query{}, "")
-		if found, through := search(t, cluster, "q"); found != "" || !strings.HasSuffix(through, pods+" syncing ? []") {
-			t.Errorf("before any list: found %q in %q", found, through)
+		if found, searched := search(t, cluster, "q"); found != "" || !strings.HasSuffix(searched, pods+" syncing ? []") {
+			t.Errorf("before any list: found %q in %q", found, searched)
 		}
 		r.settle()
 		const namespaces = "core/v1/namespaces live 2 [], "
@@ -87,10 +87,10 @@ func TestSearchSeesWhatMayBeSeen(t *testing.T) {
 		}
 		restore()
 		server.Revoke(pods, "b")
-		pass(15 * time.Second)
+		advance(15 * time.Second)
 		wantFound(t, cluster, "q", "a/q", namespaces+pods+" live 1 [a]")
 		server.Revoke(pods, "a")
-		pass(15 * time.Second)
+		advance(15 * time.Second)
 		wantFound(t, cluster, "q", "", namespaces+pods+" forbidden ? []")
 	})
 }

@@ -24,9 +24,9 @@ const (
 	Failed    State = "failed"    // Not listed: the last try failed, or the list does not fit into memory.
 )
 
-// refused reports whether the API server rejected the list of the resource: Forbidden or Absent. The rows of the
+// isRefused reports whether the API server rejected the list of the resource: Forbidden or Absent. The rows of the
 // resource are then removed.
-func (s State) refused() bool { return s == Forbidden || s == Absent }
+func (s State) isRefused() bool { return s == Forbidden || s == Absent }
 
 // Status is a State with its reason.
 type Status struct {
@@ -39,37 +39,37 @@ type Status struct {
 	// It is sorted, and must not be changed.
 	Namespaces []string `json:"namespaces,omitempty"`
 
-	senseless bool // The API server has answered that the request is invalid.
+	isInvalidRequest bool // The API server has answered that the request is invalid.
 }
 
 // same reports whether two statuses are equal for readers: Since is ignored.
 func (s Status) same(other Status) bool {
 	return s.State == other.State && s.Reason == other.Reason &&
-		equal(s.Count, other.Count) && equal(s.Total, other.Total) && slices.Equal(s.Namespaces, other.Namespaces)
+		equalCounts(s.Count, other.Count) && equalCounts(s.Total, other.Total) && slices.Equal(s.Namespaces, other.Namespaces)
 }
 
-func equal(a, b *int) bool { return a == b || a != nil && b != nil && *a == *b }
+func equalCounts(a, b *int) bool { return a == b || a != nil && b != nil && *a == *b }
 
 // maxReasons is the maximum number of reasons, of several namespaces, that a status contains.
 const maxReasons = 3
 
-// sum merges the statuses of several namespaces into one: the worst of their states, the latest time at which that
+// mergedStatus merges the statuses of several namespaces into one: the worst of their states, the latest time at which that
 // state began, and the reasons.
-type sum struct {
+type mergedStatus struct {
 	Status
 
 	reasons []string
 }
 
-func (s *sum) add(other Status) {
-	good := []State{"", Live, Stale, Syncing, Forbidden, Absent, Failed}
-	switch n := slices.Index(good, s.State) - slices.Index(good, other.State); {
+func (s *mergedStatus) add(other Status) {
+	worstLast := []State{"", Live, Stale, Syncing, Forbidden, Absent, Failed}
+	switch n := slices.Index(worstLast, s.State) - slices.Index(worstLast, other.State); {
 	case n > 0:
 		return
 	case n < 0:
-		*s = sum{Status: Status{State: other.State}}
+		*s = mergedStatus{Status: Status{State: other.State}}
 	}
-	s.senseless = s.senseless || other.senseless
+	s.isInvalidRequest = s.isInvalidRequest || other.isInvalidRequest
 	if other.Since.After(s.Since) {
 		s.Since = other.Since
 	}
@@ -85,7 +85,7 @@ func (s *sum) add(other Status) {
 	}
 }
 
-func (s *sum) status() Status {
+func (s *mergedStatus) result() Status {
 	s.Reason = strings.Join(s.reasons[:min(len(s.reasons), maxReasons)], "; ")
 	if more := len(s.reasons) - maxReasons; more > 0 {
 		s.Reason += fmt.Sprintf("; and %d more", more)
@@ -109,17 +109,17 @@ func stateOf(err error, synced bool) State {
 // reasonOf describes an error in words for the person who can correct its cause. It uses the API server's own message
 // if there is one, except for parts that could reveal stored data.
 func reasonOf(err error) string {
-	if request, ok := errors.AsType[*url.Error](err); ok {
-		err = request.Err // The URL does not help the person, and differs each time.
+	if urlErr, ok := errors.AsType[*url.Error](err); ok {
+		err = urlErr.Err // The URL does not help the person, and differs each time.
 	}
 	if apierrors.IsUnauthorized(err) {
 		return "The API server does not accept the credentials of this program: " +
 			"log in to the cluster again."
 	}
-	var sent apierrors.APIStatus
-	if errors.As(err, &sent) && sent.Status().Message != "" {
-		status := sent.Status()
-		return wordsOf(&status)
+	var apiStatus apierrors.APIStatus
+	if errors.As(err, &apiStatus) && apiStatus.Status().Message != "" {
+		status := apiStatus.Status()
+		return publicDetail(&status)
 	}
-	return bounded(err.Error())
+	return truncate(err.Error())
 }

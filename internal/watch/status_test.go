@@ -20,7 +20,7 @@ import (
 
 // When the permission for rows is lost, the rows are removed, and the state contains the reason. When the permission is
 // back, the rows return.
-func TestForbidden(t *testing.T) {
+func TestForbiddenResourceLosesRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
@@ -59,32 +59,32 @@ func TestForbidden(t *testing.T) {
 
 // If the credentials of the program expire, this does not count as a lost permission. The rows stay, in the state
 // stale. When the credentials are valid again, the rows are updated.
-func TestCredentialsThatHaveEnded(t *testing.T) {
-	const path, why = "/api/v1/namespaces/a/pods/p", "The API server does not accept the credentials of this program"
+func TestExpiredCredentialsMakeStale(t *testing.T) {
+	const path, reason = "/api/v1/namespaces/a/pods/p", "The API server does not accept the credentials of this program"
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
 		access := cluster.For(watch.Viewer{Program: true})
 		r := subscribe(t, cluster, watch.Query{}, "")
 		r.settle()
-		server.RefuseGet(apitest.Reviews, http.StatusUnauthorized, "Unauthorized")
-		server.RefuseGet(path, http.StatusUnauthorized, "Unauthorized")
+		server.FailPath(apitest.SelfReviewsPath, http.StatusUnauthorized, "Unauthorized")
+		server.FailPath(path, http.StatusUnauthorized, "Unauthorized")
 		server.Refuse(pods, "", http.StatusUnauthorized, "Unauthorized")
-		pass(time.Minute)
+		advance(time.Minute)
 		r.settle()
-		if r.wantRows("a/p=Running"); r.state != "stale" || !strings.HasPrefix(r.reason, why) {
+		if r.wantRows("a/p=Running"); r.state != "stale" || !strings.HasPrefix(r.reason, reason) {
 			t.Errorf("the state is %s: %s, want stale and why", r.state, r.reason)
 		}
 		if _, status, err := access.LastKnown(t.Context(), pods, "a", "p"); err != nil || status.State != watch.Stale {
 			t.Errorf("the object is %+v, %v; want it as it was", status, err)
 		}
 		_, err := access.Object(t.Context(), pods, "a", "p")
-		wantProblem(t, err, watch.Unavailable, "API server rejected the credentials", why)
-		server.RefuseGet(apitest.Reviews, 0, "")
-		server.RefuseGet(path, 0, "")
+		wantProblem(t, err, watch.Unavailable, "API server rejected the credentials", reason)
+		server.FailPath(apitest.SelfReviewsPath, 0, "")
+		server.FailPath(path, 0, "")
 		server.Refuse(pods, "", 0, "")
 		server.Set(pods, pod("a", "p", "Failed"))
-		pass(90 * time.Second)
+		advance(90 * time.Second)
 		r.settle()
 		if r.wantRows("a/p=Failed"); r.state != "live" {
 			t.Errorf("the state is %s, want live", r.state)
@@ -94,18 +94,18 @@ func TestCredentialsThatHaveEnded(t *testing.T) {
 
 // If the API server refuses to open the watch again, a list follows instead. Until that list is complete, the state is
 // not live, however long it takes.
-func TestNotLiveWhileListedInstead(t *testing.T) {
+func TestStaleDuringReplacementList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
 		server.Set(pods, pod("a", "p", "Running"))
-		server.RefuseGet(apitest.Reviews, http.StatusForbidden, "no reviews for you")
+		server.FailPath(apitest.SelfReviewsPath, http.StatusForbidden, "no reviews for you")
 		var slow atomic.Bool
 		server.Config.WrapTransport = slowLists(&slow)
 		cluster := runCluster(t, server)
 		r := subscribe(t, cluster, watch.Query{}, "")
 		r.wantSettle("state live, snapshot of 1")
 		slow.Store(true)
-		server.NoWatches(pods, http.StatusForbidden)
+		server.RefuseWatches(pods, http.StatusForbidden)
 		<-time.After(3 * time.Second)
 		if r.next(); r.state != "stale" {
 			t.Errorf("it is %s while there is no watch, want stale", r.state)
@@ -120,7 +120,7 @@ func TestNotLiveWhileListedInstead(t *testing.T) {
 // slowLists delays the response of each list by 20 s while slow is true.
 func slowLists(slow *atomic.Bool) transport.WrapperFunc {
 	return func(next http.RoundTripper) http.RoundTripper {
-		return roundTrip(func(r *http.Request) (*http.Response, error) {
+		return roundTripperFunc(func(r *http.Request) (*http.Response, error) {
 			if slow.Load() && r.Method == http.MethodGet && r.URL.Query().Get("watch") == "" {
 				select {
 				case <-time.After(20 * time.Second):
@@ -133,16 +133,16 @@ func slowLists(slow *atomic.Bool) transport.WrapperFunc {
 	}
 }
 
-type roundTrip func(*http.Request) (*http.Response, error)
+type roundTripperFunc func(*http.Request) (*http.Response, error)
 
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+func (f roundTripperFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // A resource that the program may list but not watch is polled. Its rows stay, and its state is never live.
-func TestListedButNotWatched(t *testing.T) {
+func TestUnwatchableResourceIsPolled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
-		server.NoWatches(pods, http.StatusForbidden)
+		server.RefuseWatches(pods, http.StatusForbidden)
 		r := subscribe(t, cluster, watch.Query{}, "")
 		r.settle()
 		if r.wantRows("a/p=Running"); r.state != "stale" {
@@ -156,7 +156,7 @@ func TestListedButNotWatched(t *testing.T) {
 		server.Set(pods, pod("a", "p", "Failed"))
 		<-time.After(time.Minute)
 		r.wantSettle("update a/p")
-		server.NoWatches(pods, 0)
+		server.RefuseWatches(pods, 0)
 		<-time.After(time.Minute)
 		r.wantSettle("state live")
 	})
@@ -171,7 +171,7 @@ func TestRelistIsNotLive(t *testing.T) {
 			server.Set(pods, pod("a", "p", "Running"))
 			r := subscribe(t, cluster, watch.Query{}, "")
 			r.settle()
-			server.Silence(pods)
+			server.HangStreamingLists(pods)
 			server.Expire(pods)
 			cut := time.Now()
 			for r.state == "live" && time.Since(cut) < 25*time.Second {
@@ -185,13 +185,13 @@ func TestRelistIsNotLive(t *testing.T) {
 }
 
 // If the cells of an object change, but its resourceVersion does not, the change is sent.
-func TestOtherCellsOfTheSameObject(t *testing.T) {
+func TestChangedCellsAreSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
 		r := subscribe(t, cluster, watch.Query{}, "")
 		r.settle()
-		server.Quietly(pods, func() { server.Reprint(pods, "a", "p", `["p","A"]`) })
+		server.ChangeWhileDown(pods, func() { server.SetCells(pods, "a", "p", `["p","A"]`) })
 		<-time.After(90 * time.Second)
 		r.settle()
 		r.wantRows("a/p=A")
@@ -199,7 +199,7 @@ func TestOtherCellsOfTheSameObject(t *testing.T) {
 }
 
 // If a resource is forbidden from the beginning, the state forbidden is sent, and nothing else.
-func TestForbiddenFromTheBeginning(t *testing.T) {
+func TestInitiallyForbidden(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Refuse(pods, "", http.StatusForbidden, "you may not")
@@ -238,16 +238,16 @@ func TestOneNamespaceAllowed(t *testing.T) {
 }
 
 // If a resource is removed from the API server, its objects are removed. If it is served again, it is watched again.
-func TestAbsent(t *testing.T) {
+func TestRemovedResourceIsAbsent(t *testing.T) {
 	const ref = "example.com/v1/widgets"
 	widgets := apitest.Kind{Ref: ref, Kind: "Widget", Columns: `[{"name":"Name","type":"string"}]`}
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		server.Serve(widgets)
+		server.AddKind(widgets)
 		server.Set(ref, apitest.Item{Namespace: "a", Name: "w"})
 		r := subscribe(t, cluster, watch.Query{Resource: ref}, "")
 		r.wantSettle("state live, snapshot of 1")
-		server.Remove(ref)
+		server.RemoveKind(ref)
 		// The order of the messages depends on whether a list or discovery detects the removal first.
 		if got := strings.ReplaceAll(r.settle(), "state absent, ", ""); got != "reset, snapshot of 0" ||
 			r.state != "absent" {
@@ -264,7 +264,7 @@ func TestAbsent(t *testing.T) {
 		<-time.After(2 * time.Second)
 		_, err := access.Resource(t.Context(), ref)
 		wantProblem(t, err, watch.Unknown, "Unknown resource", "does not serve")
-		server.Serve(widgets)
+		server.AddKind(widgets)
 		<-time.After(90 * time.Second)
 		r.wantSettle("state live")
 		server.Set(ref, apitest.Item{Namespace: "a", Name: "again"})
@@ -277,7 +277,7 @@ func TestAbsent(t *testing.T) {
 
 // The state is live only while the watch is open. If the watch is interrupted for longer than grace, the state is stale
 // since the start of the interruption.
-func TestStale(t *testing.T) {
+func TestInterruptedWatchIsStale(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
@@ -285,11 +285,11 @@ func TestStale(t *testing.T) {
 		r.settle()
 
 		// If a watch ends and can be opened again at once, nothing is sent.
-		server.Cut(pods)
+		server.EndWatches(pods)
 		r.wantSettle("")
 
 		cut := time.Now()
-		server.NoWatches(pods, http.StatusInternalServerError)
+		server.RefuseWatches(pods, http.StatusInternalServerError)
 		if m := r.next(); m.State != "stale" || !m.Since.Equal(cut) || m.Reason == "" {
 			t.Errorf("got %+v, want stale since %s and why", m, cut)
 		}
@@ -301,7 +301,7 @@ func TestStale(t *testing.T) {
 		if r.wantRows("a/p=Running"); r.state != "stale" || !r.since.Equal(cut) {
 			t.Errorf("the state is %s since %s, want stale since %s", r.state, r.since, cut)
 		}
-		server.NoWatches(pods, 0)
+		server.RefuseWatches(pods, 0)
 		server.Set(pods, pod("a", "p", "Failed"))
 		<-time.After(90 * time.Second)
 		r.settle()
@@ -313,7 +313,7 @@ func TestStale(t *testing.T) {
 
 // While the API server is unavailable for hours, the state is stale all the time. The program sends no more requests
 // than needed, and reconnects soon after the API server is back. A client with a cursor from before then resumes.
-func TestAwayForLong(t *testing.T) {
+func TestLongOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
@@ -322,8 +322,8 @@ func TestAwayForLong(t *testing.T) {
 		cursor := r.cursor
 		down := time.Now()
 		server.Down(true)
-		const away = 6 * time.Hour
-		for time.Since(down) < away {
+		const outage = 6 * time.Hour
+		for time.Since(down) < outage {
 			if r.next(); time.Since(down) > 2*time.Second && r.state != "stale" {
 				t.Fatalf("the state is %s after %s", r.state, time.Since(down))
 			}
@@ -344,7 +344,7 @@ func TestAwayForLong(t *testing.T) {
 		}
 		server.Set(pods, pod("a", "p", "Failed"))
 		late := subscribe(t, cluster, watch.Query{}, cursor)
-		late.rows["a/p"] = toldRow{UID: "a/p", Cells: []any{"p", "Running"}}
+		late.rows["a/p"] = messageRow{UID: "a/p", Cells: []any{"p", "Running"}}
 		late.wantSettle("state live, update a/p")
 		if lists := server.Requests("sendInitialEvents"); len(lists) != 1 {
 			t.Errorf("lists are %s, want one", lists)
@@ -354,19 +354,19 @@ func TestAwayForLong(t *testing.T) {
 
 // A watch request may never get a response, for example because a backend of the API server hangs. It is then canceled.
 // The missed changes are listed, and the state becomes live.
-func TestWatchThatIsNotAnswered(t *testing.T) {
+func TestUnansweredWatchIsCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
 		r := subscribe(t, cluster, watch.Query{}, "")
 		r.settle()
 		server.Hang("/api/v1/pods")
-		server.Cut(pods)
+		server.EndWatches(pods)
 		for r.state == "live" {
 			r.next()
 		}
-		pass(30 * time.Second)
-		server.RefuseGet("/api/v1/pods", 0, "") // The next request is answered.
+		advance(30 * time.Second)
+		server.FailPath("/api/v1/pods", 0, "") // The next request is answered.
 		server.Set(pods, pod("a", "p", "Failed"))
 		for began := time.Now(); r.state != "live"; {
 			if r.next(); time.Since(began) > 3*time.Minute {
@@ -380,7 +380,7 @@ func TestWatchThatIsNotAnswered(t *testing.T) {
 
 // If an API server no longer has the missed changes, it accepts the watch and then sends an error. The state stays
 // stale until a new list has been read.
-func TestStaleUntilItIsListed(t *testing.T) {
+func TestStaleUntilRelisted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"), pod("a", "q", "Running"))
@@ -391,7 +391,7 @@ func TestStaleUntilItIsListed(t *testing.T) {
 		for time.Since(down) < time.Minute {
 			r.next()
 		}
-		server.Quietly(pods, func() { server.Delete(pods, "a", "p") })
+		server.ChangeWhileDown(pods, func() { server.Delete(pods, "a", "p") })
 		for r.state != "live" {
 			if r.next(); r.state != "live" && (r.state != "stale" || !r.since.Equal(down)) {
 				t.Fatalf("it is %s since %s, want stale since %s", r.state, r.since, down)
@@ -404,7 +404,7 @@ func TestStaleUntilItIsListed(t *testing.T) {
 		if wrong := time.Since(back); wrong > 0 {
 			t.Errorf("rows that are not there were live for %s", wrong)
 		}
-		if c := cluster.Ledger().Entries; len(c) != 1 || c[0].Blind != 1 {
+		if c := cluster.WatchStatus().Entries; len(c) != 1 || c[0].Interruptions != 1 {
 			t.Errorf("the ledger is %+v, want one interval without a watch", c)
 		}
 	})
@@ -412,13 +412,13 @@ func TestStaleUntilItIsListed(t *testing.T) {
 
 // A watch ends unexpectedly, and the next watch cannot continue from its last change. The state is then stale since the
 // end of the first watch.
-func TestStaleSinceTheLastThatWentOn(t *testing.T) {
+func TestStaleSinceLastContinuedWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
 		r := subscribe(t, cluster, watch.Query{}, "")
 		r.settle()
-		server.BreakStreams(pods, "not now") // From now on, lists fail.
+		server.FailStreamingLists(pods, "not now") // From now on, lists fail.
 		cut := time.Now()
 		server.Expire(pods)
 		for r.state != "stale" {
@@ -431,7 +431,7 @@ func TestStaleSinceTheLastThatWentOn(t *testing.T) {
 }
 
 // If a watch is cut in the middle of a line, the next watch continues after the last complete event.
-func TestCutInALine(t *testing.T) {
+func TestWatchCutWithinLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
@@ -439,7 +439,7 @@ func TestCutInALine(t *testing.T) {
 		r.settle()
 		server.Send(pods, `{"type":"ADDED","object":{"kind":"Table","apiVersion":"me`)
 		synctest.Wait()
-		server.Cut(pods)
+		server.EndWatches(pods)
 		server.Set(pods, pod("a", "p", "Failed"))
 		r.wantSettle("update a/p")
 		if got := server.Requests("sendInitialEvents"); len(got) != 1 {
@@ -449,7 +449,7 @@ func TestCutInALine(t *testing.T) {
 }
 
 // If a watch sends an invalid line, the resource is relisted, and the rows are correct again.
-func TestNonsenseInAWatch(t *testing.T) {
+func TestInvalidWatchEventCausesRelist(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
@@ -466,7 +466,7 @@ func TestNonsenseInAWatch(t *testing.T) {
 }
 
 // If a resource does not change any more, its history does not keep old changes.
-func TestQuietKindsForget(t *testing.T) {
+func TestQuietResourcesDropHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		r := subscribe(t, cluster, watch.Query{}, "")
@@ -476,7 +476,7 @@ func TestQuietKindsForget(t *testing.T) {
 		}
 		r.settle()
 		kept := func() int {
-			for _, c := range cluster.Ledger().Entries {
+			for _, c := range cluster.WatchStatus().Entries {
 				if c.Resource == pods {
 					return c.RingChanges
 				}
@@ -486,7 +486,7 @@ func TestQuietKindsForget(t *testing.T) {
 		if kept() != 100 {
 			t.Errorf("%d changes are kept, want all", kept())
 		}
-		pass(5 * time.Minute)
+		advance(5 * time.Minute)
 		if kept() > 1 {
 			t.Errorf("%d changes of long ago are kept", kept())
 		}
@@ -497,11 +497,11 @@ func TestQuietKindsForget(t *testing.T) {
 }
 
 // If a streaming list does not end, it is canceled and replaced by a plain list.
-func TestStreamingListsThatStall(t *testing.T) {
+func TestStalledStreamingListIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
-		server.Silence(pods)
+		server.HangStreamingLists(pods)
 		start := time.Now()
 		r := subscribe(t, cluster, watch.Query{}, "")
 		for r.state != "live" && time.Since(start) < 5*time.Minute {
@@ -515,7 +515,7 @@ func TestStreamingListsThatStall(t *testing.T) {
 
 		// The next list does not wait for a streaming list again.
 		streams := len(server.Requests("sendInitialEvents"))
-		server.Quietly(pods, func() { server.Set(pods, pod("a", "p", "Failed")) })
+		server.ChangeWhileDown(pods, func() { server.Set(pods, pod("a", "p", "Failed")) })
 		<-time.After(20 * time.Second)
 		r.settle()
 		r.wantRows("a/p=Failed")
@@ -527,11 +527,11 @@ func TestStreamingListsThatStall(t *testing.T) {
 
 // If a streaming list fails before its end, this is reported, although client-go would retry it silently. When
 // streaming lists work again, the program uses them again.
-func TestStreamingListsThatFail(t *testing.T) {
+func TestFailedStreamingListIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
-		server.BreakStreams(pods, "the webhook is down")
+		server.FailStreamingLists(pods, "the webhook is down")
 		r := subscribe(t, cluster, watch.Query{}, "")
 		r.settle()
 		if r.state != "failed" || !strings.Contains(r.reason, "the webhook is down") {
@@ -540,13 +540,13 @@ func TestStreamingListsThatFail(t *testing.T) {
 		if len(server.Requests("limit=")) == 0 {
 			t.Error("no plain list was tried")
 		}
-		server.BreakStreams(pods, "")
-		pass(time.Minute)
+		server.FailStreamingLists(pods, "")
+		advance(time.Minute)
 		r.settle()
 		r.wantRows("a/p=Running")
 		streams := len(server.Requests("sendInitialEvents"))
 		server.Expire(pods)
-		pass(time.Minute)
+		advance(time.Minute)
 		if len(server.Requests("sendInitialEvents")) == streams {
 			t.Error("no streaming list is tried any more")
 		}
@@ -554,10 +554,10 @@ func TestStreamingListsThatFail(t *testing.T) {
 }
 
 // During a long list, the number of objects that were read so far is sent.
-func TestSyncingTellsACount(t *testing.T) {
+func TestSyncingSendsCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		server.Silence(pods)
+		server.HangStreamingLists(pods)
 		r := subscribe(t, cluster, watch.Query{}, "")
 		var counts []int
 		for i := range 3 {
@@ -584,16 +584,16 @@ func TestSyncingTellsACount(t *testing.T) {
 
 // During a long list, its total is sent if the API server reports one. The program requests the total once for a list
 // that takes long, and not for other lists. If the total turns out to be too low, it is no longer sent.
-func TestSyncingTellsATotal(t *testing.T) {
+func TestSyncingSendsTotal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
-		asked := 0
+		requests := 0
 		server.Config.WrapTransport = func(next http.RoundTripper) http.RoundTripper {
-			return roundTrip(func(r *http.Request) (*http.Response, error) {
+			return roundTripperFunc(func(r *http.Request) (*http.Response, error) {
 				if r.URL.Query().Get("limit") != "1" {
 					return next.RoundTrip(r)
 				}
-				asked++
+				requests++
 				page := `{"metadata":{"continue":"more","remainingItemCount":3},` +
 					`"items":[{"metadata":{"name":"p0","namespace":"b","uid":"u"}}]}`
 				return &http.Response{
@@ -604,9 +604,9 @@ func TestSyncingTellsATotal(t *testing.T) {
 		}
 		cluster := runCluster(t, server)
 		server.Set(pods, pod("b", "p", "Running"))
-		server.Silence(pods)
+		server.HangStreamingLists(pods)
 		r := subscribe(t, cluster, watch.Query{}, "")
-		far := func() string {
+		progress := func() string {
 			m := r.next()
 			for m.Count == nil {
 				m = r.next()
@@ -616,17 +616,17 @@ func TestSyncingTellsATotal(t *testing.T) {
 			}
 			return fmt.Sprint(*m.Count, " of ", *m.Total)
 		}
-		got := []string{far()}
+		got := []string{progress()}
 		for i := range 4 {
 			<-time.After(time.Second)
 			server.Set(pods, pod("b", fmt.Sprint("p", i), "Running"))
-			got = append(got, far())
+			got = append(got, progress())
 		}
 		if want := []string{"1", "2 of 4", "3 of 4", "4 of 4", "5"}; !slices.Equal(got, want) {
 			t.Errorf("told is %q, want %q", got, want)
 		}
-		if asked != 1 {
-			t.Errorf("how many there are is asked %d times, want once", asked)
+		if requests != 1 {
+			t.Errorf("how many there are is asked %d times, want once", requests)
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {
@@ -634,8 +634,8 @@ func TestSyncingTellsATotal(t *testing.T) {
 		server.Set(pods, pod("a", "p0", "Running"))
 		subscribe(t, cluster, watch.Query{}, "").wantSettle("state live, snapshot of 1")
 		<-time.After(time.Minute)
-		if asked := server.Requests("limit=1"); len(asked) > 0 {
-			t.Errorf("a list that was short was asked about: %v", asked)
+		if requests := server.Requests("limit=1"); len(requests) > 0 {
+			t.Errorf("a list that was short was asked about: %v", requests)
 		}
 	})
 }
@@ -645,10 +645,10 @@ func TestPolled(t *testing.T) {
 	const ref = "metrics.example.com/v1/pods"
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		server.Serve(apitest.Kind{Ref: ref, Kind: "PodMetrics", Verbs: []string{"get", "list"}})
+		server.AddKind(apitest.Kind{Ref: ref, Kind: "PodMetrics", Verbs: []string{"get", "list"}})
 		r := subscribe(t, cluster, watch.Query{Resource: ref}, "")
 		r.settle()
-		if fmt.Sprint(r.columns) != "[Name Age]" || !r.whole || r.state != "stale" ||
+		if fmt.Sprint(r.columns) != "[Name Age]" || !r.isComplete || r.state != "stale" ||
 			!strings.Contains(r.reason, "does not support watches") {
 			t.Errorf("columns are %v, the state is %s: %s", r.columns, r.state, r.reason)
 		}
@@ -670,11 +670,11 @@ func TestPolled(t *testing.T) {
 }
 
 // An API server may send a list in pages, although no limit was requested. The list is read to its end.
-func TestPolledInParts(t *testing.T) {
+func TestPolledListInPages(t *testing.T) {
 	const ref = "metrics.example.com/v1/pods"
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		server.Serve(apitest.Kind{Ref: ref, Kind: "PodMetrics", Verbs: []string{"get", "list"}, Page: 2})
+		server.AddKind(apitest.Kind{Ref: ref, Kind: "PodMetrics", Verbs: []string{"get", "list"}, Page: 2})
 		for n := range 5 {
 			server.Set(ref, apitest.Item{Namespace: "a", Name: fmt.Sprint("m", n)})
 		}
@@ -688,11 +688,11 @@ func TestPolledInParts(t *testing.T) {
 
 // If the JSON path of a date column is unknown, the date is computed from the age in the cell. If the next list has the
 // same dates, no change is sent.
-func TestReckonedDates(t *testing.T) {
+func TestComputedDates(t *testing.T) {
 	const ref = "metrics.example.com/v1/pods"
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		server.Serve(apitest.Kind{
+		server.AddKind(apitest.Kind{
 			Ref: ref, Kind: "PodMetrics", Columns: `[{"name":"Name","type":"string"},{"name":"Seen","type":"date"}]`,
 		})
 		server.Set(ref, apitest.Item{Namespace: "a", Name: "m", Cells: `["m","33h"]`})
@@ -705,7 +705,7 @@ func TestReckonedDates(t *testing.T) {
 		server.Expire(ref)
 		<-time.After(time.Minute)
 		r.wantSettle("")
-		for _, c := range cluster.Ledger().Entries {
+		for _, c := range cluster.WatchStatus().Entries {
 			if c.Resource == ref && c.Lists != 2 {
 				t.Errorf("it was listed %d times, want 2", c.Lists)
 			}
@@ -718,7 +718,7 @@ func TestNoResourceVersion(t *testing.T) {
 	const ref = "metrics.example.com/v1/pods"
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		server.Serve(apitest.Kind{Ref: ref, Kind: "PodMetrics", Verbs: []string{"get", "list"}})
+		server.AddKind(apitest.Kind{Ref: ref, Kind: "PodMetrics", Verbs: []string{"get", "list"}})
 		usage := func(name, cpu string) apitest.Item {
 			return apitest.Item{
 				Namespace: "a", Name: name, Metadata: `"resourceVersion":""`,
@@ -730,7 +730,7 @@ func TestNoResourceVersion(t *testing.T) {
 		r.settle()
 		<-time.After(5 * time.Minute)
 		r.wantSettle("")
-		for _, c := range cluster.Ledger().Entries {
+		for _, c := range cluster.WatchStatus().Entries {
 			if c.Lists < 10 || c.RingChanges > 0 {
 				t.Errorf("%d lists, and %d changes are kept of nothing", c.Lists, c.RingChanges)
 			}
@@ -746,7 +746,7 @@ func TestPlainObjects(t *testing.T) {
 	const ref = "metrics.example.com/v1/pods"
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		server.Serve(apitest.Kind{Ref: ref, Kind: "PodMetrics"})
+		server.AddKind(apitest.Kind{Ref: ref, Kind: "PodMetrics"})
 		r := subscribe(t, cluster, watch.Query{Resource: ref}, "")
 		r.wantSettle("state live, snapshot of 0")
 		server.Set(ref, apitest.Item{Namespace: "a", Name: "m"})
@@ -771,16 +771,16 @@ func TestLinger(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := &reader{t: t, sub: sub, rows: map[string]toldRow{}}
+		r := &reader{t: t, sub: sub, rows: map[string]messageRow{}}
 		r.settle()
 		sub.Close()
 		sub.Close() // A second call has no effect.
 
-		pass(4 * time.Minute)
+		advance(4 * time.Minute)
 		back := subscribe(t, cluster, watch.Query{}, r.cursor)
 		back.wantSettle("state live")
 		back.sub.Close()
-		pass(4 * time.Minute)
+		advance(4 * time.Minute)
 		watched := func() bool {
 			known, _, err := cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0)
 			if err != nil {
@@ -796,7 +796,7 @@ func TestLinger(t *testing.T) {
 		if !watched() {
 			t.Error("it ended before its time")
 		}
-		pass(2 * time.Minute)
+		advance(2 * time.Minute)
 		if watched() {
 			t.Error("it is still watched")
 		}
@@ -812,13 +812,13 @@ func TestLinger(t *testing.T) {
 }
 
 // A response with status 200 that is not a list, such as a gateway may send, does not count as an empty list.
-func TestAnswerThatIsNoList(t *testing.T) {
+func TestResponseThatIsNoList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
 		r := subscribe(t, cluster, watch.Query{}, "")
 		r.settle()
-		server.RefuseGet("/api/v1/pods", http.StatusOK, "hello")
+		server.FailPath("/api/v1/pods", http.StatusOK, "hello")
 		server.Expire(pods)
 		<-time.After(time.Minute)
 		r.settle()

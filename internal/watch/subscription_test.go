@@ -45,7 +45,7 @@ func TestRowsView(t *testing.T) {
 
 // If a change leaves managedFields unchanged, the change has no author. There is one exception: the newest entry has
 // the time of the change and owns what changed. These times have a resolution of one second.
-func TestAuthors(t *testing.T) {
+func TestUnchangedManagedFieldsGiveNoAuthor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // The fake clock begins in the year 2000.
 		server, cluster := serveCluster(t)
 		set := func(status, at string) {
@@ -111,7 +111,7 @@ func TestFilters(t *testing.T) {
 	})
 }
 
-func TestFieldSelectorsGoUpstream(t *testing.T) {
+func TestFieldSelectorsAreSentUpstream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		r := subscribe(t, cluster, watch.Query{Fields: "status.phase=Running"}, "")
@@ -131,80 +131,80 @@ func TestFieldSelectorsLinger(t *testing.T) {
 		selector := func(n int) watch.Query {
 			return watch.Query{Resource: pods, Fields: fmt.Sprint("metadata.name=p", n)}
 		}
-		const most = 20
-		cursors := make([]string, most)
-		for n := range most {
+		const limit = 20
+		cursors := make([]string, limit)
+		for n := range limit {
 			r := subscribe(t, cluster, selector(n), "")
-			for !r.whole {
+			for !r.isComplete {
 				r.next()
 			}
 			cursors[n] = r.cursor
 			r.sub.Close()
 			<-time.After(time.Second)
 		}
-		held := []*reader{subscribe(t, cluster, selector(most), "")}
-		for n := 1; n < most; n++ {
-			held = append(held, subscribe(t, cluster, selector(n), cursors[n]))
+		readers := []*reader{subscribe(t, cluster, selector(limit), "")}
+		for n := 1; n < limit; n++ {
+			readers = append(readers, subscribe(t, cluster, selector(n), cursors[n]))
 		}
-		for _, r := range held[1:] {
+		for _, r := range readers[1:] {
 			r.wantSettle("state live")
 		}
-		_, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), selector(most+1), watch.Rows, "")
+		_, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), selector(limit+1), watch.Rows, "")
 		wantProblem(t, err, watch.Unavailable, "Too many field selectors", "20 are in use")
-		held[0].sub.Close()
+		readers[0].sub.Close()
 		subscribe(t, cluster, selector(0), cursors[0]).wantSettle("reset, state live, snapshot of 1")
 	})
 }
 
 // The number of field selectors that one viewer can use is limited, so that others can use some, too. Such a viewer is
 // a user, the guests of one link, or all guests. A field selector that a viewer already uses can be used again.
-func TestFieldSelectorsOfOne(t *testing.T) {
+func TestFieldSelectorsPerViewerAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, cluster, _ := guarded(t)
-		begun := 0
+		_, cluster, _ := newGuardedCluster(t)
+		created := 0
 		another := func() watch.Query {
-			begun++
-			return watch.Query{Resource: pods, Fields: fmt.Sprint("metadata.name=p", begun)}
+			created++
+			return watch.Query{Resource: pods, Fields: fmt.Sprint("metadata.name=p", created)}
 		}
-		take := func(viewer watch.Viewer, most int) (held []*reader) {
+		acquire := func(viewer watch.Viewer, count int) (readers []*reader) {
 			t.Helper()
-			for range most {
-				held = append(held, subscribeAs(t, cluster.For(viewer), another(), watch.Rows, ""))
+			for range count {
+				readers = append(readers, subscribeAs(t, cluster.For(viewer), another(), watch.Rows, ""))
 			}
-			return held
+			return readers
 		}
-		full := func(viewer watch.Viewer, why string) {
+		wantRefused := func(viewer watch.Viewer, reason string) {
 			t.Helper()
 			sub, err := cluster.For(viewer).Subscribe(t.Context(), another(), watch.Rows, "")
 			if err == nil {
 				sub.Close()
 			}
-			wantProblem(t, err, watch.Unavailable, "Too many field selectors", why)
+			wantProblem(t, err, watch.Unavailable, "Too many field selectors", reason)
 		}
-		one, two, three := sharedWith(watch.Part{Resource: pods}),
+		linkOne, linkTwo, linkThree := sharedWith(watch.Part{Resource: pods}),
 			sharedWith(watch.Part{Resource: pods, Labels: "app=web"}),
 			sharedWith(watch.Part{Resource: pods, Text: "web"})
-		ones := take(one, 5)
-		full(one, "the viewers of this link have 5 in use")
-		subscribeAs(t, cluster.For(one), watch.Query{Resource: pods, Fields: "metadata.name=p1"}, watch.Rows, "").
+		linkReaders := acquire(linkOne, 5)
+		wantRefused(linkOne, "the viewers of this link have 5 in use")
+		subscribeAs(t, cluster.For(linkOne), watch.Query{Resource: pods, Fields: "metadata.name=p1"}, watch.Rows, "").
 			sub.Close()
-		full(one, "the viewers of this link have 5 in use")
-		take(two, 5)
-		full(three, "the viewers of all links have 10 in use")
-		ones[0].sub.Close()
-		take(three, 1)
-		full(one, "the viewers of all links have 10 in use")
-		users := take(user("all"), 10)
-		full(user("all"), "you have 10 in use")
-		full(watch.Viewer{Program: true}, "20 are in use")
-		users[0].sub.Close()
-		take(user("all"), 1)
-		full(user("ann"), "20 are in use")
+		wantRefused(linkOne, "the viewers of this link have 5 in use")
+		acquire(linkTwo, 5)
+		wantRefused(linkThree, "the viewers of all links have 10 in use")
+		linkReaders[0].sub.Close()
+		acquire(linkThree, 1)
+		wantRefused(linkOne, "the viewers of all links have 10 in use")
+		userReaders := acquire(user("all"), 10)
+		wantRefused(user("all"), "you have 10 in use")
+		wantRefused(watch.Viewer{Program: true}, "20 are in use")
+		userReaders[0].sub.Close()
+		acquire(user("all"), 1)
+		wantRefused(user("ann"), "20 are in use")
 	})
 }
 
 // If namespaces are watched one by one, an invalid field selector is also reported as invalid.
-func TestFieldSelectorThatIsNoneInANamespace(t *testing.T) {
+func TestInvalidFieldSelectorInNamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Refuse(pods, "", http.StatusForbidden, "not all of them")
@@ -216,13 +216,13 @@ func TestFieldSelectorThatIsNoneInANamespace(t *testing.T) {
 }
 
 // A field selector is reported as invalid only if the API server rejects it, and not if the API server is unavailable.
-func TestFieldSelectorsThatAreNone(t *testing.T) {
+func TestInvalidFieldSelectors(t *testing.T) {
 	for _, code := range []int{
 		http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError, 0,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			server, cluster := serveCluster(t)
-			view(t, cluster, watch.Query{Resource: pods}, watch.Rows)
+			subscribeView(t, cluster, watch.Query{Resource: pods}, watch.Rows)
 			if server.Down(code == 0); code != 0 {
 				server.Refuse(pods, "", code, "no such field")
 			}
@@ -254,7 +254,7 @@ func TestUIDChange(t *testing.T) {
 
 		third := pod("a", "p", "Unknown")
 		third.UID = "third"
-		server.Quietly(pods, func() { server.Set(pods, third) })
+		server.ChangeWhileDown(pods, func() { server.Set(pods, third) })
 		if got := r.settle(); !strings.Contains(got, "delete a/p, add a/p") {
 			t.Errorf("after a relist got %s, want delete a/p, add a/p", got)
 		}
@@ -281,7 +281,7 @@ func TestResume(t *testing.T) {
 		synctest.Wait()
 		for name, cursor := range map[string]string{"a subscription": first.cursor, "a snapshot": snapshot.Cursor} {
 			second := subscribe(t, cluster, watch.Query{}, cursor)
-			second.rows = map[string]toldRow{}
+			second.rows = map[string]messageRow{}
 			maps.Copy(second.rows, first.rows)
 			if got := second.settle(); got != "state live, update a/p, add a/r, delete a/q" {
 				t.Errorf("from the cursor of %s came %s", name, got)
@@ -294,12 +294,12 @@ func TestResume(t *testing.T) {
 }
 
 // If a cursor cannot be resumed, the reader gets a reset and a snapshot, with no other message between them.
-func TestCursorsThatDoNotFit(t *testing.T) {
+func TestInvalidCursorsCauseReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
-		mine := subscribe(t, cluster, watch.Query{}, "")
-		mine.settle()
+		own := subscribe(t, cluster, watch.Query{}, "")
+		own.settle()
 		labels := subscribe(t, cluster, watch.Query{Labels: "app!=x"}, "")
 		labels.settle()
 		object := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}, Name: "p"}, "")
@@ -308,7 +308,7 @@ func TestCursorsThatDoNotFit(t *testing.T) {
 		foreign := subscribe(t, other, watch.Query{}, "")
 		foreign.settle()
 		for name, cursor := range map[string]string{
-			"garbage": "garbage!", "too long": mine.cursor + "AAAA", "bent": "AAAA" + mine.cursor[4:],
+			"garbage": "garbage!", "too long": own.cursor + "AAAA", "bent": "AAAA" + own.cursor[4:],
 			"of other labels": labels.cursor, "of one object": object.cursor, "of another process": foreign.cursor,
 		} {
 			r := subscribe(t, cluster, watch.Query{}, cursor)
@@ -320,7 +320,7 @@ func TestCursorsThatDoNotFit(t *testing.T) {
 }
 
 // If a reader was disconnected for longer than the history goes back, it is reset.
-func TestRingOverflow(t *testing.T) {
+func TestResumeBeyondHistoryCausesReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
@@ -348,7 +348,7 @@ func TestRelist(t *testing.T) {
 		server.Set(pods, pod("a", "p", "Running"), pod("a", "q", "Running"), pod("a", "r", "Running"))
 		r := subscribe(t, cluster, watch.Query{}, "")
 		r.settle()
-		server.Quietly(pods, func() {
+		server.ChangeWhileDown(pods, func() {
 			server.Set(pods, pod("a", "p", "Failed"), pod("a", "s", "Pending"))
 			server.Delete(pods, "a", "q")
 		})
@@ -361,12 +361,12 @@ func TestRelist(t *testing.T) {
 }
 
 // A relist of a resource without objects sends nothing.
-func TestRelistOfNothing(t *testing.T) {
+func TestEmptyRelistSendsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		r := subscribe(t, cluster, watch.Query{}, "")
 		r.wantSettle("state live, snapshot of 0")
-		server.Quietly(pods, func() {})
+		server.ChangeWhileDown(pods, func() {})
 		if got := r.settle(); strings.Contains(got, "reset") {
 			t.Errorf("got %s, want no reset", got)
 		}
@@ -377,15 +377,15 @@ func TestRelistOfNothing(t *testing.T) {
 
 // All rows between two snapshots have the same columns. New columns start with a new snapshot, for connected readers
 // and for those that resume.
-func TestColumnsChange(t *testing.T) {
+func TestChangedColumnsCauseSnapshot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
 		r := subscribe(t, cluster, watch.Query{}, "")
 		r.settle()
 		old := r.cursor
-		server.Print(pods, `[{"name":"Status","type":"string"},{"name":"Name","type":"string"}]`)
-		server.Cut(pods) // The definition has changed, so watches are started again.
+		server.SetColumns(pods, `[{"name":"Status","type":"string"},{"name":"Name","type":"string"}]`)
+		server.EndWatches(pods) // The definition has changed, so watches are started again.
 		server.Set(pods, apitest.Item{Namespace: "a", Name: "p", Cells: `["Running","p"]`})
 		if got := r.settle(); !strings.Contains(got, "reset") || !strings.HasSuffix(got, "snapshot of 1") ||
 			strings.Contains(got, "update") {
@@ -468,7 +468,7 @@ func TestObjectView(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"), pod("a", "q", "Running"))
 		r := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}, Name: "p"}, "")
-		var snapshot told
+		var snapshot message
 		for snapshot.Type != "snapshot" {
 			snapshot = r.next()
 		}
@@ -497,20 +497,20 @@ func TestObjectView(t *testing.T) {
 			!strings.Contains(string(m.Events[0].Object), "Pending") {
 			t.Errorf("the add is %+v", m)
 		}
-		none := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}, Name: "none"}, "")
-		none.next()
-		if m := none.next(); m.Type != "snapshot" || m.Object != nil || !m.Last {
+		missing := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}, Name: "none"}, "")
+		missing.next()
+		if m := missing.next(); m.Type != "snapshot" || m.Object != nil || !m.Last {
 			t.Errorf("an object that is not there gives %+v, want a snapshot without one", m)
 		}
 	})
 }
 
-func TestSubscriptionsThatMakeNoSense(t *testing.T) {
+func TestInvalidSubscriptions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster := serveCluster(t)
-		many := make([]string, 201)
-		for i := range many {
-			many[i] = fmt.Sprint("n", i)
+		names := make([]string, 201)
+		for i := range names {
+			names[i] = fmt.Sprint("n", i)
 		}
 		for _, test := range []struct {
 			name   string
@@ -554,7 +554,7 @@ func TestSubscriptionsThatMakeNoSense(t *testing.T) {
 			},
 			{
 				"many namespaces",
-				watch.Query{Resource: pods, Namespaces: many},
+				watch.Query{Resource: pods, Namespaces: names},
 				watch.Rows, "Too many namespaces",
 				"201",
 			},
@@ -586,7 +586,7 @@ func TestSubscriptionsThatMakeNoSense(t *testing.T) {
 	})
 }
 
-func TestNamespaceThatIsNotThere(t *testing.T) {
+func TestUnknownNamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		r := subscribe(t, cluster, watch.Query{Namespaces: []string{"a", "nowhere"}}, "")
@@ -600,7 +600,7 @@ func TestNamespaceThatIsNotThere(t *testing.T) {
 		wantProblem(t, err, watch.Unknown, "Unknown namespace", `"nowhere"`)
 
 		// If a namespace may not be read, it is not reported as missing.
-		server.Break("/api/v1/namespaces/hidden", "no")
+		server.MakeUnavailable("/api/v1/namespaces/hidden", "no")
 		subscribe(t, cluster, watch.Query{Namespaces: []string{"hidden"}}, "").wantSettle("state live, snapshot of 0")
 	})
 }
@@ -609,11 +609,11 @@ func TestNamespaceThatIsNotThere(t *testing.T) {
 func TestClosedTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster := serveCluster(t)
-		view(t, cluster, watch.Query{}, watch.Rows)
-		twice := view(t, cluster, watch.Query{}, watch.Rows)
+		subscribeView(t, cluster, watch.Query{}, watch.Rows)
+		twice := subscribeView(t, cluster, watch.Query{}, watch.Rows)
 		twice.Close()
 		twice.Close()
-		for _, c := range cluster.Ledger().Entries {
+		for _, c := range cluster.WatchStatus().Entries {
 			if c.Resource == pods && c.Readers != 1 {
 				t.Errorf("%d readers are left, want 1", c.Readers)
 			}
@@ -622,7 +622,7 @@ func TestClosedTwice(t *testing.T) {
 }
 
 // While the API server is unavailable, the end of the program does not wait for the next retry.
-func TestEndWhileAway(t *testing.T) {
+func TestEndDuringOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
 		cluster, err := watch.New(server.Config,
@@ -646,7 +646,7 @@ func TestEndWhileAway(t *testing.T) {
 }
 
 // When the program ends, Next of a subscription returns ErrClosed.
-func TestEnd(t *testing.T) {
+func TestEndOfCluster(t *testing.T) {
 	var r *reader
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster := serveCluster(t)
@@ -655,7 +655,7 @@ func TestEnd(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r = &reader{t: t, sub: sub, rows: map[string]toldRow{}}
+		r = &reader{t: t, sub: sub, rows: map[string]messageRow{}}
 		r.settle()
 		t.Cleanup(r.sub.Close)
 	})
@@ -670,7 +670,7 @@ func TestEnd(t *testing.T) {
 
 // Readers that start soon after another one share its list. If the history no longer has the changes since that list, a
 // new reader gets a new list instead, and no reset.
-func TestListsThatTheRingHasLeft(t *testing.T) {
+func TestSharedListBeyondHistoryIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
 		cluster := runClusterWith(t, server,

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"glasshouse/internal/watch/rawjson"
-	"glasshouse/internal/watch/wire"
+	"glasshouse/internal/watch/jsonscan"
+	"glasshouse/internal/watch/listwatch"
 )
 
 // chunkRows is the maximum number of rows in one message of the view Table.
@@ -30,8 +30,8 @@ type cellColumn struct {
 	notCreated bool
 }
 
-func (t *columnar) add(o *wire.Object) error {
-	name := rawjson.AppendString(nil, o.Name())
+func (t *columnar) add(o *listwatch.Object) error {
+	name := jsonscan.AppendString(nil, o.Name())
 	created := []byte(`""`)
 	if at := o.Created(); !at.IsZero() {
 		created = append(at.AppendFormat([]byte{'"'}, time.RFC3339), '"')
@@ -43,12 +43,12 @@ func (t *columnar) add(o *wire.Object) error {
 		*to = append(*to, value...)
 		t.size += len(value) + 1
 	}
-	text(&t.ns, rawjson.AppendString(nil, o.Namespace()))
+	text(&t.ns, jsonscan.AppendString(nil, o.Namespace()))
 	text(&t.name, name)
-	text(&t.rv, rawjson.AppendString(nil, o.ResourceVersion()))
+	text(&t.rv, jsonscan.AppendString(nil, o.ResourceVersion()))
 	text(&t.created, created)
 	at := 0
-	c := rawjson.NewCursor(o.Cells())
+	c := jsonscan.NewCursor(o.Cells())
 	err := c.Array(func(i int) error {
 		cell, err := c.Value()
 		if err != nil {
@@ -102,7 +102,7 @@ func (t *columnar) appendTo(dst []byte) []byte {
 }
 
 // nextTable sends the next part of a snapshot of rows, encoded column by column.
-func (s *reading) nextTable() ([]byte, error) {
+func (s *reader) nextTable() ([]byte, error) {
 	message, err := s.partMessage()
 	if err != nil {
 		return nil, err
@@ -114,6 +114,6 @@ func (s *reading) nextTable() ([]byte, error) {
 		}
 	}
 	message = table.appendTo(append(message, `,"table":`...))
-	s.toldRows(table.rows)
-	return fmt.Appendf(message, `,"last":%t`, !s.telling), nil
+	s.recordRowsSent(table.rows)
+	return fmt.Appendf(message, `,"last":%t`, !s.isSendingSnapshot), nil
 }

@@ -14,7 +14,7 @@ import (
 
 // The Table view sends the same rows as the Rows view, in as many messages as needed. This applies to any content of
 // cells.
-func TestTableTellsTheRows(t *testing.T) {
+func TestTableViewEqualsRowsView(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		for i, cells := range []string{
@@ -46,13 +46,13 @@ func TestTableTellsTheRows(t *testing.T) {
 	})
 }
 
-type wholeRow struct {
+type fullRow struct {
 	NS, Name, UID, RV, Created string
 	Cells                      []any
 }
 
 // snapshotOf reads a snapshot and returns its rows and the number of its messages.
-func snapshotOf(t *testing.T, cluster *watch.Cluster, view watch.View) (rows []wholeRow, messages int) {
+func snapshotOf(t *testing.T, cluster *watch.Cluster, view watch.View) (rows []fullRow, messages int) {
 	t.Helper()
 	sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), watch.Query{Resource: pods}, view, "")
 	if err != nil {
@@ -66,7 +66,7 @@ func snapshotOf(t *testing.T, cluster *watch.Cluster, view watch.View) (rows []w
 		}
 		var m struct {
 			Type  string
-			Rows  []wholeRow
+			Rows  []fullRow
 			Table struct {
 				NS, Name, RV, Created []string
 				Cells                 []any
@@ -82,7 +82,7 @@ func snapshotOf(t *testing.T, cluster *watch.Cluster, view watch.View) (rows []w
 		messages++
 		rows = append(rows, m.Rows...)
 		for i, name := range m.Table.Name {
-			row := wholeRow{NS: m.Table.NS[i], Name: name, RV: m.Table.RV[i], Created: m.Table.Created[i]}
+			row := fullRow{NS: m.Table.NS[i], Name: name, RV: m.Table.RV[i], Created: m.Table.Created[i]}
 			for _, column := range m.Table.Cells {
 				switch column := column.(type) {
 				case []any:
@@ -100,10 +100,10 @@ func snapshotOf(t *testing.T, cluster *watch.Cluster, view watch.View) (rows []w
 }
 
 // If an object's creation time is ahead of the API server's clock, its age is still sent as a time.
-func TestAgeThatWasAheadOfTime(t *testing.T) {
+func TestAgeOfFutureCreation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		server.Serve(apitest.Kind{
+		server.AddKind(apitest.Kind{
 			Ref: widgets, Kind: "Widget", Columns: `[{"name":"Name","type":"string"},{"name":"Age","type":"date"}]`,
 		})
 		at := time.Now().Add(3 * time.Second).UTC().Format(time.RFC3339)
@@ -119,10 +119,10 @@ func TestAgeThatWasAheadOfTime(t *testing.T) {
 }
 
 // The column Age of a CRD may mean something other than the time since creation.
-func TestColumnThatIsCalledAge(t *testing.T) {
+func TestCustomAgeColumn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		server.Serve(apitest.Kind{
+		server.AddKind(apitest.Kind{
 			Ref: widgets, Kind: "Widget",
 			Columns: `[{"name":"Name","type":"string"},{"name":"Age","type":"string",` +
 				`"description":"Custom resource definition column (in JSONPath format): .spec.age"}]`,

@@ -12,35 +12,35 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// WhoIs returns the user whom a bearer token identifies, by a TokenReview. It caches nothing. The token must be for one
+// ReviewToken returns the user whom a bearer token identifies, by a TokenReview. It caches nothing. The token must be for one
 // of the audiences; if there are none, it must be for the API server itself.
 //
 // The error contains a *Problem: Unauthenticated if the token is not accepted, Unavailable if the review fails. The
 // error never contains the token.
-func (c *Cluster) WhoIs(ctx context.Context, token string, audiences []string) (*User, error) {
+func (c *Cluster) ReviewToken(ctx context.Context, token string, audiences []string) (*User, error) {
 	ctx, cancel := context.WithTimeout(ctx, reviewTimeout)
 	defer cancel()
 	review, err := c.tokens.Create(ctx, &authentication.TokenReview{
 		Spec: authentication.TokenReviewSpec{Token: token, Audiences: audiences},
 	}, metav1.CreateOptions{})
 	if err != nil {
-		return nil, unreviewed(err, token)
+		return nil, errTokenReview(err, token)
 	}
-	is := review.Status
-	if !is.Authenticated || is.User.Username == "" || is.User.Username == "system:anonymous" {
+	status := review.Status
+	if !status.Authenticated || status.User.Username == "" || status.User.Username == "system:anonymous" {
 		return nil, NotLoggedIn("The API server does not accept the token: it may have expired, or be for another " +
 			"cluster or audience.")
 	}
 	// An API server that does not support audiences omits them from its response.
 	if len(audiences) > 0 &&
-		!slices.ContainsFunc(is.Audiences, func(of string) bool { return slices.Contains(audiences, of) }) {
+		!slices.ContainsFunc(status.Audiences, func(audience string) bool { return slices.Contains(audiences, audience) }) {
 		return nil, NotLoggedIn("The token is for another audience than that of this program.")
 	}
-	user := &User{Name: is.User.Username, UID: is.User.UID, Groups: is.User.Groups}
-	if len(is.User.Extra) > 0 {
-		user.Extra = make(map[string][]string, len(is.User.Extra))
+	user := &User{Name: status.User.Username, UID: status.User.UID, Groups: status.User.Groups}
+	if len(status.User.Extra) > 0 {
+		user.Extra = make(map[string][]string, len(status.User.Extra))
 	}
-	for name, values := range is.User.Extra {
+	for name, values := range status.User.Extra {
 		user.Extra[name] = values
 	}
 	return user, nil
@@ -51,9 +51,9 @@ func NotLoggedIn(format string, args ...any) *Problem {
 	return &Problem{Cause: Unauthenticated, Title: "Not logged in", Detail: fmt.Sprintf(format, args...)}
 }
 
-// unreviewed returns the error for a token that could not be reviewed. Unknown callers must not see the address of the
+// errTokenReview returns the error for a token that could not be reviewed. Unknown callers must not see the address of the
 // API server, or its message. Therefore only the wrapped error contains them, and the Problem does not.
-func unreviewed(err error, token string) error {
+func errTokenReview(err error, token string) error {
 	p := &Problem{
 		Cause:  Unavailable,
 		Title:  "Login cannot be checked",

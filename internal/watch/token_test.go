@@ -20,7 +20,7 @@ const token = "a.secret.token"
 
 // A token is accepted only if the API server confirms it. If an audience was requested, the API server must confirm
 // that, too.
-func TestWhoIs(t *testing.T) {
+func TestReviewToken(t *testing.T) {
 	anna := authentication.UserInfo{
 		Username: "anna",
 		UID:      "7",
@@ -34,10 +34,10 @@ func TestWhoIs(t *testing.T) {
 		Extra:  map[string][]string{"scopes": {"a", "b"}},
 	}
 	for _, test := range []struct {
-		name   string
-		status authentication.TokenReviewStatus
-		asked  []string
-		want   *watch.User
+		name      string
+		status    authentication.TokenReviewStatus
+		audiences []string
+		want      *watch.User
 	}{
 		{"accepted", authentication.TokenReviewStatus{Authenticated: true, User: anna}, nil, want},
 		{
@@ -82,8 +82,8 @@ func TestWhoIs(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server := apitest.New(t, kinds()...)
-				server.Tokens(map[string]authentication.TokenReviewStatus{token: test.status})
-				got, err := runCluster(t, server).WhoIs(t.Context(), token, test.asked)
+				server.SetTokenReviews(map[string]authentication.TokenReviewStatus{token: test.status})
+				got, err := runCluster(t, server).ReviewToken(t.Context(), token, test.audiences)
 				if !reflect.DeepEqual(got, test.want) {
 					t.Errorf("it is %+v, %v; want %+v", got, err, test.want)
 				}
@@ -100,23 +100,23 @@ func TestWhoIs(t *testing.T) {
 }
 
 // If a review fails, the login fails. The Problem reveals nothing internal, and never the token.
-func TestWhoIsCannotBeFoundOut(t *testing.T) {
+func TestFailedTokenReview(t *testing.T) {
 	for name, broken := range map[string]func(*apitest.Server){
 		"away":   func(s *apitest.Server) { s.Down(true) },
-		"failed": func(s *apitest.Server) { s.Break(apitest.TokenReviews, "etcd-7.internal") },
+		"failed": func(s *apitest.Server) { s.MakeUnavailable(apitest.TokenReviewsPath, "etcd-7.internal") },
 		"forbidden": func(s *apitest.Server) {
-			s.RefuseGet(apitest.TokenReviews, http.StatusForbidden, "etcd-7.internal")
+			s.FailPath(apitest.TokenReviewsPath, http.StatusForbidden, "etcd-7.internal")
 		},
-		"hangs": func(s *apitest.Server) { s.Hang(apitest.TokenReviews) },
+		"hangs": func(s *apitest.Server) { s.Hang(apitest.TokenReviewsPath) },
 		"echoes": func(s *apitest.Server) {
-			s.Answer(apitest.TokenReviews, func(w http.ResponseWriter, _ *http.Request) {
+			s.Handle(apitest.TokenReviewsPath, func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Type", "application/json")
 				w.WriteHeader(http.StatusBadRequest)
 				_, _ = io.WriteString(w, apitest.Failure(http.StatusBadRequest, "BadRequest", "what is "+token+"?"))
 			})
 		},
 		"nonsense": func(s *apitest.Server) {
-			s.Answer(apitest.TokenReviews, func(w http.ResponseWriter, _ *http.Request) {
+			s.Handle(apitest.TokenReviewsPath, func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Type", "application/json")
 				_, _ = io.WriteString(
 					w,
@@ -132,7 +132,7 @@ func TestWhoIsCannotBeFoundOut(t *testing.T) {
 				synctest.Wait()
 				broken(server)
 				began := time.Now()
-				user, err := cluster.WhoIs(t.Context(), token, nil)
+				user, err := cluster.ReviewToken(t.Context(), token, nil)
 				p := new(watch.Problem)
 				if user != nil || !errors.As(err, &p) || p.Cause != watch.Unavailable {
 					t.Fatalf("it is %+v, %v; want nobody, as that cannot be found out", user, err)

@@ -24,16 +24,16 @@ const (
 // view contains the functions and properties by which a reader sends a View.
 type view struct {
 	// begin sends a snapshot, or the first part of it. It returns nil if the data is not available yet.
-	begin func(*reading, context.Context) ([]byte, error)
+	begin func(*reader, context.Context) ([]byte, error)
 	// next sends the next part of a snapshot of rows.
-	next func(*reading) ([]byte, error)
+	next func(*reader) ([]byte, error)
 	// event encodes a change as an event of this view. It returns nil if the view does not show the change.
-	event func(*change, *recent) ([]byte, error)
+	event func(*change, *encodedCache) ([]byte, error)
 	name  View
-	// bundled means that all readers of one filter are sent the same events, so they are encoded once.
-	bundled bool
-	// each means that every change is sent. Otherwise, the pending changes of one object are folded into one.
-	each bool
+	// isShared means that all readers of one filter are sent the same events, so they are encoded once.
+	isShared bool
+	// everyChange means that every change is sent. Otherwise, the pending changes of one object are folded into one.
+	everyChange bool
 	// texts means that the texts of objects, or patches of them, are sent.
 	texts bool
 	// digests means that a digest of the rows is sent from time to time, by which a client verifies its copy.
@@ -44,20 +44,20 @@ func viewOf(name View) (v view, ok bool) {
 	switch name {
 	case Rows:
 		return view{
-			name: name, bundled: true, begin: (*reading).beginRows, next: (*reading).nextRows,
+			name: name, isShared: true, begin: (*reader).beginRows, next: (*reader).nextRows,
 			event: rowEvent, digests: true,
 		}, true
 	case Table:
 		return view{
-			name: name, bundled: true, begin: (*reading).beginRows, next: (*reading).nextTable,
+			name: name, isShared: true, begin: (*reader).beginRows, next: (*reader).nextTable,
 			event: tableEvent, digests: true,
 		}, true
 	case Object:
-		return view{name: name, begin: (*reading).beginObject, event: objectEvent, texts: true}, true
+		return view{name: name, begin: (*reader).beginObject, event: objectEvent, texts: true}, true
 	case Changes:
-		return view{name: name, begin: (*reading).beginChanges, event: changeEvent, each: true, texts: true}, true
+		return view{name: name, begin: (*reader).beginChanges, event: changeEvent, everyChange: true, texts: true}, true
 	case Windowed:
-		return view{name: name, begin: (*reading).beginWindow, digests: true}, true
+		return view{name: name, begin: (*reader).beginWindow, digests: true}, true
 	}
 	return view{}, false
 }
@@ -65,8 +65,8 @@ func viewOf(name View) (v view, ok bool) {
 // fold merges the changes of each object into one. The offsets in changes need not be consecutive. A merged change has
 // the managedFields of its newest change. A merged update also has the list of the changes that it replaces.
 func fold(changes []*change) []*change {
-	folded := journal.Fold(changes, sameThing)
-	var merged map[string]*run
+	folded := journal.Fold(changes, sameUID)
+	var merged map[string]*foldedChanges
 	for _, c := range folded {
 		at, _ := slices.BinarySearchFunc(changes, c.Offset, func(c *change, offset uint64) int {
 			return cmp.Compare(c.Offset, offset)
@@ -78,18 +78,18 @@ func fold(changes []*change) []*change {
 		c.Memo.managed = newest.Memo.managed
 		if c.Op == journal.Update {
 			if merged == nil {
-				merged = make(map[string]*run)
+				merged = make(map[string]*foldedChanges)
 			}
-			c.Memo.run = new(run)
-			merged[c.Key] = c.Memo.run
+			c.Memo.folded = new(foldedChanges)
+			merged[c.Key] = c.Memo.folded
 		}
 	}
 	if merged == nil {
 		return folded
 	}
 	for _, c := range changes {
-		if of := merged[c.Key]; of != nil && len(*of) <= maxRun {
-			*of = append(*of, c)
+		if list := merged[c.Key]; list != nil && len(*list) <= maxFolded {
+			*list = append(*list, c)
 		}
 	}
 	return folded

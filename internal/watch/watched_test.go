@@ -10,7 +10,7 @@ import (
 
 // A subscription with Watched only reads what is watched already. It starts no watch and keeps none alive. It gets
 // changes while another reader keeps the watch alive, and ends with that watch.
-func TestWatchedIsNoLooking(t *testing.T) {
+func TestWatchedQueryStartsNoWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Pending"))
@@ -20,13 +20,13 @@ func TestWatchedIsNoLooking(t *testing.T) {
 
 		r := subscribe(t, cluster, watch.Query{}, "")
 		r.settle()
-		looking := len(server.Requests("/pods?"))
-		f := follow(t, cluster, q, "")
+		requests := len(server.Requests("/pods?"))
+		f := subscribeChanges(t, cluster, q, "")
 		f.wantSettle("snapshot")
 		server.Set(pods, pod("a", "p", "Running"))
 		f.wantSettle("update a/p")
-		if got := server.Requests("/pods?"); len(got) != looking || looking == 0 {
-			t.Errorf("following what is watched asked for %s", got[looking:])
+		if got := server.Requests("/pods?"); len(got) != requests || requests == 0 {
+			t.Errorf("following what is watched asked for %s", got[requests:])
 		}
 
 		r.sub.Close()
@@ -47,7 +47,7 @@ func TestWatchedIsNoLooking(t *testing.T) {
 }
 
 // If namespaces are watched one by one, a subscription with Watched does not cause the watch of any namespace.
-func TestWatchedAsksForNoNamespace(t *testing.T) {
+func TestWatchedQueryRequestsNoNamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
@@ -55,7 +55,7 @@ func TestWatchedAsksForNoNamespace(t *testing.T) {
 		server.Revoke("core/v1/namespaces", "") // Only namespaces that queries name are then watched.
 		r := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}}, "")
 		r.settle()
-		f := follow(t, cluster, watch.Query{Namespaces: []string{"b"}, Watched: true}, "")
+		f := subscribeChanges(t, cluster, watch.Query{Namespaces: []string{"b"}, Watched: true}, "")
 		f.wantSettle("")
 		if got := server.Requests("/namespaces/b/pods"); len(got) != 0 {
 			t.Errorf("following what is not watched asked for %s", got)

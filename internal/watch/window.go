@@ -20,15 +20,15 @@ const (
 // A Window is the part of a sorted list of rows that a page shows, for the view Windowed. Any goroutine may move it at
 // any time. Only one Subscription may use it.
 type Window struct {
-	sort   string
-	wanted atomic.Pointer[wish]
-	rings  chan time.Time // Receives when the window is moved, to wake the Subscription.
+	sort      string
+	requested atomic.Pointer[rangeRequest]
+	wakeups   chan time.Time // Receives when the window is moved, to wake the Subscription.
 }
 
 // NewWindow returns a window of count rows, beginning at offset. sort is the name of a column in lower case, or
 // "namespace". A "-" before the name reverses the order. If sort is empty, rows are ordered by namespace and name.
 func NewWindow(sort string, offset, count int) (*Window, error) {
-	w := &Window{sort: sort, rings: make(chan time.Time, 1)}
+	w := &Window{sort: sort, wakeups: make(chan time.Time, 1)}
 	return w, w.Move(offset, count, "", "")
 }
 
@@ -41,102 +41,102 @@ func (w *Window) Move(offset, count int, namespace, name string) error {
 			"offset is %d and count %d; offset must be from 0 to %d, and count from 1 to %d.",
 			offset, count, maxOffset, maxWindow)
 	}
-	to := &wish{place: place{offset, count}}
+	request := &rangeRequest{rowRange: rowRange{offset, count}}
 	if name != "" {
-		to.around = keyOf(namespace, name)
+		request.around = keyOf(namespace, name)
 	}
-	w.wanted.Store(to)
-	w.ring()
+	w.requested.Store(request)
+	w.wake()
 	return nil
 }
 
-func (w *Window) ring() {
+func (w *Window) wake() {
 	select {
-	case w.rings <- time.Now():
+	case w.wakeups <- time.Now():
 	default: // A wake-up is already pending.
 	}
 }
 
-// windowed is what a reader of a window records in addition to its cursor.
-type windowed struct {
+// windowState is what a reader of a window records in addition to its cursor.
+type windowState struct {
 	*Window
 
-	viewer  holder
-	ranking *ranking
-	letGo   func() // Releases the ranking; nil if there is none.
-	held    *frame // The page (the rows in the range) that was sent last.
-	at      *wish  // The request that held answers. It is compared by address, because each Move is answered.
-	news    news   // All changes so far.
-	told    news   // The changes that were sent.
-	toldAt  time.Time
+	viewer          owner
+	ranking         *ranking
+	release         func()           // Releases the ranking; nil if there is none.
+	sentPage        *rowPage         // The page (the rows in the range) that was sent last.
+	answered        *rangeRequest    // The request that sentPage answers. It is compared by address, because each Move is answered.
+	offscreen       offscreenChanges // All changes so far.
+	sentOffscreen   offscreenChanges // The changes that were sent.
+	offscreenSentAt time.Time
 }
 
-func (w *windowed) close() {
-	if w.letGo != nil {
-		w.letGo()
+func (w *windowState) close() {
+	if w.release != nil {
+		w.release()
 	}
 }
 
 // beginWindow sends all rows of the window with the columns. It returns nil if they cannot be sent yet.
-func (s *reading) beginWindow(ctx context.Context) ([]byte, error) {
-	now := s.filter.present(s.informer)
-	if !now.synced && !now.none {
+func (s *reader) beginWindow(ctx context.Context) ([]byte, error) {
+	now := s.filter.currentState(s.informer)
+	if !now.synced && !now.hasNoRows {
 		return nil, nil // The list has not arrived yet.
 	}
 	by, err := sortingOf(s.window.sort, now.columns)
 	if err != nil && len(now.columns) > 0 {
 		return nil, err
 	}
-	ranking, letGo, err := s.informer.ranking(s.window.viewer, s.filter, &now, by)
+	ranking, release, err := s.informer.acquireRanking(s.window.viewer, s.filter, &now, by)
 	if err != nil {
 		return nil, err
 	}
 	s.window.close()
-	s.window.ranking, s.window.letGo = ranking, letGo
-	at := s.window.wanted.Load()
-	held, err := s.firstLook(ctx, at)
+	s.window.ranking, s.window.release = ranking, release
+	request := s.window.requested.Load()
+	view, err := s.firstView(ctx, request)
 	if err != nil {
 		return nil, err
 	}
-	if later := s.filter.present(s.informer); later.version != now.version || later.none != now.none {
+	if later := s.filter.currentState(s.informer); later.version != now.version || later.hasNoRows != now.hasNoRows {
 		return nil, nil // Permissions or columns have changed since.
 	}
-	if held.counts.total == 0 {
+	if view.counts.total == 0 {
 		if err := s.check(ctx); err != nil {
 			return nil, err
 		}
 	}
-	s.window.held, s.window.at = held.frame, s.window.settle(at, held.frame)
-	s.window.news, s.window.told = held.news, held.news
-	s.begun(now.version)
-	s.cursor.Offset = held.offset
+	s.window.sentPage, s.window.answered = view.rowPage, s.window.fixRange(request, view.rowPage)
+	s.window.offscreen, s.window.sentOffscreen = view.offscreen, view.offscreen
+	s.recordSnapshotSent(now.version)
+	s.cursor.Offset = view.offset
 	columns, err := appendColumns(nil, now.columns)
 	if err != nil {
 		return nil, err
 	}
-	return s.wholeWindow(columns)
+	return s.fullWindow(columns)
 }
 
-// firstLook waits for its turn and returns the rows that at requests. It may have to sort all rows of the resource.
-func (s *reading) firstLook(ctx context.Context, at *wish) (look, error) {
-	leave, err := s.inTurn(ctx)
+// firstView waits for the scan limiter and returns the rows that request asks for. It may have to sort all rows of the resource.
+func (s *reader) firstView(ctx context.Context, request *rangeRequest) (rankingView, error) {
+	release, err := s.acquireScan(ctx)
 	if err != nil {
-		return look{}, err
+		return rankingView{}, err
 	}
-	defer leave()
-	return s.window.ranking.look(ctx, at)
+	defer release()
+	return s.window.ranking.view(ctx, request)
 }
 
-// wholeWindow sends a message with all rows of the current page.
-func (s *reading) wholeWindow(columns []byte) ([]byte, error) {
+// fullWindow sends a message with all rows of the current page.
+func (s *reader) fullWindow(columns []byte) ([]byte, error) {
 	bytes := int64(compressorMemory)
-	for _, row := range s.window.held.rows {
+	for _, row := range s.window.sentPage.rows {
 		bytes += 3 * rowSize(row.object)
 	}
-	if !s.writing.acquire(bytes) {
+	if !s.buffer.acquire(bytes) {
 		return nil, nil
 	}
-	text, err := s.window.held.text()
+	text, err := s.window.sentPage.encode()
 	if err != nil {
 		return nil, err
 	}
@@ -148,58 +148,58 @@ func (s *reading) wholeWindow(columns []byte) ([]byte, error) {
 }
 
 // windowMessage begins a message, with a summary of the changes outside the window since the last message.
-func (s *reading) windowMessage(kind string) ([]byte, error) {
+func (s *reader) windowMessage(kind string) ([]byte, error) {
 	w := s.window
-	message, err := w.news.appendSince(s.message(kind), &w.told, s.recent)
-	w.told, w.toldAt = w.news, time.Now()
+	message, err := w.offscreen.appendUnsent(s.message(kind), &w.sentOffscreen, s.cache)
+	w.sentOffscreen, w.offscreenSentAt = w.offscreen, time.Now()
 	return message, err
 }
 
-// settle replaces a request that is centered on a row by the range that was found, so that the window stays there.
-func (w *windowed) settle(at *wish, held *frame) *wish {
-	if at.around == "" {
-		return at
+// fixRange replaces a request that is centered on a row by the range that was found, so that the window stays there.
+func (w *windowState) fixRange(request *rangeRequest, page *rowPage) *rangeRequest {
+	if request.around == "" {
+		return request
 	}
-	settled := &wish{place: held.place}
-	if w.wanted.CompareAndSwap(at, settled) {
-		return settled
+	fixed := &rangeRequest{rowRange: page.rowRange}
+	if w.requested.CompareAndSwap(request, fixed) {
+		return fixed
 	}
-	return at // The window has been moved again in the meantime.
+	return request // The window has been moved again in the meantime.
 }
 
-// newsWait returns the time until a message that reports only changes outside the window may be sent. It is negative if
+// offscreenWait returns the time until a message that reports only changes outside the window may be sent. It is negative if
 // there are no such changes.
-func (w *windowed) newsWait() time.Duration {
-	if w.news.changes == w.told.changes {
+func (w *windowState) offscreenWait() time.Duration {
+	if w.offscreen.changes == w.sentOffscreen.changes {
 		return -1
 	}
-	return max(0, newsEvery-time.Since(w.toldAt))
+	return max(0, offscreenEvery-time.Since(w.offscreenSentAt))
 }
 
 // readWindow waits until the rows have changed or the window was moved, and sends the effect on the rows of the window.
 // It also returns after a Nudge, which wakes readers without a change. Changes that have left the history are not
 // needed, because the rows show their result.
-func (s *reading) readWindow(ctx context.Context) ([]byte, error) {
-	if !s.behind && s.window.wanted.Load() != s.window.at {
-		return s.lookAgain(ctx, time.Time{})
+func (s *reader) readWindow(ctx context.Context) ([]byte, error) {
+	if !s.needsSnapshot && s.window.requested.Load() != s.window.answered {
+		return s.updateWindow(ctx, time.Time{})
 	}
-	if !s.behind && s.window.newsWait() == 0 {
-		return s.movedMessage()
+	if !s.needsSnapshot && s.window.offscreenWait() == 0 {
+		return s.cursorMessage()
 	}
-	changes, next, err := s.informer.NextWithin(ctx, s.alarm, s.cursor, 1)
+	changes, next, err := s.informer.NextWithin(ctx, s.startTimer, s.cursor, 1)
 	since := time.Now()
 	switch {
 	case errors.Is(err, journal.ErrGone):
 		next = s.informer.Now()
 	case err != nil:
-		return s.silent(err)
+		return s.handleWaitError(err)
 	case len(changes) > 0:
 		since = changes[0].Time
-	case !s.behind:
+	case !s.needsSnapshot:
 		s.cursor = next // The reader was woken without a change (journal.Nudge).
 		return nil, nil
 	}
-	if s.behind {
+	if s.needsSnapshot {
 		s.cursor = s.informer.Now() // The window to be sent includes these changes.
 		return nil, nil
 	}
@@ -208,7 +208,7 @@ func (s *reading) readWindow(ctx context.Context) ([]byte, error) {
 	}
 	before := s.cursor
 	s.cursor = next
-	message, err := s.lookAgain(ctx, since)
+	message, err := s.updateWindow(ctx, since)
 	if err != nil {
 		s.cursor = before // These changes must still be sent.
 	}
@@ -217,83 +217,83 @@ func (s *reading) readWindow(ctx context.Context) ([]byte, error) {
 
 // pauseWindow waits for the end of a pause. It returns earlier if the window is moved or something is due. A timer
 // event alone proves neither, because the timer may have fired earlier.
-func (s *reading) pauseWindow(ctx context.Context) error {
-	long := time.Until(s.pace.until)
-	if long <= 0 {
+func (s *reader) pauseWindow(ctx context.Context) error {
+	duration := time.Until(s.coalescer.until)
+	if duration <= 0 {
 		return nil
 	}
-	ended := time.NewTimer(long)
-	defer ended.Stop()
+	timer := time.NewTimer(duration)
+	defer timer.Stop()
 	for {
 		select {
-		case <-ended.C:
+		case <-timer.C:
 			return nil
-		case <-s.rings:
+		case <-s.wakeups:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 		due := s.isDue()
-		s.alarm() // Starts the wait if necessary.
-		s.wind()  // Sets the timer again.
-		if due || s.window.wanted.Load() != s.window.at {
+		s.startTimer() // Starts the wait if necessary.
+		s.resetTimer() // Sets the timer again.
+		if due || s.window.requested.Load() != s.window.answered {
 			return nil
 		}
 	}
 }
 
 // isDue reports whether a permission recheck, a heartbeat or another message that is not about changes of rows is due.
-func (s *reading) isDue() bool {
-	silent := !s.waiting.IsZero() && time.Since(s.waiting) >= Heartbeat
-	check := !s.until.IsZero() && !time.Now().Before(s.until)
-	return silent || check || s.digestDue() || s.window.newsWait() == 0
+func (s *reader) isDue() bool {
+	heartbeatDue := !s.waitingSince.IsZero() && time.Since(s.waitingSince) >= Heartbeat
+	recheckDue := !s.until.IsZero() && !time.Now().Before(s.until)
+	return heartbeatDue || recheckDue || s.digestDue() || s.window.offscreenWait() == 0
 }
 
 // windowDigest sends a digest of the rows that were sent.
-func (s *reading) windowDigest() ([]byte, error) {
-	if !s.isTold() {
-		return s.movedMessage() // As in read: a digest repeats a cursor that was sent.
+func (s *reader) windowDigest() ([]byte, error) {
+	if !s.isCaughtUp() {
+		return s.cursorMessage() // As in read: a digest repeats a cursor that was sent.
 	}
-	s.due = new(digest)
-	for _, row := range s.window.held.rows {
-		s.due.add(keyOf(row.object.Namespace(), row.object.Name()), row.object.ResourceVersion())
+	s.dueDigest = new(digest)
+	for _, row := range s.window.sentPage.rows {
+		s.dueDigest.add(keyOf(row.object.Namespace(), row.object.Name()), row.object.ResourceVersion())
 	}
 	return s.digestMessage(), nil
 }
 
-// lookAgain sends the differences between the window as it is now and the page that was sent. since is the time of the
+// updateWindow sends the differences between the window as it is now and the page that was sent. since is the time of the
 // first change.
-func (s *reading) lookAgain(ctx context.Context, since time.Time) ([]byte, error) {
-	w, at := s.window, s.window.wanted.Load()
-	now, err := w.ranking.look(ctx, at)
+func (s *reader) updateWindow(ctx context.Context, since time.Time) ([]byte, error) {
+	w, request := s.window, s.window.requested.Load()
+	now, err := w.ranking.view(ctx, request)
 	if err != nil {
 		return nil, err
 	}
-	if s.filter.present(s.informer).version != s.version {
-		return nil, nil // The next call of step sends the reason.
+	if s.filter.currentState(s.informer).version != s.version {
+		return nil, nil // The next call of advance sends the reason.
 	}
-	from, moved := w.held, at != w.at
-	w.held, w.at, w.news, s.cursor.Offset = now.frame, w.settle(at, now.frame), now.news, now.offset
+	from, moved := w.sentPage, request != w.answered
+	w.sentPage, w.answered, w.offscreen, s.cursor.Offset = now.rowPage, w.fixRange(request, now.rowPage), now.offscreen, now.offset
 	if moved {
-		return s.wholeWindow(nil)
+		return s.fullWindow(nil)
 	}
-	if now.same(from) {
-		if w.newsWait() > 0 && !s.waiting.IsZero() {
-			s.wind()
+	if now.equal(from) {
+		if w.offscreenWait() > 0 && !s.waitingSince.IsZero() {
+			s.resetTimer()
 		}
 		return nil, nil // Changes outside the window may still have to be sent.
 	}
-	step, err := now.since(from, w.ranking, s.recent)
+	diff, err := now.diffFrom(from, w.ranking, s.cache)
 	if err != nil {
 		return nil, err
 	}
-	s.pace.tell(since)
-	if step.whole {
-		return s.wholeWindow(nil)
+	s.coalescer.recordStart(since)
+	if diff.isFullPage {
+		return s.fullWindow(nil)
 	}
 	// All readers of the page share the step. Only the message contains a copy of it, which needs memory.
-	if !s.writing.acquire(MessageMemory(len(step.text), true)) {
+	if !s.buffer.acquire(MessageMemory(len(diff.text), true)) {
 		return nil, nil
 	}
 	message, err := s.windowMessage("window-events")
-	return append(slices.Grow(message, len(step.text)), step.text...), err
+	return append(slices.Grow(message, len(diff.text)), diff.text...), err
 }

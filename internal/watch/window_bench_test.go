@@ -18,8 +18,8 @@ import (
 // benchRows is the number of rows in the benchmarks.
 const benchRows = 100_000
 
-// busy returns the n-th pod with realistic data and the given number of restarts.
-func busy(n, restarts int) apitest.Item {
+// benchPod returns the n-th pod with realistic data and the given number of restarts.
+func benchPod(n, restarts int) apitest.Item {
 	name := fmt.Sprintf("web-%d-7d4b9c6f5-%05d", n%700, n)
 	return apitest.Item{
 		Namespace: fmt.Sprint("ns-", n%50), Name: name,
@@ -29,8 +29,8 @@ func busy(n, restarts int) apitest.Item {
 	}
 }
 
-// busyCluster returns a live cluster with benchRows pods.
-func busyCluster(b *testing.B) (*apitest.Server, *watch.Cluster) {
+// newBenchCluster returns a live cluster with benchRows pods.
+func newBenchCluster(b *testing.B) (*apitest.Server, *watch.Cluster) {
 	b.Helper()
 	server := apitest.New(b, apitest.Kind{
 		Ref: pods, Kind: "Pod",
@@ -39,9 +39,9 @@ func busyCluster(b *testing.B) (*apitest.Server, *watch.Cluster) {
 	})
 	items := make([]apitest.Item, benchRows)
 	for n := range items {
-		items[n] = busy(n, n%40)
+		items[n] = benchPod(n, n%40)
 	}
-	server.Quietly(pods, func() { server.Set(pods, items...) }) // A watch would replay these changes.
+	server.ChangeWhileDown(pods, func() { server.Set(pods, items...) }) // A watch would replay these changes.
 	cluster, err := watch.New(server.Config,
 		watch.Options{Linger: time.Hour, Ring: watch.Ring{Bytes: 16 << 20}, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -66,12 +66,12 @@ func busyCluster(b *testing.B) (*apitest.Server, *watch.Cluster) {
 	}
 }
 
-// look subscribes to all rows, or to a window sorted by sort, and reads the complete first view.
-func look(b *testing.B, cluster *watch.Cluster, sort, text string) *watch.Subscription {
+// openView subscribes to all rows, or to a window sorted by sort, and reads the complete first view.
+func openView(b *testing.B, cluster *watch.Cluster, sort, text string) *watch.Subscription {
 	b.Helper()
 	q, view, first := watch.Query{Resource: pods, Text: text}, watch.Rows, []byte(`"last":true`)
 	if sort != "rows" {
-		window, err := watch.NewWindow(sort, place(sort), 120)
+		window, err := watch.NewWindow(sort, windowOffset(sort), 120)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -81,20 +81,20 @@ func look(b *testing.B, cluster *watch.Cluster, sort, text string) *watch.Subscr
 	if err != nil {
 		b.Fatal(err)
 	}
-	hear(b, sub, first)
+	readUntilPart(b, sub, first)
 	return sub
 }
 
-// place returns the offset of the window for BenchmarkOneChange. With the sort by name, the row that changes is in the
+// windowOffset returns the offset of the window for BenchmarkOneChange. With the sort by name, the row that changes is in the
 // window. With the sort by restarts, the window is between the two positions of that row.
-func place(sort string) int {
+func windowOffset(sort string) int {
 	if sort == "name" {
 		return 61_900
 	}
 	return benchRows / 3
 }
 
-func hear(b *testing.B, sub *watch.Subscription, part []byte) {
+func readUntilPart(b *testing.B, sub *watch.Subscription, part []byte) {
 	b.Helper()
 	for {
 		m, err := sub.Next(b.Context())
@@ -110,8 +110,8 @@ func hear(b *testing.B, sub *watch.Subscription, part []byte) {
 // BenchmarkFirstView measures the first view of benchRows rows: all rows, and a window on a ranking that does not exist
 // yet. It also reports the memory of the ranking for each row.
 func BenchmarkFirstView(b *testing.B) {
-	_, cluster := busyCluster(b)
-	for _, way := range []struct{ name, sort, text string }{
+	_, cluster := newBenchCluster(b)
+	for _, test := range []struct{ name, sort, text string }{
 		{"rows", "rows", ""},
 		{"rows through a filter", "rows", "running web-1"},
 		{"window", "", ""},
@@ -120,23 +120,23 @@ func BenchmarkFirstView(b *testing.B) {
 		{"window by age", "age", ""},
 		{"window through a filter", "age", "running web-1"},
 	} {
-		b.Run(way.name, func(b *testing.B) {
-			cluster.ForgetOrders()
+		b.Run(test.name, func(b *testing.B) {
+			cluster.DropUnusedRankings()
 			before, _ := memory()
-			sub := look(b, cluster, way.sort, way.text)
+			sub := openView(b, cluster, test.sort, test.text)
 			after, _ := memory()
 			sub.Close()
 			for b.Loop() {
-				cluster.ForgetOrders()
-				look(b, cluster, way.sort, way.text).Close()
+				cluster.DropUnusedRankings()
+				openView(b, cluster, test.sort, test.text).Close()
 			}
 			b.ReportMetric(float64(max(after, before)-before)/benchRows, "heldB/row")
 		})
 	}
 	b.Run("window of an order that others hold", func(b *testing.B) {
-		defer look(b, cluster, "age", "").Close()
+		defer openView(b, cluster, "age", "").Close()
 		for b.Loop() {
-			look(b, cluster, "age", "").Close()
+			openView(b, cluster, "age", "").Close()
 		}
 	})
 }
@@ -144,19 +144,19 @@ func BenchmarkFirstView(b *testing.B) {
 // BenchmarkFirstRows measures a snapshot of the first of benchRows rows, as the HTML of a page contains them. It
 // compares this with a snapshot of all rows in order.
 func BenchmarkFirstRows(b *testing.B) {
-	_, cluster := busyCluster(b)
-	for _, way := range []struct{ name, sort, text string }{
+	_, cluster := newBenchCluster(b)
+	for _, test := range []struct{ name, sort, text string }{
 		{"", "", ""}, {" by age", "-age", ""}, {" by name", "name", ""}, {" through a filter", "", "running web-1"},
 	} {
 		for _, limit := range []int{100, 0} {
-			name := fmt.Sprint("first ", limit, way.name)
+			name := fmt.Sprint("first ", limit, test.name)
 			if limit == 0 {
-				name = "all" + way.name
+				name = "all" + test.name
 			}
 			b.Run(name, func(b *testing.B) {
 				for b.Loop() {
-					cluster.ForgetOrders()
-					q := watch.Query{Resource: pods, Sort: way.sort, Text: way.text, Limit: limit}
+					cluster.DropUnusedRankings()
+					q := watch.Query{Resource: pods, Sort: test.sort, Text: test.text, Limit: limit}
 					if _, err := cluster.For(watch.Viewer{Program: true}).Snapshot(b.Context(), q,
 						time.Minute); err != nil {
 						b.Fatal(err)
@@ -181,13 +181,13 @@ func processorTime(b *testing.B) time.Duration {
 // BenchmarkOneChange measures one change among benchRows rows, from the journal to the message. In one case the row
 // stays in its position, in the other it moves to the other end.
 func BenchmarkOneChange(b *testing.B) {
-	server, cluster := busyCluster(b)
+	server, cluster := newBenchCluster(b)
 	const n = benchRows / 3
 	at := func(restarts int) *watch.Item {
-		server.Set(pods, busy(n, restarts))
+		server.Set(pods, benchPod(n, restarts))
 		for {
 			snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(b.Context(),
-				watch.Query{Resource: pods, Name: busy(n, 0).Name}, 0)
+				watch.Query{Resource: pods, Name: benchPod(n, 0).Name}, 0)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -201,7 +201,7 @@ func BenchmarkOneChange(b *testing.B) {
 	versions := []*watch.Item{at(39), at(0)}
 	for _, sort := range []string{"rows", "name", "-restarts"} {
 		b.Run(strconv.Quote(sort), func(b *testing.B) {
-			sub := look(b, cluster, sort, "")
+			sub := openView(b, cluster, sort, "")
 			defer sub.Close()
 			before := processorTime(b)
 			for i := 0; b.Loop(); i++ {

@@ -18,40 +18,40 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// pane is a client of a window, as a page has it. It keeps the rows at their indices, and fails the test for each
+// windowClient is a client of a window, as a page has it. It keeps the rows at their indices, and fails the test for each
 // message that does not fit its rows.
-type pane struct {
+type windowClient struct {
 	t      *testing.T
 	window *watch.Window
 	sub    *watch.Subscription
 
-	rows            []toldRow
+	rows            []messageRow
 	columns         []string
 	total, matching int
 	offset, count   int
-	whole           bool // Whether a complete window arrived since the last reset.
+	isComplete      bool // Whether a complete window arrived since the last reset.
 	state           string
 	log             []string
 	by              []string // The authors of the rows that were inserted or updated.
-	why             []string // The removed rows, each with the reason.
-	failing         int
-	waiting         int
+	removals        []string // The removed rows, each with the reason.
+	errors          int
+	warnings        int
 	changes         int // The number of changes that the last message has.
 	newest          string
 	cursor          string
 	digests         int
 }
 
-func openPane(t *testing.T, cluster *watch.Cluster, q watch.Query, sort string, offset, count int) *pane {
+func openWindow(t *testing.T, cluster *watch.Cluster, q watch.Query, sort string, offset, count int) *windowClient {
 	t.Helper()
-	p, err := tryPane(t, cluster, q, sort, offset, count)
+	p, err := tryWindow(t, cluster, q, sort, offset, count)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
-func tryPane(t *testing.T, cluster *watch.Cluster, q watch.Query, sort string, offset, count int) (*pane, error) {
+func tryWindow(t *testing.T, cluster *watch.Cluster, q watch.Query, sort string, offset, count int) (*windowClient, error) {
 	t.Helper()
 	window, err := watch.NewWindow(sort, offset, count)
 	if err != nil {
@@ -63,11 +63,11 @@ func tryPane(t *testing.T, cluster *watch.Cluster, q watch.Query, sort string, o
 		return nil, err
 	}
 	t.Cleanup(sub.Close)
-	return &pane{t: t, window: window, sub: sub}, nil
+	return &windowClient{t: t, window: window, sub: sub}, nil
 }
 
-// toldWindow is a message that a pane receives.
-type toldWindow struct {
+// windowMessage is a message that a pane receives.
+type windowMessage struct {
 	Type, State, Cursor, Reason    string
 	Digest                         string
 	Columns                        []struct{ Name string }
@@ -78,17 +78,17 @@ type toldWindow struct {
 		Before, Cells map[string]any
 		By            *struct{ Manager string }
 	}
-	Rows   []toldRow
+	Rows   []messageRow
 	Events []struct {
 		Op, UID, RV, Why string
 		At               int
-		Row              *toldRow
+		Row              *messageRow
 		Cells            map[string]any
 		By               *struct{ Manager string }
 	}
 }
 
-func (p *pane) next() toldWindow {
+func (p *windowClient) next() windowMessage {
 	p.t.Helper()
 	m, err := p.try()
 	if err != nil {
@@ -97,7 +97,7 @@ func (p *pane) next() toldWindow {
 	return m
 }
 
-func (p *pane) try() (m toldWindow, err error) {
+func (p *windowClient) try() (m windowMessage, err error) {
 	p.t.Helper()
 	text, err := p.sub.Next(p.t.Context())
 	if err != nil {
@@ -121,7 +121,7 @@ func (p *pane) try() (m toldWindow, err error) {
 		}
 	}
 	if m.Total != nil {
-		p.failing, p.waiting = m.Failing, m.Waiting
+		p.errors, p.warnings = m.Failing, m.Waiting
 	}
 	switch m.Type {
 	case "state":
@@ -130,7 +130,7 @@ func (p *pane) try() (m toldWindow, err error) {
 			p.log = append(p.log, "state "+m.State)
 		}
 	case "reset":
-		p.whole = false
+		p.isComplete = false
 		p.log = append(p.log, "reset")
 	case "heartbeat":
 	case "digest":
@@ -144,18 +144,18 @@ func (p *pane) try() (m toldWindow, err error) {
 				m.Digest, *m.Count, m.Cursor, sum, count, p.cursor)
 		}
 	case "window":
-		p.takeWhole(&m)
+		p.applyWindow(&m)
 	case "window-events":
-		p.takeEvents(&m)
+		p.applyEvents(&m)
 	default:
 		p.t.Errorf("a message of an unknown type: %s", text)
 	}
 	return m, nil
 }
 
-func (p *pane) takeWhole(m *toldWindow) {
+func (p *windowClient) applyWindow(m *windowMessage) {
 	p.t.Helper()
-	if m.Columns == nil == !p.whole || m.Total == nil || m.Matching == nil || m.Offset == nil || m.Count == nil {
+	if m.Columns == nil == !p.isComplete || m.Total == nil || m.Matching == nil || m.Offset == nil || m.Count == nil {
 		p.t.Errorf("a window with %d columns, total %v, matching %v, offset %v, count %v; "+
 			"the columns come with the first", len(m.Columns), m.Total, m.Matching, m.Offset, m.Count)
 		return
@@ -166,13 +166,13 @@ func (p *pane) takeWhole(m *toldWindow) {
 			p.columns = append(p.columns, c.Name)
 		}
 	}
-	p.whole, p.rows, p.total, p.matching, p.offset, p.count = true, m.Rows, *m.Total, *m.Matching, *m.Offset, *m.Count
+	p.isComplete, p.rows, p.total, p.matching, p.offset, p.count = true, m.Rows, *m.Total, *m.Matching, *m.Offset, *m.Count
 	p.log = append(p.log, fmt.Sprintf("window of %d", len(p.rows)))
 }
 
-func (p *pane) takeEvents(m *toldWindow) {
+func (p *windowClient) applyEvents(m *windowMessage) {
 	p.t.Helper()
-	if !p.whole || m.Total == nil || m.Matching == nil {
+	if !p.isComplete || m.Total == nil || m.Matching == nil {
 		p.t.Errorf("events before a window, or without counts: %+v", m)
 		return
 	}
@@ -186,9 +186,9 @@ func (p *pane) takeEvents(m *toldWindow) {
 		switch e.Op {
 		case "remove":
 			p.log = append(p.log, fmt.Sprintf("remove %s at %d", p.rows[e.At].Name, e.At))
-			p.why = append(p.why, strings.TrimSpace(p.rows[e.At].Name+" "+e.Why))
+			p.removals = append(p.removals, strings.TrimSpace(p.rows[e.At].Name+" "+e.Why))
 			if e.Cells != nil {
-				p.why = append(p.why, fmt.Sprint(e.Cells))
+				p.removals = append(p.removals, fmt.Sprint(e.Cells))
 			}
 			p.rows = slices.Delete(p.rows, e.At, e.At+1)
 		case "insert":
@@ -220,7 +220,7 @@ func (p *pane) takeEvents(m *toldWindow) {
 }
 
 // settle reads until no more messages arrive, and returns the log of what they did.
-func (p *pane) settle() string {
+func (p *windowClient) settle() string {
 	p.t.Helper()
 	for {
 		if m := p.next(); m.Type == "heartbeat" || m.Type == "window-events" && len(m.Events) == 0 && p.heartbeat() {
@@ -233,19 +233,19 @@ func (p *pane) settle() string {
 }
 
 // heartbeat reads the next message and reports whether it is a heartbeat.
-func (p *pane) heartbeat() bool {
+func (p *windowClient) heartbeat() bool {
 	p.t.Helper()
 	return p.next().Type == "heartbeat"
 }
 
-func (p *pane) wantSettle(want string) {
+func (p *windowClient) wantSettle(want string) {
 	p.t.Helper()
 	if got := p.settle(); got != want {
 		p.t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 
-func (p *pane) names() string {
+func (p *windowClient) names() string {
 	names := make([]string, len(p.rows))
 	for i, row := range p.rows {
 		names[i] = row.Name
@@ -253,14 +253,14 @@ func (p *pane) names() string {
 	return strings.Join(names, " ")
 }
 
-func (p *pane) wantNames(want string, total, matching int) {
+func (p *windowClient) wantNames(want string, total, matching int) {
 	p.t.Helper()
 	if got := p.names(); got != want || p.total != total || p.matching != matching {
 		p.t.Errorf("got %s of %d of %d; want %s of %d of %d", got, p.matching, p.total, want, matching, total)
 	}
 }
 
-func (p *pane) move(offset, count int) {
+func (p *windowClient) move(offset, count int) {
 	p.t.Helper()
 	if err := p.window.Move(offset, count, "", ""); err != nil {
 		p.t.Fatal(err)
@@ -269,13 +269,13 @@ func (p *pane) move(offset, count int) {
 
 // A window sends its rows, and then the changes of these rows by index. Changes outside of the window appear only in
 // the counts.
-func TestWindow(t *testing.T) {
+func TestWindowSendsChangesByIndex(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		for n := range 10 {
 			server.Set(pods, pod("a", fmt.Sprint("p", n), "Running"))
 		}
-		p := openPane(t, cluster, watch.Query{Text: "RUNN p"}, "-name", 2, 3)
+		p := openWindow(t, cluster, watch.Query{Text: "RUNN p"}, "-name", 2, 3)
 		p.wantSettle("state live, window of 3")
 		p.wantNames("p7 p6 p5", 10, 10)
 		if p.offset != 2 || p.count != 3 || fmt.Sprint(p.columns) != "[Name Status]" {
@@ -317,13 +317,13 @@ func TestWindow(t *testing.T) {
 
 // An object that replaces another one of the same name is a new row. If very many rows of a window are new, the window
 // is sent completely. If the permission is revoked, the rows are removed.
-func TestWindowIsToldAnew(t *testing.T) {
+func TestWindowIsSentCompletely(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		for n := range 50 {
 			server.Set(pods, pod("a", fmt.Sprintf("p%02d", n), "Running"))
 		}
-		p := openPane(t, cluster, watch.Query{}, "status", 0, 20)
+		p := openWindow(t, cluster, watch.Query{}, "status", 0, 20)
 		p.settle()
 		again := pod("a", "p03", "Running")
 		again.UID = "another"
@@ -346,7 +346,7 @@ func TestWindowIsToldAnew(t *testing.T) {
 			p.next()
 		}
 		p.settle()
-		if !p.whole || p.total != 0 || len(p.rows) != 0 {
+		if !p.isComplete || p.total != 0 || len(p.rows) != 0 {
 			t.Errorf("of what may not be seen any more %d rows are shown, of %d", len(p.rows), p.total)
 		}
 		server.Refuse(pods, "", 0, "")
@@ -361,16 +361,16 @@ func TestWindowIsToldAnew(t *testing.T) {
 }
 
 // If a namespace is deleted, its rows are removed, and nothing else changes.
-func TestWindowWhereANamespaceGoes(t *testing.T) {
+func TestWindowAfterNamespaceDeletion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
 		allowOnly(server, "a", "b")
-		p := openPane(t, cluster, watch.Query{}, "name", 0, 10)
+		p := openWindow(t, cluster, watch.Query{}, "name", 0, 10)
 		p.settle()
 		p.wantNames("p q", 2, 2)
 		server.Delete(namespaces, "", "b")
-		pass(time.Minute)
+		advance(time.Minute)
 		p.wantSettle("state live, remove q at 1")
 		p.wantNames("p", 1, 1)
 	})
@@ -378,17 +378,17 @@ func TestWindowWhereANamespaceGoes(t *testing.T) {
 
 // When the columns of a resource change, its windows are reset. If a window is sorted by a column that no longer
 // exists, it ends with an error.
-func TestWindowOfOtherColumns(t *testing.T) {
+func TestWindowResetsForNewColumns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"), pod("a", "q", "Failed"))
-		byName := openPane(t, cluster, watch.Query{}, "name", 0, 10)
-		byStatus := openPane(t, cluster, watch.Query{}, "status", 0, 10)
+		byName := openWindow(t, cluster, watch.Query{}, "name", 0, 10)
+		byStatus := openWindow(t, cluster, watch.Query{}, "status", 0, 10)
 		byName.settle()
 		byStatus.settle()
 		byStatus.wantNames("q p", 2, 2)
-		server.Print(pods, `[{"name":"Phase","type":"string"},{"name":"Name","type":"string"}]`)
-		server.Cut(pods)
+		server.SetColumns(pods, `[{"name":"Phase","type":"string"},{"name":"Name","type":"string"}]`)
+		server.EndWatches(pods)
 		server.Set(pods, apitest.Item{Namespace: "a", Name: "p", Cells: `["Running","p"]`},
 			apitest.Item{Namespace: "a", Name: "q", Cells: `["Failed","q"]`})
 		if got := byName.settle(); !strings.Contains(got, "reset") || !strings.HasSuffix(got, "window of 2") ||
@@ -406,21 +406,21 @@ func TestWindowOfOtherColumns(t *testing.T) {
 }
 
 // Invalid windows are refused, with an explanation.
-func TestWindowsThatMakeNoSense(t *testing.T) {
+func TestInvalidWindows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
 		for _, at := range [][2]int{{-1, 10}, {1<<30 + 1, 10}, {0, 0}, {0, -1}, {0, 1001}} {
-			_, err := tryPane(t, cluster, watch.Query{}, "", at[0], at[1])
+			_, err := tryWindow(t, cluster, watch.Query{}, "", at[0], at[1])
 			wantProblem(
 				t, err, watch.Invalid, "Invalid window", fmt.Sprintf("offset is %d and count %d;", at[0], at[1]),
 			)
 		}
-		p := openPane(t, cluster, watch.Query{}, "", 0, 1000)
+		p := openWindow(t, cluster, watch.Query{}, "", 0, 1000)
 		p.wantSettle("state live, window of 1")
 		wantProblem(t, p.window.Move(-1, 10, "", ""), watch.Invalid, "Invalid window", "offset is -1")
 		p.wantSettle("")
-		_, err := tryPane(t, cluster, watch.Query{Name: "p"}, "", 0, 10)
+		_, err := tryWindow(t, cluster, watch.Query{Name: "p"}, "", 0, 10)
 		wantProblem(t, err, watch.Invalid, "Name and view do not match", "window")
 		_, err = cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), watch.Query{Resource: pods},
 			watch.Windowed, "")
@@ -429,13 +429,13 @@ func TestWindowsThatMakeNoSense(t *testing.T) {
 			watch.Query{Resource: pods, Window: p.window}, watch.Rows, "")
 		wantProblem(t, err, watch.Invalid, "Invalid window", "other views do not allow one")
 		for _, sort := range []string{"colour", "-", "-colour", "--name"} {
-			p := openPane(t, cluster, watch.Query{}, sort, 0, 10)
+			p := openWindow(t, cluster, watch.Query{}, sort, 0, 10)
 			for err = nil; err == nil; {
 				_, err = p.try()
 			}
-			wantProblem(t, err, watch.Invalid, "Unknown column", "there are name, status, and namespace")
+			wantProblem(t, err, watch.Invalid, "Unknown column", "The columns are name, status, and namespace")
 		}
-		p = openPane(t, cluster, watch.Query{Namespaces: []string{"nowhere"}}, "", 0, 10)
+		p = openWindow(t, cluster, watch.Query{Namespaces: []string{"nowhere"}}, "", 0, 10)
 		for err = nil; err == nil; {
 			_, err = p.try()
 		}
@@ -448,7 +448,7 @@ func TestWindowHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"), pod("a", "q", "Running"))
-		p := openPane(t, cluster, watch.Query{Namespaces: []string{"a"}}, "", 0, 1)
+		p := openWindow(t, cluster, watch.Query{Namespaces: []string{"a"}}, "", 0, 1)
 		start := time.Now()
 		for p.digests == 0 {
 			if p.next(); time.Since(start) > 2*time.Minute {
@@ -467,10 +467,10 @@ func TestWindowHeartbeat(t *testing.T) {
 			time.Since(start) != watch.Heartbeat {
 			t.Errorf("got %+v after %s, want no events and a newer cursor", m, time.Since(start))
 		}
-		if beat := p.next(); beat.Type != "heartbeat" || beat.Cursor != m.Cursor {
-			t.Errorf("got %+v, want a heartbeat with the last cursor", beat)
+		if heartbeat := p.next(); heartbeat.Type != "heartbeat" || heartbeat.Cursor != m.Cursor {
+			t.Errorf("got %+v, want a heartbeat with the last cursor", heartbeat)
 		}
-		pass(10 * time.Second)
+		advance(10 * time.Second)
 		p.move(1, 1) // A move is answered without a change of rows.
 		start = time.Now()
 		if m := p.next(); m.Type != "window" || time.Since(start) != 0 || p.names() != "q" {
@@ -480,13 +480,13 @@ func TestWindowHeartbeat(t *testing.T) {
 }
 
 // A window can be moved to the row of an object. After that, the window stays at the same offset when rows change.
-func TestWindowAroundARow(t *testing.T) {
+func TestWindowMovesToRow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		for n := range 20 {
 			server.Set(pods, pod("a", fmt.Sprintf("p%02d", n), []string{"Running", "Failed"}[n%2]))
 		}
-		p := openPane(t, cluster, watch.Query{Text: "running"}, "-name", 0, 3)
+		p := openWindow(t, cluster, watch.Query{Text: "running"}, "-name", 0, 3)
 		p.settle()
 		around := func(ns, name string) {
 			t.Helper()
@@ -513,21 +513,21 @@ func TestWindowAroundARow(t *testing.T) {
 
 // A removed row has a reason: gone (deleted), filtered or moved. A row that other rows pushed out of the window has
 // none.
-func TestWhyRowsGo(t *testing.T) {
+func TestRemovedRowsHaveReasons(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		server.Print(pods, thingColumns)
+		server.SetColumns(pods, podRowColumns)
 		set := func(number, restarts int, status, app string) {
-			th := thing{ns: "a", status: status, app: app, number: number, restarts: restarts}
+			th := podRow{ns: "a", status: status, app: app, number: number, restarts: restarts}
 			server.Set(pods, th.item())
 		}
 		for n := range 9 {
 			set(n, n, "Running", "web")
 		}
-		p := openPane(t, cluster, watch.Query{Text: "running", Labels: "app=web"}, "restarts", 0, 5)
+		p := openWindow(t, cluster, watch.Query{Text: "running", Labels: "app=web"}, "restarts", 0, 5)
 		p.settle()
 		for _, test := range []struct {
-			what string
+			name string
 			do   func()
 			want string
 		}{
@@ -539,17 +539,17 @@ func TestWhyRowsGo(t *testing.T) {
 			{"pushed out", func() { set(2, 1, "Running", "web") }, "p-8"},
 			{"changed where it is", func() { set(2, 2, "Running", "web") }, ""},
 			{"another of its name", func() {
-				again := thing{ns: "a", status: "Running", app: "web", number: 2, restarts: 98}
+				again := podRow{ns: "a", status: "Running", app: "web", number: 2, restarts: 98}
 				item := again.item()
 				item.UID = "another"
 				server.Set(pods, item)
 			}, "p-2 gone"},
 		} {
-			p.why = nil
+			p.removals = nil
 			test.do()
 			p.settle()
-			if got := strings.Join(p.why, ", "); got != test.want {
-				t.Errorf("%s: got %q, want %q", test.what, got, test.want)
+			if got := strings.Join(p.removals, ", "); got != test.want {
+				t.Errorf("%s: got %q, want %q", test.name, got, test.want)
 			}
 		}
 	})
@@ -557,20 +557,20 @@ func TestWhyRowsGo(t *testing.T) {
 
 // A window sends the numbers of all rows with errors and with warnings. For changes outside of the window, it sends
 // their number and the newest change, at most once a second.
-func TestWindowTellsWhatHappensElsewhere(t *testing.T) {
+func TestWindowSendsOffscreenChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		for n := range 6 {
 			server.Set(pods, pod("a", fmt.Sprint("p", n), []string{"Running", "CrashLoopBackOff", "Pending"}[n%3]))
 		}
 		server.Set(pods, pod("b", "other", "Failed"))
-		p := openPane(t, cluster, watch.Query{Namespaces: []string{"a"}, Text: "running"}, "", 0, 1)
+		p := openWindow(t, cluster, watch.Query{Namespaces: []string{"a"}, Text: "running"}, "", 0, 1)
 		p.settle()
-		if p.failing != 2 || p.waiting != 2 || p.changes != 0 || p.newest != "" {
-			t.Errorf("%d fail and %d wait, after %d changes, the newest %q", p.failing, p.waiting, p.changes, p.newest)
+		if p.errors != 2 || p.warnings != 2 || p.changes != 0 || p.newest != "" {
+			t.Errorf("%d fail and %d wait, after %d changes, the newest %q", p.errors, p.warnings, p.changes, p.newest)
 		}
 		p.wantNames("p0", 6, 2)
-		tell := func(want string, after time.Duration, changes int) {
+		wantChange := func(want string, after time.Duration, changes int) {
 			t.Helper()
 			p.newest, p.changes = "", 0
 			start := time.Now()
@@ -587,19 +587,19 @@ func TestWindowTellsWhatHappensElsewhere(t *testing.T) {
 		moved := pod("a", "p1", "Error")
 		moved.Metadata = `"managedFields":[{"manager":"kubelet","operation":"Update","time":"2026-11-21T10:00:00Z"}]`
 		server.Set(pods, moved)
-		tell("update a/p1 map[1:CrashLoopBackOff] map[1:Error] by kubelet", 0, 1)
+		wantChange("update a/p1 map[1:CrashLoopBackOff] map[1:Error] by kubelet", 0, 1)
 		server.Set(pods, pod("a", "p4", "Error"), pod("b", "other", "Running"))
-		tell("update a/p4 map[1:CrashLoopBackOff] map[1:Error]", time.Second, 1)
+		wantChange("update a/p4 map[1:CrashLoopBackOff] map[1:Error]", time.Second, 1)
 		server.Set(pods, pod("a", "p4", "Failed"))
 		synctest.Wait()
 		server.Set(pods, pod("a", "p9", "Running"))
-		tell("add a/p9", 0, 2) // The counts change, so this is sent at once.
+		wantChange("add a/p9", 0, 2) // The counts change, so this is sent at once.
 		server.Delete(pods, "a", "p9")
-		tell("delete a/p9", 0, 1)
+		wantChange("delete a/p9", 0, 1)
 		server.Set(pods, pod("a", "p5", "Running"))
-		tell("update a/p5 map[1:Pending] map[1:Running]", 0, 1)
-		if p.failing != 2 || p.waiting != 1 {
-			t.Errorf("%d fail and %d wait", p.failing, p.waiting)
+		wantChange("update a/p5 map[1:Pending] map[1:Running]", 0, 1)
+		if p.errors != 2 || p.warnings != 1 {
+			t.Errorf("%d fail and %d wait", p.errors, p.warnings)
 		}
 		server.Set(pods, pod("b", "other", "Pending"))
 		if m := p.next(); m.Changes != 0 || m.Newest != nil {
@@ -610,7 +610,7 @@ func TestWindowTellsWhatHappensElsewhere(t *testing.T) {
 
 // A window sorts rows as the page does, and its search text matches the same rows as on the page.
 // web/test/views.test.ts reads the same file of cases.
-func TestWindowsAreThePages(t *testing.T) {
+func TestWindowsSortLikeThePage(t *testing.T) {
 	text, err := os.ReadFile("../web/testdata/views.json")
 	if err != nil {
 		t.Fatal(err)
@@ -631,12 +631,12 @@ func TestWindowsAreThePages(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		server.Print(pods, string(file.Columns))
+		server.SetColumns(pods, string(file.Columns))
 		for _, row := range file.Rows {
 			server.Set(pods, apitest.Item{Namespace: row.NS, Name: row.Name, Cells: string(row.Cells)})
 		}
 		for _, view := range file.Views {
-			p := openPane(t, cluster, watch.Query{Text: view.Q}, view.Sort, 0, 100)
+			p := openWindow(t, cluster, watch.Query{Text: view.Q}, view.Sort, 0, 100)
 			p.settle()
 			got := make([]string, len(p.rows))
 			for i, row := range p.rows {
@@ -667,22 +667,22 @@ func TestWindowsAreThePages(t *testing.T) {
 	})
 }
 
-// thing is a row in the state that the test keeps for comparison.
-type thing struct {
+// podRow is a row in the state that the test keeps for comparison.
+type podRow struct {
 	ns, status, app string
 	number          int
 	restarts        int // -1 means unknown.
 	age             int // Seconds.
 }
 
-func (th *thing) name() string { return fmt.Sprint("p-", th.number) }
+func (th *podRow) name() string { return fmt.Sprint("p-", th.number) }
 
 // created returns the creation time, which is before the start of the fake clock.
-func (th *thing) created() time.Time {
+func (th *podRow) created() time.Time {
 	return time.Date(1999, 12, 1, 0, 0, 0, 0, time.UTC).Add(-time.Duration(th.age) * time.Second)
 }
 
-func (th *thing) item() apitest.Item {
+func (th *podRow) item() apitest.Item {
 	restarts := any(th.restarts)
 	if th.restarts < 0 {
 		restarts = "<none>"
@@ -697,17 +697,17 @@ func (th *thing) item() apitest.Item {
 	}
 }
 
-const thingColumns = `[{"name":"Name","type":"string"},{"name":"Status","type":"string"},` +
+const podRowColumns = `[{"name":"Name","type":"string"},{"name":"Status","type":"string"},` +
 	`{"name":"Restarts","type":"integer"},{"name":"Age","type":"string"}]`
 
-// looked is the query and the sort order of one pane.
-type looked struct {
+// windowQuery is the query and the sort order of one pane.
+type windowQuery struct {
 	q    watch.Query
 	sort string
 }
 
-// see returns the result of a simple filter and a simple sort of the state.
-func (l *looked) see(state map[string]*thing) (total int, seen []*thing) {
+// expected returns the result of a simple filter and a simple sort of the state.
+func (l *windowQuery) expected(state map[string]*podRow) (total int, seen []*podRow) {
 	for _, th := range state {
 		if len(l.q.Namespaces) > 0 && !slices.Contains(l.q.Namespaces, th.ns) ||
 			l.q.Labels != "" && l.q.Labels != "app="+th.app {
@@ -721,7 +721,7 @@ func (l *looked) see(state map[string]*thing) (total int, seen []*thing) {
 		}
 	}
 	column, descending := strings.CutPrefix(l.sort, "-")
-	slices.SortFunc(seen, func(a, b *thing) int {
+	slices.SortFunc(seen, func(a, b *podRow) int {
 		order := 0
 		switch column {
 		case "name":
@@ -747,9 +747,9 @@ func (l *looked) see(state map[string]*thing) (total int, seen []*thing) {
 }
 
 // want checks that pane p has the rows that see returns.
-func (l *looked) want(p *pane, state map[string]*thing) {
+func (l *windowQuery) want(p *windowClient, state map[string]*podRow) {
 	p.t.Helper()
-	total, seen := l.see(state)
+	total, seen := l.expected(state)
 	matching := len(seen)
 	seen = seen[min(len(seen), p.offset):]
 	seen = seen[:min(len(seen), p.count)]
@@ -771,8 +771,8 @@ func (l *looked) want(p *pane, state map[string]*thing) {
 }
 
 // churn changes one thing, in the state and in the cluster.
-func churn(random *rand.Rand, server *apitest.Server, state map[string]*thing) {
-	th := &thing{
+func churn(random *rand.Rand, server *apitest.Server, state map[string]*podRow) {
+	th := &podRow{
 		ns: string(rune('a' + random.IntN(3))), number: random.IntN(120),
 		status: []string{"Running", "Pending", "Failed"}[random.IntN(3)],
 		app:    []string{"web", "db"}[random.IntN(2)], restarts: random.IntN(6) - 1, age: random.IntN(30),
@@ -794,11 +794,11 @@ func churn(random *rand.Rand, server *apitest.Server, state map[string]*thing) {
 	}
 }
 
-func someLook(random *rand.Rand) looked {
+func randomQuery(random *rand.Rand) windowQuery {
 	sorts := []string{
 		"", "name", "-name", "status", "-status", "restarts", "-restarts", "age", "-age", "namespace", "-namespace",
 	}
-	return looked{
+	return windowQuery{
 		q: watch.Query{
 			Namespaces: [][]string{nil, {"a"}, {"a", "c"}}[random.IntN(3)],
 			Labels:     []string{"", "app=web"}[random.IntN(2)],
@@ -815,20 +815,20 @@ func TestWindowsConverge(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			server, cluster := serveCluster(t)
 			server.Set("core/v1/namespaces", apitest.Item{Name: "c"})
-			server.Print(pods, thingColumns)
+			server.SetColumns(pods, podRowColumns)
 			random := rand.New(rand.NewPCG(seed, 4)) //nolint:gosec // A test that can be reproduced.
-			state := make(map[string]*thing)
+			state := make(map[string]*podRow)
 			for range 100 {
 				churn(random, server, state)
 			}
 			synctest.Wait()
-			looks, panes := make([]looked, 6), make([]*pane, 6)
+			queries, panes := make([]windowQuery, 6), make([]*windowClient, 6)
 			open := func(n int) {
 				if panes[n] != nil {
 					panes[n].sub.Close()
 				}
-				looks[n] = someLook(random)
-				panes[n] = openPane(t, cluster, looks[n].q, looks[n].sort, random.IntN(50), 1+random.IntN(40))
+				queries[n] = randomQuery(random)
+				panes[n] = openWindow(t, cluster, queries[n].q, queries[n].sort, random.IntN(50), 1+random.IntN(40))
 			}
 			for n := range panes {
 				open(n)
@@ -844,7 +844,7 @@ func TestWindowsConverge(t *testing.T) {
 					panes[n].move(random.IntN(80), 1+random.IntN(40))
 				case 3:
 					if random.IntN(3) == 0 {
-						server.Quietly(pods, func() { churn(random, server, state) })
+						server.ChangeWhileDown(pods, func() { churn(random, server, state) })
 					}
 				case 4:
 					// Wait at random, so that changes can leave the history and unused rankings can be dropped.
@@ -859,7 +859,7 @@ func TestWindowsConverge(t *testing.T) {
 			<-time.After(time.Minute)
 			for n, p := range panes {
 				p.settle()
-				looks[n].want(p, state)
+				queries[n].want(p, state)
 			}
 		})
 	}
@@ -870,26 +870,26 @@ func TestConcurrentWindowsConverge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set("core/v1/namespaces", apitest.Item{Name: "c"})
-		server.Print(pods, thingColumns)
+		server.SetColumns(pods, podRowColumns)
 		random := rand.New(rand.NewPCG(9, 9)) //nolint:gosec // A test that can be reproduced.
-		state := make(map[string]*thing)
+		state := make(map[string]*podRow)
 		for range 200 {
 			churn(random, server, state)
 		}
 		const readers = 24
-		looks := make([]looked, readers)
-		panes := make([]*pane, readers)
+		queries := make([]windowQuery, readers)
+		panes := make([]*windowClient, readers)
 		changed := make(chan struct{})
 		var running sync.WaitGroup
 		for n := range readers {
-			looks[n] = someLook(random)
+			queries[n] = randomQuery(random)
 			if n%3 == 1 {
-				looks[n] = looks[n-1] // These two readers share one ranking.
+				queries[n] = queries[n-1] // These two readers share one ranking.
 			}
-			p := openPane(t, cluster, looks[n].q, looks[n].sort, 0, 30)
+			p := openWindow(t, cluster, queries[n].q, queries[n].sort, 0, 30)
 			panes[n] = p
 			running.Go(func() {
-				for heard := 0; heard < 2; { // Read up to the second heartbeat after the last change.
+				for heartbeats := 0; heartbeats < 2; { // Read up to the second heartbeat after the last change.
 					m, err := p.try()
 					if err != nil {
 						t.Error(err)
@@ -898,7 +898,7 @@ func TestConcurrentWindowsConverge(t *testing.T) {
 					select {
 					case <-changed:
 						if m.Type == "heartbeat" {
-							heard++
+							heartbeats++
 						}
 					default:
 					}
@@ -923,25 +923,25 @@ func TestConcurrentWindowsConverge(t *testing.T) {
 		close(changed)
 		running.Wait()
 		for n, p := range panes {
-			looks[n].want(p, state)
+			queries[n].want(p, state)
 		}
 	})
 }
 
 // If a reader is so slow that the history no longer has its changes, its window is updated to the present rows, without
 // a reset.
-func TestSlowWindow(t *testing.T) {
+func TestSlowWindowSkipsHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
-		p := openPane(t, cluster, watch.Query{}, "", 0, 10)
+		p := openWindow(t, cluster, watch.Query{}, "", 0, 10)
 		p.settle()
 		for n := range 5 {
 			server.Set(pods, pod("a", fmt.Sprint("q", n), "Running"))
 		}
 		server.Set(pods, pod("a", "p", "Failed"))
 		synctest.Wait()
-		pass(6 * time.Minute)
+		advance(6 * time.Minute)
 		server.Set(pods, pod("a", "q1", "Failed"))
 		synctest.Wait()
 		p.wantSettle("insert q0 at 1, insert q1 at 2, insert q2 at 3, insert q3 at 4, insert q4 at 5, update p at 0")
@@ -950,40 +950,40 @@ func TestSlowWindow(t *testing.T) {
 
 // The number of rankings is bounded. An unused ranking stays for readers that return soon, but is dropped to make room
 // for a new one.
-func TestRankingsAreBounded(t *testing.T) {
+func TestRankingsOfViewerAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
-		const most = 100
-		panes := make([]*pane, most)
+		const limit = 100
+		panes := make([]*windowClient, limit)
 		for n := range panes {
-			panes[n] = openPane(t, cluster, watch.Query{Text: fmt.Sprint("p", strings.Repeat(" p", n))}, "", 0, 10)
+			panes[n] = openWindow(t, cluster, watch.Query{Text: fmt.Sprint("p", strings.Repeat(" p", n))}, "", 0, 10)
 			panes[n].settle()
 		}
-		again := openPane(t, cluster, watch.Query{Text: "p"}, "", 5, 10)
+		again := openWindow(t, cluster, watch.Query{Text: "p"}, "", 5, 10)
 		again.settle() // This ranking exists, and is shared.
-		late := openPane(t, cluster, watch.Query{Text: "q"}, "", 0, 10)
+		late := openWindow(t, cluster, watch.Query{Text: "q"}, "", 0, 10)
 		var err error
 		for err == nil {
 			_, err = late.try()
 		}
 		wantProblem(t, err, watch.Unavailable, "Too many sort orders", "100 orders")
-		panes[most-1].sub.Close()
-		openPane(t, cluster, watch.Query{Text: "q"}, "", 0, 10).wantSettle("state live, window of 0")
+		panes[limit-1].sub.Close()
+		openWindow(t, cluster, watch.Query{Text: "q"}, "", 0, 10).wantSettle("state live, window of 0")
 	})
 }
 
 // A relist may have other times for unchanged objects, because the API server computes them again. This is not sent as
 // a change, and the sort order is still correct.
-func TestTimesThatAreReckonedAnew(t *testing.T) {
+func TestRecomputedTimesKeepOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		server.Print(pods, `[{"name":"Name","type":"string"},{"name":"Seen","type":"date"}]`)
+		server.SetColumns(pods, `[{"name":"Name","type":"string"},{"name":"Seen","type":"date"}]`)
 		seen := func(name, cell string) apitest.Item {
 			return apitest.Item{Namespace: "a", Name: name, Cells: fmt.Sprintf("[%q,%q]", name, cell)}
 		}
 		server.Set(pods, seen("p", "10m"), seen("q", "20m"), seen("r", "30m"))
-		p := openPane(t, cluster, watch.Query{}, "seen", 0, 10)
+		p := openWindow(t, cluster, watch.Query{}, "seen", 0, 10)
 		p.wantSettle("state live, window of 3")
 		<-time.After(time.Hour)
 		p.log = nil
@@ -999,7 +999,7 @@ func TestTimesThatAreReckonedAnew(t *testing.T) {
 }
 
 // If many readers have the same window, each of their messages is encoded once for all.
-func TestWindowsAreWrittenOnce(t *testing.T) {
+func TestWindowMessagesAreEncodedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		const rows, each = 300, 3000
@@ -1014,9 +1014,9 @@ func TestWindowsAreWrittenOnce(t *testing.T) {
 		subs := make([]*watch.Subscription, viewers)
 		windows := make([]*watch.Window, viewers)
 		for n := range subs {
-			p := openPane(t, cluster, watch.Query{}, "-name", 0, rows)
+			p := openWindow(t, cluster, watch.Query{}, "-name", 0, rows)
 			subs[n], windows[n] = p.sub, p.window
-			until(t, p.sub, "window")
+			readToType(t, p.sub, "window")
 		}
 		for _, round := range []string{"moved", "moved", "papers grow", "changed", "changed"} {
 			kind := "window"
@@ -1024,14 +1024,14 @@ func TestWindowsAreWrittenOnce(t *testing.T) {
 				kind = "window-events"
 				set([]string{"fast", "late"}[time.Now().Unix()%2])
 			}
-			bytes := taken(func() {
+			bytes := allocatedBy(func() {
 				for n, sub := range subs {
 					if round == "moved" {
 						if err := windows[n].Move(0, rows, "", ""); err != nil {
 							t.Fatal(err)
 						}
 					}
-					until(t, sub, kind)
+					readToType(t, sub, kind)
 				}
 			})
 			// The limit allows one buffer for each viewer, because the race detector drops pooled buffers. Encoding
@@ -1047,46 +1047,46 @@ func TestWindowsAreWrittenOnce(t *testing.T) {
 
 // The watch status includes the memory of rankings, until some time after their last window was closed. A window that
 // is opened again before that uses the same ranking.
-func TestOrdersAreInTheLedger(t *testing.T) {
+func TestWatchStatusIncludesRankings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		for n := range 500 {
 			server.Set(pods, pod("a", fmt.Sprint("p", n), "Running"))
 		}
-		bytes := func() (order, held, rest int64) {
-			ledger := cluster.Ledger()
-			for _, c := range ledger.Entries {
-				order += c.OrderBytes
+		bytes := func() (orderBytes, used, rest int64) {
+			status := cluster.WatchStatus()
+			for _, c := range status.Entries {
+				orderBytes += c.OrderBytes
 				rest += c.CacheBytes + c.RingBytes
 			}
-			return order, ledger.Held, rest
+			return orderBytes, status.UsedBytes, rest
 		}
-		p := openPane(t, cluster, watch.Query{Text: "p1"}, "name", 0, 10)
-		q := openPane(t, cluster, watch.Query{Text: "P1"}, "name", 20, 10)
+		p := openWindow(t, cluster, watch.Query{Text: "p1"}, "name", 0, 10)
+		q := openWindow(t, cluster, watch.Query{Text: "P1"}, "name", 20, 10)
 		p.settle()
 		q.settle()
-		if order, held, rest := bytes(); order != 111*40 || held != order+rest {
-			t.Errorf("111 rows take %d bytes; %d are held, of which %d are other", order, held, rest)
+		if orderBytes, used, rest := bytes(); orderBytes != 111*40 || used != orderBytes+rest {
+			t.Errorf("111 rows take %d bytes; %d are held, of which %d are other", orderBytes, used, rest)
 		}
 		p.sub.Close()
-		pass(time.Minute)
-		if order, _, _ := bytes(); order == 0 {
+		advance(time.Minute)
+		if orderBytes, _, _ := bytes(); orderBytes == 0 {
 			t.Error("the rows of a window that is open are gone")
 		}
 		q.sub.Close()
 		q.sub.Close()
-		pass(29 * time.Second)
-		again := openPane(t, cluster, watch.Query{Text: "p1"}, "name", 0, 10)
+		advance(29 * time.Second)
+		again := openWindow(t, cluster, watch.Query{Text: "p1"}, "name", 0, 10)
 		again.settle()
-		pass(29 * time.Second)
+		advance(29 * time.Second)
 		again.sub.Close()
-		pass(29 * time.Second)
-		if order, _, _ := bytes(); order == 0 {
+		advance(29 * time.Second)
+		if orderBytes, _, _ := bytes(); orderBytes == 0 {
 			t.Error("the rows of a window are gone at once")
 		}
-		pass(2 * time.Second)
-		if order, _, _ := bytes(); order != 0 {
-			t.Errorf("%d bytes are held for nobody", order)
+		advance(2 * time.Second)
+		if orderBytes, _, _ := bytes(); orderBytes != 0 {
+			t.Errorf("%d bytes are held for nobody", orderBytes)
 		}
 	})
 }

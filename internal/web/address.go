@@ -10,7 +10,7 @@ import (
 // peers are the proxies whose X-Forwarded-For is trusted.
 type peers []netip.Prefix
 
-func (p peers) have(address netip.Addr) bool {
+func (p peers) contains(address netip.Addr) bool {
 	return slices.ContainsFunc(p, func(prefix netip.Prefix) bool { return prefix.Contains(address) })
 }
 
@@ -25,16 +25,16 @@ func addressOf(remote string) (netip.Addr, bool) {
 // last address in X-Forwarded-For that is not a trusted proxy itself.
 func (p peers) clientAddr(r *http.Request) (netip.Addr, bool) {
 	address, known := addressOf(r.RemoteAddr)
-	if !known || !p.have(address) {
+	if !known || !p.contains(address) {
 		return address, known
 	}
-	named := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
-	for _, text := range slices.Backward(named) {
+	forwarded := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for _, text := range slices.Backward(forwarded) {
 		parsed, err := netip.ParseAddr(strings.TrimSpace(text))
 		if err != nil {
 			return address, known
 		}
-		if address = parsed.Unmap().WithZone(""); !p.have(address) {
+		if address = parsed.Unmap().WithZone(""); !p.contains(address) {
 			return address, known
 		}
 	}

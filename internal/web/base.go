@@ -36,13 +36,13 @@ func (b BasePath) strip(next http.Handler) http.Handler {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		path, within := strings.CutPrefix(r.URL.Path, string(b))
-		raw, asSent := strings.CutPrefix(r.URL.RawPath, string(b))
+		path, hasPrefix := strings.CutPrefix(r.URL.Path, string(b))
+		raw, hasRawPrefix := strings.CutPrefix(r.URL.RawPath, string(b))
 		switch {
-		case within && path == "":
+		case hasPrefix && path == "":
 			http.Redirect(w, r, b.At("/"), http.StatusSeeOther)
 			return
-		case !within || path[0] != '/' || r.URL.RawPath != "" && (!asSent || raw[0] != '/'):
+		case !hasPrefix || path[0] != '/' || r.URL.RawPath != "" && (!hasRawPrefix || raw[0] != '/'):
 			writeProblem(w, problem{
 				Title: "Page not found", Status: http.StatusNotFound,
 				Detail: fmt.Sprintf(
@@ -51,7 +51,7 @@ func (b BasePath) strip(next http.Handler) http.Handler {
 			})
 			return
 		}
-		inner := r.WithContext(templates.Under(r.Context(), string(b)))
+		inner := r.WithContext(templates.WithBasePath(r.Context(), string(b)))
 		address := *r.URL
 		address.Path, address.RawPath = path, raw
 		inner.URL = &address

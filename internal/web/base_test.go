@@ -11,26 +11,26 @@ import (
 	"glasshouse/internal/web"
 )
 
-// addressesIn returns the addresses in a page, a script or a style sheet.
-func addressesIn(body string) []string {
-	var found []string
+// urlsIn returns the addresses in a page, a script or a style sheet.
+func urlsIn(body string) []string {
+	var urls []string
 	for _, pattern := range []string{
 		`\s(?:href|src|action)="([^"]*)"`, `(?:from|import)\s*"(\./[^"]+)"`, `import\("(\./[^"]+)"\)`, `url\(([^)]+)\)`,
 	} {
 		for _, match := range regexp.MustCompile(pattern).FindAllStringSubmatch(body, -1) {
-			found = append(found, strings.Trim(html.UnescapeString(match[1]), `"'`))
+			urls = append(urls, strings.Trim(html.UnescapeString(match[1]), `"'`))
 		}
 	}
-	return found
+	return urls
 }
 
 // With a base path, all addresses in all pages are under the base path, and each of these addresses works. The test
 // follows all links, forms, scripts and style sheets.
-func TestBasePath(t *testing.T) {
+func TestPageURLsAreUnderBasePath(t *testing.T) {
 	const base = "/a/glass-house"
-	s := newSiteOf(t, web.Options{BasePath: base})
+	s := newSiteWith(t, web.Options{BasePath: base})
 	seen, queue := map[string]bool{}, []string{base + "/"}
-	for _, path := range routes() {
+	for _, path := range routePaths() {
 		if path != "/nothing" && path != "/api/nothing" && path != "/api/v1/live" {
 			queue = append(queue, base+path)
 		}
@@ -48,7 +48,7 @@ func TestBasePath(t *testing.T) {
 		if a.status/100 != 4 || !strings.Contains(a.body, `data-base="`+base+`"`) {
 			t.Errorf("%s: got %d, and not a page of ours: %.300s", path, a.status, a.body)
 		}
-		queue = append(queue, addressesUnder(t, base, path, a.body)...)
+		queue = append(queue, urlsUnder(t, base, path, a.body)...)
 	}
 	pages := 0
 	for len(queue) > 0 && len(seen) < 1000 {
@@ -75,7 +75,7 @@ func TestBasePath(t *testing.T) {
 			}
 			fallthrough
 		case strings.Contains(path, "/static/"):
-			queue = append(queue, addressesUnder(t, base, path, a.body)...)
+			queue = append(queue, urlsUnder(t, base, path, a.body)...)
 		}
 	}
 	if pages < 10 || len(seen) < 30 || len(queue) > 0 {
@@ -84,11 +84,11 @@ func TestBasePath(t *testing.T) {
 	if a := s.get(base + "?q=1"); a.status != http.StatusSeeOther || a.header.Get("Location") != base+"/" {
 		t.Errorf("the path itself: got %d %s", a.status, a.header.Get("Location"))
 	}
-	if status := s.beginAt(base+"/api/v1/live", liveHeaders()...); status != http.StatusSwitchingProtocols {
+	if status := s.upgradeStatus(base+"/api/v1/live", liveHeaders()...); status != http.StatusSwitchingProtocols {
 		t.Errorf("the socket answers %d", status)
 	}
 	// Paths outside the base path are not served, even if they are similar.
-	for _, route := range everyRoute(t) {
+	for _, route := range allRoutes(t) {
 		_, path, _ := strings.Cut(route, " ")
 		for _, path := range []string{
 			path, base + "x" + path, "/a" + path, "/A/glass-house" + path, "/a/glass%2Dhouse" + path,
@@ -101,15 +101,15 @@ func TestBasePath(t *testing.T) {
 		"")
 }
 
-// addressesUnder returns the addresses in body. It fails the test if one of them is not under the base path.
-func addressesUnder(t *testing.T, base, path, body string) []string {
+// urlsUnder returns the addresses in body. It fails the test if one of them is not under the base path.
+func urlsUnder(t *testing.T, base, path, body string) []string {
 	t.Helper()
 	from, err := url.Parse(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var all []string
-	for _, address := range addressesIn(body) {
+	for _, address := range urlsIn(body) {
 		to, err := from.Parse(address)
 		if err != nil || strings.HasPrefix(address, "#") || strings.HasPrefix(address, "data:") {
 			continue
@@ -124,7 +124,7 @@ func addressesUnder(t *testing.T, base, path, body string) []string {
 	return all
 }
 
-func TestBasePathMistakes(t *testing.T) {
+func TestNewBasePathRejectsInvalidPaths(t *testing.T) {
 	for text, want := range map[string]web.BasePath{
 		"": "", "/": "", "/glasshouse": "/glasshouse", "/a/b.c-d_e~f": "/a/b.c-d_e~f",
 	} {

@@ -36,11 +36,11 @@ func readBody(r *http.Request, into any) error {
 }
 
 // writeJSONBody responds with a value as JSON.
-func writeJSONBody(w http.ResponseWriter, r *http.Request, status int, answer any) error {
+func writeJSONBody(w http.ResponseWriter, r *http.Request, status int, value any) error {
 	if err := responseOf(r).build(r.Context()); err != nil {
 		return err
 	}
-	body, err := json.Marshal(answer)
+	body, err := json.Marshal(value)
 	if err != nil {
 		return fmt.Errorf("encode a response: %w", err)
 	}

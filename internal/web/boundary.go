@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// policy is the Content-Security-Policy. A page may load only what this server sends, without inline scripts or styles.
+// contentSecurityPolicy is the Content-Security-Policy. A page may load only what this server sends, without inline scripts or styles.
 // No page may have this one in a frame.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
 // A Boundary decides which Host headers the server accepts, and which origins may call it from scripts. The names of
@@ -20,7 +20,7 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 type Boundary struct {
 	hosts     []string // "name" for any port, or "name:port"; in lower case.
 	origins   []string // In the form that originOf returns.
-	addresses bool     // Whether any IP address is allowed as host, too.
+	allowsIPs bool     // Whether any IP address is allowed as host, too.
 }
 
 // NewBoundary returns a Boundary that allows the configured hosts and origins. The host of each origin is also allowed
@@ -59,11 +59,11 @@ func hostRule(u *url.URL) string {
 	return net.JoinHostPort(name, u.Port())
 }
 
-// ofMetrics returns the boundary of the listener for metrics and probes. It allows IP addresses, because the kubelet
+// forMetrics returns the boundary of the listener for metrics and probes. It allows IP addresses, because the kubelet
 // and Prometheus call a pod by its address. DNS rebinding needs a name, so this is safe. No origin is configured,
 // because no page calls this listener.
-func (b *Boundary) ofMetrics() *Boundary {
-	m := &Boundary{addresses: true}
+func (b *Boundary) forMetrics() *Boundary {
+	m := &Boundary{allowsIPs: true}
 	if b != nil {
 		m.hosts = b.hosts
 	}
@@ -76,7 +76,7 @@ func (b *Boundary) ofMetrics() *Boundary {
 func (b *Boundary) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
-		h.Set("Content-Security-Policy", policy)
+		h.Set("Content-Security-Policy", contentSecurityPolicy)
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
@@ -87,7 +87,7 @@ func (b *Boundary) guard(next http.Handler) http.Handler {
 			// may therefore be its body.
 			h.Set("Connection", "close")
 		}
-		if p := b.refuses(r); p != nil {
+		if p := b.check(r); p != nil {
 			h.Set("Connection", "close") // The rest of the request is not read.
 			writeProblem(w, *p)
 			return
@@ -96,12 +96,12 @@ func (b *Boundary) guard(next http.Handler) http.Handler {
 	})
 }
 
-// refusesFraming returns the problem of a request that is refused for its request line or for how its body is framed;
+// checkFraming returns the problem of a request that is refused for its request line or for how its body is framed;
 // nil if there is none. If a request has a Transfer-Encoding and a Content-Length, net/http has dropped the
 // Content-Length. Such requests are used to smuggle other requests past a proxy (RFC 9112, 6.3 and 11.2). This
 // program's own clients always send a Content-Length with a body. An HTTP/2 body without one has an unknown length, and
 // is refused, too.
-func refusesFraming(r *http.Request) *problem {
+func checkFraming(r *http.Request) *problem {
 	switch {
 	case len(r.TransferEncoding) > 0, r.ContentLength < 0:
 		return &problem{
@@ -117,9 +117,9 @@ func refusesFraming(r *http.Request) *problem {
 	return nil
 }
 
-// refuses returns the problem of a request that the boundary refuses; nil if it is allowed.
-func (b *Boundary) refuses(r *http.Request) *problem {
-	if !b.known(r.Host) {
+// check returns the problem of a request that the boundary refuses; nil if it is allowed.
+func (b *Boundary) check(r *http.Request) *problem {
+	if !b.allowsHost(r.Host) {
 		return &problem{
 			Title: "Host not allowed", Status: http.StatusForbidden,
 			Detail: fmt.Sprintf("This server accepts the hosts localhost, 127.0.0.1 and [::1], with any port, "+
@@ -128,13 +128,13 @@ func (b *Boundary) refuses(r *http.Request) *problem {
 				r.Host, r.Host),
 		}
 	}
-	if p := refusesFraming(r); p != nil {
+	if p := checkFraming(r); p != nil {
 		return p
 	}
 	own := schemeOf(r) + "://" + r.Host
 	origin, site := r.Header.Get("Origin"), r.Header.Get("Sec-Fetch-Site")
 	switch {
-	case origin != "" && !b.welcome(origin, r):
+	case origin != "" && !b.allowsOrigin(origin, r):
 		return &problem{
 			Title: "Origin not allowed", Status: http.StatusForbidden,
 			Detail: fmt.Sprintf("A script of %.100q may not read from this server, "+
@@ -157,9 +157,9 @@ func (b *Boundary) refuses(r *http.Request) *problem {
 	return nil
 }
 
-// known reports whether a Host header is allowed. For loopback any port is allowed, because a port-forward has a
+// allowsHost reports whether a Host header is allowed. For loopback any port is allowed, because a port-forward has a
 // different port than the listener.
-func (b *Boundary) known(hostport string) bool {
+func (b *Boundary) allowsHost(hostport string) bool {
 	name, port, err := net.SplitHostPort(hostport)
 	if err != nil {
 		name, port = strings.TrimSuffix(strings.TrimPrefix(hostport, "["), "]"), ""
@@ -171,21 +171,21 @@ func (b *Boundary) known(hostport string) bool {
 		return true
 	case b == nil:
 		return false
-	case err == nil && b.addresses:
+	case err == nil && b.allowsIPs:
 		return true
 	}
 	return slices.Contains(b.hosts, name) || port != "" && slices.Contains(b.hosts, net.JoinHostPort(name, port))
 }
 
-// welcome reports whether scripts with the given origin may call the server. The origin of the server itself and the
+// allowsOrigin reports whether scripts with the given origin may call the server. The origin of the server itself and the
 // configured origins are allowed. Scheme, host and port must all match.
-func (b *Boundary) welcome(origin string, r *http.Request) bool {
-	given, ok := originOf(origin)
-	return ok && slices.Contains(b.welcomed(r), given)
+func (b *Boundary) allowsOrigin(origin string, r *http.Request) bool {
+	canonical, ok := originOf(origin)
+	return ok && slices.Contains(b.allowedOrigins(r), canonical)
 }
 
-// welcomed returns all origins whose scripts may call the server.
-func (b *Boundary) welcomed(r *http.Request) []string {
+// allowedOrigins returns all origins whose scripts may call the server.
+func (b *Boundary) allowedOrigins(r *http.Request) []string {
 	var all []string
 	if own, ok := originOf(schemeOf(r) + "://" + r.Host); ok {
 		all = append(all, own)
@@ -196,11 +196,11 @@ func (b *Boundary) welcomed(r *http.Request) []string {
 	return all
 }
 
-// patterns returns the origins of welcomed as patterns for the WebSocket library. The characters *, ?, [ and \ are
+// originPatterns returns the origins of welcomed as patterns for the WebSocket library. The characters *, ?, [ and \ are
 // escaped, because they have a special meaning in a pattern. In addition, the library accepts any Origin whose host
 // equals the Host header.
-func (b *Boundary) patterns(r *http.Request) []string {
-	all := b.welcomed(r)
+func (b *Boundary) originPatterns(r *http.Request) []string {
+	all := b.allowedOrigins(r)
 	for i, origin := range all {
 		all[i] = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(origin)
 	}

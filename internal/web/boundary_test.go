@@ -7,7 +7,7 @@ import (
 )
 
 // After DNS rebinding, a browser reaches the server with the Host of a foreign page. Such requests are refused.
-func TestHost(t *testing.T) {
+func TestForeignHostsAreRefused(t *testing.T) {
 	s := startSite(t, nil)
 	for _, host := range []string{
 		"localhost", "LocalHost:80", "127.0.0.1:1234", "127.0.0.1", "127.1.2.3:8080", "[::1]:80", "[::1]",
@@ -22,7 +22,7 @@ func TestHost(t *testing.T) {
 		"169.254.169.254", "10.0.0.1:80",
 		"localhost@evil.test", "evil.test#localhost", "localhost.", "2130706433", "[::ffff:10.0.0.1]:80", "::", "[::]",
 	} {
-		for _, path := range routes() {
+		for _, path := range routePaths() {
 			a := s.get(path, "Host: "+host)
 			if a.status == http.StatusBadRequest && !strings.Contains(a.body, "{") {
 				continue // net/http refuses an invalid host.
@@ -44,7 +44,7 @@ func TestHost(t *testing.T) {
 }
 
 // A script of a foreign page sends that page's origin in the Origin header. Such requests are refused.
-func TestOrigin(t *testing.T) {
+func TestForeignOriginsAreRefused(t *testing.T) {
 	s := startSite(t, nil)
 	_, port, _ := strings.Cut(s.addr, ":")
 	for _, origin := range []string{"http://" + s.addr, "HTTP://" + s.addr} {
@@ -61,7 +61,7 @@ func TestOrigin(t *testing.T) {
 		"http://evil.test", "http://" + s.addr + ".evil.test",
 		"file://", "http://", s.addr, "http://%zz", "chrome-extension://abc",
 	} {
-		for _, path := range routes() {
+		for _, path := range routePaths() {
 			a := s.get(path, "Origin: "+origin)
 			s.wantProblem("origin "+origin+" of "+path, a, http.StatusForbidden, "Origin not allowed",
 				"http://"+s.addr+"/")
@@ -73,17 +73,17 @@ func TestOrigin(t *testing.T) {
 }
 
 // Every response has the headers that protect a browser, and no header that allows another page to read the response.
-func TestHeaders(t *testing.T) {
+func TestSecurityHeadersAreSetOnEveryResponse(t *testing.T) {
 	s := newSite(t)
 	want := map[string]string{
 		"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
 		"Cross-Origin-Resource-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin",
 	}
-	check := func(what string, a answer) {
+	check := func(request string, a httpResponse) {
 		t.Helper()
 		for name, value := range want {
 			if got := a.header.Get(name); got != value {
-				t.Errorf("%s (%d): %s is %q, want %q", what, a.status, name, got, value)
+				t.Errorf("%s (%d): %s is %q, want %q", request, a.status, name, got, value)
 			}
 		}
 		policy := a.header.Get("Content-Security-Policy")
@@ -92,24 +92,24 @@ func TestHeaders(t *testing.T) {
 			"frame-ancestors 'none'", "base-uri 'none'",
 		} {
 			if !strings.Contains(policy, part) {
-				t.Errorf("%s (%d): the policy %q has no %s", what, a.status, policy, part)
+				t.Errorf("%s (%d): the policy %q has no %s", request, a.status, policy, part)
 			}
 		}
 		if strings.Contains(policy, "unsafe") {
-			t.Errorf("%s: the policy is %q", what, policy)
+			t.Errorf("%s: the policy is %q", request, policy)
 		}
 		for name := range a.header {
 			if strings.HasPrefix(name, "Access-Control-") {
-				t.Errorf("%s: it has the header %s", what, name)
+				t.Errorf("%s: it has the header %s", request, name)
 			}
 		}
 		if cache := a.header.Get("Cache-Control"); cache == "" ||
 			strings.HasPrefix(cache, "public") && a.status != http.StatusOK {
-			t.Errorf("%s (%d): Cache-Control is %q", what, a.status, cache)
+			t.Errorf("%s (%d): Cache-Control is %q", request, a.status, cache)
 		}
 	}
 	for _, path := range append(
-		routes(), "/r/core/v1/none", "/o/"+podsRef+"/a/none", "/api/v1/snapshot/"+podsRef+"?x=1", "/static/none.js",
+		routePaths(), "/r/core/v1/none", "/o/"+podsRef+"/a/none", "/api/v1/snapshot/"+podsRef+"?x=1", "/static/none.js",
 		"/static/", "/static/%2e%2e/x",
 	) {
 		check(path, s.get(path))
@@ -121,9 +121,9 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-func TestMethods(t *testing.T) {
+func TestUnsupportedMethodsAreRefused(t *testing.T) {
 	s := startSite(t, nil)
-	for _, path := range routes() {
+	for _, path := range routePaths() {
 		for _, method := range []string{"POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"} {
 			a := s.send(method, path, "Content-Length: 0")
 			if strings.HasSuffix(path, "/nothing") && a.status == http.StatusNotFound {
@@ -138,7 +138,7 @@ func TestMethods(t *testing.T) {
 }
 
 // A panic in a handler fails only its own request.
-func TestPanic(t *testing.T) {
+func TestPanicFailsOnlyItsRequest(t *testing.T) {
 	s := startSite(t, nil)
 	for _, path := range []string{"/api/v1/resources", "/api/v1/snapshot/" + podsRef, "/readyz", "/r/" + podsRef} {
 		a := s.get(path)

@@ -19,19 +19,19 @@ type clientWriter struct{ http.ResponseWriter }
 // Write writes to the client.
 func (c *clientWriter) Write(p []byte) (int, error) {
 	n, err := c.ResponseWriter.Write(p)
-	return n, ofClient(err)
+	return n, asClientError(err)
 }
 
 // FlushError sends the buffered bytes. http.ResponseController calls it.
 func (c *clientWriter) FlushError() error {
-	return ofClient(http.NewResponseController(c.ResponseWriter).Flush())
+	return asClientError(http.NewResponseController(c.ResponseWriter).Flush())
 }
 
 // Unwrap returns the wrapped ResponseWriter. http.ResponseController calls it.
 func (c *clientWriter) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
-// ofClient wraps an error in a clientError, unless it is nil or reports that a handler misused the writer.
-func ofClient(err error) error {
+// asClientError wraps an error in a clientError, unless it is nil or reports that a handler misused the writer.
+func asClientError(err error) error {
 	for _, misuse := range []error{
 		nil, http.ErrBodyNotAllowed, http.ErrContentLength, http.ErrHijacked, http.ErrNotSupported,
 	} {

@@ -18,15 +18,15 @@ func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) error {
 	page := templates.Compare{Hide: values["hide"]}
 	status := http.StatusOK
 	for _, side := range []struct {
-		text string
-		to   *templates.Side
+		text   string
+		target *templates.Side
 	}{{values.Get("a"), &page.A}, {values.Get("b"), &page.B}} {
-		full, err := inFull(side.text, page.A.Text)
+		full, err := expandObjectPath(side.text, page.A.Text)
 		if err == nil && full != "" {
-			*side.to, err = s.side(r, full)
+			*side.target, err = s.side(r, full)
 		}
-		if side.to.Text == "" {
-			side.to.Text = side.text
+		if side.target.Text == "" {
+			side.target.Text = side.text
 		}
 		if err == nil {
 			continue
@@ -35,19 +35,19 @@ func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) error {
 		if p.Status == http.StatusInternalServerError {
 			return err
 		}
-		side.to.Problem = &templates.Problem{Status: p.Status, Title: p.Title, Detail: p.Detail}
+		side.target.Problem = &templates.Problem{Status: p.Status, Title: p.Title, Detail: p.Detail}
 		status = max(status, p.Status)
 	}
 	if page.B.Text == "" && page.A.YAML != "" {
 		page.Others = s.others(r, page.A)
 	}
-	page.Frame = s.frame(r, "Compare", page.A.Ref)
+	page.Layout = s.layout(r, "Compare", page.A.Ref)
 	return render(w, r, status, templates.ComparePage(page))
 }
 
 // others returns links that compare side with other objects of the same resource and namespace. It returns none if the
 // objects cannot be listed.
-func (s *Server) others(r *http.Request, side templates.Side) (steps []templates.Step) {
+func (s *Server) others(r *http.Request, side templates.Side) (links []templates.Link) {
 	query := watch.Query{Resource: side.Ref, Limit: pageRows}
 	if side.Namespace != "" {
 		query.Namespaces = []string{side.Namespace}
@@ -58,16 +58,16 @@ func (s *Server) others(r *http.Request, side templates.Side) (steps []templates
 	}
 	for _, o := range snapshot.Objects {
 		if o.Name() != side.Name {
-			with := url.Values{"a": {side.Text}, "b": {o.Name()}}
-			steps = append(steps, templates.Step{Text: o.Name(), Href: "/compare?" + with.Encode()})
+			params := url.Values{"a": {side.Text}, "b": {o.Name()}}
+			links = append(links, templates.Link{Text: o.Name(), Href: "/compare?" + params.Encode()})
 		}
 	}
-	return steps
+	return links
 }
 
-// inFull returns the full address, group/version/resource/namespace/name, of the object that text names. If other is a
+// expandObjectPath returns the full address, group/version/resource/namespace/name, of the object that text names. If other is a
 // full address, text may also be only a name, or a namespace and a name. other then completes it.
-func inFull(text, other string) (string, error) {
+func expandObjectPath(text, other string) (string, error) {
 	parts := strings.Split(strings.Trim(text, "/ "), "/")
 	o := strings.Split(other, "/")
 	switch {

@@ -9,55 +9,55 @@ import (
 )
 
 // The HTML of the compare page contains both objects. If one of them cannot be read, it contains the other.
-func TestComparePage(t *testing.T) {
+func TestComparePageContainsReadableObjects(t *testing.T) {
 	s := newSite(t)
-	const one, other = podsRef + "/a/web-1", podsRef + "/b/web-10"
+	const first, second = podsRef + "/a/web-1", podsRef + "/b/web-10"
 	for _, test := range []struct {
 		query  string
 		status int
-		says   []string
+		want   []string
 	}{
 		{
-			"?a=" + one + "&b=" + other, 200,
+			"?a=" + first + "&b=" + second, 200,
 			[]string{"name: web-1\n", "name: web-10\n", `href="/o/core/v1/pods/b/web-10"`, "note: &lt;b&gt;"},
 		},
-		{"?a=" + one + "&b=web-2", 200, []string{`data-text="core/v1/pods/a/web-2"`, "name: web-2\n"}},
-		{"?a=" + one + "&b=b/web-10", 200, []string{"name: web-10\n"}},
-		{"?a=" + one + "&b=none", 404, []string{"name: web-1\n", "Not found"}},
+		{"?a=" + first + "&b=web-2", 200, []string{`data-text="core/v1/pods/a/web-2"`, "name: web-2\n"}},
+		{"?a=" + first + "&b=b/web-10", 200, []string{"name: web-10\n"}},
+		{"?a=" + first + "&b=none", 404, []string{"name: web-1\n", "Not found"}},
 		{
-			"?a=" + one, 200,
+			"?a=" + first, 200,
 			[]string{
 				"name: web-1\n", "Enter an object above, or choose one:", "Select an object to compare",
 				`href="/compare?a=core%2Fv1%2Fpods%2Fa%2Fweb-1&amp;b=web-2"`,
 			},
 		},
 		{"", 200, []string{"Enter an object above."}},
-		{"?a=web-1&b=" + one, 400, []string{"is not an object reference", "name: web-1\n"}},
-		{"?a=core/v1/nothing/a/x&b=" + one, 404, []string{"Unknown resource", "name: web-1\n"}},
+		{"?a=web-1&b=" + first, 400, []string{"is not an object reference", "name: web-1\n"}},
+		{"?a=core/v1/nothing/a/x&b=" + first, 404, []string{"Unknown resource", "name: web-1\n"}},
 		{"?a=<b>/x/y", 400, []string{"&lt;b&gt;/x/y"}},
-		{"?a=" + one + "&b=web-2&hide=status", 200, []string{`name="hide" value="status"`}},
+		{"?a=" + first + "&b=web-2&hide=status", 200, []string{`name="hide" value="status"`}},
 	} {
 		a := s.get("/compare" + strings.ReplaceAll(test.query, "<", "%3C"))
 		if a.status != test.status || !strings.HasPrefix(a.header.Get("Content-Type"), "text/html") {
 			t.Errorf("%s is answered with %d and %s, want %d and a page", test.query, a.status,
 				a.header.Get("Content-Type"), test.status)
 		}
-		for _, says := range test.says {
-			if !strings.Contains(a.body, says) {
-				t.Errorf("%s: the page does not have %q", test.query, says)
+		for _, want := range test.want {
+			if !strings.Contains(a.body, want) {
+				t.Errorf("%s: the page does not have %q", test.query, want)
 			}
 		}
 	}
 	s.api.Set(podsRef, apitest.Item{
 		Namespace: "a", Name: "odd", Rest: "\"spec\":{\"note\":\"one\\u0085two\u2028three\\ufeff\"}",
 	})
-	s.await("/compare?a="+one+"&b=odd", "name: odd\n")
+	s.waitForText("/compare?a="+first+"&b=odd", "name: odd\n")
 	s.wantProblem("a mistyped parameter", s.get("/compare?c=1"), http.StatusBadRequest, "Unknown parameter",
 		"a, b, hide")
 }
 
 // The compare page states that masked values are not compared, also if scripts do not run.
-func TestComparePageOfMaskedValues(t *testing.T) {
+func TestComparePageNotesMaskedValues(t *testing.T) {
 	s := newSite(t)
 	const secrets = "core/v1/secrets"
 	for _, name := range []string{"one", "other"} {
@@ -69,16 +69,16 @@ func TestComparePageOfMaskedValues(t *testing.T) {
 			Namespace: "a", Name: name, Rest: `"spec":{"containers":[{"env":[{"name":"A","value":"(masked)"}]}]}`,
 		})
 	}
-	const ofSecrets, some = "Values of Secrets are masked. They are not " +
+	const secretsNote, valuesNote = "Values of Secrets are masked. They are not " +
 		"compared", "Some values are masked. They are not compared"
 	for query, want := range map[string]string{
-		"?a=" + secrets + "/a/one&b=other": ofSecrets, "?a=" + secrets + "/a/one&b=empty": "",
+		"?a=" + secrets + "/a/one&b=other": secretsNote, "?a=" + secrets + "/a/one&b=empty": "",
 		"?a=" + secrets + "/a/one": "", "?a=" + podsRef + "/a/web-1&b=web-2": "",
-		"?a=" + podsRef + "/a/mask-1&b=mask-2": some, "?a=" + podsRef + "/a/mask-1&b=" + secrets + "/a/one": some,
+		"?a=" + podsRef + "/a/mask-1&b=mask-2": valuesNote, "?a=" + podsRef + "/a/mask-1&b=" + secrets + "/a/one": valuesNote,
 		"?a=" + podsRef + "/a/mask-1&b=web-1": "",
 	} {
 		a := s.get("/compare" + query)
-		for _, note := range []string{ofSecrets, some} {
+		for _, note := range []string{secretsNote, valuesNote} {
 			if strings.Contains(a.body, note) != (note == want) || a.status != http.StatusOK {
 				t.Errorf("%s is answered with %d, want the note %q: %s", query, a.status, want, a.body)
 			}

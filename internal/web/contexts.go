@@ -17,9 +17,9 @@ const contextsPath = "/contexts"
 type Contexts struct {
 	// List reads the contexts from the kubeconfig again at each call.
 	List func() ([]Context, error)
-	// Choose makes the cluster of a context the active one. If that cluster cannot be opened, Choose returns an error,
+	// Switch makes the cluster of a context the active one. If that cluster cannot be opened, Choose returns an error,
 	// and the previous cluster stays active. The page shows the text of the error.
-	Choose func(ctx context.Context, name string) error
+	Switch func(ctx context.Context, name string) error
 }
 
 // Context is one context of a kubeconfig.
@@ -32,7 +32,7 @@ type Context struct {
 
 // contextsDocument is the response of /api/v1/contexts.
 type contextsDocument struct {
-	Present  string    `json:"present"`
+	Active   string    `json:"present"`
 	Contexts []Context `json:"contexts"`
 }
 
@@ -61,43 +61,43 @@ func (s *Server) listContexts(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writeJSONBody(w, r, http.StatusOK, contextsDocument{s.showing(r).Name, all})
+	return writeJSONBody(w, r, http.StatusOK, contextsDocument{s.clusterOf(r).Name, all})
 }
 
 // contextsPage serves the page that lists all contexts.
 func (s *Server) contextsPage(w http.ResponseWriter, r *http.Request) error {
-	return s.chooseContext(w, r, http.StatusOK, "")
+	return s.renderContexts(w, r, http.StatusOK, "")
 }
 
-// chooseContext renders the page on which a user chooses a context. If why is not empty, the page shows it as the
+// renderContexts renders the page on which a user chooses a context. If why is not empty, the page shows it as the
 // reason why the last choice failed.
-func (s *Server) chooseContext(w http.ResponseWriter, r *http.Request, status int, why string) error {
+func (s *Server) renderContexts(w http.ResponseWriter, r *http.Request, status int, reason string) error {
 	all, err := s.readContexts()
 	if p := problemFor(identityOf(r).Viewer, err); err != nil && s.contexts == nil {
 		return err
-	} else if err != nil && why == "" {
-		status, why = p.Status, p.Detail
+	} else if err != nil && reason == "" {
+		status, reason = p.Status, p.Detail
 	}
-	page := templates.Contexts{Frame: s.frame(r, "Contexts", ""), Present: s.showing(r).Name, Why: why}
-	for _, one := range all {
-		page.Contexts = append(page.Contexts, templates.Context(one))
+	page := templates.Contexts{Layout: s.layout(r, "Contexts", ""), Active: s.clusterOf(r).Name, Error: reason}
+	for _, kubeContext := range all {
+		page.Contexts = append(page.Contexts, templates.Context(kubeContext))
 	}
 	return render(w, r, status, templates.ContextsPage(page))
 }
 
 // switchContext makes the cluster of a context the active one. The JSON body of the request names the context.
 func (s *Server) switchContext(w http.ResponseWriter, r *http.Request) error {
-	var wanted struct {
+	var body struct {
 		Name *string `json:"name"`
 	}
-	if err := readBody(r, &wanted); err != nil {
+	if err := readBody(r, &body); err != nil {
 		return err
 	}
-	if wanted.Name == nil {
+	if body.Name == nil {
 		return badRequest("Invalid context",
 			`The body must name a context of the kubeconfig, such as {"name":"staging"}.`)
 	}
-	if err := s.switchTo(r.Context(), *wanted.Name); err != nil {
+	if err := s.switchTo(r.Context(), *body.Name); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -114,7 +114,7 @@ func (s *Server) switchPage(w http.ResponseWriter, r *http.Request) error {
 		if s.contexts == nil || !wantsPage(r) || p.Status == http.StatusInternalServerError {
 			return err
 		}
-		return s.chooseContext(w, r, p.Status, p.Detail) //nolint:contextcheck // Rendering passes the context.
+		return s.renderContexts(w, r, p.Status, p.Detail) //nolint:contextcheck // Rendering passes the context.
 	}
 	w.Header().Set("Location", s.base.At("/"))
 	w.WriteHeader(http.StatusSeeOther)
@@ -127,16 +127,16 @@ func (s *Server) switchTo(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(all, func(one Context) bool { return one.Name == name }) {
+	if !slices.ContainsFunc(all, func(kubeContext Context) bool { return kubeContext.Name == name }) {
 		return &problem{
 			Title: "No such context", Status: http.StatusNotFound,
 			Detail: fmt.Sprintf("The kubeconfig, which was just read again, has no context %.253q.", name),
 		}
 	}
-	if err := s.contexts.Choose(ctx, name); err != nil {
+	if err := s.contexts.Switch(ctx, name); err != nil {
 		return &problem{
 			Title: "Context not opened", Status: http.StatusBadGateway,
-			Detail: fmt.Sprintf("%s stays active: %v.", s.present.Load().Name, err),
+			Detail: fmt.Sprintf("%s stays active: %v.", s.active.Load().Name, err),
 		}
 	}
 	return nil

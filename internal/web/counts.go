@@ -9,40 +9,40 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// countEvery is the minimum time between two counts of the objects for the resource picker.
-const countEvery = time.Second
+// countInterval is the minimum time between two counts of the objects for the resource picker.
+const countInterval = time.Second
 
 // counts caches the newest message with the number of objects of each watched resource. The message is built once for
 // all sessions of an audience.
 type counts struct {
-	mu     sync.Mutex
-	read   time.Time // When the objects were counted last.
-	number int       // Increases whenever text changes.
-	text   []byte
-	other  chan struct{} // Closed when text changes; nil before the first text.
+	mu        sync.Mutex
+	countedAt time.Time // When the objects were counted last.
+	version   int       // Increases whenever text changes.
+	text      []byte
+	changed   chan struct{} // Closed when text changes; nil before the first text.
 }
 
-// run updates the counts every countEvery until ctx ends.
+// run updates the counts every countInterval until ctx ends.
 func (c *counts) run(ctx context.Context, count func(context.Context) map[string]int) {
-	for range watch.Ticks(ctx, countEvery) {
+	for range watch.Ticks(ctx, countInterval) {
 		c.latest(ctx, count)
 	}
 }
 
 // latest returns the number and the text of the current message, and a channel that is closed when the message changes.
-// It counts the objects again if the last count is at least countEvery old.
+// It counts the objects again if the last count is at least countInterval old.
 func (c *counts) latest(
 	ctx context.Context, count func(context.Context) map[string]int,
 ) (int, []byte, <-chan struct{}) {
 	c.mu.Lock()
-	read := c.read
+	countedAt := c.countedAt
 	c.mu.Unlock()
-	if now := time.Now(); now.Sub(read) >= countEvery {
+	if now := time.Now(); now.Sub(countedAt) >= countInterval {
 		c.set(now, count(ctx))
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.number, c.text, c.other
+	return c.version, c.text, c.changed
 }
 
 func (c *counts) set(now time.Time, counted map[string]int) {
@@ -53,17 +53,17 @@ func (c *counts) set(now time.Time, counted map[string]int) {
 	text = append([]byte(`"type":"counts","counts":`), text...)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if now.Before(c.read) {
+	if now.Before(c.countedAt) {
 		return // Another goroutine has stored a later count.
 	}
-	c.read = now
+	c.countedAt = now
 	if string(text) == string(c.text) {
 		return
 	}
-	c.number++
+	c.version++
 	c.text = text
-	if c.other != nil {
-		close(c.other)
+	if c.changed != nil {
+		close(c.changed)
 	}
-	c.other = make(chan struct{})
+	c.changed = make(chan struct{})
 }

@@ -17,7 +17,7 @@ import (
 // HandlerWith returns the handler of all routes plus one route for the test. Its route class is everybody, so anyone
 // may call it.
 func (s *Server) HandlerWith(method, pattern string, handler http.HandlerFunc) (http.Handler, error) {
-	return s.handlerOf(append(s.routes(), route{method, pattern, everybody, func(
+	return s.handlerOf(append(s.routes(), route{method, pattern, public, func(
 		w http.ResponseWriter, r *http.Request,
 	) error {
 		handler(w, r)
@@ -28,7 +28,7 @@ func (s *Server) HandlerWith(method, pattern string, handler http.HandlerFunc) (
 // HandlerBuffering returns the handler of all routes plus one route for the test. Its responses reserve memory and are
 // buffered.
 func (s *Server) HandlerBuffering(pattern string, handler http.HandlerFunc) (http.Handler, error) {
-	return s.handlerOf(append(s.routes(), route{http.MethodGet, pattern, everybody, func(
+	return s.handlerOf(append(s.routes(), route{http.MethodGet, pattern, public, func(
 		w http.ResponseWriter, r *http.Request,
 	) error {
 		handler(w, r)
@@ -67,17 +67,17 @@ func SubscriptionQuotas(address netip.Addr) []Quota {
 // TryAcquire acquires one unit under quotas. It returns nil if there is no room.
 func (s *Server) TryAcquire(quotas []Quota) *limit.Lease { return s.limiter.TryAcquire(1, quotas...) }
 
-// TakeProcessors acquires all leases of processors for building responses.
-func (s *Server) TakeProcessors() *limit.Lease {
+// AcquireProcessors acquires all leases of processors for building responses.
+func (s *Server) AcquireProcessors() *limit.Lease {
 	limits := s.processorLimits(httptest.NewRequest(http.MethodGet, "/", nil))
 	return s.limiter.TryAcquire(limits[1].Max, limits[1])
 }
 
-// Enter counts a socket under quotas until leave is called. leave is nil if there is no room for the socket.
-func (s *Server) Enter(quotas []Quota) (leave func()) { return s.enter(quotas) }
+// AcquireSocket counts a socket under quotas until leave is called. leave is nil if there is no room for the socket.
+func (s *Server) AcquireSocket(quotas []Quota) (release func()) { return s.acquireSocket(quotas) }
 
-// GroupOf returns the key under which requests from remote, an address with a port, are limited.
-func GroupOf(remote string) string {
+// AddressKey returns the key under which requests from remote, an address with a port, are limited.
+func AddressKey(remote string) string {
 	address, known := addressOf(remote)
 	if !known {
 		return ""
@@ -86,7 +86,7 @@ func GroupOf(remote string) string {
 }
 
 // Serving starts s, and returns the handler of all routes, including the socket. stop ends all sockets.
-func Serving(ctx context.Context, s *Server) (handler http.Handler, stop func()) {
+func Serving(ctx context.Context, s *Server) (handler http.Handler, stopServer func()) {
 	s.begin(ctx)
 	handler, err := s.Handler()
 	if err != nil {
@@ -98,24 +98,24 @@ func Serving(ctx context.Context, s *Server) (handler http.Handler, stop func())
 	}
 }
 
-// StatusOf exports statusOf, which formats a watch status, so that tests can provide the status.
-var StatusOf = statusOf
+// FormatStatus exports formatStatus, which formats a watch status, so that tests can provide the status.
+var FormatStatus = formatStatus
 
-// DocumentOf exports documentOf, which converts JSON to YAML.
-var DocumentOf = documentOf
+// JSONToYAML exports jsonToYAML, which converts JSON to YAML.
+var JSONToYAML = jsonToYAML
 
-// Documents exports the type documents.
-type Documents = documents
+// SharedDocs exports the type documents.
+type SharedDocs = sharedDocs
 
 // Latest calls documents.latest, and returns the number and the text of the document.
-func (d *Documents) Latest(
-	ctx context.Context, after time.Time, text func(context.Context) ([]byte, error),
-) (number int, made []byte, err error) {
-	one, err := d.latest(ctx, after, text)
+func (d *SharedDocs) Latest(
+	ctx context.Context, after time.Time, encode func(context.Context) ([]byte, error),
+) (version int, text []byte, err error) {
+	doc, err := d.latest(ctx, after, encode)
 	if err != nil {
 		return 0, nil, err
 	}
-	return one.number, one.text, nil
+	return doc.version, doc.text, nil
 }
 
 // PlainText returns the text that is shown for a log that arrives in the given pieces.
@@ -125,7 +125,7 @@ func PlainText(pieces ...[]byte) string {
 	for _, piece := range pieces {
 		text = p.append(text, piece)
 	}
-	return string(p.end(text))
+	return string(p.finish(text))
 }
 
 // GuestQuotas returns the quotas of the sockets of a guest of the share id, who calls from an address.
@@ -138,23 +138,23 @@ func GuestQuotas(id, from string) []Quota {
 }
 
 // ClusterID returns the id of the active cluster.
-func ClusterID(s *Server) string { return s.present.Load().id }
+func ClusterID(s *Server) string { return s.active.Load().id }
 
-// Shown returns the active cluster.
-func (s *Server) Shown() Shown { return s.present.Load().Shown }
+// ActiveClusterInfo returns the active cluster.
+func (s *Server) ActiveClusterInfo() ClusterInfo { return s.active.Load().ClusterInfo }
 
-// CrowdOf opens the given number of sockets from each address. For each address it returns the result of crowd.
-func CrowdOf(open map[string]int) map[string]int {
-	s, size := &Server{}, make(map[string]int)
-	for address, n := range open {
+// FanOutSizes opens the given number of sockets from each address. For each address it returns the result of crowd.
+func FanOutSizes(sockets map[string]int) map[string]int {
+	s, sizes := &Server{}, make(map[string]int)
+	for address, n := range sockets {
 		for range n {
-			s.enter([]limit.Limit{{Key: address, Max: int64(n)}})
+			s.acquireSocket([]limit.Limit{{Key: address, Max: int64(n)}})
 		}
 	}
-	for address := range open {
-		size[address] = s.crowd([]limit.Limit{{Key: address, Max: 1}})
+	for address := range sockets {
+		sizes[address] = s.fanOutSize([]limit.Limit{{Key: address, Max: 1}})
 	}
-	return size
+	return sizes
 }
 
 // MemoryInUse returns the reserved bytes of the memory that all responses share.

@@ -12,9 +12,9 @@ import (
 // viewResources is the name of the view that lists the resources of the catalog.
 const viewResources = "resources"
 
-// together is how long changes of the catalog are collected before they are sent, because several kinds appear,
+// coalesceDelay is how long changes of the catalog are collected before they are sent, because several kinds appear,
 // disappear or are synced at once.
-const together = 100 * time.Millisecond
+const coalesceDelay = 100 * time.Millisecond
 
 // followResources sends the resources that discovery knows (the catalog). It sends them again whenever the catalog or
 // the state of a resource has changed. It also sends the counts of the watched resources. Sessions of one audience
@@ -22,31 +22,31 @@ const together = 100 * time.Millisecond
 func (l *session) followResources(ctx context.Context, id int) error {
 	follower := l.access.Follow() //nolint:contextcheck // An informer outlives the session that starts it.
 	defer follower.Close()
-	audience, leave := l.showing.join(l.identity.Viewer) //nolint:contextcheck // Shared, so it outlives this session.
+	feed, leave := l.cluster.joinPickerFeed(l.identity.Viewer) //nolint:contextcheck // Shared, so it outlives this session.
 	defer leave()
-	opened, told, counted, sent := time.Now(), 0, 0, time.Time{}
-	after := opened.Add(-together) // Sessions that start at the same time share a document.
+	openedAt, sentVersion, sentCounts, sentAt := time.Now(), 0, 0, time.Time{}
+	after := openedAt.Add(-coalesceDelay) // Sessions that start at the same time share a document.
 	for {
-		known, err := audience.picker.latest(ctx, after, l.resourcesMessage)
+		doc, err := feed.picker.latest(ctx, after, l.resourcesMessage)
 		if err != nil {
 			return err
 		}
 		// A change that the viewer may not see must neither cause a message nor delay a heartbeat.
-		message := known.text
-		if known.number == told {
+		message := doc.text
+		if doc.version == sentVersion {
 			message = []byte(`"type":"heartbeat","cursor":""`)
 		}
-		if known.number != told || time.Since(sent) >= watch.Heartbeat {
+		if doc.version != sentVersion || time.Since(sentAt) >= watch.Heartbeat {
 			if l.sendResources(ctx, message, id) != nil {
 				return nil // The session has ended, so the error cannot be reported.
 			}
-			told, sent = known.number, time.Now()
+			sentVersion, sentAt = doc.version, time.Now()
 		}
 		// The document may be older than the subscription and miss changes since then. In that case, read it again.
-		changed := !known.began.After(opened)
+		changed := !doc.startedAt.After(openedAt)
 		if !changed {
 			if changed, err = l.followCounts(
-				ctx, id, follower, audience, &counted, sent.Add(watch.Heartbeat),
+				ctx, id, follower, feed, &sentCounts, sentAt.Add(watch.Heartbeat),
 			); err != nil {
 				return nil // The subscription or the session has ended.
 			}
@@ -58,7 +58,7 @@ func (l *session) followResources(ctx context.Context, id int) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(together):
+		case <-time.After(coalesceDelay):
 		}
 	}
 }
@@ -66,32 +66,32 @@ func (l *session) followResources(ctx context.Context, id int) error {
 // sendResources sends a message with the list of resources. It reserves memory for the message, which is long if there
 // are many kinds.
 func (l *session) sendResources(ctx context.Context, message []byte, id int) error {
-	reserved, err := l.reserve(ctx, int64(len(message)+2*partBytes))
+	reserved, err := l.reserve(ctx, int64(len(message)+2*chunkBytes))
 	if err != nil {
 		return err
 	}
 	defer reserved.Release()
-	return l.tell(ctx, message, id, true, always)
+	return l.sendChunked(ctx, message, id, true, alwaysValid)
 }
 
-// always is the permission recheck of messages that all sessions of an audience share. It returns true, because they
+// alwaysValid is the permission recheck of messages that all sessions of an audience share. It returns true, because they
 // may always be sent.
-func always(context.Context) bool { return true }
+func alwaysValid(context.Context) bool { return true }
 
 // followCounts sends the number of objects of each resource whenever it changes. It returns when the resources may have
 // changed, or when the next heartbeat is due.
 func (l *session) followCounts(
-	ctx context.Context, id int, follower *watch.Follower, audience *audience, told *int, until time.Time,
+	ctx context.Context, id int, follower *watch.Follower, feed *pickerFeed, sentVersion *int, until time.Time,
 ) (changed bool, err error) {
 	for !changed && time.Now().Before(until) {
-		number, text, other := audience.counts.latest(ctx, l.access.Counts)
-		if number != *told {
-			if err := l.tell(ctx, text, id, true, always); err != nil {
+		version, text, countsChanged := feed.counts.latest(ctx, l.access.Counts)
+		if version != *sentVersion {
+			if err := l.sendChunked(ctx, text, id, true, alwaysValid); err != nil {
 				return false, err
 			}
-			*told = number
+			*sentVersion = version
 		}
-		if changed, err = follower.Next(ctx, other, until); err != nil {
+		if changed, err = follower.Next(ctx, countsChanged, until); err != nil {
 			return false, err
 		}
 	}
@@ -101,14 +101,14 @@ func (l *session) followCounts(
 // resourcesMessage returns the message with the list of resources. It does not contain counts, because these change
 // with every object. They have a message of their own.
 func (l *session) resourcesMessage(ctx context.Context) ([]byte, error) {
-	known, err := l.server.known(ctx, l.access, renewWait)
+	doc, err := l.server.listResources(ctx, l.access, discoveryWait)
 	if err != nil {
 		return nil, err
 	}
-	for i := range known.Resources {
-		known.Resources[i].Count = nil
+	for i := range doc.Resources {
+		doc.Resources[i].Count = nil
 	}
-	text, err := json.Marshal(known)
+	text, err := json.Marshal(doc)
 	if err != nil {
 		return nil, fmt.Errorf("encode the resources: %w", err)
 	}

@@ -20,49 +20,49 @@ import (
 
 // Callers that are woken at the same time get the same document, which is built only once for all. If the text of a
 // document has not changed, its number stays. If a caller needs a newer document, it is built again.
-func TestDocumentsAreMadeOnce(t *testing.T) {
+func TestSharedDocIsBuiltOnceForAllCallers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var documents web.Documents
-		var made atomic.Int32
+		var docs web.SharedDocs
+		var builds atomic.Int32
 		text := "one"
-		wave := func(wantNumber int, wantMade int32) {
+		callConcurrently := func(wantVersion int, wantBuilds int32) {
 			t.Helper()
-			woken := time.Now()
-			var wave sync.WaitGroup
+			start := time.Now()
+			var callConcurrently sync.WaitGroup
 			for n := range 100 {
-				wave.Go(func() {
+				callConcurrently.Go(func() {
 					<-time.After(time.Duration(n) * time.Millisecond)
-					number, got, err := documents.Latest(t.Context(), woken, func(context.Context) ([]byte, error) {
-						made.Add(1)
+					version, got, err := docs.Latest(t.Context(), start, func(context.Context) ([]byte, error) {
+						builds.Add(1)
 						<-time.After(20 * time.Millisecond)
 						return []byte(text), nil
 					})
-					if err != nil || number != wantNumber || string(got) != text {
-						t.Errorf("number %d, %s, %v, want %d, %s", number, got, err, wantNumber, text)
+					if err != nil || version != wantVersion || string(got) != text {
+						t.Errorf("number %d, %s, %v, want %d, %s", version, got, err, wantVersion, text)
 					}
 				})
 			}
-			wave.Wait()
-			if made.Load() != wantMade {
-				t.Errorf("made %d times, want %d", made.Load(), wantMade)
+			callConcurrently.Wait()
+			if builds.Load() != wantBuilds {
+				t.Errorf("made %d times, want %d", builds.Load(), wantBuilds)
 			}
 			<-time.After(time.Second)
 		}
-		wave(1, 1)
-		wave(1, 2)
+		callConcurrently(1, 1)
+		callConcurrently(1, 2)
 		text = "two"
-		wave(2, 3)
+		callConcurrently(2, 3)
 	})
 }
 
 // If a caller leaves while a document is built, the others still get it. If a document could not be built, the next
 // caller causes a new attempt.
-func TestDocumentsOfWhoGoes(t *testing.T) {
+func TestSharedDocSurvivesCanceledCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var documents web.Documents
+		var docs web.SharedDocs
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() {
-			_, _, _ = documents.Latest(ctx, time.Now(), func(ctx context.Context) ([]byte, error) {
+			_, _, _ = docs.Latest(ctx, time.Now(), func(ctx context.Context) ([]byte, error) {
 				<-time.After(time.Second)
 				return []byte("one"), ctx.Err()
 			})
@@ -70,30 +70,30 @@ func TestDocumentsOfWhoGoes(t *testing.T) {
 		after := time.Now()
 		synctest.Wait()
 		cancel()
-		if _, got, err := documents.Latest(t.Context(), after, nil); err != nil || string(got) != "one" {
+		if _, got, err := docs.Latest(t.Context(), after, nil); err != nil || string(got) != "one" {
 			t.Errorf("%s, %v", got, err)
 		}
 		<-time.After(time.Second)
-		bad := errors.New("bad")
-		if _, _, err := documents.Latest(
-			t.Context(), time.Now(), func(context.Context) ([]byte, error) { return nil, bad },
-		); !errors.Is(err, bad) {
+		errBuild := errors.New("bad")
+		if _, _, err := docs.Latest(
+			t.Context(), time.Now(), func(context.Context) ([]byte, error) { return nil, errBuild },
+		); !errors.Is(err, errBuild) {
 			t.Errorf("got %v", err)
 		}
 		<-time.After(time.Second)
-		if number, got, err := documents.Latest(
+		if version, got, err := docs.Latest(
 			t.Context(), time.Now(), func(context.Context) ([]byte, error) { return []byte("one"), nil },
-		); err != nil || number != 1 || string(got) != "one" {
-			t.Errorf("number %d, %s, %v", number, got, err)
+		); err != nil || version != 1 || string(got) != "one" {
+			t.Errorf("number %d, %s, %v", version, got, err)
 		}
 	})
 }
 
 // A tab that subscribes to the resource picker uses little more memory than a tab that subscribes to rows.
-func TestFollowersHoldNoText(t *testing.T) {
+func TestPickerSubscriptionUsesLittleMemory(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		for n := range 300 {
-			b.api.Serve(apitest.Kind{
+			b.api.AddKind(apitest.Kind{
 				Ref: fmt.Sprintf("group-%d.example.com/v1/somethings%d", n/10, n), Kind: fmt.Sprint("Something", n),
 			})
 		}
@@ -106,7 +106,7 @@ func TestFollowersHoldNoText(t *testing.T) {
 		}
 		<-time.After(time.Minute) // Wait until the program has read discovery again.
 		const tabs = 30
-		var held []int64
+		var perTab []int64
 		const rows, picker = `{"op":"subscribe","id":1,"resource":"core/v1/pods"}`,
 			`{"op":"subscribe","id":1,"view":"resources"}`
 		// Rows are measured twice, because memory of earlier work may be freed during the measurement.
@@ -118,17 +118,17 @@ func TestFollowersHoldNoText(t *testing.T) {
 				tab.until(1, "snapshot", "resources")
 			}
 			<-time.After(5 * time.Second)
-			held = append(held, (heap()-before)/tabs)
+			perTab = append(perTab, (heap()-before)/tabs)
 		}
-		if held[1] > max(held[0], held[2])+20<<10 {
-			b.t.Errorf("a tab of the picker holds %d bytes, one of rows %d or %d", held[1], held[0], held[2])
+		if perTab[1] > max(perTab[0], perTab[2])+20<<10 {
+			b.t.Errorf("a tab of the picker holds %d bytes, one of rows %d or %d", perTab[1], perTab[0], perTab[2])
 		}
 	})
 }
 
 // The message about resources contains the build id of the page that the server has. A page detects a new version by
 // comparing this id with the id in the address of its own script.
-func TestBuildOfThePage(t *testing.T) {
+func TestResourcesMessageHasThePageBuild(t *testing.T) {
 	s := newSite(t)
 	c := s.open(nil)
 	c.send(`{"op":"subscribe","id":1,"view":"resources"}`)
@@ -144,7 +144,7 @@ func TestBuildOfThePage(t *testing.T) {
 
 // Changes of the catalog while a subscription starts are sent to it. This applies even if its first message was built a
 // moment before, for another subscription.
-func TestFollowWhileItChanges(t *testing.T) {
+func TestCatalogChangesDuringSubscribeAreSent(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		first := b.open()
 		first.send(`{"op":"subscribe","id":1,"view":"resources"}`)
@@ -165,7 +165,7 @@ func TestFollowWhileItChanges(t *testing.T) {
 }
 
 // If a resource is covered only in some namespaces, the message about resources lists these namespaces.
-func TestFollowSomeNamespaces(t *testing.T) {
+func TestResourcesMessageListsCoveredNamespaces(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.api.Refuse("core/v1/pods", "", http.StatusForbidden, "no")
 		b.api.Refuse("core/v1/pods", "a", 0, "")
@@ -185,7 +185,7 @@ func TestFollowSomeNamespaces(t *testing.T) {
 }
 
 // Counts of watched resources are sent as they change, at most once a second. A new subscription gets them at once.
-func TestFollowCounts(t *testing.T) {
+func TestCountsAreSentAtMostOncePerSecond(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		c := b.open()
 		c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
@@ -204,22 +204,22 @@ func TestFollowCounts(t *testing.T) {
 				<-time.After(10 * time.Millisecond)
 			}
 		}()
-		told := 0
-		for last := 3; last < 1003; told++ {
+		sent := 0
+		for last := 3; last < 1003; sent++ {
 			count := c.until(2, "counts").Counts["core/v1/pods"]
 			if count <= last {
 				b.t.Fatalf("%d pods are told after %d", count, last)
 			}
 			last = count
 		}
-		if most := int(time.Since(began)/time.Second) + 1; told > most || told < 5 {
-			b.t.Errorf("counts were told %d times in %s, want 5 to %d", told, time.Since(began), most)
+		if most := int(time.Since(began)/time.Second) + 1; sent > most || sent < 5 {
+			b.t.Errorf("counts were told %d times in %s, want 5 to %d", sent, time.Since(began), most)
 		}
 	})
 }
 
 // A resource that is not watched, or that the viewer may not see, is sent without a count.
-func TestFollowCountsOfWhatIsRefused(t *testing.T) {
+func TestForbiddenResourcesHaveNoCount(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.api.Refuse(podsRef, "", http.StatusForbidden, "no")
 		c := b.open()

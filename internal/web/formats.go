@@ -20,8 +20,8 @@ func writeItem(out *bufio.Writer, o *watch.Item, t *table) error {
 	return err
 }
 
-// writeLines writes one row or object per line.
-func writeLines(out *bufio.Writer, t *table) error {
+// writeNDJSON writes one row or object per line.
+func writeNDJSON(out *bufio.Writer, t *table) error {
 	for _, o := range t.Objects {
 		if err := writeItem(out, o, t); err != nil {
 			return err
@@ -56,27 +56,27 @@ func writeYAML(out *bufio.Writer, t *table) error {
 func writeCSV(out *bufio.Writer, t *table) error {
 	lines := csv.NewWriter(out)
 	var header []string
-	if t.namespace {
+	if t.hasNamespace {
 		header = append(header, "Namespace")
 	}
 	for _, n := range t.columns {
-		header = append(header, plain(t.Columns[n].Name)) // A CRD can choose any column names.
+		header = append(header, escapeFormula(t.Columns[n].Name)) // A CRD can choose any column names.
 	}
 	if err := lines.Write(header); err != nil {
 		return err
 	}
 	for _, o := range t.Objects {
 		var line []string
-		if t.namespace {
+		if t.hasNamespace {
 			line = append(line, o.Namespace())
 		}
-		cells, err := texts(o)
+		cells, err := cellTexts(o)
 		if err != nil {
 			return err
 		}
 		for _, n := range t.columns {
 			if n < len(cells) {
-				line = append(line, plain(cells[n]))
+				line = append(line, escapeFormula(cells[n]))
 			} else {
 				line = append(line, "")
 			}
@@ -89,40 +89,40 @@ func writeCSV(out *bufio.Writer, t *table) error {
 	return lines.Error()
 }
 
-// plain adds a ' before a cell that a spreadsheet would evaluate as a formula (OWASP, CSV injection). It also checks
+// escapeFormula adds a ' before a cell that a spreadsheet would evaluate as a formula (OWASP, CSV injection). It also checks
 // for the full-width forms of the signs.
-func plain(cell string) string {
+func escapeFormula(cell string) string {
 	if first, _ := utf8.DecodeRuneInString(cell); cell != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
 		return "'" + cell
 	}
 	return cell
 }
 
-// texts returns the cells of a row as strings.
-func texts(o *watch.Item) ([]string, error) {
-	cells, err := cellsOf(o)
+// cellTexts returns the cells of a row as strings.
+func cellTexts(o *watch.Item) ([]string, error) {
+	cells, err := decodeCells(o)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]string, len(cells))
 	for i, cell := range cells {
-		out[i] = textOf(cell)
+		out[i] = cellText(cell)
 	}
 	return out, nil
 }
 
-// cellsOf decodes the cells of a row from JSON.
-func cellsOf(o *watch.Item) (cells []any, err error) {
-	decode := json.NewDecoder(strings.NewReader(string(o.Cells())))
-	decode.UseNumber()
-	if err := decode.Decode(&cells); err != nil {
+// decodeCells decodes the cells of a row from JSON.
+func decodeCells(o *watch.Item) (cells []any, err error) {
+	decoder := json.NewDecoder(strings.NewReader(string(o.Cells())))
+	decoder.UseNumber()
+	if err := decoder.Decode(&cells); err != nil {
 		return nil, fmt.Errorf("decode the cells of %s: %w", o.Name(), err)
 	}
 	return cells, nil
 }
 
-// textOf returns a cell as a string. A null becomes an empty string.
-func textOf(cell any) string {
+// cellText returns a cell as a string. A null becomes an empty string.
+func cellText(cell any) string {
 	switch cell := cell.(type) {
 	case nil:
 		return ""

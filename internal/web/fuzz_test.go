@@ -17,8 +17,8 @@ import (
 	"glasshouse/internal/web"
 )
 
-// fuzzed returns a server with a cluster of a few objects, and the log of the server.
-func fuzzed(f *testing.F) (*web.Server, *lockedBuffer) {
+// newFuzzServer returns a server with a cluster of a few objects, and the log of the server.
+func newFuzzServer(f *testing.F) (*web.Server, *lockedBuffer) {
 	f.Helper()
 	api := apitest.New(
 		f,
@@ -36,7 +36,7 @@ func fuzzed(f *testing.F) (*web.Server, *lockedBuffer) {
 	})
 	log := &lockedBuffer{}
 	server, err := web.New(web.Options{
-		Shown: web.Shown{Cluster: startCluster(f, api)}, Version: "v0", Log: slog.New(slog.NewTextHandler(log, nil)),
+		ClusterInfo: web.ClusterInfo{Cluster: startCluster(f, api)}, Version: "v0", Log: slog.New(slog.NewTextHandler(log, nil)),
 	})
 	if err != nil {
 		f.Fatal(err)
@@ -46,11 +46,11 @@ func fuzzed(f *testing.F) (*web.Server, *lockedBuffer) {
 
 // FuzzRequests checks that no request causes an error of the server.
 func FuzzRequests(f *testing.F) {
-	server, log := fuzzed(f)
+	server, log := newFuzzServer(f)
 	handler, stop := web.Serving(f.Context(), server)
 	f.Cleanup(stop)
 	for _, path := range append(
-		routes(), "/compare?a="+podsRef+"/a/web-1&b=web-2",
+		routePaths(), "/compare?a="+podsRef+"/a/web-1&b=web-2",
 		"/r/"+podsRef+"?ns=a&q=is:failing&labels=app%3Dweb&sort=-age&cols=name&from=1",
 		"/api/v1/logs/a/web-1?tail=1&since=1s",
 		"/api/v1/snapshot/"+podsRef+"?format=csv&limit=1&wait=1ms&fields=status.phase%3DRunning",
@@ -96,15 +96,15 @@ func FuzzRequests(f *testing.F) {
 	})
 }
 
-// FuzzFrames checks that no message causes an error of the socket, or a response that is not JSON. The server handles
+// FuzzMessages checks that no message causes an error of the socket, or a response that is not JSON. The server handles
 // the message, answers with an error, or closes the connection with a reason.
-func FuzzFrames(f *testing.F) {
-	server, log := fuzzed(f)
+func FuzzMessages(f *testing.F) {
+	server, log := newFuzzServer(f)
 	handler, stop := web.Serving(f.Context(), server)
 	served := httptest.NewServer(handler)
 	f.Cleanup(served.Close)
 	f.Cleanup(stop)
-	for _, frame := range []string{
+	for _, text := range []string{
 		`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`,
 		`{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["a"],"name":"web-1","view":"object"}`,
 		`{"op":"subscribe","id":1,"resource":"core/v1/pods","view":"changes",` +
@@ -119,10 +119,10 @@ func FuzzFrames(f *testing.F) {
 		`{"op":"subscribe","id":1,"resource":"core/v1/pods","cursor":"AAAA"}`, `{"op":"subscribe","id":1e400}`,
 		strings.Repeat("[", 10_000), `{"op":"subscribe","id":1,"ns":` + strings.Repeat("[", 5000),
 	} {
-		f.Add(frame, false)
-		f.Add(frame, true)
+		f.Add(text, false)
+		f.Add(text, true)
 	}
-	f.Fuzz(func(t *testing.T, frame string, binary bool) {
+	f.Fuzz(func(t *testing.T, text string, binary bool) {
 		before := len(log.String())
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
@@ -138,7 +138,7 @@ func FuzzFrames(f *testing.F) {
 		if binary {
 			kind = websocket.MessageBinary
 		}
-		if err := conn.Write(ctx, kind, []byte(frame)); err != nil {
+		if err := conn.Write(ctx, kind, []byte(text)); err != nil {
 			t.Fatal(err)
 		}
 		if err := conn.Write(ctx, websocket.MessageText, []byte(`{"op":"ping","id":1000000007}`)); err != nil {
@@ -148,19 +148,19 @@ func FuzzFrames(f *testing.F) {
 			_, message, err := conn.Read(ctx)
 			if err != nil {
 				if websocket.CloseStatus(err) == -1 {
-					t.Errorf("after %q the connection ends without a reason: %v\n%s", frame, err, log)
+					t.Errorf("after %q the connection ends without a reason: %v\n%s", text, err, log)
 				}
 				break
 			}
 			if !json.Valid(message) {
-				t.Errorf("%q is answered with %q", frame, message)
+				t.Errorf("%q is answered with %q", text, message)
 			}
 			if strings.Contains(string(message), `"id":1000000007,"type":"pong"`) {
 				break
 			}
 		}
-		if said := log.String(); strings.Contains(said[before:], "level=ERROR") {
-			t.Errorf("after %q the log says %.2000s", frame, said[before:])
+		if logged := log.String(); strings.Contains(logged[before:], "level=ERROR") {
+			t.Errorf("after %q the log says %.2000s", text, logged[before:])
 		}
 	})
 }

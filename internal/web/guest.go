@@ -11,23 +11,23 @@ import (
 	"glasshouse/web/templates"
 )
 
-// guestFrame returns the data for the parts of a page that only guests see, outside the content of the page.
-func (s *Server) guestFrame(g *share.Guest) *templates.Guest {
+// guestLayout returns the data for the parts of a page that only guests see, outside the content of the page.
+func (s *Server) guestLayout(g *share.Guest) *templates.Guest {
 	parts, _ := json.Marshal(g.Share.Parts) // Strings always encode.
-	lists := slices.ContainsFunc(g.Share.Parts, func(p watch.Part) bool {
-		return p.Name == "" && !isBeside(p.Resource)
+	sharesList := slices.ContainsFunc(g.Share.Parts, func(p watch.Part) bool {
+		return p.Name == "" && !isShownWithObject(p.Resource)
 	})
 	return &templates.Guest{
-		Expires: stamp(g.Share.Expires), Start: g.Share.To, Leave: s.base.At(leavePath), Note: g.Share.Note,
-		Parts: string(parts), One: !lists,
+		Expires: formatTime(g.Share.Expires), Start: g.Share.To, Leave: s.base.At(leavePath), Note: g.Share.Note,
+		Parts: string(parts), SingleObject: !sharesList,
 	}
 }
 
-// isBeside reports whether a resource is logs or events. These are shared together with an object, and shown on its
+// isShownWithObject reports whether a resource is logs or events. These are shared together with an object, and shown on its
 // page.
-func isBeside(resource string) bool {
+func isShownWithObject(resource string) bool {
 	return strings.HasSuffix(resource, "/log") || strings.HasSuffix(resource, "/events")
 }
 
-// inKiosk reports whether a request is for kiosk mode, for a wall display.
-func inKiosk(r *http.Request) bool { return r.URL.Query().Get("kiosk") == "1" }
+// isKiosk reports whether a request is for kiosk mode, for a wall display.
+func isKiosk(r *http.Request) bool { return r.URL.Query().Get("kiosk") == "1" }

@@ -17,13 +17,13 @@ func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) error {
 
 // readyz reports that the program has reached the API server and is not stopping.
 func (s *Server) readyz(w http.ResponseWriter, r *http.Request) error {
-	if s.ending.Load() {
+	if s.shuttingDown.Load() {
 		return &problem{
 			Title: "Not running", Status: http.StatusServiceUnavailable,
 			Detail: "The program is stopping; it accepts no more requests.",
 		}
 	}
-	if _, _, err := s.showing(r).Cluster.For(watch.Viewer{Program: true}).Resources(r.Context(), 0); err != nil {
+	if _, _, err := s.clusterOf(r).Cluster.For(watch.Viewer{Program: true}).Resources(r.Context(), 0); err != nil {
 		return err
 	}
 	_, err := io.WriteString(w, "ok\n")

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// lookEvery is the minimum time between two checks of the files of a KeyPair.
-const lookEvery = time.Second
+// statInterval is the minimum time between two checks of the files of a KeyPair.
+const statInterval = time.Second
 
 // A KeyPair is the certificate and key of a server. It reads its files again when they change, and new connections then
 // get the new certificate. While the files do not form a pair, for example between the two writes, the previous
@@ -18,12 +18,12 @@ const lookEvery = time.Second
 type KeyPair struct {
 	cert, key string
 	log       *slog.Logger
-	looked    atomic.Int64 // Time of the last check, in Unix nanoseconds. The goroutine that sets it does the check.
-	current   atomic.Pointer[readPair]
+	checkedAt atomic.Int64 // Time of the last check, in Unix nanoseconds. The goroutine that sets it does the check.
+	current   atomic.Pointer[loadedPair]
 }
 
-// readPair is the certificate that was read, with the file infos by which a change is noticed.
-type readPair struct {
+// loadedPair is the certificate that was read, with the file infos by which a change is noticed.
+type loadedPair struct {
 	certificate *tls.Certificate
 	files       [2]os.FileInfo
 }
@@ -39,8 +39,8 @@ func NewKeyPair(cert, key string, log *slog.Logger) (*KeyPair, error) {
 	if err != nil {
 		return nil, err
 	}
-	k.looked.Store(time.Now().UnixNano())
-	k.current.Store(&readPair{certificate, files})
+	k.checkedAt.Store(time.Now().UnixNano())
+	k.current.Store(&loadedPair{certificate, files})
 	return k, nil
 }
 
@@ -53,35 +53,35 @@ func (k *KeyPair) config() *tls.Config {
 // certificate returns the current certificate. One connection at a time checks the files; the others use the last
 // certificate.
 func (k *KeyPair) certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-	now, looked := time.Now().UnixNano(), k.looked.Load()
-	if now-looked >= int64(lookEvery) && k.looked.CompareAndSwap(looked, now) {
-		k.renew()
+	now, checkedAt := time.Now().UnixNano(), k.checkedAt.Load()
+	if now-checkedAt >= int64(statInterval) && k.checkedAt.CompareAndSwap(checkedAt, now) {
+		k.reload()
 	}
 	return k.current.Load().certificate, nil
 }
 
-// renew reads the files again if they have changed. It logs an invalid pair once.
-func (k *KeyPair) renew() {
+// reload reads the files again if they have changed. It logs an invalid pair once.
+func (k *KeyPair) reload() {
 	last := k.current.Load()
 	files, err := k.stat()
-	if err == nil && same(files[0], last.files[0]) && same(files[1], last.files[1]) {
+	if err == nil && isSameFile(files[0], last.files[0]) && isSameFile(files[1], last.files[1]) {
 		return
 	}
 	if err != nil {
 		if last.files != [2]os.FileInfo{} {
 			k.log.Error("the certificate was not reloaded; the previous one stays in use", "error", err)
 		}
-		k.current.Store(&readPair{last.certificate, [2]os.FileInfo{}})
+		k.current.Store(&loadedPair{last.certificate, [2]os.FileInfo{}})
 		return
 	}
 	certificate, err := k.read()
 	if err != nil {
 		k.log.Error("the certificate was not reloaded; the previous one stays in use", "error", err)
-		k.current.Store(&readPair{last.certificate, files})
+		k.current.Store(&loadedPair{last.certificate, files})
 		return
 	}
 	k.log.Info("the certificate was reloaded", "until", certificate.Leaf.NotAfter)
-	k.current.Store(&readPair{certificate, files})
+	k.current.Store(&loadedPair{certificate, files})
 }
 
 // stat returns the infos of both files. Callers get them before they read the files, so that a later write is noticed
@@ -103,8 +103,8 @@ func (k *KeyPair) read() (*tls.Certificate, error) {
 	return &certificate, nil
 }
 
-// same reports whether a file is unchanged between two checks. It also compares the identity of the file, because the
+// isSameFile reports whether a file is unchanged between two checks. It also compares the identity of the file, because the
 // volume of a Secret replaces the files by others.
-func same(a, b os.FileInfo) bool {
+func isSameFile(a, b os.FileInfo) bool {
 	return a != nil && b != nil && os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
 }

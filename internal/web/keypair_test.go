@@ -27,8 +27,8 @@ import (
 	"glasshouse/internal/web"
 )
 
-// pair returns a self-signed certificate for loopback, and its key. Both are in PEM.
-func pair(t *testing.T, name string) (cert, key []byte) {
+// newCertificate returns a self-signed certificate for loopback, and its key. Both are in PEM.
+func newCertificate(t *testing.T, name string) (cert, key []byte) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -54,18 +54,18 @@ func pair(t *testing.T, name string) (cert, key []byte) {
 	})
 }
 
-// secret is a folder with the structure of a mounted Secret volume. Its files are symbolic links through a link to a
+// secretVolume is a folder with the structure of a mounted Secret volume. Its files are symbolic links through a link to a
 // data folder. An update replaces the data folder.
-type secret struct {
+type secretVolume struct {
 	t      *testing.T
 	folder string
 	number int
 }
 
-func newSecret(t *testing.T, name string) *secret {
+func newSecretVolume(t *testing.T, name string) *secretVolume {
 	t.Helper()
-	s := &secret{t: t, folder: t.TempDir()}
-	cert, key := pair(t, name)
+	s := &secretVolume{t: t, folder: t.TempDir()}
+	cert, key := newCertificate(t, name)
 	s.put(cert, key)
 	for _, file := range []string{"tls.crt", "tls.key"} {
 		if err := os.Symlink(filepath.Join("..data", file), filepath.Join(s.folder, file)); err != nil {
@@ -75,7 +75,7 @@ func newSecret(t *testing.T, name string) *secret {
 	return s
 }
 
-func (s *secret) put(cert, key []byte) {
+func (s *secretVolume) put(cert, key []byte) {
 	s.t.Helper()
 	s.number++
 	folder := strings.Repeat("x", s.number)
@@ -91,80 +91,80 @@ func (s *secret) put(cert, key []byte) {
 	}
 }
 
-func (s *secret) cert() string { return filepath.Join(s.folder, "tls.crt") }
-func (s *secret) key() string  { return filepath.Join(s.folder, "tls.key") }
+func (s *secretVolume) cert() string { return filepath.Join(s.folder, "tls.crt") }
+func (s *secretVolume) key() string  { return filepath.Join(s.folder, "tls.key") }
 
 // When the certificate files are renewed, new connections use the new certificate within a second. If the files do not
 // form a pair, the old certificate stays in use, and this is logged once.
-func TestKeyPair(t *testing.T) {
+func TestKeyPairReloadsChangedFiles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newSecret(t, "first")
+		s := newSecretVolume(t, "first")
 		var log strings.Builder
 		keys, err := web.NewKeyPair(s.cert(), s.key(), slog.New(slog.NewTextHandler(&log, nil)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		shown := func(want string, told int) {
+		wantCertificate := func(want string, errorCount int) {
 			t.Helper()
 			certificate, err := web.Certificate(keys)
 			if err != nil || certificate.Leaf.Subject.CommonName != want {
 				t.Errorf("it is %+v, %v; want %s", certificate.Leaf.Subject, err, want)
 			}
-			if n := strings.Count(log.String(), "level=ERROR"); n != told {
-				t.Errorf("%d errors were told, want %d: %s", n, told, log.String())
+			if n := strings.Count(log.String(), "level=ERROR"); n != errorCount {
+				t.Errorf("%d errors were told, want %d: %s", n, errorCount, log.String())
 			}
 		}
-		second, secondKey := pair(t, "second")
+		second, secondKey := newCertificate(t, "second")
 		s.put(second, secondKey)
-		shown("first", 0) // The files were checked less than a second ago.
+		wantCertificate("first", 0) // The files were checked less than a second ago.
 		<-time.After(time.Second)
-		shown("second", 0)
+		wantCertificate("second", 0)
 
-		_, other := pair(t, "other")
+		_, other := newCertificate(t, "other")
 		s.put(second, other) // This key belongs to another certificate.
 		<-time.After(time.Second)
-		shown("second", 1)
+		wantCertificate("second", 1)
 		<-time.After(time.Minute)
-		shown("second", 1)
+		wantCertificate("second", 1)
 		s.put([]byte("no PEM"), other)
 		<-time.After(time.Second)
-		shown("second", 2)
+		wantCertificate("second", 2)
 		if err := os.Remove(filepath.Join(s.folder, "..data")); err != nil {
 			t.Fatal(err)
 		}
 		<-time.After(time.Second)
-		shown("second", 3)
+		wantCertificate("second", 3)
 		<-time.After(time.Second)
-		shown("second", 3)
-		third, thirdKey := pair(t, "third")
+		wantCertificate("second", 3)
+		third, thirdKey := newCertificate(t, "third")
 		s.put(third, thirdKey)
 		<-time.After(time.Second)
-		shown("third", 3)
+		wantCertificate("third", 3)
 		if strings.Contains(log.String(), "PRIVATE") {
 			t.Errorf("the log has the key: %s", log.String())
 		}
 		// From here on, the files are overwritten in place.
-		fourth, fourthKey := pair(t, "the fourth")
+		fourth, fourthKey := newCertificate(t, "the fourth")
 		if err := errors.Join(
 			os.WriteFile(s.cert(), fourth, 0o600), os.WriteFile(s.key(), fourthKey, 0o600),
 		); err != nil {
 			t.Fatal(err)
 		}
 		<-time.After(time.Second)
-		shown("the fourth", 3)
+		wantCertificate("the fourth", 3)
 	})
 }
 
-func TestKeyPairMistakes(t *testing.T) {
-	s := newSecret(t, "first")
-	_, other := pair(t, "other")
-	wrong := filepath.Join(t.TempDir(), "key")
-	if err := os.WriteFile(wrong, other, 0o600); err != nil {
+func TestNewKeyPairRejectsInvalidFiles(t *testing.T) {
+	s := newSecretVolume(t, "first")
+	_, other := newCertificate(t, "other")
+	otherKey := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(otherKey, other, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range []struct{ cert, key, want string }{
 		{"/none", s.key(), "read the TLS certificate and key: stat /none"},
-		{s.cert(), wrong, "private key does not match public key"},
+		{s.cert(), otherKey, "private key does not match public key"},
 		{s.key(), s.cert(), "read the TLS certificate of " + s.key()},
 	} {
 		if _, err := web.NewKeyPair(test.cert, test.key, slog.New(slog.DiscardHandler)); err == nil ||
@@ -177,13 +177,13 @@ func TestKeyPairMistakes(t *testing.T) {
 // Over TLS, pages use HTTP/2, and sockets use HTTP/1.1. Both accept only the page's own origin with https. New
 // connections get a renewed certificate. When the server stops, sockets are informed, and the stop takes no longer than
 // without TLS.
-func TestTLS(t *testing.T) {
-	secret := newSecret(t, "first")
+func TestServesOverTLS(t *testing.T) {
+	secret := newSecretVolume(t, "first")
 	keys, err := web.NewKeyPair(secret.cert(), secret.key(), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := startSiteOf(t, web.Options{KeyPair: keys})
+	s := startSiteWith(t, web.Options{KeyPair: keys})
 	get := func(protocols []string, version uint16, headers ...string) (*http.Response, error) {
 		// Self-signed certificates are not trusted, so verification is off. The test checks only which certificate is
 		// used.
@@ -202,12 +202,12 @@ func TestTLS(t *testing.T) {
 		for i := 0; i+1 < len(headers); i += 2 {
 			r.Header.Set(headers[i], headers[i+1])
 		}
-		answer, err := transport.RoundTrip(r)
+		response, err := transport.RoundTrip(r)
 		if err == nil {
-			_, _ = io.Copy(io.Discard, answer.Body)
-			_ = answer.Body.Close() // The body has been read to its end.
+			_, _ = io.Copy(io.Discard, response.Body)
+			_ = response.Body.Close() // The body has been read to its end.
 		}
-		return answer, err
+		return response, err
 	}
 	both := []string{"h2", "http/1.1"}
 	for _, test := range []struct {
@@ -226,21 +226,21 @@ func TestTLS(t *testing.T) {
 		if test.origin != "" {
 			headers = []string{"Origin", test.origin}
 		}
-		answer, err := get(test.protocols, 0, headers...)
+		response, err := get(test.protocols, 0, headers...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if answer.Proto != test.want || answer.StatusCode != test.status ||
-			answer.TLS.PeerCertificates[0].Subject.CommonName != "first" {
-			t.Errorf("%v of %q: got %s and %d, want %s and %d", test.protocols, test.origin, answer.Proto,
-				answer.StatusCode, test.want, test.status)
+		if response.Proto != test.want || response.StatusCode != test.status ||
+			response.TLS.PeerCertificates[0].Subject.CommonName != "first" {
+			t.Errorf("%v of %q: got %s and %d, want %s and %d", test.protocols, test.origin, response.Proto,
+				response.StatusCode, test.want, test.status)
 		}
-		if hsts := answer.Header.Get("Strict-Transport-Security"); hsts != "" {
+		if hsts := response.Header.Get("Strict-Transport-Security"); hsts != "" {
 			t.Errorf("it binds the whole host by %q", hsts)
 		}
 	}
-	if answer, err := get(both, tls.VersionTLS11); err == nil {
-		t.Errorf("TLS 1.1 is answered with %d", answer.StatusCode)
+	if response, err := get(both, tls.VersionTLS11); err == nil {
+		t.Errorf("TLS 1.1 is answered with %d", response.StatusCode)
 	}
 	client := &http.Client{Transport: &http.Transport{
 		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // See above.
@@ -263,13 +263,13 @@ func TestTLS(t *testing.T) {
 		t.Errorf("the socket says %s, %v", frame, err)
 	}
 
-	secret.put(pair(t, "second"))
+	secret.put(newCertificate(t, "second"))
 	for began := time.Now(); ; {
-		answer, err := get(both, 0)
+		response, err := get(both, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if answer.TLS.PeerCertificates[0].Subject.CommonName == "second" {
+		if response.TLS.PeerCertificates[0].Subject.CommonName == "second" {
 			break
 		}
 		if time.Since(began) > 30*time.Second {

@@ -19,11 +19,11 @@ import (
 
 // Limits on what clients can send or keep open.
 const (
-	// maxAddress is the maximum length of a path with its query, in bytes.
-	maxAddress = 16 << 10
-	maxFields  = 100 // Maximum number of header fields of one request.
-	maxBody    = 64 << 10
-	maxStreams = 100 // Maximum number of streams of one HTTP/2 connection.
+	// maxRequestTarget is the maximum length of a path with its query, in bytes.
+	maxRequestTarget = 16 << 10
+	maxFields        = 100 // Maximum number of header fields of one request.
+	maxBody          = 64 << 10
+	maxStreams       = 100 // Maximum number of streams of one HTTP/2 connection.
 	// addressRequests is the maximum number of requests in flight of one address. Sockets do not count.
 	addressRequests = 1000
 	// maxBodies is how many request bodies may be read at a time, and addressBodies how many of one address. With a
@@ -32,8 +32,8 @@ const (
 	maxBodies, addressBodies = 400, 50
 	// maxRequests is the maximum number of requests in flight of all clients that are not identified yet. The same
 	// maximum applies to all identified clients. With a memory limit, each of the two groups may use an eighth of it,
-	// but at least leastRequests are allowed.
-	maxRequests, leastRequests, requestParts, requestMemory = 4096, 256, 8, 64 << 10
+	// but at least minRequests are allowed.
+	maxRequests, minRequests, requestMemoryDivisor, requestMemory = 4096, 256, 8, 64 << 10
 	// maxRateWaiters is how many requests of all addresses may wait for the rate limit of their address. With a memory
 	// limit, that is at most a quarter of maxInFlight. Half of these may be of one address.
 	maxRateWaiters = 1000
@@ -74,7 +74,7 @@ func (s *Server) processorLimits(r *http.Request) []limit.Limit {
 // acquireProcessor waits for a lease under processorLimits, for work that keeps a processor busy. The caller must call
 // done after the work.
 func (s *Server) acquireProcessor(ctx context.Context, r *http.Request) (done func(), err error) {
-	if out := responseOf(r); out != nil && out.building != nil {
+	if out := responseOf(r); out != nil && out.buildLease != nil {
 		return func() {}, nil // The work is part of a response that has a lease.
 	}
 	lease, err := s.acquire(ctx, s.processorLimits(r)...)
@@ -89,9 +89,9 @@ func (s *Server) rateLimitersFor(r *http.Request, own *rate.Limiter, addresses *
 	return []*rate.Limiter{own}
 }
 
-// wait waits until the session may read one more message. It returns an error if the session has ended.
-func (l *session) wait(ctx context.Context) error {
-	for _, limiter := range l.rates {
+// waitForRate waits until the session may read one more message. It returns an error if the session has ended.
+func (l *session) waitForRate(ctx context.Context) error {
+	for _, limiter := range l.limiters {
 		if err := limiter.Wait(ctx); err != nil {
 			return err
 		}
@@ -99,15 +99,15 @@ func (l *session) wait(ctx context.Context) error {
 	return nil
 }
 
-// crowd returns how many sockets count toward the most used of some limits. It returns 0 if these are all open sockets,
+// fanOutSize returns how many sockets count toward the most used of some limits. It returns 0 if these are all open sockets,
 // because then there are no other sockets to leave time for.
-func (s *Server) crowd(of []limit.Limit) int {
-	var most int64
-	for _, one := range of {
-		most = max(most, s.limiter.Used(one.Key))
+func (s *Server) fanOutSize(limits []limit.Limit) int {
+	var maxUsed int64
+	for _, l := range limits {
+		maxUsed = max(maxUsed, s.limiter.Used(l.Key))
 	}
-	if most < s.open.Load() {
-		return int(most)
+	if maxUsed < s.openSockets.Load() {
+		return int(maxUsed)
 	}
 	return 0
 }
@@ -116,9 +116,9 @@ func (s *Server) crowd(of []limit.Limit) int {
 // in flight, or exceeds its rate.
 func (s *Server) limitRequest(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if p := oversized(r); p != nil {
+		if p := checkSize(r); p != nil {
 			if address, known := s.peers.clientAddr(r); known {
-				s.rates.For(addressKey(address)).ReserveN(time.Now(), oversizedCost)
+				s.addressRates.For(addressKey(address)).ReserveN(time.Now(), oversizedCost)
 			}
 			w.Header().Set("Connection", "close") // The rest of the request is not read.
 			writeProblem(w, *p)
@@ -127,22 +127,22 @@ func (s *Server) limitRequest(next http.Handler) http.Handler {
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 		defer connOf(r).beginRequest()()
 		if address, known := s.peers.clientAddr(r); known {
-			a := s.arrive(addressKey(address))
-			if a == nil {
-				tooMany(w, "Too many requests are in flight, of your address or in total. Wait for some of them.")
+			request := s.acquireRequest(addressKey(address))
+			if request == nil {
+				writeTooMany(w, "Too many requests are in flight, of your address or in total. Wait for some of them.")
 				return
 			}
-			defer func() { a.lease.Release() }()
-			ctx := context.WithValue(r.Context(), arrivingKey{}, a)
+			defer func() { request.lease.Release() }()
+			ctx := context.WithValue(r.Context(), requestLeaseKey{}, request)
 			r = r.WithContext(ctx)
 			if !s.waitForAddressRate(ctx, addressKey(address)) {
-				tooMany(w, fmt.Sprintf("Your address sends more than %d requests and messages per second. "+
+				writeTooMany(w, fmt.Sprintf("Your address sends more than %d requests and messages per second. "+
 					"Slow down, then retry.", addressRate))
 				return
 			}
 		}
 		if !s.bufferBody(r) {
-			tooMany(w, "Too many request bodies are being read, of your address or in total. "+
+			writeTooMany(w, "Too many request bodies are being read, of your address or in total. "+
 				"Send the body without delay, or retry later.")
 			return
 		}
@@ -171,16 +171,16 @@ func (s *Server) bufferBody(r *http.Request) bool {
 	text, err := io.ReadAll(r.Body)
 	rest := io.Reader(bytes.NewReader(text))
 	if err != nil {
-		rest = io.MultiReader(rest, failingReader{err}) // The handler reports it.
+		rest = io.MultiReader(rest, errReader{err}) // The handler reports it.
 	}
 	r.Body = io.NopCloser(rest)
 	return true
 }
 
-// failingReader returns its error from each Read.
-type failingReader struct{ err error }
+// errReader returns its error from each Read.
+type errReader struct{ err error }
 
-func (f failingReader) Read([]byte) (int, error) { return 0, f.err }
+func (f errReader) Read([]byte) (int, error) { return 0, f.err }
 
 // maxInFlight is the maximum number of requests in flight of all clients that are not identified yet. The same maximum
 // applies to all identified clients. It follows from the memory limit: a request that waits takes up to 64 KiB
@@ -189,34 +189,34 @@ func (s *Server) maxInFlight() int64 {
 	if s.memoryLimit == 0 {
 		return maxRequests
 	}
-	return min(maxRequests, max(leastRequests, s.memoryLimit/requestParts/requestMemory))
+	return min(maxRequests, max(minRequests, s.memoryLimit/requestMemoryDivisor/requestMemory))
 }
 
-// arriving is the lease under which a request in flight counts. It can be replaced when the sender is identified.
-type arriving struct{ lease *limit.Lease }
+// requestLease is the lease under which a request in flight counts. It can be replaced when the sender is identified.
+type requestLease struct{ lease *limit.Lease }
 
-// arrivingKey is the context key of a request's arriving.
-type arrivingKey struct{}
+// requestLeaseKey is the context key of a request's arriving.
+type requestLeaseKey struct{}
 
-// arrive counts a request whose sender is not identified yet, toward the limits of its address and of all such
+// acquireRequest counts a request whose sender is not identified yet, toward the limits of its address and of all such
 // requests. It returns nil if one of them is used up.
-func (s *Server) arrive(address string) *arriving {
+func (s *Server) acquireRequest(address string) *requestLease {
 	most := s.maxInFlight()
 	lease := s.limiter.TryAcquire(1, limit.Limit{Key: "requests of " + address, Max: min(addressRequests, most/4)},
 		limit.Limit{Key: "requests", Max: most})
 	if lease == nil {
 		return nil
 	}
-	return &arriving{lease}
+	return &requestLease{lease}
 }
 
-// identified counts a request toward the limits of its caller from now on, and not of its address any more. It reports
+// chargeCaller counts a request toward the limits of its caller from now on, and not of its address any more. It reports
 // false if the caller has too many requests in flight. A request without a known user or guest still counts toward the
 // limits of its address.
-func (s *Server) identified(r *http.Request) bool {
-	a, _ := r.Context().Value(arrivingKey{}).(*arriving)
+func (s *Server) chargeCaller(r *http.Request) bool {
+	request, _ := r.Context().Value(requestLeaseKey{}).(*requestLease)
 	caller, most := s.callerOf(r), s.maxInFlight()
-	if a == nil || identityOf(r).Viewer.User == nil && guestIn(r) == nil {
+	if request == nil || identityOf(r).Viewer.User == nil && guestOf(r) == nil {
 		return true
 	}
 	limits := []limit.Limit{
@@ -229,15 +229,15 @@ func (s *Server) identified(r *http.Request) bool {
 	if lease == nil {
 		return false
 	}
-	a.lease.Release()
-	a.lease = lease
+	request.lease.Release()
+	request.lease = lease
 	return true
 }
 
 // waitForAddressRate waits for the rate limit of an address. It reports false if that takes too long, or if too many
 // requests are waiting already.
 func (s *Server) waitForAddressRate(ctx context.Context, address string) bool {
-	rates := s.rates.For(address)
+	rates := s.addressRates.For(address)
 	if rates.Allow() {
 		return true
 	}
@@ -254,13 +254,13 @@ func (s *Server) waitForAddressRate(ctx context.Context, address string) bool {
 	return rates.Wait(ctx) == nil
 }
 
-func tooMany(w http.ResponseWriter, why string) {
+func writeTooMany(w http.ResponseWriter, detail string) {
 	w.Header().Set("Retry-After", "2")
-	writeProblem(w, problem{Title: "Too many requests", Status: http.StatusTooManyRequests, Detail: why})
+	writeProblem(w, problem{Title: "Too many requests", Status: http.StatusTooManyRequests, Detail: detail})
 }
 
-// oversized returns the problem of a request that exceeds a limit on its size; nil if it exceeds none.
-func oversized(r *http.Request) *problem {
+// checkSize returns the problem of a request that exceeds a limit on its size; nil if it exceeds none.
+func checkSize(r *http.Request) *problem {
 	fields := 0
 	for _, values := range r.Header {
 		fields += len(values)
@@ -268,10 +268,10 @@ func oversized(r *http.Request) *problem {
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
 	encoding := r.Header.Get("Content-Encoding")
 	switch {
-	case len(r.RequestURI) > maxAddress:
+	case len(r.RequestURI) > maxRequestTarget:
 		return &problem{
 			Title: "Address too long", Status: http.StatusRequestURITooLong,
-			Detail: fmt.Sprintf("A path and its query may have at most %d bytes.", maxAddress),
+			Detail: fmt.Sprintf("A path and its query may have at most %d bytes.", maxRequestTarget),
 		}
 	case fields > maxFields:
 		return &problem{
@@ -304,7 +304,7 @@ func (s *Server) socketQuotas(r *http.Request) []limit.Limit {
 	if address, known := s.peers.clientAddr(r); known {
 		quotas = append(quotas, limit.Limit{Key: "sockets of " + addressKey(address), Max: addressSockets})
 	}
-	return append(quotas, quotasFor("sockets", guestIn(r), identityOf(r), linkSockets, guestSockets, viewerSockets)...)
+	return append(quotas, quotasFor("sockets", guestOf(r), identityOf(r), linkSockets, guestSockets, viewerSockets)...)
 }
 
 // subscriptionQuotas returns the limits that each subscription of a socket counts toward.
@@ -317,14 +317,14 @@ func subscriptionQuotas(socket []limit.Limit) []limit.Limit {
 }
 
 // quotasFor returns the limits that a guest's or user's sockets or logs count toward. what names these in the keys.
-func quotasFor(what string, guest *share.Guest, identity auth.Identity, ofLink, ofGuests, ofUser int64) []limit.Limit {
+func quotasFor(unit string, guest *share.Guest, identity auth.Identity, maxLink, maxGuests, maxUser int64) []limit.Limit {
 	switch user := identity.Viewer.User; {
 	case guest != nil:
 		return []limit.Limit{
-			{Key: what + " of the share " + guest.Share.ID, Max: ofLink}, {Key: what + " of guests", Max: ofGuests},
+			{Key: unit + " of the share " + guest.Share.ID, Max: maxLink}, {Key: unit + " of guests", Max: maxGuests},
 		}
 	case user != nil:
-		return []limit.Limit{{Key: what + " of the user " + user.Name, Max: ofUser}}
+		return []limit.Limit{{Key: unit + " of the user " + user.Name, Max: maxUser}}
 	}
 	return nil
 }
@@ -332,28 +332,28 @@ func quotasFor(what string, guest *share.Guest, identity auth.Identity, ofLink, 
 // callerOf returns the caller of a request for the limits on memory and processors: a guest of a link at one address, a
 // user, or else an address.
 func (s *Server) callerOf(r *http.Request) limit.Caller {
-	from := ""
+	addressCaller := ""
 	if address, known := s.peers.clientAddr(r); known {
-		from = "address " + addressKey(address)
+		addressCaller = "address " + addressKey(address)
 	}
-	guest, user := guestIn(r), identityOf(r).Viewer.User
+	guest, user := guestOf(r), identityOf(r).Viewer.User
 	switch {
 	case guest != nil:
-		return limit.Caller{Key: "share " + guest.Share.ID + " " + from, Group: "share " + guest.Share.ID}
+		return limit.Caller{Key: "share " + guest.Share.ID + " " + addressCaller, Group: "share " + guest.Share.ID}
 	case user != nil:
 		return limit.Caller{Key: "user " + user.Name}
 	}
-	if !isKnown(r) {
-		return limit.Caller{Key: from, Group: "not logged in"}
+	if !isIdentified(r) {
+		return limit.Caller{Key: addressCaller, Group: "not logged in"}
 	}
-	return limit.Caller{Key: from}
+	return limit.Caller{Key: addressCaller}
 }
 
 // acquire waits for a lease of one unit, for at most addressWait.
 func (s *Server) acquire(ctx context.Context, limits ...limit.Limit) (*limit.Lease, error) {
-	waiting, cancel := context.WithTimeout(ctx, addressWait)
+	waitCtx, cancel := context.WithTimeout(ctx, addressWait)
 	defer cancel()
-	lease, err := s.limiter.Acquire(waiting, 1, limits...)
+	lease, err := s.limiter.Acquire(waitCtx, 1, limits...)
 	if err != nil && ctx.Err() == nil {
 		return nil, &problem{
 			Title: "Too many requests", Status: http.StatusTooManyRequests,

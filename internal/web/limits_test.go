@@ -27,21 +27,21 @@ import (
 // A request that is longer than any request of the page is refused on every route, before any other work is done for
 // it.
 func TestOversizedRequests(t *testing.T) {
-	handler, err := serverOf(t, web.Options{}).Handler()
+	handler, err := newServerWithoutCluster(t, web.Options{}).Handler()
 	if err != nil {
 		t.Fatal(err)
 	}
-	many := func(n int) func(*http.Request) {
+	withHeaders := func(n int) func(*http.Request) {
 		return func(r *http.Request) {
 			for i := range n {
 				r.Header.Add(fmt.Sprint("X-", i%7), "1")
 			}
 		}
 	}
-	for _, route := range everyRoute(t) {
+	for _, route := range allRoutes(t) {
 		method, path, _ := strings.Cut(route, " ")
 		for _, test := range []struct {
-			what   string
+			name   string
 			change func(*http.Request)
 			want   string
 		}{
@@ -54,8 +54,8 @@ func TestOversizedRequests(t *testing.T) {
 				"a query that may be",
 				func(r *http.Request) { r.RequestURI = path + "?q=" + strings.Repeat("a", 16<<10-3-len(path)) }, "",
 			},
-			{"100 headers", many(100), ""},
-			{"101 headers", many(101), "Too many headers"},
+			{"100 headers", withHeaders(100), ""},
+			{"101 headers", withHeaders(101), "Too many headers"},
 			{
 				"a body", func(r *http.Request) { r.Body, r.ContentLength = io.NopCloser(strings.NewReader("{}")), 2 },
 				"Body too large",
@@ -74,12 +74,12 @@ func TestOversizedRequests(t *testing.T) {
 			r := httptest.NewRequestWithContext(t.Context(), method, path, nil)
 			r.Host = "localhost"
 			test.change(r)
-			got := titleOf(handler, r)
+			got := problemTitle(handler, r)
 			for _, title := range []string{
 				"Address too long", "Too many headers", "Body too large", "Body is encoded",
 			} {
 				if (got == title) != (test.want == title) {
-					t.Errorf("%s with %s: got %q, want %q", route, test.what, got, test.want)
+					t.Errorf("%s with %s: got %q, want %q", route, test.name, got, test.want)
 				}
 			}
 		}
@@ -88,53 +88,53 @@ func TestOversizedRequests(t *testing.T) {
 
 // A request body of up to 64 KiB is read. A longer body is refused, and so is a body of unknown length, although HTTP/2
 // allows it.
-func TestBodies(t *testing.T) {
+func TestBodySizeIsLimited(t *testing.T) {
 	var read int
-	var failed error
-	handler, err := serverOf(t, web.Options{}).HandlerWith(http.MethodPost, "/change", func(
+	var readErr error
+	handler, err := newServerWithoutCluster(t, web.Options{}).HandlerWith(http.MethodPost, "/change", func(
 		_ http.ResponseWriter, r *http.Request,
 	) {
 		body, err := io.ReadAll(r.Body)
-		read, failed = len(body), err
+		read, readErr = len(body), err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
-		size  int
-		known bool
-		title string
+		size      int
+		hasLength bool
+		title     string
 	}{
 		{64 << 10, true, ""},
 		{64<<10 + 1, true, "Body too large"},
 		{10, false, "Length required"},
 	} {
-		read, failed = 0, nil
+		read, readErr = 0, nil
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/change",
 			strings.NewReader(strings.Repeat("a", test.size)))
 		r.Host = "localhost"
-		if !test.known {
+		if !test.hasLength {
 			r.ContentLength = -1
 		}
-		if title := titleOf(handler, r); title != test.title || failed != nil || read > 64<<10 {
-			t.Errorf("%+v: got %q, %d bytes, %v", test, title, read, failed)
+		if title := problemTitle(handler, r); title != test.title || readErr != nil || read > 64<<10 {
+			t.Errorf("%+v: got %q, %d bytes, %v", test, title, read, readErr)
 		}
 	}
 }
 
 // The number of concurrent requests from one address is limited. Only a trusted proxy may send another client address.
-func TestRequestsOfAnAddress(t *testing.T) {
-	entered, leave := make(chan struct{}), make(chan struct{})
-	handler, err := serverOf(t, web.Options{
+func TestConcurrentRequestsOfAnAddressAreLimited(t *testing.T) {
+	started, finish := make(chan struct{}), make(chan struct{})
+	handler, err := newServerWithoutCluster(t, web.Options{
 		Peers: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")},
 	}).HandlerWith(http.MethodPost, "/slow", func(http.ResponseWriter, *http.Request) {
-		entered <- struct{}{}
-		<-leave
+		started <- struct{}{}
+		<-finish
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ask := func(remote, method, path string, forwarded ...string) *httptest.ResponseRecorder {
+	get := func(remote, method, path string, forwarded ...string) *httptest.ResponseRecorder {
 		r := httptest.NewRequestWithContext(t.Context(), method, path, nil)
 		r.Host, r.RemoteAddr = "localhost", remote
 		r.Header["X-Forwarded-For"] = forwarded
@@ -145,13 +145,13 @@ func TestRequestsOfAnAddress(t *testing.T) {
 	const most = 1000
 	ended := make(chan struct{})
 	for range most {
-		go func() { ask("192.0.2.1:1", http.MethodPost, "/slow"); ended <- struct{}{} }()
+		go func() { get("192.0.2.1:1", http.MethodPost, "/slow"); ended <- struct{}{} }()
 	}
 	for range most {
-		<-entered
+		<-started
 	}
 	for _, test := range []struct {
-		what, remote string
+		name, remote string
 		forwarded    []string
 		status       int
 	}{
@@ -167,22 +167,22 @@ func TestRequestsOfAnAddress(t *testing.T) {
 		{"a proxy for nobody", "10.0.0.1:1", nil, 200},
 		{"a proxy for what is no address", "10.0.0.1:1", []string{"192.0.2.1, x"}, 200},
 	} {
-		if got := ask(test.remote, http.MethodGet, "/healthz", test.forwarded...); got.Code != test.status ||
+		if got := get(test.remote, http.MethodGet, "/healthz", test.forwarded...); got.Code != test.status ||
 			(got.Code == 429) != (got.Header().Get("Retry-After") != "") {
-			t.Errorf("%s: got %d %s, want %d", test.what, got.Code, got.Body, test.status)
+			t.Errorf("%s: got %d %s, want %d", test.name, got.Code, got.Body, test.status)
 		}
 	}
-	close(leave)
+	close(finish)
 	for range most {
 		<-ended
 	}
-	if got := ask("192.0.2.1:1", http.MethodGet, "/healthz"); got.Code != 200 {
+	if got := get("192.0.2.1:1", http.MethodGet, "/healthz"); got.Code != 200 {
 		t.Errorf("afterwards: got %d %s", got.Code, got.Body)
 	}
 }
 
 // All IPv6 addresses of one network count as one address, because a single host may use all of them.
-func TestGroupsOfAddresses(t *testing.T) {
+func TestIPv6NetworkCountsAsOneAddress(t *testing.T) {
 	for _, test := range []struct {
 		a, b string
 		same bool
@@ -193,7 +193,7 @@ func TestGroupsOfAddresses(t *testing.T) {
 		{"2001:db8::1", "2001:db8:0:1::1", false},
 		{"fe80::1%eth0", "fe80::2", true},
 	} {
-		a, b := web.GroupOf(net.JoinHostPort(test.a, "1")), web.GroupOf(net.JoinHostPort(test.b, "2"))
+		a, b := web.AddressKey(net.JoinHostPort(test.a, "1")), web.AddressKey(net.JoinHostPort(test.b, "2"))
 		if a == "" || (a == b) != test.same {
 			t.Errorf("%s and %s: got %q and %q, want the same: %t", test.a, test.b, a, b, test.same)
 		}
@@ -201,33 +201,33 @@ func TestGroupsOfAddresses(t *testing.T) {
 }
 
 // The number of sockets of one user is limited, from all addresses together. Other users are not affected.
-func TestSocketsOfAViewer(t *testing.T) {
-	server := serverOf(t, web.Options{})
+func TestSocketsOfAUserAreLimited(t *testing.T) {
+	server := newServerWithoutCluster(t, web.Options{})
 	const most = 500
 	ada, lin := []web.Quota{web.ViewerQuota("ada")}, []web.Quota{web.ViewerQuota("lin")}
-	var leave func()
+	var release func()
 	for range most {
-		if leave = server.Enter(ada); leave == nil {
+		if release = server.AcquireSocket(ada); release == nil {
 			t.Fatal("there is no room for what may be")
 		}
 	}
-	if server.Enter(ada) != nil {
+	if server.AcquireSocket(ada) != nil {
 		t.Errorf("there are more than %d", most)
 	}
-	if server.Enter(lin) == nil {
+	if server.AcquireSocket(lin) == nil {
 		t.Error("there is no room for somebody else")
 	}
-	leave()
-	if server.Enter(ada) == nil {
+	release()
+	if server.AcquireSocket(ada) == nil {
 		t.Error("there is no room after one has left")
 	}
 }
 
 // If a client does not complete a header or a request in time, its connection is closed.
-func TestSlowRequests(t *testing.T) {
+func TestSlowRequestsAreClosed(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		for _, test := range []struct {
-			what, text string
+			name, text string
 			after      time.Duration
 		}{
 			{"nothing", "", 10 * time.Second},
@@ -246,10 +246,10 @@ func TestSlowRequests(t *testing.T) {
 				b.t.Fatal(err)
 			}
 			if _, err := io.Copy(io.Discard, conn); err != nil {
-				b.t.Errorf("%s: %v", test.what, err)
+				b.t.Errorf("%s: %v", test.name, err)
 			}
 			if took := time.Since(began); took > test.after+time.Second {
-				b.t.Errorf("%s is waited for for %v, want %v", test.what, took, test.after)
+				b.t.Errorf("%s is waited for for %v, want %v", test.name, took, test.after)
 			}
 		}
 	})
@@ -257,16 +257,16 @@ func TestSlowRequests(t *testing.T) {
 
 // If a socket receives messages faster than the rate limit, it reads them later, and loses none. The messages that a
 // normal page sends are read at once.
-func TestMessagesWait(t *testing.T) {
+func TestMessageRateIsLimited(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		c := b.open()
 		began := time.Now()
-		const burst, more = 200, 100
+		const burst, excess = 200, 100
 		ctx, cancel := context.WithCancel(b.t.Context())
 		defer cancel()
 		sent := make(chan error, 1)
 		go func() {
-			for i := range burst + more {
+			for i := range burst + excess {
 				if err := c.conn.Write(
 					ctx, websocket.MessageText, fmt.Appendf(nil, `{"op":"ping","id":%d}`, i+1),
 				); err != nil {
@@ -276,14 +276,14 @@ func TestMessagesWait(t *testing.T) {
 			}
 			sent <- nil
 		}()
-		for i := range burst + more {
+		for i := range burst + excess {
 			c.until(i+1, "pong")
 			if took := time.Since(began); i == burst-1 && took > time.Second {
 				b.t.Errorf("the first %d took %v", burst, took)
 			}
 		}
 		if took := time.Since(began); took < 4*time.Second || took > 6*time.Second {
-			b.t.Errorf("%d more took %v, want 5 s", more, took)
+			b.t.Errorf("%d more took %v, want 5 s", excess, took)
 		}
 		if err := <-sent; err != nil {
 			b.t.Error(err)
@@ -293,17 +293,17 @@ func TestMessagesWait(t *testing.T) {
 
 // Frames that do not complete a message have a rate limit, too. They are pings, which the server answers, pongs, and
 // fragments of a message that never ends.
-func TestFramesWait(t *testing.T) {
-	const burst, rate, more = 2000, 200, 1000
-	for what, flood := range map[string][]byte{
-		"pings": bytes.Repeat([]byte{0x89, 0x80, 0, 0, 0, 0}, burst+more),
-		"pongs": bytes.Repeat([]byte{0x8a, 0x80, 0, 0, 0, 0}, burst+more),
+func TestFrameRateIsLimited(t *testing.T) {
+	const burst, rate, excess = 2000, 200, 1000
+	for name, flood := range map[string][]byte{
+		"pings": bytes.Repeat([]byte{0x89, 0x80, 0, 0, 0, 0}, burst+excess),
+		"pongs": bytes.Repeat([]byte{0x8a, 0x80, 0, 0, 0, 0}, burst+excess),
 		"empty pieces": append([]byte{0x01, 0x80, 0, 0, 0, 0},
-			bytes.Repeat([]byte{0x00, 0x80, 0, 0, 0, 0}, burst+more)...),
+			bytes.Repeat([]byte{0x00, 0x80, 0, 0, 0, 0}, burst+excess)...),
 	} {
-		t.Run(what, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(b *bubble) {
-				conn := b.deafTo(`{"op":"ping","id":1}`)
+				conn := b.openNonReadingWith(`{"op":"ping","id":1}`)
 				go func() { _, _ = io.Copy(io.Discard, conn) }() // Read until the server closes the connection.
 				began := time.Now()
 				for piece := range slices.Chunk(flood, 600) {
@@ -311,9 +311,9 @@ func TestFramesWait(t *testing.T) {
 						b.t.Fatal(err)
 					}
 				}
-				if took, want := time.Since(began), more*time.Second/rate; took < want-2*time.Second ||
+				if took, want := time.Since(began), excess*time.Second/rate; took < want-2*time.Second ||
 					took > want+2*time.Second {
-					b.t.Errorf("%d took %v, want %v", burst+more, took, want)
+					b.t.Errorf("%d took %v, want %v", burst+excess, took, want)
 				}
 				_ = conn.Close()
 			})
@@ -323,28 +323,28 @@ func TestFramesWait(t *testing.T) {
 
 // If some addresses send bodies that they never finish, other addresses can still send requests, with and without a
 // body.
-func TestUnfinishedBodiesLeaveRoom(t *testing.T) {
-	const addresses, each, allowed = 7, 10, 8 // An eighth of 64, which is a quarter of 256 requests in flight.
+func TestUnfinishedBodiesDoNotBlockOtherAddresses(t *testing.T) {
+	const addresses, perAddress, allowed = 7, 10, 8 // An eighth of 64, which is a quarter of 256 requests in flight.
 	for _, test := range []struct {
 		name        string
 		major       int
 		length      int64
 		wantRefused int64
 	}{
-		{"HTTP/1.1", 1, 1000, addresses * (each - allowed)},
-		{"HTTP/2 with a Content-Length of 0", 2, 0, addresses * (each - allowed)},
+		{"HTTP/1.1", 1, 1000, addresses * (perAddress - allowed)},
+		{"HTTP/2 with a Content-Length of 0", 2, 0, addresses * (perAddress - allowed)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			handler, err := serverOf(t, web.Options{MemoryLimit: 96 << 20}).Handler()
+			handler, err := newServerWithoutCluster(t, web.Options{MemoryLimit: 96 << 20}).Handler()
 			if err != nil {
 				t.Fatal(err)
 			}
 			var refused atomic.Int64
 			var sending sync.WaitGroup
-			rest, end := io.Pipe()
-			for n := range addresses * each {
+			body, writer := io.Pipe()
+			for n := range addresses * perAddress {
 				sending.Go(func() {
-					r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/share", rest)
+					r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/share", body)
 					r.Host, r.RemoteAddr = "localhost", fmt.Sprintf("192.0.2.%d:1", n%addresses)
 					r.ProtoMajor, r.ContentLength = test.major, test.length
 					recorder := httptest.NewRecorder()
@@ -370,7 +370,7 @@ func TestUnfinishedBodiesLeaveRoom(t *testing.T) {
 					t.Errorf("%s of another client: got %d %s", method, recorder.Code, recorder.Body)
 				}
 			}
-			_ = end.Close()
+			_ = writer.Close()
 			sending.Wait()
 			if got := refused.Load(); got != test.wantRefused {
 				t.Errorf("%d bodies were refused, want %d", got, test.wantRefused)
@@ -380,13 +380,13 @@ func TestUnfinishedBodiesLeaveRoom(t *testing.T) {
 }
 
 // Requests above the rate limit wait. If the wait would be long, they are refused. Other clients are not delayed.
-func TestRequestsWait(t *testing.T) {
+func TestRequestRateOfAnAddressIsLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		handler, err := serverOf(t, web.Options{}).Handler()
+		handler, err := newServerWithoutCluster(t, web.Options{}).Handler()
 		if err != nil {
 			t.Fatal(err)
 		}
-		ask := func(remote string) int {
+		get := func(remote string) int {
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/healthz", nil)
 			r.Host, r.RemoteAddr = "localhost", remote
 			recorder := httptest.NewRecorder()
@@ -396,27 +396,27 @@ func TestRequestsWait(t *testing.T) {
 		const burst, rate = 4000, 250
 		began := time.Now()
 		for range burst {
-			ask("192.0.2.1:1")
+			get("192.0.2.1:1")
 		}
 		if took := time.Since(began); took > time.Second {
 			t.Errorf("the first %d took %v", burst, took)
 		}
 		for range rate {
-			if code := ask("192.0.2.1:1"); code != http.StatusOK {
+			if code := get("192.0.2.1:1"); code != http.StatusOK {
 				t.Fatalf("who waits is answered with %d", code)
 			}
 		}
 		if took := time.Since(began); took < 900*time.Millisecond || took > 1100*time.Millisecond {
 			t.Errorf("%d more took %v, want 1 s", rate, took)
 		}
-		if code := ask("192.0.2.2:1"); code != http.StatusOK || time.Since(began) > 1100*time.Millisecond {
+		if code := get("192.0.2.2:1"); code != http.StatusOK || time.Since(began) > 1100*time.Millisecond {
 			t.Errorf("another address is answered with %d after %v", code, time.Since(began))
 		}
 	})
 }
 
 // The number of terms in a selector and in a search text is limited, because each term is compared with every object.
-func TestComplexSelectors(t *testing.T) {
+func TestSelectorTermsAreLimited(t *testing.T) {
 	s := newSite(t)
 	values := strings.Repeat("v,", 98) // These values are all equal, so they count as one.
 	var different strings.Builder
@@ -440,19 +440,19 @@ func TestComplexSelectors(t *testing.T) {
 		if test.ok && a.status != http.StatusOK {
 			t.Errorf("%.40s: got %d %s", test.query, a.status, a.body)
 		} else if !test.ok {
-			s.wantProblem(test.query, a, http.StatusBadRequest, "Selector too complex", "may have 100")
+			s.wantProblem(test.query, a, http.StatusBadRequest, "Selector too complex", "may have at most 100")
 		}
 	}
 }
 
 // The sockets of one address are a crowd, whose messages are sent less often, only if other addresses have sockets,
 // too.
-func TestWhoIsACrowd(t *testing.T) {
+func TestFanOutSizeCountsSocketsOfAnAddress(t *testing.T) {
 	for _, test := range []struct{ open, want map[string]int }{
 		{map[string]int{"a": 500}, map[string]int{"a": 0}},
 		{map[string]int{"a": 500, "b": 1}, map[string]int{"a": 500, "b": 1}},
 	} {
-		if got := web.CrowdOf(test.open); !maps.Equal(got, test.want) {
+		if got := web.FanOutSizes(test.open); !maps.Equal(got, test.want) {
 			t.Errorf("of %v the crowds are %v, want %v", test.open, got, test.want)
 		}
 	}

@@ -50,18 +50,18 @@ type addressQueue struct {
 type limitedConn struct {
 	net.Conn
 
-	listener *limitedListener
-	address  string    // Empty if it counts toward no address.
-	from     time.Time // Read waits until this time, for the rate limit.
-	closed   chan struct{}
-	once     sync.Once
+	listener  *limitedListener
+	address   string    // Empty if it counts toward no address.
+	readAfter time.Time // Read waits until this time, for the rate limit.
+	closed    chan struct{}
+	once      sync.Once
 
 	// Guarded by listener.mu.
-	requests   int  // Requests in progress.
-	detached   bool // It is a WebSocket.
-	identified bool // A user or a guest has used it.
-	gone       bool // It is not counted any more.
-	since      time.Time
+	requests     int  // Requests in progress.
+	detached     bool // It is a WebSocket.
+	identified   bool // A user or a guest has used it.
+	removed      bool // It is not counted any more.
+	waitingSince time.Time
 	// queuedIdentified is the value of identified when the connection began to wait.
 	queuedIdentified bool
 	inAll            *lists.Element // In listener.waiting; nil while the connection does not wait.
@@ -80,7 +80,7 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		c := &limitedConn{Conn: conn, listener: l, closed: make(chan struct{})}
-		if address, known := addressOf(conn.RemoteAddr().String()); known && !l.peers.have(address) {
+		if address, known := addressOf(conn.RemoteAddr().String()); known && !l.peers.contains(address) {
 			c.address = addressKey(address)
 			reserved := l.rates.For(c.address).Reserve()
 			wait := reserved.Delay()
@@ -90,7 +90,7 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 				continue
 			}
 			if wait > 0 {
-				c.from = time.Now().Add(wait)
+				c.readAfter = time.Now().Add(wait)
 			}
 		}
 		evicted, accepted := l.add(c)
@@ -117,7 +117,7 @@ func (l *limitedListener) add(c *limitedConn) (evicted []*limitedConn, accepted 
 		return old != nil
 	}
 	for oldest := l.oldestLocked(); oldest != nil &&
-		time.Since(oldest.since) > l.idleLocked(); oldest = l.oldestLocked() {
+		time.Since(oldest.waitingSince) > l.idleLocked(); oldest = l.oldestLocked() {
 		evict(oldest)
 	}
 	q := l.addresses[c.address]
@@ -183,13 +183,13 @@ func (l *limitedListener) waitingLocked() int { return l.waiting[0].Len() + l.wa
 // waiting connections grows from half of maxWaiting to all of it.
 func (l *limitedListener) idleLocked() time.Duration {
 	const half = maxWaiting / 2
-	over := min(max(0, l.waitingLocked()-half), half)
-	return idleTimeout - (idleTimeout-minIdle)*time.Duration(over)/half
+	excess := min(max(0, l.waitingLocked()-half), half)
+	return idleTimeout - (idleTimeout-minIdle)*time.Duration(excess)/half
 }
 
 // queueLocked appends a connection to the lists of waiting connections.
 func (l *limitedListener) queueLocked(c *limitedConn) {
-	c.since = time.Now()
+	c.waitingSince = time.Now()
 	queue := &l.waiting[0]
 	if c.identified {
 		queue = &l.waiting[1]
@@ -223,10 +223,10 @@ func (l *limitedListener) unqueueLocked(c *limitedConn) {
 
 // removeLocked stops counting a connection.
 func (l *limitedListener) removeLocked(c *limitedConn) {
-	if c.gone {
+	if c.removed {
 		return
 	}
-	c.gone = true
+	c.removed = true
 	l.unqueueLocked(c)
 	l.open--
 	if q := l.addresses[c.address]; c.address != "" {
@@ -238,9 +238,9 @@ func (l *limitedListener) removeLocked(c *limitedConn) {
 
 // Read waits for the rate limit of the address, and then reads.
 func (c *limitedConn) Read(p []byte) (int, error) {
-	if !c.from.IsZero() && time.Now().Before(c.from) {
+	if !c.readAfter.IsZero() && time.Now().Before(c.readAfter) {
 		select {
-		case <-time.After(time.Until(c.from)):
+		case <-time.After(time.Until(c.readAfter)):
 		case <-c.closed:
 		}
 	}
@@ -271,7 +271,7 @@ func (c *limitedConn) beginRequest() (endRequest func()) {
 func (c *limitedConn) count(requests int) {
 	c.listener.mu.Lock()
 	defer c.listener.mu.Unlock()
-	if c.detached || c.gone {
+	if c.detached || c.removed {
 		return
 	}
 	c.requests += requests
@@ -300,11 +300,11 @@ func (c *limitedConn) detach() {
 	c.detached = true
 }
 
-// limitedOf returns the limitedConn that a connection of the server is, or that its TLS connection wraps. It returns
+// limitedConnOf returns the limitedConn that a connection of the server is, or that its TLS connection wraps. It returns
 // nil if there is none.
-func limitedOf(conn net.Conn) *limitedConn {
-	if secured, ok := conn.(*tls.Conn); ok {
-		conn = secured.NetConn()
+func limitedConnOf(conn net.Conn) *limitedConn {
+	if tlsConn, ok := conn.(*tls.Conn); ok {
+		conn = tlsConn.NetConn()
 	}
 	c, _ := conn.(*limitedConn)
 	return c
@@ -314,7 +314,7 @@ func limitedOf(conn net.Conn) *limitedConn {
 type connKey struct{}
 
 func withConn(ctx context.Context, conn net.Conn) context.Context {
-	return context.WithValue(ctx, connKey{}, limitedOf(conn))
+	return context.WithValue(ctx, connKey{}, limitedConnOf(conn))
 }
 
 func connOf(r *http.Request) *limitedConn {
@@ -324,7 +324,7 @@ func connOf(r *http.Request) *limitedConn {
 
 // onState is the ConnState function of the server. It detaches connections that have become WebSockets.
 func onState(conn net.Conn, state http.ConnState) {
-	if c := limitedOf(conn); c != nil && state == http.StateHijacked {
+	if c := limitedConnOf(conn); c != nil && state == http.StateHijacked {
 		c.detach()
 	}
 }

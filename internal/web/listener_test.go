@@ -10,17 +10,17 @@ import (
 	"time"
 )
 
-// crowdedSite is a server together with the connections that a test has opened to it.
-type crowdedSite struct {
+// busySite is a server together with the connections that a test has opened to it.
+type busySite struct {
 	*site
 
 	t     *testing.T
 	conns []net.Conn
 }
 
-func newCrowdedSite(t *testing.T) *crowdedSite {
+func newBusySite(t *testing.T) *busySite {
 	t.Helper()
-	s := &crowdedSite{site: newSite(t), t: t}
+	s := &busySite{site: newSite(t), t: t}
 	t.Cleanup(func() {
 		for _, conn := range s.conns {
 			_ = conn.Close() // The server may have closed it.
@@ -30,7 +30,7 @@ func newCrowdedSite(t *testing.T) *crowdedSite {
 }
 
 // dial opens a connection to the server from a loopback address.
-func (s *crowdedSite) dial(from string) net.Conn {
+func (s *busySite) dial(from string) net.Conn {
 	s.t.Helper()
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
 	conn, err := dialer.DialContext(s.t.Context(), "tcp", s.addr)
@@ -44,45 +44,45 @@ func (s *crowdedSite) dial(from string) net.Conn {
 	return conn
 }
 
-// served reports whether the server responds to a request on conn.
-func (s *crowdedSite) served(conn net.Conn) bool {
+// isServed reports whether the server responds to a request on conn.
+func (s *busySite) isServed(conn net.Conn) bool {
 	if _, err := fmt.Fprintf(conn, "GET /healthz HTTP/1.1\r\nHost: %s\r\n\r\n", s.addr); err != nil {
 		return false
 	}
-	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
 		return false
 	}
-	_, err = io.Copy(io.Discard, answer.Body)
-	return err == nil && answer.StatusCode == http.StatusOK
+	_, err = io.Copy(io.Discard, response.Body)
+	return err == nil && response.StatusCode == http.StatusOK
 }
 
 // If there are too many connections, those without a request are closed to make room for new ones. They may have sent
 // no header, half a header or half a TLS handshake, or may be idle after a response. The connection that has waited
 // longest is closed first.
-func TestIdleConnectionsMakeRoom(t *testing.T) {
+func TestIdleConnectionsAreEvictedForNewOnes(t *testing.T) {
 	const most = 2000
 	hello := []byte{22, 3, 1, 2, 0} // The start of a TLS record of 512 bytes. The rest is not sent.
-	for name, use := range map[string]func(*crowdedSite, net.Conn) bool{
-		"silent": func(*crowdedSite, net.Conn) bool { return true },
-		"half a header": func(s *crowdedSite, c net.Conn) bool {
+	for name, use := range map[string]func(*busySite, net.Conn) bool{
+		"silent": func(*busySite, net.Conn) bool { return true },
+		"half a header": func(s *busySite, c net.Conn) bool {
 			_, err := fmt.Fprint(c, "GET / HTTP/1.1\r\nHost: local")
 			return err == nil
 		},
-		"idle":      func(s *crowdedSite, c net.Conn) bool { return s.served(c) },
-		"handshake": func(s *crowdedSite, c net.Conn) bool { _, err := c.Write(hello); return err == nil },
+		"idle":      func(s *busySite, c net.Conn) bool { return s.isServed(c) },
+		"handshake": func(s *busySite, c net.Conn) bool { _, err := c.Write(hello); return err == nil },
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newCrowdedSite(t)
+			s := newBusySite(t)
 			for n := range most + 500 {
 				if !use(s, s.dial(fmt.Sprintf("127.0.0.%d", n%6+1))) {
 					t.Fatalf("connection %d is not accepted", n)
 				}
 			}
-			if !s.served(s.dial("127.0.0.9")) {
+			if !s.isServed(s.dial("127.0.0.9")) {
 				t.Error("a new connection is not served")
 			}
-			if !s.served(s.dial("127.0.0.1")) {
+			if !s.isServed(s.dial("127.0.0.1")) {
 				t.Error("a new connection of an address that has many is not served")
 			}
 			if _, err := io.ReadAll(s.conns[0]); err != nil {
@@ -94,30 +94,30 @@ func TestIdleConnectionsMakeRoom(t *testing.T) {
 
 // If very many connections come from many addresses that each open a lot, some of these are closed. A new connection
 // from an address with few connections is not closed.
-func TestFloodsCloseTheirOwnConnections(t *testing.T) {
-	s := newCrowdedSite(t)
+func TestFloodingAddressesLoseTheirOwnConnections(t *testing.T) {
+	s := newBusySite(t)
 	first := s.dial("127.0.0.9")
 	for n := range 2500 {
 		s.dial(fmt.Sprintf("127.0.0.%d", n%8+1))
 	}
-	if !s.served(first) {
+	if !s.isServed(first) {
 		t.Error("a connection that has not sent its first request yet was closed")
 	}
-	if !s.served(s.dial("127.0.0.9")) {
+	if !s.isServed(s.dial("127.0.0.9")) {
 		t.Error("a new connection is not served")
 	}
 }
 
 // A connection with a request in progress is not closed to make room, and neither is a WebSocket.
-func TestUsedConnectionsAreKept(t *testing.T) {
-	s := newCrowdedSite(t)
+func TestConnectionsInUseAreNotEvicted(t *testing.T) {
+	s := newBusySite(t)
 	socket := s.open(nil)
-	socket.alive()
+	socket.checkAlive()
 	for n := range 2500 {
 		s.dial(fmt.Sprintf("127.0.0.%d", n%6+1))
 	}
-	if !s.served(s.dial("127.0.0.9")) {
+	if !s.isServed(s.dial("127.0.0.9")) {
 		t.Error("a new connection is not served")
 	}
-	socket.alive()
+	socket.checkAlive()
 }

@@ -22,13 +22,13 @@ import (
 
 // tab is a test client that opens a WebSocket as a page does.
 type tab struct {
-	t        *testing.T
-	conn     *websocket.Conn
-	patience time.Duration // How long until waits for its message. Heartbeats arrive forever.
+	t       *testing.T
+	conn    *websocket.Conn
+	timeout time.Duration // How long until waits for its message. Heartbeats arrive forever.
 }
 
-// frameOf is a message that the server sends.
-type frameOf struct {
+// serverMessage is a message that the server sends.
+type serverMessage struct {
 	ID        *int
 	Type      string
 	State     string
@@ -72,28 +72,28 @@ func (s *site) openAs(query string, options *websocket.DialOptions) *tab {
 	}
 	conn.SetReadLimit(1 << 20)
 	s.t.Cleanup(func() { _ = conn.CloseNow() })
-	return &tab{t: s.t, conn: conn, patience: time.Minute}
+	return &tab{t: s.t, conn: conn, timeout: time.Minute}
 }
 
-func (c *tab) send(frame string) {
+func (c *tab) send(text string) {
 	c.t.Helper()
-	if err := c.conn.Write(c.t.Context(), websocket.MessageText, []byte(frame)); err != nil {
+	if err := c.conn.Write(c.t.Context(), websocket.MessageText, []byte(text)); err != nil {
 		c.t.Fatal(err)
 	}
 }
 
-func (c *tab) read() (m frameOf, err error) {
+func (c *tab) read() (m serverMessage, err error) {
 	ctx, cancel := context.WithTimeout(c.t.Context(), 30*time.Second)
 	defer cancel()
-	_, frame, err := c.conn.Read(ctx)
+	_, text, err := c.conn.Read(ctx)
 	if err == nil {
-		err = json.Unmarshal(frame, &m)
+		err = json.Unmarshal(text, &m)
 	}
 	return m, err
 }
 
 // next reads the next message.
-func (c *tab) next() frameOf {
+func (c *tab) next() serverMessage {
 	c.t.Helper()
 	m, err := c.read()
 	if err != nil {
@@ -103,11 +103,11 @@ func (c *tab) next() frameOf {
 }
 
 // until reads messages up to one with the given id and one of the types. The id 0 matches messages without an id.
-func (c *tab) until(id int, types ...string) frameOf {
+func (c *tab) until(id int, types ...string) serverMessage {
 	c.t.Helper()
 	for began := time.Now(); ; {
 		m, err := c.read()
-		if err == nil && time.Since(began) > c.patience {
+		if err == nil && time.Since(began) > c.timeout {
 			err = context.DeadlineExceeded
 		}
 		if err != nil {
@@ -123,26 +123,26 @@ func (c *tab) until(id int, types ...string) frameOf {
 
 // The server answers a ping with a pong of the same id, whatever else is in progress. A ping does not count as a
 // subscription.
-func TestPong(t *testing.T) {
+func TestPingIsAnsweredWithPong(t *testing.T) {
 	s := newSite(t)
 	c := s.open(nil)
 	c.send(`{"op":"ping","id":7}`)
 	c.until(7, "pong")
 	c.send(`[{"op":"subscribe","id":7,"resource":"core/v1/pods"},{"op":"ping","id":7},{"op":"ping","id":8}]`)
 	// The order of the messages is not defined, because each subscription sends from its own goroutine.
-	wanted := map[string]bool{"7 pong": true, "8 pong": true, "7 snapshot": true}
+	expected := map[string]bool{"7 pong": true, "8 pong": true, "7 snapshot": true}
 	for range 20 {
 		if m := c.next(); m.ID != nil {
-			delete(wanted, fmt.Sprint(*m.ID, " ", m.Type))
+			delete(expected, fmt.Sprint(*m.ID, " ", m.Type))
 		}
-		if len(wanted) == 0 {
+		if len(expected) == 0 {
 			break
 		}
 	}
-	if len(wanted) > 0 {
-		t.Fatalf("of 20 messages none was of %v", wanted)
+	if len(expected) > 0 {
+		t.Fatalf("of 20 messages none was of %v", expected)
 	}
-	for i := range 150 { // This is more than maxSubscriptions and maxFaults.
+	for i := range 150 { // This is more than maxSubscriptions and maxInvalidMessages.
 		c.send(fmt.Sprintf(`{"op":"ping","id":%d}`, i+1))
 		c.until(i+1, "pong")
 	}
@@ -150,11 +150,11 @@ func TestPong(t *testing.T) {
 	if m := c.until(0, "error"); m.Problem.Title != "ID missing" {
 		t.Errorf("a ping without an id is answered by %+v", m.Problem)
 	}
-	c.alive()
+	c.checkAlive()
 }
 
-// alive checks that the connection still works.
-func (c *tab) alive() {
+// checkAlive checks that the connection still works.
+func (c *tab) checkAlive() {
 	c.t.Helper()
 	c.send(`{"op":"subscribe","id":999,"resource":"core/v1/pods"}`)
 	if m := c.until(999, "snapshot"); len(m.Rows) != 3 {
@@ -163,12 +163,12 @@ func (c *tab) alive() {
 	c.send(`{"op":"unsubscribe","id":999}`)
 }
 
-func TestLive(t *testing.T) {
+func TestSubscriptionsSendSnapshotsAndEvents(t *testing.T) {
 	s := newSite(t)
 	c := s.open(http.Header{"Origin": {"http://" + s.addr}})
 	c.send(`[{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["a"],"labels":"app=web"},
 		{"op":"subscribe","id":2,"resource":"core/v1/pods","ns":["a"],"name":"web-1","view":"object"}]`)
-	for heard := 0; heard < 2; {
+	for snapshots := 0; snapshots < 2; {
 		m, err := c.read()
 		if err != nil {
 			t.Fatal(err)
@@ -176,8 +176,8 @@ func TestLive(t *testing.T) {
 		if m.Type != "snapshot" {
 			continue
 		}
-		heard++
-		if wanted := *m.ID == 1 && len(m.Rows) == 2 || *m.ID == 2 && m.Object != nil; !wanted || !m.Last ||
+		snapshots++
+		if ok := *m.ID == 1 && len(m.Rows) == 2 || *m.ID == 2 && m.Object != nil; !ok || !m.Last ||
 			m.Cursor == "" {
 			t.Errorf("the snapshot is %+v, want two rows, or an object", m)
 		}
@@ -215,12 +215,12 @@ func TestLive(t *testing.T) {
 }
 
 // The server answers every invalid message with an error, and the connection stays open.
-func TestFramesThatMakeNoSense(t *testing.T) {
+func TestInvalidMessagesAreAnsweredWithErrors(t *testing.T) {
 	s := newSite(t)
 	c := s.open(nil)
-	const fine = `"resource":"core/v1/pods"`
+	const pods = `"resource":"core/v1/pods"`
 	for _, test := range []struct {
-		name, frame   string
+		name, text    string
 		id            int
 		title, detail string
 	}{
@@ -229,25 +229,25 @@ func TestFramesThatMakeNoSense(t *testing.T) {
 		{"no message", ` [ ] `, 0, "Empty frame", "contains no message"},
 		{"an open array", `[{"op":`, 0, "Invalid JSON", ""},
 		{"deep nesting", strings.Repeat("[", 30_000), 0, "Invalid JSON", ""},
-		{"something behind it", `{"op":"subscribe","id":1,` + fine + `} {}`, 0, "Invalid JSON", "unexpected data"},
+		{"something behind it", `{"op":"subscribe","id":1,` + pods + `} {}`, 0, "Invalid JSON", "unexpected data"},
 		{"not UTF-8", "{\"op\":\"\xff\"}", 0, "Unknown op", ""},
 		{"null", `null`, 0, "Unknown op", ""},
 		{"a number", `7`, 0, "Wrong type", "The message is a number"},
 		{"an array of numbers", `[7]`, 0, "Wrong type", "The message is a number"},
 		{
-			"an id that is a string", `{"op":"subscribe","id":"1",` + fine + `}`, 0, "Wrong type",
+			"an id that is a string", `{"op":"subscribe","id":"1",` + pods + `}`, 0, "Wrong type",
 			"id is a string, but should be an integer",
 		},
 		{
-			"an id that is no whole number", `{"op":"subscribe","id":1.5,` + fine + `}`, 0, "Wrong type",
+			"an id that is no whole number", `{"op":"subscribe","id":1.5,` + pods + `}`, 0, "Wrong type",
 			"id is a number 1.5",
 		},
 		{
-			"an id beyond all bounds", `{"op":"subscribe","id":99999999999999999999,` + fine + `}`, 0, "Wrong type",
+			"an id beyond all bounds", `{"op":"subscribe","id":99999999999999999999,` + pods + `}`, 0, "Wrong type",
 			"id is a number",
 		},
 		{
-			"ns that is a string", `{"op":"subscribe","id":1,` + fine + `,"ns":"a"}`, 0, "Wrong type",
+			"ns that is a string", `{"op":"subscribe","id":1,` + pods + `,"ns":"a"}`, 0, "Wrong type",
 			"ns is a string, but should be an array of strings",
 		},
 		{
@@ -255,32 +255,32 @@ func TestFramesThatMakeNoSense(t *testing.T) {
 			"resource is a object, but should be a string",
 		},
 		{
-			"a truth value that is a string", `{"op":"subscribe","id":1,` + fine + `,"watched":"yes"}`, 0, "Wrong type",
+			"a truth value that is a string", `{"op":"subscribe","id":1,` + pods + `,"watched":"yes"}`, 0, "Wrong type",
 			"watched is a string, but should be true or false",
 		},
 		{
-			"an unknown member", `{"op":"subscribe","id":1,` + fine + `,"namespace":"a"}`, 0, "Unknown member",
+			"an unknown member", `{"op":"subscribe","id":1,` + pods + `,"namespace":"a"}`, 0, "Unknown member",
 			`"namespace" is unknown`,
 		},
 		{"an unknown op", `{"op":"destroy","id":1}`, 0, "Unknown op", `"destroy"`},
 		{"no op", `{"id":1}`, 0, "Unknown op", `""`},
-		{"no id", `{"op":"subscribe",` + fine + `}`, 0, "ID missing", "id is 0"},
-		{"an id below", `{"op":"subscribe","id":-1,` + fine + `}`, 0, "ID missing", "id is -1"},
+		{"no id", `{"op":"subscribe",` + pods + `}`, 0, "ID missing", "id is 0"},
+		{"an id below", `{"op":"subscribe","id":-1,` + pods + `}`, 0, "ID missing", "id is -1"},
 		{"unsubscribe of nothing", `{"op":"unsubscribe","id":77}`, 0, "No such subscription", "77"},
 		{
 			"an unknown resource", `{"op":"subscribe","id":1,"resource":"core/v1/po"}`, 1, "Unknown resource",
 			"Did you mean core/v1/pods?",
 		},
 		{"no resource", `{"op":"subscribe","id":1}`, 1, "Unknown resource", ""},
-		{"an unknown view", `{"op":"subscribe","id":1,` + fine + `,"view":"colours"}`, 1, "Unknown view", "colours"},
-		{"a selector", `{"op":"subscribe","id":1,` + fine + `,"labels":"a=b=c"}`, 1, "Invalid label selector", "a=b=c"},
+		{"an unknown view", `{"op":"subscribe","id":1,` + pods + `,"view":"colours"}`, 1, "Unknown view", "colours"},
+		{"a selector", `{"op":"subscribe","id":1,` + pods + `,"labels":"a=b=c"}`, 1, "Invalid label selector", "a=b=c"},
 		{
-			"a field selector", `{"op":"subscribe","id":1,` + fine + `,"fields":"a~b"}`, 1,
+			"a field selector", `{"op":"subscribe","id":1,` + pods + `,"fields":"a~b"}`, 1,
 			"Invalid field selector", "a~b",
 		},
-		{"a namespace", `{"op":"subscribe","id":1,` + fine + `,"ns":["../x"]}`, 1, "Invalid namespace", "../x"},
+		{"a namespace", `{"op":"subscribe","id":1,` + pods + `,"ns":["../x"]}`, 1, "Invalid namespace", "../x"},
 		{
-			"a namespace that is not there", `{"op":"subscribe","id":1,` + fine + `,"ns":["nowhere"]}`, 1,
+			"a namespace that is not there", `{"op":"subscribe","id":1,` + pods + `,"ns":["nowhere"]}`, 1,
 			"Unknown namespace", "nowhere",
 		},
 		{
@@ -288,15 +288,15 @@ func TestFramesThatMakeNoSense(t *testing.T) {
 			"Invalid resources subscription", "no other member",
 		},
 		{
-			"resources of a resource", `{"op":"subscribe","id":1,` + fine + `,"view":"resources"}`, 1,
+			"resources of a resource", `{"op":"subscribe","id":1,` + pods + `,"view":"resources"}`, 1,
 			"Invalid resources subscription", "",
 		},
 		{
-			"an object without a name", `{"op":"subscribe","id":1,` + fine + `,"view":"object"}`, 1,
+			"an object without a name", `{"op":"subscribe","id":1,` + pods + `,"view":"object"}`, 1,
 			"Name and view do not match", "",
 		},
 		{
-			"a name that is none", `{"op":"subscribe","id":1,` + fine + `,"view":"object","ns":["a"],"name":"../x"}`, 1,
+			"a name that is none", `{"op":"subscribe","id":1,` + pods + `,"view":"object","ns":["a"],"name":"../x"}`, 1,
 			"Invalid name", "../x",
 		},
 		{
@@ -306,60 +306,60 @@ func TestFramesThatMakeNoSense(t *testing.T) {
 		},
 		{
 			"a log of two namespaces",
-			`{"op":"subscribe","id":1,` + fine + `,"ns":["a","b"],"name":"web-1","view":"log"}`, 1,
+			`{"op":"subscribe","id":1,` + pods + `,"ns":["a","b"],"name":"web-1","view":"log"}`, 1,
 			"Invalid log subscription", "one namespace",
 		},
 		{
-			"a log of no pod", `{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"view":"log"}`, 1,
+			"a log of no pod", `{"op":"subscribe","id":1,` + pods + `,"ns":["a"],"view":"log"}`, 1,
 			"Invalid log subscription", "a name",
 		},
 		{
 			"a log while it is watched",
-			`{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"name":"web-1","view":"log","watched":true}`, 1,
+			`{"op":"subscribe","id":1,` + pods + `,"ns":["a"],"name":"web-1","view":"log","watched":true}`, 1,
 			"Invalid log subscription", "and watched",
 		},
 		{
 			"a log from a cursor",
-			`{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"name":"web-1","view":"log","cursor":"c"}`, 1,
+			`{"op":"subscribe","id":1,` + pods + `,"ns":["a"],"name":"web-1","view":"log","cursor":"c"}`, 1,
 			"Invalid log subscription", "no labels",
 		},
 		{
 			"a log in an order",
-			`{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"name":"web-1","view":"log","sort":"age"}`, 1,
+			`{"op":"subscribe","id":1,` + pods + `,"ns":["a"],"name":"web-1","view":"log","sort":"age"}`, 1,
 			"Invalid window", "the view is",
 		},
 		{
-			"rows of a container", `{"op":"subscribe","id":1,` + fine + `,"container":"app"}`, 1,
+			"rows of a container", `{"op":"subscribe","id":1,` + pods + `,"container":"app"}`, 1,
 			"Invalid log subscription", `the view is "rows"`,
 		},
-		{"rows of no lines", `{"op":"subscribe","id":1,` + fine + `,"tail":0}`, 1, "Invalid log subscription", ""},
+		{"rows of no lines", `{"op":"subscribe","id":1,` + pods + `,"tail":0}`, 1, "Invalid log subscription", ""},
 		{
 			"a container that is none",
-			`{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"name":"web-1","view":"log","container":".."}`, 1,
+			`{"op":"subscribe","id":1,` + pods + `,"ns":["a"],"name":"web-1","view":"log","container":".."}`, 1,
 			"Invalid name", "..",
 		},
 		{
 			"too many lines",
-			`{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"name":"web-1","view":"log","tail":5001}`, 1,
+			`{"op":"subscribe","id":1,` + pods + `,"ns":["a"],"name":"web-1","view":"log","tail":5001}`, 1,
 			"Invalid number of lines", `"5001"`,
 		},
 		{
 			"less than no lines",
-			`{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"name":"web-1","view":"log","tail":-1}`, 1,
+			`{"op":"subscribe","id":1,` + pods + `,"ns":["a"],"name":"web-1","view":"log","tail":-1}`, 1,
 			"Invalid number of lines", "",
 		},
 		{
 			"lines since some time",
-			`{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"name":"web-1","view":"log","since":"soon"}`, 1,
+			`{"op":"subscribe","id":1,` + pods + `,"ns":["a"],"name":"web-1","view":"log","since":"soon"}`, 1,
 			"Invalid time", `"soon"`,
 		},
 		{
-			"a truth value that is none", `{"op":"subscribe","id":1,` + fine + `,"follow":"yes"}`, 0, "Wrong type",
+			"a truth value that is none", `{"op":"subscribe","id":1,` + pods + `,"follow":"yes"}`, 0, "Wrong type",
 			"follow is a string, but should be true or false",
 		},
 		{"a long frame", strings.Repeat(" ", 40<<10), 0, "Frame too long", "32768"},
 	} {
-		c.send(test.frame)
+		c.send(test.text)
 		m := c.until(test.id, "error")
 		if m.Problem.Title != test.title || !strings.Contains(m.Problem.Detail, test.detail) ||
 			m.Problem.Status < 400 || m.Problem.Status > 499 {
@@ -373,10 +373,10 @@ func TestFramesThatMakeNoSense(t *testing.T) {
 		t.Errorf("a binary frame: got %+v, want Binary frame", m.Problem)
 	}
 
-	c.alive()
+	c.checkAlive()
 }
 
-func TestIDInUse(t *testing.T) {
+func TestSubscriptionIDInUseIsRefused(t *testing.T) {
 	c := newSite(t).open(nil)
 	c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
 	c.until(1, "snapshot")
@@ -384,10 +384,10 @@ func TestIDInUse(t *testing.T) {
 	if m := c.until(0, "error"); m.Problem.Title != "Subscription exists" {
 		t.Errorf("got %+v, want Subscription exists", m.Problem)
 	}
-	c.alive()
+	c.checkAlive()
 }
 
-func TestTooManySubscriptions(t *testing.T) {
+func TestSubscriptionsPerConnectionAreLimited(t *testing.T) {
 	c := newSite(t).open(nil)
 	for id := 1; id <= 100; id++ {
 		c.send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":"core/v1/pods"}`, id))
@@ -399,11 +399,11 @@ func TestTooManySubscriptions(t *testing.T) {
 		t.Errorf("got %+v, want Too many subscriptions", m.Problem)
 	}
 	c.send(`{"op":"unsubscribe","id":50}`)
-	c.alive()
+	c.checkAlive()
 }
 
 // The number of subscriptions on all connections of one caller is limited. When a subscription ends, another can start.
-func TestSubscriptionsOfAllConnections(t *testing.T) {
+func TestSubscriptionsOfACallerAreLimited(t *testing.T) {
 	s := newSite(t)
 	c := s.open(nil)
 	const most = 6 * 2000
@@ -413,22 +413,22 @@ func TestSubscriptionsOfAllConnections(t *testing.T) {
 			t.Fatalf("there is room for %d, want %d", n, most)
 		}
 	}
-	begin := func(id int, want string) {
+	subscribe := func(id int, want string) {
 		t.Helper()
 		c.send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":"core/v1/pods"}`, id))
 		if m := c.until(id, want); m.Type == "error" && m.Problem.Title != "Too many subscriptions" {
 			t.Errorf("got %+v, want Too many subscriptions", m.Problem)
 		}
 	}
-	begin(1, "snapshot")
-	begin(2, "error")
+	subscribe(1, "snapshot")
+	subscribe(2, "error")
 	c.send(`{"op":"unsubscribe","id":1}`)
-	c.alive()
-	begin(2, "snapshot")
+	c.checkAlive()
+	subscribe(2, "snapshot")
 }
 
 // A message above the maximum length closes its own connection, and no other.
-func TestHugeFrame(t *testing.T) {
+func TestOversizedMessageClosesTheConnection(t *testing.T) {
 	s := newSite(t)
 	other := s.open(nil)
 	c := s.open(nil)
@@ -440,11 +440,11 @@ func TestHugeFrame(t *testing.T) {
 		// The code -1 means that the connection ended before a close code arrived.
 		t.Errorf("got %+v, %v; want the end of the connection", m, err)
 	}
-	other.alive()
+	other.checkAlive()
 }
 
 // A panic in one subscription ends that subscription with an error, and has no other effect.
-func TestPanicInASubscription(t *testing.T) {
+func TestPanicEndsOnlyItsSubscription(t *testing.T) {
 	s := startSite(t, nil) // The server has no cluster, and each access to it panics.
 	c := s.open(nil)
 	for id := range 2 {
@@ -471,7 +471,7 @@ func TestSocketNeedsItsSubprotocol(t *testing.T) {
 }
 
 // When the server stops, it closes its sockets with a reason. Sockets do not delay the stop.
-func TestGracefulEnd(t *testing.T) {
+func TestStopClosesSocketsWithReason(t *testing.T) {
 	s := newSite(t)
 	tabs := []*tab{s.open(nil), s.open(nil)}
 	for _, c := range tabs {
@@ -503,13 +503,13 @@ func TestGracefulEnd(t *testing.T) {
 }
 
 // A client may send its first messages together with the upgrade request. They are not lost, however long they are.
-func TestFramesWithTheRequest(t *testing.T) {
+func TestMessagesSentWithTheUpgradeAreRead(t *testing.T) {
 	s := newSite(t)
 	for _, spaces := range []int{0, 1000, 3000} {
-		frame := `{"op":"unsubscribe",` + strings.Repeat(" ", spaces) + `"id":77}`
+		message := `{"op":"unsubscribe",` + strings.Repeat(" ", spaces) + `"id":77}`
 		// This is the header of a text frame (RFC 6455 section 5.2) with a mask of zeros.
-		text := []byte{0x81, 0x80 | 126, byte(len(frame) >> 8), byte(len(frame)), 0, 0, 0, 0}
-		text = append(text, frame...)
+		text := []byte{0x81, 0x80 | 126, byte(len(message) >> 8), byte(len(message)), 0, 0, 0, 0}
+		text = append(text, message...)
 		lines := append([]string{"GET /api/v1/live HTTP/1.1", "Host: " + s.addr}, liveHeaders()...)
 		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", s.addr)
 		if err != nil {
@@ -521,19 +521,19 @@ func TestFramesWithTheRequest(t *testing.T) {
 		if _, err := conn.Write(append([]byte(strings.Join(lines, "\r\n")+"\r\n\r\n"), text...)); err != nil {
 			t.Fatal(err)
 		}
-		in := bufio.NewReader(conn)
-		response, err := http.ReadResponse(in, &http.Request{Method: http.MethodGet})
+		reader := bufio.NewReader(conn)
+		response, err := http.ReadResponse(reader, &http.Request{Method: http.MethodGet})
 		if err != nil || response.StatusCode != http.StatusSwitchingProtocols {
 			t.Fatal(response, err)
 		}
 		_ = response.Body.Close() // The body belongs to the connection.
 		var head [4]byte
-		if _, err := io.ReadFull(in, head[:]); err != nil {
+		if _, err := io.ReadFull(reader, head[:]); err != nil {
 			t.Fatalf("after %d spaces: %v", spaces, err)
 		}
-		answer := make([]byte, int(head[2])<<8|int(head[3]))
-		if _, err := io.ReadFull(in, answer); err != nil || !strings.Contains(string(answer), "id 77") {
-			t.Errorf("after %d spaces: %s (%v), want that there is no such subscription", spaces, answer, err)
+		reply := make([]byte, int(head[2])<<8|int(head[3]))
+		if _, err := io.ReadFull(reader, reply); err != nil || !strings.Contains(string(reply), "id 77") {
+			t.Errorf("after %d spaces: %s (%v), want that there is no such subscription", spaces, reply, err)
 		}
 		_ = conn.Close()
 	}

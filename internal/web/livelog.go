@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"glasshouse/internal/watch"
-	"glasshouse/internal/watch/rawjson"
+	"glasshouse/internal/watch/jsonscan"
 )
 
 // viewLog is the view of a container's log.
@@ -17,23 +17,23 @@ const viewLog = "log"
 // followLog sends a log. It returns nil when the log has ended normally. Each part of the log is a separate message, so
 // that other messages can be sent between the parts.
 func (l *session) followLog(ctx context.Context, o *operation) error {
-	options, err := o.log()
+	options, err := o.logOptions()
 	if err != nil {
 		return err
 	}
-	leave, err := l.server.roomForLog(l.guest, l.identity)
+	release, err := l.server.acquireLog(l.guest, l.identity)
 	if err != nil {
 		return err
 	}
-	defer leave()
+	defer release()
 	ctx, cancel := context.WithCancel(ctx)
-	var beating sync.WaitGroup
-	defer beating.Wait()
+	var heartbeats sync.WaitGroup
+	defer heartbeats.Wait()
 	defer cancel()
-	beating.Go(func() { l.beat(ctx, o.ID) })
+	heartbeats.Go(func() { l.sendHeartbeats(ctx, o.ID) })
 	var message []byte
 	out := &logWriter{send: func(part []byte, waiting bool) error {
-		message = rawjson.AppendString(append(message[:0], `"type":"log","text":`...), part)
+		message = jsonscan.AppendString(append(message[:0], `"type":"log","text":`...), part)
 		if waiting {
 			message = append(message, `,"waiting":true`...)
 		}
@@ -50,7 +50,7 @@ func (l *session) followLog(ctx context.Context, o *operation) error {
 	}
 	defer func() { _ = body.Close() }() // It was read to its end, or is not needed any more.
 	err = out.copy(body)
-	if _, said := errors.AsType[*watch.Problem](err); err == nil || said {
+	if _, isProblem := errors.AsType[*watch.Problem](err); err == nil || isProblem {
 		return err
 	}
 	return &problem{
@@ -60,8 +60,8 @@ func (l *session) followLog(ctx context.Context, o *operation) error {
 	}
 }
 
-// beat sends heartbeats, which show that the subscription is alive while the log is quiet.
-func (l *session) beat(ctx context.Context, id int) {
+// sendHeartbeats sends heartbeats, which show that the subscription is alive while the log is quiet.
+func (l *session) sendHeartbeats(ctx context.Context, id int) {
 	for range watch.Ticks(ctx, watch.Heartbeat) {
 		if l.write(ctx, []byte(`"type":"heartbeat","cursor":""`), &id, true) != nil {
 			return // The session ends.

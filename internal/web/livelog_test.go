@@ -17,23 +17,23 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// logOf returns a message that subscribes to the log of the only pod. more contains further JSON members.
-func logOf(id int, more string) string {
+// logSubscription returns a message that subscribes to the log of the only pod. more contains further JSON members.
+func logSubscription(id int, members string) string {
 	return fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":"core/v1/pods","ns":["a"],"name":"web-0","view":"log"%s}`,
-		id, more)
+		id, members)
 }
 
-// log reads messages up to the next message of a log, and skips heartbeats.
-func (c *tab) log(id int) frameOf {
+// nextLogMessage reads messages up to the next message of a log, and skips heartbeats.
+func (c *tab) nextLogMessage(id int) serverMessage {
 	c.t.Helper()
 	return c.until(id, "log", "log-end", "error")
 }
 
-// wholeLog reads a log to its end, and returns all its parts.
-func (c *tab) wholeLog(id int) (parts []string) {
+// readLog reads a log to its end, and returns all its parts.
+func (c *tab) readLog(id int) (parts []string) {
 	c.t.Helper()
 	for {
-		switch m := c.log(id); m.Type {
+		switch m := c.nextLogMessage(id); m.Type {
 		case "log":
 			parts = append(parts, m.Text)
 		case "log-end":
@@ -47,26 +47,26 @@ func (c *tab) wholeLog(id int) (parts []string) {
 // wantLog compares the next part of a log with want. It skips the empty message that reports that the log is open.
 func (c *tab) wantLog(id int, want string) {
 	c.t.Helper()
-	m := c.log(id)
+	m := c.nextLogMessage(id)
 	if m.Type == "log" && m.Text == "" && want != "" {
-		m = c.log(id)
+		m = c.nextLogMessage(id)
 	}
 	if m.Type != "log" || m.Text != want {
 		c.t.Errorf("the next message is %s %q %+v, want the log's %q", m.Type, m.Text, m.Problem, want)
 	}
 }
 
-// follow opens a socket that follows a growing log. It returns the source of the log, and the client.
-func (b *bubble) follow() (*source, *tab) {
+// openFollowedLog opens a socket that follows a growing log. It returns the source of the log, and the client.
+func (b *bubble) openFollowedLog() (*source, *tab) {
 	b.t.Helper()
 	s, c := b.source(), b.open()
-	c.send(logOf(1, `,"follow":true`))
+	c.send(logSubscription(1, `,"follow":true`))
 	c.wantLog(1, "")
 	return s, c
 }
 
 // A log subscription on a socket has the same options as the HTTP route for logs, and sends the same text.
-func TestLogsOnTheWire(t *testing.T) {
+func TestSocketLogOptions(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		c := b.open()
 		for n, test := range []struct{ members, want string }{
@@ -77,22 +77,22 @@ func TestLogsOnTheWire(t *testing.T) {
 			{`,"since":"2026-11-21T11:00:00+01:00"`, "sinceTime=2026-11-21T10%3A00%3A00Z&tailLines=500"},
 			{`,"follow":true`, "follow=true&tailLines=500"},
 		} {
-			asked := b.logs("\x1b[31mone\x1b[0m\n<b>\"two\"\\")
-			c.send(logOf(n+1, test.members))
-			text := strings.Join(c.wholeLog(n+1), "")
-			if got := asked().Encode(); got != test.want || text != "one\n<b>\"two\"\\" {
+			nextQuery := b.logs("\x1b[31mone\x1b[0m\n<b>\"two\"\\")
+			c.send(logSubscription(n+1, test.members))
+			text := strings.Join(c.readLog(n+1), "")
+			if got := nextQuery().Encode(); got != test.want || text != "one\n<b>\"two\"\\" {
 				b.t.Errorf("%s: got %q, by %s, want %s", test.members, text, got, test.want)
 			}
 		}
 		b.logs("")
-		c.send(logOf(1, "")) // The id can be used again, because its log has ended.
-		if parts := c.wholeLog(1); len(parts) != 1 || parts[0] != "" {
+		c.send(logSubscription(1, "")) // The id can be used again, because its log has ended.
+		if parts := c.readLog(1); len(parts) != 1 || parts[0] != "" {
 			b.t.Errorf("an empty log is %q, want one message without text", parts)
 		}
 		long := "x" + strings.Repeat("größe\xff", 30_000) + "\nend"
 		b.logs(long)
-		c.send(logOf(1, ""))
-		parts := c.wholeLog(1)
+		c.send(logSubscription(1, ""))
+		parts := c.readLog(1)
 		if text := strings.Join(parts, ""); text != strings.ReplaceAll(long, "\xff", "\ufffd") {
 			b.t.Errorf("a long line is %d bytes that are not those of the log", len(text))
 		}
@@ -105,7 +105,7 @@ func TestLogsOnTheWire(t *testing.T) {
 	})
 }
 
-func TestLogProblemsOnTheWire(t *testing.T) {
+func TestSocketLogProblems(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.api.Set(podsRef, apitest.Item{
 			Namespace: "a", Name: "web-0", Cells: `["web-0","Running"]`,
@@ -113,10 +113,10 @@ func TestLogProblemsOnTheWire(t *testing.T) {
 		})
 		c := b.open()
 		for n, test := range []struct {
-			members, said string
-			code          int
-			status        int
-			title, detail string
+			members, message string
+			code             int
+			status           int
+			title, detail    string
 		}{
 			{"", `pods "web-0" is forbidden: no pods/log`, 403, 403, "Forbidden", "no pods/log"},
 			{"", `pods "web-0" not found`, 404, 404, "Not found", `pods "web-0" not found`},
@@ -134,11 +134,11 @@ func TestLogProblemsOnTheWire(t *testing.T) {
 			},
 			{"", "the kubelet is away", 502, 503, "The API server does not answer", "the kubelet is away"},
 		} {
-			b.refuseLog(test.code, test.said)
-			c.send(logOf(n+1, test.members))
-			if m := c.log(n + 1); m.Type != "error" || m.Problem.Status != test.status ||
+			b.refuseLog(test.code, test.message)
+			c.send(logSubscription(n+1, test.members))
+			if m := c.nextLogMessage(n + 1); m.Type != "error" || m.Problem.Status != test.status ||
 				m.Problem.Title != test.title || !strings.Contains(m.Problem.Detail, test.detail) {
-				b.t.Errorf("%s: got %s %+v, want %d %s with %q", test.said, m.Type, m.Problem, test.status, test.title,
+				b.t.Errorf("%s: got %s %+v, want %d %s with %q", test.message, m.Type, m.Problem, test.status, test.title,
 					test.detail)
 			}
 		}
@@ -147,15 +147,15 @@ func TestLogProblemsOnTheWire(t *testing.T) {
 
 // If a followed log has no lines for 2 s, a message reports that it is open. Then heartbeats follow every 15 s. New
 // lines are sent without delay. The log ends when its source ends.
-func TestLogIsFollowedOnTheWire(t *testing.T) {
+func TestSocketLogIsFollowed(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		s := b.source()
 		c := b.open()
-		begun := time.Now()
-		c.send(logOf(1, `,"follow":true`))
+		start := time.Now()
+		c.send(logSubscription(1, `,"follow":true`))
 		c.wantLog(1, "")
-		if waited := time.Since(begun); waited != 2*time.Second {
-			b.t.Errorf("a log with nothing in it is told after %s, want 2 s", waited)
+		if elapsed := time.Since(start); elapsed != 2*time.Second {
+			b.t.Errorf("a log with nothing in it is told after %s, want 2 s", elapsed)
 		}
 		for _, line := range []string{"first\n", "\x1b[31msecond\x1b[0m\n"} {
 			for until := time.Now().Add(10 * time.Minute); time.Now().Before(until); {
@@ -166,16 +166,16 @@ func TestLogIsFollowedOnTheWire(t *testing.T) {
 				}
 			}
 			s.lines <- line
-			begun := time.Now()
+			start := time.Now()
 			c.wantLog(1, strings.NewReplacer("\x1b[31m", "", "\x1b[0m", "").Replace(line))
-			if waited := time.Since(begun); waited != 0 {
-				b.t.Errorf("the line %q was held back for %s", line, waited)
+			if elapsed := time.Since(start); elapsed != 0 {
+				b.t.Errorf("the line %q was held back for %s", line, elapsed)
 			}
 		}
 		s.lines <- "last"
 		s.lines <- ""
 		c.wantLog(1, "last")
-		if m := c.log(1); m.Type != "log-end" {
+		if m := c.nextLogMessage(1); m.Type != "log-end" {
 			b.t.Errorf("at the end there is %+v", m)
 		}
 	})
@@ -183,7 +183,7 @@ func TestLogIsFollowedOnTheWire(t *testing.T) {
 
 // The message that is sent after 2 s can be distinguished from the response of the API server, whether this response
 // has a line or not.
-func TestLogIsWaitedForOnTheWire(t *testing.T) {
+func TestSocketLogReportsWaiting(t *testing.T) {
 	for _, test := range []struct {
 		after time.Duration
 		want  []string
@@ -193,7 +193,7 @@ func TestLogIsWaitedForOnTheWire(t *testing.T) {
 		{time.Minute, []string{`"" true after 2s`, `"" false after 1m0s`}},
 	} {
 		inBubble(t, func(b *bubble) {
-			b.api.Answer(upstream, func(w http.ResponseWriter, r *http.Request) {
+			b.api.Handle(upstream, func(w http.ResponseWriter, r *http.Request) {
 				<-time.After(test.after)
 				w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // It is a Flusher.
 				select {
@@ -203,10 +203,10 @@ func TestLogIsWaitedForOnTheWire(t *testing.T) {
 			})
 			c := b.open()
 			var got []string
-			begun := time.Now()
-			c.send(logOf(1, `,"follow":true`))
-			for m := c.log(1); m.Type == "log"; m = c.log(1) {
-				got = append(got, fmt.Sprintf("%q %t after %s", m.Text, m.Waiting, time.Since(begun)))
+			start := time.Now()
+			c.send(logSubscription(1, `,"follow":true`))
+			for m := c.nextLogMessage(1); m.Type == "log"; m = c.nextLogMessage(1) {
+				got = append(got, fmt.Sprintf("%q %t after %s", m.Text, m.Waiting, time.Since(start)))
 			}
 			if !slices.Equal(got, test.want) {
 				b.t.Errorf("answered after %s: got %q, want %q", test.after, got, test.want)
@@ -215,19 +215,19 @@ func TestLogIsWaitedForOnTheWire(t *testing.T) {
 	}
 }
 
-func TestLogIsCutOnTheWire(t *testing.T) {
+func TestSocketLogReportsInterruption(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		s := b.source()
 		c := b.open()
-		c.send(logOf(1, `,"follow":true`))
+		c.send(logSubscription(1, `,"follow":true`))
 		s.lines <- "one\n"
-		for m := c.log(1); m.Text != "one\n"; m = c.log(1) {
+		for m := c.nextLogMessage(1); m.Text != "one\n"; m = c.nextLogMessage(1) {
 			if m.Type != "log" || m.Text != "" {
 				b.t.Fatalf("the first messages are %+v", m)
 			}
 		}
 		s.lines <- "cut"
-		if m := c.log(1); m.Type != "error" || m.Problem.Title != "Log is cut" ||
+		if m := c.nextLogMessage(1); m.Type != "error" || m.Problem.Title != "Log is cut" ||
 			m.Problem.Status != http.StatusServiceUnavailable {
 			b.t.Errorf("a log whose source is cut ends with %s %+v, want that it is cut", m.Type, m.Problem)
 		}
@@ -235,10 +235,10 @@ func TestLogIsCutOnTheWire(t *testing.T) {
 }
 
 // If a reader of a log loses its permission, it gets an error within 15 s, whether the log is quiet or not.
-func TestLogEndsWithItsRightOnTheWire(t *testing.T) {
+func TestSocketLogEndsWhenPermissionIsRevoked(t *testing.T) {
 	for _, quiet := range []bool{false, true} {
 		inBubble(t, func(b *bubble) {
-			s, c := b.follow()
+			s, c := b.openFollowedLog()
 			if !quiet {
 				s.lines <- "one\n"
 				c.wantLog(1, "one\n")
@@ -246,78 +246,78 @@ func TestLogEndsWithItsRightOnTheWire(t *testing.T) {
 			for range 4 {
 				c.until(1, "heartbeat")
 			}
-			s.wantGone(false, "while it may be read")
+			s.wantRequestEnded(false, "while it may be read")
 			b.api.Revoke(podsRef, "a")
-			begun := time.Now()
-			if m := c.log(1); m.Type != "error" || m.Problem.Status != http.StatusForbidden ||
-				time.Since(begun) > 15*time.Second {
-				b.t.Errorf("quiet: %t: after %s there is %s %+v, want 403 within 15 s", quiet, time.Since(begun),
+			start := time.Now()
+			if m := c.nextLogMessage(1); m.Type != "error" || m.Problem.Status != http.StatusForbidden ||
+				time.Since(start) > 15*time.Second {
+				b.t.Errorf("quiet: %t: after %s there is %s %+v, want 403 within 15 s", quiet, time.Since(start),
 					m.Type, m.Problem)
 			}
-			s.wantGone(true, "without the right")
+			s.wantRequestEnded(true, "without the right")
 		})
 	}
 }
 
 // When the subscription to a log ends for any reason, the server stops reading the log.
-func TestLogEndsWithItsSubscription(t *testing.T) {
+func TestSocketLogEndsWithItsSubscription(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		for _, quiet := range []bool{false, true} {
-			s, c := b.follow()
+			s, c := b.openFollowedLog()
 			if !quiet {
 				s.lines <- "one\n"
 				c.wantLog(1, "one\n")
 			}
-			s.wantGone(false, "while it is read")
+			s.wantRequestEnded(false, "while it is read")
 			c.send(`{"op":"unsubscribe","id":1}`)
-			s.wantGone(true, "unsubscribed")
+			s.wantRequestEnded(true, "unsubscribed")
 			b.logs("other\n")
-			c.send(logOf(1, ""))
-			if parts := strings.Join(c.wholeLog(1), ""); parts != "other\n" {
+			c.send(logSubscription(1, ""))
+			if parts := strings.Join(c.readLog(1), ""); parts != "other\n" {
 				b.t.Errorf("under the same id there is %q then", parts)
 			}
 
 			s = b.source()
-			c.send(logOf(2, `,"follow":true`))
+			c.send(logSubscription(2, `,"follow":true`))
 			synctest.Wait()
 			_ = c.conn.CloseNow()
-			s.wantGone(true, "without its socket")
+			s.wantRequestEnded(true, "without its socket")
 		}
 	})
 }
 
-func TestLogOnTheWireEndsWithTheServer(t *testing.T) {
+func TestSocketLogEndsWhenTheServerStops(t *testing.T) {
 	inBubble(t, func(b *bubble) {
-		s, c := b.follow()
+		s, c := b.openFollowedLog()
 		var reading sync.WaitGroup
-		reading.Go(func() { c.sentAway(websocket.StatusGoingAway) })
-		begun := time.Now()
-		if err := b.stop(); err != nil || time.Since(begun) > time.Second {
-			b.t.Errorf("the server stops after %s: %v", time.Since(begun), err)
+		reading.Go(func() { c.readRetryDelay(websocket.StatusGoingAway) })
+		start := time.Now()
+		if err := b.stop(); err != nil || time.Since(start) > time.Second {
+			b.t.Errorf("the server stops after %s: %v", time.Since(start), err)
 		}
 		reading.Wait()
-		s.wantGone(true, "when the server has stopped")
+		s.wantRequestEnded(true, "when the server has stopped")
 	})
 }
 
-func TestLogOnTheWireOfADeafClient(t *testing.T) {
+func TestSocketLogOfNonReadingClientEnds(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		s := b.source()
-		b.deafTo(logOf(1, `,"follow":true`))
+		b.openNonReadingWith(logSubscription(1, `,"follow":true`))
 		s.lines <- "one\n"
-		begun := time.Now()
-		<-s.gone
-		if took := time.Since(begun); took != 10*time.Second {
+		start := time.Now()
+		<-s.requestEnded
+		if took := time.Since(start); took != 10*time.Second {
 			b.t.Errorf("the log goes on for %s, want 10 s", took)
 		}
 	})
 }
 
 // A log that never ends does not block other messages on the same connection.
-func TestFloodOfALog(t *testing.T) {
+func TestEndlessLogDoesNotBlockOtherMessages(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		flood := []byte(strings.Repeat("a line of many\n", 10_000))
-		b.api.Answer(upstream, func(w http.ResponseWriter, _ *http.Request) {
+		b.api.Handle(upstream, func(w http.ResponseWriter, _ *http.Request) {
 			for {
 				if _, err := w.Write(flood); err != nil {
 					return
@@ -325,9 +325,9 @@ func TestFloodOfALog(t *testing.T) {
 			}
 		})
 		c := b.open()
-		c.send(logOf(1, `,"follow":true`))
+		c.send(logSubscription(1, `,"follow":true`))
 		for range 10 {
-			c.log(1)
+			c.nextLogMessage(1)
 		}
 		for n := range 20 {
 			sent := make(chan struct{})
@@ -351,35 +351,35 @@ func TestFloodOfALog(t *testing.T) {
 }
 
 // The limit on the number of logs applies to logs over HTTP and over sockets together.
-func TestTooManyLogsOnTheWire(t *testing.T) {
+func TestLogLimitCoversSocketsAndHTTP(t *testing.T) {
 	inBubble(t, func(b *bubble) {
-		b.api.Answer(upstream, func(w http.ResponseWriter, r *http.Request) {
+		b.api.Handle(upstream, func(w http.ResponseWriter, r *http.Request) {
 			// The API server responds without a line, so that the test does not have to wait.
 			w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // It is a Flusher.
 			<-r.Context().Done()
 		})
 		for range 50 {
-			if response, _ := b.ask(b.t.Context(), logPath+"?follow=true"); response.StatusCode != http.StatusOK {
+			if response, _ := b.getStreaming(b.t.Context(), logPath+"?follow=true"); response.StatusCode != http.StatusOK {
 				b.t.Fatalf("a log over HTTP: %d", response.StatusCode)
 			}
 		}
 		c := b.open()
 		for id := range 50 {
-			c.send(logOf(id+1, `,"follow":true`))
+			c.send(logSubscription(id+1, `,"follow":true`))
 			c.wantLog(id+1, "")
 		}
-		c.send(logOf(51, `,"follow":true`))
-		if m := c.log(51); m.Type != "error" || m.Problem.Title != "Too many logs" ||
+		c.send(logSubscription(51, `,"follow":true`))
+		if m := c.nextLogMessage(51); m.Type != "error" || m.Problem.Title != "Too many logs" ||
 			m.Problem.Status != http.StatusServiceUnavailable {
 			b.t.Errorf("one more: %s %+v", m.Type, m.Problem)
 		}
-		response, body := b.ask(b.t.Context(), logPath+"?follow=true")
+		response, body := b.getStreaming(b.t.Context(), logPath+"?follow=true")
 		text, _ := io.ReadAll(body)
-		b.wantProblem("one more over HTTP", answer{response.StatusCode, response.Header, string(text)},
+		b.wantProblem("one more over HTTP", httpResponse{response.StatusCode, response.Header, string(text)},
 			http.StatusServiceUnavailable, "Too many logs", "100 logs")
 		c.send(`[{"op":"unsubscribe","id":7},{"op":"ping","id":60}]`)
 		c.until(60, "pong")
-		c.send(logOf(52, `,"follow":true`))
+		c.send(logSubscription(52, `,"follow":true`))
 		c.wantLog(52, "")
 	})
 }

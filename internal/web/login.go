@@ -12,8 +12,8 @@ const (
 	loginPath, logoutPath, callbackPath = "/login", "/logout", "/login/callback"
 	// maxLogin is the maximum length of the body of a login, in bytes.
 	maxLogin = 32 << 10
-	// maxWay is the maximum length of the path to return to after a login, in bytes.
-	maxWay = 8 << 10
+	// maxReturnPath is the maximum length of the path to return to after a login, in bytes.
+	maxReturnPath = 8 << 10
 )
 
 // loginPage serves the login page.
@@ -22,15 +22,15 @@ func (s *Server) loginPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if !s.auth.LogsIn() {
+	if !s.auth.HasLogin() {
 		return noLogin()
 	}
-	return s.askWho(w, r, http.StatusOK, values.Get("to"), "")
+	return s.renderLogin(w, r, http.StatusOK, values.Get("to"), "")
 }
 
 // login begins a login session, and redirects to the path that the user wanted to open.
 func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
-	if !s.auth.LogsIn() {
+	if !s.auth.HasLogin() {
 		return noLogin()
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxLogin)
@@ -41,58 +41,58 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
 	}
 	to := r.PostForm.Get("to")
 	if s.auth.Provider() != "" {
-		return s.toProvider(w, r, to)
+		return s.startProviderLogin(w, r, to)
 	}
 	if err := s.auth.Login(w, r, r.PostForm.Get("token")); err != nil {
-		return s.askAgain(w, r, to, err)
+		return s.renderLoginError(w, r, to, err)
 	}
-	w.Header().Set("Location", s.base.At(s.wayBack(to)))
+	w.Header().Set("Location", s.base.At(s.returnPath(to)))
 	w.WriteHeader(http.StatusSeeOther)
 	return nil
 }
 
-// toProvider sends the user to the OpenID provider. It uses a page for this, because the Content-Security-Policy does
+// startProviderLogin sends the user to the OpenID provider. It uses a page for this, because the Content-Security-Policy does
 // not allow a form to lead to another site.
-func (s *Server) toProvider(w http.ResponseWriter, r *http.Request, to string) error {
-	address, err := s.auth.Leave(w, r, s.wayBack(to))
+func (s *Server) startProviderLogin(w http.ResponseWriter, r *http.Request, to string) error {
+	address, err := s.auth.BeginLogin(w, r, s.returnPath(to))
 	if err != nil {
-		return s.askAgain(w, r, to, err)
+		return s.renderLoginError(w, r, to, err)
 	}
-	return s.leadOn(w, r, address, "Log in with "+s.auth.Provider())
+	return s.redirectByPage(w, r, address, "Log in with "+s.auth.Provider())
 }
 
-// loginReturn handles the callback request, with which the OpenID provider redirects the user back. It begins the login
+// loginCallback handles the callback request, with which the OpenID provider redirects the user back. It begins the login
 // session.
-func (s *Server) loginReturn(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) loginCallback(w http.ResponseWriter, r *http.Request) error {
 	if s.auth.Provider() == "" {
 		return noLogin()
 	}
-	to, err := s.auth.Return(w, r)
+	to, err := s.auth.HandleCallback(w, r)
 	if err != nil {
-		return s.askAgain(w, r, to, err)
+		return s.renderLoginError(w, r, to, err)
 	}
-	return s.leadOn(w, r, s.base.At(s.wayBack(to)), "You are logged in")
+	return s.redirectByPage(w, r, s.base.At(s.returnPath(to)), "You are logged in")
 }
 
-// leadOn responds with a page that opens address. Unlike after an HTTP redirect, the next request then comes from this
+// redirectByPage responds with a page that opens address. Unlike after an HTTP redirect, the next request then comes from this
 // site.
-func (s *Server) leadOn(w http.ResponseWriter, r *http.Request, address, title string) error {
+func (s *Server) redirectByPage(w http.ResponseWriter, r *http.Request, address, title string) error {
 	w.Header().Set("Refresh", "0; url="+address)
-	return render(w, r, http.StatusOK, templates.LeadPage(templates.Lead{Frame: s.bare(r, title), Address: address}))
+	return render(w, r, http.StatusOK, templates.RedirectPage(templates.Redirect{Layout: s.bareLayout(r, title), Address: address}))
 }
 
-// askAgain serves the login page again after a failed login, with the reason.
-func (s *Server) askAgain(w http.ResponseWriter, r *http.Request, to string, err error) error {
+// renderLoginError serves the login page again after a failed login, with the reason.
+func (s *Server) renderLoginError(w http.ResponseWriter, r *http.Request, to string, err error) error {
 	p := problemFor(identityOf(r).Viewer, err)
 	if !wantsPage(r) || p.Status != http.StatusUnauthorized && p.Status != http.StatusServiceUnavailable {
 		return err
 	}
-	return s.askWho(w, r, p.Status, to, p.Detail)
+	return s.renderLogin(w, r, p.Status, to, p.Detail)
 }
 
 // logout ends the login session of the request.
 func (s *Server) logout(w http.ResponseWriter, r *http.Request) error {
-	if !s.auth.LogsIn() {
+	if !s.auth.HasLogin() {
 		return noLogin()
 	}
 	s.auth.Logout(w, r)
@@ -101,10 +101,10 @@ func (s *Server) logout(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// askWho renders the login page. It does not reveal anything about the cluster. to is the path to open after the login.
-func (s *Server) askWho(w http.ResponseWriter, r *http.Request, status int, to, why string) error {
+// renderLogin renders the login page. It does not reveal anything about the cluster. to is the path to open after the login.
+func (s *Server) renderLogin(w http.ResponseWriter, r *http.Request, status int, to, reason string) error {
 	if status == http.StatusUnauthorized {
-		w.Header().Set("WWW-Authenticate", challenge)
+		w.Header().Set("WWW-Authenticate", bearerChallenge)
 		// A request that follows a link of another site does not have the session cookie. The browser sends the cookie
 		// when the page reloads itself.
 		if r.Method == http.MethodGet && r.URL.Path != callbackPath && r.Header.Get("Sec-Fetch-Site") == "cross-site" {
@@ -112,27 +112,27 @@ func (s *Server) askWho(w http.ResponseWriter, r *http.Request, status int, to, 
 		}
 	}
 	return render(w, r, status, templates.LoginPage(templates.Login{
-		Frame: s.bare(r, "Log in"), Action: s.base.At(loginPath), To: s.wayBack(to), Why: why,
+		Layout: s.bareLayout(r, "Log in"), Action: s.base.At(loginPath), To: s.returnPath(to), Error: reason,
 		Audience: s.auth.Audience(), Provider: s.auth.Provider(),
 	}))
 }
 
-// challenge is the WWW-Authenticate header for programs: they log in with a bearer token.
-const challenge = `Bearer realm="glasshouse"`
+// bearerChallenge is the WWW-Authenticate header for programs: they log in with a bearer token.
+const bearerChallenge = `Bearer realm="glasshouse"`
 
-// bare returns the frame, everything around the content, of a page that reveals nothing about the cluster.
-func (s *Server) bare(r *http.Request, title string) templates.Frame {
-	return templates.Frame{
-		Title: title, Look: lookOf(r), Open: s.isOpen(),
+// bareLayout returns the frame, everything around the content, of a page that reveals nothing about the cluster.
+func (s *Server) bareLayout(r *http.Request, title string) templates.Layout {
+	return templates.Layout{
+		Title: title, Preferences: preferencesOf(r), Open: s.isOpen(),
 		Assets: templates.Assets{Style: s.assets.URL("app.css"), Icon: s.assets.URL("favicon.svg")},
 	}
 }
 
-// wayBack returns the path to open after a login. That is the path to if it is below the base path of this server,
+// returnPath returns the path to open after a login. That is the path to if it is below the base path of this server,
 // otherwise the first page.
-func (s *Server) wayBack(to string) string {
+func (s *Server) returnPath(to string) string {
 	const home = "/"
-	if len(to) > maxWay || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") {
+	if len(to) > maxReturnPath || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") {
 		return home
 	}
 	// Browsers treat \ as /, and remove control characters and spaces.

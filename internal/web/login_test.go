@@ -29,50 +29,50 @@ import (
 	"glasshouse/internal/web/auth"
 )
 
-const good, bad = "good-7d1f0c.token", "bad-93e2aa.token"
+const validToken, invalidToken = "good-7d1f0c.token", "bad-93e2aa.token"
 
-// guarded returns a site with the cluster of newSite, where users must log in.
-func guarded(t *testing.T, options auth.Options) *site {
+// newLoginSite returns a site with the cluster of newSite, where users must log in.
+func newLoginSite(t *testing.T, options auth.Options) *site {
 	t.Helper()
 	api := newSite(t).api
-	api.Tokens(map[string]authentication.TokenReviewStatus{good: accepted()})
-	api.Allow(func(asked authorization.SubjectAccessReviewSpec) bool { return asked.User == "anna" })
-	return serveGuarded(t, api, options)
+	api.SetTokenReviews(map[string]authentication.TokenReviewStatus{validToken: acceptedReview()})
+	api.Allow(func(review authorization.SubjectAccessReviewSpec) bool { return review.User == "anna" })
+	return startLoginSite(t, api, options)
 }
 
-func accepted() authentication.TokenReviewStatus {
+func acceptedReview() authentication.TokenReviewStatus {
 	return authentication.TokenReviewStatus{
 		Authenticated: true,
 		User:          authentication.UserInfo{Username: "anna", Groups: []string{"dev", "system:authenticated"}},
 	}
 }
 
-// expiring returns a JWT that expires at the given time.
-func expiring(at time.Time) string {
+// jwtExpiringAt returns a JWT that expires at the given time.
+func jwtExpiringAt(at time.Time) string {
 	part := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
 	return part(`{"alg":"RS256"}`) + "." + part(fmt.Sprintf(`{"exp":%d}`, at.Unix())) + "." + part("signature")
 }
 
-func serveGuarded(t *testing.T, api *apitest.Server, options auth.Options) *site {
+func startLoginSite(t *testing.T, api *apitest.Server, options auth.Options) *site {
 	t.Helper()
-	return serveGuardedOf(t, api, options, web.Options{})
+	return startLoginSiteWith(t, api, options, web.Options{})
 }
 
-// serveGuardedOf is serveGuarded with further options for the server.
-func serveGuardedOf(t *testing.T, api *apitest.Server, options auth.Options, served web.Options) *site {
+// startLoginSiteWith is startLoginSite with further options for the server.
+func startLoginSiteWith(t *testing.T, api *apitest.Server, options auth.Options, webOptions web.Options) *site {
 	t.Helper()
 	s := &site{t: t, log: &lockedBuffer{}, api: api}
 	log := slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	cluster := startCluster(t, api)
-	options.WhoIs, options.Log = cluster.WhoIs, log
+	options.ReviewToken, options.Log = cluster.ReviewToken, log
 	authority, err := auth.New(options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	served.Shown, served.Auth, served.BasePath, served.Version, served.Log = web.Shown{
+	webOptions.ClusterInfo, webOptions.Auth, webOptions.BasePath, webOptions.Version, webOptions.Log = web.ClusterInfo{
 		Cluster: cluster, Name: "the-cluster's-name",
 	}, authority, web.BasePath(options.Base), "v0", log
-	s.server, err = web.New(served)
+	s.server, err = web.New(webOptions)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func serveGuardedOf(t *testing.T, api *apitest.Server, options auth.Options, ser
 }
 
 // post sends a form as a page of the site does.
-func (s *site) post(path, form string, headers ...string) answer {
+func (s *site) post(path, form string, headers ...string) httpResponse {
 	s.t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(s.t.Context(), "tcp", s.addr)
 	if err != nil {
@@ -118,11 +118,11 @@ func (s *site) post(path, form string, headers ...string) answer {
 	if _, err := io.WriteString(conn, strings.Join(lines, "\r\n")+"\r\n\r\n"+form); err != nil {
 		s.t.Fatal(err)
 	}
-	return read(s.t, conn, "POST")
+	return readResponse(s.t, conn, "POST")
 }
 
 // login logs in with a token. It returns the Cookie header for further requests, and the response.
-func (s *site) login(token, to string) (cookie string, a answer) {
+func (s *site) login(token, to string) (cookie string, a httpResponse) {
 	s.t.Helper()
 	a = s.post("/login", url.Values{"token": {token}, "to": {to}}.Encode(), "Accept: text/html")
 	cookie, _, _ = strings.Cut(a.header.Get("Set-Cookie"), ";")
@@ -131,20 +131,20 @@ func (s *site) login(token, to string) (cookie string, a answer) {
 
 // With a base path, everything of a login is under it: the login page, the files that the page loads, the redirect and
 // the cookie.
-func TestLoginBelowABase(t *testing.T) {
+func TestLoginIsUnderBasePath(t *testing.T) {
 	const base = "/tools/g"
-	s := guarded(t, auth.Options{Mode: auth.Token, Base: base})
+	s := newLoginSite(t, auth.Options{Mode: auth.Token, Base: base})
 	page := base + "/r/" + podsRef + "?ns=a"
 	a := s.get(page, "Accept: text/html")
 	if a.status != http.StatusUnauthorized || !strings.Contains(a.body, `action="`+base+`/login"`) {
 		t.Errorf("got %d, and no login below %s: %s", a.status, base, a.body)
 	}
-	for _, address := range addressesUnder(t, base, page, a.body) {
+	for _, address := range urlsUnder(t, base, page, a.body) {
 		if strings.Contains(address, "/static/") && s.get(address).status != http.StatusOK {
 			t.Errorf("the page loads %s, which is not there", address)
 		}
 	}
-	a = s.post(base+"/login", url.Values{"token": {good}, "to": {"/r/" + podsRef + "?ns=a"}}.Encode(),
+	a = s.post(base+"/login", url.Values{"token": {validToken}, "to": {"/r/" + podsRef + "?ns=a"}}.Encode(),
 		"Accept: text/html")
 	cookie, attributes, _ := strings.Cut(a.header.Get("Set-Cookie"), ";")
 	if to := a.header.Get("Location"); to != page || !strings.Contains(attributes, "Path="+base+"/") {
@@ -154,7 +154,7 @@ func TestLoginBelowABase(t *testing.T) {
 		!strings.Contains(a.body, `action="`+base+`/logout"`) {
 		t.Errorf("got %d: %.200s", a.status, a.body)
 	}
-	a = s.post(base+"/login", url.Values{"token": {good}, "to": {"/../../other?delete=1"}}.Encode(),
+	a = s.post(base+"/login", url.Values{"token": {validToken}, "to": {"/../../other?delete=1"}}.Encode(),
 		"Accept: text/html")
 	if to := a.header.Get("Location"); to != base+"/" {
 		t.Errorf("the login leads to %q, want nowhere beside %s", to, base)
@@ -164,8 +164,8 @@ func TestLoginBelowABase(t *testing.T) {
 	}
 }
 
-// addresses returns all routes with example values for their parameters. The value reports whether the route is public.
-func addresses(t *testing.T, s *site) map[string]bool {
+// routesByAccess returns all routes with example values for their parameters. The value reports whether the route is public.
+func routesByAccess(t *testing.T, s *site) map[string]bool {
 	t.Helper()
 	handler, err := s.server.Handler()
 	if err != nil {
@@ -177,13 +177,13 @@ func addresses(t *testing.T, s *site) map[string]bool {
 	}
 	values := strings.NewReplacer("{group}", "core", "{version}", "v1", "{resource}", "pods", "{namespace}", "a",
 		"{name}", "web-1", "{id}", "x", "*", "app.js")
-	open := map[string]bool{
+	public := map[string]bool{
 		"/api/openapi.json": true, "/static/*": true, "/third-party-notices": true, "/healthz": true, "/readyz": true,
 		"/login": true, "/login/callback": true, "/logout": true, "/share": true, "/share/leave": true,
 	}
 	all := make(map[string]bool)
 	err = chi.Walk(routes, func(method, pattern string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
-		all[method+" "+values.Replace(pattern)] = open[pattern]
+		all[method+" "+values.Replace(pattern)] = public[pattern]
 		return nil
 	})
 	if err != nil {
@@ -192,66 +192,66 @@ func addresses(t *testing.T, s *site) map[string]bool {
 	return all
 }
 
-// told returns a part of body that can only come from the cluster, or "". The caller must remove the requested path
+// clusterDataIn returns a part of body that can only come from the cluster, or "". The caller must remove the requested path
 // first.
-func told(body string) string {
+func clusterDataIn(body string) string {
 	return regexp.MustCompile(
 		`web-\d|widgets?\b|example\.com|the-cluster|"cursor"|core/v1|Pods|Running`).FindString(body)
 }
 
 // No route reveals anything about the cluster to a client that is not logged in, whatever credentials it sends, and
 // whatever the form of its request. Public routes respond to all clients.
-func TestNobodyIsTold(t *testing.T) {
-	none := []string{}
-	token := guarded(t, auth.Options{Mode: auth.Token})
-	proxied := guarded(t, auth.Options{Mode: auth.Proxy, Proxy: auth.ProxyOptions{
+func TestUnauthenticatedClientsGetNoClusterData(t *testing.T) {
+	noHeaders := []string{}
+	tokenSite := newLoginSite(t, auth.Options{Mode: auth.Token})
+	proxySite := newLoginSite(t, auth.Options{Mode: auth.Proxy, Proxy: auth.ProxyOptions{
 		Peers: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, UserHeader: auth.UserHeader,
 		GroupsHeader: auth.GroupsHeader,
 	}})
-	provided := guarded(t, auth.Options{
+	oidcSite := newLoginSite(t, auth.Options{
 		Mode: auth.OIDC, OIDC: auth.OIDCOptions{Issuer: "http://127.0.0.1:1", ClientID: "x", UsernameClaim: "sub"},
 	})
-	past, _ := token.login(good, "/")
-	token.post("/logout", "", past)
-	expired := expiring(time.Now().Add(-time.Minute))
-	token.api.Tokens(map[string]authentication.TokenReviewStatus{
-		good: accepted(), expired: accepted(), "other": {Error: "no"},
+	endedCookie, _ := tokenSite.login(validToken, "/")
+	tokenSite.post("/logout", "", endedCookie)
+	expired := jwtExpiringAt(time.Now().Add(-time.Minute))
+	tokenSite.api.SetTokenReviews(map[string]authentication.TokenReviewStatus{
+		validToken: acceptedReview(), expired: acceptedReview(), "other": {Error: "no"},
 	})
 	sites := map[*site]map[string][]string{
-		token: {
-			"nothing": none, "a bad token": {"Authorization: Bearer " + bad},
+		tokenSite: {
+			"nothing": noHeaders, "a bad token": {"Authorization: Bearer " + invalidToken},
 			"a token that has expired": {"Authorization: Bearer " + expired},
-			"another scheme":           {"Authorization: Basic " + good},
-			"two tokens":               {"Authorization: Bearer " + good, "Authorization: Bearer " + good},
-			"a cookie of nobody's":     {token.cookie("glasshouse-session", "x")}, "a cookie that is over": {past},
-			"the token as a cookie":   {token.cookie("glasshouse-session", good)},
+			"another scheme":           {"Authorization: Basic " + validToken},
+			"two tokens":               {"Authorization: Bearer " + validToken, "Authorization: Bearer " + validToken},
+			"a cookie of nobody's":     {tokenSite.cookie("glasshouse-session", "x")}, "a cookie that is over": {endedCookie},
+			"the token as a cookie":   {tokenSite.cookie("glasshouse-session", validToken)},
 			"a proxy's word":          {"X-Forwarded-User: anna", "X-Forwarded-Groups: dev"},
-			"a cookie of a bad token": {past, "Authorization: Bearer " + bad},
+			"a cookie of a bad token": {endedCookie, "Authorization: Bearer " + invalidToken},
 		},
-		provided: {
-			"nothing": none, "a token": {"Authorization: Bearer " + good},
+		oidcSite: {
+			"nothing": noHeaders, "a token": {"Authorization: Bearer " + validToken},
 			"a cookie of nobody's": {
-				provided.cookie("glasshouse-session", "x; ") + strings.TrimPrefix(
-					provided.cookie("glasshouse-login", "x"), "Cookie: "),
+				oidcSite.cookie("glasshouse-session", "x; ") + strings.TrimPrefix(
+					oidcSite.cookie("glasshouse-login", "x"), "Cookie: "),
 			},
 			"a proxy's word": {"X-Forwarded-User: anna"},
 		},
-		proxied: { // Requests of the test come from loopback, like those through a port-forward.
-			"nothing": none, "a token": {"Authorization: Bearer " + good}, "a proxy's word": {"X-Forwarded-User: anna"},
+		proxySite: { // Requests of the test come from loopback, like those through a port-forward.
+			"nothing": noHeaders, "a token": {"Authorization: Bearer " + validToken}, "a proxy's word": {"X-Forwarded-User: anna"},
 			"underscores": {"X_Forwarded_User: anna"},
 			"a secret":    {"X-Forwarded-User: anna", "X-Glasshouse-Proxy-Secret: x"},
 		},
 	}
 	for s, credentials := range sites {
 		for name, headers := range credentials {
-			for address, open := range addresses(t, s) {
+			for address, public := range routesByAccess(t, s) {
 				method, path, _ := strings.Cut(address, " ")
-				if method != "GET" && open {
+				if method != "GET" && public {
 					continue // The responses of these routes need a token.
 				}
 				for _, accept := range []string{"application/json", "text/html", "*/*"} {
 					a := s.send(method, path, append([]string{"Accept: " + accept}, headers...)...)
-					if open {
+					if public {
 						if a.status == http.StatusUnauthorized && path != "/login/callback" {
 							t.Errorf("%s with %s: 401, and it is for all", address, name)
 						}
@@ -262,11 +262,11 @@ func TestNobodyIsTold(t *testing.T) {
 						t.Errorf("%s with %s, for %s: got %d %v, want 401", address, name, accept, a.status, a.header)
 					}
 					if path != "/api/openapi.json" && path != "/static/app.js" {
-						if what := told(strings.ReplaceAll(a.body, path, "")); what != "" {
-							t.Errorf("%s with %s, for %s, tells %q", address, name, accept, what)
+						if leak := clusterDataIn(strings.ReplaceAll(a.body, path, "")); leak != "" {
+							t.Errorf("%s with %s, for %s, tells %q", address, name, accept, leak)
 						}
 					}
-					if !open &&
+					if !public &&
 						(accept == "text/html") != strings.HasPrefix(a.header.Get("Content-Type"), "text/html") &&
 						!strings.HasPrefix(path, "/api/") {
 						t.Errorf("%s with %s, for %s: it is %s", address, name, accept, a.header.Get("Content-Type"))
@@ -285,15 +285,15 @@ func TestNobodyIsTold(t *testing.T) {
 			for _, path := range []string{"/nothing", "/static/none.js", "/r/core/v1", "//r/core/v1/pods"} {
 				if a := s.get(
 					path, append([]string{"Accept: text/html"}, headers...)...,
-				); a.status != http.StatusNotFound || told(strings.ReplaceAll(a.body, path, "")) != "" ||
+				); a.status != http.StatusNotFound || clusterDataIn(strings.ReplaceAll(a.body, path, "")) != "" ||
 					strings.Contains(a.body, "<script") {
 					t.Errorf("%s with %s: got %d, which tells %q", path, name, a.status,
-						told(strings.ReplaceAll(a.body, path, "")))
+						clusterDataIn(strings.ReplaceAll(a.body, path, "")))
 				}
 			}
 		}
 		for _, secret := range []string{
-			good, bad, expired, strings.TrimPrefix(past, token.cookie("glasshouse-session", "")),
+			validToken, invalidToken, expired, strings.TrimPrefix(endedCookie, tokenSite.cookie("glasshouse-session", "")),
 		} {
 			if strings.Contains(s.log.String(), secret) {
 				t.Errorf("the log has %q in it", secret)
@@ -302,46 +302,46 @@ func TestNobodyIsTold(t *testing.T) {
 	}
 	// A client that has logged in gets data. Without this check, the test would pass if no route worked.
 	for name, header := range map[string]string{
-		"a token": "Authorization: Bearer " + good, "a session": first(token.login(good, "/")),
+		"a token": "Authorization: Bearer " + validToken, "a session": cookieOf(tokenSite.login(validToken, "/")),
 	} {
-		if a := token.get("/api/v1/object/"+podsRef+"/a/web-1", header); a.status != http.StatusOK ||
-			told(a.body) == "" {
+		if a := tokenSite.get("/api/v1/object/"+podsRef+"/a/web-1", header); a.status != http.StatusOK ||
+			clusterDataIn(a.body) == "" {
 			t.Errorf("with %s: got %d %s", name, a.status, a.body)
 		}
 	}
 }
 
-func first(cookie string, _ answer) string { return cookie }
+func cookieOf(cookie string, _ httpResponse) string { return cookie }
 
 // While the API server does not respond, no route, including the probes, reveals its address or its responses to a
 // client that is not logged in.
-func TestNobodyIsToldWhereTheClusterIs(t *testing.T) {
+func TestUnauthenticatedClientsGetNoAPIServerDetails(t *testing.T) {
 	failing := func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusInternalServerError)
 		_, _ = io.WriteString(w, apitest.Failure(500, "InternalError", `Internal error occurred: "CANARY"`))
 	}
-	for name, fails := range map[string]func(*apitest.Server){
+	for name, breakAPI := range map[string]func(*apitest.Server){
 		"away":    func(api *apitest.Server) { api.Down(true) },
-		"failing": func(api *apitest.Server) { api.Answer("/api", failing); api.Answer("/apis", failing) },
+		"failing": func(api *apitest.Server) { api.Handle("/api", failing); api.Handle("/apis", failing) },
 	} {
 		api := newSite(t).api
-		fails(api)
-		s := serveGuarded(t, api, auth.Options{Mode: auth.Token})
-		s.await("/readyz", "The API server does not answer")
-		measured, err := s.server.MetricsHandler(false)
+		breakAPI(api)
+		s := startLoginSite(t, api, auth.Options{Mode: auth.Token})
+		s.waitForText("/readyz", "The API server does not answer")
+		metricsHandler, err := s.server.MetricsHandler(false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		check := func(what, body string) {
+		check := func(request, body string) {
 			t.Helper()
-			if where := regexp.MustCompile(
+			if leak := regexp.MustCompile(
 				`api\.test|CANARY|refused|dial|Internal error occurred`,
-			).FindString(body); where != "" {
-				t.Errorf("%s, %s tells %q: %s", name, what, where, body)
+			).FindString(body); leak != "" {
+				t.Errorf("%s, %s tells %q: %s", name, request, leak, body)
 			}
 		}
-		for address := range addresses(t, s) {
+		for address := range routesByAccess(t, s) {
 			if method, path, _ := strings.Cut(address, " "); method == http.MethodGet &&
 				!strings.HasPrefix(path, "/static/") && path != "/api/openapi.json" {
 				for _, accept := range []string{"application/json", "text/html"} {
@@ -351,18 +351,18 @@ func TestNobodyIsToldWhereTheClusterIs(t *testing.T) {
 		}
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/readyz", nil)
 		r.Host = "10.0.0.1:9090"
-		probed := httptest.NewRecorder()
-		measured.ServeHTTP(probed, r)
-		if probed.Code != http.StatusServiceUnavailable {
-			t.Errorf("%s, a probe is answered with %d", name, probed.Code)
+		recorder := httptest.NewRecorder()
+		metricsHandler.ServeHTTP(recorder, r)
+		if recorder.Code != http.StatusServiceUnavailable {
+			t.Errorf("%s, a probe is answered with %d", name, recorder.Code)
 		}
-		check("a probe", probed.Body.String())
+		check("a probe", recorder.Body.String())
 	}
 }
 
 // After a login, the user is redirected to the path that they wanted to open, but only on this server.
-func TestLoginLeadsBack(t *testing.T) {
-	s := guarded(t, auth.Options{Mode: auth.Token})
+func TestLoginRedirectsToRequestedPage(t *testing.T) {
+	s := newLoginSite(t, auth.Options{Mode: auth.Token})
 	page := s.get("/r/"+podsRef+"?ns=a&labels=a%3Db", "Accept: text/html")
 	if want := `value="/r/core/v1/pods?ns=a&amp;labels=a%3Db"`; page.status != http.StatusUnauthorized ||
 		!strings.Contains(page.body, want) || strings.Contains(page.body, "<script") {
@@ -381,7 +381,7 @@ func TestLoginLeadsBack(t *testing.T) {
 		"/login": "/", "/login?to=/login": "/", "/logout": "/", "/login/callback?code=x": "/",
 		"/" + strings.Repeat("a", 9000): "/",
 	} {
-		cookie, a := s.login(good, to)
+		cookie, a := s.login(validToken, to)
 		if got := a.header.Get("Location"); a.status != http.StatusSeeOther || got != want {
 			t.Errorf("to %q: got %d to %q, want %q", to, a.status, got, want)
 		}
@@ -389,9 +389,9 @@ func TestLoginLeadsBack(t *testing.T) {
 			t.Errorf("to %q: the cookies are %q", to, a.header.Values("Set-Cookie"))
 		}
 		if a := s.post(
-			"/login", url.Values{"token": {bad}, "to": {to}}.Encode(), "Accept: text/html",
+			"/login", url.Values{"token": {invalidToken}, "to": {to}}.Encode(), "Accept: text/html",
 		); a.status != http.StatusUnauthorized || !strings.Contains(a.body, "does not accept the token") ||
-			!strings.Contains(a.body, `name="to"`) || strings.Contains(a.body, bad) ||
+			!strings.Contains(a.body, `name="to"`) || strings.Contains(a.body, invalidToken) ||
 			a.header.Get("Set-Cookie") != "" {
 			t.Errorf("a bad token to %q: got %d %s", to, a.status, a.body)
 		}
@@ -410,11 +410,11 @@ func TestLoginLeadsBack(t *testing.T) {
 }
 
 // Logins and logouts are accepted only from the pages of the site itself. They use POST with forms of limited length.
-func TestLoginIsOurs(t *testing.T) {
-	s := guarded(t, auth.Options{Mode: auth.Token})
-	cookie, _ := s.login(good, "/")
-	known := func() bool { return s.get("/api/v1/status", cookie).status == http.StatusOK }
-	form := "token=" + good + "&to=/"
+func TestLoginRequiresOwnOrigin(t *testing.T) {
+	s := newLoginSite(t, auth.Options{Mode: auth.Token})
+	cookie, _ := s.login(validToken, "/")
+	isLoggedIn := func() bool { return s.get("/api/v1/status", cookie).status == http.StatusOK }
+	form := "token=" + validToken + "&to=/"
 	for name, headers := range map[string][]string{
 		"another page": {"Origin: http://evil.test"}, "a page of nowhere": {"Origin: null"},
 		"a page of another port": {"Origin: http://127.0.0.1:1"},
@@ -445,24 +445,24 @@ func TestLoginIsOurs(t *testing.T) {
 		"Malformed form", "32768")
 	s.wantProblem("a form that is none", s.post("/login", "token=%zz"), http.StatusBadRequest, "Malformed form", "")
 	s.wantProblem("a form without a token", s.post("/login", "to=/"), http.StatusUnauthorized, "Not logged in",
-		"no token")
-	s.wantProblem("a token in the address", s.post("/login?token="+good, "to=/"), http.StatusUnauthorized,
-		"Not logged in", "no token")
-	if !known() {
+		"token is missing")
+	s.wantProblem("a token in the address", s.post("/login?token="+validToken, "to=/"), http.StatusUnauthorized,
+		"Not logged in", "token is missing")
+	if !isLoggedIn() {
 		t.Error("what was refused has ended the session")
 	}
 	a := s.post("/logout", "", cookie)
 	if a.status != http.StatusSeeOther || a.header.Get("Location") != "/login" ||
-		!strings.Contains(a.header.Get("Set-Cookie"), "Max-Age=0") || known() {
-		t.Errorf("a logout is answered with %d %v, and the session is there: %t", a.status, a.header, known())
+		!strings.Contains(a.header.Get("Set-Cookie"), "Max-Age=0") || isLoggedIn() {
+		t.Errorf("a logout is answered with %d %v, and the session is there: %t", a.status, a.header, isLoggedIn())
 	}
 	if a := s.get("/login?to=/status", "Accept: text/html"); a.status != http.StatusOK ||
 		!strings.Contains(a.body, `value="/status"`) {
 		t.Errorf("the login is %d %s", a.status, a.body)
 	}
-	open := newSite(t)
-	for _, a := range []answer{open.get("/login"), open.post("/login", form), open.post("/logout", "")} {
-		open.wantProblem("a login where nobody is asked", a, http.StatusNotFound, "Login not available", "--auth")
+	openSite := newSite(t)
+	for _, a := range []httpResponse{openSite.get("/login"), openSite.post("/login", form), openSite.post("/logout", "")} {
+		openSite.wantProblem("a login where nobody is asked", a, http.StatusNotFound, "Login not available", "--auth")
 	}
 }
 
@@ -486,7 +486,7 @@ func (s *site) dial(headers ...string) (*tab, error) {
 	}
 	conn.SetReadLimit(1 << 20)
 	s.t.Cleanup(func() { _ = conn.CloseNow() })
-	return &tab{t: s.t, conn: conn, patience: time.Minute}, nil
+	return &tab{t: s.t, conn: conn, timeout: time.Minute}, nil
 }
 
 // closed reads until the connection is closed, and returns the close code and the reason.
@@ -504,25 +504,25 @@ func (c *tab) closed() (code websocket.StatusCode, reason string) {
 
 // A WebSocket with a cookie must come from a page of this site. One with a bearer token may have no origin, but must
 // not come from a page of another site.
-func TestSocketsOfWhom(t *testing.T) {
-	s := guarded(t, auth.Options{Mode: auth.Token})
-	cookie, _ := s.login(good, "/")
-	bearer, own := "Authorization: Bearer "+good, "Origin: http://"+s.addr
+func TestSocketCredentialsAndOrigins(t *testing.T) {
+	s := newLoginSite(t, auth.Options{Mode: auth.Token})
+	cookie, _ := s.login(validToken, "/")
+	bearer, ownOrigin := "Authorization: Bearer "+validToken, "Origin: http://"+s.addr
 	for name, test := range map[string]struct {
 		headers []string
 		want    string // The status of the refusal; empty if the socket is opened.
 	}{
-		"a cookie from our page":        {[]string{cookie, own}, ""},
+		"a cookie from our page":        {[]string{cookie, ownOrigin}, ""},
 		"a cookie from nowhere":         {[]string{cookie}, "403"},
 		"a cookie from another page":    {[]string{cookie, "Origin: http://evil.test"}, "403"},
 		"a token from nowhere":          {[]string{bearer}, ""},
-		"a token from our page":         {[]string{bearer, own}, ""},
+		"a token from our page":         {[]string{bearer, ownOrigin}, ""},
 		"a token from another page":     {[]string{bearer, "Origin: http://evil.test"}, "403"},
 		"a token and a cookie":          {[]string{bearer, cookie}, "403"},
-		"a bad token and a cookie":      {[]string{"Authorization: Bearer " + bad, cookie, own}, "401"},
+		"a bad token and a cookie":      {[]string{"Authorization: Bearer " + invalidToken, cookie, ownOrigin}, "401"},
 		"nothing":                       {nil, "401"},
-		"nothing, from our page":        {[]string{own}, "401"},
-		"a cookie of nobody's":          {[]string{s.cookie("glasshouse-session", "x"), own}, "401"},
+		"nothing, from our page":        {[]string{ownOrigin}, "401"},
+		"a cookie of nobody's":          {[]string{s.cookie("glasshouse-session", "x"), ownOrigin}, "401"},
 		"a token with another Origin's": {[]string{bearer, "Origin: null"}, "403"},
 	} {
 		c, err := s.dial(test.headers...)
@@ -539,13 +539,13 @@ func TestSocketsOfWhom(t *testing.T) {
 
 // When a login ends, its sockets are closed with a reason. A login ends when the token expires, when its account is
 // deleted, or when the user logs out.
-func TestSocketsEndWithTheLogin(t *testing.T) {
-	s := guarded(t, auth.Options{Mode: auth.Token})
+func TestSocketsCloseWhenTheLoginEnds(t *testing.T) {
+	s := newLoginSite(t, auth.Options{Mode: auth.Token})
 	expires := time.Now().Add(4 * time.Second)
-	token := expiring(expires) // The expiry in a JWT has a resolution of seconds.
-	s.api.Tokens(map[string]authentication.TokenReviewStatus{good: accepted(), token: accepted()})
+	token := jwtExpiringAt(expires) // The expiry in a JWT has a resolution of seconds.
+	s.api.SetTokenReviews(map[string]authentication.TokenReviewStatus{validToken: acceptedReview(), token: acceptedReview()})
 	cookie, _ := s.login(token, "/")
-	other, _ := s.login(good, "/")
+	otherCookie, _ := s.login(validToken, "/")
 	open := func(header string) *tab {
 		c, err := s.dial(header, "Origin: http://"+s.addr)
 		if err != nil {
@@ -555,34 +555,34 @@ func TestSocketsEndWithTheLogin(t *testing.T) {
 		c.until(1, "snapshot")
 		return c
 	}
-	bySession, byToken, stays := open(cookie), open("Authorization: Bearer "+token), open(other)
+	bySession, byToken, otherSession := open(cookie), open("Authorization: Bearer "+token), open(otherCookie)
 	for name, c := range map[string]*tab{"session": bySession, "token": byToken} {
 		code, reason := c.closed()
-		if late := time.Since(expires); code != 4401 || !strings.Contains(reason, "log in again") ||
-			late > 5*time.Second {
-			t.Errorf("the socket of a %s that expired ended with %d %q, %s after its end", name, code, reason, late)
+		if delay := time.Since(expires); code != 4401 || !strings.Contains(reason, "log in again") ||
+			delay > 5*time.Second {
+			t.Errorf("the socket of a %s that expired ended with %d %q, %s after its end", name, code, reason, delay)
 		} else {
-			t.Logf("the socket of a %s ended %s after it at most", name, late)
+			t.Logf("the socket of a %s ended %s after it at most", name, delay)
 		}
 	}
-	stays.send(`{"op":"ping","id":2}`)
-	stays.until(2, "pong")
+	otherSession.send(`{"op":"ping","id":2}`)
+	otherSession.until(2, "pong")
 	began := time.Now()
-	s.post("/logout", "", other)
-	if code, reason := stays.closed(); code != 4401 || time.Since(began) > 5*time.Second {
+	s.post("/logout", "", otherCookie)
+	if code, reason := otherSession.closed(); code != 4401 || time.Since(began) > 5*time.Second {
 		t.Errorf("after a logout the socket ended with %d %q, within %s", code, reason, time.Since(began))
 	}
-	if a := s.get("/api/v1/status", other); a.status != http.StatusUnauthorized {
+	if a := s.get("/api/v1/status", otherCookie); a.status != http.StatusUnauthorized {
 		t.Errorf("after a logout the session is answered with %d", a.status)
 	}
 }
 
 // When a login ends, its followed logs end, too. To the client, this differs from the end of the log itself.
-func TestLogEndsWithTheLogin(t *testing.T) {
-	s := guarded(t, auth.Options{Mode: auth.Token})
-	token := expiring(time.Now().Add(3 * time.Second))
-	s.api.Tokens(map[string]authentication.TokenReviewStatus{token: accepted()})
-	s.api.Answer("/api/v1/namespaces/a/pods/web-1/log", func(w http.ResponseWriter, r *http.Request) {
+func TestFollowedLogEndsWhenTheLoginEnds(t *testing.T) {
+	s := newLoginSite(t, auth.Options{Mode: auth.Token})
+	token := jwtExpiringAt(time.Now().Add(3 * time.Second))
+	s.api.SetTokenReviews(map[string]authentication.TokenReviewStatus{token: acceptedReview()})
+	s.api.Handle("/api/v1/namespaces/a/pods/web-1/log", func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, "a line\n")
 		_ = http.NewResponseController(w).Flush()
 		<-r.Context().Done()
@@ -607,14 +607,14 @@ func TestLogEndsWithTheLogin(t *testing.T) {
 
 // The page shows the name of the user and a logout button. If all viewers share the permissions of the program, it
 // shows that instead.
-func TestPageSaysWhoLooks(t *testing.T) {
-	s := guarded(t, auth.Options{Mode: auth.Token})
-	cookie, _ := s.login(good, "/")
+func TestPageShowsTheUserOrSharedIdentity(t *testing.T) {
+	s := newLoginSite(t, auth.Options{Mode: auth.Token})
+	cookie, _ := s.login(validToken, "/")
 	a := s.get("/r/"+podsRef, cookie, "Accept: text/html")
 	if !strings.Contains(a.body, `action="/logout"`) || !strings.Contains(a.body, "anna") {
 		t.Errorf("the page does not say who looks: %s", a.body)
 	}
-	shared := guarded(t, auth.Options{Mode: auth.SharedIdentity})
+	shared := newLoginSite(t, auth.Options{Mode: auth.SharedIdentity})
 	const banner = "Everyone who opens this page sees what the program"
 	for _, path := range []string{
 		"/r/" + podsRef, "/o/" + podsRef + "/a/web-1", "/compare", "/status", "/nothing", "/r/core/v1/none",
@@ -631,32 +631,32 @@ func TestPageSaysWhoLooks(t *testing.T) {
 }
 
 // While the API server does not respond, logins fail with an error that describes this.
-func TestLoginWhileAway(t *testing.T) {
-	s := guarded(t, auth.Options{Mode: auth.Token})
-	s.api.Break(apitest.TokenReviews, "etcd-7.internal")
-	s.wantProblem("a token", s.get("/api/v1/status", "Authorization: Bearer "+good), http.StatusServiceUnavailable,
+func TestLoginFailsWhileAPIServerIsUnavailable(t *testing.T) {
+	s := newLoginSite(t, auth.Options{Mode: auth.Token})
+	s.api.MakeUnavailable(apitest.TokenReviewsPath, "etcd-7.internal")
+	s.wantProblem("a token", s.get("/api/v1/status", "Authorization: Bearer "+validToken), http.StatusServiceUnavailable,
 		"Login cannot be checked", "try again")
-	_, a := s.login(good, "/")
+	_, a := s.login(validToken, "/")
 	if a.status != http.StatusServiceUnavailable || !strings.Contains(a.body, "try again") ||
 		a.header.Get("Set-Cookie") != "" || strings.Contains(a.body, "etcd-7") {
 		t.Errorf("a login is answered with %d %v %s", a.status, a.header, a.body)
 	}
-	if !strings.Contains(s.log.String(), "etcd-7") || strings.Contains(s.log.String(), good) {
+	if !strings.Contains(s.log.String(), "etcd-7") || strings.Contains(s.log.String(), validToken) {
 		t.Errorf("the log is %q, want why, without the token", s.log)
 	}
 }
 
 // A Role may allow a user only to get their own Namespace. The user can then open its page, compare it, and read it as
 // JSON. As with the API server itself, a watch over the socket is refused.
-func TestRoleGetsItsOwnNamespace(t *testing.T) {
+func TestRoleCanReadItsOwnNamespace(t *testing.T) {
 	api := newSite(t).api
-	api.Tokens(map[string]authentication.TokenReviewStatus{good: accepted()})
-	api.Allow(func(asked authorization.SubjectAccessReviewSpec) bool {
-		of := asked.ResourceAttributes
-		return of.Verb == "get" && of.Resource == "namespaces" && of.Namespace == "a" && of.Name == "a"
+	api.SetTokenReviews(map[string]authentication.TokenReviewStatus{validToken: acceptedReview()})
+	api.Allow(func(review authorization.SubjectAccessReviewSpec) bool {
+		attributes := review.ResourceAttributes
+		return attributes.Verb == "get" && attributes.Resource == "namespaces" && attributes.Namespace == "a" && attributes.Name == "a"
 	})
-	s := serveGuarded(t, api, auth.Options{Mode: auth.Token})
-	as := "Authorization: Bearer " + good
+	s := startLoginSite(t, api, auth.Options{Mode: auth.Token})
+	bearer := "Authorization: Bearer " + validToken
 	for path, want := range map[string]int{
 		"/api/v1/object/core/v1/namespaces/_/a": http.StatusOK,
 		"/api/v1/object/core/v1/namespaces/_/b": http.StatusForbidden,
@@ -665,12 +665,12 @@ func TestRoleGetsItsOwnNamespace(t *testing.T) {
 		"/api/v1/related/core/v1/namespaces/_/a":                     http.StatusOK,
 		"/api/v1/snapshot/core/v1/namespaces":                        http.StatusForbidden,
 	} {
-		if a := s.get(path, as, "Accept: text/html"); a.status != want ||
+		if a := s.get(path, bearer, "Accept: text/html"); a.status != want ||
 			want == http.StatusOK && strings.Contains(a.body, "You cannot") {
 			t.Errorf("%s: got %d, want %d: %.3000s", path, a.status, want, a.body)
 		}
 	}
-	c, err := s.dial(as, s.origin())
+	c, err := s.dial(bearer, s.origin())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,9 +22,9 @@ const (
 	maxLogs = 100
 	// logTail is how many lines a log starts with by default, and maxTail how many may be requested.
 	logTail, maxTail = 500, 5000
-	// logPatience is how long the API server may send no line of a followed log before the response begins. After that,
+	// logOpenWait is how long the API server may send no line of a followed log before the response begins. After that,
 	// an error cannot be reported with an HTTP status.
-	logPatience = 2 * time.Second
+	logOpenWait = 2 * time.Second
 	// logChunk is the longest piece of a line that is sent at once, in bytes.
 	logChunk = 64 << 10
 )
@@ -36,30 +36,30 @@ func (s *Server) logs(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	leave, err := s.roomForLog(guestIn(r), identityOf(r))
+	release, err := s.acquireLog(guestOf(r), identityOf(r))
 	if err != nil {
 		return err
 	}
-	defer leave()
-	lasts, done := identityOf(r).Within(r.Context())
+	defer release()
+	identityCtx, done := identityOf(r).Context(r.Context())
 	defer done()
-	ctx, cancel := context.WithCancel(lasts)
+	ctx, cancel := context.WithCancel(identityCtx)
 	defer cancel()
-	shown := s.showing(r)
-	defer context.AfterFunc(shown.ended, cancel)() //nolint:contextcheck // Either ends it.
-	out := &logWriter{send: (&logAnswer{http.NewResponseController(w), w}).send}
+	cluster := s.clusterOf(r)
+	defer context.AfterFunc(cluster.ctx, cancel)() //nolint:contextcheck // Either ends it.
+	out := &logWriter{send: (&logResponse{http.NewResponseController(w), w}).send}
 	body, err := openLog(ctx, s.access(r), param(r, "namespace"), param(r, "name"), options, out)
 	if err != nil {
 		switch {
-		case out.begun:
+		case out.started:
 			panic(http.ErrAbortHandler) // Only an aborted response shows that the log is incomplete.
-		case shown.ended.Err() != nil:
+		case cluster.ctx.Err() != nil:
 			return &problem{
 				Title: "Not running", Status: http.StatusServiceUnavailable,
 				Detail: "The program is stopping, or has switched to another cluster; retry in a moment.",
 			}
-		case errors.Is(context.Cause(lasts), auth.ErrEnded):
-			if guestIn(r) != nil {
+		case errors.Is(context.Cause(identityCtx), auth.ErrEnded):
+			if guestOf(r) != nil {
 				return shareEnded()
 			}
 			return watch.NotLoggedIn("Your login has ended; log in again.")
@@ -73,9 +73,9 @@ func (s *Server) logs(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// roomForLog acquires a lease for reading a log, until leave is called. It returns a problem if all callers, or this
+// acquireLog acquires a lease for reading a log, until leave is called. It returns a problem if all callers, or this
 // one, read too many logs.
-func (s *Server) roomForLog(guest *share.Guest, identity auth.Identity) (leave func(), err error) {
+func (s *Server) acquireLog(guest *share.Guest, identity auth.Identity) (release func(), err error) {
 	quotas := append(quotasFor("logs", guest, identity, linkLogs, guestLogs, viewerLogs), limit.Limit{
 		Key: "logs", Max: maxLogs,
 	})
@@ -94,32 +94,32 @@ func (s *Server) roomForLog(guest *share.Guest, identity auth.Identity) (leave f
 func openLog(
 	ctx context.Context, access *watch.Access, namespace, name string, options watch.LogOptions, out *logWriter,
 ) (io.ReadCloser, error) {
-	type opened struct {
+	type result struct {
 		body io.ReadCloser
 		err  error
 	}
-	done := make(chan opened, 1)
+	done := make(chan result, 1)
 	go func() {
-		var o opened
-		defer func() { done <- o }()
-		defer caught(&o.err)
-		o.body, o.err = access.Logs(ctx, namespace, name, options)
+		var log result
+		defer func() { done <- log }()
+		defer recoverAsError(&log.err)
+		log.body, log.err = access.Logs(ctx, namespace, name, options)
 	}()
-	var patience <-chan time.Time
+	var openTimeout <-chan time.Time
 	if options.Follow {
-		patience = time.After(logPatience)
+		openTimeout = time.After(logOpenWait)
 	}
 	select {
-	case o := <-done:
-		return o.body, o.err
-	case <-patience:
+	case log := <-done:
+		return log.body, log.err
+	case <-openTimeout:
 	}
 	err := out.flush()
-	o := <-done // It ends with ctx, which ends with the client.
-	if err == nil || o.err != nil {
-		return o.body, o.err
+	log := <-done // It ends with ctx, which ends with the client.
+	if err == nil || log.err != nil {
+		return log.body, log.err
 	}
-	_ = o.body.Close()
+	_ = log.body.Close()
 	return nil, err
 }
 
@@ -127,16 +127,16 @@ func openLog(
 type logWriter struct {
 	// send sends a part of the log that ends with a complete character. The first part may be empty, and so may the
 	// first part after the API server has responded.
-	send     func(part []byte, waiting bool) error
-	answered bool // The API server has responded.
-	begun    bool
-	text     plainText
-	buf      []byte
+	send      func(part []byte, waiting bool) error
+	responded bool // The API server has responded.
+	started   bool
+	text      plainText
+	buf       []byte
 }
 
 // copy sends lines as they arrive. First it sends an empty part, which shows that the log is open.
 func (l *logWriter) copy(from io.Reader) error {
-	l.answered, l.begun = true, false
+	l.responded, l.started = true, false
 	if err := l.flush(); err != nil {
 		return err
 	}
@@ -145,8 +145,8 @@ func (l *logWriter) copy(from io.Reader) error {
 		line, err := lines.ReadSlice('\n')
 		l.buf = l.text.append(l.buf, line)
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
-			l.buf = l.text.end(l.buf)
-			err = errors.Join(unless(err, io.EOF), l.flush())
+			l.buf = l.text.finish(l.buf)
+			err = errors.Join(ignoreError(err, io.EOF), l.flush())
 			return err
 		}
 		if lines.Buffered() > 0 && len(l.buf) < logChunk {
@@ -158,8 +158,8 @@ func (l *logWriter) copy(from io.Reader) error {
 	}
 }
 
-// unless returns err. It returns nil if err is target.
-func unless(err, target error) error {
+// ignoreError returns err. It returns nil if err is target.
+func ignoreError(err, target error) error {
 	if errors.Is(err, target) {
 		return nil
 	}
@@ -168,10 +168,10 @@ func unless(err, target error) error {
 
 // flush sends the buffered text.
 func (l *logWriter) flush() error {
-	if l.begun && len(l.buf) == 0 {
+	if l.started && len(l.buf) == 0 {
 		return nil
 	}
-	l.begun = true
+	l.started = true
 	rest := l.buf
 	l.buf = l.buf[:0]
 	for {
@@ -183,20 +183,20 @@ func (l *logWriter) flush() error {
 			}
 		}
 		rest = rest[len(part):]
-		if err := l.send(part, !l.answered); err != nil || len(rest) == 0 {
+		if err := l.send(part, !l.responded); err != nil || len(rest) == 0 {
 			return err
 		}
 	}
 }
 
-// logAnswer is an HTTP response with a log. Each part must be sent within writeTimeout.
-type logAnswer struct {
+// logResponse is an HTTP response with a log. Each part must be sent within writeTimeout.
+type logResponse struct {
 	*http.ResponseController
 
 	out http.ResponseWriter
 }
 
-func (l *logAnswer) send(part []byte, _ bool) error {
+func (l *logResponse) send(part []byte, _ bool) error {
 	l.out.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	if err := l.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
 		return err
@@ -235,9 +235,9 @@ func logOptionsOf(r *http.Request) (o watch.LogOptions, err error) {
 }
 
 // checkTail checks the number of lines with which a log starts. given is the text of that number in the request.
-func checkTail(tail int, given string) error {
+func checkTail(tail int, text string) error {
 	if tail < 0 || tail > maxTail {
-		return badRequest("Invalid number of lines", "tail is %.40q; it must be an integer up to %d.", given, maxTail)
+		return badRequest("Invalid number of lines", "tail is %.40q; it must be an integer up to %d.", text, maxTail)
 	}
 	return nil
 }

@@ -22,9 +22,9 @@ const (
 )
 
 // logs sets the log of a pod to text. asked returns the query of the next request for the log to the API server.
-func (b *bubble) logs(text string) (asked func() url.Values) {
+func (b *bubble) logs(text string) (nextQuery func() url.Values) {
 	queries := make(chan url.Values, 1000)
-	b.api.Answer(upstream, func(w http.ResponseWriter, r *http.Request) {
+	b.api.Handle(upstream, func(w http.ResponseWriter, r *http.Request) {
 		queries <- r.URL.Query()
 		_, _ = io.WriteString(w, text)
 	})
@@ -32,30 +32,30 @@ func (b *bubble) logs(text string) (asked func() url.Values) {
 }
 
 // refuseLog makes the API server refuse requests for the log of a pod.
-func (b *bubble) refuseLog(code int, said string) {
-	b.api.Answer(upstream, func(w http.ResponseWriter, _ *http.Request) {
+func (b *bubble) refuseLog(code int, message string) {
+	b.api.Handle(upstream, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(code)
 		reasons := map[int]string{400: "BadRequest", 403: "Forbidden", 404: "NotFound"}
-		_, _ = io.WriteString(w, apitest.Failure(code, reasons[code], said))
+		_, _ = io.WriteString(w, apitest.Failure(code, reasons[code], message))
 	})
 }
 
 // source controls a log that grows while it is followed.
 type source struct {
-	t     *testing.T
-	lines chan string
-	gone  chan struct{} // Closed when the request to the API server that follows the log has ended.
+	t            *testing.T
+	lines        chan string
+	requestEnded chan struct{} // Closed when the request to the API server that follows the log has ended.
 }
 
 // source gives a pod a growing log, whose lines the test sends. The line "" ends the log, and the line "cut" aborts it.
 func (b *bubble) source() *source {
-	s := &source{t: b.t, lines: make(chan string), gone: make(chan struct{})}
-	b.api.Answer(upstream, func(w http.ResponseWriter, r *http.Request) {
+	s := &source{t: b.t, lines: make(chan string), requestEnded: make(chan struct{})}
+	b.api.Handle(upstream, func(w http.ResponseWriter, r *http.Request) {
 		for {
 			select {
 			case <-r.Context().Done():
-				close(s.gone)
+				close(s.requestEnded)
 				return
 			case line := <-s.lines:
 				switch line {
@@ -72,23 +72,23 @@ func (b *bubble) source() *source {
 	return s
 }
 
-// wantGone checks whether the request to the API server for the log has ended, as want says.
-func (s *source) wantGone(want bool, when string) {
+// wantRequestEnded checks whether the request to the API server for the log has ended, as want says.
+func (s *source) wantRequestEnded(want bool, when string) {
 	s.t.Helper()
 	synctest.Wait()
-	gone := false
+	ended := false
 	select {
-	case <-s.gone:
-		gone = true
+	case <-s.requestEnded:
+		ended = true
 	default:
 	}
-	if gone != want {
-		s.t.Errorf("%s: nobody asks the API server for the log: %t, want %t", when, gone, want)
+	if ended != want {
+		s.t.Errorf("%s: nobody asks the API server for the log: %t, want %t", when, ended, want)
 	}
 }
 
-// ask sends a request whose response may take long, and returns the response with a reader for its body.
-func (b *bubble) ask(ctx context.Context, path string) (*http.Response, *bufio.Reader) {
+// getStreaming sends a request whose response may take long, and returns the response with a reader for its body.
+func (b *bubble) getStreaming(ctx context.Context, path string) (*http.Response, *bufio.Reader) {
 	b.t.Helper()
 	transport := &http.Transport{DialContext: b.dial, DisableCompression: true}
 	b.t.Cleanup(transport.CloseIdleConnections)
@@ -114,7 +114,7 @@ func (b *bubble) wantLine(r *bufio.Reader, want string) {
 	}
 }
 
-func TestLogs(t *testing.T) {
+func TestLogOptions(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		for _, test := range []struct{ query, want string }{
 			{"", "tailLines=500"},
@@ -125,10 +125,10 @@ func TestLogs(t *testing.T) {
 			{"?since=2026-11-21T11:00:00%2B01:00", "sinceTime=2026-11-21T10%3A00%3A00Z&tailLines=500"},
 			{"?follow=true", "follow=true&tailLines=500"},
 		} {
-			asked := b.logs("\x1b[31mone\x1b[0m\n<b>two")
-			response, body := b.ask(b.t.Context(), logPath+test.query)
+			nextQuery := b.logs("\x1b[31mone\x1b[0m\n<b>two")
+			response, body := b.getStreaming(b.t.Context(), logPath+test.query)
 			text, err := io.ReadAll(body)
-			if got := asked().Encode(); got != test.want || err != nil || string(text) != "one\n<b>two" ||
+			if got := nextQuery().Encode(); got != test.want || err != nil || string(text) != "one\n<b>two" ||
 				response.StatusCode != http.StatusOK {
 				b.t.Errorf("%s: got %d %q, %v, by %s, want %s", test.query, response.StatusCode, text, err, got,
 					test.want)
@@ -143,14 +143,14 @@ func TestLogs(t *testing.T) {
 			}
 		}
 		b.logs("")
-		if response, body := b.ask(b.t.Context(), logPath); response.StatusCode != http.StatusOK ||
+		if response, body := b.getStreaming(b.t.Context(), logPath); response.StatusCode != http.StatusOK ||
 			response.Header.Get("Content-Type") != "text/plain; charset=utf-8" {
 			text, _ := io.ReadAll(body)
 			b.t.Errorf("an empty log: %d %v %s", response.StatusCode, response.Header, text)
 		}
 		long := strings.Repeat("x", 200<<10) + "\nend"
 		b.logs(long)
-		_, body := b.ask(b.t.Context(), logPath)
+		_, body := b.getStreaming(b.t.Context(), logPath)
 		if text, err := io.ReadAll(body); string(text) != long || err != nil {
 			b.t.Errorf("a long line is %d bytes, %v, want %d", len(text), err, len(long))
 		}
@@ -165,25 +165,25 @@ func TestLogProblems(t *testing.T) {
 			`"containerStatuses":[{"name":"app","state":{"waiting":{"reason":"ImagePullBackOff"}}},` +
 			`{"name":"proxy","state":{"running":{}}}]}`
 		b.api.Set(podsRef, apitest.Item{Namespace: "a", Name: "web-0", Cells: `["web-0","Running"]`, Rest: containers})
-		const has = "a/web-0 has: init (terminated: Completed), app (waiting: ImagePullBackOff), proxy (running)."
+		const containerList = "Containers of a/web-0: init (terminated: Completed), app (waiting: ImagePullBackOff), proxy (running)."
 		for _, test := range []struct {
-			query, said   string
-			code          int
-			status        int
-			title, detail string
+			query, message string
+			code           int
+			status         int
+			title, detail  string
 		}{
 			{"", `pods "web-0" is forbidden: no pods/log`, 403, 403, "Forbidden", "no pods/log"},
 			{"", `pods "web-0" not found`, 404, 404, "Not found", `pods "web-0" not found`},
-			{"", "a container name must be specified", 400, 400, "Container required", has},
-			{"?container=nope", "container nope is not valid for pod web-0", 400, 404, "No such container", has},
+			{"", "a container name must be specified", 400, 400, "Container required", containerList},
+			{"?container=nope", "container nope is not valid for pod web-0", 400, 404, "No such container", containerList},
 			{
 				"?container=app&follow=1",
 				`container "app" in pod "web-0" is waiting to start: trying and failing to pull image`, 400, 503,
-				"Container is waiting", "failing to pull image. " + has,
+				"Container is waiting", "failing to pull image. " + containerList,
 			},
 			{
 				"?container=proxy&previous=1", `previous terminated container "proxy" in pod "web-0" not found`, 400,
-				404, "No log", "previous terminated container \"proxy\" in pod \"web-0\" not found. " + has,
+				404, "No log", "previous terminated container \"proxy\" in pod \"web-0\" not found. " + containerList,
 			},
 			{"", "the kubelet is away", 502, 503, "The API server does not answer", "a/web-0: the kubelet is away"},
 			{"?tail=5001", "", 0, 400, "Invalid number of lines", "up to 5000"},
@@ -198,19 +198,19 @@ func TestLogProblems(t *testing.T) {
 			{"?tail=1&tail=2", "", 0, 400, "Repeated parameter", "tail may be given once"},
 			{"?container=..", "", 0, 400, "Invalid name", ".."},
 		} {
-			b.refuseLog(test.code, test.said)
-			response, body := b.ask(b.t.Context(), logPath+test.query)
+			b.refuseLog(test.code, test.message)
+			response, body := b.getStreaming(b.t.Context(), logPath+test.query)
 			text, _ := io.ReadAll(body)
-			b.wantProblem(test.query+" "+test.said, answer{response.StatusCode, response.Header, string(text)},
+			b.wantProblem(test.query+" "+test.message, httpResponse{response.StatusCode, response.Header, string(text)},
 				test.status, test.title, test.detail)
 		}
 		for path, title := range map[string]string{
 			"/api/v1/logs/A_B/web-0": "Invalid namespace", "/api/v1/logs/a/%2e%2e": "Invalid name",
 			"/api/v1/logs/a/..%2fsecrets": "Invalid name",
 		} {
-			response, body := b.ask(b.t.Context(), path)
+			response, body := b.getStreaming(b.t.Context(), path)
 			text, _ := io.ReadAll(body)
-			b.wantProblem(path, answer{response.StatusCode, response.Header, string(text)}, http.StatusBadRequest,
+			b.wantProblem(path, httpResponse{response.StatusCode, response.Header, string(text)}, http.StatusBadRequest,
 				title, "")
 		}
 	})
@@ -221,18 +221,18 @@ func TestLogProblems(t *testing.T) {
 func TestLogIsFollowed(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		s := b.source()
-		begun := time.Now()
-		response, body := b.ask(b.t.Context(), logPath+"?follow=true")
-		if waited := time.Since(begun); waited != 2*time.Second || response.StatusCode != http.StatusOK {
-			b.t.Errorf("a log with nothing in it answers %d after %s, want 200 after 2 s", response.StatusCode, waited)
+		start := time.Now()
+		response, body := b.getStreaming(b.t.Context(), logPath+"?follow=true")
+		if elapsed := time.Since(start); elapsed != 2*time.Second || response.StatusCode != http.StatusOK {
+			b.t.Errorf("a log with nothing in it answers %d after %s, want 200 after 2 s", response.StatusCode, elapsed)
 		}
 		for n := range 3 {
 			for _, line := range []string{"first\n", "\x1b[31msecond\x1b[0m\n"} {
 				s.lines <- line
-				begun := time.Now()
+				start := time.Now()
 				b.wantLine(body, strings.NewReplacer("\x1b[31m", "", "\x1b[0m", "").Replace(line))
-				if waited := time.Since(begun); waited != 0 {
-					b.t.Errorf("the line %q was held back for %s", line, waited)
+				if elapsed := time.Since(start); elapsed != 0 {
+					b.t.Errorf("the line %q was held back for %s", line, elapsed)
 				}
 			}
 			<-time.After(time.Duration(n+1) * time.Hour) // This is longer than any deadline of the server.
@@ -246,10 +246,10 @@ func TestLogIsFollowed(t *testing.T) {
 }
 
 // To the client, the end of an aborted log differs from the end of a complete one.
-func TestLogIsCut(t *testing.T) {
+func TestAbortedLogHasUnexpectedEOF(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		s := b.source()
-		_, body := b.ask(b.t.Context(), logPath+"?follow=true")
+		_, body := b.getStreaming(b.t.Context(), logPath+"?follow=true")
 		s.lines <- "one\n"
 		b.wantLine(body, "one\n")
 		s.lines <- "cut"
@@ -261,32 +261,32 @@ func TestLogIsCut(t *testing.T) {
 
 // After a permission is revoked, no later lines of a log are sent, whether the log is quiet or not. If the access
 // review is only unavailable, the log continues.
-func TestLogEndsWithItsRight(t *testing.T) {
+func TestLogEndsWhenPermissionIsRevoked(t *testing.T) {
 	for _, quiet := range []bool{false, true} {
 		inBubble(t, func(b *bubble) {
 			s := b.source()
-			b.api.RefuseGet(apitest.Reviews, http.StatusForbidden, "no reviews for you")
+			b.api.FailPath(apitest.SelfReviewsPath, http.StatusForbidden, "no reviews for you")
 			ctx, cancel := context.WithCancel(b.t.Context())
 			defer cancel()
-			_, body := b.ask(ctx, logPath+"?follow=true")
+			_, body := b.getStreaming(ctx, logPath+"?follow=true")
 			<-time.After(time.Minute)
-			b.api.RefuseGet(apitest.Reviews, 0, "")
+			b.api.FailPath(apitest.SelfReviewsPath, 0, "")
 			if !quiet {
 				s.lines <- "one\n"
 				b.wantLine(body, "one\n")
 			}
 			<-time.After(time.Minute)
-			s.wantGone(false, "while it may be read")
+			s.wantRequestEnded(false, "while it may be read")
 			b.api.Revoke(podsRef, "a")
-			begun := time.Now()
+			start := time.Now()
 			defer time.AfterFunc(20*time.Second, cancel).Stop() // If the log does not end, this fails the test.
 			if _, err := body.ReadString('\n'); !errors.Is(err, io.ErrUnexpectedEOF) {
 				b.t.Errorf("quiet: %t: the log ends with %v, want an unexpected end", quiet, err)
 			}
-			if took := time.Since(begun); took > 15*time.Second {
+			if took := time.Since(start); took > 15*time.Second {
 				b.t.Errorf("quiet: %t: the log goes on for %s without its right, want 15 s at most", quiet, took)
 			}
-			s.wantGone(true, "without the right")
+			s.wantRequestEnded(true, "without the right")
 		})
 	}
 }
@@ -296,26 +296,26 @@ func TestLogEndsWithItsReader(t *testing.T) {
 		for _, quiet := range []bool{false, true} {
 			s := b.source()
 			ctx, cancel := context.WithCancel(b.t.Context())
-			_, body := b.ask(ctx, logPath+"?follow=true")
+			_, body := b.getStreaming(ctx, logPath+"?follow=true")
 			if !quiet {
 				s.lines <- "one\n"
 				b.wantLine(body, "one\n")
 			}
 			cancel()
-			s.wantGone(true, "without its reader")
+			s.wantRequestEnded(true, "without its reader")
 		}
 	})
 }
 
-func TestLogEndsWithTheServer(t *testing.T) {
+func TestLogEndsWhenTheServerStops(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		s := b.source()
-		_, body := b.ask(b.t.Context(), logPath+"?follow=true")
+		_, body := b.getStreaming(b.t.Context(), logPath+"?follow=true")
 		s.lines <- "one\n"
 		b.wantLine(body, "one\n")
-		begun := time.Now()
-		if err := b.stop(); err != nil || time.Since(begun) > time.Second {
-			b.t.Errorf("the server stops after %s: %v", time.Since(begun), err)
+		start := time.Now()
+		if err := b.stop(); err != nil || time.Since(start) > time.Second {
+			b.t.Errorf("the server stops after %s: %v", time.Since(start), err)
 		}
 		if _, err := body.ReadString('\n'); !errors.Is(err, io.ErrUnexpectedEOF) {
 			b.t.Errorf("the log ends with %v, want an unexpected end", err)
@@ -324,7 +324,7 @@ func TestLogEndsWithTheServer(t *testing.T) {
 }
 
 // If a client does not read its log, it is disconnected once a write takes longer than 10 s.
-func TestLogOfDeafClient(t *testing.T) {
+func TestLogOfNonReadingClientEnds(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		s := b.source()
 		conn, err := b.dial(b.t.Context(), "", "")
@@ -336,38 +336,38 @@ func TestLogOfDeafClient(t *testing.T) {
 			b.t.Fatal(err)
 		}
 		s.lines <- "one\n"
-		begun := time.Now()
-		<-s.gone
-		if took := time.Since(begun); took != 10*time.Second {
+		start := time.Now()
+		<-s.requestEnded
+		if took := time.Since(start); took != 10*time.Second {
 			b.t.Errorf("the log goes on for %s, want 10 s", took)
 		}
 	})
 }
 
-func TestTooManyLogs(t *testing.T) {
+func TestNumberOfLogsIsLimited(t *testing.T) {
 	inBubble(t, func(b *bubble) {
-		b.api.Answer(upstream, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+		b.api.Handle(upstream, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 		ctx, cancel := context.WithCancel(b.t.Context())
 		defer cancel()
 		for n := range 100 {
-			use := ctx
+			requestCtx := ctx
 			if n > 0 {
-				use = b.t.Context()
+				requestCtx = b.t.Context()
 			}
-			if response, _ := b.ask(use, logPath+"?follow=true"); response.StatusCode != http.StatusOK {
+			if response, _ := b.getStreaming(requestCtx, logPath+"?follow=true"); response.StatusCode != http.StatusOK {
 				b.t.Fatalf("log %d: %d", n, response.StatusCode)
 			}
 		}
-		response, body := b.ask(b.t.Context(), logPath+"?follow=true")
+		response, body := b.getStreaming(b.t.Context(), logPath+"?follow=true")
 		text, _ := io.ReadAll(body)
-		b.wantProblem("one more", answer{response.StatusCode, response.Header, string(text)},
+		b.wantProblem("one more", httpResponse{response.StatusCode, response.Header, string(text)},
 			http.StatusServiceUnavailable, "Too many logs", "100 logs")
 		if response.Header.Get("Retry-After") == "" {
 			b.t.Error("it does not say when to try again")
 		}
 		cancel()
 		synctest.Wait()
-		if response, _ := b.ask(b.t.Context(), logPath+"?follow=true"); response.StatusCode != http.StatusOK {
+		if response, _ := b.getStreaming(b.t.Context(), logPath+"?follow=true"); response.StatusCode != http.StatusOK {
 			b.t.Errorf("when one has gone: %d", response.StatusCode)
 		}
 	})

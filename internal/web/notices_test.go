@@ -11,9 +11,9 @@ import (
 	"glasshouse/internal/web/auth"
 )
 
-func TestNoticesAreServed(t *testing.T) {
+func TestNoticesAreServedWithoutLogin(t *testing.T) {
 	want := glasshouse.ThirdPartyNotices()
-	s := serveGuarded(t, newSite(t).api, auth.Options{Mode: auth.Token})
+	s := startLoginSite(t, newSite(t).api, auth.Options{Mode: auth.Token})
 	a := s.get("/third-party-notices")
 	if a.status != http.StatusOK || a.body != want {
 		t.Errorf("got %d and %d bytes, want the %d of the file, without a login", a.status, len(a.body), len(want))

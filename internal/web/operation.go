@@ -52,9 +52,9 @@ func (o *operation) query(window *watch.Window) watch.Query {
 	}
 }
 
-// window returns the rows that a subscription to the view window requests first, and nil for other views. It refuses
+// newWindow returns the rows that a subscription to the view window requests first, and nil for other views. It refuses
 // JSON members that belong to another view.
-func (o *operation) window() (*watch.Window, error) {
+func (o *operation) newWindow() (*watch.Window, error) {
 	if o.View != viewLog && (o.Container+o.Since != "" || o.Tail != nil || o.Previous || o.Timestamps || o.Follow) {
 		return nil, badRequest("Invalid log subscription",
 			"container, tail, since, previous, timestamps and follow are only for the view log; the view is %.40q.",
@@ -70,8 +70,8 @@ func (o *operation) window() (*watch.Window, error) {
 	return nil, nil // Other views have no window.
 }
 
-// log returns the options of a subscription to the view log.
-func (o *operation) log() (options watch.LogOptions, err error) {
+// logOptions returns the options of a subscription to the view log.
+func (o *operation) logOptions() (options watch.LogOptions, err error) {
 	if o.Resource != "core/v1/pods" || len(o.Namespaces) != 1 || o.Name == "" || o.Labels+o.Fields+o.Cursor != "" ||
 		o.Every != 0 || o.Watched {
 		return options, badRequest("Invalid log subscription",
@@ -90,32 +90,32 @@ func (o *operation) log() (options watch.LogOptions, err error) {
 	return options, setSince(&options, o.Since)
 }
 
-// filters reports whether the message selects data or sets options, in addition to the view.
-func (o *operation) filters() bool {
+// hasSelection reports whether the message selects data or sets options, in addition to the view.
+func (o *operation) hasSelection() bool {
 	return len(o.Namespaces) > 0 || o.Every != 0 || o.Watched || o.Resource+o.Labels+o.Fields+o.Name+o.Cursor != ""
 }
 
-// frame handles one received message, which contains an operation or an array of operations.
-func (l *session) frame(ctx context.Context, frame []byte) {
-	operations, err := parseFrame(frame)
+// handleMessage handles one received message, which contains an operation or an array of operations.
+func (l *session) handleMessage(ctx context.Context, text []byte) {
+	operations, err := parseMessage(text)
 	if err != nil {
-		l.fault(ctx, err)
+		l.rejectMessage(ctx, err)
 		return
 	}
 	for _, raw := range operations {
-		if l.wait(ctx) != nil {
+		if l.waitForRate(ctx) != nil {
 			return // The session is ending.
 		}
 		o, err := parseOperation(raw)
 		if err != nil {
-			l.fault(ctx, err)
+			l.rejectMessage(ctx, err)
 			continue
 		}
 		switch o.Op {
 		case "unsubscribe":
 			l.unsubscribe(ctx, o.ID)
 		case "window":
-			l.move(ctx, o)
+			l.moveWindow(ctx, o)
 		case "ping":
 			_ = l.write(ctx, []byte(`"type":"pong"`), &o.ID, true) // A failed write ends the session.
 		default:
@@ -124,20 +124,20 @@ func (l *session) frame(ctx context.Context, frame []byte) {
 	}
 }
 
-func parseFrame(frame []byte) ([]json.RawMessage, error) {
-	var many []json.RawMessage
-	if bytes.HasPrefix(bytes.TrimSpace(frame), []byte("[")) {
-		if err := json.Unmarshal(frame, &many); err != nil {
+func parseMessage(text []byte) ([]json.RawMessage, error) {
+	var operations []json.RawMessage
+	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) {
+		if err := json.Unmarshal(text, &operations); err != nil {
 			return nil, notJSON(err)
 		}
-		if len(many) == 0 {
+		if len(operations) == 0 {
 			return nil, badRequest("Empty frame",
 				`The array contains no message; send one such as `+
 					`{"op":"subscribe","id":1,"resource":"core/v1/pods","view":"rows"}.`)
 		}
-		return many, nil
+		return operations, nil
 	}
-	return []json.RawMessage{frame}, nil
+	return []json.RawMessage{text}, nil
 }
 
 func notJSON(err error) error {
@@ -150,17 +150,17 @@ func notJSON(err error) error {
 // did not request.
 func parseOperation(raw []byte) (*operation, error) {
 	o := &operation{View: string(watch.Rows)}
-	decode := json.NewDecoder(bytes.NewReader(raw))
-	decode.DisallowUnknownFields()
-	err := decode.Decode(o)
-	if err == nil && decode.Decode(new(json.RawMessage)) != io.EOF {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.DisallowUnknownFields()
+	err := decoder.Decode(o)
+	if err == nil && decoder.Decode(new(json.RawMessage)) != io.EOF {
 		return nil, notJSON(errors.New("unexpected data after the message"))
 	}
-	var wrong *json.UnmarshalTypeError
+	var typeErr *json.UnmarshalTypeError
 	switch {
-	case errors.As(err, &wrong):
-		return nil, badRequest("Wrong type", "%s is a %s, but should be %s.", whichMember(wrong.Field), wrong.Value,
-			jsonType(wrong.Type.String()))
+	case errors.As(err, &typeErr):
+		return nil, badRequest("Wrong type", "%s is a %s, but should be %s.", memberName(typeErr.Field), typeErr.Value,
+			jsonType(typeErr.Type.String()))
 	case err != nil && strings.HasPrefix(err.Error(), "json: unknown field "):
 		return nil, badRequest("Unknown member",
 			"%.60s is unknown; a message has op, id, resource, ns, labels, fields, name, view, cursor, every, "+
@@ -178,7 +178,7 @@ func parseOperation(raw []byte) (*operation, error) {
 	return o, nil
 }
 
-func whichMember(field string) string {
+func memberName(field string) string {
 	if field == "" {
 		return "The message"
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/a-h/templ"
 
 	"glasshouse/internal/watch"
-	"glasshouse/internal/watch/order"
+	"glasshouse/internal/watch/cellsort"
 	"glasshouse/internal/web/auth"
 	"glasshouse/web/templates"
 )
@@ -30,17 +30,17 @@ const (
 // home redirects to the pods, because most users want to see them first. It redirects guests to the page that their
 // link shares.
 func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
-	start := "/r/core/v1/pods"
-	if ns := s.showing(r).Namespace; ns != "" {
-		start += "?ns=" + url.QueryEscape(ns)
+	path := "/r/core/v1/pods"
+	if ns := s.clusterOf(r).Namespace; ns != "" {
+		path += "?ns=" + url.QueryEscape(ns)
 	}
-	if guest := guestIn(r); guest != nil {
-		start = guest.Share.To
+	if guest := guestOf(r); guest != nil {
+		path = guest.Share.To
 	}
-	if inKiosk(r) {
-		start = templates.KioskOf(start)
+	if isKiosk(r) {
+		path = templates.KioskRoute(path)
 	}
-	http.Redirect(w, r, s.base.At(start), http.StatusSeeOther)
+	http.Redirect(w, r, s.base.At(path), http.StatusSeeOther)
 	return nil
 }
 
@@ -59,11 +59,11 @@ func (s *Server) listPage(w http.ResponseWriter, r *http.Request) error {
 		Ref: resource.Ref(), Kind: resource.Kind, Resource: resource.Resource, Href: "/r/" + resource.Ref(),
 		Namespaced: resource.Namespaced, At: time.Now().UTC().Format(time.RFC3339), Limit: s.pageRows,
 		Query: templates.Query{
-			Namespaces: query.Namespaces, Q: query.Text, Labels: query.Labels, Sort: order.Lower(values.Get("sort")),
+			Namespaces: query.Namespaces, Q: query.Text, Labels: query.Labels, Sort: cellsort.Lower(values.Get("sort")),
 			Columns: values["cols"],
 		},
 	}
-	page.Namespaces, page.Known = s.namespaces(r)
+	page.Namespaces, page.NamespacesState = s.namespaces(r)
 	if page.From, err = numberOf(values, "from"); err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (s *Server) listPage(w http.ResponseWriter, r *http.Request) error {
 		}
 		status = p.Status
 		page.Problem = &templates.Problem{
-			Status: p.Status, Title: p.Title, Detail: p.Detail, Next: []templates.Step{
+			Status: p.Status, Title: p.Title, Detail: p.Detail, Next: []templates.Link{
 				{Text: "Clear filters", Href: page.Href},
 			},
 		}
@@ -87,14 +87,14 @@ func (s *Server) listPage(w http.ResponseWriter, r *http.Request) error {
 	title := templates.Plural(resource.Kind, resource.Resource)
 	if ns, name, _ := strings.Cut(values.Get("open"), "/"); ns != "" && name != "" {
 		title = titleOf(title, strings.TrimPrefix(ns, "_"), name)
-		page.Opened = templates.Step{
+		page.OpenObject = templates.Link{
 			Text: strings.TrimPrefix(values.Get("open"), "_/"),
 			Href: objectPath(page.Ref, strings.TrimPrefix(ns, "_"), name),
 		}
 	}
-	page.Frame = s.frame(r, title, resource.Ref())
+	page.Layout = s.layout(r, title, resource.Ref())
 	page.Exports = exportsOf(&page, values)
-	page.Carried = carriedOf(values)
+	page.KeptParams = keptParamsOf(values)
 	linkList(&page, values)
 	return render(w, r, status, templates.ListPage(page))
 }
@@ -117,15 +117,15 @@ func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 			Namespace: o.Namespace(), Name: o.Name(),
 			Href: objectPath(page.Ref, o.Namespace(), o.Name()),
 		}
-		cells, err := texts(o)
+		cells, err := cellTexts(o)
 		if err != nil {
 			return err
 		}
 		row.Cells = make([]templates.Cell, len(page.Columns))
-		tones := watch.Tones(snapshot.Columns, cells)
+		severities := watch.RowSeverities(snapshot.Columns, cells)
 		for i := range min(len(cells), len(page.Columns)) {
-			row.Cells[i].Tone = string(tones[i])
-			row.Cells[i].Text = snapshot.Columns[i].Passed(cells[i], now)
+			row.Cells[i].Severity = string(severities[i])
+			row.Cells[i].Text = snapshot.Columns[i].ElapsedText(cells[i], now)
 			if snapshot.Columns[i].Relative {
 				row.Cells[i].Wire = cells[i]
 			}
@@ -135,32 +135,32 @@ func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 	return nil
 }
 
-// carriedOf returns the query parameters that the form of a page keeps in addition to its own fields. It leaves out the
+// keptParamsOf returns the query parameters that the form of a page keeps in addition to its own fields. It leaves out the
 // parameter from, so that a changed query shows its rows from the first on.
-func carriedOf(shown url.Values) []templates.Parameter {
-	var carried []templates.Parameter
+func keptParamsOf(values url.Values) []templates.Parameter {
+	var kept []templates.Parameter
 	for _, name := range []string{"sort", "cols", "open", "tab", "container", "previous"} {
-		if name == "cols" && slices.Equal(shown[name], []string{"wide"}) {
+		if name == "cols" && slices.Equal(values[name], []string{"wide"}) {
 			continue // The form has a checkbox for it.
 		}
-		for _, value := range given(shown, name)[name] {
-			carried = append(carried, templates.Parameter{Name: name, Value: value})
-		}
-	}
-	return carried
-}
-
-// given returns the non-empty values of the named parameters.
-func given(shown url.Values, names ...string) url.Values {
-	kept := url.Values{}
-	for _, name := range names {
-		for _, value := range shown[name] {
-			if value != "" {
-				kept.Add(name, value)
-			}
+		for _, value := range nonEmpty(values, name)[name] {
+			kept = append(kept, templates.Parameter{Name: name, Value: value})
 		}
 	}
 	return kept
+}
+
+// nonEmpty returns the non-empty values of the named parameters.
+func nonEmpty(values url.Values, names ...string) url.Values {
+	out := url.Values{}
+	for _, name := range names {
+		for _, value := range values[name] {
+			if value != "" {
+				out.Add(name, value)
+			}
+		}
+	}
+	return out
 }
 
 // stateOf converts a status for the templates.
@@ -173,9 +173,9 @@ func stateOf(s watch.Status) templates.State {
 
 // linkList sets the links that sort a list without script, and that lead to its other pages. They keep all other
 // parameters.
-func linkList(page *templates.List, shown url.Values) {
+func linkList(page *templates.List, values url.Values) {
 	link := func(name, value string) string {
-		query := given(shown, "ns", "labels", "q", "sort", "cols", "open", "tab", "container", "previous")
+		query := nonEmpty(values, "ns", "labels", "q", "sort", "cols", "open", "tab", "container", "previous")
 		if query.Set(name, value); value == "" {
 			query.Del(name)
 		}
@@ -185,7 +185,7 @@ func linkList(page *templates.List, shown url.Values) {
 		return page.Href + "?" + query.Encode()
 	}
 	// turned returns the link for the next sort order: ascending by the column, then descending, then unsorted.
-	turned := func(column string) string {
+	nextSort := func(column string) string {
 		switch page.Query.Sort {
 		case column:
 			return link("sort", "-"+column)
@@ -194,22 +194,22 @@ func linkList(page *templates.List, shown url.Values) {
 		}
 		return link("sort", column)
 	}
-	page.SortNamespace = turned("namespace")
-	page.Usual = link("cols", "")
+	page.SortNamespace = nextSort("namespace")
+	page.DefaultColumns = link("cols", "")
 	for i := range page.Columns {
-		page.Columns[i].Sort = turned(strings.ToLower(page.Columns[i].Name))
+		page.Columns[i].Sort = nextSort(strings.ToLower(page.Columns[i].Name))
 	}
 	if page.From > 0 {
-		page.Previous = link("from", number(max(0, page.From-pageRows)))
+		page.Previous = link("from", formatOffset(max(0, page.From-pageRows)))
 	}
 	if next := page.From + len(page.Rows); page.Total != nil && next < *page.Total {
-		page.Next = link("from", number(next))
+		page.Next = link("from", formatOffset(next))
 	}
 }
 
-// number formats a number for a URL. It returns an empty string for 0, because a parameter with the value 0 is left
+// formatOffset formats a number for a URL. It returns an empty string for 0, because a parameter with the value 0 is left
 // out.
-func number(n int) string {
+func formatOffset(n int) string {
 	if n == 0 {
 		return ""
 	}
@@ -248,7 +248,7 @@ func (s *Server) objectPage(w http.ResponseWriter, r *http.Request) error {
 		page.Compare = "/compare?" +
 			url.Values{"a": {page.Ref + "/" + cmp.Or(page.Namespace, "_") + "/" + page.Name}}.Encode()
 	}
-	page.Frame = s.frame(r, titleOf(templates.Plural(page.Kind, page.Resource), page.Namespace, page.Name), page.Ref)
+	page.Layout = s.layout(r, titleOf(templates.Plural(page.Kind, page.Resource), page.Namespace, page.Name), page.Ref)
 	if page.Namespace != "" {
 		page.Crumbs = append(page.Crumbs, templates.Crumb{
 			Text: page.Namespace, Href: list + "?ns=" + url.QueryEscape(page.Namespace),
@@ -258,42 +258,42 @@ func (s *Server) objectPage(w http.ResponseWriter, r *http.Request) error {
 	return render(w, r, code, templates.ObjectPage(page))
 }
 
-// titleOf returns the title of a page that shows an object. The function titleOf in static/src/view.ts must return the
+// problemTitle returns the title of a page that shows an object. The function problemTitle in static/src/view.ts must return the
 // same.
 func titleOf(kinds, namespace, name string) string {
 	return strings.TrimPrefix(namespace+"/"+name, "/") + " - " + kinds
 }
 
-// frame returns everything around the content of a page.
-func (s *Server) frame(r *http.Request, title, selected string) templates.Frame {
-	f := templates.Frame{
-		Title: title, Version: s.version, Cluster: s.showing(r).Name, ID: s.showing(r).id, Look: lookOf(r),
+// layout returns everything around the content of a page.
+func (s *Server) layout(r *http.Request, title, selected string) templates.Layout {
+	layout := templates.Layout{
+		Title: title, Version: s.version, Cluster: s.clusterOf(r).Name, ID: s.clusterOf(r).id, Preferences: preferencesOf(r),
 		Assets: templates.Assets{
 			Script: s.assets.URL("app.js"), Style: s.assets.URL("app.css"), Icon: s.assets.URL("favicon.svg"),
-			Parts: s.assets.Parts(),
+			Chunks: s.assets.Chunks(),
 		},
 	}
-	if guest := guestIn(r); guest != nil {
-		f.Guest, f.Cluster = s.guestFrame(guest), ""
+	if guest := guestOf(r); guest != nil {
+		layout.Guest, layout.Cluster = s.guestLayout(guest), ""
 	} else {
-		f.Banner, f.Open = s.auth.Banner(), s.isOpen()
+		layout.Banner, layout.Open = s.auth.Banner(), s.isOpen()
 		if user := identityOf(r).Viewer.User; user != nil {
-			f.User = user.Name
+			layout.User = user.Name
 		}
 		if s.contexts != nil {
-			f.Contexts = contextsPath
+			layout.Contexts = contextsPath
 		}
-		if s.auth.LogsIn() {
-			f.Logout = s.base.At(logoutPath)
+		if s.auth.HasLogin() {
+			layout.Logout = s.base.At(logoutPath)
 		}
 	}
-	known, gaps, err := s.access(r).Resources(r.Context(), 0)
+	resources, groupErrors, err := s.access(r).Resources(r.Context(), 0)
 	if err != nil {
-		return f // The content of the page reports the error.
+		return layout // The content of the page reports the error.
 	}
 	var kinds []templates.Kind
-	for i := range known {
-		k := &known[i]
+	for i := range resources {
+		k := &resources[i]
 		if !k.Preferred && k.Ref() != selected || !k.Can("list") {
 			continue
 		}
@@ -305,12 +305,12 @@ func (s *Server) frame(r *http.Request, title, selected string) templates.Frame 
 			Namespaces: len(d.Namespaces), Selected: d.Ref == selected,
 		})
 	}
-	problems := make(map[string]string, len(gaps))
-	for _, gap := range gaps {
-		problems[cmp.Or(gap.Group, "core")] = gap.Reason
+	problems := make(map[string]string, len(groupErrors))
+	for _, groupError := range groupErrors {
+		problems[cmp.Or(groupError.Group, "core")] = groupError.Reason
 	}
-	f.Groups = s.sections.Groups(kinds, problems)
-	return f
+	layout.Groups = s.sections.Groups(kinds, problems)
+	return layout
 }
 
 // objectPath returns the path of an object's page. namespace is empty for a cluster-scoped object.
@@ -325,37 +325,37 @@ func (s *Server) isOpen() bool {
 	return mode == auth.None || mode == auth.SharedIdentity
 }
 
-// lookOf parses the cookie "look", for example "dark-compact". It ignores unknown words.
-func lookOf(r *http.Request) templates.Look {
-	var look templates.Look
+// preferencesOf parses the cookie "look", for example "dark-compact". It ignores unknown words.
+func preferencesOf(r *http.Request) templates.Preferences {
+	var preferences templates.Preferences
 	cookie, err := r.Cookie("look")
 	if err != nil {
-		return look
+		return preferences
 	}
 	for word := range strings.SplitSeq(cookie.Value, "-") {
 		switch word {
 		case "light", "dark":
-			look.Theme = word
+			preferences.Theme = word
 		case "compact", "roomy":
-			look.Density = word
+			preferences.Density = word
 		}
 	}
-	return look
+	return preferences
 }
 
 // exportsOf returns links that export the complete result of a page's query, one for each format. If the columns of the
 // table are known, the links leave out columns that the table does not have. static/src/exports.ts keeps the links up
 // to date.
-func exportsOf(page *templates.List, shown url.Values) []templates.Export {
-	there := func(name string) bool {
+func exportsOf(page *templates.List, values url.Values) []templates.Export {
+	exists := func(name string) bool {
 		return len(page.Columns) == 0 || strings.EqualFold(name, "namespace") ||
 			slices.ContainsFunc(page.Columns, func(c templates.Column) bool { return strings.EqualFold(c.Name, name) })
 	}
-	cols := shown["cols"]
+	cols := values["cols"]
 	if len(cols) != 1 || cols[0] != "wide" {
-		cols = slices.DeleteFunc(slices.Clone(cols), func(name string) bool { return !there(name) })
+		cols = slices.DeleteFunc(slices.Clone(cols), func(name string) bool { return !exists(name) })
 	}
-	query := given(shown, "ns", "labels", "q", "sort")
+	query := nonEmpty(values, "ns", "labels", "q", "sort")
 	exports := []templates.Export{
 		{View: "rows", Format: "csv", Text: "Rows as CSV"},
 		{View: "rows", Format: "json", Text: "Rows as JSON"},
@@ -399,8 +399,8 @@ func render(w http.ResponseWriter, r *http.Request, status int, page templ.Compo
 	// The page is buffered, so that a rendering error does not send half of a page.
 	body := pageBuffer{response: responseOf(r)}
 	ctx := r.Context()
-	if inKiosk(r) {
-		ctx = templates.InKiosk(ctx)
+	if isKiosk(r) {
+		ctx = templates.WithKiosk(ctx)
 	}
 	if err := page.Render(ctx, &body); err != nil {
 		return errors.Join(errors.New("render the page"), err)

@@ -15,9 +15,9 @@ func (l *session) startPings(ctx context.Context) {
 }
 
 func (l *session) ping(ctx context.Context) {
-	wait, cancel := context.WithTimeout(ctx, pongTimeout)
+	pingCtx, cancel := context.WithTimeout(ctx, pongTimeout)
 	defer cancel()
-	err := l.conn.Ping(wait)
+	err := l.conn.Ping(pingCtx)
 	l.mu.Lock()
 	again := err == nil && l.pinger != nil
 	if again {
@@ -25,7 +25,7 @@ func (l *session) ping(ctx context.Context) {
 	}
 	l.mu.Unlock()
 	if !again {
-		l.cut()
+		l.abort()
 		l.running.Done()
 	}
 }

@@ -9,30 +9,30 @@ import (
 // replaces invalid UTF-8, and control characters except tab and newline, by U+FFFD. A newline ends any escape sequence,
 // so that none can hide the lines after it.
 type plainText struct {
-	state escape
-	held  []byte // Input not converted yet: an incomplete character, or a \r that a newline may follow.
+	state   escapeState
+	pending []byte // Input not converted yet: an incomplete character, or a \r that a newline may follow.
 }
 
-// escape is the position within an escape sequence (ECMA-48).
-type escape int
+// escapeState is the position within an escape sequence (ECMA-48).
+type escapeState int
 
 const (
-	outside  escape = iota
-	begun           // After ESC.
-	control         // In a control sequence: ESC [ parameters, then one letter.
-	command         // In a control string: ESC ] or similar, up to BEL or ESC \.
-	commandE        // After an ESC in a control string.
+	outsideEscape       escapeState = iota
+	afterEscape                     // After ESC.
+	controlSequence                 // In a control sequence: ESC [ parameters, then one letter.
+	controlString                   // In a control string: ESC ] or similar, up to BEL or ESC \.
+	controlStringEscape             // After an ESC in a control string.
 )
 
 // append converts text, the next piece of the output, and appends the result to dst.
 func (p *plainText) append(dst, text []byte) []byte {
-	if len(p.held) > 0 {
-		text = append(p.held, text...)
-		p.held = nil
+	if len(p.pending) > 0 {
+		text = append(p.pending, text...)
+		p.pending = nil
 	}
 	for len(text) > 0 {
 		if !utf8.FullRune(text) || len(text) == 1 && text[0] == '\r' {
-			p.held = append([]byte(nil), text...)
+			p.pending = append([]byte(nil), text...)
 			break
 		}
 		r, size := utf8.DecodeRune(text)
@@ -40,30 +40,30 @@ func (p *plainText) append(dst, text []byte) []byte {
 			text = text[1:]
 			continue
 		}
-		dst = p.rune(dst, r)
+		dst = p.appendRune(dst, r)
 		text = text[size:]
 	}
 	return dst
 }
 
-// end appends U+FFFD for each byte of input that is not converted yet. No more input follows.
-func (p *plainText) end(dst []byte) []byte {
-	for range p.held {
-		dst = p.rune(dst, utf8.RuneError)
+// finish appends U+FFFD for each byte of input that is not converted yet. No more input follows.
+func (p *plainText) finish(dst []byte) []byte {
+	for range p.pending {
+		dst = p.appendRune(dst, utf8.RuneError)
 	}
-	p.held = nil
+	p.pending = nil
 	return dst
 }
 
-func (p *plainText) rune(dst []byte, r rune) []byte {
+func (p *plainText) appendRune(dst []byte, r rune) []byte {
 	switch {
 	case r == '\n':
-		p.state = outside
-	case p.state != outside:
+		p.state = outsideEscape
+	case p.state != outsideEscape:
 		p.state = p.state.next(r)
 		return dst
 	case r == '\x1b':
-		p.state = begun
+		p.state = afterEscape
 		return dst
 	case unicode.IsControl(r) && r != '\t':
 		r = utf8.RuneError
@@ -72,30 +72,30 @@ func (p *plainText) rune(dst []byte, r rune) []byte {
 }
 
 // next returns the state after one more character of a sequence.
-func (e escape) next(r rune) escape {
+func (e escapeState) next(r rune) escapeState {
 	switch e {
-	case begun:
+	case afterEscape:
 		switch {
 		case r == '[':
-			return control
+			return controlSequence
 		case r == ']' || r == 'P' || r == 'X' || r == '^' || r == '_':
-			return command
+			return controlString
 		case r >= ' ' && r <= '/' || r == '\x1b':
-			return begun // A sequence of more than two characters, such as ESC ( B.
+			return afterEscape // A sequence of more than two characters, such as ESC ( B.
 		}
-	case control:
+	case controlSequence:
 		if r >= ' ' && r <= '?' {
-			return control
+			return controlSequence
 		}
-	case command, commandE:
+	case controlString, controlStringEscape:
 		switch {
-		case r == '\a' || e == commandE && r == '\\':
-			return outside
+		case r == '\a' || e == controlStringEscape && r == '\\':
+			return outsideEscape
 		case r == '\x1b':
-			return commandE
+			return controlStringEscape
 		}
-		return command
-	case outside:
+		return controlString
+	case outsideEscape:
 	}
-	return outside
+	return outsideEscape
 }

@@ -9,7 +9,7 @@ import (
 	"glasshouse/internal/web"
 )
 
-func TestLogsArePlainText(t *testing.T) {
+func TestPlainTextRemovesEscapeSequences(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
 		{"text", "a\tb\n größe 日本 🎉\n", "a\tb\n größe 日本 🎉\n"},
 		{"colours", "\x1b[31mred\x1b[0m \x1b[1;38;5;12mblue\x1b[m", "red blue"},
@@ -43,18 +43,18 @@ func FuzzPlainText(f *testing.F) {
 		f.Add([]byte(seed), uint(3))
 	}
 	f.Fuzz(func(t *testing.T, text []byte, at uint) {
-		whole := web.PlainText(text)
-		if !utf8.ValidString(whole) || strings.ContainsFunc(whole, func(r rune) bool {
+		full := web.PlainText(text)
+		if !utf8.ValidString(full) || strings.ContainsFunc(full, func(r rune) bool {
 			return unicode.IsControl(r) && r != '\n' && r != '\t'
 		}) {
-			t.Errorf("%q becomes %q, which is no plain text", text, whole)
+			t.Errorf("%q becomes %q, which is no plain text", text, full)
 		}
-		if got, want := strings.Count(whole, "\n"), strings.Count(string(text), "\n"); got != want {
-			t.Errorf("%q has %d lines, want %d", whole, got, want)
+		if got, want := strings.Count(full, "\n"), strings.Count(string(text), "\n"); got != want {
+			t.Errorf("%q has %d lines, want %d", full, got, want)
 		}
-		cut := int(at % uint(len(text)+1)) //nolint:gosec // A length fits an int.
-		if got := web.PlainText(text[:cut], text[cut:]); got != whole {
-			t.Errorf("%q and %q become %q, together %q", text[:cut], text[cut:], got, whole)
+		split := int(at % uint(len(text)+1)) //nolint:gosec // A length fits an int.
+		if got := web.PlainText(text[:split], text[split:]); got != full {
+			t.Errorf("%q and %q become %q, together %q", text[:split], text[split:], got, full)
 		}
 	})
 }

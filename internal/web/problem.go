@@ -15,7 +15,7 @@ import (
 	"glasshouse/web/templates"
 )
 
-// problem is a problem document (RFC 9457).
+// sendProblem is a problem document (RFC 9457).
 type problem struct {
 	Type   string `json:"type"`
 	Title  string `json:"title"`
@@ -32,16 +32,16 @@ func badRequest(title, format string, args ...any) *problem {
 // problemFor converts any error to a problem. The detail contains only what the viewer may read. An error that is not a
 // problem becomes a generic internal error, because its text is not meant for clients.
 func problemFor(viewer watch.Viewer, err error) problem {
-	if own, ok := errors.AsType[*problem](err); ok {
-		return *own
+	if p, ok := errors.AsType[*problem](err); ok {
+		return *p
 	}
-	if asked, ok := errors.AsType[*watch.Problem](err); ok {
+	if watchProblem, ok := errors.AsType[*watch.Problem](err); ok {
 		status := map[watch.Cause]int{
 			watch.Invalid: http.StatusBadRequest, watch.Unknown: http.StatusNotFound,
 			watch.Refused: http.StatusForbidden, watch.Unavailable: http.StatusServiceUnavailable,
 			watch.Unauthenticated: http.StatusUnauthorized,
-		}[asked.Cause]
-		return problem{Title: asked.Title, Status: status, Detail: viewer.Words(asked)}
+		}[watchProblem.Cause]
+		return problem{Title: watchProblem.Title, Status: status, Detail: viewer.PublicDetail(watchProblem)}
 	}
 	return problem{
 		Title: "Internal error", Status: http.StatusInternalServerError,
@@ -61,13 +61,13 @@ func writeProblem(w http.ResponseWriter, p problem) {
 func (s *Server) handle(handler func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if err := handler(&clientWriter{w}, r); err != nil {
-			s.fail(w, r, err)
+			s.writeError(w, r, err)
 		}
 	}
 }
 
-func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
-	if isCut(r.Context()) {
+func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
+	if isAborted(r.Context()) {
 		return
 	}
 	if isDisconnect(r.Context(), err) {
@@ -82,45 +82,45 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		w.Header().Set("Retry-After", "2")
 	}
 	if p.Status == http.StatusUnauthorized {
-		w.Header().Set("WWW-Authenticate", challenge)
+		w.Header().Set("WWW-Authenticate", bearerChallenge)
 	}
 	if !wantsPage(r) {
 		writeProblem(w, p)
 		return
 	}
-	if err := s.failPage(w, r, p); err != nil { //nolint:contextcheck // The page gets its context when it is rendered.
+	if err := s.writeErrorPage(w, r, p); err != nil { //nolint:contextcheck // The page gets its context when it is rendered.
 		s.log.DebugContext(r.Context(), "page not written", "error", err)
 	}
 }
 
 // routeOf returns the pattern of the request's route. Log sampling uses it as a key.
 func routeOf(r *http.Request) string {
-	if routed := chi.RouteContext(r.Context()); routed != nil {
-		return routed.RoutePattern()
+	if routeCtx := chi.RouteContext(r.Context()); routeCtx != nil {
+		return routeCtx.RoutePattern()
 	}
 	return ""
 }
 
-// failPage renders the page for a failed request. For an unidentified caller, the page reveals nothing about the
+// writeErrorPage renders the page for a failed request. For an unidentified caller, the page reveals nothing about the
 // cluster.
-func (s *Server) failPage(w http.ResponseWriter, r *http.Request, p problem) error {
-	if hasLeft(r) {
-		return render(w, r, p.Status, templates.SharePage(templates.Share{Frame: s.bare(r, p.Title), Ended: true}))
+func (s *Server) writeErrorPage(w http.ResponseWriter, r *http.Request, p problem) error {
+	if hasEndedShare(r) {
+		return render(w, r, p.Status, templates.SharePage(templates.Share{Layout: s.bareLayout(r, p.Title), Ended: true}))
 	}
-	if p.Status == http.StatusUnauthorized && s.auth.LogsIn() {
+	if p.Status == http.StatusUnauthorized && s.auth.HasLogin() {
 		to := ""
 		if r.Method == http.MethodGet {
 			to = r.URL.RequestURI()
 		}
-		return s.askWho(w, r, p.Status, to, "")
+		return s.renderLogin(w, r, p.Status, to, "")
 	}
 	failure := templates.Failure{Problem: templates.Problem{Status: p.Status, Title: p.Title, Detail: p.Detail}}
 	// A page for status 429 is built without a memory reservation, so it must be short.
-	if !isKnown(r) || p.Status == http.StatusTooManyRequests {
-		failure.Frame = s.bare(r, p.Title)
+	if !isIdentified(r) || p.Status == http.StatusTooManyRequests {
+		failure.Layout = s.bareLayout(r, p.Title)
 		return render(w, r, p.Status, templates.BareProblemPage(failure))
 	}
-	failure.Frame, failure.Problem.Next = s.frame(r, p.Title, ""), nextSteps(r, p)
+	failure.Layout, failure.Problem.Next = s.layout(r, p.Title, ""), nextSteps(r, p)
 	if p.Status == http.StatusServiceUnavailable {
 		w.Header().Set("Refresh", "2")
 	}
@@ -131,14 +131,14 @@ func (s *Server) failPage(w http.ResponseWriter, r *http.Request, p problem) err
 }
 
 // nextSteps returns links and hints about what the user can do after a problem.
-func nextSteps(r *http.Request, p problem) []templates.Step {
+func nextSteps(r *http.Request, p problem) []templates.Link {
 	if p.Status == http.StatusServiceUnavailable {
-		return []templates.Step{{Text: "Retrying automatically."}}
+		return []templates.Link{{Text: "Retrying automatically."}}
 	}
-	if guest := guestIn(r); guest != nil {
-		return []templates.Step{{Text: "Go to the shared view", Href: guest.Share.To}}
+	if guest := guestOf(r); guest != nil {
+		return []templates.Link{{Text: "Go to the shared view", Href: guest.Share.To}}
 	}
-	return []templates.Step{{Text: "Go to Pods", Href: "/r/core/v1/pods"}}
+	return []templates.Link{{Text: "Go to Pods", Href: "/r/core/v1/pods"}}
 }
 
 // wantsPage reports whether the client is a browser that requests a page.
@@ -146,9 +146,9 @@ func wantsPage(r *http.Request) bool {
 	return !strings.HasPrefix(r.URL.Path, "/api/") && strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
-// caught converts a panic to an error. It must be deferred directly, because recover works only in the deferred
+// recoverAsError converts a panic to an error. It must be deferred directly, because recover works only in the deferred
 // function itself.
-func caught(err *error) {
+func recoverAsError(err *error) {
 	if v := recover(); v != nil {
 		*err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
 	}
@@ -163,7 +163,7 @@ func (s *Server) recover(next http.Handler) http.Handler {
 			case http.ErrAbortHandler:
 				panic(v) // The response is aborted on purpose.
 			default:
-				s.fail(w, r, fmt.Errorf("panic: %v\n%s", v, debug.Stack()))
+				s.writeError(w, r, fmt.Errorf("panic: %v\n%s", v, debug.Stack()))
 			}
 		}()
 		next.ServeHTTP(w, r)
@@ -180,10 +180,10 @@ func (s *Server) noRoute(_ http.ResponseWriter, r *http.Request) error {
 
 func (s *Server) noMethod(w http.ResponseWriter, r *http.Request) error {
 	var allowed []string
-	for _, one := range s.routes() {
-		if chi.RouteContext(r.Context()).Routes.Match(chi.NewRouteContext(), one.method, r.URL.Path) &&
-			!slices.Contains(allowed, one.method) {
-			allowed = append(allowed, one.method)
+	for _, rt := range s.routes() {
+		if chi.RouteContext(r.Context()).Routes.Match(chi.NewRouteContext(), rt.method, r.URL.Path) &&
+			!slices.Contains(allowed, rt.method) {
+			allowed = append(allowed, rt.method)
 		}
 	}
 	if len(allowed) == 0 {

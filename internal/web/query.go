@@ -37,7 +37,7 @@ func valuesOf(r *http.Request, known ...string) (url.Values, error) {
 	if err != nil {
 		return nil, badRequest("Malformed query", "The query of the URL cannot be read: %v.", err)
 	}
-	for name, given := range values {
+	for name, occurrences := range values {
 		if !slices.Contains(known, name) {
 			if len(known) == 0 {
 				return nil, badRequest("Unknown parameter", "%.40q is not a parameter here; there are none.", name)
@@ -46,7 +46,7 @@ func valuesOf(r *http.Request, known ...string) (url.Values, error) {
 			return nil, badRequest("Unknown parameter", "%.40q is not a parameter here; the parameters are: %s.", name,
 				strings.Join(known, ", "))
 		}
-		if len(given) > 1 && name != "ns" && name != "cols" {
+		if len(occurrences) > 1 && name != "ns" && name != "cols" {
 			return nil, badRequest("Repeated parameter", "%s may be given once; only ns and cols may be repeated.",
 				name)
 		}
@@ -107,12 +107,12 @@ func limitOf(values url.Values) (int, error) {
 
 // choose returns the option that a parameter names, or the first option if the parameter is missing.
 func choose(values url.Values, name string, options ...string) (string, error) {
-	given := values.Get(name)
-	if given == "" {
+	value := values.Get(name)
+	if value == "" {
 		return options[0], nil
 	}
-	if !slices.Contains(options, given) {
-		return "", badRequest("Unknown "+name, "%s is %.40q; it must be %s.", name, given, strings.Join(options, ", "))
+	if !slices.Contains(options, value) {
+		return "", badRequest("Unknown "+name, "%s is %.40q; it must be %s.", name, value, strings.Join(options, ", "))
 	}
-	return given, nil
+	return value, nil
 }

@@ -47,17 +47,17 @@ func handler(t *testing.T) http.Handler {
 	return handler
 }
 
-// same compares two sets, and reports the differences.
-func same(t *testing.T, what string, got, want map[string]bool) {
+// wantSameNames compares two sets, and reports the differences.
+func wantSameNames(t *testing.T, document string, got, want map[string]bool) {
 	t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		if !got[name] {
-			t.Errorf("%s: %q is missing", what, name)
+			t.Errorf("%s: %q is missing", document, name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(got)) {
 		if !want[name] {
-			t.Errorf("%s: %q does not exist", what, name)
+			t.Errorf("%s: %q does not exist", document, name)
 		}
 	}
 }
@@ -83,11 +83,11 @@ type document struct {
 func openAPI(t *testing.T) (document, []byte) {
 	t.Helper()
 	recorder := request(t, "/api/openapi.json")
-	var d document
-	if err := json.Unmarshal(recorder.Body.Bytes(), &d); err != nil {
+	var doc document
+	if err := json.Unmarshal(recorder.Body.Bytes(), &doc); err != nil {
 		t.Fatal(err)
 	}
-	return d, recorder.Body.Bytes()
+	return doc, recorder.Body.Bytes()
 }
 
 func request(t *testing.T, target string) *httptest.ResponseRecorder {
@@ -133,7 +133,7 @@ func TestReferenceHasTheRoutes(t *testing.T) {
 	for _, match := range regexp.MustCompile(`(?m)^### ([A-Z]+ /.*)$`).FindAllStringSubmatch(apiReference(t), -1) {
 		got[match[1]] = true
 	}
-	same(t, "docs/api.md", got, want)
+	wantSameNames(t, "docs/api.md", got, want)
 
 	d, text := openAPI(t)
 	if d.OpenAPI != "3.1.0" {
@@ -144,19 +144,19 @@ func TestReferenceHasTheRoutes(t *testing.T) {
 		for method := range operations {
 			got[strings.ToUpper(method)+" "+path] = true
 		}
-		named := map[string]bool{}
+		documented := map[string]bool{}
 		for name := range d.parameters(path) {
 			if in, name, _ := strings.Cut(name, " "); in == "path" {
-				named[name] = true
+				documented[name] = true
 			}
 		}
 		inPath := map[string]bool{}
 		for _, match := range regexp.MustCompile(`\{(\w+)\}`).FindAllStringSubmatch(path, -1) {
 			inPath[match[1]] = true
 		}
-		same(t, "openapi.json, "+path, named, inPath)
+		wantSameNames(t, "openapi.json, "+path, documented, inPath)
 	}
-	same(t, "openapi.json", got, wantOpenAPI)
+	wantSameNames(t, "openapi.json", got, wantOpenAPI)
 	checkReferences(t, text)
 }
 
@@ -167,10 +167,10 @@ func checkReferences(t *testing.T, text []byte) {
 	if err := json.Unmarshal(text, &components); err != nil {
 		t.Fatal(err)
 	}
-	there := map[string]bool{}
-	for kind, named := range components.Components {
-		for name := range named {
-			there[kind+"/"+name] = true
+	defined := map[string]bool{}
+	for kind, group := range components.Components {
+		for name := range group {
+			defined[kind+"/"+name] = true
 		}
 	}
 	// The messages of the WebSocket are not part of any response.
@@ -178,7 +178,7 @@ func checkReferences(t *testing.T, text []byte) {
 	for _, match := range regexp.MustCompile(`"\$ref": "#/components/([^"]+)"`).FindAllSubmatch(text, -1) {
 		used[string(match[1])] = true
 	}
-	same(t, "openapi.json, components", there, used)
+	wantSameNames(t, "openapi.json, components", defined, used)
 }
 
 // The query parameters of each route that refuses unknown ones are in openapi.json and in the reference. The test finds
@@ -212,7 +212,7 @@ func TestReferenceHasTheParameters(t *testing.T) {
 				got[name] = true
 			}
 		}
-		same(t, "openapi.json, "+path, got, want)
+		wantSameNames(t, "openapi.json, "+path, got, want)
 	}
 }
 
@@ -231,7 +231,7 @@ func TestReferenceHasTheRefusals(t *testing.T) {
 		func(r *http.Request) { r.RemoteAddr = "192.0.2.99:1" }, // This address has sent too many requests.
 		func(r *http.Request) { r.Host = "evil.test" },
 	}
-	answered := func(method, path string, change func(*http.Request)) string {
+	statusOf := func(method, path string, change func(*http.Request)) string {
 		r := httptest.NewRequestWithContext(t.Context(), method, path, nil)
 		r.Host = "localhost"
 		change(r)
@@ -240,21 +240,21 @@ func TestReferenceHasTheRefusals(t *testing.T) {
 		return strconv.Itoa(recorder.Code)
 	}
 	for range 1000 {
-		answered(http.MethodGet, "/", func(r *http.Request) { r.RemoteAddr, r.ContentLength = "192.0.2.99:1", 65<<10 })
+		statusOf(http.MethodGet, "/", func(r *http.Request) { r.RemoteAddr, r.ContentLength = "192.0.2.99:1", 65<<10 })
 	}
 	d, _ := openAPI(t)
 	for path, operations := range d.Paths {
 		for method, operation := range operations {
-			told := make(map[string]bool)
+			statuses := make(map[string]bool)
 			for _, change := range refusals {
-				status := answered(strings.ToUpper(method), path, change)
-				if told[status] = true; operation.Responses[status] == nil {
+				status := statusOf(strings.ToUpper(method), path, change)
+				if statuses[status] = true; operation.Responses[status] == nil {
 					t.Errorf("openapi.json, %s %s: it is answered with %s, which is missing", method, path, status)
 				}
 			}
-			if want := []string{"403", "413", "414", "415", "429", "431"}; !slices.Equal(slices.Sorted(maps.Keys(told)),
+			if want := []string{"403", "413", "414", "415", "429", "431"}; !slices.Equal(slices.Sorted(maps.Keys(statuses)),
 				want) {
-				t.Errorf("%s %s is answered with %v, want %v", method, path, told, want)
+				t.Errorf("%s %s is answered with %v, want %v", method, path, statuses, want)
 			}
 		}
 	}
@@ -265,37 +265,37 @@ func TestReferenceHasTheRefusals(t *testing.T) {
 func TestReferenceHasTheLimits(t *testing.T) {
 	// The numbers do not depend on the line breaks.
 	text := strings.Join(strings.Fields(readFile(t, "../../docs/reference.md")+apiReference(t)), " ")
-	for _, limit := range []struct{ file, source, says string }{
+	for _, limit := range []struct{ file, source, want string }{
 		{"live.go", `subprotocol = "glasshouse.v1+json"`, "the subprotocol `glasshouse.v1+json`"},
 		{"live.go", "pingInterval = 25 * time.Second", "The server pings every 25 s."},
 		{"live.go", "pongTimeout = 30 * time.Second", "a connection that does not respond within 30 s,"},
 		{"live.go", "writeTimeout = 10 * time.Second", "takes more than 10 s to read a message or a chunk,"},
-		{"live.go", "maxFaults = 100", "| 1008 | More than 100 invalid messages. |"},
+		{"live.go", "maxInvalidMessages = 100", "| 1008 | More than 100 invalid messages. |"},
 		{"live.go", "maxDrained = 1 << 20", "| 1009 | A frame of more than 1 MiB. |"},
 		{"close.go", "statusEnded websocket.StatusCode = 4401", "| 4401 | The login has ended."},
 		{"close.go", "statusShareEnded websocket.StatusCode = 4403", "| 4403 | The share link has ended. |"},
-		{"close.go", "stopFor = 500 * time.Millisecond", "500 to 5,500 ms with 1001"},
+		{"close.go", "stopRetryDelay = 500 * time.Millisecond", "500 to 5,500 ms with 1001"},
 		{"close.go", "retrySpread = 5 * time.Second", "500 to 5,500 ms with 1001"},
-		{"close.go", "fullFor = 5 * time.Second", "5,000 to 10,000 ms with 1013"},
+		{"close.go", "fullRetryDelay = 5 * time.Second", "5,000 to 10,000 ms with 1013"},
 		{"limits.go", "addressWait = 10 * time.Second", "Requests beyond the rate wait, for 10 s at most,"},
 		{"limits.go", "maxBody = 64 << 10", "JSON of at most 64 KiB"},
 		{"login.go", "maxLogin = 32 << 10", "up to 32 KiB), sets the session cookie"},
-		{"keypair.go", "lookEvery = time.Second", "checked at new connections, at most once a second"},
-		{"auth/tokens.go", "keptFor = 10 * time.Second", "identity of a valid token is cached for 10 s, by a hash"},
-		{"auth/login.go", "reviewEvery = 30 * time.Second", "the token is reviewed every 30 s"},
-		{"auth/login.go", "patience = 10 * time.Minute", "it ends after 10 minutes"},
-		{"auth/login.go", "longest = 12 * time.Hour", "or after 12 h without one"},
-		{"auth/proxy.go", "proxyFor = time.Hour", "is rechecked every hour"},
-		{"auth/proxy.go", "leastSecret = 16", "The secret has at least 16 bytes"},
-		{"auth/oidc.go", "wayFor = 10 * time.Minute", "within the last 10 minutes, once"},
+		{"keypair.go", "statInterval = time.Second", "checked at new connections, at most once a second"},
+		{"auth/tokens.go", "cacheTTL = 10 * time.Second", "identity of a valid token is cached for 10 s, by a hash"},
+		{"auth/login.go", "reviewInterval = 30 * time.Second", "the token is reviewed every 30 s"},
+		{"auth/login.go", "reviewGracePeriod = 10 * time.Minute", "it ends after 10 minutes"},
+		{"auth/login.go", "defaultLifetime = 12 * time.Hour", "or after 12 h without one"},
+		{"auth/proxy.go", "proxyIdentityTTL = time.Hour", "is rechecked every hour"},
+		{"auth/proxy.go", "minSecret = 16", "The secret has at least 16 bytes"},
+		{"auth/oidc.go", "providerLoginTimeout = 10 * time.Minute", "within the last 10 minutes, once"},
 		{"share.go", "maxParts, maxNote = 100, 1000", "1 to 100 parts, each of another resource"},
 		{"share.go", "maxParts, maxNote = 100, 1000", "one line of at most 1,000 bytes. Guests see it."},
 		{
-			"share.go", "shortestShare, usualShare, longestShare = time.Minute, 24 * time.Hour, 30 * 24 * time.Hour",
+			"share.go", "minShareLifetime, defaultShareLifetime, maxShareLifetime = time.Minute, 24 * time.Hour, 30 * 24 * time.Hour",
 			"60 to 2592000 (30 days); default 86400",
 		},
 		{"share/auditfile.go", "auditSize = 10 << 20", "At 10 MiB the file replaces"},
-		{"share/hold.go", "holdWait = 30 * time.Second", "A second program waits 30 s for the lock"},
+		{"share/lockdir.go", "lockTimeout = 30 * time.Second", "A second program waits 30 s for the lock"},
 		{"pages.go", "pageRows = 100", "the first 100 rows"},
 		{"search.go", "searchLimit = 20", "| `limit` | `20` | The maximum number of objects, up to 100. |"},
 		{"search.go", "maxSearchLimit = 100", "| `limit` | `20` | The maximum number of objects, up to 100. |"},
@@ -303,47 +303,47 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		{"snapshot.go", "maxWait = time.Minute", "`0s` to `1m`"},
 		{"operation.go", "maxEvery = 1000", "Milliseconds, up to 1,000:"},
 		{
-			"parts.go", "wholeUpTo, partBytes = 192 << 10, 64 << 10",
+			"chunks.go", "maxUnchunked, chunkBytes = 192 << 10, 64 << 10",
 			"a message of more than 192 KiB is sent in chunks of about 64 KiB",
 		},
 		{
 			"logs.go", "logTail, maxTail = 500, 5000",
 			"| `tail` | `500` | The number of newest lines at the start, at most 5,000. |",
 		},
-		{"logs.go", "logPatience = 2 * time.Second", "A followed log without lines is answered after 2 s"},
-		{"logs.go", "logPatience = 2 * time.Second", "of a followed log comes after 2 s at the latest"},
+		{"logs.go", "logOpenWait = 2 * time.Second", "A followed log without lines is answered after 2 s"},
+		{"logs.go", "logOpenWait = 2 * time.Second", "of a followed log comes after 2 s at the latest"},
 		{"logs.go", "logChunk = 64 << 10", "at most 64 KiB, split anywhere between characters"},
-		{"../logsample/handler.go", "First = 10", "is logged 10 times a minute"},
-		{"../related/related.go", "maxAlike, shareAlike = 20, 120", "of one kind and owner, 20 have their own node"},
+		{"../logsample/handler.go", "MaxPerPeriod = 10", "is logged 10 times a minute"},
+		{"../relations/relationgraph.go", "maxPerGroup, maxOwnNodes = 20, 120", "of one kind and owner, 20 have their own node"},
 		{
-			"../related/related.go", "listWait, readWait = 3 * time.Second, 5 * time.Second",
+			"../relations/relationgraph.go", "listWait, readWait = 3 * time.Second, 5 * time.Second",
 			"up to 3 s for first lists, and 5 s in total",
 		},
-		{"../watch/paper.go", "CompressFrom = 1 << 10", "Server frames of 1 KiB and more"},
+		{"../watch/messagebuffer.go", "CompressFrom = 1 << 10", "Server frames of 1 KiB and more"},
 		{"../watch/query.go", "len(name) > 253", "| Name of an object | 253 characters |"},
-		{"../watch/reading.go", "Heartbeat = 15 * time.Second", "after 15 s without a message"},
-		{"../watch/reading.go", "batch = 1000", "changes in order, at most 1,000,"},
-		{"../watch/reading.go", "chunk = 128 << 10", "in messages of about 128 KiB"},
-		{"../watch/reading.go", "chunk = 128 << 10", "a message ends after about 128 KiB"},
+		{"../watch/reader.go", "Heartbeat = 15 * time.Second", "after 15 s without a message"},
+		{"../watch/reader.go", "batch = 1000", "changes in order, at most 1,000,"},
+		{"../watch/reader.go", "chunk = 128 << 10", "in messages of about 128 KiB"},
+		{"../watch/reader.go", "chunk = 128 << 10", "a message ends after about 128 KiB"},
 		{"../watch/table.go", "chunkRows = 2000", "A message has at most 2,000 rows and about 128 KiB"},
 		{"../watch/digest.go", "digestEvery = time.Minute", "every 60 s in the views"},
-		{"../watch/changes.go", "feedChanges = 200", "at most 200 and about 1 MiB"},
-		{"../watch/changes.go", "feedBytes = 1 << 20", "at most 200 and about 1 MiB"},
-		{"../watch/catalog.go", "followAge = 9 * time.Second", "within 10 s elsewhere"},
-		{"../watch/catalog.go", "maxAge = 10 * time.Second", "A result older than 10 s"},
+		{"../watch/changes.go", "maxHistoryChanges = 200", "at most 200 and about 1 MiB"},
+		{"../watch/changes.go", "maxHistoryBytes = 1 << 20", "at most 200 and about 1 MiB"},
+		{"../watch/catalog.go", "followInterval = 9 * time.Second", "within 10 s elsewhere"},
+		{"../watch/catalog.go", "discoveryMaxAge = 10 * time.Second", "A result older than 10 s"},
 		{"../watch/cluster.go", "discoveryTimeout = 30 * time.Second", "0 means 30 s"},
 		{"../watch/feed.go", "pollInterval = 30 * time.Second", "can only be listed, every 30 s"},
-		{"../watch/rights.go", "reviewEvery = 10 * time.Second", "Reviewed every 10 s,"},
-		{"../watch/rights.go", "deniedEvery = 30 * time.Second", "or every 30 s for one namespace among others"},
-		{"../watch/guard.go", "lookEvery = 10 * time.Second", "the permission is rechecked every 10 s"},
-		{"../watch/guard.go", "lookPatience = 3 * time.Second", "cannot be determined within 3 s"},
-		{"../watch/guard.go", "age{10 * time.Second, 10 * time.Second}", "A decision is cached for 10 s."},
+		{"../watch/namespaceaccess.go", "reviewEvery = 10 * time.Second", "Reviewed every 10 s,"},
+		{"../watch/namespaceaccess.go", "deniedEvery = 30 * time.Second", "or every 30 s for one namespace among others"},
+		{"../watch/guard.go", "recheckEvery = 10 * time.Second", "the permission is rechecked every 10 s"},
+		{"../watch/guard.go", "recheckTimeout = 3 * time.Second", "cannot be determined within 3 s"},
+		{"../watch/guard.go", "decisionTTL{10 * time.Second, 10 * time.Second}", "A decision is cached for 10 s."},
 		{
-			"../watch/guard.go", "age{2 * time.Second, 45 * time.Second}",
+			"../watch/guard.go", "decisionTTL{2 * time.Second, 45 * time.Second}",
 			"decision may be 2 s old, a denied one 45 s; at the start 2 s and 10 s.",
 		},
-		{"../watch/budget.go", "estimateEvery = time.Minute", "It is retried after a minute;"},
-		{"../watch/budget.go", "relistEvery = 5 * time.Minute", "after 5 minutes if its estimate failed,"},
+		{"../watch/budget.go", "estimateDelay = time.Minute", "It is retried after a minute;"},
+		{"../watch/budget.go", "relistDelay = 5 * time.Minute", "after 5 minutes if its estimate failed,"},
 		{"../watch/window.go", "maxWindow = 1000", "`count` from 1 to 1,000"},
 		{"../watch/window.go", "maxOffset = 1 << 30", "from 0 (default) to 1,073,741,824"},
 		{"../watch/rankings.go", "rankingLinger = 30 * time.Second", "is kept for 30 s after the last of them"},
@@ -355,8 +355,8 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		if !strings.Contains(source, limit.source) {
 			t.Errorf("%s does not contain %q: update the documents and this test", limit.file, limit.source)
 		}
-		if !strings.Contains(text, limit.says) {
-			t.Errorf("the documents do not contain %q (%s in %s)", limit.says, limit.source, limit.file)
+		if !strings.Contains(text, limit.want) {
+			t.Errorf("the documents do not contain %q (%s in %s)", limit.want, limit.source, limit.file)
 		}
 	}
 }

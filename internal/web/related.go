@@ -3,7 +3,7 @@ package web
 import (
 	"net/http"
 
-	"glasshouse/internal/related"
+	"glasshouse/internal/relations"
 )
 
 // related responds with the graph of objects related to an object.
@@ -11,7 +11,7 @@ func (s *Server) related(w http.ResponseWriter, r *http.Request) error {
 	if _, err := valuesOf(r); err != nil {
 		return err
 	}
-	graph, err := related.Of(r.Context(), s.access(r), refOf(r), namespaceOf(r), param(r, "name"))
+	graph, err := relations.Of(r.Context(), s.access(r), refOf(r), namespaceOf(r), param(r, "name"))
 	if err != nil {
 		return err
 	}

@@ -17,8 +17,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// graph is the response of the route for related objects.
-type graph struct {
+// relatedGraph is the response of the route for related objects.
+type relatedGraph struct {
 	Nodes []struct {
 		ID, Ref, Kind, NS, Name, UID, State, Reason string
 		Count                                       int
@@ -28,15 +28,15 @@ type graph struct {
 	Searched  []struct{ Ref, State, Reason string }
 }
 
-// related requests the graph of the objects that are related to object.
-func (b *bubble) related(object string) *graph {
+// getRelated requests the graph of the objects that are related to object.
+func (b *bubble) getRelated(object string) *relatedGraph {
 	b.t.Helper()
-	response, body := b.ask(b.t.Context(), "/api/v1/related/"+object)
+	response, body := b.getStreaming(b.t.Context(), "/api/v1/related/"+object)
 	text, err := io.ReadAll(body)
 	if err != nil || response.StatusCode != http.StatusOK {
 		b.t.Fatalf("%s: %d %s, %v", object, response.StatusCode, text, err)
 	}
-	g := new(graph)
+	g := new(relatedGraph)
 	if err := json.Unmarshal(text, g); err != nil {
 		b.t.Fatal(err)
 	}
@@ -47,16 +47,16 @@ func (b *bubble) related(object string) *graph {
 		}
 		ids[n.ID] = true
 	}
-	for _, e := range g.Edges {
-		if !ids[e.From] || !ids[e.To] {
-			b.t.Errorf("%s: %v leads from or to what is not there", object, e)
+	for _, edge := range g.Edges {
+		if !ids[edge.From] || !ids[edge.To] {
+			b.t.Errorf("%s: %v leads from or to what is not there", object, edge)
 		}
 	}
 	return g
 }
 
-// states returns the nodes of the graph, each as "id state".
-func (g *graph) states() (all []string) {
+// nodeStates returns the nodes of the graph, each as "id state".
+func (g *relatedGraph) nodeStates() (all []string) {
 	for _, n := range g.Nodes {
 		text := n.ID + " " + n.State
 		if n.Count > 0 {
@@ -67,31 +67,31 @@ func (g *graph) states() (all []string) {
 	return all
 }
 
-func (g *graph) edges() (all []string) {
+func (g *relatedGraph) edgeTexts() (all []string) {
 	for _, e := range g.Edges {
 		all = append(all, e.From+" "+e.Type+" "+e.To)
 	}
 	return all
 }
 
-func (g *graph) searched() (all []string) {
+func (g *relatedGraph) searchedStates() (all []string) {
 	for _, s := range g.Searched {
 		all = append(all, s.Ref+" "+s.State)
 	}
 	return all
 }
 
-// want compares got with want, both in any order.
-func (b *bubble) want(what string, got []string, want ...string) {
+// wantSame compares got with want, both in any order.
+func (b *bubble) wantSame(name string, got []string, want ...string) {
 	b.t.Helper()
 	slices.Sort(got)
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
-		b.t.Errorf("%s: got\n%s\nwant\n%s", what, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		b.t.Errorf("%s: got\n%s\nwant\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 
-func kindsOfACompany() []apitest.Kind {
+func relatedKinds() []apitest.Kind {
 	columns := `[{"name":"Name","type":"string"}]`
 	kind := func(ref, kind string, cluster bool) apitest.Kind {
 		return apitest.Kind{Ref: ref, Kind: kind, Cluster: cluster, Columns: columns}
@@ -110,14 +110,14 @@ func kindsOfACompany() []apitest.Kind {
 	}
 }
 
-func ownedBy(kind, name, uid string) string {
+func ownerReference(kind, name, uid string) string {
 	apiVersion := map[string]string{"Deployment": "apps/v1", "ReplicaSet": "apps/v1", "Backup": "example.com/v1"}[kind]
 	return fmt.Sprintf(`"ownerReferences":[{"apiVersion":%q,"kind":%q,"name":%q,"uid":%q,"controller":true}]`,
 		apiVersion, kind, name, uid)
 }
 
-// company adds a Deployment with the given number of pods to the cluster, and the objects that are related to it.
-func (b *bubble) company(pods int) {
+// addDeployment adds a Deployment with the given number of pods to the cluster, and the objects that are related to it.
+func (b *bubble) addDeployment(pods int) {
 	set := func(ref, name, metadata, rest string) {
 		b.api.Set(ref, apitest.Item{
 			Namespace: "shop", Name: name, UID: ref + "/" + name, Metadata: metadata, Rest: rest,
@@ -128,11 +128,11 @@ func (b *bubble) company(pods int) {
 	set("apps/v1/deployments", "web", "",
 		`"spec":{"selector":{"matchLabels":{"app":"web"}},"template":{"spec":{"containers":[{"envFrom":[
 		{"configMapRef":{"name":"env"}},{"secretRef":{"name":"none"}}]}]}}}`)
-	set("apps/v1/replicasets", "web-1", ownedBy("Deployment", "web", "apps/v1/deployments/web"),
+	set("apps/v1/replicasets", "web-1", ownerReference("Deployment", "web", "apps/v1/deployments/web"),
 		`"spec":{"selector":{"matchLabels":{"app":"web"}}}`)
 	for n := range pods {
 		set(podsRef, fmt.Sprintf("web-1-%03d", n),
-			ownedBy("ReplicaSet", "web-1", "apps/v1/replicasets/web-1")+`,"labels":{"app":"web"}`,
+			ownerReference("ReplicaSet", "web-1", "apps/v1/replicasets/web-1")+`,"labels":{"app":"web"}`,
 			`"spec":{"nodeName":"node-1"}`)
 	}
 	set(podsRef, "other", `"labels":{"app":"other"}`, "")
@@ -153,7 +153,7 @@ func (b *bubble) company(pods int) {
 	}
 	set("core/v1/configmaps", "env", "", "")
 	set("example.com/v1/backups", "nightly", "", `"spec":{"secretName":"key"}`)
-	set("core/v1/configmaps", "nightly-state", ownedBy("Backup", "nightly", "example.com/v1/backups/nightly"), "")
+	set("core/v1/configmaps", "nightly-state", ownerReference("Backup", "nightly", "example.com/v1/backups/nightly"), "")
 }
 
 const (
@@ -161,11 +161,11 @@ const (
 	webID  = "apps/deployments/shop/web"
 )
 
-func TestRelatedOfADeployment(t *testing.T) {
+func TestRelatedGraphOfADeployment(t *testing.T) {
 	inBubble(t, func(b *bubble) {
-		b.company(2)
-		g := b.related("apps/v1/deployments/shop/web")
-		b.want("nodes", g.states(), webID+" there", "core/configmaps/shop/env there", "core/secrets/shop/none missing",
+		b.addDeployment(2)
+		g := b.getRelated("apps/v1/deployments/shop/web")
+		b.wantSame("nodes", g.nodeStates(), webID+" there", "core/configmaps/shop/env there", "core/secrets/shop/none missing",
 			"apps/replicasets/shop/web-1 there", podsID+"web-1-000 there", podsID+"web-1-001 there",
 			"core/services/shop/web there",
 			"policy/poddisruptionbudgets/shop/web there", "autoscaling/horizontalpodautoscalers/shop/web there")
@@ -179,8 +179,8 @@ func TestRelatedOfADeployment(t *testing.T) {
 				"core/services/shop/web selects "+pod,
 				"policy/poddisruptionbudgets/shop/web selects "+pod)
 		}
-		b.want("edges", g.edges(), want...)
-		b.want("searched", g.searched(), "core/v1/services live", "policy/v1/poddisruptionbudgets live",
+		b.wantSame("edges", g.edgeTexts(), want...)
+		b.wantSame("searched", g.searchedStates(), "core/v1/services live", "policy/v1/poddisruptionbudgets live",
 			"networking.k8s.io/networkpolicies absent",
 			"apps/v1/replicasets live", "core/v1/pods live", "autoscaling/v2/horizontalpodautoscalers live")
 		if first := g.Nodes[0]; first.ID != webID || first.Ref != "apps/v1/deployments" || first.Kind != "Deployment" ||
@@ -192,12 +192,12 @@ func TestRelatedOfADeployment(t *testing.T) {
 				b.t.Errorf("the ConfigMap is used via %q", e.Via)
 			}
 		}
-	}, kindsOfACompany()...)
+	}, relatedKinds()...)
 }
 
-func TestRelatedOfOthers(t *testing.T) {
+func TestRelatedGraphOfOtherKinds(t *testing.T) {
 	inBubble(t, func(b *bubble) {
-		b.company(1)
+		b.addDeployment(1)
 		pod, set := podsID+"web-1-000", "apps/replicasets/shop/web-1"
 		for object, want := range map[string][]string{
 			podsRef + "/shop/web-1-000": {
@@ -226,68 +226,68 @@ func TestRelatedOfOthers(t *testing.T) {
 			},
 			podsRef + "/shop/other": {"core/services/shop/other selects core/pods/shop/other"},
 		} {
-			b.want(object, b.related(object).edges(), want...)
+			b.wantSame(object, b.getRelated(object).edgeTexts(), want...)
 		}
-	}, kindsOfACompany()...)
+	}, relatedKinds()...)
 }
 
 // More than 20 pods of one owner are combined into one node, and the total size of the graph is limited.
-func TestRelatedIsBounded(t *testing.T) {
+func TestRelatedGraphIsLimited(t *testing.T) {
 	inBubble(t, func(b *bubble) {
-		b.company(1000)
-		g := b.related("apps/v1/deployments/shop/web")
-		counted := 0
+		b.addDeployment(1000)
+		g := b.getRelated("apps/v1/deployments/shop/web")
+		groups := 0
 		for _, n := range g.Nodes {
 			if n.Count > 0 {
-				counted++
+				groups++
 				if n.Count != 980 || n.Name != "" || n.Kind != "Pod" || n.State != "there" || n.NS != "shop" {
 					b.t.Errorf("the others are %+v, want 980 pods", n)
 				}
-				if edges := strings.Join(g.edges(), "\n"); !strings.Contains(edges,
+				if edges := strings.Join(g.edgeTexts(), "\n"); !strings.Contains(edges,
 					"apps/replicasets/shop/web-1 owns "+n.ID) ||
 					!strings.Contains(edges, "core/services/shop/web selects "+n.ID) {
 					b.t.Errorf("the others are not owned and selected: %s", edges)
 				}
 			}
 		}
-		if counted != 1 || len(g.Nodes) != 1+2+1+21+3 || g.Truncated {
-			b.t.Errorf("%d nodes, %d of them of several, truncated: %t", len(g.Nodes), counted, g.Truncated)
+		if groups != 1 || len(g.Nodes) != 1+2+1+21+3 || g.Truncated {
+			b.t.Errorf("%d nodes, %d of them of several, truncated: %t", len(g.Nodes), groups, g.Truncated)
 		}
 		for n := range 300 { // Each pod has its own owner.
 			b.api.Set(podsRef, apitest.Item{
 				Namespace: "shop", Name: fmt.Sprint("single-", n),
-				Metadata: ownedBy("Backup", "b", strconv.Itoa(n)) + `,"labels":{"app":"single"}`,
+				Metadata: ownerReference("Backup", "b", strconv.Itoa(n)) + `,"labels":{"app":"single"}`,
 			})
 		}
 		b.api.Set("core/v1/services", apitest.Item{
 			Namespace: "shop", Name: "single", Rest: `"spec":{"selector":{"app":"single"}}`,
 		})
 		synctest.Wait()
-		if g := b.related("core/v1/services/shop/single"); len(g.Nodes) != 200 || !g.Truncated {
+		if g := b.getRelated("core/v1/services/shop/single"); len(g.Nodes) != 200 || !g.Truncated {
 			b.t.Errorf("%d nodes, truncated: %t, want 200 and that it says so", len(g.Nodes), g.Truncated)
 		}
-	}, kindsOfACompany()...)
+	}, relatedKinds()...)
 }
 
 // If a resource could not be read, the graph reports it. The graph does not look as if no related object existed.
-func TestRelatedTellsWhatItDidNotSee(t *testing.T) {
+func TestRelatedReportsUnreadableResources(t *testing.T) {
 	inBubble(t, func(b *bubble) {
-		b.company(1)
+		b.addDeployment(1)
 		b.api.Refuse("apps/v1/replicasets", "", http.StatusForbidden, "not for you")
-		b.api.RefuseGet("/api/v1/namespaces/shop/secrets/none", http.StatusForbidden, "no secrets for you")
-		b.api.RefuseGet("/api/v1/namespaces/shop/configmaps/env", http.StatusServiceUnavailable, "away")
-		b.api.Silence("core/v1/services")
-		begun := time.Now()
-		g := b.related("apps/v1/deployments/shop/web")
-		if took := time.Since(begun); took > 6*time.Second {
+		b.api.FailPath("/api/v1/namespaces/shop/secrets/none", http.StatusForbidden, "no secrets for you")
+		b.api.FailPath("/api/v1/namespaces/shop/configmaps/env", http.StatusServiceUnavailable, "away")
+		b.api.HangStreamingLists("core/v1/services")
+		start := time.Now()
+		g := b.getRelated("apps/v1/deployments/shop/web")
+		if took := time.Since(start); took > 6*time.Second {
 			b.t.Errorf("it took %s", took)
 		}
 		for _, want := range []string{
 			"apps/v1/replicasets forbidden", "core/v1/services syncing", "core/v1/pods live",
 			"networking.k8s.io/networkpolicies absent",
 		} {
-			if !slices.Contains(g.searched(), want) {
-				b.t.Errorf("it does not say %q: %q", want, g.searched())
+			if !slices.Contains(g.searchedStates(), want) {
+				b.t.Errorf("it does not say %q: %q", want, g.searchedStates())
 			}
 		}
 		reasons := make(map[string]string)
@@ -299,21 +299,21 @@ func TestRelatedTellsWhatItDidNotSee(t *testing.T) {
 			!strings.Contains(reasons["core/configmaps/shop/env unknown"], "away") {
 			b.t.Errorf("the nodes are %v", reasons)
 		}
-		if asked := b.api.Requests("/secrets"); len(asked) > 0 {
-			b.t.Errorf("what may not be read is asked for: %q", asked)
+		if requests := b.api.Requests("/secrets"); len(requests) > 0 {
+			b.t.Errorf("what may not be read is asked for: %q", requests)
 		}
 		for _, s := range g.Searched {
 			if s.Ref == "apps/v1/replicasets" && !strings.Contains(s.Reason, "not for you") {
 				b.t.Errorf("the ReplicaSets are %+v", s)
 			}
 		}
-		b.want("the pod of an owner that may not be read", b.related(podsRef + "/shop/web-1-000").states()[:2],
+		b.wantSame("the pod of an owner that may not be read", b.getRelated(podsRef + "/shop/web-1-000").nodeStates()[:2],
 			podsID+"web-1-000 there", "apps/replicasets/shop/web-1 there")
-	}, kindsOfACompany()...)
+	}, relatedKinds()...)
 }
 
 // If a resource does not fit into memory, the graph reports it with the reason.
-func TestRelatedToWhatDoesNotFit(t *testing.T) {
+func TestRelatedReportsResourcesBeyondMemory(t *testing.T) {
 	api := apitest.New(t, apitest.Kind{Ref: podsRef, Kind: "Pod"}, apitest.Kind{
 		Ref: "core/v1/nodes", Kind: "Node", Cluster: true,
 	})
@@ -329,7 +329,7 @@ func TestRelatedToWhatDoesNotFit(t *testing.T) {
 	s := startSite(t, startClusterWith(t, api, watch.MinMemory))
 	// This request waits for first lists, but only for a short time.
 	path := "/api/v1/related/core/v1/nodes/_/node-1"
-	s.await(path, `{"ref":"core/v1/pods","state":"failed"`)
+	s.waitForText(path, `{"ref":"core/v1/pods","state":"failed"`)
 	// The limit applies to an estimate of the list. If the estimate takes too long, it applies to the list itself.
 	if a := s.get(path); !strings.Contains(a.body, "of the 24MiB for watched objects") {
 		t.Errorf("got %.600s, want that the pods do not fit", a.body)
@@ -338,37 +338,37 @@ func TestRelatedToWhatDoesNotFit(t *testing.T) {
 
 // A live list does not contain an object that another object refers to. The object is then missing. If the list may be
 // stale, the object is requested separately.
-func TestRelatedByListOrByObject(t *testing.T) {
+func TestRelatedReadsObjectsOfStaleLists(t *testing.T) {
 	inBubble(t, func(b *bubble) {
-		b.company(1)
-		slice := func(name, pod string) {
+		b.addDeployment(1)
+		setSlice := func(name, pod string) {
 			b.api.Set("discovery.k8s.io/v1/endpointslices", apitest.Item{
 				Namespace: "shop", Name: name,
 				Rest: fmt.Sprintf(`"endpoints":[{"targetRef":{"kind":"Pod","name":%q}}]`, pod),
 			})
 		}
-		slice("ends", "gone")
+		setSlice("ends", "gone")
 		id := "discovery.k8s.io/endpointslices/shop/"
-		b.want("live", b.related("discovery.k8s.io/v1/endpointslices/shop/ends").states(), id+"ends there",
+		b.wantSame("live", b.getRelated("discovery.k8s.io/v1/endpointslices/shop/ends").nodeStates(), id+"ends there",
 			podsID+"gone missing")
-		if asked := b.api.Requests("/pods/gone"); len(asked) > 0 {
-			b.t.Errorf("the list is live, and it asks %q", asked)
+		if requests := b.api.Requests("/pods/gone"); len(requests) > 0 {
+			b.t.Errorf("the list is live, and it asks %q", requests)
 		}
-		backup := func(name, state string) {
+		setBackup := func(name, state string) {
 			b.api.Set("example.com/v1/backups", apitest.Item{
 				Namespace: "shop", Name: name, Rest: fmt.Sprintf(`"spec":{"configMapRef":{"name":%q}}`, state),
 			})
 		}
-		backup("first", "env")
-		b.related("example.com/v1/backups/shop/first") // From now on, ConfigMaps are polled every 30 s.
+		setBackup("first", "env")
+		b.getRelated("example.com/v1/backups/shop/first") // From now on, ConfigMaps are polled every 30 s.
 		b.api.Set("core/v1/configmaps", apitest.Item{Namespace: "shop", Name: "late"})
-		backup("second", "late")
-		g := b.related("example.com/v1/backups/shop/second")
-		b.want("stale", g.states(), "example.com/backups/shop/second there", "core/configmaps/shop/late there")
-		if !slices.Contains(g.searched(), "core/v1/configmaps stale") {
-			b.t.Errorf("searched are %q", g.searched())
+		setBackup("second", "late")
+		g := b.getRelated("example.com/v1/backups/shop/second")
+		b.wantSame("stale", g.nodeStates(), "example.com/backups/shop/second there", "core/configmaps/shop/late there")
+		if !slices.Contains(g.searchedStates(), "core/v1/configmaps stale") {
+			b.t.Errorf("searched are %q", g.searchedStates())
 		}
-	}, append(slices.DeleteFunc(kindsOfACompany(), func(k apitest.Kind) bool { return k.Kind == "ConfigMap" }),
+	}, append(slices.DeleteFunc(relatedKinds(), func(k apitest.Kind) bool { return k.Kind == "ConfigMap" }),
 		apitest.Kind{
 			Ref: "core/v1/configmaps", Kind: "ConfigMap", Verbs: []string{"get", "list"},
 			Columns: `[{"name":"Name","type":"string"}]`,
@@ -376,27 +376,27 @@ func TestRelatedByListOrByObject(t *testing.T) {
 }
 
 // If an owner reference has another UID than the object with its name, it does not match.
-func TestRelatedOwnerWithAnotherUID(t *testing.T) {
+func TestRelatedOwnerMustHaveTheSameUID(t *testing.T) {
 	inBubble(t, func(b *bubble) {
-		b.company(1)
+		b.addDeployment(1)
 		b.api.Set(podsRef, apitest.Item{
 			Namespace: "shop", Name: "orphan",
-			Metadata: ownedBy("ReplicaSet", "web-1", "gone") + `,"labels":{"app":"orphan"}`,
+			Metadata: ownerReference("ReplicaSet", "web-1", "gone") + `,"labels":{"app":"orphan"}`,
 		})
-		b.api.Set(podsRef, apitest.Item{Namespace: "shop", Name: "stranger", Metadata: ownedBy("Job", "none", "x")})
+		b.api.Set(podsRef, apitest.Item{Namespace: "shop", Name: "stranger", Metadata: ownerReference("Job", "none", "x")})
 		synctest.Wait()
-		b.want("the orphan", b.related(podsRef+"/shop/orphan").states(), podsID+"orphan there",
+		b.wantSame("the orphan", b.getRelated(podsRef+"/shop/orphan").nodeStates(), podsID+"orphan there",
 			"apps/replicasets/shop/web-1@gone missing")
-		b.want("what is owned", b.related("apps/v1/replicasets/shop/web-1").edges(),
+		b.wantSame("what is owned", b.getRelated("apps/v1/replicasets/shop/web-1").edgeTexts(),
 			webID+" owns apps/replicasets/shop/web-1",
 			"apps/replicasets/shop/web-1 owns "+podsID+"web-1-000",
 			"core/services/shop/web selects "+podsID+"web-1-000",
 			"policy/poddisruptionbudgets/shop/web selects "+podsID+"web-1-000")
-		stranger := b.related(podsRef + "/shop/stranger")
-		if n := stranger.Nodes[1]; n.State != "unknown" || n.Ref != "" || !strings.Contains(n.Reason, "Kind Job of ") {
+		graph := b.getRelated(podsRef + "/shop/stranger")
+		if n := graph.Nodes[1]; n.State != "unknown" || n.Ref != "" || !strings.Contains(n.Reason, "Kind Job of ") {
 			b.t.Errorf("an owner of a kind that is not served is %+v", n)
 		}
-	}, kindsOfACompany()...)
+	}, relatedKinds()...)
 }
 
 func TestRelatedProblems(t *testing.T) {

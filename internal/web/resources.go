@@ -14,8 +14,8 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// renewWait is how long the list of resources waits for a new result of discovery.
-const renewWait = time.Second
+// discoveryWait is how long the list of resources waits for a new result of discovery.
+const discoveryWait = time.Second
 
 // resourceDocument is one resource in the response of /api/v1/resources.
 type resourceDocument struct {
@@ -36,8 +36,8 @@ type resourceDocument struct {
 	Count      *int        `json:"count,omitempty"`
 }
 
-// gapDocument is a part of the API that discovery could not read.
-type gapDocument struct {
+// groupErrorDocument is a part of the API that discovery could not read.
+type groupErrorDocument struct {
 	Group   string `json:"group"`
 	Version string `json:"version"`
 	Reason  string `json:"reason"`
@@ -45,21 +45,21 @@ type gapDocument struct {
 
 // resourcesDocument is the response of /api/v1/resources, and the message of the view resources.
 type resourcesDocument struct {
-	Build     string             `json:"build"` // The build of the page that the server serves.
-	Resources []resourceDocument `json:"resources"`
-	Problems  []gapDocument      `json:"problems"`
+	Build     string               `json:"build"` // The build of the page that the server serves.
+	Resources []resourceDocument   `json:"resources"`
+	Problems  []groupErrorDocument `json:"problems"`
 }
 
 // resources responds with the resources that discovery knows, in the order of the resource picker.
 func (s *Server) resources(w http.ResponseWriter, r *http.Request) error {
-	known, err := s.known(r.Context(), s.access(r), renewWait)
+	doc, err := s.listResources(r.Context(), s.access(r), discoveryWait)
 	if err != nil {
 		return err
 	}
 	if err := responseOf(r).build(r.Context()); err != nil {
 		return err
 	}
-	body, err := json.Marshal(known)
+	body, err := json.Marshal(doc)
 	if err != nil {
 		return fmt.Errorf("encode the resources: %w", err)
 	}
@@ -74,44 +74,44 @@ func (s *Server) resources(w http.ResponseWriter, r *http.Request) error {
 	return writeJSONText(w, http.StatusOK, body)
 }
 
-// known returns the resources that discovery knows, in the order of the resource picker.
-func (s *Server) known(ctx context.Context, access *watch.Access, wait time.Duration) (*resourcesDocument, error) {
-	known, gaps, err := access.Resources(ctx, wait)
+// listResources returns the resources that discovery knows, in the order of the resource picker.
+func (s *Server) listResources(ctx context.Context, access *watch.Access, wait time.Duration) (*resourcesDocument, error) {
+	resources, groupErrors, err := access.Resources(ctx, wait)
 	if err != nil {
 		return nil, err
 	}
-	answer := &resourcesDocument{
-		s.assets.Build(), make([]resourceDocument, 0, len(known)), make([]gapDocument, 0, len(gaps)),
+	doc := &resourcesDocument{
+		s.assets.Build(), make([]resourceDocument, 0, len(resources)), make([]groupErrorDocument, 0, len(groupErrors)),
 	}
-	for i := range known {
-		answer.Resources = append(answer.Resources, s.resourceDocument(&known[i]))
+	for i := range resources {
+		doc.Resources = append(doc.Resources, s.resourceDocument(&resources[i]))
 	}
-	slices.SortFunc(answer.Resources, func(a, b resourceDocument) int {
+	slices.SortFunc(doc.Resources, func(a, b resourceDocument) int {
 		return cmp.Or(s.sections.Compare(a.Group, a.Resource, b.Group, b.Resource), cmp.Compare(a.Version, b.Version))
 	})
-	for _, gap := range gaps {
-		answer.Problems = append(answer.Problems, gapDocument{cmp.Or(gap.Group, "core"), gap.Version, gap.Reason})
+	for _, groupError := range groupErrors {
+		doc.Problems = append(doc.Problems, groupErrorDocument{cmp.Or(groupError.Group, "core"), groupError.Version, groupError.Reason})
 	}
-	return answer, nil
+	return doc, nil
 }
 
-func (s *Server) resourceDocument(known *watch.Known) resourceDocument {
-	group := cmp.Or(known.Group, "core")
+func (s *Server) resourceDocument(resource *watch.ResourceStatus) resourceDocument {
+	group := cmp.Or(resource.Group, "core")
 	d := resourceDocument{
-		Group: group, Version: known.Version, Resource: known.Resource.Resource, Kind: known.Kind,
-		Namespaced: known.Namespaced,
-		ShortNames: list(known.ShortNames), Categories: list(known.Categories), Verbs: list(known.Verbs),
-		Preferred: known.Preferred, Ref: known.Ref(), Section: s.sections.Section(group, known.Resource.Resource),
-		Count: known.Count,
+		Group: group, Version: resource.Version, Resource: resource.Resource.Resource, Kind: resource.Kind,
+		Namespaced: resource.Namespaced,
+		ShortNames: nonNil(resource.ShortNames), Categories: nonNil(resource.Categories), Verbs: nonNil(resource.Verbs),
+		Preferred: resource.Preferred, Ref: resource.Ref(), Section: s.sections.Section(group, resource.Resource.Resource),
+		Count: resource.Count,
 	}
-	if known.Status != nil {
-		d.State, d.Reason, d.Namespaces = known.Status.State, known.Status.Reason, known.Status.Namespaces
+	if resource.Status != nil {
+		d.State, d.Reason, d.Namespaces = resource.Status.State, resource.Status.Reason, resource.Status.Namespaces
 	}
 	return d
 }
 
-// list returns s, or an empty slice if s is nil. In JSON it is then [] and not null.
-func list(s []string) []string {
+// nonNil returns s, or an empty slice if s is nil. In JSON it is then [] and not null.
+func nonNil(s []string) []string {
 	if s == nil {
 		return []string{}
 	}

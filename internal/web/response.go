@@ -60,22 +60,22 @@ type response struct {
 	estimate   int64
 	reserved   *limit.Reservation // Nil until memory is reserved.
 	acquire    func(context.Context) (*limit.Lease, error)
-	building   *limit.Lease    // A lease under processorLimits; nil while the response is not being built.
+	buildLease *limit.Lease    // A lease under processorLimits; nil while the response is not being built.
 	ctx        context.Context //nolint:containedctx // The context of a handler that has called stream.
 	controller *http.ResponseController
 	status     int
 	body       []byte // Buffered bytes that are not sent yet.
 	streams    bool   // The handler has called stream.
 	sent       bool   // The header was written to the client.
-	failed     error  // The first error; later writes return it.
+	err        error  // The first error; later writes return it.
 	longest    int    // Length of the longest text of an export so far; 0 if none is longer than watch.LargestText.
 
-	mu       sync.Mutex
-	progress time.Time // When the current piece was begun; zero while no piece is being sent.
-	aborted  bool
-	ended    bool
-	spent    time.Duration // Time that the sent pieces took.
-	taken    int64         // Bytes of the sent pieces.
+	mu         sync.Mutex
+	pieceStart time.Time // When the current piece was begun; zero while no piece is being sent.
+	aborted    bool
+	ended      bool
+	sendTime   time.Duration // Time that the sent pieces took.
+	sentBytes  int64         // Bytes of the sent pieces.
 }
 
 // responseKey is the context key of a request's response.
@@ -88,19 +88,19 @@ func responseOf(r *http.Request) *response {
 
 // withBudget is middleware that gives each request of a route a response whose memory is reserved in the budget. The
 // budget aborts responses whose clients do not read them. Nothing is reserved for a request that will be refused.
-func (s *Server) withBudget(one route, next http.Handler) http.Handler {
+func (s *Server) withBudget(rt route, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		out := &response{
 			ResponseWriter: w, controller: http.NewResponseController(w),
-			budget: s.budget, conn: connOf(r), caller: s.callerOf(r), estimate: one.memory,
+			budget: s.budget, conn: connOf(r), caller: s.callerOf(r), estimate: rt.memory,
 		}
 		out.acquire = func(ctx context.Context) (*limit.Lease, error) { return s.acquire(ctx, s.processorLimits(r)...) }
-		defer out.end()
+		defer out.release()
 		ctx := context.WithValue(r.Context(), responseKey{}, out)
 		r = r.WithContext(ctx)
-		if one.delivery == buffered && refusal(one.class, r) == nil {
+		if rt.delivery == buffered && checkClass(rt.class, r) == nil {
 			if err := out.reserve(ctx); err != nil {
-				s.fail(out, r, err)
+				s.writeError(out, r, err)
 				out.finish()
 				return
 			}
@@ -133,10 +133,10 @@ func (o *response) reserve(ctx context.Context) error {
 	if o == nil || o.reserved != nil {
 		return nil
 	}
-	waiting, cancel := context.WithTimeout(ctx, reserveTimeout)
+	waitCtx, cancel := context.WithTimeout(ctx, reserveTimeout)
 	defer cancel()
 	var err error
-	o.reserved, err = o.budget.Reserve(waiting, o.caller, o.estimate, o)
+	o.reserved, err = o.budget.Reserve(waitCtx, o.caller, o.estimate, o)
 	if err != nil && ctx.Err() == nil {
 		return &problem{
 			Title: "Too many requests", Status: http.StatusTooManyRequests,
@@ -149,11 +149,11 @@ func (o *response) reserve(ctx context.Context) error {
 
 // build reserves memory and waits for a lease under processorLimits. The lease ends when buffered bytes are sent.
 func (o *response) build(ctx context.Context) error {
-	if err := o.reserve(ctx); err != nil || o == nil || o.building != nil {
+	if err := o.reserve(ctx); err != nil || o == nil || o.buildLease != nil {
 		return err
 	}
 	var err error
-	o.building, err = o.acquire(ctx)
+	o.buildLease, err = o.acquire(ctx)
 	return err
 }
 
@@ -218,17 +218,17 @@ func (o *response) WriteHeader(status int) {
 
 // Write buffers p. After a call of stream, it sends the buffer whenever it contains maxBuffered bytes.
 func (o *response) Write(p []byte) (int, error) {
-	if o.failed != nil {
-		return 0, o.failed
+	if o.err != nil {
+		return 0, o.err
 	}
 	o.body = o.appendTo(o.body, p)
 	if o.streams && len(o.body) >= maxBuffered {
 		o.send()
-		if o.failed == nil {
-			o.failed = o.build(o.ctx)
+		if o.err == nil {
+			o.err = o.build(o.ctx)
 		}
 	}
-	return len(p), o.failed
+	return len(p), o.err
 }
 
 // SetWriteDeadline ends the response. The current piece may be sent until the deadline at, and no further piece is
@@ -262,9 +262,9 @@ func (o *response) hasEnded() bool {
 	return o.ended
 }
 
-// end releases what the response uses.
-func (o *response) end() {
-	o.building.Release()
+// release releases what the response uses.
+func (o *response) release() {
+	o.buildLease.Release()
 	o.reserved.Release()
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -276,11 +276,11 @@ func (o *response) end() {
 func (o *response) Behind(rate int64) time.Duration {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.progress.IsZero() {
+	if o.pieceStart.IsZero() {
 		return 0
 	}
-	now := time.Since(o.progress)
-	return max(now, o.spent+now-timeFor(o.taken, rate))
+	pieceTime := time.Since(o.pieceStart)
+	return max(pieceTime, o.sendTime+pieceTime-timeFor(o.sentBytes, rate))
 }
 
 // finish sends the rest of the response after the handler has returned. Only the memory of that rest stays reserved. A
@@ -290,52 +290,52 @@ func (o *response) finish() {
 		o.reserved.Resize(int64(cap(o.body)) + pieceBytes)
 	}
 	o.send()
-	if o.failed != nil {
+	if o.err != nil {
 		panic(http.ErrAbortHandler)
 	}
 }
 
 // send sends the buffered bytes.
 func (o *response) send() {
-	o.building.Release()
-	o.building = nil
-	defer o.begin(time.Time{})
-	if !o.sent && o.failed == nil {
+	o.buildLease.Release()
+	o.buildLease = nil
+	defer o.beginPiece(time.Time{})
+	if !o.sent && o.err == nil {
 		o.sent = true
 		if o.status != 0 {
 			o.ResponseWriter.WriteHeader(o.status)
 		}
 	}
-	for rest := o.body; len(rest) > 0 && o.failed == nil; {
+	for rest := o.body; len(rest) > 0 && o.err == nil; {
 		piece := rest[:min(len(rest), pieceBytes)]
 		rest = rest[len(piece):]
-		if !o.begin(time.Now()) {
-			o.failed = &clientError{errors.New("the client does not read the response")}
+		if !o.beginPiece(time.Now()) {
+			o.err = &clientError{errors.New("the client does not read the response")}
 		} else if _, err := o.ResponseWriter.Write(piece); err != nil {
-			o.failed = &clientError{err}
+			o.err = &clientError{err}
 		} else {
-			o.take(len(piece))
+			o.recordSent(len(piece))
 		}
 	}
 	o.body = o.body[:0]
 }
 
-// take records that the client has accepted a piece.
-func (o *response) take(bytes int) {
+// recordSent records that the client has accepted a piece.
+func (o *response) recordSent(bytes int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.taken += int64(bytes)
+	o.sentBytes += int64(bytes)
 }
 
-// begin records when a piece is started, and sets the deadline of the piece. The zero time means that no piece is being
+// beginPiece records when a piece is started, and sets the deadline of the piece. The zero time means that no piece is being
 // sent. begin reports false if the response was aborted.
-func (o *response) begin(at time.Time) bool {
+func (o *response) beginPiece(at time.Time) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if !o.progress.IsZero() {
-		o.spent += time.Since(o.progress)
+	if !o.pieceStart.IsZero() {
+		o.sendTime += time.Since(o.pieceStart)
 	}
-	o.progress = at
+	o.pieceStart = at
 	if !o.aborted && !at.IsZero() {
 		_ = o.controller.SetWriteDeadline(at.Add(stallTimeout)) // A writer without deadlines has those of the server.
 	}

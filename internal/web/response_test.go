@@ -22,37 +22,37 @@ import (
 type slowClient struct {
 	*httptest.ResponseRecorder
 
-	read  chan struct{}
-	mu    sync.Mutex
-	until *time.Timer
-	late  chan struct{} // Closed when the write deadline has passed.
+	read     chan struct{}
+	mu       sync.Mutex
+	timer    *time.Timer
+	deadline chan struct{} // Closed when the write deadline has passed.
 }
 
 func newSlowClient() *slowClient {
-	return &slowClient{ResponseRecorder: httptest.NewRecorder(), read: make(chan struct{}), late: make(chan struct{})}
+	return &slowClient{ResponseRecorder: httptest.NewRecorder(), read: make(chan struct{}), deadline: make(chan struct{})}
 }
 
 func (c *slowClient) SetWriteDeadline(at time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.until != nil {
-		c.until.Stop()
+	if c.timer != nil {
+		c.timer.Stop()
 	}
-	late := make(chan struct{})
-	c.late = late
-	c.until = time.AfterFunc(time.Until(at), func() { close(late) })
+	deadline := make(chan struct{})
+	c.deadline = deadline
+	c.timer = time.AfterFunc(time.Until(at), func() { close(deadline) })
 	return nil
 }
 
 func (c *slowClient) Write(p []byte) (int, error) {
 	for {
 		c.mu.Lock()
-		late := c.late
+		deadline := c.deadline
 		c.mu.Unlock()
 		select {
 		case <-c.read:
 			return c.ResponseRecorder.Write(p)
-		case <-late:
+		case <-deadline:
 			return 0, os.ErrDeadlineExceeded
 		case <-time.After(time.Millisecond): // Check again, because there may be a new deadline.
 		}
@@ -78,7 +78,7 @@ func (b *bubble) client(address string) *client {
 }
 
 // send sends a request, and reports whether its response was complete.
-func (c *client) send(w http.ResponseWriter, path string) (whole bool) {
+func (c *client) send(w http.ResponseWriter, path string) (complete bool) {
 	defer func() {
 		if v := recover(); v != nil && v != http.ErrAbortHandler { //nolint:errorlint // This error is never wrapped.
 			panic(v)
@@ -90,32 +90,32 @@ func (c *client) send(w http.ResponseWriter, path string) (whole bool) {
 	return true
 }
 
-// want sends a request, and checks its status and that it takes the time after, with a tolerance of 300 ms.
-func (c *client) want(what, path string, status int, after time.Duration) {
+// wantResponse sends a request, and checks its status and that it takes the time after, with a tolerance of 300 ms.
+func (c *client) wantResponse(name, path string, status int, delay time.Duration) {
 	c.t.Helper()
 	began, w := time.Now(), httptest.NewRecorder()
-	whole := c.send(w, path)
+	complete := c.send(w, path)
 	took := time.Since(began)
-	if !whole || w.Code != status || took < after || took > after+300*time.Millisecond {
-		c.t.Errorf("%s: got %d after %v, whole: %t, want %d after %v: %.200s", what, w.Code, took, whole, status, after,
+	if !complete || w.Code != status || took < delay || took > delay+300*time.Millisecond {
+		c.t.Errorf("%s: got %d after %v, whole: %t, want %d after %v: %.200s", name, w.Code, took, complete, status, delay,
 			w.Body)
 	}
 	if (w.Header().Get("Retry-After") != "") != (status == http.StatusTooManyRequests) {
-		c.t.Errorf("%s: Retry-After is %q", what, w.Header().Get("Retry-After"))
+		c.t.Errorf("%s: Retry-After is %q", name, w.Header().Get("Retry-After"))
 	}
 }
 
-// unread sends n requests whose responses are not read. For each of them, ends receives whether the response was
+// sendUnread sends n requests whose responses are not read. For each of them, ends receives whether the response was
 // complete.
-func (c *client) unread(n int, path string) (clients []*slowClient, ends chan bool) {
-	ends = make(chan bool, n)
+func (c *client) sendUnread(n int, path string) (clients []*slowClient, completed chan bool) {
+	completed = make(chan bool, n)
 	for range n {
 		w := newSlowClient()
 		clients = append(clients, w)
-		go func() { ends <- c.send(w, path) }()
+		go func() { completed <- c.send(w, path) }()
 	}
 	synctest.Wait()
-	return clients, ends
+	return clients, completed
 }
 
 // addNoise adds pods whose text does not compress.
@@ -130,36 +130,36 @@ func (b *bubble) addNoise(pods int) {
 }
 
 const (
-	exportPath = "/api/v1/snapshot/core/v1/pods?view=objects"
-	rowsPath   = "/api/v1/snapshot/core/v1/pods"
-	one, other = "192.0.2.1", "192.0.2.2"
+	exportPath   = "/api/v1/snapshot/core/v1/pods?view=objects"
+	rowsPath     = "/api/v1/snapshot/core/v1/pods"
+	addrA, addrB = "192.0.2.1", "192.0.2.2"
 )
 
 // One caller may use a quarter of the memory for responses. Responses that its client does not read keep their memory.
 // They delay only requests of the same caller, for half a second, and then one of them is aborted. In the end, all
 // memory is released.
-func TestUnreadResponsesAreBounded(t *testing.T) {
+func TestUnreadResponsesUseLimitedMemory(t *testing.T) {
 	const total, exports, export = 256 << 20, 7, 8 << 20 // With eight exports, no room would be left for the buffers.
 	inBubble(t, func(b *bubble) {
 		b.addNoise(10)
-		greedy, healthy := b.client(one), b.client(other)
-		healthy.want("rows, which are watched from now on", rowsPath, http.StatusOK, 0)
-		clients, ends := greedy.unread(exports, exportPath)
+		unreading, otherClient := b.client(addrA), b.client(addrB)
+		otherClient.wantResponse("rows, which are watched from now on", rowsPath, http.StatusOK, 0)
+		clients, completed := unreading.sendUnread(exports, exportPath)
 		if used := b.server.MemoryInUse(); used <= exports*export || used > total/4 {
 			t.Errorf("%d unread exports use %d bytes, want more than %d", exports, used, exports*export)
 		}
-		healthy.want("rows for somebody else", rowsPath, http.StatusOK, 0)
-		healthy.want("an export for somebody else", exportPath, http.StatusOK, 0)
-		greedy.want("one more for the same caller", exportPath, http.StatusOK, 500*time.Millisecond)
-		if whole := <-ends; whole {
+		otherClient.wantResponse("rows for somebody else", rowsPath, http.StatusOK, 0)
+		otherClient.wantResponse("an export for somebody else", exportPath, http.StatusOK, 0)
+		unreading.wantResponse("one more for the same caller", exportPath, http.StatusOK, 500*time.Millisecond)
+		if complete := <-completed; complete {
 			t.Error("no unread response was aborted for it")
 		}
-		greedy.want("another one, for which there is room", exportPath, http.StatusOK, 0)
+		unreading.wantResponse("another one, for which there is room", exportPath, http.StatusOK, 0)
 		for _, c := range clients {
 			close(c.read)
 		}
 		for range exports - 1 {
-			if whole := <-ends; !whole {
+			if complete := <-completed; !complete {
 				t.Error("a response that was read is aborted")
 			}
 		}
@@ -175,9 +175,9 @@ func TestUnreadResponsesAreAborted(t *testing.T) {
 		inBubble(t, func(b *bubble) {
 			b.addNoise(10)
 			began := time.Now()
-			_, ends := b.client(one).unread(1, path)
-			if whole := <-ends; whole || time.Since(began) > 30*time.Second {
-				t.Errorf("%s ends after %v, whole: %t", path, time.Since(began), whole)
+			_, completed := b.client(addrA).sendUnread(1, path)
+			if complete := <-completed; complete || time.Since(began) > 30*time.Second {
+				t.Errorf("%s ends after %v, whole: %t", path, time.Since(began), complete)
 			}
 			if used := b.server.MemoryInUse(); used != 0 {
 				t.Errorf("%s leaves %d bytes reserved", path, used)
@@ -187,7 +187,7 @@ func TestUnreadResponsesAreAborted(t *testing.T) {
 }
 
 // Memory is reserved for the buffers of a response when they grow, and for the escaped text of a page.
-func TestBuffersAreReserved(t *testing.T) {
+func TestResponseBuffersReserveMemory(t *testing.T) {
 	const piece, pieces = 100 << 10, 50
 	inBubble(t, func(b *bubble) {
 		noise := make([]byte, piece)
@@ -212,7 +212,7 @@ func TestBuffersAreReserved(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		(&client{b, b.t.Context(), handler, one}).want("noise", "/noise", http.StatusOK, 0)
+		(&client{b, b.t.Context(), handler, addrA}).wantResponse("noise", "/noise", http.StatusOK, 0)
 		if used := b.server.MemoryInUse(); used != 0 {
 			t.Errorf("%d bytes stay reserved", used)
 		}
@@ -221,21 +221,21 @@ func TestBuffersAreReserved(t *testing.T) {
 
 // If all memory of a caller is used by responses that are being built, its next request waits. After 10 s it is
 // refused, with a time to retry. Requests of other callers are not delayed.
-func TestWaitingForMemoryEnds(t *testing.T) {
+func TestWaitForMemoryTimesOut(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.api.Hang("/api/v1/namespaces/a/services/x") // The API server never responds to this request.
-		hanging, healthy := b.client(one), b.client(other)
+		busyClient, otherClient := b.client(addrA), b.client(addrB)
 		path := "/api/v1/object/core/v1/services/a/x"
-		const more, building = 20, 64 * 2 / 7 // An object is estimated at 3.5 MiB.
+		const excess, inProgress = 20, 64 * 2 / 7 // An object is estimated at 3.5 MiB.
 		ctx, cancel := context.WithCancel(b.t.Context())
-		waiting := *hanging
-		hanging.ctx = ctx
-		_, ends := hanging.unread(building+more, path)
-		waiting.want("one more", rowsPath, http.StatusTooManyRequests, 10*time.Second)
-		healthy.want("somebody else", rowsPath, http.StatusOK, 0)
+		waiting := *busyClient
+		busyClient.ctx = ctx
+		_, completed := busyClient.sendUnread(inProgress+excess, path)
+		waiting.wantResponse("one more", rowsPath, http.StatusTooManyRequests, 10*time.Second)
+		otherClient.wantResponse("somebody else", rowsPath, http.StatusOK, 0)
 		cancel()
-		for range building + more {
-			<-ends
+		for range inProgress + excess {
+			<-completed
 		}
 		if used := b.server.MemoryInUse(); used != 0 {
 			t.Errorf("%d bytes stay reserved", used)
@@ -255,12 +255,12 @@ func TestResponsesWaitForAProcessor(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			inBubble(t, func(b *bubble) {
 				b.addNoise(1)
-				c := b.client(one)
-				c.want("the first", path, http.StatusOK, 0)
-				lease := b.server.TakeProcessors()
-				c.want("without a processor", path, http.StatusTooManyRequests, 10*time.Second)
+				c := b.client(addrA)
+				c.wantResponse("the first", path, http.StatusOK, 0)
+				lease := b.server.AcquireProcessors()
+				c.wantResponse("without a processor", path, http.StatusTooManyRequests, 10*time.Second)
 				lease.Release()
-				c.want("the last", path, http.StatusOK, 0)
+				c.wantResponse("the last", path, http.StatusOK, 0)
 			})
 		})
 	}
@@ -268,7 +268,7 @@ func TestResponsesWaitForAProcessor(t *testing.T) {
 
 // Messages to sockets use the same memory as responses. In every view, messages that a client does not accept keep
 // their memory. Another caller still receives its own messages.
-func TestUnreadMessagesAreBounded(t *testing.T) {
+func TestUnreadMessagesUseLimitedMemory(t *testing.T) {
 	for view, subscribe := range map[string]string{
 		"object":  `{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["a"],"name":"noise-1","view":"object"}`,
 		"rows":    `{"op":"subscribe","id":1,"resource":"core/v1/pods"}`,
@@ -279,7 +279,7 @@ func TestUnreadMessagesAreBounded(t *testing.T) {
 		t.Run(view, func(t *testing.T) {
 			inBubble(t, func(b *bubble) {
 				b.addNoise(3)
-				b.client(other).want("rows, which are watched from now on", rowsPath, http.StatusOK, 0)
+				b.client(addrB).wantResponse("rows, which are watched from now on", rowsPath, http.StatusOK, 0)
 				var tabs []*tab
 				for range 60 {
 					c := b.open()
@@ -292,8 +292,8 @@ func TestUnreadMessagesAreBounded(t *testing.T) {
 				if used := b.server.MemoryInUse(); used == 0 || used > total/4 {
 					t.Errorf("60 sockets that are not read use %d bytes, want some and %d at most", used, total/4)
 				}
-				b.client(other).want("rows for somebody else", rowsPath, http.StatusOK, 0)
-				b.client(other).want("an export for somebody else", exportPath, http.StatusOK, 0)
+				b.client(addrB).wantResponse("rows for somebody else", rowsPath, http.StatusOK, 0)
+				b.client(addrB).wantResponse("an export for somebody else", exportPath, http.StatusOK, 0)
 				for _, c := range tabs {
 					_ = c.conn.CloseNow() // The server may have closed it.
 				}
@@ -307,7 +307,7 @@ func TestUnreadMessagesAreBounded(t *testing.T) {
 }
 
 // Clients that send a request body slowly do not reserve any memory for responses.
-func TestSlowBodiesReserveNothing(t *testing.T) {
+func TestSlowBodiesReserveNoMemory(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		for range 200 {
 			conn, err := b.dial(b.t.Context(), "", "")
@@ -324,6 +324,6 @@ func TestSlowBodiesReserveNothing(t *testing.T) {
 		if used := b.server.MemoryInUse(); used != 0 {
 			t.Errorf("%d bytes are reserved", used)
 		}
-		b.client(other).want("rows for somebody else", rowsPath, http.StatusOK, 0)
+		b.client(addrB).wantResponse("rows for somebody else", rowsPath, http.StatusOK, 0)
 	})
 }

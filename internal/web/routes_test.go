@@ -14,7 +14,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-func TestRequestsThatMakeNoSense(t *testing.T) {
+func TestInvalidRequestsAreRefused(t *testing.T) {
 	s := newSite(t)
 	snapshot := "/api/v1/snapshot/" + podsRef
 	for _, test := range []struct {
@@ -67,7 +67,7 @@ func TestRequestsThatMakeNoSense(t *testing.T) {
 }
 
 // Whatever escapes a URL contains, the server requests only objects with the decoded names from the API server.
-func TestTraversal(t *testing.T) {
+func TestEscapedPathsDoNotTraverse(t *testing.T) {
 	s := newSite(t)
 	before := len(s.api.Requests(""))
 	for _, path := range []string{
@@ -94,7 +94,7 @@ func TestTraversal(t *testing.T) {
 	for _, line := range s.api.Requests("")[before:] {
 		switch target := strings.TrimPrefix(line, "GET "); {
 		case strings.HasPrefix(target, "/api?"), strings.HasPrefix(target, "/apis?"): // Discovery.
-		case line == "POST "+apitest.Reviews:
+		case line == "POST "+apitest.SelfReviewsPath:
 		// The following are valid requests for objects with unusual names.
 		case target == "/api/v1/namespaces/a/pods/x%3Fwatch=1%23", target == "/api/v1/namespaces/a/pods/x%00":
 		default:
@@ -104,7 +104,7 @@ func TestTraversal(t *testing.T) {
 }
 
 // For an error, a browser receives a page that describes the problem. A script receives a problem document.
-func TestProblemPages(t *testing.T) {
+func TestProblemsAreShownAsPagesToBrowsers(t *testing.T) {
 	s := newSite(t)
 	for _, test := range []struct {
 		path, accept string
@@ -136,7 +136,7 @@ func TestProblemPages(t *testing.T) {
 	}
 }
 
-func TestPages(t *testing.T) {
+func TestPagesAreRendered(t *testing.T) {
 	s := newSite(t)
 	if a := s.get("/"); a.status != http.StatusSeeOther || a.header.Get("Location") != "/r/"+podsRef {
 		t.Errorf("/ answers %d to %q, want 303 to the pods", a.status, a.header.Get("Location"))
@@ -175,13 +175,13 @@ func TestPages(t *testing.T) {
 
 // The page of a missing object is complete, and its script keeps it up to date. Without scripts, the page describes
 // what to do.
-func TestPagesOfWhatIsNotThere(t *testing.T) {
+func TestPagesOfMissingObjects(t *testing.T) {
 	s := newSite(t)
-	s.api.RefuseGet("/api/v1/namespaces/a/pods/barred", http.StatusForbidden, "no")
+	s.api.FailPath("/api/v1/namespaces/a/pods/barred", http.StatusForbidden, "no")
 	for _, test := range []struct {
 		path   string
 		status int
-		says   []string
+		want   []string
 	}{
 		{"/o/" + podsRef + "/a/none", 404, []string{
 			`data-page="object" data-ref="core/v1/pods"`, `data-name="none"`, "<h2>Not found</h2>",
@@ -204,9 +204,9 @@ func TestPagesOfWhatIsNotThere(t *testing.T) {
 		if a.status != test.status {
 			t.Errorf("%s is answered with %d, want %d", test.path, a.status, test.status)
 		}
-		for _, says := range test.says {
-			if !strings.Contains(a.body, says) {
-				t.Errorf("%s: the page does not have %q:\n%s", test.path, says, a.body)
+		for _, want := range test.want {
+			if !strings.Contains(a.body, want) {
+				t.Errorf("%s: the page does not have %q:\n%s", test.path, want, a.body)
 			}
 		}
 	}
@@ -214,47 +214,47 @@ func TestPagesOfWhatIsNotThere(t *testing.T) {
 
 // While the API server is unavailable, pages show the cached data with the time since when it may be stale. An API
 // response with the object's JSON cannot contain that time, so it is an error.
-func TestObjectsWhileAway(t *testing.T) {
+func TestPagesShowStaleDataWhileUnavailable(t *testing.T) {
 	s := newSite(t)
-	const several = "/r/" + podsRef + "?ns=a&ns=nowhere"
-	s.await(several, ">Namespace nowhere does not exist.<")
+	const twoNamespaces = "/r/" + podsRef + "?ns=a&ns=nowhere"
+	s.waitForText(twoNamespaces, ">Namespace nowhere does not exist.<")
 	s.api.Down(true)
-	s.await("/api/v1/snapshot/"+podsRef+"?limit=1", `"state":"stale"`)
-	s.await("/api/v1/snapshot/core/v1/namespaces?limit=1", `"state":"stale"`)
-	const one, none = podsRef + "/a/web-1", podsRef + "/a/none"
-	for path, says := range map[string][]string{
-		"/o/" + one:                      {"name: web-1\n", ">Stale since 20"},
-		"/compare?a=" + one + "&b=web-2": {"name: web-1\n", "name: web-2\n", ">Stale since 20"},
-		several:                          {">web-1<", ">Namespace nowhere did not exist at 20", ">Stale since 20"},
+	s.waitForText("/api/v1/snapshot/"+podsRef+"?limit=1", `"state":"stale"`)
+	s.waitForText("/api/v1/snapshot/core/v1/namespaces?limit=1", `"state":"stale"`)
+	const existing, missing = podsRef + "/a/web-1", podsRef + "/a/none"
+	for path, wants := range map[string][]string{
+		"/o/" + existing:                      {"name: web-1\n", ">Stale since 20"},
+		"/compare?a=" + existing + "&b=web-2": {"name: web-1\n", "name: web-2\n", ">Stale since 20"},
+		twoNamespaces:                         {">web-1<", ">Namespace nowhere did not exist at 20", ">Stale since 20"},
 	} {
 		a := s.get(path, "Accept: text/html")
-		for _, says := range says {
-			if a.status != http.StatusOK || !strings.Contains(a.body, says) {
-				t.Errorf("%s is answered with %d, want %q in\n%s", path, a.status, says, a.body)
+		for _, wants := range wants {
+			if a.status != http.StatusOK || !strings.Contains(a.body, wants) {
+				t.Errorf("%s is answered with %d, want %q in\n%s", path, a.status, wants, a.body)
 			}
 		}
 	}
-	s.wantProblem("one that is not held", s.get("/o/"+none), http.StatusServiceUnavailable,
+	s.wantProblem("one that is not held", s.get("/o/"+missing), http.StatusServiceUnavailable,
 		"The API server does not answer", "")
-	s.wantProblem("one as JSON", s.get("/api/v1/object/"+one), http.StatusServiceUnavailable,
+	s.wantProblem("one as JSON", s.get("/api/v1/object/"+existing), http.StatusServiceUnavailable,
 		"The API server does not answer", "")
 	s.api.Down(false)
-	s.live(podsRef)
-	if a := s.get("/o/"+one, "Accept: text/html"); a.status != http.StatusOK || strings.Contains(a.body, "Stale") {
+	s.waitForLive(podsRef)
+	if a := s.get("/o/"+existing, "Accept: text/html"); a.status != http.StatusOK || strings.Contains(a.body, "Stale") {
 		t.Errorf("back again it is answered with %d\n%s", a.status, a.body)
 	}
 }
 
 // If a page does not cover all namespaces, it reports that, also without scripts.
-func TestPageOfSomeNamespaces(t *testing.T) {
+func TestPageNotesUncoveredNamespaces(t *testing.T) {
 	s := newSite(t)
 	s.api.Refuse("core/v1/secrets", "", http.StatusForbidden, "no")
 	s.api.Refuse("core/v1/secrets", "a", 0, "")
 	s.api.Set("core/v1/secrets", apitest.Item{Namespace: "a", Name: "key"})
 	const query = "core/v1/secrets?ns=a&ns=b"
-	s.await("/api/v1/snapshot/"+query, `"key"`)
+	s.waitForText("/api/v1/snapshot/"+query, `"key"`)
 	a := s.get("/r/"+query, "Accept: text/html")
-	if !strings.Contains(a.body, `class="covered">Showing namespace a only (no access to others).</p>`) {
+	if !strings.Contains(a.body, `class="coverage-note">Showing namespace a only (no access to others).</p>`) {
 		t.Errorf("the page does not tell what it covers: %s", a.body)
 	}
 }
@@ -322,7 +322,7 @@ func TestSnapshotFormats(t *testing.T) {
 
 	// If the list is refused, only the JSON response is possible, and it contains the problem.
 	s.api.Refuse("core/v1/secrets", "", http.StatusForbidden, "you may not")
-	s.await("/api/v1/snapshot/core/v1/secrets", `"state":"forbidden"`)
+	s.waitForText("/api/v1/snapshot/core/v1/secrets", `"state":"forbidden"`)
 	a = s.get("/api/v1/snapshot/core/v1/secrets")
 	if !strings.Contains(a.body, `"state":"forbidden"`) ||
 		!strings.Contains(a.body, `"total":null,"columns":[],"rows":[]`) || !strings.Contains(a.body, "you may not") {
@@ -333,20 +333,20 @@ func TestSnapshotFormats(t *testing.T) {
 }
 
 // No cell of a CSV export is treated as a formula by a spreadsheet.
-func TestCSVIsNoFormula(t *testing.T) {
+func TestCSVEscapesFormulas(t *testing.T) {
 	s := newSite(t)
-	odd := []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", "a=1", "", "x,\"y\"\nz"}
-	for i, cell := range odd {
+	cells := []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", "a=1", "", "x,\"y\"\nz"}
+	for i, cell := range cells {
 		text, err := json.Marshal([]any{fmt.Sprintf("w%02d", i), cell})
 		if err != nil {
 			t.Fatal(err)
 		}
 		s.api.Set(widgetsRef, apitest.Item{Name: fmt.Sprintf("w%02d", i), Cells: string(text)})
 	}
-	s.live(widgetsRef)
+	s.waitForLive(widgetsRef)
 	a := s.get("/api/v1/snapshot/" + widgetsRef + "?format=csv")
 	table, err := csv.NewReader(strings.NewReader(a.body)).ReadAll()
-	if err != nil || len(table) != len(odd)+1 {
+	if err != nil || len(table) != len(cells)+1 {
 		t.Fatalf("got %v, %v", table, err)
 	}
 	if table[0][1] != "'=Odd" {
@@ -356,7 +356,7 @@ func TestCSVIsNoFormula(t *testing.T) {
 		"'=1+1", "'+1", "'-1", "'@SUM(A1)", "'\t=1", "'\r=1", "'\n=1", "'＝1", "a=1", "", "x,\"y\"\nz",
 	} {
 		if got := table[i+1][1]; got != want {
-			t.Errorf("%q is written as %q, want %q", odd[i], got, want)
+			t.Errorf("%q is written as %q, want %q", cells[i], got, want)
 		}
 	}
 }
@@ -381,7 +381,7 @@ func TestObjectFormats(t *testing.T) {
 }
 
 // Escaped characters in names are decoded once.
-func TestEscapedNames(t *testing.T) {
+func TestEscapedNamesAreDecodedOnce(t *testing.T) {
 	s := newSite(t)
 	s.api.Set(widgetsRef, apitest.Item{Name: "system:node b"})
 	for _, path := range []string{
@@ -421,7 +421,7 @@ func TestResources(t *testing.T) {
 		t.Errorf("with the ETag %q: got %d %q, want 304", etag, b.status, b.body)
 	}
 	s.api.Set(podsRef, apitest.Item{Namespace: "a", Name: "new", Cells: `["new","Pending","1s"]`})
-	s.await("/api/v1/snapshot/"+podsRef, `"total":4`)
+	s.waitForText("/api/v1/snapshot/"+podsRef, `"total":4`)
 	if b := s.get("/api/v1/resources", "If-None-Match: "+etag); b.status != http.StatusOK ||
 		b.header.Get("ETag") == etag {
 		t.Error("a pod more, and the ETag is the same")
@@ -429,7 +429,7 @@ func TestResources(t *testing.T) {
 }
 
 // Static files with a hash in their URL are cached forever. Other static files are revalidated.
-func TestStatic(t *testing.T) {
+func TestStaticFilesAreCached(t *testing.T) {
 	s := newSite(t)
 	page := s.get("/r/"+podsRef, "Accept: text/html").body
 	_, address, _ := strings.Cut(page, `src="/static/app.js`)

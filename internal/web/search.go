@@ -48,25 +48,25 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 	if limit > maxSearchLimit {
 		return badRequest("Invalid limit", "limit is %d; it must be at most %d here.", limit, maxSearchLimit)
 	}
-	found, err := s.access(r).Search(r.Context(), values.Get("q"), cmp.Or(limit, searchLimit), s.pickerOrder)
+	result, err := s.access(r).Search(r.Context(), values.Get("q"), cmp.Or(limit, searchLimit), s.pickerOrder)
 	if err != nil {
 		return err
 	}
-	answer := searchDocument{
-		make([]hitDocument, 0, len(found.Hits)), found.Total, make([]searchedDocument, 0, len(found.Searched)),
+	doc := searchDocument{
+		make([]hitDocument, 0, len(result.Hits)), result.Total, make([]searchedDocument, 0, len(result.Searched)),
 	}
-	for _, hit := range found.Hits {
-		answer.Objects = append(answer.Objects, hitDocument{
+	for _, hit := range result.Hits {
+		doc.Objects = append(doc.Objects, hitDocument{
 			hit.Resource.Ref(), hit.Resource.Kind, hit.Namespace, hit.Name, hit.UID,
 		})
 	}
-	for i := range found.Searched {
-		known := &found.Searched[i]
-		answer.Searched = append(answer.Searched, searchedDocument{
-			known.Ref(), known.Status.State, known.Count, known.Status.Namespaces,
+	for i := range result.Searched {
+		resource := &result.Searched[i]
+		doc.Searched = append(doc.Searched, searchedDocument{
+			resource.Ref(), resource.Status.State, resource.Count, resource.Status.Namespaces,
 		})
 	}
-	return writeJSONBody(w, r, http.StatusOK, answer)
+	return writeJSONBody(w, r, http.StatusOK, doc)
 }
 
 func (s *Server) pickerOrder(a, b *watch.Resource) int {

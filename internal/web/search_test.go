@@ -16,8 +16,8 @@ import (
 	"glasshouse/internal/web"
 )
 
-// searched is a response of /api/v1/search.
-type searched struct {
+// searchResponse is a response of /api/v1/search.
+type searchResponse struct {
 	Objects  []struct{ Ref, Kind, NS, Name, UID string }
 	Total    int
 	Searched []struct {
@@ -26,11 +26,11 @@ type searched struct {
 	}
 }
 
-// find searches, and returns a short form of the results, a short form of the searched resources, and the total.
-func (s *site) find(query string) (found []string, through string, total int) {
+// search searches, and returns a short form of the results, a short form of the searched resources, and the total.
+func (s *site) search(query string) (hits []string, resources string, total int) {
 	s.t.Helper()
 	a := s.get("/api/v1/search?" + query)
-	var got searched
+	var got searchResponse
 	if err := json.Unmarshal([]byte(a.body), &got); err != nil || a.status != http.StatusOK || got.Objects == nil ||
 		got.Searched == nil {
 		s.t.Fatalf("%s: %d %s, %v", query, a.status, a.body, err)
@@ -39,7 +39,7 @@ func (s *site) find(query string) (found []string, through string, total int) {
 		if want := strings.TrimPrefix(o.NS+"/"+o.Name, "/"); o.UID != o.NS+"/"+o.Name && o.UID != want || o.Ref == "" {
 			s.t.Errorf("%s: %+v", query, o)
 		}
-		found = append(found, o.Kind+" "+strings.TrimPrefix(o.NS+"/"+o.Name, "/"))
+		hits = append(hits, o.Kind+" "+strings.TrimPrefix(o.NS+"/"+o.Name, "/"))
 	}
 	var parts []string
 	for _, r := range got.Searched {
@@ -49,7 +49,7 @@ func (s *site) find(query string) (found []string, through string, total int) {
 		}
 		parts = append(parts, r.Ref+" "+r.State+" "+count)
 	}
-	return found, strings.Join(parts, ", "), got.Total
+	return hits, strings.Join(parts, ", "), got.Total
 }
 
 func TestSearch(t *testing.T) {
@@ -57,9 +57,9 @@ func TestSearch(t *testing.T) {
 	s.api.Set(widgetsRef, apitest.Item{Name: "web"}, apitest.Item{Name: "a-Widget"})
 	s.api.Set("core/v1/secrets", apitest.Item{Namespace: "web", Name: "key"},
 		apitest.Item{Namespace: "a", Name: "web-1"})
-	const podsAlone = "core/v1/pods live 3"
-	if found, through, _ := s.find("q=a"); fmt.Sprint(found) != "[Pod a/web-1 Pod a/web-2]" || through != podsAlone {
-		t.Errorf("while only pods are watched: %v in %s", found, through)
+	const podsOnly = "core/v1/pods live 3"
+	if hits, resources, _ := s.search("q=a"); fmt.Sprint(hits) != "[Pod a/web-1 Pod a/web-2]" || resources != podsOnly {
+		t.Errorf("while only pods are watched: %v in %s", hits, resources)
 	}
 	for _, line := range s.api.Requests("") {
 		if strings.Contains(line, "secrets") || strings.Contains(line, "widgets") {
@@ -67,7 +67,7 @@ func TestSearch(t *testing.T) {
 		}
 	}
 	for _, ref := range []string{"core/v1/secrets", widgetsRef} {
-		s.live(ref)
+		s.waitForLive(ref)
 	}
 	const all = "core/v1/pods live 3, core/v1/secrets live 2, example.com/v1/widgets live 2"
 	for _, test := range []struct {
@@ -86,9 +86,9 @@ func TestSearch(t *testing.T) {
 		{"q=running", "[]", 0},
 		{"q=web+nothing", "[]", 0},
 	} {
-		if found, through, total := s.find(test.query); fmt.Sprint(found) != test.want || through != all ||
+		if hits, resources, total := s.search(test.query); fmt.Sprint(hits) != test.want || resources != all ||
 			total != test.total {
-			t.Errorf("%s: got %v of %d in %s\nwant %s of %d", test.query, found, total, through, test.want, test.total)
+			t.Errorf("%s: got %v of %d in %s\nwant %s of %d", test.query, hits, total, resources, test.want, test.total)
 		}
 	}
 	path := "/api/v1/search"
@@ -106,7 +106,7 @@ func TestSearch(t *testing.T) {
 }
 
 // A search returns the best matches, whatever the number and order of objects, and never more than the limit.
-func TestSearchOfMany(t *testing.T) {
+func TestSearchReturnsBestMatches(t *testing.T) {
 	s := newSite(t)
 	items := make([]apitest.Item, 3000)
 	for n := range items {
@@ -114,28 +114,28 @@ func TestSearchOfMany(t *testing.T) {
 	}
 	items[2999].Name, items[2998].Name, items[2997].Name = "many", "many-z", "many-y"
 	s.api.Set(podsRef, items...)
-	s.await("/api/v1/search?q=many", `"total":3000`)
-	found, _, _ := s.find("q=many&limit=5")
-	if want := "[Pod a/many Pod a/many-y Pod a/many-z Pod a/0000-many Pod a/0001-many]"; fmt.Sprint(found) != want {
-		t.Errorf("got %v, want %s", found, want)
+	s.waitForText("/api/v1/search?q=many", `"total":3000`)
+	hits, _, _ := s.search("q=many&limit=5")
+	if want := "[Pod a/many Pod a/many-y Pod a/many-z Pod a/0000-many Pod a/0001-many]"; fmt.Sprint(hits) != want {
+		t.Errorf("got %v, want %s", hits, want)
 	}
-	if found, _, _ := s.find("q=many"); len(found) != 20 {
-		t.Errorf("without a limit %d were given, want 20", len(found))
+	if hits, _, _ := s.search("q=many"); len(hits) != 20 {
+		t.Errorf("without a limit %d were given, want 20", len(hits))
 	}
-	if found, _, _ := s.find("q=many&limit=100"); len(found) != 100 || found[99] != "Pod a/0096-many" {
-		t.Errorf("%d were given, the last %s", len(found), found[len(found)-1])
+	if hits, _, _ := s.search("q=many&limit=100"); len(hits) != 100 || hits[99] != "Pod a/0096-many" {
+		t.Errorf("%d were given, the last %s", len(hits), hits[len(hits)-1])
 	}
 }
 
 // A search does not find objects that the viewer may not list.
-func TestSearchOfWhatIsForbidden(t *testing.T) {
+func TestSearchOmitsForbiddenObjects(t *testing.T) {
 	s := newSite(t)
 	s.api.Set("core/v1/secrets", apitest.Item{Namespace: "a", Name: "key"})
 	s.api.Refuse("core/v1/secrets", "", http.StatusForbidden, "you may not")
-	s.await("/api/v1/snapshot/core/v1/secrets", `"state":"forbidden"`)
-	if found, through, total := s.find("q=key"); len(found) != 0 || total != 0 ||
-		!strings.Contains(through, "core/v1/secrets forbidden ?") {
-		t.Errorf("got %v of %d in %s", found, total, through)
+	s.waitForText("/api/v1/snapshot/core/v1/secrets", `"state":"forbidden"`)
+	if hits, resources, total := s.search("q=key"); len(hits) != 0 || total != 0 ||
+		!strings.Contains(resources, "core/v1/secrets forbidden ?") {
+		t.Errorf("got %v of %d in %s", hits, total, resources)
 	}
 }
 
@@ -144,7 +144,7 @@ func TestSearchOfWhatIsForbidden(t *testing.T) {
 func BenchmarkSearch(b *testing.B) {
 	const objects = 100_000
 	var handler http.Handler
-	ask := func(b *testing.B, path string) *httptest.ResponseRecorder {
+	get := func(b *testing.B, path string) *httptest.ResponseRecorder {
 		b.Helper()
 		r := httptest.NewRequestWithContext(b.Context(), http.MethodGet, path, nil)
 		r.Host = "localhost"
@@ -165,25 +165,25 @@ func BenchmarkSearch(b *testing.B) {
 	}
 	api.Set(podsRef, items...)
 	cluster := startCluster(b, api)
-	server, err := web.New(web.Options{Shown: web.Shown{Cluster: cluster}, Log: slog.New(slog.DiscardHandler)})
+	server, err := web.New(web.Options{ClusterInfo: web.ClusterInfo{Cluster: cluster}, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		b.Fatal(err)
 	}
 	if handler, err = server.Handler(); err != nil {
 		b.Fatal(err)
 	}
-	for began := time.Now(); !strings.Contains(ask(b, "/api/v1/search?q=x").Body.String(), `"count":100000`); {
+	for began := time.Now(); !strings.Contains(get(b, "/api/v1/search?q=x").Body.String(), `"count":100000`); {
 		if time.Since(began) > time.Minute {
 			b.Fatal("the list does not come")
 		}
-		ask(b, "/api/v1/snapshot/"+podsRef+"?wait=30s&limit=1")
+		get(b, "/api/v1/snapshot/"+podsRef+"?wait=30s&limit=1")
 	}
-	looking, err := cluster.For(watch.Viewer{Program: true}).Subscribe(b.Context(), watch.Query{Resource: podsRef},
+	subscription, err := cluster.For(watch.Viewer{Program: true}).Subscribe(b.Context(), watch.Query{Resource: podsRef},
 		watch.Rows, "")
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer looking.Close()
+	defer subscription.Close()
 	long := "app"
 	// The words are all parts of 1 to 4 characters that fit into the query. Every name contains all of them.
 	for size := 1; size < 5; size++ {
@@ -203,7 +203,7 @@ func BenchmarkSearch(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if a := ask(b, c.path); a.Code != http.StatusOK {
+				if a := get(b, c.path); a.Code != http.StatusOK {
 					b.Fatal(a.Body)
 				}
 			}

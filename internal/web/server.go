@@ -32,16 +32,16 @@ import (
 const (
 	headerTimeout = 10 * time.Second
 	readTimeout   = 30 * time.Second
-	// answerTimeout limits how long a response is built. Sending it has its own deadlines, and so does a WebSocket.
-	answerTimeout = 2 * time.Minute
-	idleTimeout   = 2 * time.Minute
-	drainTimeout  = 2 * time.Second
-	maxHeader     = 32 << 10
+	// responseTimeout limits how long a response is built. Sending it has its own deadlines, and so does a WebSocket.
+	responseTimeout = 2 * time.Minute
+	idleTimeout     = 2 * time.Minute
+	drainTimeout    = 2 * time.Second
+	maxHeader       = 32 << 10
 )
 
 // Options configure a Server.
 type Options struct {
-	Shown // The first cluster to show.
+	ClusterInfo // The first cluster to show.
 
 	Auth     *auth.Authority // Nil means no login.
 	Contexts *Contexts       // Nil if only one context is available.
@@ -64,12 +64,12 @@ type Options struct {
 
 // Server serves the routes of the dashboard.
 type Server struct {
-	present  atomic.Pointer[showing]
+	active   atomic.Pointer[activeCluster]
 	contexts *Contexts
 	auth     *auth.Authority
 	boundary *Boundary
 	base     BasePath
-	keys     *KeyPair
+	keyPair  *KeyPair
 	peers    peers
 	version  string
 	pageRows int
@@ -81,18 +81,18 @@ type Server struct {
 	assets   *web.Assets
 	sections templates.Sections
 
-	stopping   context.Context //nolint:containedctx // Ends the sockets, which outlive their requests' contexts.
-	stop       context.CancelFunc
-	sockets    sync.WaitGroup
-	rates      *limit.Rates  // Rate limits for the requests and messages of one address.
-	frameRates *limit.Rates  // Rate limits for the frames of all sockets of one address.
-	limiter    limit.Limiter // Maximum numbers of requests, sockets, subscriptions, logs and scans.
-	budget     *limit.Budget // Memory that all responses share.
+	stopping     context.Context //nolint:containedctx // Ends the sockets, which outlive their requests' contexts.
+	stop         context.CancelFunc
+	sockets      sync.WaitGroup
+	addressRates *limit.Rates  // Rate limits for the requests and messages of one address.
+	frameRates   *limit.Rates  // Rate limits for the frames of all sockets of one address.
+	limiter      limit.Limiter // Maximum numbers of requests, sockets, subscriptions, logs and scans.
+	budget       *limit.Budget // Memory that all responses share.
 
-	memoryLimit int64        // In bytes; 0 means no limit.
-	ending      atomic.Bool  // The server is shutting down.
-	open        atomic.Int64 // Number of open sockets.
-	paper       sync.Pool    // A pool of *[]byte, in which messages are built before they are written.
+	memoryLimit    int64        // In bytes; 0 means no limit.
+	shuttingDown   atomic.Bool  // The server is shutting down.
+	openSockets    atomic.Int64 // Number of open sockets.
+	messageBuffers sync.Pool    // A pool of *[]byte, in which messages are built before they are written.
 }
 
 // New creates a Server. The server accepts no requests before Run is called.
@@ -109,13 +109,13 @@ func New(options Options) (*Server, error) {
 	}
 	s := &Server{
 		contexts: options.Contexts, auth: options.Auth, boundary: options.Boundary, base: options.BasePath,
-		keys: options.KeyPair, peers: options.Peers, rates: limit.NewRates(addressRate, addressBurst),
+		keyPair: options.KeyPair, peers: options.Peers, addressRates: limit.NewRates(addressRate, addressBurst),
 		frameRates: limit.NewRates(addressFrames, addressFrameBurst),
 		budget:     limit.NewBudget(responseMemory(options.MemoryLimit)), memoryLimit: options.MemoryLimit,
 		version: options.Version, pageRows: options.PageRows, log: options.Log,
 		shares: shares, shareAdmins: options.ShareAdmins, assets: assets, sections: templates.NewSections(),
 	}
-	s.present.Store(newShowing(options.Shown))
+	s.active.Store(newActiveCluster(options.ClusterInfo))
 	return s, nil
 }
 
@@ -129,25 +129,25 @@ func (s *Server) handlerOf(routes []route) (http.Handler, error) {
 		return nil, fmt.Errorf("set up compression: %w", err)
 	}
 	r := chi.NewRouter()
-	r.Use(s.boundary.guard, s.limitRequest, s.base.strip, s.recover, s.look, s.identify)
-	for _, one := range routes {
-		handler := http.Handler(s.admit(one.class, one.handler))
-		if one.method != http.MethodGet && one.method != http.MethodHead {
+	r.Use(s.boundary.guard, s.limitRequest, s.base.strip, s.recover, s.withCluster, s.identify)
+	for _, rt := range routes {
+		handler := http.Handler(s.authorize(rt.class, rt.handler))
+		if rt.method != http.MethodGet && rt.method != http.MethodHead {
 			if handler, err = s.boundary.protect(handler); err != nil {
 				return nil, err
 			}
 		}
-		if one.delivery != direct {
+		if rt.delivery != direct {
 			handler = compress(handler)
 			handler = sendAfterHandler(handler)
-			if one.class != everybody {
-				handler = within(handler)
+			if rt.class != public {
+				handler = abortOnRevoke(handler)
 			}
-			handler = s.withBudget(one, handler)
+			handler = s.withBudget(rt, handler)
 		}
-		r.Method(one.method, one.pattern, handler)
+		r.Method(rt.method, rt.pattern, handler)
 	}
-	missing := route{class: everybody, delivery: buffered, memory: smallMemory}
+	missing := route{class: public, delivery: buffered, memory: smallMemory}
 	r.NotFound(s.withBudget(missing, sendAfterHandler(s.handle(s.noRoute))).ServeHTTP)
 	r.MethodNotAllowed(s.withBudget(missing, sendAfterHandler(s.handle(s.noMethod))).ServeHTTP)
 	return r, nil
@@ -156,7 +156,7 @@ func (s *Server) handlerOf(routes []route) (http.Handler, error) {
 // begin allows WebSockets until ctx ends, or s.stop is called.
 func (s *Server) begin(ctx context.Context) {
 	s.stopping, s.stop = context.WithCancel(ctx)
-	s.present.Load().begin(s.stopping) //nolint:contextcheck // s.stopping is derived from ctx.
+	s.active.Load().begin(s.stopping) //nolint:contextcheck // s.stopping is derived from ctx.
 }
 
 // Run serves on listener until ctx ends. Requests that are open then get drainTimeout to finish. Run closes the
@@ -169,7 +169,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 		return err
 	}
 	server := &http.Server{
-		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: answerTimeout,
+		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: responseTimeout,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		// The deadline of an HTTP/2 stream does not end a write to its connection. If the client's kernel accepts no
 		// data, only WriteByteTimeout ends that write.
@@ -179,10 +179,10 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 		// The boundary refuses OPTIONS *: net/http would answer it without the boundary.
 		DisableGeneralOptionsHandler: true,
 	}
-	var sharing sync.WaitGroup
-	defer sharing.Wait()
+	var shareStore sync.WaitGroup
+	defer shareStore.Wait()
 	defer s.stop()
-	sharing.Go(func() { s.shares.Run(s.stopping) })
+	shareStore.Go(func() { s.shares.Run(s.stopping) })
 	ended := make(chan error, 1)
 	go func() { ended <- s.serve(server, listener) }()
 	select {
@@ -190,7 +190,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 		return fmt.Errorf("serve on %s: %w", listener.Addr(), err)
 	case <-ctx.Done():
 	}
-	s.ending.Store(true)
+	s.shuttingDown.Store(true)
 	s.stop()
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
 	defer cancel()
@@ -211,10 +211,10 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 // serve serves over TLS if there is a certificate. Pages then use HTTP/2, and sockets use HTTP/1.1 connections that
 // browsers open for them.
 func (s *Server) serve(server *http.Server, listener net.Listener) error {
-	listener = newLimitedListener(listener, s.rates, s.peers)
-	if s.keys == nil {
+	listener = newLimitedListener(listener, s.addressRates, s.peers)
+	if s.keyPair == nil {
 		return server.Serve(listener)
 	}
-	server.TLSConfig = s.keys.config()
+	server.TLSConfig = s.keyPair.config()
 	return server.ServeTLS(listener, "", "")
 }

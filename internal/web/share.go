@@ -20,80 +20,80 @@ const (
 	sharePath, leavePath = "/share", "/share/leave"
 	// maxParts is the maximum number of parts of a share, and maxNote the maximum length of its note in bytes.
 	maxParts, maxNote = 100, 1000
-	// A share lasts between shortestShare and longestShare, and usualShare if the request specifies no time.
-	shortestShare, usualShare, longestShare = time.Minute, 24 * time.Hour, 30 * 24 * time.Hour
+	// A share lasts between minShareLifetime and maxShareLifetime, and defaultShareLifetime if the request specifies no time.
+	minShareLifetime, defaultShareLifetime, maxShareLifetime = time.Minute, 24 * time.Hour, 30 * 24 * time.Hour
 	// maxToken is the maximum length of a link's token in bytes. A longer text is not looked up.
 	maxToken = 100
 )
 
 // createShare creates a share link.
 func (s *Server) createShare(w http.ResponseWriter, r *http.Request) error {
-	var asked share.Request
-	if err := readBody(r, &asked); err != nil {
+	var request share.Request
+	if err := readBody(r, &request); err != nil {
 		return err
 	}
-	long, err := lengthOf(&asked)
+	lifetime, err := shareLifetime(&request)
 	if err != nil {
 		return err
 	}
 	viewer := identityOf(r).Viewer
 	now := time.Now().UTC().Truncate(time.Second)
-	given := share.Share{
-		To: asked.To, Created: now, Expires: now.Add(long), Note: asked.Note, Cluster: s.showing(r).id,
-		Parts: asked.Parts, Creator: viewer.User,
+	newShare := share.Share{
+		To: request.To, Created: now, Expires: now.Add(lifetime), Note: request.Note, Cluster: s.clusterOf(r).id,
+		Parts: request.Parts, Creator: viewer.User,
 	}
-	if err := s.access(r).MayShare(r.Context(), &watch.Scope{Parts: given.Parts}); err != nil {
+	if err := s.access(r).AuthorizeShare(r.Context(), &watch.Scope{Parts: newShare.Parts}); err != nil {
 		return err
 	}
-	if err := s.leadsInto(r, &given); err != nil {
+	if err := s.checkStartPage(r, &newShare); err != nil {
 		return err
 	}
-	shared, token, err := s.shares.Create(r.Context(), given, s.whoOf(r))
+	created, token, err := s.shares.Create(r.Context(), newShare, s.actorOf(r))
 	if err != nil {
 		return err
 	}
 	return writeJSONBody(w, r, http.StatusCreated, share.Created{
-		Document: (&share.Listed{Share: shared}).Document(),
+		Document: (&share.Listed{Share: created}).Document(),
 		URL:      s.boundary.originFor(r) + s.base.At(sharePath) + "#" + token, Persistent: s.shares.Persistent(),
 	})
 }
 
-// lengthOf checks a request to create a share, and returns how long the share lasts. It finds only errors that do not
+// shareLifetime checks a request to create a share, and returns how long the share lasts. It finds only errors that do not
 // depend on the user.
-func lengthOf(q *share.Request) (time.Duration, error) {
-	if len(q.Parts) == 0 || len(q.Parts) > maxParts {
+func shareLifetime(request *share.Request) (time.Duration, error) {
+	if len(request.Parts) == 0 || len(request.Parts) > maxParts {
 		return 0, badRequest("Invalid link",
 			"There are %d parts; there must be from 1 to %d, each with a resource, such as core/v1/pods, and "+
-				"optionally namespaces, labels, a name or words.", len(q.Parts), maxParts)
+				"optionally namespaces, labels, a name or words.", len(request.Parts), maxParts)
 	}
-	if len(q.Note) > maxNote || !utf8.ValidString(q.Note) || strings.ContainsFunc(q.Note, unicode.IsControl) {
+	if len(request.Note) > maxNote || !utf8.ValidString(request.Note) || strings.ContainsFunc(request.Note, unicode.IsControl) {
 		return 0, badRequest("Invalid note", "A note must be one line of at most %d bytes.", maxNote)
 	}
-	long := usualShare
-	if q.Seconds != nil {
-		if *q.Seconds < int64(shortestShare/time.Second) || *q.Seconds > int64(longestShare/time.Second) {
+	lifetime := defaultShareLifetime
+	if request.Seconds != nil {
+		if *request.Seconds < int64(minShareLifetime/time.Second) || *request.Seconds > int64(maxShareLifetime/time.Second) {
 			return 0, badRequest("Invalid time",
-				"seconds is %d; it must be from %d to %d. The default is %d.", *q.Seconds,
-				shortestShare/time.Second, longestShare/time.Second, usualShare/time.Second)
+				"seconds is %d; it must be from %d to %d. The default is %d.", *request.Seconds,
+				minShareLifetime/time.Second, maxShareLifetime/time.Second, defaultShareLifetime/time.Second)
 		}
-		long = time.Duration(*q.Seconds) * time.Second
+		lifetime = time.Duration(*request.Seconds) * time.Second
 	}
-	return long, nil
+	return lifetime, nil
 }
 
-// leadsInto refuses a share whose first page would show data that is not shared.
-func (s *Server) leadsInto(r *http.Request, given *share.Share) error {
-	queries, err := s.shownAt(given.To)
+// checkStartPage refuses a share whose first page would show data that is not shared.
+func (s *Server) checkStartPage(r *http.Request, newShare *share.Share) error {
+	queries, err := s.queriesAt(newShare.To)
 	if err != nil {
 		return err
 	}
-	guest := s.showing(r).Cluster.For(given.Viewer())
+	guest := s.clusterOf(r).Cluster.For(newShare.Viewer())
 	for _, q := range queries {
-		if err := guest.May(r.Context(), q); err != nil {
+		if err := guest.Authorize(r.Context(), q); err != nil {
 			if p, ok := errors.AsType[*watch.Problem](err); ok && p.Cause == watch.Refused {
 				return badRequest("Not shared",
 					"to is %.200q, which shows more than the parts: use a page that shows only data of the parts.",
-					given.To)
+					newShare.To)
 			}
 			return err
 		}
@@ -101,25 +101,25 @@ func (s *Server) leadsInto(r *http.Request, given *share.Share) error {
 	return nil
 }
 
-// shownAt returns the queries whose results the page at a path of this server shows.
-func (s *Server) shownAt(to string) ([]watch.Query, error) {
-	wrong := badRequest("Invalid page",
+// queriesAt returns the queries whose results the page at a path of this server shows.
+func (s *Server) queriesAt(to string) ([]watch.Query, error) {
+	invalid := badRequest("Invalid page",
 		"to is %.200q; it must be the path of a list, an object or a comparison, without the base path, such as "+
 			"/r/core/v1/pods?ns=a.", to)
 	u, err := url.Parse(to)
-	if err != nil || to == "" || s.wayBack(to) != to || u.Fragment != "" {
-		return nil, wrong
+	if err != nil || to == "" || s.returnPath(to) != to || u.Fragment != "" {
+		return nil, invalid
 	}
 	segments := strings.Split(strings.TrimPrefix(u.EscapedPath(), "/"), "/")
 	for n, segment := range segments {
 		if segments[n], err = url.PathUnescape(segment); err != nil {
-			return nil, wrong
+			return nil, invalid
 		}
 	}
 	values, err := url.ParseQuery(u.RawQuery)
 	switch {
 	case err != nil:
-		return nil, wrong
+		return nil, invalid
 	case segments[0] == "r" && len(segments) == 4:
 		return []watch.Query{{
 			Resource: strings.Join(segments[1:], "/"), Namespaces: namespacesOf(values),
@@ -130,9 +130,9 @@ func (s *Server) shownAt(to string) ([]watch.Query, error) {
 	case segments[0] == "compare" && len(segments) == 1 && values.Get("a") != "":
 		queries := []watch.Query{}
 		for _, side := range []string{values.Get("a"), values.Get("b")} {
-			full, err := inFull(side, values.Get("a"))
+			full, err := expandObjectPath(side, values.Get("a"))
 			if err != nil {
-				return nil, wrong
+				return nil, invalid
 			}
 			if full != "" {
 				queries = append(queries, objectQuery(strings.Split(full, "/")))
@@ -140,7 +140,7 @@ func (s *Server) shownAt(to string) ([]watch.Query, error) {
 		}
 		return queries, nil
 	}
-	return nil, wrong
+	return nil, invalid
 }
 
 // objectQuery returns the query for an object. parts are the group, version, resource, namespace and name.
@@ -159,21 +159,21 @@ func (s *Server) listShares(w http.ResponseWriter, r *http.Request) error {
 	}
 	viewer := identityOf(r).Viewer
 	listed := s.shares.List(viewer.User, s.managesShares(viewer))
-	answer := share.Documents{Shares: make([]share.Document, 0, len(listed)), Persistent: s.shares.Persistent()}
+	docs := share.Documents{Shares: make([]share.Document, 0, len(listed)), Persistent: s.shares.Persistent()}
 	for i := range listed {
-		answer.Shares = append(answer.Shares, listed[i].Document())
+		docs.Shares = append(docs.Shares, listed[i].Document())
 	}
-	return writeJSONBody(w, r, http.StatusOK, answer)
+	return writeJSONBody(w, r, http.StatusOK, docs)
 }
 
 // revokeShare revokes a share.
 func (s *Server) revokeShare(w http.ResponseWriter, r *http.Request) error {
 	viewer := identityOf(r).Viewer
-	there, err := s.shares.Revoke(r.Context(), param(r, "id"), viewer.User, s.managesShares(viewer), s.whoOf(r))
+	found, err := s.shares.Revoke(r.Context(), param(r, "id"), viewer.User, s.managesShares(viewer), s.actorOf(r))
 	if err != nil {
 		return err
 	}
-	if !there {
+	if !found {
 		return &problem{
 			Title: "Link not found", Status: http.StatusNotFound,
 			Detail: "You have no link with this ID; it may have expired.",
@@ -194,26 +194,26 @@ func (s *Server) managesShares(v watch.Viewer) bool {
 // sharePage renders the page that a link opens. Its script reads the token from the URL fragment and sends it to
 // openShare.
 func (s *Server) sharePage(w http.ResponseWriter, r *http.Request) error {
-	frame := s.bare(r, "Shared with you")
-	frame.Assets.Script = s.assets.URL("opened.js")
-	return render(w, r, http.StatusOK, templates.SharePage(templates.Share{Frame: frame}))
+	frame := s.bareLayout(r, "Shared with you")
+	frame.Assets.Script = s.assets.URL("share-landing.js")
+	return render(w, r, http.StatusOK, templates.SharePage(templates.Share{Layout: frame}))
 }
 
 // openShare exchanges the token of a link for a guest cookie.
 func (s *Server) openShare(w http.ResponseWriter, r *http.Request) error {
-	var asked struct {
+	var body struct {
 		Token string `json:"token"`
 	}
-	none := &problem{
+	notFound := &problem{
 		Title: "Link not found", Status: http.StatusNotFound,
 		Detail: "This link has expired, was revoked, or is incomplete. Ask for another one.",
 	}
-	if err := readBody(r, &asked); err != nil || len(asked.Token) > maxToken {
-		asked.Token = ""
+	if err := readBody(r, &body); err != nil || len(body.Token) > maxToken {
+		body.Token = ""
 	}
-	shared, cookie, ok := s.shares.Exchange(r.Context(), asked.Token, s.whoOf(r))
+	shared, cookie, ok := s.shares.Exchange(r.Context(), body.Token, s.actorOf(r))
 	if !ok {
-		return none
+		return notFound
 	}
 	s.setShareCookie(w, r, cookie, max(1, int(time.Until(shared.Expires).Seconds())))
 	return writeJSONBody(w, r, http.StatusOK, struct {
@@ -225,29 +225,29 @@ func (s *Server) openShare(w http.ResponseWriter, r *http.Request) error {
 // everything that was not shared.
 func (s *Server) leaveShare(w http.ResponseWriter, r *http.Request) error {
 	s.setShareCookie(w, r, "", -1)
-	return render(w, r, http.StatusOK, templates.LeftPage(s.bare(r, "You left the shared view")))
+	return render(w, r, http.StatusOK, templates.LeftPage(s.bareLayout(r, "You left the shared view")))
 }
 
 // setShareCookie sets the guest cookie. It is SameSite=Lax, so that the browser also sends it when another site links
 // here. Otherwise a guest who follows a link would count as another viewer.
 func (s *Server) setShareCookie(w http.ResponseWriter, r *http.Request, value string, age int) {
 	http.SetCookie(w, &http.Cookie{
-		Name: auth.CookieAt(share.CookieName, r), Value: value, Path: s.base.At("/"), MaxAge: age,
+		Name: auth.CookieNameFor(share.CookieName, r), Value: value, Path: s.base.At("/"), MaxAge: age,
 		HttpOnly: true, Secure: auth.OverTLS(r), SameSite: http.SameSiteLaxMode,
 	})
 }
 
-// guestOf returns the sender of a request with a guest cookie. ok is false if the request has none.
-func (s *Server) guestOf(r *http.Request) (from sender, ok bool) {
-	given := r.CookiesNamed(auth.CookieAt(share.CookieName, r))
-	if len(given) == 0 {
+// identifyGuest returns the sender of a request with a guest cookie. ok is false if the request has none.
+func (s *Server) identifyGuest(r *http.Request) (from sender, ok bool) {
+	cookies := r.CookiesNamed(auth.CookieNameFor(share.CookieName, r))
+	if len(cookies) == 0 {
 		return sender{}, false
 	}
-	for _, cookie := range given {
+	for _, cookie := range cookies {
 		g, ok := s.shares.Guest(cookie.Value)
 		switch {
-		case ok && g.Share.Cluster != s.showing(r).id:
-			return sender{err: otherCluster(), left: true}, true
+		case ok && g.Share.Cluster != s.clusterOf(r).id:
+			return sender{err: otherCluster(), shareEnded: true}, true
 		case ok:
 			return sender{identity: auth.Identity{
 				Viewer: g.Share.Viewer(), Expires: g.Share.Expires, Ended: g.Ended,
@@ -255,7 +255,7 @@ func (s *Server) guestOf(r *http.Request) (from sender, ok bool) {
 			}, guest: &g}, true
 		}
 	}
-	return sender{err: shareEnded(), left: true}, true
+	return sender{err: shareEnded(), shareEnded: true}, true
 }
 
 // shareEnded returns the error for guests whose share has expired or was revoked.
@@ -277,20 +277,20 @@ func otherCluster() error {
 	}
 }
 
-// guestIn returns the guest that sent a request, or nil if the sender is not a guest.
-func guestIn(r *http.Request) *share.Guest {
+// identifyGuest returns the guest that sent a request, or nil if the sender is not a guest.
+func guestOf(r *http.Request) *share.Guest {
 	from, _ := r.Context().Value(senderKey{}).(sender)
 	return from.guest
 }
 
-// whoOf returns the sender of a request for the audit log.
-func (s *Server) whoOf(r *http.Request) share.Who {
-	who := share.Who{}
-	if guestIn(r) == nil {
-		who.User = identityOf(r).Viewer.User
+// actorOf returns the sender of a request for the audit log.
+func (s *Server) actorOf(r *http.Request) share.Actor {
+	actor := share.Actor{}
+	if guestOf(r) == nil {
+		actor.User = identityOf(r).Viewer.User
 	}
 	if address, known := s.peers.clientAddr(r); known {
-		who.From = address.String()
+		actor.Address = address.String()
 	}
-	return who
+	return actor
 }

@@ -31,45 +31,45 @@ import (
 	"glasshouse/internal/web/share"
 )
 
-// inA is the body of a request that shares the pods of namespace "a".
-const inA = `{"parts":[{"resource":"core/v1/pods","namespaces":["a"]}],"to":"/r/core/v1/pods?ns=a","note":"incident ` +
+// shareRequestA is the body of a request that shares the pods of namespace "a".
+const shareRequestA = `{"parts":[{"resource":"core/v1/pods","namespaces":["a"]}],"to":"/r/core/v1/pods?ns=a","note":"incident ` +
 	`12"}`
 
 type created = share.Created
 
-// opened is a share together with what a guest of it has.
-type opened struct {
+// openedShare is a share together with what a guest of it has.
+type openedShare struct {
 	created
 
 	token  string
 	cookie string // The value of the guest's Cookie header.
 }
 
-// shares creates a share with the JSON in body.
-func (s *site) shares(body string, headers ...string) opened {
+// createShare creates a share with the JSON in body.
+func (s *site) createShare(body string, headers ...string) openedShare {
 	s.t.Helper()
 	a := s.post(s.base+"/api/v1/shares", body, headers...)
-	var made opened
-	if err := json.Unmarshal([]byte(a.body), &made.created); a.status != http.StatusCreated || err != nil {
+	var shared openedShare
+	if err := json.Unmarshal([]byte(a.body), &shared.created); a.status != http.StatusCreated || err != nil {
 		s.t.Fatalf("a share is answered with %d %s", a.status, a.body)
 	}
-	_, made.token, _ = strings.Cut(made.URL, "#")
-	return made
+	_, shared.token, _ = strings.Cut(shared.URL, "#")
+	return shared
 }
 
-// opens opens the link of a share, and returns the share with the guest's cookie.
-func (s *site) opens(made opened) opened {
+// openShare opens the link of a share, and returns the share with the guest's cookie.
+func (s *site) openShare(shared openedShare) openedShare {
 	s.t.Helper()
-	a := s.post(s.base+"/share", `{"token":"`+made.token+`"}`)
+	a := s.post(s.base+"/share", `{"token":"`+shared.token+`"}`)
 	cookie, _, _ := strings.Cut(a.header.Get("Set-Cookie"), ";")
-	if made.cookie = "Cookie: " + cookie; a.status != http.StatusOK || len(cookie) < 40 {
+	if shared.cookie = "Cookie: " + cookie; a.status != http.StatusOK || len(cookie) < 40 {
 		s.t.Fatalf("the link is answered with %d %s", a.status, a.body)
 	}
-	return made
+	return shared
 }
 
-// listed returns the shares that the server lists for a caller with the given headers.
-func (s *site) listed(headers ...string) (all share.Documents) {
+// listShares returns the shares that the server lists for a caller with the given headers.
+func (s *site) listShares(headers ...string) (all share.Documents) {
 	s.t.Helper()
 	a := s.get(s.base+"/api/v1/shares", headers...)
 	if err := json.Unmarshal([]byte(a.body), &all); a.status != http.StatusOK || err != nil || all.Shares == nil {
@@ -87,20 +87,20 @@ func (s *site) origin() string { return "Origin: http://" + s.addr }
 
 // A user creates a share, and any client with the link can open it. The list of shares shows the number of its viewers.
 // When the share is revoked, open sockets and pages of guests end.
-func TestSharing(t *testing.T) {
+func TestShareLifecycle(t *testing.T) {
 	s := newSite(t)
-	s.live("core/v1/namespaces")
-	made := s.shares(inA)
-	if want := "http://" + s.addr + "/share#"; !strings.HasPrefix(made.URL, want) || len(made.token) != 43 ||
-		made.Persistent || made.To != "/r/core/v1/pods?ns=a" || made.Note != "incident 12" ||
-		made.Expires.Sub(made.Created) != 24*time.Hour || len(made.Parts) != 1 || made.Creator != "" {
-		t.Errorf("it is %+v", made.created)
+	s.waitForLive("core/v1/namespaces")
+	shared := s.createShare(shareRequestA)
+	if want := "http://" + s.addr + "/share#"; !strings.HasPrefix(shared.URL, want) || len(shared.token) != 43 ||
+		shared.Persistent || shared.To != "/r/core/v1/pods?ns=a" || shared.Note != "incident 12" ||
+		shared.Expires.Sub(shared.Created) != 24*time.Hour || len(shared.Parts) != 1 || shared.Creator != "" {
+		t.Errorf("it is %+v", shared.created)
 	}
 	if a := s.get("/share", "Accept: text/html"); a.status != http.StatusOK ||
-		told(strings.ReplaceAll(a.body, "/share", "")) != "" || a.header.Get("Set-Cookie") != "" {
+		clusterDataIn(strings.ReplaceAll(a.body, "/share", "")) != "" || a.header.Get("Set-Cookie") != "" {
 		t.Errorf("the page of a link is %d %s", a.status, a.body)
 	}
-	a := s.post("/share", `{"token":"`+made.token+`"}`)
+	a := s.post("/share", `{"token":"`+shared.token+`"}`)
 	cookie := a.header.Get("Set-Cookie")
 	if a.body != `{"to":"/r/core/v1/pods?ns=a"}` ||
 		!regexp.MustCompile(
@@ -108,16 +108,16 @@ func TestSharing(t *testing.T) {
 		).MatchString(cookie) {
 		t.Errorf("the link is answered with %d %s and %q", a.status, a.body, cookie)
 	}
-	if a := s.post("/share", `{"token":"`+made.token+`"}`,
+	if a := s.post("/share", `{"token":"`+shared.token+`"}`,
 		"Origin: https://"+s.addr); !strings.Contains(a.header.Get("Set-Cookie"), "Secure") &&
 		a.status == http.StatusOK {
 		t.Errorf("over TLS the cookie is %q", a.header.Get("Set-Cookie"))
 	}
-	made = s.opens(made)
-	if strings.Contains(made.cookie, made.token) {
+	shared = s.openShare(shared)
+	if strings.Contains(shared.cookie, shared.token) {
 		t.Error("the cookie is the token")
 	}
-	a = s.get("/r/"+podsRef, made.cookie, "Accept: text/html")
+	a = s.get("/r/"+podsRef, shared.cookie, "Accept: text/html")
 	for name, want := range map[string]string{
 		"X-Robots-Tag": "noindex", "Cache-Control": "no-store", "Referrer-Policy": "no-referrer",
 	} {
@@ -129,11 +129,11 @@ func TestSharing(t *testing.T) {
 		!strings.Contains(a.body, `action="/share/leave"`) {
 		t.Errorf("a guest's page is %d %s", a.status, a.body)
 	}
-	if a := s.get("/", made.cookie); a.header.Get("Location") != made.To {
+	if a := s.get("/", shared.cookie); a.header.Get("Location") != shared.To {
 		t.Errorf("a guest's home is %q", a.header.Get("Location"))
 	}
 
-	c, err := s.dial(made.cookie, s.origin())
+	c, err := s.dial(shared.cookie, s.origin())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,93 +141,93 @@ func TestSharing(t *testing.T) {
 	if m := c.until(1, "snapshot"); len(m.Rows) != 2 {
 		t.Errorf("a guest is told %+v", m.Rows)
 	}
-	all := s.listed()
-	if len(all.Shares) != 1 || all.Persistent || all.Shares[0].ID != made.ID || all.Shares[0].Viewers != 1 ||
+	all := s.listShares()
+	if len(all.Shares) != 1 || all.Persistent || all.Shares[0].ID != shared.ID || all.Shares[0].Viewers != 1 ||
 		all.Shares[0].LastUsed == nil {
 		t.Errorf("there are %+v", all)
 	}
-	if text := s.get("/api/v1/shares").body; strings.Contains(text, made.token) ||
-		strings.Contains(text, strings.TrimPrefix(made.cookie, s.cookie("glasshouse-share", ""))) ||
+	if text := s.get("/api/v1/shares").body; strings.Contains(text, shared.token) ||
+		strings.Contains(text, strings.TrimPrefix(shared.cookie, s.cookie("glasshouse-share", ""))) ||
 		strings.Contains(text, `"hash"`) {
 		t.Errorf("the list has what nobody is told: %s", text)
 	}
 	began := time.Now()
-	if a := s.send("DELETE", "/api/v1/shares/"+made.ID, s.origin()); a.status != http.StatusNoContent || a.body != "" {
+	if a := s.send("DELETE", "/api/v1/shares/"+shared.ID, s.origin()); a.status != http.StatusNoContent || a.body != "" {
 		t.Errorf("it is taken back: %d %s", a.status, a.body)
 	}
 	if code, reason := c.closed(); code != 4403 || reason != "this link was revoked or has expired" ||
 		time.Since(began) > 5*time.Second {
 		t.Errorf("the socket ended with %d %q, %s later", code, reason, time.Since(began))
 	}
-	s.wantProblem("a guest of what has ended", s.get("/api/v1/snapshot/"+podsRef, made.cookie), http.StatusUnauthorized,
+	s.wantProblem("a guest of what has ended", s.get("/api/v1/snapshot/"+podsRef, shared.cookie), http.StatusUnauthorized,
 		"Link expired", "This link was revoked or has expired")
-	a = s.get("/r/"+podsRef, made.cookie, "Accept: text/html")
+	a = s.get("/r/"+podsRef, shared.cookie, "Accept: text/html")
 	if a.status != http.StatusUnauthorized || !strings.Contains(a.body, "Link expired") ||
 		!strings.Contains(a.body, `action="/share/leave"`) ||
-		told(strings.ReplaceAll(a.body, "core/v1/pods", "")) != "" {
+		clusterDataIn(strings.ReplaceAll(a.body, "core/v1/pods", "")) != "" {
 		t.Errorf("its page is %d %s", a.status, a.body)
 	}
-	s.wantProblem("its link", s.post("/share", `{"token":"`+made.token+`"}`), http.StatusNotFound, "Link not found", "")
-	s.wantProblem("once more", s.send("DELETE", "/api/v1/shares/"+made.ID, s.origin()), http.StatusNotFound,
+	s.wantProblem("its link", s.post("/share", `{"token":"`+shared.token+`"}`), http.StatusNotFound, "Link not found", "")
+	s.wantProblem("once more", s.send("DELETE", "/api/v1/shares/"+shared.ID, s.origin()), http.StatusNotFound,
 		"Link not found", "")
-	if all := s.listed(); len(all.Shares) != 0 {
+	if all := s.listShares(); len(all.Shares) != 0 {
 		t.Errorf("there are still %+v", all)
 	}
 }
 
 // Leaving a share does not redirect. If no login is required, the page states that everything else is open to anyone.
 // Pages on which a user can share state this as well.
-func TestLeavingLeadsNowhere(t *testing.T) {
-	open := newSite(t)
+func TestLeavingAShareDoesNotRedirect(t *testing.T) {
+	openSite := newSite(t)
 	for name, test := range map[string]struct {
-		s       *site
-		headers []string
-		open    bool
+		s        *site
+		headers  []string
+		openSite bool
 	}{
-		"none":            {open, nil, true},
-		"shared-identity": {serveGuarded(t, open.api, auth.Options{Mode: auth.SharedIdentity}), nil, true},
-		"token":           {team(t, ""), []string{as("anna")}, false},
+		"none":            {openSite, nil, true},
+		"shared-identity": {startLoginSite(t, openSite.api, auth.Options{Mode: auth.SharedIdentity}), nil, true},
+		"token":           {newTeamSite(t, ""), []string{bearerHeader("anna")}, false},
 	} {
 		s := test.s
-		made := s.opens(s.shares(inA, test.headers...))
-		a := s.post("/share/leave", "", made.cookie)
+		shared := s.openShare(s.createShare(shareRequestA, test.headers...))
+		a := s.post("/share/leave", "", shared.cookie)
 		if a.status != http.StatusOK || a.header.Get("Location")+a.header.Get("Refresh") != "" ||
 			!strings.Contains(a.header.Get("Set-Cookie"),
 				strings.TrimPrefix(s.cookie("glasshouse-share", "; Path=/; Max-Age=0"), "Cookie: ")) {
 			t.Errorf("%s: to leave is answered with %d %v", name, a.status, a.header)
 		}
 		if !strings.Contains(a.body, "You left the shared view") || !strings.Contains(a.body, `<a href="/">`) ||
-			strings.Contains(a.body, "Login is off") != test.open || told(a.body) != "" {
+			strings.Contains(a.body, "Login is off") != test.openSite || clusterDataIn(a.body) != "" {
 			t.Errorf("%s: the page of who has left is %s", name, a.body)
 		}
-		own := s.get("/r/"+podsRef, append([]string{"Accept: text/html"}, test.headers...)...)
-		if own.status != http.StatusOK || strings.Contains(own.body, " data-open") != test.open {
-			t.Errorf("%s: a page is %d %s", name, own.status, own.body)
+		ownPage := s.get("/r/"+podsRef, append([]string{"Accept: text/html"}, test.headers...)...)
+		if ownPage.status != http.StatusOK || strings.Contains(ownPage.body, " data-open") != test.openSite {
+			t.Errorf("%s: a page is %d %s", name, ownPage.status, ownPage.body)
 		}
-		if guests := s.get("/r/"+podsRef, "Accept: text/html", made.cookie); guests.status != http.StatusOK ||
-			strings.Contains(guests.body, " data-open") {
-			t.Errorf("%s: a guest's page is %d %s", name, guests.status, guests.body)
+		if guestPage := s.get("/r/"+podsRef, "Accept: text/html", shared.cookie); guestPage.status != http.StatusOK ||
+			strings.Contains(guestPage.body, " data-open") {
+			t.Errorf("%s: a guest's page is %d %s", name, guestPage.status, guestPage.body)
 		}
 	}
 }
 
 // The link of a share has the address under which the browser calls the server. Its path is under the base path.
-func TestLinkBelowABase(t *testing.T) {
-	s := newSiteOf(t, web.Options{
+func TestShareLinkIsUnderBasePath(t *testing.T) {
+	s := newSiteWith(t, web.Options{
 		BasePath: "/tools/g",
-		Boundary: boundaryOf(t, []string{"other.example.org"}, []string{"https://glasshouse.example.org"}),
+		Boundary: newBoundary(t, []string{"other.example.org"}, []string{"https://glasshouse.example.org"}),
 	})
 	for want, headers := range map[string][]string{
 		"https://glasshouse.example.org/tools/g/share#": {"Origin: https://glasshouse.example.org"},
 		"http://" + s.addr + "/tools/g/share#":          {"Origin: http://" + s.addr},
 	} {
-		made := s.shares(inA, headers...)
-		if !strings.HasPrefix(made.URL, want) {
-			t.Errorf("by %q the link is %s", headers, made.URL)
+		shared := s.createShare(shareRequestA, headers...)
+		if !strings.HasPrefix(shared.URL, want) {
+			t.Errorf("by %q the link is %s", headers, shared.URL)
 		}
 	}
-	made := s.shares(inA)
-	a := s.post("/tools/g/share", `{"token":"`+made.token+`"}`)
+	shared := s.createShare(shareRequestA)
+	a := s.post("/tools/g/share", `{"token":"`+shared.token+`"}`)
 	cookie, attributes, _ := strings.Cut(a.header.Get("Set-Cookie"), ";")
 	if a.body != `{"to":"/r/core/v1/pods?ns=a"}` || !strings.Contains(attributes, "Path=/tools/g/;") {
 		t.Errorf("the link is answered with %s and a cookie of %s", a.body, attributes)
@@ -244,29 +244,29 @@ func TestLinkBelowABase(t *testing.T) {
 		t.Errorf("who leaves is answered with %v %s", a.header, a.body)
 	}
 	// Programs send no Origin header. The link then has the origin that is configured for the host.
-	programs := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/tools/g/api/v1/shares",
-		strings.NewReader(inA))
-	programs.Host = "glasshouse.example.org"
+	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/tools/g/api/v1/shares",
+		strings.NewReader(shareRequestA))
+	request.Host = "glasshouse.example.org"
 	handler, err := s.server.Handler()
 	if err != nil {
 		t.Fatal(err)
 	}
 	recorder := httptest.NewRecorder()
-	handler.ServeHTTP(recorder, programs)
+	handler.ServeHTTP(recorder, request)
 	if !strings.Contains(recorder.Body.String(), `"url":"https://glasshouse.example.org/tools/g/share#`) {
 		t.Errorf("a program is answered with %s", recorder.Body)
 	}
 }
 
-// team is a site with three users. anna may see everything, bert may see the pods of namespace b, and carl is in the
+// newTeamSite is a site with three users. anna may see everything, bert may see the pods of namespace b, and carl is in the
 // group ops. The token of each user contains their name.
-func team(t *testing.T, dir string) *site {
+func newTeamSite(t *testing.T, dir string) *site {
 	t.Helper()
 	api := newSite(t).api
-	return teamOf(t, api, dir)
+	return newTeamSiteWith(t, api, dir)
 }
 
-func teamOf(t *testing.T, api *apitest.Server, dir string) *site {
+func newTeamSiteWith(t *testing.T, api *apitest.Server, dir string) *site {
 	t.Helper()
 	users := map[string]authentication.TokenReviewStatus{}
 	for name, groups := range map[string][]string{"anna": {"dev"}, "bert": {"dev"}, "carl": {"ops"}} {
@@ -274,74 +274,74 @@ func teamOf(t *testing.T, api *apitest.Server, dir string) *site {
 			Authenticated: true, User: authentication.UserInfo{Username: name, UID: name, Groups: groups},
 		}
 	}
-	api.Tokens(users)
-	api.Allow(func(asked authorization.SubjectAccessReviewSpec) bool {
-		return asked.User == "anna" ||
-			asked.User == "bert" && asked.ResourceAttributes.Namespace == "b" &&
-				asked.ResourceAttributes.Resource == "pods"
+	api.SetTokenReviews(users)
+	api.Allow(func(review authorization.SubjectAccessReviewSpec) bool {
+		return review.User == "anna" ||
+			review.User == "bert" && review.ResourceAttributes.Namespace == "b" &&
+				review.ResourceAttributes.Resource == "pods"
 	})
-	store, err := share.Open(share.Options{Dir: dir, Known: true, Log: slog.New(slog.DiscardHandler)})
+	store, err := share.Open(share.Options{Dir: dir, DropAnonymous: true, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	return serveGuardedOf(t, api, auth.Options{Mode: auth.Token}, web.Options{
+	return startLoginSiteWith(t, api, auth.Options{Mode: auth.Token}, web.Options{
 		Shares: store, ShareAdmins: []string{"ops"},
 	})
 }
 
-func as(name string) string { return "Authorization: Bearer " + name + ".token" }
+func bearerHeader(name string) string { return "Authorization: Bearer " + name + ".token" }
 
 // Users see their own shares, and cannot revoke those of others. Members of an admin group see and revoke all.
-func TestSharesAreTheirOwners(t *testing.T) {
+func TestSharesAreManagedByTheirCreators(t *testing.T) {
 	dir := t.TempDir()
-	s := team(t, dir)
-	annas, berts := s.shares(inA, as("anna")),
-		s.shares(strings.ReplaceAll(strings.ReplaceAll(inA, `"a"`, `"b"`), "ns=a", "ns=b"), as("bert"))
-	if annas.Creator != "anna" || berts.Creator != "bert" {
-		t.Errorf("they were made by %q and %q", annas.Creator, berts.Creator)
+	s := newTeamSite(t, dir)
+	annaShare, bertShare := s.createShare(shareRequestA, bearerHeader("anna")),
+		s.createShare(strings.ReplaceAll(strings.ReplaceAll(shareRequestA, `"a"`, `"b"`), "ns=a", "ns=b"), bearerHeader("bert"))
+	if annaShare.Creator != "anna" || bertShare.Creator != "bert" {
+		t.Errorf("they were made by %q and %q", annaShare.Creator, bertShare.Creator)
 	}
-	ids := func(who string) (all []string) {
-		for _, d := range s.listed(as(who)).Shares {
+	ids := func(user string) (all []string) {
+		for _, d := range s.listShares(bearerHeader(user)).Shares {
 			all = append(all, d.ID)
 		}
 		slices.Sort(all)
 		return all
 	}
-	both := slices.Sorted(slices.Values([]string{annas.ID, berts.ID}))
-	for who, want := range map[string][]string{"anna": {annas.ID}, "bert": {berts.ID}, "carl": both} {
-		if got := ids(who); !slices.Equal(got, want) {
-			t.Errorf("%s sees %q, want %q", who, got, want)
+	both := slices.Sorted(slices.Values([]string{annaShare.ID, bertShare.ID}))
+	for user, want := range map[string][]string{"anna": {annaShare.ID}, "bert": {bertShare.ID}, "carl": both} {
+		if got := ids(user); !slices.Equal(got, want) {
+			t.Errorf("%s sees %q, want %q", user, got, want)
 		}
 	}
-	none := s.send("DELETE", "/api/v1/shares/nothere", as("bert"))
-	other := s.send("DELETE", "/api/v1/shares/"+annas.ID, as("bert"))
-	if other.status != http.StatusNotFound || other.body != none.body {
+	missing := s.send("DELETE", "/api/v1/shares/nothere", bearerHeader("bert"))
+	other := s.send("DELETE", "/api/v1/shares/"+annaShare.ID, bearerHeader("bert"))
+	if other.status != http.StatusNotFound || other.body != missing.body {
 		t.Errorf("what is another's is answered with %d %s, what is not there with %s", other.status, other.body,
-			none.body)
+			missing.body)
 	}
-	guest := s.opens(annas)
-	for _, a := range []answer{
-		s.get("/api/v1/shares", guest.cookie), s.post("/api/v1/shares", inA, guest.cookie),
-		s.send("DELETE", "/api/v1/shares/"+annas.ID, guest.cookie, s.origin()),
-		s.get("/api/v1/shares", guest.cookie, as("anna")),
+	guest := s.openShare(annaShare)
+	for _, a := range []httpResponse{
+		s.get("/api/v1/shares", guest.cookie), s.post("/api/v1/shares", shareRequestA, guest.cookie),
+		s.send("DELETE", "/api/v1/shares/"+annaShare.ID, guest.cookie, s.origin()),
+		s.get("/api/v1/shares", guest.cookie, bearerHeader("anna")),
 	} {
 		s.wantProblem("a guest", a, http.StatusForbidden, "Not shared", "")
 	}
-	if a := s.send("DELETE", "/api/v1/shares/"+annas.ID, as("carl")); a.status != http.StatusNoContent {
+	if a := s.send("DELETE", "/api/v1/shares/"+annaShare.ID, bearerHeader("carl")); a.status != http.StatusNoContent {
 		t.Errorf("carl takes it back: %d %s", a.status, a.body)
 	}
-	if a := s.send("DELETE", "/api/v1/shares/"+berts.ID, as("bert")); a.status != http.StatusNoContent ||
+	if a := s.send("DELETE", "/api/v1/shares/"+bertShare.ID, bearerHeader("bert")); a.status != http.StatusNoContent ||
 		len(ids("carl")) != 0 {
 		t.Errorf("bert takes his back: %d %s", a.status, a.body)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "audit.jsonl"))
 	if err != nil ||
 		!strings.Contains(string(text),
-			`"event":"revoke","id":"`+annas.ID+`","creator":"anna","by":"carl","from":"127.0.0.1"`) {
+			`"event":"revoke","id":"`+annaShare.ID+`","creator":"anna","by":"carl","from":"127.0.0.1"`) {
 		t.Errorf("the audit log is %s, %v", text, err)
 	}
-	for _, secret := range []string{annas.token, strings.TrimPrefix(guest.cookie, s.cookie("glasshouse-share", ""))} {
+	for _, secret := range []string{annaShare.token, strings.TrimPrefix(guest.cookie, s.cookie("glasshouse-share", ""))} {
 		if strings.Contains(string(text)+s.log.String(), secret) {
 			t.Error("a log has a token or a cookie")
 		}
@@ -350,16 +350,16 @@ func TestSharesAreTheirOwners(t *testing.T) {
 
 // A share is refused if it is invalid, or if its creator may not see the data. It is also refused if its start page is
 // not part of the share.
-func TestSharesThatMakeNoSense(t *testing.T) {
-	s := team(t, "")
-	body := func(more string, parts ...string) string {
+func TestInvalidSharesAreRefused(t *testing.T) {
+	s := newTeamSite(t, "")
+	body := func(members string, parts ...string) string {
 		if len(parts) == 0 {
 			parts = []string{`{"resource":"core/v1/pods","namespaces":["b"]}`}
 		}
-		if !strings.Contains(more, `"to"`) {
-			more += `,"to":"/r/core/v1/pods?ns=b"`
+		if !strings.Contains(members, `"to"`) {
+			members += `,"to":"/r/core/v1/pods?ns=b"`
 		}
-		return `{"parts":[` + strings.Join(parts, ",") + `]` + more + `}`
+		return `{"parts":[` + strings.Join(parts, ",") + `]` + members + `}`
 	}
 	for text, want := range map[string]struct {
 		status        int
@@ -404,26 +404,26 @@ func TestSharesThatMakeNoSense(t *testing.T) {
 		body(`,"to":"/api/v1/snapshot/core/v1/pods"`):     {400, "Invalid page", ""},
 		`{"note":"` + strings.Repeat("x", 70<<10) + `"}`:  {413, "Body too large", ""},
 	} {
-		s.wantProblem(fmt.Sprintf("%.200s", text), s.post("/api/v1/shares", text, as("bert")), want.status, want.title,
+		s.wantProblem(fmt.Sprintf("%.200s", text), s.post("/api/v1/shares", text, bearerHeader("bert")), want.status, want.title,
 			want.detail)
 	}
-	if n := len(s.listed(as("carl")).Shares); n != 0 {
+	if n := len(s.listShares(bearerHeader("carl")).Shares); n != 0 {
 		t.Errorf("%d of it are shared", n)
 	}
 	for _, to := range []string{
 		"/r/core/v1/pods", "/r/core/v1/pods?ns=b&labels=app%3Dweb&q=x&sort=-age", "/o/core/v1/pods/b/web-10",
 		"/compare?a=core/v1/pods/b/web-10&b=web-11",
 	} {
-		if made := s.shares(body(`,"seconds":3600,"to":"`+to+`"`), as("bert")); made.To != to ||
-			made.Expires.Sub(made.Created) != time.Hour {
-			t.Errorf("it is %+v", made)
+		if shared := s.createShare(body(`,"seconds":3600,"to":"`+to+`"`), bearerHeader("bert")); shared.To != to ||
+			shared.Expires.Sub(shared.Created) != time.Hour {
+			t.Errorf("it is %+v", shared)
 		}
 	}
 }
 
 // A browser sends its cookies to all ports of a host. The cookie of a guest or a login for one port therefore must not
 // affect the server at another port.
-func TestCookiesOfPorts(t *testing.T) {
+func TestCookiesOfOtherPortsAreIgnored(t *testing.T) {
 	jar, err := cookiejar.New(nil) // The cookie jar behaves like that of a browser.
 	if err != nil {
 		t.Fatal(err)
@@ -439,13 +439,13 @@ func TestCookiesOfPorts(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.Header.Set("Content-Type", kind)
-		answer, err := browser.Do(r)
+		response, err := browser.Do(r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = answer.Body.Close() }()
-		_, _ = io.Copy(io.Discard, answer.Body)
-		return answer.StatusCode
+		defer func() { _ = response.Body.Close() }()
+		_, _ = io.Copy(io.Discard, response.Body)
+		return response.StatusCode
 	}
 	status := func(name string, s *site, path string, want int) {
 		t.Helper()
@@ -453,16 +453,16 @@ func TestCookiesOfPorts(t *testing.T) {
 			t.Errorf("%s: got %d, want %d", name, got, want)
 		}
 	}
-	one, other := newSite(t), newSite(t)
-	send(one, "POST", "/share", "application/json", `{"token":"`+one.shares(inA).token+`"}`)
-	status("a guest", one, "/api/v1/shares", http.StatusForbidden)
-	status("the same browser elsewhere", other, "/api/v1/shares", http.StatusOK)
-	send(other, "POST", "/share/leave", "", "")
-	status("a guest who has left elsewhere", one, "/api/v1/shares", http.StatusForbidden)
+	siteA, siteB := newSite(t), newSite(t)
+	send(siteA, "POST", "/share", "application/json", `{"token":"`+siteA.createShare(shareRequestA).token+`"}`)
+	status("a guest", siteA, "/api/v1/shares", http.StatusForbidden)
+	status("the same browser elsewhere", siteB, "/api/v1/shares", http.StatusOK)
+	send(siteB, "POST", "/share/leave", "", "")
+	status("a guest who has left elsewhere", siteA, "/api/v1/shares", http.StatusForbidden)
 
-	first, second := guarded(t, auth.Options{Mode: auth.Token}), guarded(t, auth.Options{Mode: auth.Token})
+	first, second := newLoginSite(t, auth.Options{Mode: auth.Token}), newLoginSite(t, auth.Options{Mode: auth.Token})
 	for _, s := range []*site{first, second} {
-		send(s, "POST", "/login", "application/x-www-form-urlencoded", url.Values{"token": {good}}.Encode())
+		send(s, "POST", "/login", "application/x-www-form-urlencoded", url.Values{"token": {validToken}}.Encode())
 	}
 	status("who has logged in elsewhere, too", first, "/api/v1/status", http.StatusOK)
 	send(second, "POST", "/logout", "", "")
@@ -471,20 +471,20 @@ func TestCookiesOfPorts(t *testing.T) {
 }
 
 // An invalid token gets the same response as the token of an ended share, whatever the request contains.
-func TestLinksThatShowNothing(t *testing.T) {
+func TestInvalidTokensAreAnsweredLikeEndedShares(t *testing.T) {
 	s := newSite(t)
-	made := s.shares(inA)
-	ended := s.shares(inA)
+	shared := s.createShare(shareRequestA)
+	ended := s.createShare(shareRequestA)
 	s.send("DELETE", "/api/v1/shares/"+ended.ID, s.origin())
 	want := s.post("/share", `{"token":"`+ended.token+`"}`)
 	s.wantProblem("one that has ended", want, http.StatusNotFound, "Link not found", "")
-	cookie := strings.TrimPrefix(s.opens(made).cookie, s.cookie("glasshouse-share", ""))
+	cookie := strings.TrimPrefix(s.openShare(shared).cookie, s.cookie("glasshouse-share", ""))
 	for _, body := range []string{
-		"", "{}", "[]", "null", "token=" + made.token, made.token, `{"token":""}`, `{"token":null}`, `{"token":5}`,
-		`{"token":"` + made.token + `","x":1}`, `{"token":"` + made.token + `"}{}`,
-		`{"token":"` + made.token[1:] + `"}`, `{"token":"` + made.token + `="}`, `{"token":" ` + made.token + `"}`,
-		`{"token":"` + strings.ToLower(made.token) + `"}`,
-		`{"token":"` + cookie + `"}`, `{"token":"` + made.ID + `"}`, `{"token":"` + strings.Repeat("x", 60<<10) + `"}`,
+		"", "{}", "[]", "null", "token=" + shared.token, shared.token, `{"token":""}`, `{"token":null}`, `{"token":5}`,
+		`{"token":"` + shared.token + `","x":1}`, `{"token":"` + shared.token + `"}{}`,
+		`{"token":"` + shared.token[1:] + `"}`, `{"token":"` + shared.token + `="}`, `{"token":" ` + shared.token + `"}`,
+		`{"token":"` + strings.ToLower(shared.token) + `"}`,
+		`{"token":"` + cookie + `"}`, `{"token":"` + shared.ID + `"}`, `{"token":"` + strings.Repeat("x", 60<<10) + `"}`,
 		"\x00", `{"token":"` + strings.Repeat("[", 10_000) + `"}`, strings.Repeat("[", 10_000),
 	} {
 		if a := s.post("/share", body); a.status != want.status || a.body != want.body ||
@@ -492,7 +492,7 @@ func TestLinksThatShowNothing(t *testing.T) {
 			t.Errorf("%.80q is answered with %d %s %v", body, a.status, a.body, a.header)
 		}
 	}
-	for _, value := range []string{"x", made.token, made.ID, cookie + "x", strings.ToUpper(cookie), ""} {
+	for _, value := range []string{"x", shared.token, shared.ID, cookie + "x", strings.ToUpper(cookie), ""} {
 		s.wantProblem("the cookie "+value, s.get("/api/v1/status", s.cookie("glasshouse-share", value)),
 			http.StatusUnauthorized, "Link expired", "")
 	}
@@ -501,15 +501,15 @@ func TestLinksThatShowNothing(t *testing.T) {
 			strings.TrimPrefix(s.cookie("glasshouse-share", cookie), "Cookie: ")); a.status != http.StatusOK {
 		t.Errorf("a cookie beside another is answered with %d", a.status)
 	}
-	if strings.Contains(s.log.String(), made.token) || strings.Contains(s.log.String(), cookie) {
+	if strings.Contains(s.log.String(), shared.token) || strings.Contains(s.log.String(), cookie) {
 		t.Error("the log has a token or a cookie")
 	}
 }
 
 // Pages of other sites cannot create or revoke shares. They cannot make a browser a guest, or end its visit.
-func TestSharesAreOurs(t *testing.T) {
+func TestSharesRequireOwnOrigin(t *testing.T) {
 	s := newSite(t)
-	made := s.opens(s.shares(inA))
+	shared := s.openShare(s.createShare(shareRequestA))
 	for name, headers := range map[string][]string{
 		"another page": {"Origin: http://evil.test"}, "a page of nowhere": {"Origin: null"},
 		"a page elsewhere": {s.origin(), "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"}, "one beside": {
@@ -517,7 +517,7 @@ func TestSharesAreOurs(t *testing.T) {
 		},
 	} {
 		for path, body := range map[string]string{
-			"/api/v1/shares": inA, "/share": `{"token":"` + made.token + `"}`, "/share/leave": "",
+			"/api/v1/shares": shareRequestA, "/share": `{"token":"` + shared.token + `"}`, "/share/leave": "",
 		} {
 			a := s.post(path, body, headers...)
 			s.wantProblem(path+" by "+name, a, http.StatusForbidden, "Origin not allowed", "")
@@ -525,22 +525,22 @@ func TestSharesAreOurs(t *testing.T) {
 				t.Errorf("%s by %s sets a cookie", path, name)
 			}
 		}
-		s.wantProblem("to take it back by "+name, s.send("DELETE", "/api/v1/shares/"+made.ID, headers...),
+		s.wantProblem("to take it back by "+name, s.send("DELETE", "/api/v1/shares/"+shared.ID, headers...),
 			http.StatusForbidden, "Origin not allowed", "")
 	}
-	if n := len(s.listed().Shares); n != 1 {
+	if n := len(s.listShares().Shares); n != 1 {
 		t.Errorf("there are %d shares, want 1", n)
 	}
-	for _, path := range []string{"/share", "/share/leave", "/api/v1/shares", "/api/v1/shares/" + made.ID} {
-		a := s.get(path, made.cookie)
-		if a.header.Get("Set-Cookie") != "" || len(s.listed().Shares) != 1 {
+	for _, path := range []string{"/share", "/share/leave", "/api/v1/shares", "/api/v1/shares/" + shared.ID} {
+		a := s.get(path, shared.cookie)
+		if a.header.Get("Set-Cookie") != "" || len(s.listShares().Shares) != 1 {
 			t.Errorf("GET %s changes something", path)
 		}
 	}
-	if a := s.dialStatus(made.cookie); a != "403" {
+	if a := s.dialStatus(shared.cookie); a != "403" {
 		t.Errorf("a guest's socket without an Origin is answered with %s", a)
 	}
-	if a := s.dialStatus(made.cookie, "Origin: http://evil.test"); a != "403" {
+	if a := s.dialStatus(shared.cookie, "Origin: http://evil.test"); a != "403" {
 		t.Errorf("a guest's socket of another page is answered with %s", a)
 	}
 }
@@ -557,23 +557,23 @@ func (s *site) dialStatus(headers ...string) string {
 }
 
 // A request with a guest cookie counts as that of a guest until the guest leaves, whatever other credentials it has.
-func TestGuestsAreNobodyElse(t *testing.T) {
-	s := team(t, "")
+func TestGuestCookieOverridesOtherCredentials(t *testing.T) {
+	s := newTeamSite(t, "")
 	login, _ := s.login("anna.token", "/")
-	made := s.opens(s.shares(inA, as("anna")))
-	both := login + "; " + strings.TrimPrefix(made.cookie, "Cookie: ")
+	shared := s.openShare(s.createShare(shareRequestA, bearerHeader("anna")))
+	both := login + "; " + strings.TrimPrefix(shared.cookie, "Cookie: ")
 	total := func(headers ...string) string {
-		s.await("/api/v1/snapshot/"+podsRef, `"title"`) // A guest without access receives a problem document.
+		s.waitForText("/api/v1/snapshot/"+podsRef, `"title"`) // A guest without access receives a problem document.
 		return regexp.MustCompile(`"total":\d+`).FindString(s.get("/api/v1/snapshot/"+podsRef, headers...).body)
 	}
 	for name, test := range map[string]struct {
 		headers []string
 		want    string
 	}{
-		"the cookie": {[]string{made.cookie}, `"total":2`}, "both cookies": {[]string{both}, `"total":2`},
-		"a token beside it":        {[]string{made.cookie, as("anna")}, `"total":2`},
-		"a bad token beside it":    {[]string{made.cookie, "Authorization: Bearer x"}, `"total":2`},
-		"a proxy's word beside it": {[]string{made.cookie, "X-Forwarded-User: anna"}, `"total":2`},
+		"the cookie": {[]string{shared.cookie}, `"total":2`}, "both cookies": {[]string{both}, `"total":2`},
+		"a token beside it":        {[]string{shared.cookie, bearerHeader("anna")}, `"total":2`},
+		"a bad token beside it":    {[]string{shared.cookie, "Authorization: Bearer x"}, `"total":2`},
+		"a proxy's word beside it": {[]string{shared.cookie, "X-Forwarded-User: anna"}, `"total":2`},
 		"the login":                {[]string{login}, `"total":3`},
 	} {
 		if got := total(test.headers...); got != test.want {
@@ -585,7 +585,7 @@ func TestGuestsAreNobodyElse(t *testing.T) {
 		!strings.Contains(page, `action="/share/leave"`) {
 		t.Error("the page of a guest says who else they are, or who has shared it")
 	}
-	s.send("DELETE", "/api/v1/shares/"+made.ID, as("anna"))
+	s.send("DELETE", "/api/v1/shares/"+shared.ID, bearerHeader("anna"))
 	s.wantProblem("a guest who is logged in, when it has ended", s.get("/api/v1/status", both), http.StatusUnauthorized,
 		"Link expired", "")
 	if a := s.get("/api/v1/status", login); a.status != http.StatusOK {
@@ -595,8 +595,8 @@ func TestGuestsAreNobodyElse(t *testing.T) {
 
 // On every route and the socket, a guest sees only what is shared. This applies to requests for existing and for
 // missing objects.
-func TestGuestSeesNothingElse(t *testing.T) {
-	s := team(t, "")
+func TestGuestSeesOnlyWhatIsShared(t *testing.T) {
+	s := newTeamSite(t, "")
 	for _, name := range []string{"canary-w"} {
 		s.api.Set(widgetsRef, apitest.Item{Name: name})
 	}
@@ -612,36 +612,36 @@ func TestGuestSeesNothingElse(t *testing.T) {
 	s.api.Set("core/v1/secrets", apitest.Item{Namespace: "a", Name: "canary-s"})
 	// Another user makes the program watch everything.
 	for _, ref := range []string{podsRef, widgetsRef, "core/v1/secrets", "core/v1/namespaces"} {
-		for began := time.Now(); !strings.Contains(s.get("/api/v1/snapshot/"+ref, as("anna")).body, "canary"); {
+		for began := time.Now(); !strings.Contains(s.get("/api/v1/snapshot/"+ref, bearerHeader("anna")).body, "canary"); {
 			if time.Since(began) > time.Minute {
 				t.Fatalf("there are no %s", ref)
 			}
 		}
 	}
-	made := s.opens(s.shares(`{"parts":[{"resource":"core/v1/pods","namespaces":["a"],"labels":"app=web"}],"to":"/r/`+
-		`core/v1/pods?ns=a&labels=app%3Dweb"}`, as("anna")))
+	shared := s.openShare(s.createShare(`{"parts":[{"resource":"core/v1/pods","namespaces":["a"],"labels":"app=web"}],"to":"/r/`+
+		`core/v1/pods?ns=a&labels=app%3Dweb"}`, bearerHeader("anna")))
 	canary := regexp.MustCompile(`canary|leaked|widget|Widget|secrets|Secret\b|web-10|anna|example\.com|"core/v1/` +
 		`namespaces"`)
-	asked := map[string]bool{}
-	check := func(method, path, accept string) answer {
-		a := s.send(method, path, made.cookie, "Accept: "+accept, s.origin())
-		asked[path] = true
+	requested := map[string]bool{}
+	check := func(method, path, accept string) httpResponse {
+		a := s.send(method, path, shared.cookie, "Accept: "+accept, s.origin())
+		requested[path] = true
 		body := a.body
 		if !strings.HasPrefix(path, "/api/") { // A page repeats the path of its request, so remove that path.
-			for _, own := range regexp.MustCompile(`canary[\w-]*|[\w.]+/v1/\w+`).FindAllString(path, -1) {
-				body = strings.NewReplacer(own, "", url.QueryEscape(own), "").Replace(body)
+			for _, echo := range regexp.MustCompile(`canary[\w-]*|[\w.]+/v1/\w+`).FindAllString(path, -1) {
+				body = strings.NewReplacer(echo, "", url.QueryEscape(echo), "").Replace(body)
 			}
 		}
-		if found := canary.FindString(body); found != "" && path != "/api/openapi.json" &&
+		if leak := canary.FindString(body); leak != "" && path != "/api/openapi.json" &&
 			!strings.HasPrefix(path, "/static/") {
-			t.Errorf("%s %s for %s tells a guest of %q: %d %s", method, path, accept, found, a.status, body)
+			t.Errorf("%s %s for %s tells a guest of %q: %d %s", method, path, accept, leak, a.status, body)
 		}
 		if a.header.Get("X-Robots-Tag") != "noindex" {
 			t.Errorf("%s %s may be indexed", method, path)
 		}
 		return a
 	}
-	for address := range addresses(t, s) {
+	for address := range routesByAccess(t, s) {
 		method, path, _ := strings.Cut(address, " ")
 		if method != http.MethodGet || path == "/login/callback" {
 			continue
@@ -674,26 +674,26 @@ func TestGuestSeesNothingElse(t *testing.T) {
 			{"/api/v1/logs/a/canary-db", "/api/v1/logs/a/nothing"},
 			{"/api/v1/logs/a/web-1", "/api/v1/logs/b/web-10"},
 		} {
-			there, not := check(http.MethodGet, pair[0], accept), check(http.MethodGet, pair[1], accept)
-			if there.status != http.StatusForbidden || not.status != http.StatusForbidden {
+			existing, missing := check(http.MethodGet, pair[0], accept), check(http.MethodGet, pair[1], accept)
+			if existing.status != http.StatusForbidden || missing.status != http.StatusForbidden {
 				t.Errorf("%s for %s: got %d, and %d of what is not there; want 403 of both", pair[0], accept,
-					there.status, not.status)
+					existing.status, missing.status)
 			}
-			if strings.HasPrefix(pair[0], "/api/") && there.body != not.body {
-				t.Errorf("%s is told from what is not there: %s and %s", pair[0], there.body, not.body)
+			if strings.HasPrefix(pair[0], "/api/") && existing.body != missing.body {
+				t.Errorf("%s is told from what is not there: %s and %s", pair[0], existing.body, missing.body)
 			}
 		}
 	}
-	var sees struct{ Total int }
+	var got struct{ Total int }
 	if a := check(http.MethodGet, "/api/v1/snapshot/"+podsRef, "application/json"); json.Unmarshal([]byte(a.body),
-		&sees) != nil || sees.Total != 2 {
+		&got) != nil || got.Total != 2 {
 		t.Errorf("a guest sees %s", a.body)
 	}
 	if a := check(http.MethodGet, "/api/v1/object/core/v1/pods/a/web-1",
 		"application/json"); a.status != http.StatusOK {
 		t.Errorf("a guest does not see an object: %d %s", a.status, a.body)
 	}
-	c, err := s.dial(made.cookie, s.origin())
+	c, err := s.dial(shared.cookie, s.origin())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -706,18 +706,18 @@ func TestGuestSeesNothingElse(t *testing.T) {
 		`{"op":"subscribe","id":9,"resource":"example.com/v1/nothing"}]`)
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
-	told := map[string]bool{}
+	messages := map[string]bool{}
 	for {
-		_, frame, err := c.conn.Read(ctx)
+		_, message, err := c.conn.Read(ctx)
 		if err != nil {
 			break
 		}
-		if found := canary.Find(frame); found != nil {
-			t.Errorf("the socket tells a guest of %q: %s", found, frame)
+		if leak := canary.Find(message); leak != nil {
+			t.Errorf("the socket tells a guest of %q: %s", leak, message)
 		}
-		var m frameOf
-		if err := json.Unmarshal(frame, &m); err == nil && m.ID != nil {
-			told[fmt.Sprint(*m.ID, " ", m.Type, " ", m.State, m.Problem.Title, " ", len(m.Rows), " ",
+		var m serverMessage
+		if err := json.Unmarshal(message, &m); err == nil && m.ID != nil {
+			messages[fmt.Sprint(*m.ID, " ", m.Type, " ", m.State, m.Problem.Title, " ", len(m.Rows), " ",
 				string(m.Object))] = true
 		}
 	}
@@ -725,31 +725,31 @@ func TestGuestSeesNothingElse(t *testing.T) {
 		"1 snapshot  2 ", "2 resources  0 ", "3 error Forbidden 0 ", "9 error Forbidden 0 ", "4 state forbidden 0 ",
 		"5 snapshot  0 ", "8 snapshot  0 ", "6 error Forbidden 0 ", "7 pong  0 ",
 	} {
-		if !told[want] {
-			t.Errorf("the socket does not say %q: %v", want, told)
+		if !messages[want] {
+			t.Errorf("the socket does not say %q: %v", want, messages)
 		}
 	}
-	if len(asked) < 40 {
-		t.Errorf("only %d addresses were asked for", len(asked))
+	if len(requested) < 40 {
+		t.Errorf("only %d addresses were asked for", len(requested))
 	}
 }
 
 // A hundred guests have sockets. Five seconds after the share is revoked, none of them receives anything more.
-func TestHundredGuestsAreEnded(t *testing.T) {
+func TestRevokeEndsTheSocketsOfAllGuests(t *testing.T) {
 	s := newSite(t)
-	made := s.opens(s.shares(inA))
-	other := s.opens(s.shares(inA))
-	stays, err := s.dial(other.cookie, s.origin())
+	shared := s.openShare(s.createShare(shareRequestA))
+	other := s.openShare(s.createShare(shareRequestA))
+	otherGuest, err := s.dial(other.cookie, s.origin())
 	if err != nil {
 		t.Fatal(err)
 	}
 	const guests = 100
 	var reading sync.WaitGroup
-	lasts, codes := make([]time.Time, guests), make([]websocket.StatusCode, guests)
-	var told sync.WaitGroup // Waits for the first change of every guest.
+	lastReads, codes := make([]time.Time, guests), make([]websocket.StatusCode, guests)
+	var firstChanges sync.WaitGroup // Waits for the first change of every guest.
 	stop := make(chan struct{})
-	var stirring sync.WaitGroup
-	stirring.Go(func() { // Change the objects that the guests see all the time.
+	var changing sync.WaitGroup
+	changing.Go(func() { // Change the objects that the guests see all the time.
 		for n := 0; ; n++ {
 			select {
 			case <-stop:
@@ -762,42 +762,42 @@ func TestHundredGuestsAreEnded(t *testing.T) {
 		}
 	})
 	for n := range guests {
-		c, err := s.dial(made.cookie, s.origin())
+		c, err := s.dial(shared.cookie, s.origin())
 		if err != nil {
 			t.Fatal(err)
 		}
 		c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
 		c.until(1, "snapshot")
-		told.Add(1)
+		firstChanges.Add(1)
 		reading.Go(func() {
-			first := sync.OnceFunc(told.Done)
-			defer first()
+			done := sync.OnceFunc(firstChanges.Done)
+			defer done()
 			for {
 				_, _, err := c.conn.Read(t.Context())
 				if err != nil {
 					codes[n] = websocket.CloseStatus(err)
 					return
 				}
-				first()
-				lasts[n] = time.Now()
+				done()
+				lastReads[n] = time.Now()
 			}
 		})
 	}
-	if viewers := s.listed().Shares; len(viewers) != 2 || viewers[0].Viewers+viewers[1].Viewers != guests+1 {
+	if viewers := s.listShares().Shares; len(viewers) != 2 || viewers[0].Viewers+viewers[1].Viewers != guests+1 {
 		t.Errorf("they are listed as %+v", viewers)
 	}
-	told.Wait()
+	firstChanges.Wait()
 	began := time.Now()
-	if a := s.send("DELETE", "/api/v1/shares/"+made.ID, s.origin()); a.status != http.StatusNoContent {
+	if a := s.send("DELETE", "/api/v1/shares/"+shared.ID, s.origin()); a.status != http.StatusNoContent {
 		t.Fatalf("it is taken back: %d %s", a.status, a.body)
 	}
 	reading.Wait()
 	took := time.Since(began)
 	close(stop)
-	stirring.Wait()
+	changing.Wait()
 	var last time.Duration
 	for n := range guests {
-		last = max(last, lasts[n].Sub(began))
+		last = max(last, lastReads[n].Sub(began))
 		if codes[n] != 4403 {
 			t.Errorf("guest %d was sent away with %d", n, codes[n])
 		}
@@ -806,52 +806,52 @@ func TestHundredGuestsAreEnded(t *testing.T) {
 		t.Errorf("the last of %d ended %s after it was taken back", guests, took)
 	}
 	t.Logf("%d guests: the last byte %s, the last end %s after it was taken back", guests, last, took)
-	stays.send(`{"op":"ping","id":2}`)
-	stays.until(2, "pong")
+	otherGuest.send(`{"op":"ping","id":2}`)
+	otherGuest.until(2, "pong")
 }
 
 // When a share expires, the sockets of its guests end.
-func TestSocketsEndWithTheShare(t *testing.T) {
+func TestSocketsCloseWhenTheShareExpires(t *testing.T) {
 	store, err := share.Open(share.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newSiteOf(t, web.Options{Shares: store})
-	given := s.shares(inA)
+	s := newSiteWith(t, web.Options{Shares: store})
+	template := s.createShare(shareRequestA)
 	expires := time.Now().Add(3 * time.Second)
 	_, token, err := store.Create(t.Context(),
-		share.Share{To: given.To, Expires: expires, Cluster: web.ClusterID(s.server), Parts: given.Parts}, share.Who{})
+		share.Share{To: template.To, Expires: expires, Cluster: web.ClusterID(s.server), Parts: template.Parts}, share.Actor{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	made := s.opens(opened{token: token})
-	c, err := s.dial(made.cookie, s.origin())
+	shared := s.openShare(openedShare{token: token})
+	c, err := s.dial(shared.cookie, s.origin())
 	if err != nil {
 		t.Fatal(err)
 	}
 	code, _ := c.closed()
-	if late := time.Since(expires); code != 4403 || late < 0 || late > 5*time.Second {
-		t.Errorf("the socket ended with %d, %s after the share", code, late)
+	if delay := time.Since(expires); code != 4403 || delay < 0 || delay > 5*time.Second {
+		t.Errorf("the socket ended with %d, %s after the share", code, delay)
 	}
-	s.wantProblem("its guest", s.get("/api/v1/status", made.cookie), http.StatusUnauthorized, "Link expired", "")
+	s.wantProblem("its guest", s.get("/api/v1/status", shared.cookie), http.StatusUnauthorized, "Link expired", "")
 }
 
 // A link that shares the logs of a namespace shares the logs of all pods there, and of no others. Logs cannot be shared
 // without pods, because no page shows only logs.
-func TestLogsSharedByNamespace(t *testing.T) {
+func TestLinkSharesLogsOfItsNamespace(t *testing.T) {
 	s := newSite(t)
 	for _, pod := range []string{"a/pods/web-1", "a/pods/web-2", "b/pods/other"} {
-		s.api.Answer("/api/v1/namespaces/"+pod+"/log", func(w http.ResponseWriter, _ *http.Request) {
+		s.api.Handle("/api/v1/namespaces/"+pod+"/log", func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, "a line of "+pod+"\n")
 		})
 	}
 	const logs = `{"resource":"core/v1/pods/log","namespaces":["a"]}`
 	for _, pods := range []string{`{"resource":"core/v1/pods"}`, `{"resource":"core/v1/pods","namespaces":["a"]}`} {
-		made := s.opens(s.shares(`{"parts":[` + pods + `,` + logs + `],"to":"/r/core/v1/pods?ns=a"}`))
+		shared := s.openShare(s.createShare(`{"parts":[` + pods + `,` + logs + `],"to":"/r/core/v1/pods?ns=a"}`))
 		for path, want := range map[string]int{
 			"a/web-1": http.StatusOK, "a/web-2": http.StatusOK, "b/other": http.StatusForbidden,
 		} {
-			if a := s.get("/api/v1/logs/"+path, made.cookie); a.status != want ||
+			if a := s.get("/api/v1/logs/"+path, shared.cookie); a.status != want ||
 				strings.Contains(a.body, "a line of") != (want == http.StatusOK) {
 				t.Errorf("beside %s the log of %s is answered with %d %s", pods, path, a.status, a.body)
 			}
@@ -867,21 +867,21 @@ func TestLogsSharedByNamespace(t *testing.T) {
 }
 
 // When a share ends, its followed logs end, too. To the client, this differs from the end of the log itself.
-func TestLogEndsWithTheShare(t *testing.T) {
+func TestFollowedLogEndsWhenTheShareEnds(t *testing.T) {
 	s := newSite(t)
-	s.api.Answer("/api/v1/namespaces/a/pods/web-1/log", func(w http.ResponseWriter, r *http.Request) {
+	s.api.Handle("/api/v1/namespaces/a/pods/web-1/log", func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, "a line\n")
 		_ = http.NewResponseController(w).Flush()
 		<-r.Context().Done()
 	})
-	made := s.opens(s.shares(`{"parts":[{"resource":"core/v1/pods","namespaces":["a"]},{"resource":"core/v1/pods/` +
+	shared := s.openShare(s.createShare(`{"parts":[{"resource":"core/v1/pods","namespaces":["a"]},{"resource":"core/v1/pods/` +
 		`log","namespaces":["a"]}],"to":"/o/core/v1/pods/a/web-1?tab=logs"}`))
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
 		"http://"+s.addr+"/api/v1/logs/a/web-1?follow=true", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	request.Header.Set("Cookie", strings.TrimPrefix(made.cookie, "Cookie: "))
+	request.Header.Set("Cookie", strings.TrimPrefix(shared.cookie, "Cookie: "))
 	response, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
 	if err != nil {
 		t.Fatal(err)
@@ -892,7 +892,7 @@ func TestLogEndsWithTheShare(t *testing.T) {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	s.send("DELETE", "/api/v1/shares/"+made.ID, s.origin())
+	s.send("DELETE", "/api/v1/shares/"+shared.ID, s.origin())
 	rest, err := io.ReadAll(response.Body)
 	if took := time.Since(began); len(rest) > 0 || err == nil || took > 5*time.Second {
 		t.Errorf("the log goes on with %q, %v, for %s; want it cut", rest, err, took)
@@ -900,18 +900,18 @@ func TestLogEndsWithTheShare(t *testing.T) {
 }
 
 // When a share or a login ends, responses that are being sent are aborted. A slow reader receives nothing more of them.
-func TestAnswersEndWithTheirReader(t *testing.T) {
+func TestResponsesEndWithTheShareOrLogin(t *testing.T) {
 	for name, test := range map[string]func(t *testing.T) (s *site, cookie string, end func()){
 		"share": func(t *testing.T) (*site, string, func()) {
 			t.Helper()
 			s := newSite(t)
-			made := s.opens(s.shares(inA))
-			return s, made.cookie, func() { s.send("DELETE", "/api/v1/shares/"+made.ID, s.origin()) }
+			shared := s.openShare(s.createShare(shareRequestA))
+			return s, shared.cookie, func() { s.send("DELETE", "/api/v1/shares/"+shared.ID, s.origin()) }
 		},
 		"login": func(t *testing.T) (*site, string, func()) {
 			t.Helper()
-			s := guarded(t, auth.Options{Mode: auth.Token})
-			cookie, _ := s.login(good, "/")
+			s := newLoginSite(t, auth.Options{Mode: auth.Token})
+			cookie, _ := s.login(validToken, "/")
 			return s, cookie, func() { s.post("/logout", "", cookie) }
 		},
 	} {
@@ -924,7 +924,7 @@ func TestAnswersEndWithTheirReader(t *testing.T) {
 					Rest: `"spec":{"note":"` + strings.Repeat("x", size) + `"}`,
 				})
 			}
-			s.await("/api/v1/snapshot/"+podsRef+"?ns=a&limit=1", fmt.Sprintf(`"total":%d`, objects+2), cookie)
+			s.waitForText("/api/v1/snapshot/"+podsRef+"?ns=a&limit=1", fmt.Sprintf(`"total":%d`, objects+2), cookie)
 			conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", s.addr)
 			if err != nil {
 				t.Fatal(err)
@@ -953,10 +953,10 @@ func TestAnswersEndWithTheirReader(t *testing.T) {
 
 // The number of logs is limited for one user, for the guests of one link, and for all guests. None of these can use up
 // the logs that all callers share.
-func TestLogsOfOne(t *testing.T) {
-	s := team(t, "")
+func TestLogsAreLimitedByUserAndLink(t *testing.T) {
+	s := newTeamSite(t, "")
 	for _, path := range []string{"a/pods/web-1", "b/pods/web-10"} {
-		s.api.Answer("/api/v1/namespaces/"+path+"/log", func(w http.ResponseWriter, r *http.Request) {
+		s.api.Handle("/api/v1/namespaces/"+path+"/log", func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.WriteString(w, "a line\n")
 			_ = http.NewResponseController(w).Flush()
 			<-r.Context().Done()
@@ -971,7 +971,7 @@ func TestLogsOfOne(t *testing.T) {
 		for id := 1; id <= 100; id++ {
 			c.send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":"core/v1/pods","ns":[%q],"name":%q,"view":"log",`+
 				`"follow":true}`, id, ns, pod))
-			if m := c.log(id); m.Type == "error" {
+			if m := c.nextLogMessage(id); m.Type == "error" {
 				if m.Problem.Title != "Too many logs" || m.Problem.Status != http.StatusServiceUnavailable {
 					t.Errorf("it is refused with %+v", m.Problem)
 				}
@@ -981,76 +981,76 @@ func TestLogsOfOne(t *testing.T) {
 		return 100
 	}
 	link := func() []string {
-		made := s.opens(s.shares(`{"parts":[{"resource":"core/v1/pods","namespaces":["a"]},{"resource":"core/v1/pods/`+
-			`log","namespaces":["a"]}],"to":"/o/core/v1/pods/a/web-1?tab=logs"}`, as("anna")))
-		return []string{made.cookie, s.origin()}
+		shared := s.openShare(s.createShare(`{"parts":[{"resource":"core/v1/pods","namespaces":["a"]},{"resource":"core/v1/pods/`+
+			`log","namespaces":["a"]}],"to":"/o/core/v1/pods/a/web-1?tab=logs"}`, bearerHeader("anna")))
+		return []string{shared.cookie, s.origin()}
 	}
-	one := link()
+	link1 := link()
 	for _, test := range []struct {
-		what, ns, pod string
+		name, ns, pod string
 		headers       []string
 		want          int
 	}{
-		{"a link", "a", "web-1", one, 25},
-		{"the same link in another tab", "a", "web-1", one, 0},
+		{"a link", "a", "web-1", link1, 25},
+		{"the same link in another tab", "a", "web-1", link1, 0},
 		{"another link", "a", "web-1", link(), 25},
 		{"a third link", "a", "web-1", link(), 0},
-		{"a user", "a", "web-1", []string{as("anna")}, 25},
-		{"the same user in another tab", "a", "web-1", []string{as("anna")}, 0},
-		{"another user", "b", "web-10", []string{as("bert")}, 25},
+		{"a user", "a", "web-1", []string{bearerHeader("anna")}, 25},
+		{"the same user in another tab", "a", "web-1", []string{bearerHeader("anna")}, 0},
+		{"another user", "b", "web-10", []string{bearerHeader("bert")}, 25},
 	} {
 		if n := read(test.ns, test.pod, test.headers...); n != test.want {
-			t.Errorf("%s reads %d logs, want %d", test.what, n, test.want)
+			t.Errorf("%s reads %d logs, want %d", test.name, n, test.want)
 		}
 	}
-	over := s.get("/api/v1/logs/a/web-1", one...)
-	s.wantProblem("a link over HTTP", over, http.StatusServiceUnavailable, "Too many logs", "25 through one link")
+	response := s.get("/api/v1/logs/a/web-1", link1...)
+	s.wantProblem("a link over HTTP", response, http.StatusServiceUnavailable, "Too many logs", "25 through one link")
 }
 
 // If there is a data directory, shares and their guests remain valid after a restart of the program.
-func TestGuestsOutliveTheProgram(t *testing.T) {
+func TestSharesSurviveARestart(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	api := newSite(t).api
-	s := teamOf(t, api, dir)
-	made := s.opens(s.shares(inA, as("anna")))
-	if !made.Persistent {
+	s := newTeamSiteWith(t, api, dir)
+	shared := s.openShare(s.createShare(shareRequestA, bearerHeader("anna")))
+	if !shared.Persistent {
 		t.Error("it is said to end with the program")
 	}
 	if err := s.stop(); err != nil {
 		t.Fatal(err)
 	}
-	again := teamOf(t, api, dir)
+	restarted := newTeamSiteWith(t, api, dir)
 	// After the restart the server has another port, and therefore another name of its cookie.
-	made.cookie = strings.Replace(made.cookie, s.cookie("glasshouse-share", ""),
-		again.cookie("glasshouse-share", ""), 1)
-	if a := again.get("/r/"+podsRef, made.cookie, "Accept: text/html"); a.status != http.StatusOK {
+	shared.cookie = strings.Replace(shared.cookie, s.cookie("glasshouse-share", ""),
+		restarted.cookie("glasshouse-share", ""), 1)
+	if a := restarted.get("/r/"+podsRef, shared.cookie, "Accept: text/html"); a.status != http.StatusOK {
 		t.Errorf("a guest is answered with %d %.300s", a.status, a.body)
 	}
-	if other := again.opens(made); other.cookie != made.cookie {
+	if other := restarted.openShare(shared); other.cookie != shared.cookie {
 		t.Error("the link gives another cookie")
 	}
-	if listed := again.listed(as("anna")); len(listed.Shares) != 1 || listed.Shares[0].ID != made.ID ||
+	if listed := restarted.listShares(bearerHeader("anna")); len(listed.Shares) != 1 || listed.Shares[0].ID != shared.ID ||
 		listed.Shares[0].LastUsed == nil || !listed.Persistent {
 		t.Errorf("there is %+v", listed)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "audit.jsonl"))
 	if err != nil ||
-		!regexp.MustCompile(`"event":"open","id":"`+made.ID+`","creator":"anna","from":"127.0.0.1"}`).Match(text) {
+		!regexp.MustCompile(`"event":"open","id":"`+shared.ID+`","creator":"anna","from":"127.0.0.1"}`).Match(text) {
 		t.Errorf("the audit log is %s, %v", text, err)
 	}
 }
 
 // When the creator of a share loses a permission, the guests lose it, too. If the permission cannot be checked, guests
 // see nothing either.
-func TestGuestsLoseWhatTheCreatorLoses(t *testing.T) {
-	s := team(t, "")
-	made := s.opens(s.shares(inA, as("anna")))
-	for began := time.Now(); !strings.Contains(s.get("/api/v1/snapshot/"+podsRef, made.cookie).body, "web-1"); {
+func TestGuestsLoseRevokedCreatorPermissions(t *testing.T) {
+	s := newTeamSite(t, "")
+	shared := s.openShare(s.createShare(shareRequestA, bearerHeader("anna")))
+	for began := time.Now(); !strings.Contains(s.get("/api/v1/snapshot/"+podsRef, shared.cookie).body, "web-1"); {
 		if time.Since(began) > time.Minute {
 			t.Fatal("a guest sees nothing")
 		}
 	}
-	c, err := s.dial(made.cookie, s.origin())
+	c, err := s.dial(shared.cookie, s.origin())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -1065,7 +1065,7 @@ func TestGuestsLoseWhatTheCreatorLoses(t *testing.T) {
 	if took := time.Since(began); took > 15*time.Second {
 		t.Errorf("a guest is told that it is %s %s later", m.State, took)
 	}
-	for s.get("/api/v1/snapshot/"+podsRef, made.cookie).status != http.StatusForbidden {
+	for s.get("/api/v1/snapshot/"+podsRef, shared.cookie).status != http.StatusForbidden {
 		if time.Since(began) > 15*time.Second {
 			t.Fatal("a guest still sees what the creator does not")
 		}
@@ -1073,26 +1073,26 @@ func TestGuestsLoseWhatTheCreatorLoses(t *testing.T) {
 }
 
 // Guests see neither error messages of the API server nor its address.
-func TestGuestsAreNotToldOfTheAPIServer(t *testing.T) {
-	s := team(t, "")
+func TestGuestsGetNoAPIServerDetails(t *testing.T) {
+	s := newTeamSite(t, "")
 	s.api.Set("core/v1/secrets", apitest.Item{Namespace: "a", Name: "it"})
-	made := s.opens(s.shares(inA, as("anna")))
-	one := s.opens(s.shares(`{"parts":[{"resource":"core/v1/secrets","namespaces":["a"],"name":"it"}],"to":"/o/core/`+
-		`v1/secrets/a/it"}`, as("anna")))
-	check := func(what, told string) {
+	shared := s.openShare(s.createShare(shareRequestA, bearerHeader("anna")))
+	objectShare := s.openShare(s.createShare(`{"parts":[{"resource":"core/v1/secrets","namespaces":["a"],"name":"it"}],"to":"/o/core/`+
+		`v1/secrets/a/it"}`, bearerHeader("anna")))
+	check := func(request, text string) {
 		t.Helper()
-		if found := regexp.MustCompile(`CANARY|api\.test|system:`).FindString(told); found != "" {
-			t.Errorf("%s tells a guest %q: %s", what, found, told)
+		if leak := regexp.MustCompile(`CANARY|api\.test|system:`).FindString(text); leak != "" {
+			t.Errorf("%s tells a guest %q: %s", request, leak, text)
 		}
 	}
 	for _, status := range []int{http.StatusServiceUnavailable, http.StatusInternalServerError} {
-		s.api.RefuseGet("/api/v1/namespaces/a/secrets/it", status, "CANARY")
+		s.api.FailPath("/api/v1/namespaces/a/secrets/it", status, "CANARY")
 		for _, path := range []string{
 			"/api/v1/object/core/v1/secrets/a/it", "/api/v1/related/core/v1/secrets/a/it", "/o/core/v1/secrets/a/it",
 			"/compare?a=core/v1/secrets/a/it",
 		} {
 			for _, accept := range []string{"application/json", "text/html"} {
-				a := s.get(path, one.cookie, "Accept: "+accept)
+				a := s.get(path, objectShare.cookie, "Accept: "+accept)
 				if a.status != http.StatusServiceUnavailable {
 					t.Errorf("%s is answered with %d, want 503: %s", path, a.status, a.body)
 				}
@@ -1100,13 +1100,13 @@ func TestGuestsAreNotToldOfTheAPIServer(t *testing.T) {
 			}
 		}
 	}
-	c, err := s.dial(made.cookie, s.origin())
+	c, err := s.dial(shared.cookie, s.origin())
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
 	c.until(1, "snapshot")
-	s.api.Break(apitest.UserReviews, "CANARY")
+	s.api.MakeUnavailable(apitest.UserReviewsPath, "CANARY")
 	m := c.until(1, "state")
 	for m.State != "stale" {
 		m = c.until(1, "state")
@@ -1114,7 +1114,7 @@ func TestGuestsAreNotToldOfTheAPIServer(t *testing.T) {
 	if check("a socket", m.Reason); m.Reason == "" {
 		t.Error("a guest is not told why nothing is told")
 	}
-	for began := time.Now(); s.get("/api/v1/snapshot/"+podsRef, made.cookie).status != http.StatusServiceUnavailable; {
+	for began := time.Now(); s.get("/api/v1/snapshot/"+podsRef, shared.cookie).status != http.StatusServiceUnavailable; {
 		if time.Since(began) > 15*time.Second {
 			t.Fatal("what may be seen is known still")
 		}
@@ -1126,45 +1126,45 @@ func TestGuestsAreNotToldOfTheAPIServer(t *testing.T) {
 		"/api/v1/logs/a/web-1", "/api/v1/status", "/status",
 	} {
 		for _, accept := range []string{"application/json", "text/html"} {
-			check(path, s.get(path, made.cookie, "Accept: "+accept).body)
+			check(path, s.get(path, shared.cookie, "Accept: "+accept).body)
 		}
 	}
-	s.wantProblem("anna", s.get("/api/v1/snapshot/"+podsRef, as("anna")), http.StatusServiceUnavailable,
+	s.wantProblem("anna", s.get("/api/v1/snapshot/"+podsRef, bearerHeader("anna")), http.StatusServiceUnavailable,
 		"Permissions unknown", "CANARY")
 }
 
 // Two hundred people open one link, each in several tabs. Whatever these guests do, other callers can still connect.
-func TestRoomForGuests(t *testing.T) {
+func TestGuestSocketsAreLimited(t *testing.T) {
 	s := &web.Server{}
-	enter := func(id string, address int) bool {
-		return s.Enter(web.GuestQuotas(id, fmt.Sprintf("192.0.2.%d:1", address))) != nil
+	acquire := func(id string, address int) bool {
+		return s.AcquireSocket(web.GuestQuotas(id, fmt.Sprintf("192.0.2.%d:1", address))) != nil
 	}
-	fill := func(id string, address, most int) (n int) {
-		for n < most && enter(id, address) {
+	acquireMany := func(id string, address, most int) (n int) {
+		for n < most && acquire(id, address) {
 			n++
 		}
 		return n
 	}
-	if n := fill("one", 1, 600); n != 600 {
+	if n := acquireMany("one", 1, 600); n != 600 {
 		t.Errorf("there is room for %d tabs of one link", n)
 	}
-	if n := 600 + fill("one", 2, 5000); n != 2000 {
+	if n := 600 + acquireMany("one", 2, 5000); n != 2000 {
 		t.Errorf("one link has %d tabs, want 2,000", n)
 	}
-	if n := fill("two", 3, 5000); n != 2000 {
+	if n := acquireMany("two", 3, 5000); n != 2000 {
 		t.Errorf("one address has %d tabs, want 2,000", n)
 	}
-	if n := fill("three", 4, 5000); n != 0 {
+	if n := acquireMany("three", 4, 5000); n != 0 {
 		t.Errorf("guests have %d tabs more than 4,000", n)
 	}
-	if s.Enter([]web.Quota{web.ViewerQuota("anna")}) == nil {
+	if s.AcquireSocket([]web.Quota{web.ViewerQuota("anna")}) == nil {
 		t.Error("there is no room beside guests")
 	}
 }
 
 // FuzzExchange checks that a request creates a guest only if its body contains a valid token.
 func FuzzExchange(f *testing.F) {
-	server, log := fuzzed(f)
+	server, log := newFuzzServer(f)
 	handler, stop := web.Serving(f.Context(), server)
 	f.Cleanup(stop)
 	for _, body := range []string{
@@ -1188,31 +1188,31 @@ func FuzzExchange(f *testing.F) {
 
 // Another cluster may have other objects under the same names. Guests of a share of one cluster see nothing of another
 // cluster. When their cluster is the active one again, they see their share again.
-func TestGuestsOfAnotherCluster(t *testing.T) {
+func TestGuestsOfAnotherClusterSeeNothing(t *testing.T) {
 	s := newSite(t)
-	made := s.opens(s.shares(inA))
-	c, err := s.dial(made.cookie, s.origin())
+	shared := s.openShare(s.createShare(shareRequestA))
+	c, err := s.dial(shared.cookie, s.origin())
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
 	c.until(1, "snapshot")
-	before, other := s.server.Shown(), newSite(t).api
-	s.server.Show(web.Shown{Cluster: startCluster(t, other), Name: "other", Server: "https://other"})
+	before, other := s.server.ActiveClusterInfo(), newSite(t).api
+	s.server.SwitchCluster(web.ClusterInfo{Cluster: startCluster(t, other), Name: "other", Server: "https://other"})
 	if code, _ := c.closed(); code != 4409 {
 		t.Errorf("the socket ended with %d", code)
 	}
 	for _, path := range []string{
 		"/api/v1/snapshot/" + podsRef, "/api/v1/resources", "/api/v1/object/" + podsRef + "/a/web-1", "/",
 	} {
-		s.wantProblem(path, s.get(path, made.cookie), http.StatusUnauthorized, "Another cluster is active", "")
+		s.wantProblem(path, s.get(path, shared.cookie), http.StatusUnauthorized, "Another cluster is active", "")
 	}
-	if c, err := s.dial(made.cookie, s.origin()); err == nil {
+	if c, err := s.dial(shared.cookie, s.origin()); err == nil {
 		c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
 		t.Errorf("a socket is told %+v", c.next())
 	}
-	s.server.Show(before)
-	if a := s.get("/api/v1/snapshot/"+podsRef, made.cookie); a.status != http.StatusOK ||
+	s.server.SwitchCluster(before)
+	if a := s.get("/api/v1/snapshot/"+podsRef, shared.cookie); a.status != http.StatusOK ||
 		!strings.Contains(a.body, "web-1") {
 		t.Errorf("of the cluster that it is of: %d %s", a.status, a.body)
 	}
@@ -1221,16 +1221,16 @@ func TestGuestsOfAnotherCluster(t *testing.T) {
 // A guest's Related tab names the resources that are not part of the link. It does not reveal whether the cluster
 // serves them.
 func TestGuestRelatedNamesKindsNotInLink(t *testing.T) {
-	s := team(t, "")
+	s := newTeamSite(t, "")
 	s.api.Set(podsRef, apitest.Item{
 		Namespace: "a", Name: "user",
 		Rest: `"spec":{"serviceAccountName":"app","volumes":[{"secret":{"secretName":"key"}},` +
 			`{"configMap":{"name":"conf"}}]}`,
 	})
-	made := s.opens(s.shares(inA, as("anna")))
-	s.await("/api/v1/snapshot/"+podsRef, "user", made.cookie)
-	a := s.get("/api/v1/related/"+podsRef+"/a/user", made.cookie)
-	var g graph
+	shared := s.openShare(s.createShare(shareRequestA, bearerHeader("anna")))
+	s.waitForText("/api/v1/snapshot/"+podsRef, "user", shared.cookie)
+	a := s.get("/api/v1/related/"+podsRef+"/a/user", shared.cookie)
+	var g relatedGraph
 	if err := json.Unmarshal([]byte(a.body), &g); err != nil || a.status != http.StatusOK {
 		t.Fatalf("got %d %s, %v", a.status, a.body, err)
 	}

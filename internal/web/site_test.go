@@ -60,11 +60,11 @@ func (b *lockedBuffer) String() string {
 // newSite starts a server whose cluster has a few objects.
 func newSite(t *testing.T) *site {
 	t.Helper()
-	return newSiteOf(t, web.Options{})
+	return newSiteWith(t, web.Options{})
 }
 
-// newSiteOf is newSite with further options for the server.
-func newSiteOf(t *testing.T, options web.Options) *site {
+// newSiteWith is newSite with further options for the server.
+func newSiteWith(t *testing.T, options web.Options) *site {
 	t.Helper()
 	api := apitest.New(
 		t,
@@ -94,22 +94,22 @@ func newSiteOf(t *testing.T, options web.Options) *site {
 		})
 	}
 	options.Cluster = startCluster(t, api)
-	s := startSiteOf(t, options)
+	s := startSiteWith(t, options)
 	s.api = api
 	s.base = string(options.BasePath)
-	s.live(podsRef)
+	s.waitForLive(podsRef)
 	return s
 }
 
-// live waits until the resource ref is live. A page does not wait for the first list, whose time depends on the
+// waitForLive waits until the resource ref is live. A page does not wait for the first list, whose time depends on the
 // machine.
-func (s *site) live(ref string) {
+func (s *site) waitForLive(ref string) {
 	s.t.Helper()
-	s.await(s.base+"/api/v1/snapshot/"+ref+"?limit=1", `"state":"live"`)
+	s.waitForText(s.base+"/api/v1/snapshot/"+ref+"?limit=1", `"state":"live"`)
 }
 
-// await requests path repeatedly until the response contains text.
-func (s *site) await(path, text string, headers ...string) {
+// waitForText requests path repeatedly until the response contains text.
+func (s *site) waitForText(path, text string, headers ...string) {
 	s.t.Helper()
 	for began := time.Now(); ; {
 		a := s.get(path, headers...)
@@ -151,11 +151,11 @@ func startClusterWith(tb testing.TB, api *apitest.Server, limit int64) *watch.Cl
 
 func startSite(t *testing.T, cluster *watch.Cluster) *site {
 	t.Helper()
-	return startSiteOf(t, web.Options{Shown: web.Shown{Cluster: cluster}})
+	return startSiteWith(t, web.Options{ClusterInfo: web.ClusterInfo{Cluster: cluster}})
 }
 
-// startSiteOf starts a server with the given options.
-func startSiteOf(t *testing.T, options web.Options) *site {
+// startSiteWith starts a server with the given options.
+func startSiteWith(t *testing.T, options web.Options) *site {
 	t.Helper()
 	s := &site{t: t, log: &lockedBuffer{}}
 	options.Name, options.Version, options.Log = "test", "v0", slog.New(slog.NewTextHandler(s.log, nil))
@@ -181,21 +181,21 @@ func startSiteOf(t *testing.T, options web.Options) *site {
 	return s
 }
 
-// answer is a complete HTTP response.
-type answer struct {
+// httpResponse is a complete HTTP response.
+type httpResponse struct {
 	status int
 	header http.Header
 	body   string
 }
 
 // get sends a GET request. Each of headers has the form "Name: value".
-func (s *site) get(path string, headers ...string) answer {
+func (s *site) get(path string, headers ...string) httpResponse {
 	s.t.Helper()
 	return s.send("GET", path, headers...)
 }
 
 // send sends a request exactly as given. An HTTP client would normalize what some tests need.
-func (s *site) send(method, path string, headers ...string) answer {
+func (s *site) send(method, path string, headers ...string) httpResponse {
 	s.t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(s.t.Context(), "tcp", s.addr)
 	if err != nil {
@@ -218,11 +218,11 @@ func (s *site) send(method, path string, headers ...string) answer {
 	if _, err := io.WriteString(conn, strings.Join(lines, "\r\n")+"\r\n\r\n"); err != nil {
 		s.t.Fatal(err)
 	}
-	return read(s.t, conn, method)
+	return readResponse(s.t, conn, method)
 }
 
-// read reads the response to a request.
-func read(t *testing.T, conn net.Conn, method string) answer {
+// readResponse reads the response to a request.
+func readResponse(t *testing.T, conn net.Conn, method string) httpResponse {
 	t.Helper()
 	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
 	if err != nil {
@@ -233,7 +233,7 @@ func read(t *testing.T, conn net.Conn, method string) answer {
 	if err != nil {
 		t.Fatalf("%s: %v", method, err)
 	}
-	return answer{response.StatusCode, response.Header, string(body)}
+	return httpResponse{response.StatusCode, response.Header, string(body)}
 }
 
 // liveHeaders returns the headers with which a browser opens the socket.
@@ -244,8 +244,8 @@ func liveHeaders() []string {
 	}
 }
 
-// beginAt requests the upgrade to a WebSocket, returns the status of the response, and closes the connection.
-func (s *site) beginAt(path string, headers ...string) int {
+// upgradeStatus requests the upgrade to a WebSocket, returns the status of the response, and closes the connection.
+func (s *site) upgradeStatus(path string, headers ...string) int {
 	s.t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(s.t.Context(), "tcp", s.addr)
 	if err != nil {
@@ -269,7 +269,7 @@ func (s *site) beginAt(path string, headers ...string) int {
 
 // wantProblem checks that a response is a problem document with the given status and title, and that its detail
 // contains detail.
-func (s *site) wantProblem(what string, a answer, status int, title, detail string) {
+func (s *site) wantProblem(name string, a httpResponse, status int, title, detail string) {
 	s.t.Helper()
 	var p struct {
 		Type, Title, Detail string
@@ -279,13 +279,13 @@ func (s *site) wantProblem(what string, a answer, status int, title, detail stri
 	if err != nil || a.status != status || p.Status != status || p.Title != title ||
 		!strings.Contains(p.Detail, detail) ||
 		p.Type != "about:blank" || a.header.Get("Content-Type") != "application/problem+json" {
-		s.t.Errorf("%s: got %d %s %s\nwant the problem %d %s with %q", what, a.status, a.header.Get("Content-Type"),
+		s.t.Errorf("%s: got %d %s %s\nwant the problem %d %s with %q", name, a.status, a.header.Get("Content-Type"),
 			a.body, status, title, detail)
 	}
 }
 
-// routes returns one path for each route.
-func routes() []string {
+// routePaths returns one path for each route.
+func routePaths() []string {
 	return []string{
 		"/", "/r/" + podsRef, "/o/" + podsRef + "/a/web-1", "/api/openapi.json", "/api/v1/resources",
 		"/api/v1/snapshot/" + podsRef,

@@ -85,7 +85,7 @@ func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) error {
 func writeTable(w http.ResponseWriter, t *table, format string) error {
 	out := bufio.NewWriterSize(w, 32<<10)
 	write := map[string]func(*bufio.Writer, *table) error{
-		"json": writeJSON, "ndjson": writeLines, "csv": writeCSV, "yaml": writeYAML,
+		"json": writeJSON, "ndjson": writeNDJSON, "csv": writeCSV, "yaml": writeYAML,
 	}[format]
 	w.Header().Set("Content-Type", contentType(format))
 	w.Header().Set("Glasshouse-State", string(t.Status.State))
@@ -146,7 +146,7 @@ func writeJSON(out *bufio.Writer, t *table) error {
 		Columns    []watch.Column `json:"columns"`
 	}{
 		t.Resource.Ref(), t.Resource.Kind, t.Resource.Namespaced, t.Cursor,
-		t.Status.State, t.Status.Since, t.Status.Reason, t.Status.Namespaces, nil, t.written(),
+		t.Status.State, t.Status.Since, t.Status.Reason, t.Status.Namespaces, nil, t.selectedColumns(),
 	}
 	if t.Synced {
 		head.Total = &t.Total

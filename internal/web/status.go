@@ -9,12 +9,12 @@ import (
 
 // status responds with the watch status.
 func (s *Server) status(w http.ResponseWriter, r *http.Request) error {
-	return writeJSONBody(w, r, http.StatusOK, s.access(r).Coverage(r.Context()))
+	return writeJSONBody(w, r, http.StatusOK, s.access(r).WatchStatus(r.Context()))
 }
 
 // statusPage renders the watch status as a page.
 func (s *Server) statusPage(w http.ResponseWriter, r *http.Request) error {
 	now := time.Now()
 	return render(w, r, http.StatusOK,
-		templates.StatusPage(statusOf(s.frame(r, "Watch status", ""), s.access(r).Coverage(r.Context()), now)))
+		templates.StatusPage(formatStatus(s.layout(r, "Watch status", ""), s.access(r).WatchStatus(r.Context()), now)))
 }

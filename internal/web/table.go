@@ -13,10 +13,10 @@ import (
 type table struct {
 	*watch.Snapshot
 
-	view      string // "rows" or "objects"
-	namespace bool   // Whether CSV lines include the namespace.
-	columns   []int  // Indexes in Columns, in ascending order.
-	toYAML    func(text []byte) ([]byte, error)
+	view         string // "rows" or "objects"
+	hasNamespace bool   // Whether CSV lines include the namespace.
+	columns      []int  // Indexes in Columns, in ascending order.
+	toYAML       func(text []byte) ([]byte, error)
 	// expectText is called with the length of each object's text.
 	expectText func(length int)
 }
@@ -28,13 +28,13 @@ func newTable(snapshot *watch.Snapshot, view string, cols []string) (*table, err
 	if len(cols) > 0 && view == "objects" {
 		return nil, badRequest("No such table", "cols selects columns of rows; objects are always complete.")
 	}
-	word := "wide"
+	preset := "wide"
 	if len(cols) == 1 && slices.Contains([]string{"usual", "wide"}, cols[0]) {
-		word, cols = cols[0], nil
+		preset, cols = cols[0], nil
 	}
 	for n, column := range snapshot.Columns {
 		name := strings.ToLower(column.Name)
-		chosen := word == "wide" || column.Priority <= 0
+		chosen := preset == "wide" || column.Priority <= 0
 		if len(cols) > 0 {
 			chosen = name == "name" || slices.Contains(cols, name)
 		}
@@ -42,7 +42,7 @@ func newTable(snapshot *watch.Snapshot, view string, cols []string) (*table, err
 			t.columns = append(t.columns, n)
 		}
 	}
-	t.namespace = snapshot.Resource.Namespaced && (len(cols) == 0 || slices.Contains(cols, "namespace"))
+	t.hasNamespace = snapshot.Resource.Namespaced && (len(cols) == 0 || slices.Contains(cols, "namespace"))
 	for _, name := range cols {
 		known := slices.ContainsFunc(snapshot.Columns, func(c watch.Column) bool {
 			return strings.ToLower(c.Name) == name
@@ -55,8 +55,8 @@ func newTable(snapshot *watch.Snapshot, view string, cols []string) (*table, err
 	return t, nil
 }
 
-// written returns the selected columns.
-func (t *table) written() []watch.Column {
+// selectedColumns returns the selected columns.
+func (t *table) selectedColumns() []watch.Column {
 	columns := make([]watch.Column, len(t.columns))
 	for i, n := range t.columns {
 		columns[i] = t.Columns[n]

@@ -11,10 +11,10 @@ import (
 )
 
 // An export from a page has the same columns and the same order as the page.
-func TestSnapshotIsAsShown(t *testing.T) {
+func TestSnapshotHasTheSelectedColumns(t *testing.T) {
 	s := newSite(t)
 	const ref = "example.com/v1/gadgets"
-	s.api.Serve(apitest.Kind{
+	s.api.AddKind(apitest.Kind{
 		Ref: ref, Kind: "Gadget",
 		Columns: `[{"name":"Name","type":"string"},{"name":"Size","type":"integer"},{"name":"Made ` +
 			`By","type":"string","priority":1}]`,
@@ -25,7 +25,7 @@ func TestSnapshotIsAsShown(t *testing.T) {
 		s.api.Set(ref, apitest.Item{Namespace: "a", Name: name, Cells: cells})
 	}
 	path := "/api/v1/snapshot/" + ref
-	s.live(ref)
+	s.waitForLive(ref)
 	for _, test := range []struct{ name, query, want string }{
 		{"all, by name", "format=csv", "Namespace,Name,Size,Made By\na,one,10,x\na,three,11,z\na,two,9,y\n"},
 		{"the usual ones", "format=csv&cols=usual", "Namespace,Name,Size\na,one,10\na,three,11\na,two,9\n"},
@@ -61,7 +61,7 @@ func TestSnapshotIsAsShown(t *testing.T) {
 }
 
 // The export links of a page contain the query of the page.
-func TestExportsFollowThePage(t *testing.T) {
+func TestExportLinksHaveThePageQuery(t *testing.T) {
 	s := newSite(t)
 	page := s.get("/r/"+podsRef+"?ns=a&q=web&sort=-name&cols=status&cols=none", "Accept: text/html").body
 	var links []string
@@ -88,7 +88,7 @@ func TestExportsFollowThePage(t *testing.T) {
 }
 
 // The form of a page has hidden parameters for each part of the query for which it has no field.
-func TestFormKeepsWhatIsShown(t *testing.T) {
+func TestFormKeepsOtherParameters(t *testing.T) {
 	s := newSite(t)
 	hidden := regexp.MustCompile(`<input type="hidden" name="(\w+)" value="([^"]*)">`)
 	for _, test := range []struct{ query, want string }{
@@ -124,7 +124,7 @@ func TestFormKeepsWhatIsShown(t *testing.T) {
 }
 
 // If an object is open, the title of the page names it. Without scripts, the page links to the object's own page.
-func TestOpenObjectHasALink(t *testing.T) {
+func TestOpenObjectIsLinked(t *testing.T) {
 	s := newSite(t)
 	for query, want := range map[string]string{
 		podsRef + "?open=a/web-1": `Without JavaScript, open <a href="/o/` + podsRef +

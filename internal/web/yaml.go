@@ -30,7 +30,7 @@ func (s *Server) toYAML(r *http.Request, text []byte) ([]byte, error) {
 		}
 		defer lease.Release()
 	}
-	return documentOf(text)
+	return jsonToYAML(text)
 }
 
 // yamlForPage converts a JSON text to YAML for a page. It reserves memory for the escaped text, which may be five times
@@ -50,14 +50,14 @@ func (s *Server) yamlForPage(r *http.Request, text []byte) (string, error) {
 	return string(document), err
 }
 
-// documentOf converts a JSON text to YAML. The library parses JSON as YAML. Some characters that JSON allows unescaped
+// jsonToYAML converts a JSON text to YAML. The library parses JSON as YAML. Some characters that JSON allows unescaped
 // are line breaks or forbidden in YAML. They are escaped first; JSON allows them only in strings.
-func documentOf(text []byte) ([]byte, error) {
+func jsonToYAML(text []byte) ([]byte, error) {
 	var escaped strings.Builder
 	rest := text
 	for i := 0; i < len(rest); {
 		r, size := utf8.DecodeRune(rest[i:])
-		if !foreign(r) {
+		if !needsEscape(r) {
 			i += size
 			continue
 		}
@@ -72,6 +72,6 @@ func documentOf(text []byte) ([]byte, error) {
 	return yaml.JSONToYAML([]byte(escaped.String()))
 }
 
-func foreign(r rune) bool {
+func needsEscape(r rune) bool {
 	return r >= 0x7f && r <= 0x9f || r == 0x2028 || r == 0x2029 || r == 0xfeff || r == 0xfffe || r == 0xffff
 }

@@ -15,7 +15,7 @@ import (
 
 // The page converts an object to YAML itself (web/static/src/yaml). The page's test compares the result with a file.
 // This test reads the same file with the YAML parser of kubectl.
-func TestKubectlReadsThePagesYAML(t *testing.T) {
+func TestPageYAMLParsesWithKubectlsParser(t *testing.T) {
 	t.Parallel()
 	for _, c := range yamlCases(t) {
 		text, err := yaml.YAMLToJSON([]byte(c.YAML))
@@ -23,7 +23,7 @@ func TestKubectlReadsThePagesYAML(t *testing.T) {
 			t.Errorf("%.200s\ndoes not read: %v", c.YAML, err)
 			continue
 		}
-		got, want := tree(t, string(text)), tree(t, c.JSON)
+		got, want := parseJSON(t, string(text)), parseJSON(t, c.JSON)
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%.2000s\nreads as %.2000v\nwant %.2000v", c.YAML, got, want)
 		}
@@ -31,7 +31,7 @@ func TestKubectlReadsThePagesYAML(t *testing.T) {
 }
 
 // The YAML that the server writes supports all characters in an object.
-func TestTheServersYAMLTakesAllCharacters(t *testing.T) {
+func TestJSONToYAMLSupportsAllCharacters(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		"nul\u0000", "del\x7f", "c1\u0080\u009f", "lines\u0085\u2028\u2029x", "\ufeffmark", "\ufffe\uffff",
@@ -43,24 +43,24 @@ func TestTheServersYAMLTakesAllCharacters(t *testing.T) {
 		}
 		// encoding/json escapes more characters than other encoders do.
 		raw := strings.NewReplacer(`\u2028`, "\u2028", `\u2029`, "\u2029").Replace(string(object))
-		document, err := web.DocumentOf([]byte(raw))
+		document, err := web.JSONToYAML([]byte(raw))
 		if err != nil {
 			t.Errorf("%q: %v", raw, err)
 			continue
 		}
-		back, err := yaml.YAMLToJSON(document)
+		roundTrip, err := yaml.YAMLToJSON(document)
 		if err != nil {
 			t.Errorf("%q does not read: %v", document, err)
 			continue
 		}
-		if got, want := tree(t, string(back)), tree(t, raw); !reflect.DeepEqual(got, want) {
+		if got, want := parseJSON(t, string(roundTrip)), parseJSON(t, raw); !reflect.DeepEqual(got, want) {
 			t.Errorf("%q reads as %q, want %q", document, got, want)
 		}
 	}
 }
 
 // The page writes the keys of an object in the order in which kubectl prints them.
-func TestThePagesYAMLIsInKubectlsOrder(t *testing.T) {
+func TestPageYAMLHasKubectlsKeyOrder(t *testing.T) {
 	t.Parallel()
 	cases := yamlCases(t)
 	last := cases[len(cases)-1]
@@ -69,8 +69,8 @@ func TestThePagesYAMLIsInKubectlsOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Remove quotes, because each YAML writer chooses them differently.
-	bare := strings.NewReplacer(`"`, "", "'", "").Replace
-	if bare(last.YAML) != bare(string(want)) {
+	withoutQuotes := strings.NewReplacer(`"`, "", "'", "").Replace
+	if withoutQuotes(last.YAML) != withoutQuotes(string(want)) {
 		t.Errorf("got\n%s\nwant\n%s", last.YAML, want)
 	}
 }
@@ -93,8 +93,8 @@ func yamlCases(t *testing.T) []yamlCase {
 	return cases
 }
 
-// tree parses JSON, and keeps the original form of integers.
-func tree(t *testing.T, text string) any {
+// parseJSON parses JSON, and keeps the original form of integers.
+func parseJSON(t *testing.T, text string) any {
 	t.Helper()
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.UseNumber()
@@ -102,18 +102,18 @@ func tree(t *testing.T, text string) any {
 	if err := decoder.Decode(&v); err != nil {
 		t.Fatal(err)
 	}
-	return numbers(v)
+	return normalizeNumbers(v)
 }
 
-func numbers(v any) any {
+func normalizeNumbers(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		for k, inner := range v {
-			v[k] = numbers(inner)
+			v[k] = normalizeNumbers(inner)
 		}
 	case []any:
 		for i, inner := range v {
-			v[i] = numbers(inner)
+			v[i] = normalizeNumbers(inner)
 		}
 	case json.Number:
 		if f, err := strconv.ParseFloat(v.String(), 64); err == nil && strings.ContainsAny(v.String(), ".eE") {

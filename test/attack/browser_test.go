@@ -14,7 +14,7 @@ type tally struct {
 	count, wrong int
 }
 
-func (t *tally) note(ok bool, format string, args ...any) {
+func (t *tally) check(ok bool, format string, args ...any) {
 	t.Helper()
 	t.count++
 	if ok {
@@ -30,12 +30,12 @@ func (t *tally) require(finding, bar string) {
 	t.probe.require(t.wrong == 0 && t.count > 0, finding, bar, "%d of %d wrong", t.wrong, t.count)
 }
 
-// status sends a request from an attacker's address, and returns the response. If the connection is closed without a
+// tryRequest sends a request from an attacker's address, and returns the response. If the connection is closed without a
 // response, the status of the result is 0.
-func (s *site) status(r request) *answer {
+func (s *site) tryRequest(r request) *response {
 	a, err := exchange(s.Context(), attacker(len(r.path)), s.address, r)
 	if err != nil {
-		return &answer{header: http.Header{}}
+		return &response{header: http.Header{}}
 	}
 	return a
 }
@@ -43,7 +43,7 @@ func (s *site) status(r request) *answer {
 // A page that reaches the program under a foreign host name, as after DNS rebinding, gets no data from any route.
 func TestForeignHostsGetNothing(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(p *probe) {
+	runOnEach(t, func(p *probe) {
 		s := p.open()
 		t := &tally{probe: p}
 		_, port, _ := strings.Cut(s.address, ":")
@@ -51,8 +51,8 @@ func TestForeignHostsGetNothing(t *testing.T) {
 			for _, host := range []string{
 				"evil.test", "localhost.evil.test:" + port, "127.0.0.1.evil.test", "192.0.2.1:" + port, "",
 			} {
-				a := s.status(r.request(s.address, "Host: "+host, bearer(s.creator)))
-				t.note(a.status == http.StatusForbidden || a.status == http.StatusBadRequest,
+				a := s.tryRequest(r.request(s.address, "Host: "+host, bearer(s.creator)))
+				t.check(a.status == http.StatusForbidden || a.status == http.StatusBadRequest,
 					"%s for %q is answered with %d",
 					r.name, host, a.status)
 			}
@@ -64,7 +64,7 @@ func TestForeignHostsGetNothing(t *testing.T) {
 // A script of another origin cannot open a WebSocket or read a route.
 func TestForeignOriginsGetNothing(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(p *probe) {
+	runOnEach(t, func(p *probe) {
 		s := p.open()
 		guest := s.shareContent()
 		t := &tally{probe: p}
@@ -75,25 +75,25 @@ func TestForeignOriginsGetNothing(t *testing.T) {
 				"http://" + s.address + ".evil.test",
 				"http://localhost:" + port + "/", "file://",
 			} {
-				own := r.request(s.address, bearer(s.creator))
-				own.headers = append(without(own.headers, "Origin:"), "Origin: "+origin)
-				a := s.status(own)
-				t.note(
+				foreign := r.request(s.address, bearer(s.creator))
+				foreign.headers = append(withoutPrefix(foreign.headers, "Origin:"), "Origin: "+origin)
+				a := s.tryRequest(foreign)
+				t.check(
 					a.status == http.StatusForbidden, "%s for the origin %q is answered with %d", r.name, origin,
 					a.status,
 				)
 				for name := range a.header {
-					t.note(
+					t.check(
 						!strings.HasPrefix(name, "Access-Control-"), "%s for the origin %q has the header %s", r.name,
 						origin, name,
 					)
 				}
 			}
 			if r.subscribe != "" {
-				own := r.request(s.address, guest)
-				own.headers = without(own.headers, "Origin:")
-				a := s.status(own)
-				t.note(a.status == http.StatusForbidden,
+				foreign := r.request(s.address, guest)
+				foreign.headers = withoutPrefix(foreign.headers, "Origin:")
+				a := s.tryRequest(foreign)
+				t.check(a.status == http.StatusForbidden,
 					"a socket with a cookie and without an origin is answered with %d",
 					a.status)
 			}
@@ -102,19 +102,19 @@ func TestForeignOriginsGetNothing(t *testing.T) {
 	})
 }
 
-func without(headers []string, prefix string) (kept []string) {
+func withoutPrefix(headers []string, prefix string) (rest []string) {
 	for _, header := range headers {
 		if !strings.HasPrefix(header, prefix) {
-			kept = append(kept, header)
+			rest = append(rest, header)
 		}
 	}
-	return kept
+	return rest
 }
 
 // A form or script of another page cannot change anything.
 func TestForeignPagesChangeNothing(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(p *probe) {
+	runOnEach(t, func(p *probe) {
 		s := p.open()
 		guest := s.shareContent()
 		t := &tally{probe: p}
@@ -137,8 +137,8 @@ func TestForeignPagesChangeNothing(t *testing.T) {
 			} {
 				foreign := r
 				foreign.headers = append(append([]string{}, r.headers...), headers...)
-				a := s.status(foreign)
-				t.note(
+				a := s.tryRequest(foreign)
+				t.check(
 					a.status == http.StatusForbidden, "%s %s with %q is answered with %d", r.method, r.path, headers,
 					a.status,
 				)
@@ -146,15 +146,15 @@ func TestForeignPagesChangeNothing(t *testing.T) {
 		}
 		var listed struct{ Shares []any }
 		a := s.do(get("/api/v1/shares", bearer(s.creator)))
-		t.note(decode(a.body, &listed) == nil && len(listed.Shares) == 1, "the shares are %s", a.body)
+		t.check(decode(a.body, &listed) == nil && len(listed.Shares) == 1, "the shares are %s", a.body)
 		t.require("S05: requests of foreign pages that would change something", "403, nothing changes")
 	})
 }
 
 // Every response has a content security policy, for each route and each identity, and for errors as well.
-func TestEachAnswerHasPolicy(t *testing.T) {
+func TestEachResponseHasPolicy(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(p *probe) {
+	runOnEach(t, func(p *probe) {
 		s := p.open()
 		guest := s.shareContent()
 		t := &tally{probe: p}
@@ -165,25 +165,25 @@ func TestEachAnswerHasPolicy(t *testing.T) {
 				method: "OPTIONS", path: "/",
 			},
 		}
-		for who, headers := range s.identities(guest) {
+		for identity, headers := range s.identities(guest) {
 			for _, r := range append(s.writes(), s.inventory()...) {
 				if r.subscribe == "" && !strings.Contains(r.path, "follow=true") {
-					requests[r.name+" as "+who] = r.request(s.address, headers...)
+					requests[r.name+" as "+identity] = r.request(s.address, headers...)
 				}
 			}
 		}
 		for name, r := range requests {
-			a := s.status(r)
+			a := s.tryRequest(r)
 			policy := a.header.Get("Content-Security-Policy")
 			strict := strings.Contains(policy, "default-src 'none'") &&
 				strings.Contains(policy, "frame-ancestors 'none'") &&
 				strings.Contains(policy, "base-uri 'none'") && !strings.Contains(policy, "unsafe")
-			t.note(strict, "%s is answered with %d and the policy %q", name, a.status, policy)
-			t.note(a.header.Get("X-Content-Type-Options") == "nosniff", "%s has no nosniff", name)
-			t.note(
+			t.check(strict, "%s is answered with %d and the policy %q", name, a.status, policy)
+			t.check(a.header.Get("X-Content-Type-Options") == "nosniff", "%s has no nosniff", name)
+			t.check(
 				a.header.Get("Cross-Origin-Resource-Policy") == "same-origin", "%s may be loaded by other pages", name,
 			)
-			t.note(a.header.Get("Referrer-Policy") == "no-referrer", "%s has no Referrer-Policy", name)
+			t.check(a.header.Get("Referrer-Policy") == "no-referrer", "%s has no Referrer-Policy", name)
 		}
 		t.require("S06, S07, S38: headers of each answer", "strict policy, nosniff, same-origin, no-referrer")
 	})

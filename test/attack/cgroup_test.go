@@ -18,7 +18,7 @@ type cgroup struct {
 
 // newCgroup creates a child of the group of this process, with a memory limit in bytes.
 func newCgroup(name string, limit int64) (*cgroup, error) {
-	parent, v2, err := ownCgroup()
+	parent, v2, err := currentCgroup()
 	if err != nil {
 		return nil, err
 	}
@@ -33,9 +33,9 @@ func newCgroup(name string, limit int64) (*cgroup, error) {
 	return g, nil
 }
 
-// ownCgroup returns the directory of the group of this process that has the memory controller, and whether it is of
+// currentCgroup returns the directory of the group of this process that has the memory controller, and whether it is of
 // version 2.
-func ownCgroup() (dir string, v2 bool, err error) {
+func currentCgroup() (dir string, v2 bool, err error) {
 	const root = "/sys/fs/cgroup"
 	text, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {

@@ -110,12 +110,12 @@ func expectRefusal(ctx context.Context, from, to string, r request) error {
 	}
 	defer func() { _ = conn.Close() }() // The server may have closed it.
 	_ = conn.SetReadDeadline(time.Now().Add(15 * time.Second))
-	answer := make([]byte, 12)
-	n, err := io.ReadFull(conn, answer)
+	statusLine := make([]byte, 12)
+	n, err := io.ReadFull(conn, statusLine)
 	if timeout := net.Error(nil); errors.As(err, &timeout) && timeout.Timeout() {
 		return errors.New("no answer, and the connection stays")
 	}
-	if text := string(answer[:n]); n > 0 && !strings.HasPrefix(text, "HTTP/1.1 4") {
+	if text := string(statusLine[:n]); n > 0 && !strings.HasPrefix(text, "HTTP/1.1 4") {
 		return fmt.Errorf("it is answered with %q", text)
 	}
 	return nil
@@ -136,29 +136,29 @@ type matrix struct {
 	wrong map[string]int // The number of each wrong response.
 }
 
-// misuseAll runs every combination, and records the peak of the RSS for each pair of an identity and a misuse. In the
+// startAll runs every combination, and records the peak of the RSS for each pair of an identity and a misuse. In the
 // full form, all connections of one pair end before the next pair starts. In the short form, the pairs overlap.
-func (m *matrix) misuseAll(guest string) {
+func (m *matrix) startAll(guest string) {
 	routes := slices.Concat(m.inventory(), m.writes())
 	identities := m.identities(guest)
-	for _, who := range slices.Sorted(maps.Keys(identities)) {
-		for _, way := range misuses() {
+	for _, identity := range slices.Sorted(maps.Keys(identities)) {
+		for _, kind := range misuses() {
 			m.peak.Store(0)
 			for _, r := range routes {
-				m.misuse(who, way, r, identities[who])
+				m.start(identity, kind, r, identities[identity])
 			}
-			if full() {
+			if isFull() {
 				m.running.Wait()
 			}
-			m.notePeak(way.name + " as " + who)
+			m.recordPeak(kind.name + " as " + identity)
 		}
 	}
 	m.running.Wait()
-	m.notePeak("the last connections")
+	m.recordPeak("the last connections")
 }
 
-// notePeak logs the peak of the RSS since the peak was last reset, and records the highest one.
-func (m *matrix) notePeak(combinations string) {
+// recordPeak logs the peak of the RSS since the peak was last reset, and records the highest one.
+func (m *matrix) recordPeak(combinations string) {
 	peak := m.peak.Load()
 	m.Logf("RSS %d MB: %s", peak>>20, combinations)
 	if peak > m.worst {
@@ -166,21 +166,21 @@ func (m *matrix) notePeak(combinations string) {
 	}
 }
 
-// misuse starts one combination, in the full form on 20 connections.
-func (m *matrix) misuse(who string, way misuse, r route, headers []string) {
+// start starts one combination, in the full form on 20 connections.
+func (m *matrix) start(identity string, kind misuse, r route, headers []string) {
 	m.combined++
-	for n := range pick(1, 20) {
+	for n := range shortOrFull(1, 20) {
 		m.slots <- struct{}{}
-		wait(pick(2*time.Millisecond, 3*time.Millisecond)) // This allows hundreds of connections a second.
+		wait(shortOrFull(2*time.Millisecond, 3*time.Millisecond)) // This allows hundreds of connections a second.
 		m.running.Go(func() {
 			defer func() { <-m.slots }()
-			ctx, cancel := context.WithTimeout(m.Context(), pick(400*time.Millisecond, 6*time.Second))
+			ctx, cancel := context.WithTimeout(m.Context(), shortOrFull(400*time.Millisecond, 6*time.Second))
 			defer cancel()
 			m.connections.Add(1)
-			err := way.run(ctx, attacker(n), m.address, r.request(m.address, headers...))
-			if err != nil && !m.killed() {
+			err := kind.run(ctx, attacker(n), m.address, r.request(m.address, headers...))
+			if err != nil && !m.hasEnded() {
 				m.mu.Lock()
-				m.wrong[fmt.Sprintf("%s, %s as %s: %v", r.name, way.name, who, err)]++
+				m.wrong[fmt.Sprintf("%s, %s as %s: %v", r.name, kind.name, identity, err)]++
 				m.mu.Unlock()
 			}
 		})
@@ -190,20 +190,20 @@ func (m *matrix) misuse(who string, way misuse, r route, headers []string) {
 // Each identity uses each type of misuse on each route. The program stays within the memory limit, and does not leak
 // goroutines or descriptors.
 func TestEveryRouteSurvivesMisuse(t *testing.T) {
-	onEach(t, func(p *probe) {
+	runOnEach(t, func(p *probe) {
 		s := p.open()
 		guest := s.shareContent()
-		s.warm(guest)
-		s.warm(bearer(s.restricted))
+		s.warmUp(guest)
+		s.warmUp(bearer(s.restricted))
 		start := must(s.counts())(p)
-		quiet := s.health(pick(time.Second, 10*time.Second))
-		m := &matrix{site: s, slots: make(chan struct{}, pick(300, 3000)), wrong: map[string]int{}}
+		baseline := s.health(shortOrFull(time.Second, 10*time.Second))
+		m := &matrix{site: s, slots: make(chan struct{}, shortOrFull(300, 3000)), wrong: map[string]int{}}
 		s.writes() // Read the list of routes now, because the attack must not request it.
-		during := s.healthDuring(pick(6*time.Second, time.Minute), func() { m.misuseAll(guest) })
-		shown := 0
-		for what, times := range m.wrong {
-			if shown++; shown <= 10 {
-				s.Logf("%d times: %s", times, what)
+		during := s.healthDuring(shortOrFull(6*time.Second, time.Minute), func() { m.startAll(guest) })
+		logged := 0
+		for wrongResponse, count := range m.wrong {
+			if logged++; logged <= 10 {
+				s.Logf("%d times: %s", count, wrongResponse)
 			}
 		}
 		s.require(m.worst > 0 && m.worst <= memoryLimit*9/10, "misuse of each route: memory of the worst combinations",
@@ -214,7 +214,7 @@ func TestEveryRouteSurvivesMisuse(t *testing.T) {
 		s.require(
 			len(m.wrong) == 0, "misuse of each route: answers", "refused with 4xx or closed", "%d wrong", len(m.wrong),
 		)
-		s.requireHealth("misuse of each route", quiet, during)
+		s.requireHealth("misuse of each route", baseline, during)
 		s.requireReturn("misuse of each route: what remains", start, 30*time.Second)
 	})
 }

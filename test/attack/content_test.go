@@ -27,10 +27,10 @@ type content struct {
 	hidden    string // A namespace that no restricted user may read.
 	pod       string // A pod of the namespace shop that writes a log.
 
-	creator    string // The token of a user with the ClusterRole view, and with Secrets of the namespace.
-	restricted string // The token of a user who may read ConfigMaps of the namespace.
-	nobody     string // The token of a user without permissions.
-	healthy    string // The token of the viewer whose latency is measured, with the permissions of creator.
+	creator      string // The token of a user with the ClusterRole view, and with Secrets of the namespace.
+	restricted   string // The token of a user who may read ConfigMaps of the namespace.
+	unprivileged string // The token of a user without permissions.
+	healthyToken string // The token of the viewer whose latency is measured, with the permissions of creator.
 }
 
 // sizes contains, by name, the number of ConfigMaps and the size of each in bytes.
@@ -38,25 +38,25 @@ func sizes() map[string][2]int {
 	return map[string][2]int{
 		"huge":  {2, 1000 << 10},
 		"large": {200, 100 << 10},
-		"small": {pick(500, 2000), 200},
+		"small": {shortOrFull(500, 2000), 200},
 	}
 }
 
-var made struct {
+var sharedContent struct {
 	once    sync.Once
 	content *content
 	err     error
 }
 
-// theContent creates the content once for all tests. The content is deleted together with the demo cluster.
-func theContent(p *probe) *content {
+// contentOf creates the content once for all tests. The content is deleted together with the demo cluster.
+func contentOf(p *probe) *content {
 	p.Helper()
-	made.once.Do(func() {
-		began := time.Now()
-		made.content, made.err = makeContent(context.WithoutCancel(p.Context()))
-		p.Logf("the content is ready after %v", time.Since(began).Round(time.Millisecond))
+	sharedContent.once.Do(func() {
+		start := time.Now()
+		sharedContent.content, sharedContent.err = makeContent(context.WithoutCancel(p.Context()))
+		p.Logf("the content is ready after %v", time.Since(start).Round(time.Millisecond))
 	})
-	return must(made.content, made.err)(p)
+	return must(sharedContent.content, sharedContent.err)(p)
 }
 
 func makeContent(ctx context.Context) (c *content, err error) {
@@ -117,9 +117,9 @@ func (c *content) makeUsers(ctx context.Context) (err error) {
 		role  string
 	}{
 		"creator":    {&c.creator, []rbacv1.PolicyRule{read("secrets")}, "view"},
-		"healthy":    {&c.healthy, nil, "view"},
+		"healthy":    {&c.healthyToken, nil, "view"},
 		"restricted": {&c.restricted, []rbacv1.PolicyRule{read("configmaps")}, ""},
-		"nobody":     {&c.nobody, nil, ""},
+		"nobody":     {&c.unprivileged, nil, ""},
 	} {
 		if *user.token, err = c.user(ctx, c.namespace, name, user.rules...); err != nil {
 			return err
@@ -158,12 +158,12 @@ func (c *content) user(
 			return "", fmt.Errorf("give rights to %s: %w", name, err)
 		}
 	}
-	made, err := c.Core.CoreV1().ServiceAccounts(namespace).
+	tokenRequest, err := c.Core.CoreV1().ServiceAccounts(namespace).
 		CreateToken(ctx, name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
 	if err != nil {
 		return "", fmt.Errorf("create a token of %s: %w", name, err)
 	}
-	return made.Status.Token, nil
+	return tokenRequest.Status.Token, nil
 }
 
 // ignoreExisting returns nil if err means that an object exists already, because an attack on the baseline program has

@@ -64,11 +64,11 @@ func fragment(text string) string {
 // every encoding.
 func TestSecretsAnnotationsHaveNoCopies(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(p *probe) {
+	runOnEach(t, func(p *probe) {
 		s := p.open()
-		all := copies(p)
+		encodings := copies(p)
 		annotations := map[string]string{}
-		for form, text := range all {
+		for form, text := range encodings {
 			annotations["example.com/"+form] = text
 		}
 		object := must(json.Marshal(map[string]any{
@@ -77,23 +77,23 @@ func TestSecretsAnnotationsHaveNoCopies(t *testing.T) {
 		}))(p)
 		s.check(s.create(p.Context(), "core/v1/secrets", s.namespace, string(object)))
 		var leaks []string
-		place := "core/v1/secrets/" + s.namespace + "/copied"
+		ref := "core/v1/secrets/" + s.namespace + "/copied"
 		for _, path := range []string{
-			"/api/v1/object/" + place, "/api/v1/object/" + place + "?format=yaml", "/o/" + place,
+			"/api/v1/object/" + ref, "/api/v1/object/" + ref + "?format=yaml", "/o/" + ref,
 			"/api/v1/snapshot/core/v1/secrets?view=objects&ns=" + s.namespace,
 		} {
 			a := s.do(get(path, bearer(s.creator)))
 			if a.status != 200 {
 				s.Errorf("%s is answered with %d %.200s", path, a.status, a.body)
 			}
-			for form, text := range all {
+			for form, text := range encodings {
 				if strings.Contains(annotationIn(a.body, form), fragment(text)) {
 					leaks = append(leaks, form)
 				}
 			}
 		}
 		s.require(len(leaks) == 0, "copies of a Secret in its annotations", "0 forms",
-			"%d of %d forms: %s", len(distinct(leaks)), len(all), strings.Join(distinct(leaks), " "))
+			"%d of %d forms: %s", len(distinct(leaks)), len(encodings), strings.Join(distinct(leaks), " "))
 	})
 }
 

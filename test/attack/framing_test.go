@@ -22,7 +22,7 @@ func refusals() []int {
 // A request with ambiguous framing or an invalid target is refused, or its connection is closed.
 func TestAmbiguousRequestsAreRefused(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(p *probe) {
+	runOnEach(t, func(p *probe) {
 		s := p.open()
 		for name, r := range map[string]request{
 			"OPTIONS *": {method: "OPTIONS", path: "*"},
@@ -52,7 +52,7 @@ func TestAmbiguousRequestsAreRefused(t *testing.T) {
 			}
 			s.require(refused, "ambiguous request: "+name, "400, 403, 405, 411, 413, 501 or closed", "%s", value)
 		}
-		if s.killed() {
+		if s.hasEnded() {
 			p.Error("the program has ended")
 		}
 	})
@@ -61,13 +61,13 @@ func TestAmbiguousRequestsAreRefused(t *testing.T) {
 // A client that is not in the ranges of --forwarded-by cannot choose the client address that the program logs.
 func TestOnlyProxiesNameTheirClients(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(p *probe) {
-		const proxy, client, named = "127.0.7.1", "127.0.7.2", "192.0.2.77"
+	runOnEach(t, func(p *probe) {
+		const proxy, client, forwarded = "127.0.7.1", "127.0.7.2", "192.0.2.77"
 		s := p.open("--forwarded-by", proxy+"/32")
 		open := func(from string) string {
 			before := len(s.program.Log())
-			r := post("/share", `{"token":"no such token"}`, "X-Forwarded-For: "+named, "Forwarded: for="+named,
-				"X-Real-IP: "+named)
+			r := post("/share", `{"token":"no such token"}`, "X-Forwarded-For: "+forwarded, "Forwarded: for="+forwarded,
+				"X-Real-IP: "+forwarded)
 			a := must(exchange(p.Context(), from, s.address, r))(p)
 			if a.status != 404 {
 				p.Fatalf("it is answered with %d %s", a.status, a.body)
@@ -82,8 +82,8 @@ func TestOnlyProxiesNameTheirClients(t *testing.T) {
 			return line
 		}
 		byProxy, direct := open(proxy), open(client)
-		met := strings.Contains(byProxy, "from="+named) && strings.Contains(direct, "from="+client) &&
-			!strings.Contains(direct, named)
-		s.require(met, "X-Forwarded-For of a client that is no proxy", "ignored", "ignored: %t", met)
+		isIgnored := strings.Contains(byProxy, "from="+forwarded) && strings.Contains(direct, "from="+client) &&
+			!strings.Contains(direct, forwarded)
+		s.require(isIgnored, "X-Forwarded-For of a client that is no proxy", "ignored", "ignored: %t", isIgnored)
 	})
 }

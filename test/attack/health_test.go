@@ -17,15 +17,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// spread is the distribution of response times in one measurement.
-type spread struct {
+// latencies is the distribution of response times in one measurement.
+type latencies struct {
 	p50, p99 time.Duration
 	count    int
 	failures int
 }
 
-func spreadOf(all []time.Duration, failures int) spread {
-	s := spread{count: len(all) + failures, failures: failures}
+func latenciesOf(all []time.Duration, failures int) latencies {
+	s := latencies{count: len(all) + failures, failures: failures}
 	if len(all) > 0 {
 		slices.Sort(all)
 		s.p50, s.p99 = all[len(all)/2], all[len(all)*99/100]
@@ -33,22 +33,22 @@ func spreadOf(all []time.Duration, failures int) spread {
 	return s
 }
 
-func (s spread) String() string {
+func (s latencies) String() string {
 	return fmt.Sprintf("p50 %v, p99 %v, %d of %d failed",
 		s.p50.Round(100*time.Microsecond), s.p99.Round(100*time.Microsecond), s.failures, s.count)
 }
 
 // health has the response times of the healthy viewer: a viewer with its own address, user and connections, who does
 // not attack. They are for an object, a page and a WebSocket.
-type health struct{ object, page, socket spread }
+type health struct{ object, page, socket latencies }
 
 // worse combines two measurements, and uses the worse figure for each value.
 func (h health) worse(other health) health {
 	return health{h.object.worse(other.object), h.page.worse(other.page), h.socket.worse(other.socket)}
 }
 
-func (s spread) worse(other spread) spread {
-	return spread{max(s.p50, other.p50), max(s.p99, other.p99), s.count + other.count, s.failures + other.failures}
+func (s latencies) worse(other latencies) latencies {
+	return latencies{max(s.p50, other.p50), max(s.p99, other.p99), s.count + other.count, s.failures + other.failures}
 }
 
 func (h health) String() string {
@@ -57,19 +57,19 @@ func (h health) String() string {
 
 const (
 	healthyAddress = "127.0.9.9"
-	pulse          = "pulse" // The ConfigMap that is read and changed.
+	pulseName      = "pulse" // The ConfigMap that is read and changed.
 )
 
 // health measures the response times of the healthy viewer for the given time.
-func (s *site) health(during time.Duration) health {
+func (s *site) health(duration time.Duration) health {
 	s.Helper()
-	ctx, cancel := context.WithTimeout(s.Context(), during)
+	ctx, cancel := context.WithTimeout(s.Context(), duration)
 	defer cancel()
 	return s.healthUntil(ctx)
 }
 
 // warmHealth waits until the objects of the healthy viewer are watched, and measures response times without an attack.
-func (s *site) warmHealth(during time.Duration) health {
+func (s *site) warmHealth(duration time.Duration) health {
 	s.Helper()
 	s.check(eventually(30*time.Second, func() error {
 		if h := s.health(500 * time.Millisecond); h.socket.count == 0 || h.socket.failures > 0 {
@@ -77,7 +77,7 @@ func (s *site) warmHealth(during time.Duration) health {
 		}
 		return nil
 	}))
-	return s.health(during)
+	return s.health(duration)
 }
 
 // healthDuring measures the healthy viewer while attack runs, and for at least the given time.
@@ -88,9 +88,9 @@ func (s *site) healthDuring(atLeast time.Duration, attack func()) health {
 	var running sync.WaitGroup
 	running.Go(func() {
 		defer cancel()
-		enough := time.After(atLeast)
+		minimum := time.After(atLeast)
 		attack()
-		<-enough
+		<-minimum
 	})
 	defer running.Wait()
 	return s.healthUntil(ctx)
@@ -100,17 +100,17 @@ func (s *site) healthDuring(atLeast time.Duration, attack func()) health {
 func (s *site) healthUntil(ctx context.Context) (h health) {
 	s.Helper()
 	objects := s.Core.CoreV1().ConfigMaps(s.hidden)
-	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: pulse}, Data: map[string]string{"beat": "none"}}
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: pulseName}, Data: map[string]string{"beat": "none"}}
 	_, err := objects.Create(context.WithoutCancel(ctx), cm, metav1.CreateOptions{})
 	s.check(ignoreExisting(err))
 	client := &http.Client{Timeout: 10 * time.Second, Transport: s.transport(healthyAddress)}
 	defer client.CloseIdleConnections()
 	var measuring sync.WaitGroup
-	for path, into := range map[string]*spread{
-		"/api/v1/object/" + configMaps + "/" + s.hidden + "/" + pulse: &h.object,
-		"/o/" + configMaps + "/" + s.hidden + "/" + pulse:             &h.page,
+	for path, target := range map[string]*latencies{
+		"/api/v1/object/" + configMaps + "/" + s.hidden + "/" + pulseName: &h.object,
+		"/o/" + configMaps + "/" + s.hidden + "/" + pulseName:             &h.page,
 	} {
-		measuring.Go(func() { *into = s.measureGets(ctx, client, path) })
+		measuring.Go(func() { *target = s.measureGets(ctx, client, path) })
 	}
 	measuring.Go(func() { h.socket = s.measureSocket(ctx) })
 	measuring.Wait()
@@ -118,19 +118,19 @@ func (s *site) healthUntil(ctx context.Context) (h health) {
 }
 
 // measureGets sends one GET request after the other until ctx ends.
-func (s *site) measureGets(ctx context.Context, client *http.Client, path string) spread {
+func (s *site) measureGets(ctx context.Context, client *http.Client, path string) latencies {
 	var all []time.Duration
 	failures := 0
 	for ctx.Err() == nil {
-		began := time.Now()
+		start := time.Now()
 		if err := s.fetch(context.WithoutCancel(ctx), client, path); err != nil {
 			failures++
 		} else {
-			all = append(all, time.Since(began))
+			all = append(all, time.Since(start))
 		}
 		wait(20 * time.Millisecond)
 	}
-	return spreadOf(all, failures)
+	return latenciesOf(all, failures)
 }
 
 func (s *site) fetch(ctx context.Context, client *http.Client, path string) error {
@@ -138,7 +138,7 @@ func (s *site) fetch(ctx context.Context, client *http.Client, path string) erro
 	if err != nil {
 		return err
 	}
-	r.Header.Set("Authorization", "Bearer "+s.healthy)
+	r.Header.Set("Authorization", "Bearer "+s.healthyToken)
 	response, err := client.Do(r)
 	if err != nil {
 		return err
@@ -152,29 +152,29 @@ func (s *site) fetch(ctx context.Context, client *http.Client, path string) erro
 
 // measureSocket changes an object again and again until ctx ends. Each time it measures the delay from the start of the
 // write to the event on a WebSocket.
-func (s *site) measureSocket(ctx context.Context) spread {
+func (s *site) measureSocket(ctx context.Context) latencies {
 	var all []time.Duration
 	failures := 0
 	for ctx.Err() == nil {
-		took, err := s.beats(ctx)
-		all = append(all, took...)
+		measured, err := s.measureUpdates(ctx)
+		all = append(all, measured...)
 		if err != nil && ctx.Err() == nil {
 			failures++
 			wait(100 * time.Millisecond)
 		}
 	}
-	return spreadOf(all, failures)
+	return latenciesOf(all, failures)
 }
 
-// beats measures these delays on one WebSocket until it fails, or until ctx ends.
-func (s *site) beats(ctx context.Context) (all []time.Duration, err error) {
-	conn, err := s.socket(ctx, healthyAddress, http.Header{"Authorization": {"Bearer " + s.healthy}})
+// measureUpdates measures these delays on one WebSocket until it fails, or until ctx ends.
+func (s *site) measureUpdates(ctx context.Context) (all []time.Duration, err error) {
+	conn, err := s.socket(ctx, healthyAddress, http.Header{"Authorization": {"Bearer " + s.healthyToken}})
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = conn.CloseNow() }() // It may be closed already.
 	subscribe := fmt.Sprintf(`{"op":"subscribe","id":1,"resource":%q,"ns":[%q],"name":%q,"view":"object"}`, configMaps,
-		s.hidden, pulse)
+		s.hidden, pulseName)
 	if err := conn.Write(ctx, websocket.MessageText, []byte(subscribe)); err != nil {
 		return nil, err
 	}
@@ -182,16 +182,16 @@ func (s *site) beats(ctx context.Context) (all []time.Duration, err error) {
 		return nil, err
 	}
 	for {
-		began := time.Now()
-		mark := fmt.Sprint("beat-", began.UnixNano())
-		cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: pulse}, Data: map[string]string{"beat": mark}}
+		start := time.Now()
+		marker := fmt.Sprint("beat-", start.UnixNano())
+		cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: pulseName}, Data: map[string]string{"beat": marker}}
 		if _, err := s.Core.CoreV1().ConfigMaps(s.hidden).Update(ctx, cm, metav1.UpdateOptions{}); err != nil {
 			return all, err
 		}
-		if err := readUntil(ctx, conn, mark); err != nil {
+		if err := readUntil(ctx, conn, marker); err != nil {
 			return all, err
 		}
-		all = append(all, time.Since(began))
+		all = append(all, time.Since(start))
 		wait(20 * time.Millisecond)
 	}
 }
@@ -245,26 +245,26 @@ func (s *site) requireHealth(finding string, before, during health) {
 	s.Helper()
 	works := during.object.failures+during.page.failures == 0 && during.object.count > 0 && during.page.count > 0
 	slowest := max(during.object.p99, during.page.p99)
-	s.judgeLatency(works, slowest)(works && slowest <= time.Second, finding+": healthy GET", "p99 1 s, no failure",
+	s.latencyReporter(works, slowest)(works && slowest <= time.Second, finding+": healthy GET", "p99 1 s, no failure",
 		"object %v; page %v (without load %v)", during.object, during.page, before.object)
 	s.requireSocket(finding+": healthy socket", before.socket, during.socket)
 }
 
 // requireSocket compares the socket latency of the healthy viewer during an attack with that before it. A known miss is
 // the burst of 600 requests over all routes, because the program builds each of their responses at once.
-func (s *site) requireSocket(finding string, before, during spread) {
+func (s *site) requireSocket(finding string, before, during latencies) {
 	s.Helper()
 	works := during.failures == 0 && during.count > 0 && before.p99 > 0
-	s.judgeLatency(works, during.p99)(works && during.p99 <= max(2*before.p99, before.p99+socketFloor), finding,
+	s.latencyReporter(works, during.p99)(works && during.p99 <= max(2*before.p99, before.p99+socketFloor), finding,
 		fmt.Sprintf("p99 twice that without load, or %v more; no failure", socketFloor),
 		"%v (%.1f times the p99 without load, %v)", during, float64(during.p99)/float64(max(1, before.p99)),
 		before.p99.Round(100*time.Microsecond))
 }
 
-// judgeLatency returns the method that records a latency. In the short form, this is report for latencies up to
+// latencyReporter returns the method that records a latency. In the short form, this is report for latencies up to
 // shortLimit.
-func (s *site) judgeLatency(works bool, slowest time.Duration) func(bool, string, string, string, ...any) {
-	if works && !full() && slowest <= shortLimit {
+func (s *site) latencyReporter(works bool, slowest time.Duration) func(bool, string, string, string, ...any) {
+	if works && !isFull() && slowest <= shortLimit {
 		return s.report
 	}
 	return s.require

@@ -20,16 +20,16 @@ import (
 
 // If HTTP/2 streams are opened and reset at once, this causes no log lines at error level, whatever their path.
 func TestResetStreamsLogNoErrors(t *testing.T) {
-	onEach(t, func(p *probe) {
+	runOnEach(t, func(p *probe) {
 		s := p.openTLS()
 		config := s.clientTLS("h2")
 		token := "Bearer " + s.creator
 		paths := s.streamPaths()
-		quiet := s.warmHealth(pick(time.Second, 10*time.Second))
+		baseline := s.warmHealth(shortOrFull(time.Second, 10*time.Second))
 		start := must(s.counts())(p)
 		var streams atomic.Int64
 		flood := func(n int) {
-			for range pick(3, 20) {
+			for range shortOrFull(3, 20) {
 				conn, opened, err := openStreams(p.Context(), attacker(n), s.address, config, paths, token, 250, true)
 				if conn != nil {
 					_ = conn.Close() // The server may have closed it.
@@ -40,14 +40,14 @@ func TestResetStreamsLogNoErrors(t *testing.T) {
 				}
 			}
 		}
-		during := s.healthDuring(pick(2*time.Second, 10*time.Second), func() {
+		during := s.healthDuring(shortOrFull(2*time.Second, 10*time.Second), func() {
 			var flooding sync.WaitGroup
 			for n := range 8 {
 				flooding.Go(func() { flood(n) })
 			}
 			flooding.Wait()
 		})
-		s.requireHealth("HTTP/2 streams that are reset", quiet, during)
+		s.requireHealth("HTTP/2 streams that are reset", baseline, during)
 		s.requireMemory("HTTP/2 streams that are reset", "")
 		s.requireReturn("HTTP/2 streams that are reset: what remains", start, 30*time.Second)
 		s.requireNoErrors("HTTP/2 streams that are reset", int(streams.Load()))
@@ -69,9 +69,9 @@ func (s *site) streamPaths() []string {
 // HTTP/2 clients may never allow responses by flow control, which has the same effect as unread connections. The
 // program stays within the memory limit.
 func TestUnreadStreamsStayWithinTheMemoryLimit(t *testing.T) {
-	onEach(t, func(p *probe) {
+	runOnEach(t, func(p *probe) {
 		s := p.openTLS()
-		config, quiet := s.clientTLS("h2"), s.warmHealth(pick(time.Second, 10*time.Second))
+		config, baseline := s.clientTLS("h2"), s.warmHealth(shortOrFull(time.Second, 10*time.Second))
 		start := must(s.counts())(p)
 		s.peak.Store(0)
 		var conns []net.Conn
@@ -88,9 +88,9 @@ func TestUnreadStreamsStayWithinTheMemoryLimit(t *testing.T) {
 				conns = append(conns, conn)
 			}
 		}
-		during := s.health(pick(2*time.Second, 10*time.Second))
+		during := s.health(shortOrFull(2*time.Second, 10*time.Second))
 		s.requireMemory("unread HTTP/2 streams", fmt.Sprintf("; %d streams", streams))
-		s.requireHealth("unread HTTP/2 streams", quiet, during)
+		s.requireHealth("unread HTTP/2 streams", baseline, during)
 		for _, conn := range conns {
 			_ = conn.Close() // The server may have closed it.
 		}

@@ -31,9 +31,9 @@ func raiseDescriptors(p *probe, need uint64) {
 // sixAddresses returns one of six addresses, by n. The connection limits of these six together exceed the total limit.
 func sixAddresses(n int) string { return fmt.Sprintf("127.0.2.%d", 1+n%6) }
 
-// hold opens count connections and keeps them open. Each sends its text first, and reads the response if reads is true.
-func hold(ctx context.Context, address string, count int, text func(n int) string, reads bool) *crowd {
-	c := &crowd{}
+// openConnections opens count connections and keeps them open. Each sends its text first, and reads the response if reads is true.
+func openConnections(ctx context.Context, address string, count int, text func(n int) string, reads bool) *connections {
+	c := &connections{}
 	slots := make(chan struct{}, 128)
 	var opening sync.WaitGroup
 	for n := range count {
@@ -51,7 +51,7 @@ func hold(ctx context.Context, address string, count int, text func(n int) strin
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			if err != nil {
-				c.fails++
+				c.failures++
 			}
 			if conn != nil {
 				c.conns = append(c.conns, conn)
@@ -62,51 +62,51 @@ func hold(ctx context.Context, address string, count int, text func(n int) strin
 	return c
 }
 
-// fresh sends requests of a healthy viewer and probes of the metrics port for the given time, each on a new connection.
-func (s *site) fresh(during time.Duration) (requests, probes spread) {
-	deadline := time.Now().Add(during)
-	var taken, probed []time.Duration
-	failed, unprobed := 0, 0
+// measureFresh sends requests of a healthy viewer and probes of the metrics port for the given time, each on a new connection.
+func (s *site) measureFresh(duration time.Duration) (requests, probes latencies) {
+	deadline := time.Now().Add(duration)
+	var requestTimes, probeTimes []time.Duration
+	requestFailures, probeFailures := 0, 0
 	for n := 0; time.Now().Before(deadline); n++ {
-		began := time.Now()
+		start := time.Now()
 		path := "/api/v1/object/" + configMaps + "/" + s.namespace + "/small-0"
-		a, err := exchange(s.Context(), healthyAddress, s.address, get(path, bearer(s.healthy)))
+		a, err := exchange(s.Context(), healthyAddress, s.address, get(path, bearer(s.healthyToken)))
 		if err != nil || a.status != http.StatusOK {
-			failed++
+			requestFailures++
 		} else {
-			taken = append(taken, time.Since(began))
+			requestTimes = append(requestTimes, time.Since(start))
 		}
-		began = time.Now()
+		start = time.Now()
 		a, err = exchange(s.Context(), healthyAddress, s.program.MetricsAddress(), get("/healthz"))
 		if err != nil || a.status != http.StatusOK {
-			unprobed++
+			probeFailures++
 		} else {
-			probed = append(probed, time.Since(began))
+			probeTimes = append(probeTimes, time.Since(start))
 		}
 		wait(10 * time.Millisecond)
 	}
-	return spreadOf(taken, failed), spreadOf(probed, unprobed)
+	return latenciesOf(requestTimes, requestFailures), latenciesOf(probeTimes, probeFailures)
 }
 
-// requireQuick checks the response times of requests that no attack may delay.
-func (p *probe) requireQuick(finding string, taken spread) {
+// requireFast checks the response times of requests that no attack may delay.
+func (p *probe) requireFast(finding string, measured latencies) {
 	p.Helper()
-	p.require(taken.failures == 0 && taken.count > 0 && taken.p99 <= time.Second, finding, "p99 1 s, no failure", "%v",
-		taken)
+	p.require(measured.failures == 0 && measured.count > 0 && measured.p99 <= time.Second, finding, "p99 1 s, no failure", "%v",
+		measured)
 }
 
-// aliveRequest is an HTTP request after whose response the connection stays open.
-const aliveRequest = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+// keepAliveRequest is an HTTP request after whose response the connection stays open.
+const keepAliveRequest = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
-// reconnecting opens count connections, and opens each again when the server closes it, until ctx ends. It returns how
+// reconnectLoop opens count connections, and opens each again when the server closes it, until ctx ends. It returns how
 // often it did so.
-func reconnecting(ctx context.Context, address string, count int) (times int64) {
+func reconnectLoop(ctx context.Context, address string, count int) (times int64) {
 	var running sync.WaitGroup
-	var all atomic.Int64
+	var connects atomic.Int64
 	for n := range count {
 		running.Go(func() {
 			for ctx.Err() == nil {
-				all.Add(1)
+				connects.Add(1)
 				stayConnected(ctx, sixAddresses(n), address)
 				select {
 				case <-ctx.Done():
@@ -116,7 +116,7 @@ func reconnecting(ctx context.Context, address string, count int) (times int64) 
 		})
 	}
 	running.Wait()
-	return all.Load() - int64(count)
+	return connects.Load() - int64(count)
 }
 
 // stayConnected sends a request on a new connection, and returns when the server closes the connection.
@@ -127,14 +127,14 @@ func stayConnected(ctx context.Context, from, address string) {
 	}
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })() // It may be closed already.
 	defer func() { _ = conn.Close() }()                         // The server may have closed it.
-	if _, err := io.WriteString(conn, aliveRequest); err == nil {
+	if _, err := io.WriteString(conn, keepAliveRequest); err == nil {
 		_, _ = io.Copy(io.Discard, conn) // It ends when the connection closes.
 	}
 }
 
-// inProgress returns a function for the texts of requests that never end. Half of the requests have an endless body.
+// unfinishedRequests returns a function for the texts of requests that never end. Half of the requests have an endless body.
 // The other half have responses that are not read.
-func (s *site) inProgress() func(n int) string {
+func (s *site) unfinishedRequests() func(n int) string {
 	s.Helper()
 	body := post("/share", `{"token":`)
 	body.headers = []string{"Content-Type: application/json", "Content-Length: 1000"}
@@ -146,10 +146,10 @@ func (s *site) inProgress() func(n int) string {
 // Very many idle connections leave room for healthy viewers. Idle connections have sent a request, nothing, or half a
 // header. Connections with a request in progress also leave room.
 func TestIdleConnectionsLeaveRoomForOthers(t *testing.T) {
-	onEach(t, func(p *probe) {
+	runOnEach(t, func(p *probe) {
 		raiseDescriptors(p, 12000)
 		s := p.open()
-		s.warm(bearer(s.healthy))
+		s.warmUp(bearer(s.healthyToken))
 		start := must(s.counts())(p)
 		constant := func(text string) func(int) string { return func(int) string { return text } }
 		for _, attack := range []struct {
@@ -158,20 +158,20 @@ func TestIdleConnectionsLeaveRoomForOthers(t *testing.T) {
 			text  func(int) string
 			reads bool
 		}{
-			{"8,200 idle keep-alive connections of 6 addresses", 8200, constant(aliveRequest), true},
+			{"8,200 idle keep-alive connections of 6 addresses", 8200, constant(keepAliveRequest), true},
 			{"2,000 connections that send nothing", 2000, constant(""), false},
 			{
 				"8,200 headers that never end", 8200,
 				constant("GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: "), false,
 			},
-			{pick("2,000", "8,200") + " requests in progress", pick(2000, 8200), s.inProgress(), false},
+			{shortOrFull("2,000", "8,200") + " requests in progress", shortOrFull(2000, 8200), s.unfinishedRequests(), false},
 		} {
-			c := hold(p.Context(), s.address, attack.count, attack.text, attack.reads)
-			requests, probes := s.fresh(pick(time.Second, 8*time.Second))
+			c := openConnections(p.Context(), s.address, attack.count, attack.text, attack.reads)
+			requests, probes := s.measureFresh(shortOrFull(time.Second, 8*time.Second))
 			c.close()
-			p.Logf("%s: %d were refused", attack.name, c.fails)
-			s.requireQuick(attack.name+": healthy requests", requests)
-			s.requireQuick(attack.name+": probes", probes)
+			p.Logf("%s: %d were refused", attack.name, c.failures)
+			s.requireFast(attack.name+": healthy requests", requests)
+			s.requireFast(attack.name+": probes", probes)
 			s.requireReturn(attack.name+": what remains", start, 30*time.Second)
 		}
 		s.requireMemory("idle connections", "")
@@ -180,27 +180,27 @@ func TestIdleConnectionsLeaveRoomForOthers(t *testing.T) {
 
 // Attackers reconnect each idle connection that the server closes. Healthy viewers still have room.
 func TestReconnectingConnectionsLeaveRoomForOthers(t *testing.T) {
-	onEach(t, func(p *probe) {
+	runOnEach(t, func(p *probe) {
 		raiseDescriptors(p, 12000)
 		s := p.open()
-		s.warm(bearer(s.healthy))
+		s.warmUp(bearer(s.healthyToken))
 		start := must(s.counts())(p)
 		ctx, cancel := context.WithCancel(p.Context())
 		defer cancel()
-		count := pick(2500, 4000) // This exceeds the 2,000 connections without a request that the program keeps open.
+		count := shortOrFull(2500, 4000) // This exceeds the 2,000 connections without a request that the program keeps open.
 		var times int64
 		var attacking sync.WaitGroup
-		attacking.Go(func() { times = reconnecting(ctx, s.address, count) })
-		requests, probes := s.fresh(pick(3*time.Second, 15*time.Second))
+		attacking.Go(func() { times = reconnectLoop(ctx, s.address, count) })
+		requests, probes := s.measureFresh(shortOrFull(3*time.Second, 15*time.Second))
 		cancel()
 		attacking.Wait()
 		name := fmt.Sprintf("%d idle connections that reconnect", count)
 		p.Logf("%s: %d times", name, times)
-		if times == 0 && !p.before {
+		if times == 0 && !p.isBaseline {
 			p.Error("the program has closed none of the idle connections: this tests nothing")
 		}
-		s.requireQuick(name+": healthy requests", requests)
-		s.requireQuick(name+": probes", probes)
+		s.requireFast(name+": healthy requests", requests)
+		s.requireFast(name+": probes", probes)
 		s.requireMemory(name, "")
 		s.requireReturn(name+": what remains", start, 30*time.Second)
 	})
@@ -208,26 +208,26 @@ func TestReconnectingConnectionsLeaveRoomForOthers(t *testing.T) {
 
 // Very many unfinished TLS handshakes leave room for healthy viewers, and the program ends each of them.
 func TestHalfOpenHandshakesLeaveRoomForOthers(t *testing.T) {
-	onEach(t, func(p *probe) {
+	runOnEach(t, func(p *probe) {
 		raiseDescriptors(p, 12000)
 		s := p.openTLS()
 		config := s.clientTLS()
 		start := must(s.counts())(p)
 		// The record header announces a ClientHello that is never sent.
-		c := hold(p.Context(), s.address, 8200, func(int) string { return "\x16\x03\x01\x02\x00\x01" }, false)
+		c := openConnections(p.Context(), s.address, 8200, func(int) string { return "\x16\x03\x01\x02\x00\x01" }, false)
 		defer c.close()
 		failures, count := 0, 0
-		var taken []time.Duration
-		for deadline := time.Now().Add(pick(2*time.Second, 8*time.Second)); time.Now().Before(deadline); count++ {
-			began := time.Now()
+		var measured []time.Duration
+		for deadline := time.Now().Add(shortOrFull(2*time.Second, 8*time.Second)); time.Now().Before(deadline); count++ {
+			attemptStart := time.Now()
 			if err := handshake(p.Context(), s.address, config); err != nil {
 				failures++
 			} else {
-				taken = append(taken, time.Since(began))
+				measured = append(measured, time.Since(attemptStart))
 			}
 		}
-		healthy := spreadOf(taken, failures)
-		s.requireQuick("8,200 half-open TLS handshakes: healthy requests", healthy)
+		healthy := latenciesOf(measured, failures)
+		s.requireFast("8,200 half-open TLS handshakes: healthy requests", healthy)
 		c.close()
 		s.requireReturn("8,200 half-open TLS handshakes: what remains", start, 30*time.Second)
 	})
@@ -236,7 +236,7 @@ func TestHalfOpenHandshakesLeaveRoomForOthers(t *testing.T) {
 // openTLS starts a program that serves HTTPS. It uses the certificate of the API server, which is valid for loopback.
 func (p *probe) openTLS(args ...string) *site {
 	p.Helper()
-	dir := filepath.Join(theContent(p).Dir, "pki")
+	dir := filepath.Join(contentOf(p).Dir, "pki")
 	cert, key := filepath.Join(dir, "server.crt"), filepath.Join(dir, "server.key")
 	return p.open(append(args, "--tls-cert", cert, "--tls-key", key)...)
 }

@@ -63,11 +63,11 @@ func (s *site) writes() (routes []route) {
 	paths := slices.Sorted(maps.Keys(s.paths()))
 	for i, path := range paths {
 		methods := []string{http.MethodPost, http.MethodPut, http.MethodDelete}
-		if !full() {
+		if !isFull() {
 			methods = methods[i%3 : i%3+1]
 		}
 		for _, method := range methods {
-			routes = append(routes, route{name: method + " " + path, path: s.fill(path), method: method})
+			routes = append(routes, route{name: method + " " + path, path: s.fillPath(path), method: method})
 		}
 	}
 	return routes
@@ -112,7 +112,7 @@ func (s *site) variants(path string) (routes []route) {
 	if queries == nil {
 		queries = []string{""}
 	}
-	filled := s.fill(path)
+	filled := s.fillPath(path)
 	for _, query := range queries {
 		if strings.Contains(path, "snapshot") {
 			query += "&ns=" + s.namespace
@@ -132,8 +132,8 @@ func shorten(query string) string {
 	return regexp.MustCompile(`[?&](ns|a|b)=[^&]*`).ReplaceAllString(query, "")
 }
 
-// fill replaces the parameters in path by values.
-func (s *site) fill(path string) string {
+// fillPath replaces the parameters in path by values.
+func (s *site) fillPath(path string) string {
 	s.Helper()
 	namespace, name := s.namespace, "huge-0"
 	if strings.Contains(path, "/logs/") {
@@ -158,8 +158,8 @@ func (s *site) subscriptions() (routes []route) {
 		text := fmt.Sprintf(`{%s,"view":%q%s}`, all, view, members)
 		routes = append(routes, route{name: "socket " + view, path: "/api/v1/live", subscribe: text})
 		for range 20 {
-			own := fmt.Sprintf(`"id":%d,`, len(many)+1)
-			many = append(many, strings.Replace(text, `"id":1,`, own, 1))
+			id := fmt.Sprintf(`"id":%d,`, len(many)+1)
+			many = append(many, strings.Replace(text, `"id":1,`, id, 1))
 		}
 	}
 	return append(routes, route{

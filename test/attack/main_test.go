@@ -24,15 +24,15 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// full reports whether the full form is selected.
-func full() bool { return os.Getenv("GLASSHOUSE_ATTACK") == "full" }
+// isFull reports whether the full form is selected.
+func isFull() bool { return os.Getenv("GLASSHOUSE_ATTACK") == "full" }
 
-// pick returns short in the short form of the tests, and long in the full form.
-func pick[T any](short, long T) T {
-	if full() {
-		return long
+// shortOrFull returns short in the short form of the tests, and long in the full form.
+func shortOrFull[T any](shortValue, fullValue T) T {
+	if isFull() {
+		return fullValue
 	}
-	return short
+	return shortValue
 }
 
 // figure is one row of the table: the finding, the bar, and the figures of the baseline (before) and of the program
@@ -47,11 +47,11 @@ type table struct {
 
 var figures table
 
-func (t *table) record(finding, bar, value string, before bool) {
+func (t *table) record(finding, bar, value string, isBaseline bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	row := t.row(finding, bar)
-	if before {
+	if isBaseline {
 		row.before = value
 	} else {
 		row.after = value
@@ -86,19 +86,19 @@ func (t *table) markdown() string {
 type probe struct {
 	*testing.T
 
-	path   string
-	before bool // Whether this is the baseline.
+	path       string
+	isBaseline bool // Whether this is the baseline.
 }
 
-// onEach runs an attack on the baseline, if there is one, and then on the program under test.
-func onEach(t *testing.T, attack func(*probe)) {
+// runOnEach runs an attack on the baseline, if there is one, and then on the program under test.
+func runOnEach(t *testing.T, attack func(*probe)) {
 	t.Helper()
 	path := os.Getenv("DASHBOARD")
 	if path == "" {
 		t.Fatal("DASHBOARD must name the program; make test and make attack set it")
 	}
 	if baseline := os.Getenv("BASELINE"); baseline != "" {
-		t.Run("baseline", func(t *testing.T) { attack(&probe{T: t, path: baseline, before: true}) })
+		t.Run("baseline", func(t *testing.T) { attack(&probe{T: t, path: baseline, isBaseline: true}) })
 	}
 	t.Run("program", func(t *testing.T) { attack(&probe{T: t, path: path}) })
 }
@@ -107,7 +107,7 @@ func onEach(t *testing.T, attack func(*probe)) {
 func (p *probe) require(met bool, finding, bar, format string, args ...any) {
 	p.Helper()
 	p.report(met, finding, bar, format, args...)
-	if !met && !p.before {
+	if !met && !p.isBaseline {
 		p.Fail()
 	}
 }
@@ -119,7 +119,7 @@ func (p *probe) report(met bool, finding, bar, format string, args ...any) {
 	if !met {
 		value += " (missed)"
 	}
-	figures.record(finding, bar, value, p.before)
+	figures.record(finding, bar, value, p.isBaseline)
 	p.Logf("%s: %s; the bar is: %s", finding, value, bar)
 }
 

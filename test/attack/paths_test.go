@@ -7,37 +7,37 @@ import (
 	"testing"
 )
 
-func decode(text string, into any) error { return json.Unmarshal([]byte(text), into) }
+func decode(text string, target any) error { return json.Unmarshal([]byte(text), target) }
 
 // No spelling of a path gives access to an object of another namespace, or to a file outside the folder of static
 // files. The test sends the paths as a restricted user, a guest and an anonymous client.
-func TestTraversalLeadsNowhere(t *testing.T) {
+func TestPathTraversalIsRefused(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(p *probe) {
+	runOnEach(t, func(p *probe) {
 		s := p.open()
 		guest := s.shareContent()
 		s.health(1) // This creates the object that none of the attackers may read.
 		t := &tally{probe: p}
 		const marker = `"beat"`
-		hidden, shown := s.hidden, s.namespace
+		hidden, visible := s.hidden, s.namespace
 		paths := []string{
 			"/api/v1/object/core/v1/configmaps/" + hidden + "/pulse",
-			"/api/v1/object/core/v1/configmaps/" + shown + "%2f..%2f" + hidden + "/pulse",
-			"/api/v1/object/core/v1/configmaps/" + shown + "/..%2f..%2f" + hidden + "%2fconfigmaps%2fpulse",
-			"/api/v1/object/core/v1/configmaps/" + shown + "/%2e%2e/" + hidden + "/pulse",
-			"/api/v1/object/core/v1/configmaps/" + shown + "/../" + hidden + "/pulse",
-			"/api/v1/object/core/v1/configmaps/" + shown + "//" + hidden + "/pulse",
-			"/api/v1/object/core/v1/configmaps/" + shown + "/..%252f" + hidden + "/pulse",
-			"/api/v1/object/core/v1/configmaps%2f" + hidden + "/" + shown + "/pulse",
+			"/api/v1/object/core/v1/configmaps/" + visible + "%2f..%2f" + hidden + "/pulse",
+			"/api/v1/object/core/v1/configmaps/" + visible + "/..%2f..%2f" + hidden + "%2fconfigmaps%2fpulse",
+			"/api/v1/object/core/v1/configmaps/" + visible + "/%2e%2e/" + hidden + "/pulse",
+			"/api/v1/object/core/v1/configmaps/" + visible + "/../" + hidden + "/pulse",
+			"/api/v1/object/core/v1/configmaps/" + visible + "//" + hidden + "/pulse",
+			"/api/v1/object/core/v1/configmaps/" + visible + "/..%252f" + hidden + "/pulse",
+			"/api/v1/object/core/v1/configmaps%2f" + hidden + "/" + visible + "/pulse",
 			"/api/v1/object/core/v1/..%2fv1%2fconfigmaps/" + hidden + "/pulse",
 			"/api/v1/object/core/v1/configmaps/" + hidden + "%00/pulse",
 			"/api/v1/object/core/v1/configmaps/" + hidden + "/pulse%3Fx",
 			"/api/v1/object/core/v1/configmaps/*/pulse",
 			"/api/v1/snapshot/core/v1/configmaps?view=objects&ns=" + hidden,
-			"/api/v1/snapshot/core/v1/configmaps?view=objects&ns=" + shown + "&ns=" + hidden,
-			"/api/v1/snapshot/core/v1/configmaps?view=objects&ns=" + shown + "%2f..%2f" + hidden,
-			"/api/v1/snapshot/core/v1/configmaps?view=objects&ns=" + shown + "&fields=metadata.namespace%3D" + hidden,
-			"/api/v1/logs/" + shown + "%2f..%2fshop/" + s.pod + "x?tail=1",
+			"/api/v1/snapshot/core/v1/configmaps?view=objects&ns=" + visible + "&ns=" + hidden,
+			"/api/v1/snapshot/core/v1/configmaps?view=objects&ns=" + visible + "%2f..%2f" + hidden,
+			"/api/v1/snapshot/core/v1/configmaps?view=objects&ns=" + visible + "&fields=metadata.namespace%3D" + hidden,
+			"/api/v1/logs/" + visible + "%2f..%2fshop/" + s.pod + "x?tail=1",
 			"/static/../go.mod",
 			"/static/..%2f..%2f..%2fetc%2fpasswd",
 			"/static/%2e%2e/%2e%2e/etc/passwd",
@@ -49,17 +49,17 @@ func TestTraversalLeadsNowhere(t *testing.T) {
 		if !strings.Contains(control.body, marker) {
 			p.Fatalf("the hidden object is answered with %d %s: this tests nothing", control.status, control.body)
 		}
-		for who, headers := range s.identities(guest) {
+		for identity, headers := range s.identities(guest) {
 			for _, path := range paths {
 				for _, page := range []bool{false, true} {
 					if page {
 						path = strings.Replace(path, "/api/v1/object/", "/o/", 1)
 					}
-					a := s.status(get(path, headers...))
+					a := s.tryRequest(get(path, headers...))
 					leaks := strings.Contains(a.body, marker) || strings.Contains(a.body, "beat-") ||
 						strings.Contains(a.body, "root:")
-					t.note(!leaks && a.status < http.StatusInternalServerError, "%s as %s is answered with %d %.100s",
-						path, who,
+					t.check(!leaks && a.status < http.StatusInternalServerError, "%s as %s is answered with %d %.100s",
+						path, identity,
 						a.status, a.body)
 				}
 			}
@@ -69,9 +69,9 @@ func TestTraversalLeadsNowhere(t *testing.T) {
 }
 
 // Some requests have crashed other servers. This program responds to them, and keeps running.
-func TestCrashInputsAreAnswered(t *testing.T) {
+func TestCrashInputsGetResponses(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(p *probe) {
+	runOnEach(t, func(p *probe) {
 		s := p.open()
 		guest := s.shareContent()
 		t := &tally{probe: p}
@@ -118,19 +118,19 @@ func TestCrashInputsAreAnswered(t *testing.T) {
 			get("/", "If-None-Match: "+strings.Repeat(`"a",`, 3000)),
 			get("/api/v1/live", "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 99"),
 		}
-		for who, headers := range map[string][]string{
+		for identity, headers := range map[string][]string{
 			"a guest": {guest}, "a user": {bearer(s.creator)}, "nobody": nil,
 		} {
 			for _, r := range requests {
 				r.headers = append(append([]string{}, r.headers...), headers...)
-				a := s.status(r)
-				t.note(a.status < http.StatusInternalServerError && !s.killed(),
+				a := s.tryRequest(r)
+				t.check(a.status < http.StatusInternalServerError && !s.hasEnded(),
 					"%s %.100s as %s is answered with %d %.200s",
-					r.method, r.path, who, a.status, a.body)
+					r.method, r.path, identity, a.status, a.body)
 			}
 		}
 		panics := strings.Count(s.program.Log(), "panic=") + strings.Count(s.program.Log(), "goroutine ")
-		t.note(panics == 0, "%d panics are in the log", panics)
+		t.check(panics == 0, "%d panics are in the log", panics)
 		t.require("S42: inputs that have crashed others", "no 5xx, no panic")
 	})
 }

@@ -46,8 +46,8 @@ func (r *request) has(name string) bool {
 	return false
 }
 
-// answer is an HTTP response.
-type answer struct {
+// response is an HTTP response.
+type response struct {
 	status int
 	header http.Header
 	body   string
@@ -60,13 +60,13 @@ const smallBuffer = 4 << 10
 func dial(ctx context.Context, from, to string, receiveBuffer int) (net.Conn, error) {
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: 10 * time.Second}
 	dialer.Control = func(_, _ string, raw syscall.RawConn) error {
-		var failed error
+		var optionErr error
 		err := raw.Control(func(fd uintptr) {
 			if receiveBuffer > 0 {
-				failed = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, receiveBuffer)
+				optionErr = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, receiveBuffer)
 			}
 		})
-		return errors.Join(err, failed)
+		return errors.Join(err, optionErr)
 	}
 	return dialer.DialContext(ctx, "tcp", to)
 }
@@ -86,7 +86,7 @@ func send(ctx context.Context, from, to string, r request, receiveBuffer int) (n
 }
 
 // exchange sends a request on a new connection and reads the response.
-func exchange(ctx context.Context, from, to string, r request) (*answer, error) {
+func exchange(ctx context.Context, from, to string, r request) (*response, error) {
 	r.headers = append([]string{"Connection: close"}, r.headers...)
 	conn, err := send(ctx, from, to, r, 0)
 	if err != nil {
@@ -94,13 +94,13 @@ func exchange(ctx context.Context, from, to string, r request) (*answer, error) 
 	}
 	defer func() { _ = conn.Close() }() // The response was read.
 	_ = conn.SetReadDeadline(time.Now().Add(30 * time.Second))
-	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: r.method})
+	httpResponse, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: r.method})
 	if err != nil {
 		return nil, fmt.Errorf("%s %.100s: %w", r.method, r.path, err)
 	}
-	defer func() { _ = response.Body.Close() }() // The response was read.
-	body, err := io.ReadAll(response.Body)
-	return &answer{status: response.StatusCode, header: response.Header, body: string(body)}, err
+	defer func() { _ = httpResponse.Body.Close() }() // The response was read.
+	body, err := io.ReadAll(httpResponse.Body)
+	return &response{status: httpResponse.StatusCode, header: httpResponse.Header, body: string(body)}, err
 }
 
 // reset closes a connection with RST instead of FIN.

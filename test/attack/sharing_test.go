@@ -10,9 +10,9 @@ import (
 )
 
 // The token of a link cannot be guessed: no other text opens the link, and all failures have the same response.
-func TestTokensOfLinksAreNotGuessed(t *testing.T) {
+func TestLinkTokensCannotBeGuessed(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(p *probe) {
+	runOnEach(t, func(p *probe) {
 		s := p.open()
 		token, guest := s.share("/r/"+configMaps+"?ns="+s.namespace,
 			part{Resource: configMaps, Namespaces: []string{s.namespace}})
@@ -24,19 +24,19 @@ func TestTokensOfLinksAreNotGuessed(t *testing.T) {
 			"", token[:len(token)-1], token + "A", flipped, strings.ToLower(token), strings.ToUpper(token),
 			value, token + "=", " " + token, "*", "%",
 		}
-		for range pick(100, 2000) {
+		for range shortOrFull(100, 2000) {
 			random := make([]byte, 32)
 			_, _ = rand.Read(random) // It never fails.
 			guesses = append(guesses, base64.RawURLEncoding.EncodeToString(random))
 		}
 		for _, guess := range guesses {
-			a := s.status(post("/share", fmt.Sprintf(`{"token":%q}`, guess)))
-			t.note(a.status == http.StatusNotFound && a.body == wrong && a.header.Get("Set-Cookie") == "",
+			a := s.tryRequest(post("/share", fmt.Sprintf(`{"token":%q}`, guess)))
+			t.check(a.status == http.StatusNotFound && a.body == wrong && a.header.Get("Set-Cookie") == "",
 				"the token %q is answered with %d %s", guess, a.status, a.body)
 		}
 		for _, cookie := range []string{value[:len(value)-1], flip(value[:1]) + value[1:], token, "", value + "A"} {
-			a := s.status(get("/api/v1/snapshot/"+configMaps, "Cookie: "+name+"="+cookie))
-			t.note(a.status == http.StatusUnauthorized, "the cookie %q is answered with %d", cookie, a.status)
+			a := s.tryRequest(get("/api/v1/snapshot/"+configMaps, "Cookie: "+name+"="+cookie))
+			t.check(a.status == http.StatusUnauthorized, "the cookie %q is answered with %d", cookie, a.status)
 		}
 		t.require("S35: guesses of a link's token and cookie", "404 and 401, all alike")
 	})
@@ -52,20 +52,20 @@ func flip(letter string) string {
 
 // A guest gets nothing that is not part of the link, by any route or parameter. A guest never gets the permissions of
 // the creator.
-func TestGuestsStayInTheirScope(t *testing.T) {
+func TestGuestsReadOnlyTheirScope(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(p *probe) {
+	runOnEach(t, func(p *probe) {
 		s := p.open()
 		s.health(1) // This creates the object that is not shared.
 		_, guest := s.share("/r/"+configMaps+"?ns="+s.namespace+"&labels=size%3Dlarge",
 			part{Resource: configMaps, Namespaces: []string{s.namespace}, Labels: "size=large"})
 		t := &tally{probe: p}
 		snapshot := "/api/v1/snapshot/" + configMaps
-		shown := s.do(get(snapshot+"?ns="+s.namespace, guest))
-		if shown.status != http.StatusOK || !strings.Contains(shown.body, `"large-0"`) {
-			p.Fatalf("what is shared is answered with %d %.300s: this tests nothing", shown.status, shown.body)
+		shared := s.do(get(snapshot+"?ns="+s.namespace, guest))
+		if shared.status != http.StatusOK || !strings.Contains(shared.body, `"large-0"`) {
+			p.Fatalf("what is shared is answered with %d %.300s: this tests nothing", shared.status, shared.body)
 		}
-		others := []string{`"small-`, `"huge-`, pulse, s.hidden + `"`, "storefront"}
+		others := []string{`"small-`, `"huge-`, pulseName, s.hidden + `"`, "storefront"}
 		for _, path := range []string{
 			snapshot,
 			snapshot + "?ns=" + s.hidden,
@@ -94,17 +94,17 @@ func TestGuestsStayInTheirScope(t *testing.T) {
 			"/r/core/v1/pods?ns=shop",
 		} {
 			for _, headers := range [][]string{{guest}, {guest, bearer(s.creator)}} {
-				a := s.status(get(path, headers...))
+				a := s.tryRequest(get(path, headers...))
 				for _, other := range others {
 					// Names in a response do not count if they are from its request.
 					leaks := strings.Contains(a.body, other) && !strings.Contains(path, strings.Trim(other, `"`))
-					t.note(!leaks, "%s is answered with %d and %s in it", path, a.status, other)
+					t.check(!leaks, "%s is answered with %d and %s in it", path, a.status, other)
 				}
 			}
 		}
-		a := s.status(post("/api/v1/shares", `{"parts":[{"resource":"core/v1/pods"}],"to":"/r/core/v1/pods"}`, guest,
+		a := s.tryRequest(post("/api/v1/shares", `{"parts":[{"resource":"core/v1/pods"}],"to":"/r/core/v1/pods"}`, guest,
 			bearer(s.creator)))
-		t.note(a.status == http.StatusForbidden, "a guest shares something: %d %s", a.status, a.body)
+		t.check(a.status == http.StatusForbidden, "a guest shares something: %d %s", a.status, a.body)
 		t.require("S36: what a guest reads outside the link's scope", "nothing")
 	})
 }

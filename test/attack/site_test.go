@@ -41,7 +41,7 @@ type site struct {
 // open starts the program, and stops it when the test ends.
 func (p *probe) open(args ...string) *site {
 	p.Helper()
-	c := theContent(p)
+	c := contentOf(p)
 	s := &site{probe: p, content: c}
 	path, dir := p.path, p.TempDir()
 	group, err := newCgroup(fmt.Sprintf("glasshouse-attack-%d", time.Now().UnixNano()), memoryLimit)
@@ -66,18 +66,18 @@ func (p *probe) open(args ...string) *site {
 	s.stop = sync.OnceFunc(func() {
 		cancel()
 		sampling.Wait()
-		s.end()
+		s.stopProgram()
 	})
 	p.Cleanup(s.stop)
 	s.waitReady()
 	return s
 }
 
-// end stops the program. The test fails if the program has already ended.
-func (s *site) end() {
-	killed := s.killed()
+// stopProgram stops the program. The test fails if the program has already ended.
+func (s *site) stopProgram() {
+	killed := s.hasEnded()
 	err := s.program.Stop(20 * time.Second)
-	if (err != nil || killed) && !s.before {
+	if (err != nil || killed) && !s.isBaseline {
 		memory, _ := s.memory()
 		s.Errorf("the program ended with %v before it was stopped (%t): %s", err, killed, memory)
 	}
@@ -90,8 +90,8 @@ func (s *site) end() {
 	}
 }
 
-// killed reports whether the program has ended.
-func (s *site) killed() bool {
+// hasEnded reports whether the program has ended.
+func (s *site) hasEnded() bool {
 	select {
 	case <-s.program.Ended():
 		return true
@@ -136,34 +136,34 @@ const memoryBar = "RSS at most 90 % of 512 MB, cgroup at most 512 MB, never kill
 
 // memory describes the peak, and reports whether it is at most 90 % of the limit. For the cgroup's own peak, the bar is
 // the complete limit, because it includes page cache, which the kernel drops only at the limit.
-func (s *site) memory() (text string, within bool) {
+func (s *site) memory() (text string, isWithin bool) {
 	peak := s.peak.Load()
 	text = fmt.Sprintf("RSS %d MB", peak>>20)
-	within = peak > 0 && peak <= memoryLimit*9/10 && !s.killed()
-	if s.killed() {
+	isWithin = peak > 0 && peak <= memoryLimit*9/10 && !s.hasEnded()
+	if s.hasEnded() {
 		text += ", killed"
 	}
 	if s.group == nil {
-		return text + " (no cgroup)", within
+		return text + " (no cgroup)", isWithin
 	}
 	used, err := s.group.peak()
-	kills, failed := s.group.kills()
-	if err = errors.Join(err, failed); err != nil {
+	kills, killsErr := s.group.kills()
+	if err = errors.Join(err, killsErr); err != nil {
 		return fmt.Sprint(text, ", ", err), false
 	}
 	text += fmt.Sprintf(", cgroup %d MB, %d killed by the kernel", used>>20, kills)
-	return text, within && used <= memoryLimit && kills == 0
+	return text, isWithin && used <= memoryLimit && kills == 0
 }
 
 // requireMemory checks the peak since s.peak was reset, and the cgroup since the start of the program.
 func (s *site) requireMemory(attack, extra string) {
 	s.Helper()
-	text, within := s.memory()
-	s.require(within, attack+": memory", memoryBar, "%s%s", text, extra)
+	text, isWithin := s.memory()
+	s.require(isWithin, attack+": memory", memoryBar, "%s%s", text, extra)
 }
 
 // do sends a request on a new connection, and reads the response.
-func (s *site) do(r request) *answer {
+func (s *site) do(r request) *response {
 	s.Helper()
 	return must(exchange(s.Context(), "127.0.0.1", s.address, r))(s.probe)
 }
@@ -218,24 +218,24 @@ func post(path, body string, headers ...string) request {
 type counts struct{ goroutines, descriptors, rss int }
 
 func (s *site) counts() (c counts, err error) {
-	var failed, unread error
+	var descriptorErr, rssErr error
 	c.goroutines, err = s.program.Goroutines(s.Context())
-	c.descriptors, failed = s.program.Sockets(s.Context())
-	c.rss, unread = s.program.RSS(s.Context())
-	return c, errors.Join(err, failed, unread)
+	c.descriptors, descriptorErr = s.program.Sockets(s.Context())
+	c.rss, rssErr = s.program.RSS(s.Context())
+	return c, errors.Join(err, descriptorErr, rssErr)
 }
 
 // requireReturn checks that the numbers of goroutines and descriptors return to those in before. The resident memory is
 // printed without a bar, because the Go runtime returns memory to the kernel over minutes.
-func (s *site) requireReturn(finding string, before counts, within time.Duration) {
+func (s *site) requireReturn(finding string, before counts, timeout time.Duration) {
 	s.Helper()
-	bar := fmt.Sprintf("back within %v, up to 20 more goroutines and 10 more descriptors", within)
-	if s.killed() {
+	bar := fmt.Sprintf("back within %v, up to 20 more goroutines and 10 more descriptors", timeout)
+	if s.hasEnded() {
 		s.require(false, finding, bar, "killed")
 		return
 	}
 	var after counts
-	err := eventually(within, func() (err error) {
+	err := eventually(timeout, func() (err error) {
 		after, err = s.counts()
 		if err == nil && (after.goroutines > before.goroutines+20 || after.descriptors > before.descriptors+10) {
 			err = errors.New("more than before")
@@ -247,8 +247,8 @@ func (s *site) requireReturn(finding string, before counts, within time.Duration
 }
 
 // eventually calls check until it returns nil, or until the time is over. It returns the last error.
-func eventually(within time.Duration, check func() error) error {
-	deadline := time.Now().Add(within)
+func eventually(timeout time.Duration, check func() error) error {
+	deadline := time.Now().Add(timeout)
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {

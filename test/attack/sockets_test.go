@@ -59,13 +59,13 @@ func (s *site) floods() map[string]string {
 }
 
 // A guest and a user send floods of frames, each on several connections. Healthy viewers are not affected.
-func TestFloodsOfFramesLeaveOthersAlone(t *testing.T) {
-	onEach(t, func(p *probe) {
+func TestFrameFloodsDoNotAffectOthers(t *testing.T) {
+	runOnEach(t, func(p *probe) {
 		s := p.open()
 		guest := s.shareContent()
-		s.warm(guest)
+		s.warmUp(guest)
 		start := must(s.counts())(p)
-		quiet := s.health(pick(time.Second, 10*time.Second))
+		baseline := s.health(shortOrFull(time.Second, 10*time.Second))
 		ctx, cancel := context.WithCancel(p.Context())
 		defer cancel()
 		s.peak.Store(0)
@@ -73,18 +73,18 @@ func TestFloodsOfFramesLeaveOthersAlone(t *testing.T) {
 		n := 0
 		for name, text := range s.floods() {
 			for _, header := range []string{guest, bearer(s.restricted)} {
-				for range pick(1, 10) {
+				for range shortOrFull(1, 10) {
 					n++
 					flooding.Go(func() { s.flood(ctx, attacker(n), name, text, header) })
 				}
 			}
 		}
-		during := s.health(pick(3*time.Second, 20*time.Second))
+		during := s.health(shortOrFull(3*time.Second, 20*time.Second))
 		cancel()
 		flooding.Wait()
 		s.requireMemory("S39: floods of frames", "")
-		s.requireHealth("S39: floods of frames", quiet, during)
-		if full() { // Throttled sockets that a client has closed end with a ping, within 55 s.
+		s.requireHealth("S39: floods of frames", baseline, during)
+		if isFull() { // Throttled sockets that a client has closed end with a ping, within 55 s.
 			s.requireReturn("S39: floods of frames: what remains", start, time.Minute)
 		}
 	})
@@ -93,7 +93,7 @@ func TestFloodsOfFramesLeaveOthersAlone(t *testing.T) {
 // flood writes text to a WebSocket again and again until ctx ends. When the program has closed the connection, it
 // connects again.
 func (s *site) flood(ctx context.Context, from, name, text, header string) {
-	for ctx.Err() == nil && !s.killed() {
+	for ctx.Err() == nil && !s.hasEnded() {
 		conn, err := s.upgrade(ctx, from, header)
 		if err != nil {
 			wait(200 * time.Millisecond)

@@ -25,8 +25,8 @@ type message struct {
 	text string
 }
 
-// resumed is the suffix of the name of a subscription that resumes from a cursor.
-const resumed = " resumed"
+// resumedSuffix is the suffix of the name of a subscription that resumes from a cursor.
+const resumedSuffix = " resumed"
 
 // stream is a WebSocket with a subscription to each view. It stores the messages of each subscription by its name.
 type stream struct {
@@ -42,7 +42,7 @@ type stream struct {
 
 // openStream opens a WebSocket, and subscribes to all views. For each view with a cursor in resume, a second
 // subscription resumes from that cursor.
-func (s *site) openStream(ctx context.Context, from string, o onlooker, resume map[string]string) (*stream, error) {
+func (s *site) openStream(ctx context.Context, from string, o observer, resume map[string]string) (*stream, error) {
 	name, value, _ := strings.Cut(o.header, ": ")
 	conn, err := s.socket(ctx, from, http.Header{name: {value}})
 	if err != nil {
@@ -62,7 +62,7 @@ func (s *site) openStream(ctx context.Context, from string, o onlooker, resume m
 	} {
 		subscribe(view, fmt.Sprintf(`"view":%q%s`, view, members))
 		if cursor := resume[view]; cursor != "" {
-			subscribe(view+resumed, fmt.Sprintf(`"view":%q,"cursor":%q%s`, view, cursor, members))
+			subscribe(view+resumedSuffix, fmt.Sprintf(`"view":%q,"cursor":%q%s`, view, cursor, members))
 		}
 	}
 	st.reading.Go(func() { st.read(ctx) })
@@ -122,7 +122,7 @@ func (st *stream) cursors() (cursors map[string]string, err error) {
 		cursors = map[string]string{}
 		for _, name := range st.names {
 			all := withoutDigests(st.messages[name])
-			if len(all) > 0 && strings.HasSuffix(name, resumed) {
+			if len(all) > 0 && strings.HasSuffix(name, resumedSuffix) {
 				continue
 			}
 			if len(all) == 0 || !all[len(all)-1].Last && all[len(all)-1].Type != "window" {
@@ -149,15 +149,15 @@ func (st *stream) texts() map[string]string {
 }
 
 // withoutDigests removes digests, which are sent once a minute, and the empty messages right before or after them.
-func withoutDigests(all []message) (others []message) {
+func withoutDigests(all []message) (rest []message) {
 	isDigest := func(n int) bool { return n >= 0 && n < len(all) && all[n].Type == "digest" }
 	for n, m := range all {
 		empty := strings.Contains(m.text, `"events":[]`) && (isDigest(n-1) || isDigest(n+1))
 		if !isDigest(n) && !empty {
-			others = append(others, m)
+			rest = append(rest, m)
 		}
 	}
-	return others
+	return rest
 }
 
 func (st *stream) close() {
@@ -165,23 +165,23 @@ func (st *stream) close() {
 	st.reading.Wait()
 }
 
-// noteSilence checks the messages after the first state, while only hidden objects change. They must have no content.
+// checkQuiet checks the messages after the first state, while only hidden objects change. They must have no content.
 // They must not be more frequent than heartbeats (every 15 s) and digests (every 60 s). A digest may have an empty
 // message before it.
-func (st *stream) noteSilence(t *tally) {
+func (st *stream) checkQuiet(t *tally) {
 	t.Helper()
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	most := 2 + int(time.Since(st.opened)/(7*time.Second))
+	maxMessages := 2 + int(time.Since(st.opened)/(7*time.Second))
 	for name, all := range st.messages {
 		first := slices.IndexFunc(all, func(m message) bool { return m.Last || m.Type == "window" })
 		later := all[first+1:]
-		t.note(len(later) <= most, "%s has %d messages within %v", name, len(later), time.Since(st.opened))
+		t.check(len(later) <= maxMessages, "%s has %d messages within %v", name, len(later), time.Since(st.opened))
 		for _, m := range later {
-			silent := m.Type == "heartbeat" || m.Type == "digest" || strings.Contains(m.text, `"events":[]`)
-			t.note(silent, "%s has the message %s", name, m.text)
+			isEmpty := m.Type == "heartbeat" || m.Type == "digest" || strings.Contains(m.text, `"events":[]`)
+			t.check(isEmpty, "%s has the message %s", name, m.text)
 		}
 	}
-	t.note(st.err == nil && len(st.messages) == len(st.names), "reading ended with %v, %d subscriptions", st.err,
+	t.check(st.err == nil && len(st.messages) == len(st.names), "reading ended with %v, %d subscriptions", st.err,
 		len(st.messages))
 }

@@ -105,11 +105,11 @@ func (c *content) create(ctx context.Context, resource, namespace, text string) 
 	return nil
 }
 
-// place is where an annotation is in an object: the path of keys, and its name and value.
-type place struct{ path, name, value string }
+// annotation is where an annotation is in an object: the path of keys, and its name and value.
+type annotation struct{ path, name, value string }
 
 // annotationsIn finds every annotation of an object, at any depth.
-func annotationsIn(value any, path string) (places []place) {
+func annotationsIn(value any, path string) (places []annotation) {
 	switch value := value.(type) {
 	case map[string]any:
 		for key, child := range value {
@@ -119,7 +119,7 @@ func annotationsIn(value any, path string) (places []place) {
 				continue
 			}
 			for name, text := range annotations {
-				places = append(places, place{path + "/annotations", name, fmt.Sprint(text)})
+				places = append(places, annotation{path + "/annotations", name, fmt.Sprint(text)})
 			}
 		}
 	case []any:
@@ -130,23 +130,25 @@ func annotationsIn(value any, path string) (places []place) {
 	return places
 }
 
-// noteMasking checks that each annotation in the JSON of an object is readable in all its places, or in none. A missing
+// checkMasking checks that each annotation in the JSON of an object is readable in all its places, or in none. A missing
 // annotation counts as masked.
-func (t *tally) noteMasking(kind, body string) {
+func (t *tally) checkMasking(kind, body string) {
 	t.Helper()
 	var object any
-	t.check(decode(body, &object))
+	if err := decode(body, &object); err != nil {
+		t.Fatal(err)
+	}
 	found := annotationsIn(object, "")
 	paths := map[string]bool{}
 	readable := map[string]map[string]bool{}
-	for _, at := range found {
-		paths[at.path] = true
-		if readable[at.name] == nil {
-			readable[at.name] = map[string]bool{}
+	for _, location := range found {
+		paths[location.path] = true
+		if readable[location.name] == nil {
+			readable[location.name] = map[string]bool{}
 		}
-		readable[at.name][at.path] = at.value == plainAnnotations()[at.name]
+		readable[location.name][location.path] = location.value == plainAnnotations()[location.name]
 	}
-	t.note(len(paths) >= 2, "%s has annotations in %d places: this tests nothing", kind, len(paths))
+	t.check(len(paths) >= 2, "%s has annotations in %d places: this tests nothing", kind, len(paths))
 	for name := range plainAnnotations() {
 		count := 0
 		for path := range paths {
@@ -154,16 +156,16 @@ func (t *tally) noteMasking(kind, body string) {
 				count++
 			}
 		}
-		t.note(count == 0 || count == len(paths), "%s of %s is readable in %d of %d places: %v", name, kind, count,
+		t.check(count == 0 || count == len(paths), "%s of %s is readable in %d of %d places: %v", name, kind, count,
 			len(paths), readable[name])
 	}
 }
 
 // A guest cannot read copies of objects in the annotations of a template, at any depth. Other annotations of a template
 // are masked or readable in the same way as those of the object itself.
-func TestGuestsSeeNoCopiesInTemplates(t *testing.T) {
+func TestTemplateCopiesAreMaskedForGuests(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(p *probe) {
+	runOnEach(t, func(p *probe) {
 		s := p.open()
 		s.check(s.create(p.Context(), "apiextensions.k8s.io/v1/customresourcedefinitions", "", embedder))
 		namespace := must(s.Namespace(p.Context()))(p)
@@ -176,9 +178,9 @@ func TestGuestsSeeNoCopiesInTemplates(t *testing.T) {
 			}))
 			parts = append(parts, part{Resource: kind.resource, Namespaces: []string{namespace}})
 		}
-		all := *s.content
-		all.creator = must(s.user(p.Context(), namespace, "templates"))(p)
-		s.content = &all
+		shared := *s.content
+		shared.creator = must(s.user(p.Context(), namespace, "templates"))(p)
+		s.content = &shared
 		s.check(eventually(20*time.Second, func() error { // Discovery finds the new resource only after some seconds.
 			if a := s.do(get("/api/v1/snapshot/attack.example.com/v1/embedders", bearer(s.creator))); a.status != 200 {
 				return fmt.Errorf("the kind is answered with %d", a.status)
@@ -187,11 +189,11 @@ func TestGuestsSeeNoCopiesInTemplates(t *testing.T) {
 		}))
 		_, guest := s.share("/r/apps/v1/deployments?ns="+namespace, parts...)
 		var leaks []string
-		alike := &tally{probe: p}
+		masking := &tally{probe: p}
 		for _, kind := range templates() {
-			place := kind.resource + "/" + namespace + "/it"
+			ref := kind.resource + "/" + namespace + "/it"
 			for _, path := range []string{
-				"/api/v1/object/" + place, "/api/v1/object/" + place + "?format=yaml", "/o/" + place,
+				"/api/v1/object/" + ref, "/api/v1/object/" + ref + "?format=yaml", "/o/" + ref,
 				"/api/v1/snapshot/" + kind.resource + "?view=objects&ns=" + namespace,
 				"/api/v1/snapshot/" + kind.resource + "?view=rows&ns=" + namespace,
 			} {
@@ -203,16 +205,16 @@ func TestGuestsSeeNoCopiesInTemplates(t *testing.T) {
 					leaks = append(leaks, kind.kind)
 					s.Logf("the canary is in the answer to %s", path)
 				}
-				if a.status == 200 && (strings.HasSuffix(path, place) && strings.HasPrefix(path, "/api/") ||
+				if a.status == 200 && (strings.HasSuffix(path, ref) && strings.HasPrefix(path, "/api/") ||
 					strings.Contains(path, "view=objects")) {
-					alike.noteMasking(kind.kind, a.body)
+					masking.checkMasking(kind.kind, a.body)
 				}
 			}
 		}
 		kinds := distinct(leaks)
 		s.require(len(leaks) == 0, "copies in annotations of templates, read by a guest", "0 kinds",
 			"%d of %d kinds, %d answers: %s", len(kinds), len(templates()), len(leaks), strings.Join(kinds, " "))
-		alike.require("annotations at the top and in templates, read by a guest",
+		masking.require("annotations at the top and in templates, read by a guest",
 			"masked or readable in all places alike")
 	})
 }

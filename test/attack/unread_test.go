@@ -17,27 +17,27 @@ import (
 // stop the attack.
 func attacker(n int) string { return fmt.Sprintf("127.0.1.%d", 1+n%8) }
 
-// crowd is a set of open connections.
-type crowd struct {
-	mu    sync.Mutex
-	conns []net.Conn
-	fails int
+// connections is a set of open connections.
+type connections struct {
+	mu       sync.Mutex
+	conns    []net.Conn
+	failures int
 }
 
-// gather opens count connections concurrently. The n-th connection sends the request of(n).
-func gather(ctx context.Context, address string, count int, of func(n int) request) *crowd {
-	c := &crowd{}
+// sendUnread opens count connections concurrently. The n-th connection sends the request of(n).
+func sendUnread(ctx context.Context, address string, count int, requestAt func(n int) request) *connections {
+	c := &connections{}
 	slots := make(chan struct{}, 64)
 	var opening sync.WaitGroup
 	for n := range count {
 		slots <- struct{}{}
 		opening.Go(func() {
 			defer func() { <-slots }()
-			conn, err := send(ctx, attacker(n), address, of(n), smallBuffer)
+			conn, err := send(ctx, attacker(n), address, requestAt(n), smallBuffer)
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			if err != nil {
-				c.fails++
+				c.failures++
 			} else {
 				c.conns = append(c.conns, conn)
 			}
@@ -47,14 +47,14 @@ func gather(ctx context.Context, address string, count int, of func(n int) reque
 	return c
 }
 
-func (c *crowd) close() {
+func (c *connections) close() {
 	for _, conn := range c.conns {
 		_ = conn.Close() // The server may have closed it.
 	}
 }
 
-// warm sends a request to each route once, so that one-time work is done before anything is measured.
-func (s *site) warm(headers ...string) {
+// warmUp sends a request to each route once, so that one-time work is done before anything is measured.
+func (s *site) warmUp(headers ...string) {
 	s.Helper()
 	for _, r := range s.inventory() {
 		conn, err := send(s.Context(), "127.0.0.1", s.address, r.request(s.address, headers...), 0)
@@ -67,14 +67,14 @@ func (s *site) warm(headers ...string) {
 	}
 }
 
-// wave is one attack with unread responses.
-type wave struct {
+// unreadAttack is one attack with unread responses.
+type unreadAttack struct {
 	name     string
 	requests []request
 }
 
-// burst is the name of the wave over all routes.
-const burst = "all routes at once"
+// allRoutes is the name of the wave over all routes.
+const allRoutes = "all routes at once"
 
 // largest returns the names of the routes with the largest responses.
 func largest() []string {
@@ -83,25 +83,25 @@ func largest() []string {
 	}
 }
 
-// waves returns the attacks of the selected form. The short form has one wave over all routes, one with other methods
+// unreadAttacks returns the attacks of the selected form. The short form has one wave over all routes, one with other methods
 // than GET, and one for each of the largest routes. The full form has one for each route.
-func (s *site) waves(guest string) (waves []wave) {
+func (s *site) unreadAttacks(guest string) (waves []unreadAttack) {
 	s.Helper()
-	all, others := wave{name: burst}, wave{name: "POST, PUT and DELETE"}
+	all, others := unreadAttack{name: allRoutes}, unreadAttack{name: "POST, PUT and DELETE"}
 	for _, r := range s.inventory() {
 		asGuest, asUser := r.request(s.address, guest), r.request(s.address, bearer(s.creator))
 		all.requests = append(all.requests, asGuest, asUser)
-		if full() {
-			waves = append(waves, wave{r.name + " as guest", []request{asGuest}})
+		if isFull() {
+			waves = append(waves, unreadAttack{r.name + " as guest", []request{asGuest}})
 		}
-		if full() || slices.Contains(largest(), r.name) {
-			waves = append(waves, wave{r.name + " as user", []request{asUser}})
+		if isFull() || slices.Contains(largest(), r.name) {
+			waves = append(waves, unreadAttack{r.name + " as user", []request{asUser}})
 		}
 	}
 	for _, r := range s.writes() {
 		others.requests = append(others.requests, r.request(s.address, guest), r.request(s.address, bearer(s.creator)))
 	}
-	return append([]wave{all, others}, waves...)
+	return append([]unreadAttack{all, others}, waves...)
 }
 
 // result is the effect of one wave on the program and on the healthy viewer.
@@ -112,15 +112,15 @@ type result struct {
 	health health
 }
 
-// unread opens 600 connections, does not read their responses, and meanwhile measures the healthy viewer.
-func (s *site) unread(w wave) result {
+// runUnread opens 600 connections, does not read their responses, and meanwhile measures the healthy viewer.
+func (s *site) runUnread(w unreadAttack) result {
 	s.Helper()
 	s.peak.Store(0)
-	c := gather(s.Context(), s.address, 600, func(n int) request { return w.requests[n%len(w.requests)] })
+	c := sendUnread(s.Context(), s.address, 600, func(n int) request { return w.requests[n%len(w.requests)] })
 	defer c.close()
 	r := result{name: w.name}
-	if r.killed = s.killed(); !r.killed {
-		r.health = s.health(pick(1500*time.Millisecond, 5*time.Second))
+	if r.killed = s.hasEnded(); !r.killed {
+		r.health = s.health(shortOrFull(1500*time.Millisecond, 5*time.Second))
 	}
 	if failures := r.health.object.failures + r.health.page.failures; failures > 0 && s.group != nil {
 		select {
@@ -128,37 +128,37 @@ func (s *site) unread(w wave) result {
 		case <-time.After(3 * time.Second): // The kernel needs some time to kill a process that is out of memory.
 		}
 	}
-	r.peak, r.killed = s.peak.Load(), s.killed()
+	r.peak, r.killed = s.peak.Load(), s.hasEnded()
 	s.Logf("%s: RSS %d MB, killed %t, %d connections, %d refused; %v", w.name, r.peak>>20, r.killed, len(c.conns),
-		c.fails, r.health)
+		c.failures, r.health)
 	return r
 }
 
 // Unread responses of each route do not push the program above 90 % of its memory limit, and the kernel never kills it.
 // A healthy viewer is not affected.
 func TestUnreadResponsesStayWithinTheMemoryLimit(t *testing.T) {
-	onEach(t, func(p *probe) {
+	runOnEach(t, func(p *probe) {
 		open := func() (s *site, guest string) {
 			s = p.open()
 			guest = s.shareContent()
-			s.warm(guest)
-			s.warm(bearer(s.creator))
+			s.warmUp(guest)
+			s.warmUp(bearer(s.creator))
 			return s, guest
 		}
 		s, guest := open()
 		start := must(s.counts())(p)
-		quiet := s.health(pick(time.Second, 10*time.Second))
+		baseline := s.health(shortOrFull(time.Second, 10*time.Second))
 		var worst result
-		var slowest, atOnce health
+		var slowest, burstHealth health
 		kills := 0
-		waves := s.waves(guest)
+		waves := s.unreadAttacks(guest)
 		for i := range waves {
-			r := s.unread(s.waves(guest)[i])
+			r := s.runUnread(s.unreadAttacks(guest)[i])
 			if r.peak > worst.peak {
 				worst = r
 			}
-			if r.name == burst {
-				atOnce = r.health
+			if r.name == allRoutes {
+				burstHealth = r.health
 			} else {
 				slowest = slowest.worse(r.health)
 			}
@@ -173,33 +173,33 @@ func TestUnreadResponsesStayWithinTheMemoryLimit(t *testing.T) {
 			"unread responses: memory of the worst wave",
 			memoryBar, "RSS %d MB (%s), killed in %d of %d waves", worst.peak>>20, worst.name, kills, len(waves))
 		s.requireMemory("unread responses: last wave", "")
-		s.requireHealth("unread responses", quiet, slowest)
-		s.requireHealth("unread responses of "+burst, quiet, atOnce)
+		s.requireHealth("unread responses", baseline, slowest)
+		s.requireHealth("unread responses of "+allRoutes, baseline, burstHealth)
 		s.requireReturn("unread responses: what remains", start, 30*time.Second)
 	})
 }
 
 // A guest of a link does not read two exports. Other guests of the link can still export.
-func TestUnreadExportsDoNotLockOutOtherGuests(t *testing.T) {
-	onEach(t, func(p *probe) {
+func TestUnreadExportsDoNotBlockOtherGuests(t *testing.T) {
+	runOnEach(t, func(p *probe) {
 		s := p.open()
 		guest := s.shareContent()
 		export := get("/api/v1/snapshot/"+configMaps+"?view=objects&ns="+s.namespace, guest)
-		s.warm(guest)
+		s.warmUp(guest)
 		var conns []net.Conn
 		for range 2 {
 			conns = append(conns, must(send(p.Context(), attacker(0), s.address, export, smallBuffer))(p))
 		}
-		defer (&crowd{conns: conns}).close()
+		defer (&connections{conns: conns}).close()
 		wait(time.Second)
-		began := time.Now()
+		start := time.Now()
 		conn := must(send(p.Context(), healthyAddress, s.address, export, 0))(p)
 		defer func() { _ = conn.Close() }() // Reading the first line is enough.
 		_ = conn.SetReadDeadline(time.Now().Add(15 * time.Second))
 		line, err := bufio.NewReader(conn).ReadString('\n')
-		took := time.Since(began)
-		s.require(err == nil && strings.Contains(line, " 200 ") && took <= time.Second,
+		elapsed := time.Since(start)
+		s.require(err == nil && strings.Contains(line, " 200 ") && elapsed <= time.Second,
 			"two unread exports of a link: another guest's export",
-			"first byte within 1 s", "%.12q after %v", line, took.Round(time.Millisecond))
+			"first byte within 1 s", "%.12q after %v", line, elapsed.Round(time.Millisecond))
 	})
 }

@@ -19,23 +19,23 @@ const root = "../.."
 
 // The chart and the kustomizations create the same objects, with two exceptions. helm install can create the Namespace
 // itself, and Helm marks its objects with labels.
-func TestChartIsTheKustomization(t *testing.T) {
+func TestChartMatchesKustomization(t *testing.T) {
 	for _, name := range variant.Names() {
 		t.Run(name, func(t *testing.T) {
-			kustomized, charted := kustomize(t, name), chart(t, name, nil)
-			delete(kustomized, "Namespace <nil>/glasshouse")
-			for _, object := range charted {
-				withoutHelmsLabels(object)
+			fromKustomize, fromChart := kustomize(t, name), chart(t, name, nil)
+			delete(fromKustomize, "Namespace <nil>/glasshouse")
+			for _, object := range fromChart {
+				removeHelmLabels(object)
 			}
-			got, want := slices.Sorted(maps.Keys(charted)), slices.Sorted(maps.Keys(kustomized))
+			got, want := slices.Sorted(maps.Keys(fromChart)), slices.Sorted(maps.Keys(fromKustomize))
 			if !slices.Equal(got, want) {
 				t.Fatalf("the chart gives\n%s\nand the kustomization\n%s",
 					strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
 			for _, key := range want {
-				if !reflect.DeepEqual(charted[key], kustomized[key]) {
+				if !reflect.DeepEqual(fromChart[key], fromKustomize[key]) {
 					t.Errorf("%s is of the chart\n%s\nand of the kustomization\n%s",
-						key, text(t, charted[key]), text(t, kustomized[key]))
+						key, toYAML(t, fromChart[key]), toYAML(t, fromKustomize[key]))
 				}
 			}
 		})
@@ -57,10 +57,10 @@ func TestLabels(t *testing.T) {
 }
 
 // The chart rejects values that cannot work, before anything is installed.
-func TestChartRefuses(t *testing.T) {
+func TestChartRejectsInvalidValues(t *testing.T) {
 	for name, test := range map[string]struct {
-		values map[string]any
-		says   string
+		values  map[string]any
+		wantErr string
 	}{
 		"a value that there is not": {map[string]any{"replicas": 2}, "replicas"},
 		"a mode that there is not":  {map[string]any{"auth": map[string]any{"mode": "off"}}, "mode"},
@@ -89,8 +89,8 @@ func TestChartRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := variant.Helm(root, "cluster", test.values); err == nil ||
-				!strings.Contains(err.Error(), test.says) {
-				t.Errorf("got %v, want an error that says %q", err, test.says)
+				!strings.Contains(err.Error(), test.wantErr) {
+				t.Errorf("got %v, want an error that says %q", err, test.wantErr)
 			}
 		})
 	}
@@ -114,8 +114,8 @@ func chart(t *testing.T, name string, values map[string]any) variant.Objects {
 	return objects
 }
 
-// withoutHelmsLabels removes the labels that Helm adds from all label maps in an object.
-func withoutHelmsLabels(value any) {
+// removeHelmLabels removes the labels that Helm adds from all label maps in an object.
+func removeHelmLabels(value any) {
 	switch value := value.(type) {
 	case map[string]any:
 		if labels, ok := value["labels"].(map[string]any); ok {
@@ -123,20 +123,20 @@ func withoutHelmsLabels(value any) {
 			delete(labels, "app.kubernetes.io/managed-by")
 		}
 		for _, inner := range value {
-			withoutHelmsLabels(inner)
+			removeHelmLabels(inner)
 		}
 	case []any:
 		for _, inner := range value {
-			withoutHelmsLabels(inner)
+			removeHelmLabels(inner)
 		}
 	}
 }
 
-func text(t *testing.T, object map[string]any) string {
+func toYAML(t *testing.T, object map[string]any) string {
 	t.Helper()
-	made, err := yaml.Marshal(object)
+	encoded, err := yaml.Marshal(object)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(made)
+	return string(encoded)
 }

@@ -52,10 +52,10 @@ func kubeconfig(t *testing.T) string {
 
 // apply runs kubectl apply with path, as the README describes, and deletes the objects when the test ends. what is the
 // flag -k or -f.
-func apply(t *testing.T, what, path string) {
+func apply(t *testing.T, flag, path string) {
 	t.Helper()
-	t.Cleanup(func() { kubectl(t, "delete", "--ignore-not-found", "--timeout=90s", what, path) })
-	kubectl(t, "apply", what, path)
+	t.Cleanup(func() { kubectl(t, "delete", "--ignore-not-found", "--timeout=90s", flag, path) })
+	kubectl(t, "apply", flag, path)
 }
 
 // deploy applies a deployment variant by its name, and waits until its pod is ready.
@@ -86,14 +86,14 @@ func kubectl(t *testing.T, args ...string) {
 // account returns the user name of a service account in the program's namespace.
 func account(name string) string { return "system:serviceaccount:" + variant.Namespace + ":" + name }
 
-// may returns whether a service account of the program's namespace may do something, as the API server decides.
-func (c *cluster) may(ctx context.Context, name string, what authorizationv1.ResourceAttributes) (bool, error) {
+// isAllowed returns whether a service account of the program's namespace may do something, as the API server decides.
+func (c *cluster) isAllowed(ctx context.Context, name string, attributes authorizationv1.ResourceAttributes) (bool, error) {
 	review, err := c.AuthorizationV1().SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{
 		Spec: authorizationv1.SubjectAccessReviewSpec{
 			User: account(name), Groups: []string{
 				"system:serviceaccounts", "system:serviceaccounts:" + variant.Namespace, "system:authenticated",
 			},
-			ResourceAttributes: &what,
+			ResourceAttributes: &attributes,
 		},
 	}, metav1.CreateOptions{})
 	if err != nil {
@@ -103,7 +103,7 @@ func (c *cluster) may(ctx context.Context, name string, what authorizationv1.Res
 }
 
 // eventually calls check until it returns nil. The test fails if that takes more than half a minute.
-func eventually(t *testing.T, what string, check func() error) {
+func eventually(t *testing.T, description string, check func() error) {
 	t.Helper()
 	deadline := time.After(30 * time.Second)
 	tick := time.NewTicker(50 * time.Millisecond)
@@ -115,7 +115,7 @@ func eventually(t *testing.T, what string, check func() error) {
 		}
 		select {
 		case <-deadline:
-			t.Fatalf("%s: not within 30 s: %v", what, err)
+			t.Fatalf("%s: not within 30 s: %v", description, err)
 		case <-tick.C:
 		}
 	}

@@ -23,8 +23,8 @@ import (
 // gives the same image. To build it, neither a registry nor a daemon is needed.
 func TestImageIsOneProgram(t *testing.T) {
 	digest, folder := buildImage(t)
-	if again, _ := buildImage(t); again != digest {
-		t.Errorf("the same source gave %s and then %s", digest, again)
+	if second, _ := buildImage(t); second != digest {
+		t.Errorf("the same source gave %s and then %s", digest, second)
 	}
 	var manifest struct {
 		Config struct{ Digest string }
@@ -122,9 +122,9 @@ func blob(t *testing.T, folder, digest string) []byte {
 	return text
 }
 
-func decode(t *testing.T, text []byte, into any) {
+func decode(t *testing.T, text []byte, target any) {
 	t.Helper()
-	if err := json.Unmarshal(text, into); err != nil {
+	if err := json.Unmarshal(text, target); err != nil {
 		t.Fatal(err)
 	}
 }

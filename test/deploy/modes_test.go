@@ -16,8 +16,8 @@ import (
 
 // The chart creates what each authentication mode needs: the permissions for reviews, and the files that the flags
 // name.
-func TestChartHasEachMode(t *testing.T) {
-	with := func(mode, folder string, args ...any) map[string]any {
+func TestChartSupportsEachMode(t *testing.T) {
+	valuesFor := func(mode, folder string, args ...any) map[string]any {
 		return map[string]any{
 			"auth": map[string]any{"mode": mode}, "service": map[string]any{"enabled": true}, "extraArgs": args,
 			"extraVolumes": []any{map[string]any{
@@ -40,7 +40,7 @@ func TestChartHasEachMode(t *testing.T) {
 			[]string{"--oidc-client-secret-file", "--oidc-ca"},
 		},
 		"a proxy": {
-			"proxy", chart(t, "cluster", with("proxy", "/etc/proxy", "--proxy-secret-file=/etc/proxy/secret")),
+			"proxy", chart(t, "cluster", valuesFor("proxy", "/etc/proxy", "--proxy-secret-file=/etc/proxy/secret")),
 			[]string{"subjectaccessreviews"},
 			[]string{"--proxy-secret-file"},
 		},
@@ -48,7 +48,7 @@ func TestChartHasEachMode(t *testing.T) {
 			"shared-identity",
 			chart(
 				t, "cluster",
-				with("shared-identity", "/etc/tls", "--tls-cert=/etc/tls/tls.crt", "--tls-key=/etc/tls/tls.key"),
+				valuesFor("shared-identity", "/etc/tls", "--tls-cert=/etc/tls/tls.crt", "--tls-key=/etc/tls/tls.key"),
 			),
 			nil,
 			[]string{"--tls-cert", "--tls-key"},

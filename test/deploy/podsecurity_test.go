@@ -19,8 +19,8 @@ func TestPodSecurityIsEnforced(t *testing.T) {
 	c := open(t)
 	deploy(t, "cluster")
 	for name, test := range map[string]struct {
-		without func(*corev1.PodSpec)
-		says    string
+		remove  func(*corev1.PodSpec)
+		wantErr string
 	}{
 		"as it is": {func(*corev1.PodSpec) {}, ""},
 		"root":     {func(p *corev1.PodSpec) { p.SecurityContext.RunAsNonRoot = nil }, "runAsNonRoot"},
@@ -42,18 +42,18 @@ func TestPodSecurityIsEnforced(t *testing.T) {
 					ObjectMeta: metav1.ObjectMeta{Name: "test", Namespace: variant.Namespace},
 					Spec:       deployment.Spec.Template.Spec,
 				}
-				test.without(&pod.Spec)
+				test.remove(&pod.Spec)
 				_, err := c.CoreV1().Pods(variant.Namespace).Create(t.Context(), pod, metav1.CreateOptions{
 					DryRun: []string{metav1.DryRunAll},
 				})
 				switch {
-				case test.says == "" && err != nil:
+				case test.wantErr == "" && err != nil:
 					t.Errorf("it is refused: %v", err)
-				case test.says != "" &&
+				case test.wantErr != "" &&
 					(err == nil || !strings.Contains(
 						err.Error(), "violates PodSecurity",
-					) || !strings.Contains(err.Error(), test.says)):
-					t.Errorf("got %v, want a refusal that says %s", err, test.says)
+					) || !strings.Contains(err.Error(), test.wantErr)):
+					t.Errorf("got %v, want a refusal that says %s", err, test.wantErr)
 				}
 			})
 		})

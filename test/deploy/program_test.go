@@ -85,13 +85,13 @@ func run(t *testing.T, kubeconfig string, args ...string) *program {
 func (c *cluster) token(t *testing.T, bound *authenticationv1.BoundObjectReference) string {
 	t.Helper()
 	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{BoundObjectRef: bound}}
-	made, err := c.CoreV1().ServiceAccounts(variant.Namespace).CreateToken(
+	response, err := c.CoreV1().ServiceAccounts(variant.Namespace).CreateToken(
 		t.Context(), "glasshouse", request, metav1.CreateOptions{},
 	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return made.Status.Token
+	return response.Status.Token
 }
 
 // kubeconfigOf writes a kubeconfig for server with the credentials in user, and returns its path.
@@ -134,22 +134,22 @@ func (p *program) request(path string) (string, int) {
 
 // get sends a request, which must succeed, and returns the body. If into is not nil, get decodes the body as JSON into
 // it.
-func (p *program) get(path string, into any) string {
+func (p *program) get(path string, target any) string {
 	p.t.Helper()
 	body, status := p.request(path)
 	if status != http.StatusOK {
 		p.t.Fatalf("GET %s: %d %s", path, status, body)
 	}
-	if into != nil {
-		if err := json.Unmarshal([]byte(body), into); err != nil {
+	if target != nil {
+		if err := json.Unmarshal([]byte(body), target); err != nil {
 			p.t.Fatalf("GET %s: %v", path, err)
 		}
 	}
 	return body
 }
 
-// says requests path until the response contains all parts.
-func (p *program) says(path string, parts ...string) {
+// waitForContent requests path until the response contains all parts.
+func (p *program) waitForContent(path string, parts ...string) {
 	p.t.Helper()
 	eventually(p.t, path, func() error {
 		body, status := p.request(path)
@@ -173,10 +173,10 @@ type request struct {
 	status       int // The status code of the response.
 }
 
-func (r *requests) note(one request) {
+func (r *requests) add(sent request) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.seen = append(r.seen, one)
+	r.seen = append(r.seen, sent)
 }
 
 func (r *requests) all() []request {

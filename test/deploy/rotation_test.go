@@ -20,7 +20,7 @@ import (
 func TestTokenIsRotated(t *testing.T) {
 	c := open(t)
 	deploy(t, "cluster")
-	server, _ := c.counted(t)
+	server, _ := c.recordingProxy(t)
 	secrets := c.CoreV1().Secrets(variant.Namespace)
 	if _, err := secrets.Create(
 		t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "bound"}}, metav1.CreateOptions{},
@@ -29,7 +29,7 @@ func TestTokenIsRotated(t *testing.T) {
 	}
 	first := c.token(t, &authenticationv1.BoundObjectReference{APIVersion: "v1", Kind: "Secret", Name: "bound"})
 	file := filepath.Join(t.TempDir(), "token")
-	put := func(token string) {
+	writeToken := func(token string) {
 		t.Helper()
 		if err := errors.Join(
 			os.WriteFile(file+".new", []byte(token), 0o600), os.Rename(file+".new", file),
@@ -37,11 +37,11 @@ func TestTokenIsRotated(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	put(first)
+	writeToken(first)
 	p := run(t, kubeconfigOf(t, server, &api.AuthInfo{TokenFile: file}))
-	p.says("/api/v1/snapshot/core/v1/pods", `"state":"live"`)
+	p.waitForContent("/api/v1/snapshot/core/v1/pods", `"state":"live"`)
 
-	put(c.token(t, nil))
+	writeToken(c.token(t, nil))
 	if err := secrets.Delete(t.Context(), "bound", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -55,6 +55,6 @@ func TestTokenIsRotated(t *testing.T) {
 		}
 		return err
 	})
-	p.says("/api/v1/snapshot/apps/v1/deployments", `"state":"live"`)
-	p.changesCome(c)
+	p.waitForContent("/api/v1/snapshot/apps/v1/deployments", `"state":"live"`)
+	p.checkChangeArrives(c)
 }

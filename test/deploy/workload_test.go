@@ -19,8 +19,8 @@ import (
 
 // No RBAC rule of any variant has a wildcard or permits reading all Secrets. Rules permit only get, list and watch, and
 // create for access reviews and token reviews.
-func TestRightsAreNamed(t *testing.T) {
-	all := map[string]variant.Objects{
+func TestRulesAreExplicit(t *testing.T) {
+	objectsByName := map[string]variant.Objects{
 		"helm, with view and a Secret": chart(t, "team", map[string]any{"rbac": map[string]any{
 			"followView": true,
 			"secrets":    []any{map[string]any{"namespace": "shop", "names": []any{"storefront-tls"}}},
@@ -29,9 +29,9 @@ func TestRightsAreNamed(t *testing.T) {
 	for _, name := range slices.Concat(variant.Names(), []string{
 		"examples/custom-resources", "examples/secret-by-name",
 	}) {
-		all[name] = kustomize(t, name)
+		objectsByName[name] = kustomize(t, name)
 	}
-	for name, objects := range all {
+	for name, objects := range objectsByName {
 		rules := 0
 		check := func(role string, rule rbacv1.PolicyRule) {
 			rules++
@@ -92,14 +92,14 @@ func TestArguments(t *testing.T) {
 				}
 			}
 			loopback := slices.Contains(args, "--listen=127.0.0.1:8080")
-			if without := slices.Contains(args, "--auth=none"); without != loopback {
+			if noAuth := slices.Contains(args, "--auth=none"); noAuth != loopback {
 				t.Errorf("%s: the arguments are %v", name, args)
 			}
 			forwarded := slices.ContainsFunc(args, func(arg string) bool {
 				return strings.HasPrefix(arg, "--forwarded-by=")
 			})
-			if behind := objects["Ingress glasshouse/glasshouse"] != nil; behind != forwarded {
-				t.Errorf("%s: behind an Ingress: %t; whose addresses are believed: %t", name, behind, forwarded)
+			if hasIngress := objects["Ingress glasshouse/glasshouse"] != nil; hasIngress != forwarded {
+				t.Errorf("%s: behind an Ingress: %t; whose addresses are believed: %t", name, hasIngress, forwarded)
 			}
 		})
 	}
@@ -110,17 +110,17 @@ func TestArguments(t *testing.T) {
 
 // By default, the files for teams contain a placeholder instead of trusted proxy addresses. If users do not replace it,
 // the program does not start.
-func TestTrustedAddressesAreFilledIn(t *testing.T) {
+func TestTrustedAddressesArePlaceholders(t *testing.T) {
 	for _, file := range []string{"kustomize/team/deployment.yaml", "helm/team.yaml", "helm/oidc.yaml"} {
 		text, err := os.ReadFile(filepath.Join(root, "deploy", file))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(string(text)) {
-			if of := strings.TrimSpace(line); strings.HasPrefix(of, "- --forwarded-by=") &&
-				!strings.HasPrefix(of, "- --forwarded-by="+variant.Placeholder+" ") ||
-				strings.HasPrefix(of, "forwardedBy:") && of != "forwardedBy: ["+variant.Placeholder+"]" {
-				t.Errorf("%s ships %s", file, of)
+			if trimmed := strings.TrimSpace(line); strings.HasPrefix(trimmed, "- --forwarded-by=") &&
+				!strings.HasPrefix(trimmed, "- --forwarded-by="+variant.Placeholder+" ") ||
+				strings.HasPrefix(trimmed, "forwardedBy:") && trimmed != "forwardedBy: ["+variant.Placeholder+"]" {
+				t.Errorf("%s ships %s", file, trimmed)
 			}
 		}
 		if !strings.Contains(string(text), variant.Placeholder) {
@@ -134,10 +134,10 @@ func TestSharesHaveAdmins(t *testing.T) {
 	for _, name := range variant.Names() {
 		read(t, kustomize(t, name), "Deployment", func(deployment appsv1.Deployment) {
 			args := deployment.Spec.Template.Spec.Containers[0].Args
-			known := !slices.Contains(args, "--auth=none") && !slices.Contains(args, "--auth=shared-identity")
+			hasLogin := !slices.Contains(args, "--auth=none") && !slices.Contains(args, "--auth=shared-identity")
 			if admins := slices.ContainsFunc(args, func(arg string) bool {
 				return strings.HasPrefix(arg, "--share-admins=")
-			}); admins != known {
+			}); admins != hasLogin {
 				t.Errorf("%s: the arguments are %v", name, args)
 			}
 		})
@@ -145,7 +145,7 @@ func TestSharesHaveAdmins(t *testing.T) {
 }
 
 // The pod is restricted more than PodSecurity requires.
-func TestPodHasNoMoreThanItNeeds(t *testing.T) {
+func TestPodIsRestricted(t *testing.T) {
 	for _, name := range variant.Names() {
 		read(t, kustomize(t, name), "Deployment", func(deployment appsv1.Deployment) {
 			pod := deployment.Spec.Template.Spec
@@ -178,7 +178,7 @@ func TestImage(t *testing.T) {
 }
 
 // Each variant names the sources that can connect to the pod, and the ports. Nothing else can connect.
-func TestWhatMayReachThePod(t *testing.T) {
+func TestNetworkPolicies(t *testing.T) {
 	for name, want := range map[string][]string{
 		"cluster": nil, "namespaced": nil, "team": {"ingress-nginx http"}, "monitoring": {"monitoring metrics"},
 	} {
@@ -208,7 +208,7 @@ func TestWhatMayReachThePod(t *testing.T) {
 }
 
 // All paths in deploy/kustomize, deploy/helm and deploy/image that README.md and deploy/README.md mention exist.
-func TestREADMEIsTrue(t *testing.T) {
+func TestREADMEPathsExist(t *testing.T) {
 	for _, file := range []string{"README.md", "deploy/README.md"} {
 		text, err := os.ReadFile(filepath.Join(root, file))
 		if err != nil {
@@ -226,7 +226,7 @@ func TestREADMEIsTrue(t *testing.T) {
 
 func read[T any](t *testing.T, objects variant.Objects, kind string, each func(T)) {
 	t.Helper()
-	if err := variant.Into(objects, kind, each); err != nil {
+	if err := variant.Decode(objects, kind, each); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -20,58 +20,58 @@ import (
 
 // When an aggregated API is registered, its kinds appear. When it is unregistered, they disappear with their rows. This
 // test does not run in parallel with tests that define kinds, because each of these triggers discovery.
-func TestAPIServiceComesAndGoes(t *testing.T) {
-	w := open(t, setting{})
+func TestAPIServiceRegisteredAndRemoved(t *testing.T) {
+	w := open(t, options{})
 	k := newKind()
 	k.group = k.plural + ".example.com" // Each API group has a single server.
 	eventually(t, 10*time.Second, "the program is ready", func() error { return ready(t, w.url) })
-	picker := w.look(1, viewer.Kinds())[0]
+	picker := w.startViewers(1, viewer.Kinds())[0]
 	// Wait until the program watches APIServices, because the start of this watch also triggers discovery.
-	pass(3 * time.Second)
+	sleep(3 * time.Second)
 
 	unregister := w.register(k, serve(t, k))
-	becomesOffered(t, picker, k, true)
+	waitUntilOffered(t, picker, k, true)
 	want := viewer.Rows(k.ref())
-	rows := w.look(2, want)
+	rows := w.startViewers(2, want)
 	want.View = "table"
-	rows = append(rows, w.look(2, want)...)
-	becomes(t, 20*time.Second, "live", rows...)
+	rows = append(rows, w.startViewers(2, want)...)
+	waitForState(t, 20*time.Second, "live", rows...)
 	w.converges(5*time.Second, rows...)
 	if n := rows[0].Len(); n != 1 {
 		t.Errorf("%d rows, want 1: this test tests nothing", n)
 	}
 
-	began := time.Now()
+	start := time.Now()
 	unregister()
-	becomesOffered(t, picker, k, false)
-	becomes(t, inTime, "absent", rows...)
-	eventually(t, inTime, "its rows go", func() error { return holdNone(rows...) })
-	t.Logf("its viewers were told within %v", time.Since(began))
-	if took := time.Since(began); took > inTime {
-		t.Errorf("it took %v until the viewers were told, want at most %v", took, inTime)
+	waitUntilOffered(t, picker, k, false)
+	waitForState(t, kindTimeout, "absent", rows...)
+	eventually(t, kindTimeout, "its rows go", func() error { return checkNoRows(rows...) })
+	t.Logf("its viewers were told within %v", time.Since(start))
+	if elapsed := time.Since(start); elapsed > kindTimeout {
+		t.Errorf("it took %v until the viewers were told, want at most %v", elapsed, kindTimeout)
 	}
-	sound(t, append(rows, picker)...)
+	checkNoFaults(t, append(rows, picker)...)
 }
 
 // serve starts an aggregated API server that serves one kind with one object. It supports only lists, and watches that
 // send no events.
 func serve(t *testing.T, k kind) (port int) {
 	t.Helper()
-	say := func(w http.ResponseWriter, status int, format string, args ...any) {
+	respond := func(w http.ResponseWriter, status int, format string, args ...any) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
 		_, _ = fmt.Fprintf(w, format, args...) // The client may have disconnected.
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/apis/"+k.group+"/v1", func(w http.ResponseWriter, _ *http.Request) {
-		say(w, http.StatusOK, `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"%s/v1","resources":[
+		respond(w, http.StatusOK, `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"%s/v1","resources":[
 			{"name":%q,"singularName":"","namespaced":false,"kind":%q,"verbs":["get","list","watch"]}]}`,
 			k.group, k.plural, k.name)
 	})
 	mux.HandleFunc("/apis/"+k.ref(), func(w http.ResponseWriter, r *http.Request) {
 		switch query := r.URL.Query(); {
 		case query.Has("sendInitialEvents"):
-			say(
+			respond(
 				w, http.StatusBadRequest,
 				`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"BadRequest","code":400}`,
 			)
@@ -80,7 +80,7 @@ func serve(t *testing.T, k kind) (port int) {
 			_ = http.NewResponseController(w).Flush() // The client may have disconnected.
 			<-r.Context().Done()
 		default:
-			say(w, http.StatusOK, `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"7"},`+
+			respond(w, http.StatusOK, `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"7"},`+
 				`"columnDefinitions":[{"name":"Name","type":"string"}],"rows":[
 				{"cells":["one"],"object":{"kind":%q,"apiVersion":"%s/v1",`+
 				`"metadata":{"name":"one","uid":"1","resourceVersion":"7"}}}]}`,
@@ -101,7 +101,7 @@ func serve(t *testing.T, k kind) (port int) {
 
 // register registers an APIService for the group of the kind k. The API server then forwards requests for this group to
 // a port of this machine.
-func (w *scene) register(k kind, port int) (unregister func()) {
+func (w *testbed) register(k kind, port int) (unregister func()) {
 	w.t.Helper()
 	service := &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Name: "aggregated"},
@@ -112,11 +112,11 @@ func (w *scene) register(k kind, port int) (unregister func()) {
 	}
 	_, err := w.Core.CoreV1().Services(w.namespace).Create(w.t.Context(), service, metav1.CreateOptions{})
 	check(w.t, err)
-	registered := w.Dynamic.Resource(schema.GroupVersionResource{
+	apiServices := w.Dynamic.Resource(schema.GroupVersionResource{
 		Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices",
 	})
 	name := "v1." + k.group
-	_, err = registered.Create(w.t.Context(), &unstructured.Unstructured{Object: map[string]any{
+	_, err = apiServices.Create(w.t.Context(), &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": map[string]any{"name": name},
 		"spec": map[string]any{
 			"group": k.group, "version": "v1", "groupPriorityMinimum": int64(100), "versionPriority": int64(100),
@@ -128,7 +128,7 @@ func (w *scene) register(k kind, port int) (unregister func()) {
 	}}, metav1.CreateOptions{})
 	check(w.t, err)
 	unregister = sync.OnceFunc(func() {
-		if err := registered.Delete(context.WithoutCancel(w.t.Context()), name, metav1.DeleteOptions{}); err != nil {
+		if err := apiServices.Delete(context.WithoutCancel(w.t.Context()), name, metav1.DeleteOptions{}); err != nil {
 			w.t.Error(err)
 		}
 	})

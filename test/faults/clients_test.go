@@ -13,7 +13,7 @@ import (
 
 // A client that reconnects while the history still has its changes receives only these. A client that reconnects later
 // receives a reset and a new snapshot.
-func TestClientCutAndBack(t *testing.T) {
+func TestClientReconnects(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		writes int
@@ -24,7 +24,7 @@ func TestClientCutAndBack(t *testing.T) {
 		{"outside the ring", 110, 1_000_000, 1}, // The changes take about 80 MB; the history is limited to 64 MiB.
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := open(t, setting{})
+			w := open(t, options{})
 			for _, name := range []string{"gone", "it", "cm-1", "cm-2"} {
 				check(t, w.Apply(t.Context(), w.namespace, name, "1"))
 			}
@@ -38,7 +38,7 @@ func TestClientCutAndBack(t *testing.T) {
 			var stops []func()
 			for _, v := range all {
 				stops = append(stops, run(t, v.Run))
-				becomes(t, 20*time.Second, "live", v)
+				waitForState(t, 20*time.Second, "live", v)
 			}
 			w.converges(10*time.Second, rows...)
 			w.objectConverges(10*time.Second, "it", objects)
@@ -48,7 +48,7 @@ func TestClientCutAndBack(t *testing.T) {
 			// If the history is too small for all changes, this change is the first one that it drops.
 			check(t, w.Apply(t.Context(), w.namespace, "new", "1"))
 			for range test.writes {
-				check(t, w.Apply(t.Context(), w.namespace, "it", noise(test.size)))
+				check(t, w.Apply(t.Context(), w.namespace, "it", randomText(test.size)))
 			}
 			check(t, w.Delete(t.Context(), w.namespace, "gone"))
 			check(t, w.Apply(t.Context(), w.namespace, "cm-1", "2")) // It no longer matches odd=true.
@@ -58,13 +58,13 @@ func TestClientCutAndBack(t *testing.T) {
 			t.Logf("converged after %v", w.converges(20*time.Second, rows...))
 			w.objectConverges(20*time.Second, "it", objects)
 			if test.resets == 0 {
-				w.led(20*time.Second, before, changes)
+				w.changesConverge(20*time.Second, before, changes)
 				if n, all := len(changes.History()), test.writes+3; n < all {
 					t.Errorf("%d changes were told of at least %d", n, all)
 				}
 			}
 			for _, v := range all {
-				sum, resets, resumed := sound(t, v), test.resets, 1-test.resets
+				sum, resets, resumed := checkNoFaults(t, v), test.resets, 1-test.resets
 				if v.Want().View == "window" { // A window never resumes: it gets all its rows again.
 					resets, resumed = 0, 0
 				}
@@ -79,41 +79,41 @@ func TestClientCutAndBack(t *testing.T) {
 // A thousand clients that subscribe to one kind need only one watch at the API server, even if all of them reconnect at
 // once.
 func TestThousandClientsReconnect(t *testing.T) {
-	w := open(t, setting{})
+	w := open(t, options{})
 	check(t, w.Apply(t.Context(), w.namespace, "kept", "1"))
-	becomes(t, 20*time.Second, "live", w.look(1, w.rows())...)
+	waitForState(t, 20*time.Second, "live", w.startViewers(1, w.rows())...)
 	lists, watches := w.gate.Count(link.Lists("configmaps")), w.gate.Count(link.Watches("configmaps"))
-	viewers := w.look(1000, w.rows())
-	t.Logf("all live after %v", becomes(t, 30*time.Second, "live", viewers...))
+	viewers := w.startViewers(1000, w.rows())
+	t.Logf("all live after %v", waitForState(t, 30*time.Second, "live", viewers...))
 	stop := w.churn(20)
 	for range 2 {
-		pass(time.Second)
-		check(t, w.down.Blink())
-		t.Logf("all live after %v", becomes(t, 30*time.Second, "live", viewers...))
+		sleep(time.Second)
+		check(t, w.down.DropConnections())
+		t.Logf("all live after %v", waitForState(t, 30*time.Second, "live", viewers...))
 	}
 	stop()
 	t.Logf("converged after %v", w.converges(30*time.Second, viewers...))
-	if sum := sound(t, viewers...); sum.Connections < 2*len(viewers) || sum.Resets > 0 ||
+	if sum := checkNoFaults(t, viewers...); sum.Connections < 2*len(viewers) || sum.Resets > 0 ||
 		sum.Snapshots != len(viewers) {
 		t.Errorf("they did not all go on from where they were: %+v", sum)
 	}
-	if again := w.gate.Count(link.Lists("configmaps")) - lists; again > 0 {
-		t.Errorf("listed %d times more", again)
+	if more := w.gate.Count(link.Lists("configmaps")) - lists; more > 0 {
+		t.Errorf("listed %d times more", more)
 	}
-	if again := w.gate.Count(link.Watches("configmaps")) - watches; again > 0 {
-		t.Errorf("watched %d times more", again)
+	if more := w.gate.Count(link.Watches("configmaps")) - watches; more > 0 {
+		t.Errorf("watched %d times more", more)
 	}
 }
 
-// noise returns random text, which cannot be compressed.
-func noise(size int) string {
+// randomText returns random text, which cannot be compressed.
+func randomText(size int) string {
 	random := make([]byte, size*3/4)
 	_, _ = rand.Read(random) // It never fails (crypto/rand).
 	return base64.StdEncoding.EncodeToString(random)
 }
 
-// pattern returns text of the given size that is as compressible as typical objects.
-func pattern(size, seed int) string {
+// compressibleText returns text of the given size that is as compressible as typical objects.
+func compressibleText(size, seed int) string {
 	text := make([]byte, 0, size+100)
 	for i := 0; len(text) < size; i++ {
 		text = fmt.Appendf(

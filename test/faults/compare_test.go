@@ -11,86 +11,86 @@ import (
 )
 
 // converges waits until the rows of every viewer equal a quorum list of the API server, and returns how long that took.
-func (w *scene) converges(within time.Duration, viewers ...*viewer.Viewer) time.Duration {
+func (w *testbed) converges(timeout time.Duration, viewers ...*viewer.Viewer) time.Duration {
 	w.t.Helper()
-	return eventually(w.t, within, "what is held is what the API server lists", func() error {
+	return eventually(w.t, timeout, "what is held is what the API server lists", func() error {
 		return w.compare(viewers)
 	})
 }
 
 // compare compares the rows of each viewer with a quorum list for its subscription.
-func (w *scene) compare(viewers []*viewer.Viewer) error {
+func (w *testbed) compare(viewers []*viewer.Viewer) error {
 	lists := make(map[string]map[string]viewer.Row) // All viewers with the same query share one list, in any view.
 	for i, v := range viewers {
-		of := v.Want()
-		key := fmt.Sprint(of.Resource, of.Namespaces, of.Labels, of.Fields)
+		want := v.Want()
+		key := fmt.Sprint(want.Resource, want.Namespaces, want.Labels, want.Fields)
 		if _, listed := lists[key]; !listed {
-			list, err := w.Rows(w.t.Context(), of)
+			list, err := w.Rows(w.t.Context(), want)
 			if err != nil {
 				return err
 			}
 			lists[key] = list
 		}
-		if err := v.Holds(lists[key]); err != nil {
-			return fmt.Errorf("viewer %d, of %s of %s: %w", i, of.View, key, err)
+		if err := v.CompareRows(lists[key]); err != nil {
+			return fmt.Errorf("viewer %d, of %s of %s: %w", i, want.View, key, err)
 		}
 	}
 	return nil
 }
 
 // objectConverges is like converges, but for viewers that subscribe to the object name.
-func (w *scene) objectConverges(within time.Duration, name string, viewers ...*viewer.Viewer) time.Duration {
+func (w *testbed) objectConverges(timeout time.Duration, name string, viewers ...*viewer.Viewer) time.Duration {
 	w.t.Helper()
-	return eventually(w.t, within, "the object held is the API server's", func() error {
+	return eventually(w.t, timeout, "the object held is the API server's", func() error {
 		return w.compareObject(name, viewers)
 	})
 }
 
-func (w *scene) compareObject(name string, viewers []*viewer.Viewer) error {
+func (w *testbed) compareObject(name string, viewers []*viewer.Viewer) error {
 	want, err := w.Object(w.t.Context(), configMaps, w.namespace, name)
 	if err != nil {
 		return err
 	}
 	for i, v := range viewers {
-		if err := v.HoldsObject(want); err != nil {
+		if err := v.CompareObject(want); err != nil {
 			return fmt.Errorf("viewer %d: %w", i, err)
 		}
 	}
 	return nil
 }
 
-// led waits until the changes that every viewer has received explain how the rows in before became the present rows. If
+// changesConverge waits until the changes that every viewer has received explain how the rows in before became the present rows. If
 // viewers received different changes, or in a different order, the test fails.
-func (w *scene) led(within time.Duration, before map[string]viewer.Row, viewers ...*viewer.Viewer) {
+func (w *testbed) changesConverge(timeout time.Duration, before map[string]viewer.Row, viewers ...*viewer.Viewer) {
 	w.t.Helper()
-	eventually(w.t, within, "changes lead to what the API server lists", func() error {
+	eventually(w.t, timeout, "changes lead to what the API server lists", func() error {
 		return w.compareChanges(before, viewers)
 	})
 	for i, v := range viewers {
-		if one, other := viewers[0].History(), v.History(); !slices.Equal(one, other) {
+		if first, history := viewers[0].History(), v.History(); !slices.Equal(first, history) {
 			w.t.Errorf("viewer %d was told %d changes in another order than viewer 0, or others than its %d",
-				i, len(other), len(one))
+				i, len(history), len(first))
 		}
 	}
 }
 
-func (w *scene) compareChanges(before map[string]viewer.Row, viewers []*viewer.Viewer) error {
+func (w *testbed) compareChanges(before map[string]viewer.Row, viewers []*viewer.Viewer) error {
 	want, err := w.Rows(w.t.Context(), w.rows())
 	if err != nil {
 		return err
 	}
 	for i, v := range viewers {
-		if err := v.Led(before, want); err != nil {
+		if err := v.CompareChanges(before, want); err != nil {
 			return fmt.Errorf("viewer %d: %w", i, err)
 		}
 	}
 	return nil
 }
 
-// becomes waits until every viewer has the given state, and returns how long that took.
-func becomes(t *testing.T, within time.Duration, state string, viewers ...*viewer.Viewer) time.Duration {
+// waitForState waits until every viewer has the given state, and returns how long that took.
+func waitForState(t *testing.T, timeout time.Duration, state string, viewers ...*viewer.Viewer) time.Duration {
 	t.Helper()
-	return eventually(t, within, "the state is "+state, func() error {
+	return eventually(t, timeout, "the state is "+state, func() error {
 		for i, v := range viewers {
 			if now := v.State(); now.State != state {
 				return fmt.Errorf("viewer %d is shown %q (%s)", i, now.State, now.Reason)
@@ -100,20 +100,20 @@ func becomes(t *testing.T, within time.Duration, state string, viewers ...*viewe
 	})
 }
 
-// notLive fails the test if the state of a viewer was live at any time between from and to.
-func notLive(t *testing.T, from, to time.Time, viewers ...*viewer.Viewer) {
+// checkNotLive fails the test if the state of a viewer was live at any time between from and to.
+func checkNotLive(t *testing.T, from, to time.Time, viewers ...*viewer.Viewer) {
 	t.Helper()
 	for i, v := range viewers {
-		if long := v.LiveWithin(from, to); long > 0 {
+		if duration := v.LiveWithin(from, to); duration > 0 {
 			states := v.States()
 			t.Errorf("viewer %d was shown live for %v of %v in which nothing was: %+v",
-				i, long, to.Sub(from), states[max(0, len(states)-5):])
+				i, duration, to.Sub(from), states[max(0, len(states)-5):])
 		}
 	}
 }
 
-// sound fails the test if a viewer recorded a fault. It returns the sum of the viewers' counts.
-func sound(t *testing.T, viewers ...*viewer.Viewer) (sum viewer.Tally) {
+// checkNoFaults fails the test if a viewer recorded a fault. It returns the sum of the viewers' counts.
+func checkNoFaults(t *testing.T, viewers ...*viewer.Viewer) (sum viewer.Tally) {
 	t.Helper()
 	for i, v := range viewers {
 		if faults := v.Faults(); len(faults) > 0 {

@@ -22,15 +22,15 @@ import (
 
 const (
 	configMaps = "core/v1/configmaps"
-	// grace is how long a watch may be interrupted before its state is stale. It is one second in the program, plus one
+	// staleGrace is how long a watch may be interrupted before its state is stale. It is one second in the program, plus one
 	// second here for a busy machine.
-	grace = 2 * time.Second
+	staleGrace = 2 * time.Second
 )
 
-// scene is a dashboard between two links, proxies that a test can break. It has its own namespace:
+// testbed is a dashboard between two links, proxies that a test can break. It has its own namespace:
 //
 //	viewers - down - dashboard - up - gate - API server
-type scene struct {
+type testbed struct {
 	*cluster.Cluster
 
 	t         *testing.T
@@ -41,8 +41,8 @@ type scene struct {
 	url       string // The URL of the dashboard through the link down.
 }
 
-// setting contains the options of a scene that differ from the defaults.
-type setting struct {
+// options contains the options of a scene that differ from the defaults.
+type options struct {
 	server     string // The address of an API server that the dashboard uses without a gate.
 	behindGate string // The address of an API server behind the gate, if not that of the cluster.
 	noListEnds bool
@@ -52,10 +52,10 @@ type setting struct {
 }
 
 // open starts a dashboard and stops it when the test ends. The test fails if the dashboard does not stop cleanly.
-func open(t *testing.T, s setting) *scene {
+func open(t *testing.T, s options) *testbed {
 	t.Helper()
 	c := must(cluster.Open())(t)
-	w := &scene{Cluster: c, t: t, namespace: must(c.Namespace(t.Context()))(t)}
+	w := &testbed{Cluster: c, t: t, namespace: must(c.Namespace(t.Context()))(t)}
 	eventually(t, 20*time.Second, "the ConfigMap that every namespace is given is there", func() error {
 		rows, err := w.Rows(t.Context(), w.rows())
 		if err == nil && len(rows) == 0 {
@@ -104,7 +104,7 @@ func open(t *testing.T, s setting) *scene {
 	return w
 }
 
-func (w *scene) newGate(s setting) *link.Gate {
+func (w *testbed) newGate(s options) *link.Gate {
 	w.t.Helper()
 	server := w.Config.Host
 	if s.behindGate != "" {
@@ -121,8 +121,8 @@ func (w *scene) newGate(s setting) *link.Gate {
 	return gate
 }
 
-// look starts count viewers for each subscription in wants. They run until the test ends.
-func (w *scene) look(count int, wants ...viewer.Want) (viewers []*viewer.Viewer) {
+// startViewers starts count viewers for each subscription in wants. They run until the test ends.
+func (w *testbed) startViewers(count int, wants ...viewer.Want) (viewers []*viewer.Viewer) {
 	w.t.Helper()
 	for _, want := range wants {
 		for range count {
@@ -148,12 +148,12 @@ func run(t *testing.T, f func(context.Context)) (stop func()) {
 	return stop
 }
 
-func (w *scene) rows() viewer.Want { return viewer.Rows(configMaps, w.namespace) }
+func (w *testbed) rows() viewer.Want { return viewer.Rows(configMaps, w.namespace) }
 
 // views returns a subscription for each view that has rows. One is for all rows. One has a selector, and churn makes
 // ConfigMaps start and stop to match it. One window shows a part of the rows, the other shows all. The first
 // subscription uses the rows view; the last one is for two namespaces.
-func (w *scene) views() (views []viewer.Want) {
+func (w *testbed) views() (views []viewer.Want) {
 	for _, labels := range []string{"", "odd=true"} {
 		want := w.rows()
 		want.Labels = labels
@@ -170,20 +170,20 @@ func (w *scene) views() (views []viewer.Want) {
 }
 
 // fields returns a subscription with a field selector, for which the program needs a separate list and watch.
-func (w *scene) fields() viewer.Want {
+func (w *testbed) fields() viewer.Want {
 	want := w.rows()
 	want.Fields = "metadata.name!=kept"
 	return want
 }
 
-func (w *scene) changes() viewer.Want { return viewer.Changes(configMaps, w.namespace) }
+func (w *testbed) changes() viewer.Want { return viewer.Changes(configMaps, w.namespace) }
 
-func (w *scene) object(name string) viewer.Want {
+func (w *testbed) object(name string) viewer.Want {
 	return viewer.Object(configMaps, w.namespace, name)
 }
 
 // churn changes the objects of the namespace at random until stop is called.
-func (w *scene) churn(rate int) (stop func()) {
+func (w *testbed) churn(rate int) (stop func()) {
 	w.t.Helper()
 	end := w.Churn(w.t.Context(), w.namespace, rate)
 	stop = sync.OnceFunc(func() {
@@ -198,31 +198,31 @@ func (w *scene) churn(rate int) (stop func()) {
 }
 
 // eventually calls check until it returns nil, and returns how long that took.
-func eventually(t *testing.T, within time.Duration, what string, check func() error) time.Duration {
+func eventually(t *testing.T, timeout time.Duration, description string, check func() error) time.Duration {
 	t.Helper()
-	took, err := try(within, check)
+	elapsed, err := poll(timeout, check)
 	if err != nil {
-		t.Fatalf("%s: not within %v: %v", what, within, err)
+		t.Fatalf("%s: not within %v: %v", description, timeout, err)
 	}
-	return took
+	return elapsed
 }
 
-func try(within time.Duration, check func() error) (took time.Duration, err error) {
+func poll(timeout time.Duration, check func() error) (elapsed time.Duration, err error) {
 	start := time.Now()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		err := check()
-		took := time.Since(start)
-		if err == nil || took > within {
-			return took, err
+		elapsed := time.Since(start)
+		if err == nil || elapsed > timeout {
+			return elapsed, err
 		}
 		<-tick.C
 	}
 }
 
-// pass waits on purpose: for the duration of a fault, or to check that nothing happens.
-func pass(long time.Duration) { <-time.After(long) }
+// sleep waits on purpose: for the duration of a fault, or to check that nothing happens.
+func sleep(duration time.Duration) { <-time.After(duration) }
 
 // must ends the test if there is an error.
 func must[T any](value T, err error) func(*testing.T) T {

@@ -22,89 +22,89 @@ import (
 
 // A thousand hostile connections come from one address. The latency of a viewer at another address at most doubles. It
 // is measured from a write to its WebSocket message, at the 99th percentile.
-func TestHostileCrowd(t *testing.T) {
-	if address, namespace, asked := strings.Cut(os.Getenv(victim), " "); asked {
+func TestHostileConnections(t *testing.T) {
+	if address, namespace, isAttacker := strings.Cut(os.Getenv(victimEnv), " "); isAttacker {
 		attackAll(t.Context(), address, namespace)
 		return
 	}
 	const writes = 400
-	w := open(t, setting{})
+	w := open(t, options{})
 	check(t, w.Apply(t.Context(), w.namespace, "it", "begin"))
-	becomes(t, 20*time.Second, "live", w.look(1, w.rows())...)
-	delays(t, w, 50) // This completes one-time work before the measurement.
-	before := delays(t, w, writes)
+	waitForState(t, 20*time.Second, "live", w.startViewers(1, w.rows())...)
+	measureDelays(t, w, 50) // This completes one-time work before the measurement.
+	before := measureDelays(t, w, writes)
 
 	// The attackers run as this test binary in another process, with low priority, so that they do not take processor
 	// time from the measured viewer.
-	crowd := exec.CommandContext(t.Context(), //nolint:gosec // It runs this test binary.
-		"nice", "-n", "19", os.Args[0], "-test.run=^TestHostileCrowd$", "-test.v")
-	crowd.Env = append(os.Environ(), victim+"="+strings.TrimPrefix(w.program.URL, "http://")+" "+w.namespace)
-	said := must(crowd.StdoutPipe())(t)
-	check(t, crowd.Start())
+	attackers := exec.CommandContext(t.Context(), //nolint:gosec // It runs this test binary.
+		"nice", "-n", "19", os.Args[0], "-test.run=^TestHostileConnections$", "-test.v")
+	attackers.Env = append(os.Environ(), victimEnv+"="+strings.TrimPrefix(w.program.URL, "http://")+" "+w.namespace)
+	stdout := must(attackers.StdoutPipe())(t)
+	check(t, attackers.Start())
 	t.Cleanup(func() {
-		_ = crowd.Process.Kill() // The process does not end by itself.
-		_ = crowd.Wait()         // The error is that the process was killed.
+		_ = attackers.Process.Kill() // The process does not end by itself.
+		_ = attackers.Wait()         // The error is that the process was killed.
 	})
-	var open atomic.Int64
+	var openCount atomic.Int64
 	go func() {
-		for lines := bufio.NewScanner(said); lines.Scan(); {
+		for lines := bufio.NewScanner(stdout); lines.Scan(); {
 			if n, err := strconv.Atoi(lines.Text()); err == nil {
-				open.Store(int64(n))
+				openCount.Store(int64(n))
 			}
 		}
 	}()
-	pass(5 * time.Second)
-	first, cpu := open.Load(), must(w.program.CPU())(t)
-	began := time.Now()
-	during := delays(t, w, writes)
-	last := open.Load()
+	sleep(5 * time.Second)
+	first, cpu := openCount.Load(), must(w.program.CPU())(t)
+	start := time.Now()
+	during := measureDelays(t, w, writes)
+	last := openCount.Load()
 	t.Logf("without: %v; with %d and %d of %d connections open: %v, and %v of processor in %v; at most %d MB",
-		before, first, last, hostile, during, must(w.program.CPU())(t)-cpu,
-		time.Since(began).Round(time.Millisecond), must(w.program.PeakRSS())(t)>>20)
-	if first < hostile/2 {
-		t.Errorf("%d of %d hostile connections are open: this measures nothing", first, hostile)
+		before, first, last, hostileConnections, during, must(w.program.CPU())(t)-cpu,
+		time.Since(start).Round(time.Millisecond), must(w.program.PeakRSS())(t)>>20)
+	if first < hostileConnections/2 {
+		t.Errorf("%d of %d hostile connections are open: this measures nothing", first, hostileConnections)
 	}
-	if most := max(2*before.p99, before.p99+50*time.Millisecond); during.p99 > most {
-		t.Errorf("the 99th percentile is %v, want %v at most", during.p99, most)
+	if limit := max(2*before.p99, before.p99+50*time.Millisecond); during.p99 > limit {
+		t.Errorf("the 99th percentile is %v, want %v at most", during.p99, limit)
 	}
 }
 
-// victim is the environment variable for the hostile process. It contains the address and the namespace to attack.
-const victim = "GLASSHOUSE_VICTIM"
+// victimEnv is the environment variable for the hostile process. It contains the address and the namespace to attack.
+const victimEnv = "GLASSHOUSE_VICTIM"
 
-const hostile = 1000
+const hostileConnections = 1000
 
 // attackAll keeps the hostile connections open until the process is killed, and prints how many are open.
 func attackAll(ctx context.Context, address, namespace string) {
-	ways := []func(*attack) error{slowly, silently, hugely, flooding, headed, deafly}
+	attacks := []func(*attack) error{sendSlowHeader, stayIdle, sendLargeFrames, floodSubscriptions, sendManyHeaders, neverRead}
 	var running atomic.Int64
 	var attackers sync.WaitGroup
-	for i := range hostile {
+	for i := range hostileConnections {
 		attackers.Go(func() {
 			for ctx.Err() == nil {
 				a := &attack{ctx: ctx, address: address, namespace: namespace, running: &running}
-				_ = a.run(ways[i%len(ways)]) // An error means that the server or ctx has ended the connection.
-				_ = a.rest(time.Second)      // As above.
+				_ = a.run(attacks[i%len(attacks)]) // An error means that the server or ctx has ended the connection.
+				_ = a.sleep(time.Second)           // As above.
 			}
 		})
 	}
 	for ctx.Err() == nil {
-		pass(200 * time.Millisecond)
+		sleep(200 * time.Millisecond)
 		fmt.Println(running.Load()) //nolint:forbidigo // The process that started this one reads it.
 	}
 	attackers.Wait()
 }
 
-type spread struct{ median, p99, longest, write, told time.Duration }
+type latencies struct{ median, p99, longest, write, delivery time.Duration }
 
-func (s spread) String() string {
+func (s latencies) String() string {
 	return fmt.Sprintf("median %v, p99 %v, longest %v (the writes' p99 %v, behind them %v)",
 		s.median.Round(time.Microsecond), s.p99.Round(time.Microsecond), s.longest.Round(time.Microsecond),
-		s.write.Round(time.Microsecond), s.told.Round(time.Microsecond))
+		s.write.Round(time.Microsecond), s.delivery.Round(time.Microsecond))
 }
 
-// delays writes an object repeatedly, and measures the time from each write to its WebSocket message.
-func delays(t *testing.T, w *scene, writes int) spread {
+// measureDelays writes an object repeatedly, and measures the time from each write to its WebSocket message.
+func measureDelays(t *testing.T, w *testbed, writes int) latencies {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
@@ -117,7 +117,7 @@ func delays(t *testing.T, w *scene, writes int) spread {
 	conn.SetReadLimit(64 << 20)
 	check(t, conn.Write(ctx, websocket.MessageText, fmt.Appendf(nil,
 		`{"op":"subscribe","id":1,"resource":%q,"ns":[%q],"name":"it","view":"object"}`, configMaps, w.namespace)))
-	until := func(text string) {
+	readUntil := func(text string) {
 		for {
 			_, frame, err := conn.Read(ctx)
 			check(t, err)
@@ -126,24 +126,24 @@ func delays(t *testing.T, w *scene, writes int) spread {
 			}
 		}
 	}
-	until(`"type":"snapshot"`)
-	all, wrote, told := make([]time.Duration, writes), make([]time.Duration, writes), make([]time.Duration, writes)
-	mark := rand.Text()
-	for i := range all {
-		value := fmt.Sprint(mark, "-", i, "-")
-		began := time.Now()
+	readUntil(`"type":"snapshot"`)
+	total, written, delivery := make([]time.Duration, writes), make([]time.Duration, writes), make([]time.Duration, writes)
+	prefix := rand.Text()
+	for i := range total {
+		value := fmt.Sprint(prefix, "-", i, "-")
+		start := time.Now()
 		check(t, w.Apply(ctx, w.namespace, "it", value))
-		wrote[i] = time.Since(began)
-		until(value)
-		all[i] = time.Since(began)
-		told[i] = all[i] - wrote[i]
-		pass(20 * time.Millisecond)
+		written[i] = time.Since(start)
+		readUntil(value)
+		total[i] = time.Since(start)
+		delivery[i] = total[i] - written[i]
+		sleep(20 * time.Millisecond)
 	}
-	for _, some := range [][]time.Duration{all, wrote, told} {
-		slices.Sort(some)
+	for _, durations := range [][]time.Duration{total, written, delivery} {
+		slices.Sort(durations)
 	}
-	last := len(all) * 99 / 100
-	return spread{all[len(all)/2], all[last], all[len(all)-1], wrote[last], told[last]}
+	last := len(total) * 99 / 100
+	return latencies{total[len(total)/2], total[last], total[len(total)-1], written[last], delivery[last]}
 }
 
 // attack is one hostile connection.
@@ -154,7 +154,7 @@ type attack struct {
 	conn               net.Conn
 }
 
-func (a *attack) run(way func(*attack) error) error {
+func (a *attack) run(method func(*attack) error) error {
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}, Timeout: 10 * time.Second}
 	conn, err := dialer.DialContext(a.ctx, "tcp", a.address)
 	if err != nil {
@@ -166,7 +166,7 @@ func (a *attack) run(way func(*attack) error) error {
 	a.conn = conn
 	a.running.Add(1)
 	defer a.running.Add(-1)
-	return way(a)
+	return method(a)
 }
 
 func (a *attack) write(text string) error {
@@ -174,29 +174,29 @@ func (a *attack) write(text string) error {
 	return err
 }
 
-// rest waits for the given time, and returns early with an error if the context ends.
-func (a *attack) rest(long time.Duration) error {
+// sleep waits for the given time, and returns early with an error if the context ends.
+func (a *attack) sleep(duration time.Duration) error {
 	select {
 	case <-a.ctx.Done():
 		return a.ctx.Err()
-	case <-time.After(long):
+	case <-time.After(duration):
 		return nil
 	}
 }
 
-// slowly sends an HTTP header that never ends, one byte a second.
-func slowly(a *attack) error {
+// sendSlowHeader sends an HTTP header that never ends, one byte a second.
+func sendSlowHeader(a *attack) error {
 	err := a.write("GET /r/core/v1/pods HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
 	for err == nil {
-		if err = a.rest(time.Second); err == nil {
+		if err = a.sleep(time.Second); err == nil {
 			err = a.write("a")
 		}
 	}
 	return err
 }
 
-// silently connects and never sends anything.
-func silently(a *attack) error { return a.rest(time.Hour) }
+// stayIdle connects and never sends anything.
+func stayIdle(a *attack) error { return a.sleep(time.Hour) }
 
 // upgrade opens a WebSocket without a library, so that the attack can send its own frames.
 func (a *attack) upgrade() error {
@@ -210,8 +210,8 @@ func (a *attack) upgrade() error {
 	return err
 }
 
-// hugely sends frames of 1 MB, one after the other.
-func hugely(a *attack) error {
+// sendLargeFrames sends frames of 1 MB, one after the other.
+func sendLargeFrames(a *attack) error {
 	if err := a.upgrade(); err != nil {
 		return err
 	}
@@ -226,8 +226,8 @@ func hugely(a *attack) error {
 	}
 }
 
-// flooding subscribes and unsubscribes repeatedly.
-func flooding(a *attack) error {
+// floodSubscriptions subscribes and unsubscribes repeatedly.
+func floodSubscriptions(a *attack) error {
 	if err := a.upgrade(); err != nil {
 		return err
 	}
@@ -243,14 +243,14 @@ func flooding(a *attack) error {
 		if err := a.write(string(frame)); err != nil {
 			return err
 		}
-		if err := a.rest(10 * time.Millisecond); err != nil { // This is much faster than 20 messages a second.
+		if err := a.sleep(10 * time.Millisecond); err != nil { // This is much faster than 20 messages a second.
 			return err
 		}
 	}
 }
 
-// headed sends requests with as many headers as the server accepts, one after the other.
-func headed(a *attack) error {
+// sendManyHeaders sends requests with as many headers as the server accepts, one after the other.
+func sendManyHeaders(a *attack) error {
 	go func() { _, _ = io.Copy(io.Discard, a.conn) }() // It ends when the connection closes.
 	request := "GET /healthz HTTP/1.1\r\nHost: localhost\r\n" + strings.Repeat("X-Many: a\r\n", 5000) + "\r\n"
 	for {
@@ -260,8 +260,8 @@ func headed(a *attack) error {
 	}
 }
 
-// deafly subscribes to an object that changes, and never reads from the connection.
-func deafly(a *attack) error {
+// neverRead subscribes to an object that changes, and never reads from the connection.
+func neverRead(a *attack) error {
 	if err := a.upgrade(); err != nil {
 		return err
 	}
@@ -275,5 +275,5 @@ func deafly(a *attack) error {
 	if err := a.write(string(frame)); err != nil {
 		return err
 	}
-	return a.rest(time.Hour)
+	return a.sleep(time.Hour)
 }

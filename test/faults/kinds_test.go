@@ -32,8 +32,8 @@ func definitions() schema.GroupVersionResource {
 	}
 }
 
-// define creates the CustomResourceDefinition, and returns when the kind is served.
-func (w *scene) define(k kind) {
+// createDefinition creates the CustomResourceDefinition, and returns when the kind is served.
+func (w *testbed) createDefinition(k kind) {
 	w.t.Helper()
 	definition := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
@@ -56,8 +56,8 @@ func (w *scene) define(k kind) {
 	})
 }
 
-// undefine deletes the CustomResourceDefinition, and returns when it no longer exists.
-func (w *scene) undefine(k kind) {
+// deleteDefinition deletes the CustomResourceDefinition, and returns when it no longer exists.
+func (w *testbed) deleteDefinition(k kind) {
 	w.t.Helper()
 	ctx := context.WithoutCancel(w.t.Context())
 	err := w.Dynamic.Resource(definitions()).Delete(ctx, k.plural+"."+k.group, metav1.DeleteOptions{})
@@ -73,8 +73,8 @@ func (w *scene) undefine(k kind) {
 	})
 }
 
-// make creates objects of the kind k with the given names.
-func (w *scene) make(k kind, names ...string) {
+// createObjects creates objects of the kind k with the given names.
+func (w *testbed) createObjects(k kind, names ...string) {
 	w.t.Helper()
 	resource := schema.GroupVersionResource{Group: k.group, Version: "v1", Resource: k.plural}
 	for _, name := range names {
@@ -90,22 +90,22 @@ func (w *scene) make(k kind, names ...string) {
 	}
 }
 
-// inTime is the time within which clients must receive a new or removed kind.
-const inTime = 2 * time.Second
+// kindTimeout is the time within which clients must receive a new or removed kind.
+const kindTimeout = 2 * time.Second
 
-// becomesOffered waits until the resource picker of the viewer offers the kind k (or, if want is false, no longer
-// offers it). The test fails if that takes longer than inTime.
-func becomesOffered(t *testing.T, picker *viewer.Viewer, k kind, want bool) {
+// waitUntilOffered waits until the resource picker of the viewer offers the kind k (or, if want is false, no longer
+// offers it). The test fails if that takes longer than kindTimeout.
+func waitUntilOffered(t *testing.T, picker *viewer.Viewer, k kind, want bool) {
 	t.Helper()
-	took := eventually(t, 30*time.Second, "the picker changes", func() error {
+	elapsed := eventually(t, 30*time.Second, "the picker changes", func() error {
 		if offered, known := picker.Offers(k.ref()); !known || offered != want {
 			return fmt.Errorf("%s is offered: %t, known: %t", k.ref(), offered, known)
 		}
 		return nil
 	})
-	t.Logf("offered (%t) after %v", want, took)
-	if took > inTime {
-		t.Errorf("it took %v until the kind was offered (%t), want at most %v", took, want, inTime)
+	t.Logf("offered (%t) after %v", want, elapsed)
+	if elapsed > kindTimeout {
+		t.Errorf("it took %v until the kind was offered (%t), want at most %v", elapsed, want, kindTimeout)
 	}
 }
 
@@ -121,50 +121,50 @@ func TestDefinitionDeletedAndRecreated(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			w := open(t, setting{})
+			w := open(t, options{})
 			k := newKind()
 			eventually(t, 10*time.Second, "the program is ready", func() error { return ready(t, w.url) })
-			picker := w.look(1, viewer.Kinds())[0]
-			pass(time.Second) // After this time the program watches definitions.
-			w.define(k)
-			t.Cleanup(func() { w.undefine(k) })
-			becomesOffered(t, picker, k, true)
-			w.make(k, "a", "b", "c")
-			rows := w.look(3, viewer.Rows(k.ref(), w.namespace))
-			away := viewer.New(w.url, viewer.Rows(k.ref(), w.namespace)) // It resumes with the old kind's cursor.
-			stop := run(t, away.Run)
-			all := append([]*viewer.Viewer{away}, rows...)
-			becomes(t, 20*time.Second, "live", all...)
+			picker := w.startViewers(1, viewer.Kinds())[0]
+			sleep(time.Second) // After this time the program watches definitions.
+			w.createDefinition(k)
+			t.Cleanup(func() { w.deleteDefinition(k) })
+			waitUntilOffered(t, picker, k, true)
+			w.createObjects(k, "a", "b", "c")
+			rows := w.startViewers(3, viewer.Rows(k.ref(), w.namespace))
+			disconnected := viewer.New(w.url, viewer.Rows(k.ref(), w.namespace)) // It resumes with the old kind's cursor.
+			stop := run(t, disconnected.Run)
+			all := append([]*viewer.Viewer{disconnected}, rows...)
+			waitForState(t, 20*time.Second, "live", all...)
 			w.converges(5*time.Second, all...)
 			stop()
 
 			if test.down {
 				w.up.Cut()
 			}
-			w.undefine(k)
+			w.deleteDefinition(k)
 			if test.down {
-				check(t, w.up.Mend())
+				check(t, w.up.Restore())
 			}
-			t.Logf("absent after %v", becomes(t, 15*time.Second, "absent", rows...))
-			eventually(t, inTime, "its rows go", func() error { return holdNone(rows...) })
-			becomesOffered(t, picker, k, false)
+			t.Logf("absent after %v", waitForState(t, 15*time.Second, "absent", rows...))
+			eventually(t, kindTimeout, "its rows go", func() error { return checkNoRows(rows...) })
+			waitUntilOffered(t, picker, k, false)
 
-			w.define(k)
-			becomesOffered(t, picker, k, true)
-			w.make(k, "b", "d")
-			run(t, away.Run)
-			t.Logf("live after %v", becomes(t, 60*time.Second, "live", all...))
+			w.createDefinition(k)
+			waitUntilOffered(t, picker, k, true)
+			w.createObjects(k, "b", "d")
+			run(t, disconnected.Run)
+			t.Logf("live after %v", waitForState(t, 60*time.Second, "live", all...))
 			w.converges(5*time.Second, all...)
-			sound(t, append(all, picker)...)
-			if n := away.Tally(); n.Resets == 0 {
+			checkNoFaults(t, append(all, picker)...)
+			if n := disconnected.Tally(); n.Resets == 0 {
 				t.Errorf("the cursor of a kind that is gone was gone on from: %+v", n)
 			}
 		})
 	}
 }
 
-// holdNone returns an error if any viewer still has rows.
-func holdNone(viewers ...*viewer.Viewer) error {
+// checkNoRows returns an error if any viewer still has rows.
+func checkNoRows(viewers ...*viewer.Viewer) error {
 	for i, v := range viewers {
 		if n := v.Len(); n > 0 {
 			return fmt.Errorf("viewer %d holds %d rows", i, n)

@@ -11,9 +11,9 @@ import (
 
 // sample is the program's memory use at one time.
 type sample struct {
-	at    time.Time
-	bytes int
-	held  int // The part of bytes for objects and changes, as the program estimates it.
+	at     time.Time
+	bytes  int
+	cached int // The part of bytes for objects and changes, as the program estimates it.
 }
 
 type samples []sample
@@ -22,7 +22,7 @@ type samples []sample
 func watchMemory(t *testing.T, p *program.Program) (soFar func() samples) {
 	t.Helper()
 	var mu sync.Mutex
-	var taken samples
+	var collected samples
 	run(t, func(ctx context.Context) {
 		tick := time.NewTicker(time.Second)
 		defer tick.Stop()
@@ -33,10 +33,10 @@ func watchMemory(t *testing.T, p *program.Program) (soFar func() samples) {
 			case <-tick.C:
 			}
 			bytes, err := p.RSS(ctx)
-			held, notTold := p.Held(ctx)
-			if err == nil && notTold == nil {
+			cached, cachedErr := p.CachedBytes(ctx)
+			if err == nil && cachedErr == nil {
 				mu.Lock()
-				taken = append(taken, sample{at: time.Now(), bytes: bytes, held: held})
+				collected = append(collected, sample{at: time.Now(), bytes: bytes, cached: cached})
 				mu.Unlock()
 			}
 		}
@@ -44,29 +44,29 @@ func watchMemory(t *testing.T, p *program.Program) (soFar func() samples) {
 	return func() samples {
 		mu.Lock()
 		defer mu.Unlock()
-		return append(samples(nil), taken...)
+		return append(samples(nil), collected...)
 	}
 }
 
-// beside returns the samples without the memory for objects and changes. The history of changes grows up to its limit,
+// withoutCached returns the samples without the memory for objects and changes. The history of changes grows up to its limit,
 // which is not a leak.
-func (s samples) beside() samples {
-	beside := make(samples, len(s))
-	for i, taken := range s {
-		beside[i] = sample{at: taken.at, bytes: taken.bytes - taken.held}
+func (s samples) withoutCached() samples {
+	remaining := make(samples, len(s))
+	for i, point := range s {
+		remaining[i] = sample{at: point.at, bytes: point.bytes - point.cached}
 	}
-	return beside
+	return remaining
 }
 
 // slope returns the growth of the memory in MB per hour. It fits a line by least squares to the samples after the given
 // time.
 func (s samples) slope(after time.Time) float64 {
 	var n, sumX, sumY, sumXX, sumXY float64
-	for _, taken := range s {
-		if taken.at.Before(after) {
+	for _, point := range s {
+		if point.at.Before(after) {
 			continue
 		}
-		x, y := taken.at.Sub(after).Hours(), float64(taken.bytes)/(1<<20)
+		x, y := point.at.Sub(after).Hours(), float64(point.bytes)/(1<<20)
 		n, sumX, sumY, sumXX, sumXY = n+1, sumX+x, sumY+y, sumXX+x*x, sumXY+x*y
 	}
 	if d := n*sumXX - sumX*sumX; d > 0 {
@@ -80,13 +80,13 @@ func TestSlope(t *testing.T) {
 	s := samples{{at: start, bytes: 500 << 20}}
 	for minute := 1; minute <= 60; minute++ {
 		s = append(s, sample{
-			at: start.Add(time.Duration(minute) * time.Minute), bytes: (100 + minute) << 20, held: minute << 19,
+			at: start.Add(time.Duration(minute) * time.Minute), bytes: (100 + minute) << 20, cached: minute << 19,
 		})
 	}
 	if got := s.slope(start.Add(time.Second)); got < 59.9 || got > 60.1 {
 		t.Errorf("a megabyte a minute is %.1f MB/h", got)
 	}
-	if got := s.beside().slope(start.Add(time.Second)); got < 29.9 || got > 30.1 {
+	if got := s.withoutCached().slope(start.Add(time.Second)); got < 29.9 || got > 30.1 {
 		t.Errorf("half a megabyte a minute beside what is held is %.1f MB/h", got)
 	}
 }

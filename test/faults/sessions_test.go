@@ -14,30 +14,30 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// spare is the permitted increase in the number of goroutines and sockets. The measurement itself, and a watch that is
+// tolerance is the permitted increase in the number of goroutines and sockets. The measurement itself, and a watch that is
 // being reopened, use some.
-const spare = 3
+const tolerance = 3
 
 // Subscriptions end while they start, and connections are cut meanwhile. Nothing leaks. Viewers that connected before,
 // during or after this have the rows of a quorum list.
 func TestSubscribeRaces(t *testing.T) {
-	w := open(t, setting{})
+	w := open(t, options{})
 	check(t, w.Apply(t.Context(), w.namespace, "it", "1"))
-	watching := w.look(1, w.rows())
-	becomes(t, 20*time.Second, "live", watching...)
+	watching := w.startViewers(1, w.rows())
+	waitForState(t, 20*time.Second, "live", watching...)
 	stop := w.churn(100)
 	race(t, w, 1) // This completes one-time work before the measurement.
-	pass(500 * time.Millisecond)
+	sleep(500 * time.Millisecond)
 	sockets, goroutines := must(w.program.Sockets(t.Context()))(t), must(w.program.Goroutines(t.Context()))(t)
-	var racing sync.WaitGroup
+	var races sync.WaitGroup
 	for i := range 20 {
-		racing.Go(func() { race(t, w, i) }) // Each goroutine makes 50 subscriptions.
+		races.Go(func() { race(t, w, i) }) // Each goroutine makes 50 subscriptions.
 	}
-	racing.Wait()
+	races.Wait()
 	// The limit is shorter than the time after which a failed heartbeat would end leaked subscriptions.
-	took, err := try(5*time.Second, func() error {
+	elapsed, err := poll(5*time.Second, func() error {
 		files, now := must(w.program.Sockets(t.Context()))(t), must(w.program.Goroutines(t.Context()))(t)
-		if files > sockets+spare || now > goroutines+spare {
+		if files > sockets+tolerance || now > goroutines+tolerance {
 			return fmt.Errorf("%d sockets and %d goroutines, %d and %d before", files, now, sockets, goroutines)
 		}
 		return nil
@@ -45,22 +45,22 @@ func TestSubscribeRaces(t *testing.T) {
 	if err != nil {
 		t.Errorf("something is left: %v\n%s", err, must(w.program.Stacks(t.Context()))(t))
 	}
-	t.Logf("%d goroutines before; %d again after %v", goroutines, must(w.program.Goroutines(t.Context()))(t), took)
-	racing.Go(func() { race(t, w, 20) })
+	t.Logf("%d goroutines before; %d again after %v", goroutines, must(w.program.Goroutines(t.Context()))(t), elapsed)
+	races.Go(func() { race(t, w, 20) })
 	for range 10 {
-		watching = append(watching, w.look(1, w.rows())...)
-		pass(20 * time.Millisecond)
+		watching = append(watching, w.startViewers(1, w.rows())...)
+		sleep(20 * time.Millisecond)
 	}
-	racing.Wait()
-	watching = append(watching, w.look(1, w.rows())...)
+	races.Wait()
+	watching = append(watching, w.startViewers(1, w.rows())...)
 	stop()
 	t.Logf("converged after %v", w.converges(10*time.Second, watching...))
-	sound(t, watching...)
+	checkNoFaults(t, watching...)
 }
 
 // race subscribes and unsubscribes 50 times on one connection without waiting for responses. Then it cuts the
 // connection.
-func race(t *testing.T, w *scene, seed int) {
+func race(t *testing.T, w *testbed, seed int) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(uint64(seed), 1)) //nolint:gosec // A fixed seed makes the test reproducible.
 	conn, _, err := websocket.Dial(                  //nolint:bodyclose // The connection owns the body.
@@ -98,7 +98,7 @@ func race(t *testing.T, w *scene, seed int) {
 		}
 		send(frame)
 		if random.IntN(3) == 0 {
-			pass(time.Duration(random.IntN(3)) * time.Millisecond)
+			sleep(time.Duration(random.IntN(3)) * time.Millisecond)
 		}
 		if random.IntN(5) > 0 { // The other subscriptions exist when the connection is cut.
 			send(fmt.Sprintf(`{"op":"unsubscribe","id":%d}`, id))
@@ -108,45 +108,45 @@ func race(t *testing.T, w *scene, seed int) {
 
 // On SIGTERM the program sends each client a close frame with a time to reconnect, and ends within ten seconds.
 func TestStopWithThousandClients(t *testing.T) {
-	w := open(t, setting{})
+	w := open(t, options{})
 	check(t, w.Apply(t.Context(), w.namespace, "it", "1"))
 	ctx, cancel := context.WithCancel(t.Context())
-	var looking sync.WaitGroup
+	var running sync.WaitGroup
 	viewers := make([]*viewer.Viewer, 1000)
 	for i := range viewers {
 		viewers[i] = viewer.New(w.url, w.rows())
-		looking.Go(func() { viewers[i].Connect(ctx) })
+		running.Go(func() { viewers[i].Connect(ctx) })
 	}
-	t.Cleanup(func() { cancel(); looking.Wait() })
-	becomes(t, 30*time.Second, "live", viewers...)
+	t.Cleanup(func() { cancel(); running.Wait() })
+	waitForState(t, 30*time.Second, "live", viewers...)
 	stop := w.churn(20)
-	pass(time.Second) // After this time, the program is sending messages when it is stopped.
-	for range 20 {    // These clients do not read.
-		deaf(t, w, fmt.Sprintf(`{"op":"subscribe","id":1,"resource":%q,"ns":[%q]}`, configMaps, w.namespace))
+	sleep(time.Second) // After this time, the program is sending messages when it is stopped.
+	for range 20 {     // These clients do not read.
+		openUnread(t, w, fmt.Sprintf(`{"op":"subscribe","id":1,"resource":%q,"ns":[%q]}`, configMaps, w.namespace))
 	}
-	began := time.Now()
+	start := time.Now()
 	if err := w.program.Stop(10 * time.Second); err != nil {
 		t.Errorf("it ends with %v", err)
 	}
-	t.Logf("drained in %v", time.Since(began))
+	t.Logf("drained in %v", time.Since(start))
 	stop()
-	looking.Wait()
-	waits := make(map[string]int)
+	running.Wait()
+	reasons := make(map[string]int)
 	for i, v := range viewers {
-		word, ok := v.Closed()
-		if !ok || word.Code != websocket.StatusGoingAway {
-			t.Fatalf("viewer %d: the connection ended with %v", i, word)
+		closeError, ok := v.Closed()
+		if !ok || closeError.Code != websocket.StatusGoingAway {
+			t.Fatalf("viewer %d: the connection ended with %v", i, closeError)
 		}
 		var milliseconds int
-		if n, _ := fmt.Sscanf(word.Reason, "retry after %d ms:", &milliseconds); n != 1 {
-			t.Fatalf("viewer %d is not told when to come again: %q", i, word.Reason)
+		if n, _ := fmt.Sscanf(closeError.Reason, "retry after %d ms:", &milliseconds); n != 1 {
+			t.Fatalf("viewer %d is not told when to come again: %q", i, closeError.Reason)
 		}
-		waits[word.Reason]++
+		reasons[closeError.Reason]++
 	}
-	if len(waits) < len(viewers)/4 {
-		t.Errorf("a thousand are told only %d times to come again: they would come together", len(waits))
+	if len(reasons) < len(viewers)/4 {
+		t.Errorf("a thousand are told only %d times to come again: they would come together", len(reasons))
 	}
-	if sum := sound(t, viewers...); sum.Events == 0 {
+	if sum := checkNoFaults(t, viewers...); sum.Events == 0 {
 		t.Error("nothing was told before: this test tests too little")
 	}
 }

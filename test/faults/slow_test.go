@@ -21,15 +21,15 @@ import (
 
 // The program closes connections of clients that never read. They do not delay other clients.
 func TestReaderThatNeverReads(t *testing.T) {
-	w := open(t, setting{})
+	w := open(t, options{})
 	check(t, w.Apply(t.Context(), w.namespace, "it", "1"))
-	rows, objects := w.look(2, w.rows()), w.look(2, w.object("it"))
+	rows, objects := w.startViewers(2, w.rows()), w.startViewers(2, w.object("it"))
 	all := append(rows, objects...)
-	becomes(t, 20*time.Second, "live", all...)
+	waitForState(t, 20*time.Second, "live", all...)
 	sockets := must(w.program.Sockets(t.Context()))(t)
 	const readers = 20
 	for range readers {
-		deaf(t, w, fmt.Sprintf(
+		openUnread(t, w, fmt.Sprintf(
 			`{"op":"subscribe","id":1,"resource":%q,"ns":[%q],"name":"it","view":"object"}`, configMaps, w.namespace,
 		))
 	}
@@ -39,10 +39,10 @@ func TestReaderThatNeverReads(t *testing.T) {
 		}
 		return nil
 	})
-	began := time.Now()
+	start := time.Now()
 	var slowest time.Duration
 	for range 30 {
-		check(t, w.Apply(t.Context(), w.namespace, "it", noise(900_000)))
+		check(t, w.Apply(t.Context(), w.namespace, "it", randomText(900_000)))
 		slowest = max(slowest, w.converges(5*time.Second, rows...), w.objectConverges(5*time.Second, "it", objects...))
 	}
 	t.Logf("the others had each of 30 changes of 0.9 MB within %v", slowest)
@@ -52,17 +52,17 @@ func TestReaderThatNeverReads(t *testing.T) {
 		}
 		return nil
 	})
-	const promised = 20 * time.Second // The limit is 10 s after a message could not be written. Pings would need 55 s.
-	if long := time.Since(began); long > promised {
-		t.Errorf("they were let go after %v, want %v at most", long, promised)
+	const limit = 20 * time.Second // The limit is 10 s after a message could not be written. Pings would need 55 s.
+	if elapsed := time.Since(start); elapsed > limit {
+		t.Errorf("they were let go after %v, want %v at most", elapsed, limit)
 	}
-	t.Logf("let go after %v; at most %d MB", time.Since(began), must(w.program.PeakRSS())(t)>>20)
-	sound(t, rows...)
-	sound(t, objects...)
+	t.Logf("let go after %v; at most %d MB", time.Since(start), must(w.program.PeakRSS())(t)>>20)
+	checkNoFaults(t, rows...)
+	checkNoFaults(t, objects...)
 }
 
-// deaf opens a connection, sends frame to subscribe, and never reads.
-func deaf(t *testing.T, w *scene, frame string) {
+// openUnread opens a connection, sends frame to subscribe, and never reads.
+func openUnread(t *testing.T, w *testbed, frame string) {
 	t.Helper()
 	conn, _, err := websocket.Dial( //nolint:bodyclose // The connection owns the body.
 		t.Context(), strings.Replace(w.program.URL, "http://", "ws://", 1)+"/api/v1/live",
@@ -77,43 +77,43 @@ func deaf(t *testing.T, w *scene, frame string) {
 // read again, they receive the present state.
 func TestAllReadersStall(t *testing.T) {
 	const changes, writers = 50_000, 25
-	w := open(t, setting{})
+	w := open(t, options{})
 	w.url = w.program.URL // A link would buffer much of the unread data.
 	for i := range writers {
 		check(t, w.Apply(t.Context(), w.namespace, fmt.Sprint("cm-", i), "0"))
 	}
-	rows, objects := w.look(40, w.rows()), w.look(10, w.object("cm-1"))
+	rows, objects := w.startViewers(40, w.rows()), w.startViewers(10, w.object("cm-1"))
 	all := append(rows, objects...)
-	becomes(t, 20*time.Second, "live", all...)
+	waitForState(t, 20*time.Second, "live", all...)
 	w.converges(10*time.Second, rows...)
 	before := must(w.program.RSS(t.Context()))(t)
-	var goOn []func()
+	var resumes []func()
 	for _, v := range all {
-		goOn = append(goOn, v.Pause())
+		resumes = append(resumes, v.Pause())
 	}
-	began := time.Now()
+	start := time.Now()
 	check(t, w.flood(t.Context(), writers, changes/writers))
-	t.Logf("%d updates in %v; %d MB before, at most %d MB since the start", changes, time.Since(began),
+	t.Logf("%d updates in %v; %d MB before, at most %d MB since the start", changes, time.Since(start),
 		before>>20, must(w.program.PeakRSS())(t)>>20)
 	// The limit includes a history of 64 MiB, and garbage.
 	if peak := must(w.program.PeakRSS())(t); peak-before > 160<<20 {
 		t.Errorf("%d MB before, %d MB at most", before>>20, peak>>20)
 	}
-	for _, f := range goOn {
+	for _, f := range resumes {
 		f()
 	}
 	t.Logf("converged after %v", w.converges(30*time.Second, rows...))
 	w.objectConverges(10*time.Second, "cm-1", objects...)
-	if sum := sound(t, rows...); sum.Events > len(rows)*changes/8 { // Socket buffers keep some unfolded changes.
+	if sum := checkNoFaults(t, rows...); sum.Events > len(rows)*changes/8 { // Socket buffers keep some unfolded changes.
 		t.Errorf("%d changes were told, want most folded", sum.Events)
 	}
-	if sum := sound(t, objects...); sum.Patches == 0 {
+	if sum := checkNoFaults(t, objects...); sum.Patches == 0 {
 		t.Error("no patch was told")
 	}
 }
 
 // flood updates one ConfigMap per writer, the given number of times.
-func (w *scene) flood(ctx context.Context, writers, times int) error {
+func (w *testbed) flood(ctx context.Context, writers, times int) error {
 	config := rest.CopyConfig(w.Config)
 	config.ContentType = "application/vnd.kubernetes.protobuf"
 	client, err := kubernetes.NewForConfig(config)
@@ -139,7 +139,7 @@ func (w *scene) flood(ctx context.Context, writers, times int) error {
 }
 
 // clear deletes all ConfigMaps of the scene's namespace.
-func (w *scene) clear() {
+func (w *testbed) clear() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.t.Context()), 30*time.Second)
 	defer cancel()
 	if err := w.Core.CoreV1().ConfigMaps(w.namespace).DeleteCollection(
@@ -152,16 +152,16 @@ func (w *scene) clear() {
 // Objects of 1 MB each are listed, watched and sent like any others.
 func TestLargeObjects(t *testing.T) {
 	const count, size = 300, 1_000_000
-	w := open(t, setting{})
+	w := open(t, options{})
 	t.Cleanup(w.clear) // Otherwise the programs of all other tests would list them.
-	began := time.Now()
+	start := time.Now()
 	written := make(chan error)
 	const writers = 6
 	for i := range writers {
 		go func() {
 			var err error
 			for n := i; n < count && err == nil; n += writers {
-				err = w.Apply(t.Context(), w.namespace, fmt.Sprint("big-", n), pattern(size, n))
+				err = w.Apply(t.Context(), w.namespace, fmt.Sprint("big-", n), compressibleText(size, n))
 			}
 			written <- err
 		}()
@@ -169,26 +169,26 @@ func TestLargeObjects(t *testing.T) {
 	for range writers {
 		check(t, <-written)
 	}
-	t.Logf("written in %v", time.Since(began))
-	began = time.Now()
-	rows, objects := w.look(4, w.rows()), w.look(4, w.object("big-7"))
+	t.Logf("written in %v", time.Since(start))
+	start = time.Now()
+	rows, objects := w.startViewers(4, w.rows()), w.startViewers(4, w.object("big-7"))
 	all := append(append([]*viewer.Viewer(nil), rows...), objects...)
-	becomes(t, 60*time.Second, "live", all...)
-	t.Logf("live after %v", time.Since(began))
+	waitForState(t, 60*time.Second, "live", all...)
+	t.Logf("live after %v", time.Since(start))
 	w.converges(20*time.Second, rows...)
 	for i := range 5 {
-		check(t, w.Apply(t.Context(), w.namespace, "big-7", pattern(size, 1000+i)))
-		check(t, w.Apply(t.Context(), w.namespace, fmt.Sprint("big-", 20+i), pattern(size, 2000+i)))
+		check(t, w.Apply(t.Context(), w.namespace, "big-7", compressibleText(size, 1000+i)))
+		check(t, w.Apply(t.Context(), w.namespace, fmt.Sprint("big-", 20+i), compressibleText(size, 2000+i)))
 		check(t, w.Delete(t.Context(), w.namespace, fmt.Sprint("big-", 30+i)))
 	}
 	w.up.Cut()
 	check(t, w.Apply(t.Context(), w.namespace, "big-8", "small"))
 	check(t, w.Touch(t.Context(), w.namespace, "big-7", 1))
-	check(t, w.up.Mend())
+	check(t, w.up.Restore())
 	t.Logf("converged after %v", w.converges(60*time.Second, rows...))
 	w.objectConverges(20*time.Second, "big-7", objects...)
-	sound(t, rows...)
-	sound(t, objects...)
+	checkNoFaults(t, rows...)
+	checkNoFaults(t, objects...)
 	peak := must(w.program.PeakRSS())(t) >> 20
 	t.Logf("at most %d MB", peak)
 	if peak > 250 {

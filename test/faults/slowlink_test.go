@@ -12,20 +12,20 @@ import (
 func TestSlowLink(t *testing.T) {
 	t.Parallel()
 	const rate, size = 30, 1_000_000 // kB/s, bytes.
-	w := open(t, setting{})
-	check(t, w.Apply(t.Context(), w.namespace, "it", noise(size)))
+	w := open(t, options{})
+	check(t, w.Apply(t.Context(), w.namespace, "it", randomText(size)))
 	check(t, w.down.Slow(rate))
 	v := viewer.New(w.url, w.object("it"))
-	v.InParts()
+	v.RequestChunks()
 	run(t, v.Run)
 	t.Logf("it has the object after %v", w.objectConverges(2*size/(1000*rate)*time.Second, "it", v))
-	check(t, w.Apply(t.Context(), w.namespace, "it", noise(size)))
+	check(t, w.Apply(t.Context(), w.namespace, "it", randomText(size)))
 	t.Logf("it has the next version after %v", w.objectConverges(2*size/(1000*rate)*time.Second, "it", v))
-	const silence = 10 * time.Second // A page disconnects after 35 s.
-	if sum := sound(t, v); sum.Connections != 1 || sum.Snapshots != 1 || sum.Patches != 1 || sum.Parts < 2*size>>16 {
+	const maxSilence = 10 * time.Second // A page disconnects after 35 s.
+	if sum := checkNoFaults(t, v); sum.Connections != 1 || sum.Snapshots != 1 || sum.Patches != 1 || sum.Parts < 2*size>>16 {
 		t.Errorf("it took more than one connection, or came in one piece: %+v", sum)
-	} else if sum.Silence > silence {
-		t.Errorf("nothing was heard for %v, want %v at most", sum.Silence, silence)
+	} else if sum.Silence > maxSilence {
+		t.Errorf("nothing was heard for %v, want %v at most", sum.Silence, maxSilence)
 	} else {
 		t.Logf("%d parts, %v apart at most", sum.Parts, sum.Silence)
 	}

@@ -21,91 +21,91 @@ import (
 const (
 	// ringAge is the maximum age of changes in the history, plus one minute. Until then, memory grows.
 	ringAge = 6 * time.Minute
-	// leak is the permitted growth of the live heap after ringAge, in bytes, while no objects are in memory. It
+	// allowedGrowth is the permitted growth of the live heap after ringAge, in bytes, while no objects are in memory. It
 	// includes 4 MiB of patches that readers share, because their cache may not be full yet. Another 4 MiB allow for
 	// variation; one run varied by 1.5 MiB. A run that is long enough detects continuous growth.
-	leak = 8 << 20
+	allowedGrowth = 8 << 20
 )
 
 // soak is a scene whose parts the test breaks repeatedly.
 type soak struct {
-	*scene
+	*testbed
 
-	own           *cluster.APIServer
+	server        *cluster.APIServer
 	user          string // The user that the program impersonates.
 	kind          kind
 	random        *rand.Rand
 	rows, objects []*viewer.Viewer
 	changes       []*viewer.Viewer
 	mismatches    atomic.Int64
-	broken        atomic.Int64
+	faultCount    atomic.Int64
 }
 
 // TestSoak causes random faults while objects change, for the duration in the environment variable GLASSHOUSE_SOAK.
 // After each fault, it compares all clients with a quorum list. `make soak` runs it.
 func TestSoak(t *testing.T) {
-	long := must(time.ParseDuration(os.Getenv("GLASSHOUSE_SOAK")))(t)
+	duration := must(time.ParseDuration(os.Getenv("GLASSHOUSE_SOAK")))(t)
 	seed := uint64(time.Now().UnixNano()) //nolint:gosec // Any number is valid.
 	t.Logf("seed %d", seed)
 	c, user := must(cluster.Open())(t), fmt.Sprint("fault-", seed)
 	check(t, c.Grant(t.Context(), user, "cluster-admin"))
 	t.Cleanup(func() { check(t, c.Revoke(context.WithoutCancel(t.Context()), user)) })
-	own := apiServer(t)
+	server := apiServer(t)
 	s := &soak{
-		own: own, user: user, kind: newKind(),
+		server: server, user: user, kind: newKind(),
 		random: rand.New(rand.NewPCG(seed, seed)), //nolint:gosec // The logged seed makes the run reproducible.
-		scene: open(t, setting{
-			behindGate: own.Addr, args: []string{"--as", user},
+		testbed: open(t, options{
+			behindGate: server.Addr, args: []string{"--as", user},
 			env: []string{"HTTP2_READ_IDLE_TIMEOUT_SECONDS=5", "HTTP2_PING_TIMEOUT_SECONDS=2"},
 		}),
 	}
 	check(t, s.Apply(t.Context(), s.namespace, "kept", "1"))
-	s.define(s.kind)
-	t.Cleanup(func() { s.undefine(s.kind) })
-	s.make(s.kind, s.some()...)
+	s.createDefinition(s.kind)
+	t.Cleanup(func() { s.deleteDefinition(s.kind) })
+	s.createObjects(s.kind, s.randomNames()...)
 	ofKind := viewer.Rows(s.kind.ref(), s.namespace)
-	s.rows = s.look(5, append(s.views(), s.fields(), viewer.Rows(configMaps), ofKind)...)
-	s.objects, s.changes = s.look(10, s.object("kept")), s.look(5, s.scene.changes())
-	s.look(1, viewer.Rows("core/v1/pods")) // This viewer reads another kind, with many objects.
-	becomes(t, 30*time.Second, "live", s.viewers()...)
+	s.rows = s.startViewers(5, append(s.views(), s.fields(), viewer.Rows(configMaps), ofKind)...)
+	s.objects, s.changes = s.startViewers(10, s.object("kept")), s.startViewers(5, s.testbed.changes())
+	s.startViewers(1, viewer.Rows("core/v1/pods")) // This viewer reads another kind, with many objects.
+	waitForState(t, 30*time.Second, "live", s.viewers()...)
 	memory := watchMemory(t, s.program)
 	goroutines := s.goroutines()
 
-	end, warm := time.Now().Add(long), time.Now().Add(min(ringAge, long/2))
-	quiet := run(t, func(ctx context.Context) { s.tell(ctx, end) })
+	end, warmTime := time.Now().Add(duration), time.Now().Add(min(ringAge, duration/2))
+	stopLogging := run(t, func(ctx context.Context) { s.logProgress(ctx, end) })
 	before := 0 // The result of heap after the history has reached its full size.
 	for time.Now().Before(end) {
-		s.round()
-		if before == 0 && time.Now().After(warm) {
-			before = s.heap()
+		s.runRound()
+		if before == 0 && time.Now().After(warmTime) {
+			before = s.liveHeap()
 		}
 	}
-	quiet()
-	taken := memory()
-	t.Logf("after %v and %d faults:", long, s.broken.Load())
+	stopLogging()
+	collected := memory()
+	t.Logf("after %v and %d faults:", duration, s.faultCount.Load())
 	t.Logf("mismatches: %d", s.mismatches.Load())
 	t.Logf("RSS: %d MB, at most %d MB; slope after %v: %+.1f MB/h, beside what is held %+.1f MB/h",
 		must(s.program.RSS(t.Context()))(t)>>20,
-		must(s.program.PeakRSS())(t)>>20, min(ringAge, long/2), taken.slope(warm), taken.beside().slope(warm))
+		must(s.program.PeakRSS())(t)>>20, min(ringAge, duration/2), collected.slope(warmTime), collected.withoutCached().slope(warmTime))
 	// After permissions are granted again, the program watches each namespace separately for some time.
-	_, more := try(time.Minute, func() error {
+	_, leakErr := poll(time.Minute, func() error {
 		if now := s.goroutines(); now > goroutines+20 {
 			return fmt.Errorf("%d goroutines before, %d after", goroutines, now)
 		}
 		return nil
 	})
-	if t.Logf("goroutines: %d before, %d after", goroutines, s.goroutines()); more != nil {
-		t.Errorf("%v:\n%s", more, must(s.program.Stacks(t.Context()))(t))
+	if t.Logf("goroutines: %d before, %d after", goroutines, s.goroutines()); leakErr != nil {
+		t.Errorf("%v:\n%s", leakErr, must(s.program.Stacks(t.Context()))(t))
 	}
-	after := s.heap()
+	after := s.liveHeap()
 	t.Logf("live heap while nothing may be seen: %.1f MB after %v, %.1f MB now",
-		mega(before), min(ringAge, long/2), mega(after))
-	if after > before+leak {
-		t.Errorf("the live heap grew by %.1f MB, want at most %.1f MB", mega(after-before), mega(leak))
+		mebibytes(before), min(ringAge, duration/2), mebibytes(after))
+	if after > before+allowedGrowth {
+		t.Errorf("the live heap grew by %.1f MB, want at most %.1f MB", mebibytes(after-before), mebibytes(allowedGrowth))
 	}
-	sum := sound(t, s.viewers()...)
+	sum := checkNoFaults(t, s.viewers()...)
 	t.Logf("digests that agree: %d", sum.Digests)
-	if long > 3*time.Minute && sum.Digests == 0 { // While the state is live, the program sends one digest a minute.
+	if duration > 3*time.Minute && sum.Digests == 0 { // While the state is live, the program sends one digest a minute.
 		t.Error("no digest was told")
 	}
 	if n := s.mismatches.Load(); n > 0 {
@@ -113,40 +113,40 @@ func TestSoak(t *testing.T) {
 	}
 }
 
-// blind revokes all permissions of the program, and waits until no client has rows. Then it calls do, and grants the
+// withoutPermissions revokes all permissions of the program, and waits until no client has rows. Then it calls do, and grants the
 // permissions again.
-func (s *soak) blind(do func()) error {
+func (s *soak) withoutPermissions(action func()) error {
 	ctx := s.t.Context()
 	err := s.Revoke(ctx, s.user)
-	if _, held := try(time.Minute, s.holdNothing); held != nil {
+	if _, dataErr := poll(time.Minute, s.checkNoData); dataErr != nil {
 		s.mismatches.Add(1)
-		s.t.Logf("the rights have gone, and %v", held)
+		s.t.Logf("the rights have gone, and %v", dataErr)
 	}
-	do()
+	action()
 	return errors.Join(err, s.Grant(ctx, s.user, "cluster-admin"))
 }
 
-// heap returns the size of the program's live heap without objects and changes. It measures while the program has no
+// liveHeap returns the size of the program's live heap without objects and changes. It measures while the program has no
 // permissions, because the program's estimate of its objects and changes is too high to subtract. It returns the
 // minimum of five measurements, because some messages are always in progress.
-func (s *soak) heap() (least int) {
+func (s *soak) liveHeap() (minimum int) {
 	s.t.Helper()
-	check(s.t, s.blind(func() {
+	check(s.t, s.withoutPermissions(func() {
 		for range 5 {
-			pass(time.Second)
-			now := must(s.program.Live(s.t.Context()))(s.t) - must(s.program.Held(s.t.Context()))(s.t)
-			if least == 0 || now < least {
-				least = now
+			sleep(time.Second)
+			current := must(s.program.LiveHeap(s.t.Context()))(s.t) - must(s.program.CachedBytes(s.t.Context()))(s.t)
+			if minimum == 0 || current < minimum {
+				minimum = current
 			}
 		}
 	}))
-	return least
+	return minimum
 }
 
-func mega(bytes int) float64 { return float64(bytes) / (1 << 20) }
+func mebibytes(bytes int) float64 { return float64(bytes) / (1 << 20) }
 
-// tell logs the progress of the test every 10 s.
-func (s *soak) tell(ctx context.Context, end time.Time) {
+// logProgress logs the progress of the test every 10 s.
+func (s *soak) logProgress(ctx context.Context, end time.Time) {
 	tick := time.NewTicker(10 * time.Second)
 	defer tick.Stop()
 	for {
@@ -156,11 +156,11 @@ func (s *soak) tell(ctx context.Context, end time.Time) {
 		case <-tick.C:
 		}
 		memory, _ := s.program.RSS(ctx) // An error means that the test is ending.
-		held, _ := s.program.Held(ctx)
+		cached, _ := s.program.CachedBytes(ctx)
 		goroutines, _ := s.program.Goroutines(ctx)
 		s.t.Logf("%v to go: %d faults, %d mismatches, %d notes, RSS %d MB, %d MB held, %d goroutines",
 			time.Until(end).Round(time.Second),
-			s.broken.Load(), s.mismatches.Load(), s.notes(), memory>>20, held>>20, goroutines)
+			s.faultCount.Load(), s.mismatches.Load(), s.recordedFaults(), memory>>20, cached>>20, goroutines)
 	}
 }
 
@@ -173,93 +173,97 @@ func (s *soak) goroutines() int {
 	return must(s.program.Goroutines(s.t.Context()))(s.t)
 }
 
-func (s *soak) notes() (n int) {
+func (s *soak) recordedFaults() (n int) {
 	for _, v := range s.viewers() {
 		n += len(v.Faults())
 	}
 	return n
 }
 
-// round causes one or two faults while objects change, stops the changes, and compares all clients with quorum lists.
-func (s *soak) round() {
+// runRound causes one or two faults while objects change, stops the changes, and compares all clients with quorum lists.
+func (s *soak) runRound() {
 	stop := s.Churn(s.t.Context(), s.namespace, 5+s.random.IntN(60))
 	faults := s.faults()
 	var names []string
 	for range 1 + s.random.IntN(2) {
-		pass(s.within(1500))
+		sleep(s.randomDuration(1500))
 		fault := faults[s.random.IntN(len(faults))]
 		names = append(names, fault.name)
 		check(s.t, s.Touch(s.t.Context(), s.namespace, "kept", s.random.IntN(5)))
-		if err := fault.happens(s.t.Context()); err != nil {
+		if err := fault.cause(s.t.Context()); err != nil {
 			s.t.Fatalf("%s: %v", fault.name, err)
 		}
-		s.broken.Add(1)
+		s.faultCount.Add(1)
 	}
 	_, err := stop()
 	check(s.t, err)
-	took, err := try(2*time.Minute, func() error {
+	elapsed, err := poll(2*time.Minute, func() error {
 		return errors.Join(s.compare(s.rows), s.compareObject("kept", s.objects))
 	})
 	if err != nil {
 		s.mismatches.Add(1)
 		s.t.Logf("after %q: %v", names, err)
-	} else if took > 30*time.Second {
-		s.t.Logf("after %q it took %v to converge", names, took)
+	} else if elapsed > 30*time.Second {
+		s.t.Logf("after %q it took %v to converge", names, elapsed)
 	}
 }
 
-// holdNothing returns an error if a client still has rows or an object.
-func (s *soak) holdNothing() error {
-	err := holdNone(s.rows...)
+// checkNoData returns an error if a client still has rows or an object.
+func (s *soak) checkNoData() error {
+	err := checkNoRows(s.rows...)
 	for _, v := range s.objects {
-		err = errors.Join(err, v.HoldsObject(nil))
+		err = errors.Join(err, v.CompareObject(nil))
 	}
 	return err
 }
 
-// some returns a random selection of names.
-func (s *soak) some() []string {
+// randomNames returns a random selection of names.
+func (s *soak) randomNames() []string {
 	return []string{"a", "b", "c", "d", "e"}[s.random.IntN(3) : 3+s.random.IntN(3)]
 }
 
-// within returns a random duration of less than the given number of milliseconds.
-func (s *soak) within(milliseconds int) time.Duration {
+// randomDuration returns a random duration of less than the given number of milliseconds.
+func (s *soak) randomDuration(milliseconds int) time.Duration {
 	return time.Duration(s.random.IntN(milliseconds)) * time.Millisecond
 }
 
 type fault struct {
-	name    string
-	happens func(context.Context) error
+	name  string
+	cause func(context.Context) error
 }
 
 func (s *soak) faults() []fault {
 	return []fault{
-		{"the upper link is cut", func(context.Context) error { return s.up.Blink() }},
+		{"the upper link is cut", func(context.Context) error { return s.up.DropConnections() }},
 		{
 			"the upper link is down",
-			func(context.Context) error { s.up.Cut(); pass(s.within(8000)); return s.up.Mend() },
+			func(context.Context) error { s.up.Cut(); sleep(s.randomDuration(8000)); return s.up.Restore() },
 		},
 		{"the upper link freezes", func(ctx context.Context) error { return s.freeze(ctx, s.up, 12000) }},
-		{"the lower link is cut", func(context.Context) error { return s.down.Blink() }},
+		{"the lower link is cut", func(context.Context) error { return s.down.DropConnections() }},
 		{
 			"the lower link is down",
-			func(context.Context) error { s.down.Cut(); pass(s.within(5000)); return s.down.Mend() },
+			func(context.Context) error { s.down.Cut(); sleep(s.randomDuration(5000)); return s.down.Restore() },
 		},
 		{"the lower link freezes", func(ctx context.Context) error { return s.freeze(ctx, s.down, 5000) }},
 		{"too many requests", func(context.Context) error {
 			s.gate.Refuse(func(r link.Request) bool { return r.Resource != "" })
 			defer s.gate.Refuse(nil)
-			pass(s.within(3000))
-			return s.up.Blink()
+			sleep(s.randomDuration(3000))
+			return s.up.DropConnections()
 		}},
 		{
 			"the API server is killed",
-			func(ctx context.Context) error { s.own.Kill(); pass(s.within(3000)); return s.own.Start(ctx) },
+			func(ctx context.Context) error {
+				s.server.Kill()
+				sleep(s.randomDuration(3000))
+				return s.server.Start(ctx)
+			},
 		},
 		{"etcd is compacted while the link is down", func(ctx context.Context) error {
 			s.up.Cut()
 			err := s.Compact(ctx)
-			return errors.Join(err, s.up.Mend())
+			return errors.Join(err, s.up.Restore())
 		}},
 		{"readers stall", func(context.Context) error {
 			for _, v := range s.viewers() {
@@ -267,7 +271,7 @@ func (s *soak) faults() []fault {
 					defer v.Pause()()
 				}
 			}
-			pass(s.within(15000))
+			sleep(s.randomDuration(15000))
 			return nil
 		}},
 		{"clients are cut", func(context.Context) error {
@@ -291,7 +295,7 @@ func (s *soak) faults() []fault {
 		}},
 		{"large objects", func(ctx context.Context) error {
 			for range 5 {
-				if err := s.Apply(ctx, s.namespace, "kept", noise(500_000)); err != nil {
+				if err := s.Apply(ctx, s.namespace, "kept", randomText(500_000)); err != nil {
 					return err
 				}
 			}
@@ -302,10 +306,10 @@ func (s *soak) faults() []fault {
 			return nil
 		}},
 		{"all rights go and come back", func(context.Context) error {
-			return s.blind(func() {}) //nolint:contextcheck // It uses the context of the test.
+			return s.withoutPermissions(func() {}) //nolint:contextcheck // It uses the context of the test.
 		}},
 		{"subscriptions race", func(context.Context) error {
-			race(s.t, s.scene, s.random.Int()) //nolint:contextcheck // It uses the context of the test.
+			race(s.t, s.testbed, s.random.Int()) //nolint:contextcheck // It uses the context of the test.
 			return nil
 		}},
 	}
@@ -315,15 +319,15 @@ func (s *soak) freeze(ctx context.Context, l *link.Link, milliseconds int) error
 	if err := l.Freeze(); err != nil {
 		return err
 	}
-	pass(s.within(milliseconds))
-	l.Thaw(ctx)
+	sleep(s.randomDuration(milliseconds))
+	l.ClearFaults(ctx)
 	return nil
 }
 
 // redefine deletes the definition with its objects, and creates it again with other objects.
 func (s *soak) redefine() {
-	s.undefine(s.kind)
-	pass(s.within(3000))
-	s.define(s.kind)
-	s.make(s.kind, s.some()...)
+	s.deleteDefinition(s.kind)
+	sleep(s.randomDuration(3000))
+	s.createDefinition(s.kind)
+	s.createObjects(s.kind, s.randomNames()...)
 }

@@ -20,24 +20,24 @@ import (
 const (
 	email, password = "anna@example.org", "correct horse"
 	client, secret  = "glasshouse", "of-glasshouse"
-	other           = "another-program" // Another client of Dex, with the same secret.
+	otherClient     = "another-program" // Another client of Dex, with the same secret.
 )
 
 // dex is an OpenID provider on loopback, over TLS, with one user.
 type dex struct {
 	*httptest.Server
 
-	store storage.Storage
-	own   http.Handler
-	front atomic.Pointer[http.Handler] // The active handler; initially own.
+	store   storage.Storage
+	handler http.Handler
+	active  atomic.Pointer[http.Handler] // The active handler; initially own.
 }
 
-func newDex(t *testing.T, valid time.Duration) *dex {
+func newDex(t *testing.T, tokenLifetime time.Duration) *dex {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	d := &dex{store: memory.New(log)}
 	d.Server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		(*d.front.Load()).ServeHTTP(w, r)
+		(*d.active.Load()).ServeHTTP(w, r)
 	}))
 	t.Cleanup(d.Close)
 	hash, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.DefaultCost)
@@ -54,26 +54,26 @@ func newDex(t *testing.T, valid time.Duration) *dex {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	own, err := server.NewServer(t.Context(), server.Config{
-		Issuer: d.URL, Storage: d.store, SkipApprovalScreen: true, IDTokensValidFor: valid, Logger: log,
+	handler, err := server.NewServer(t.Context(), server.Config{
+		Issuer: d.URL, Storage: d.store, SkipApprovalScreen: true, IDTokensValidFor: tokenLifetime, Logger: log,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.own = own
-	d.through(own)
+	d.handler = handler
+	d.setHandler(handler)
 	return d
 }
 
-// through replaces the active handler.
-func (d *dex) through(handler http.Handler) { d.front.Store(&handler) }
+// setHandler replaces the active handler.
+func (d *dex) setHandler(handler http.Handler) { d.active.Store(&handler) }
 
-// know registers the clients, with back as their redirect URI.
-func (d *dex) know(t *testing.T, back string) {
+// registerClients registers the clients, with back as their redirect URI.
+func (d *dex) registerClients(t *testing.T, redirectURI string) {
 	t.Helper()
-	for _, id := range []string{client, other} {
+	for _, id := range []string{client, otherClient} {
 		if err := d.store.CreateClient(t.Context(), storage.Client{
-			ID: id, Secret: secret, Name: id, RedirectURIs: []string{back},
+			ID: id, Secret: secret, Name: id, RedirectURIs: []string{redirectURI},
 		}); err != nil {
 			t.Fatal(err)
 		}

@@ -30,7 +30,7 @@ func namespace(t *testing.T) (*kubernetes.Clientset, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := admin.CoreV1().Namespaces().Create(
+	created, err := admin.CoreV1().Namespaces().Create(
 		t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "oidc-"}}, metav1.CreateOptions{},
 	)
 	if err != nil {
@@ -39,20 +39,20 @@ func namespace(t *testing.T) (*kubernetes.Clientset, string) {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
 		defer cancel()
-		if err := admin.CoreV1().Namespaces().Delete(ctx, made.Name, metav1.DeleteOptions{}); err != nil {
+		if err := admin.CoreV1().Namespaces().Delete(ctx, created.Name, metav1.DeleteOptions{}); err != nil {
 			t.Error(err)
 		}
 	})
-	if _, err := admin.CoreV1().ConfigMaps(made.Name).Create(
+	if _, err := admin.CoreV1().ConfigMaps(created.Name).Create(
 		t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "of-the-test"}}, metav1.CreateOptions{},
 	); err != nil {
 		t.Fatal(err)
 	}
-	return admin, made.Name
+	return admin, created.Name
 }
 
 // A user who logs in at Dex sees exactly what the cluster permits for that user name.
-func TestLogInAtDex(t *testing.T) {
+func TestLoginAtDex(t *testing.T) {
 	t.Parallel()
 	admin, ns := namespace(t)
 	provider := newDex(t, time.Hour)
@@ -60,14 +60,14 @@ func TestLogInAtDex(t *testing.T) {
 	b := newBrowser(t, provider)
 	page := "/r/core/v1/configmaps?ns=" + ns
 	if _, text := b.logIn(p, page, "wrong"); !strings.Contains(text, "Invalid") ||
-		b.at.Host == strings.TrimPrefix(p.url, "http://") {
-		t.Errorf("a wrong password leads to %s: %s", b.at, text)
+		b.page.Host == strings.TrimPrefix(p.url, "http://") {
+		t.Errorf("a wrong password leads to %s: %s", b.page, text)
 	}
 	code, text := b.logIn(p, page, password)
-	if code != http.StatusForbidden || b.at.Path+"?"+b.at.RawQuery != page ||
+	if code != http.StatusForbidden || b.page.Path+"?"+b.page.RawQuery != page ||
 		!strings.Contains(text, "Logged in as "+email) || strings.Contains(text, "of-the-test") {
 		t.Errorf("without rights the page at %s is %d, want 403 at %s, which says %q and nothing of the ConfigMap: %s",
-			b.at, code, page, "Logged in as "+email, text)
+			b.page, code, page, "Logged in as "+email, text)
 	}
 	binding := &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: "anna"}, RoleRef: rbacv1.RoleRef{
@@ -102,16 +102,16 @@ func TestLogInAtDex(t *testing.T) {
 }
 
 // Open WebSockets end when the provider's token expires.
-func TestSocketEndsWithTheToken(t *testing.T) {
+func TestSocketEndsWithItsToken(t *testing.T) {
 	t.Parallel()
-	const valid = 15 * time.Second
-	provider := newDex(t, valid)
+	const lifetime = 15 * time.Second
+	provider := newDex(t, lifetime)
 	p := run(t, provider)
 	b := newBrowser(t, provider)
 	b.logIn(p, "/status", password)
 	issued := time.Now() // The token was issued at this time or earlier.
-	if b.at.Path != "/status" {
-		t.Fatalf("the login leads to %s", b.at)
+	if b.page.Path != "/status" {
+		t.Fatalf("the login leads to %s", b.page)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -128,13 +128,13 @@ func TestSocketEndsWithTheToken(t *testing.T) {
 	for err == nil {
 		_, _, err = conn.Read(ctx)
 	}
-	after := time.Since(issued)
-	t.Logf("a socket ended %s after a login by a token that was good for %s", after, valid)
+	elapsed := time.Since(issued)
+	t.Logf("a socket ended %s after a login by a token that was good for %s", elapsed, lifetime)
 	if code := websocket.CloseStatus(err); code != 4401 {
 		t.Errorf("the socket ends with %v, want 4401", err)
 	}
-	if after > valid+5*time.Second || after < valid-5*time.Second { // The token was issued just before the login.
-		t.Errorf("the socket ended %s after the login, want %s, and 5 s more at most", after, valid)
+	if elapsed > lifetime+5*time.Second || elapsed < lifetime-5*time.Second { // The token was issued just before the login.
+		t.Errorf("the socket ended %s after the login, want %s, and 5 s more at most", elapsed, lifetime)
 	}
 	if code, text := b.get(p.url + "/status"); code != http.StatusUnauthorized {
 		t.Errorf("after the end the page is %d %s", code, text)
@@ -142,42 +142,42 @@ func TestSocketEndsWithTheToken(t *testing.T) {
 }
 
 // The program rejects a token that the provider has signed for another client, and a token of another provider.
-func TestTokensOfOthers(t *testing.T) {
+func TestTokensForOtherClients(t *testing.T) {
 	t.Parallel()
-	provider, stranger := newDex(t, time.Hour), newDex(t, time.Hour)
+	provider, otherProvider := newDex(t, time.Hour), newDex(t, time.Hour)
 	p := run(t, provider)
-	stranger.know(t, p.url+"/login/callback")
+	otherProvider.registerClients(t, p.url+"/login/callback")
 	for _, test := range []struct {
-		name string
-		by   http.HandlerFunc
-		code int
+		name    string
+		handler http.HandlerFunc
+		code    int
 	}{
-		{"its own", provider.own.ServeHTTP, http.StatusOK},
+		{"its own", provider.handler.ServeHTTP, http.StatusOK},
 		{"for another program", func(w http.ResponseWriter, r *http.Request) {
 			if query := r.URL.Query(); query.Get("client_id") == client {
-				query.Set("client_id", other)
+				query.Set("client_id", otherClient)
 				r.URL.RawQuery = query.Encode()
 			}
 			if id, secret, ok := r.BasicAuth(); ok && id == client {
-				r.SetBasicAuth(other, secret)
+				r.SetBasicAuth(otherClient, secret)
 			}
-			provider.own.ServeHTTP(w, r)
+			provider.handler.ServeHTTP(w, r)
 		}, http.StatusUnauthorized},
 		{"of another issuer", func(w http.ResponseWriter, r *http.Request) {
 			if strings.HasPrefix(r.URL.Path, "/.well-known/") {
-				provider.own.ServeHTTP(w, r)
+				provider.handler.ServeHTTP(w, r)
 				return
 			}
-			stranger.own.ServeHTTP(w, r) // This includes its keys: a valid signature is not sufficient.
+			otherProvider.handler.ServeHTTP(w, r) // This includes its keys: a valid signature is not sufficient.
 		}, http.StatusUnauthorized},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			provider.through(test.by)
+			provider.setHandler(test.handler)
 			b := newBrowser(t, provider)
 			code, text := b.logIn(p, "/status", password)
 			if code != test.code ||
 				code != http.StatusOK && !strings.Contains(text, "ID token of the provider could not be verified") {
-				t.Errorf("the login ends at %s with %d, want %d: %s", b.at, code, test.code, text)
+				t.Errorf("the login ends at %s with %d, want %d: %s", b.page, code, test.code, text)
 			}
 			if code, _ := b.get(p.url + "/status"); code != test.code {
 				t.Errorf("after it the page is %d, want %d", code, test.code)

@@ -70,9 +70,9 @@ func run(t *testing.T, provider *dex, args ...string) *program {
 		if err := cmd.Wait(); err != nil {
 			t.Errorf("the program ends with %v", err)
 		}
-		for _, hidden := range []string{secret, password, "eyJ"} { // JWTs begin with eyJ.
-			if strings.Contains(p.log.String(), hidden) {
-				t.Errorf("its log has %q in it", hidden)
+		for _, sensitive := range []string{secret, password, "eyJ"} { // JWTs begin with eyJ.
+			if strings.Contains(p.log.String(), sensitive) {
+				t.Errorf("its log has %q in it", sensitive)
 			}
 		}
 		if t.Failed() {
@@ -84,7 +84,7 @@ func run(t *testing.T, provider *dex, args ...string) *program {
 		t.Fatalf("the program says %q, %v", line, errLine)
 	}
 	p.url = match[1]
-	provider.know(t, p.url+"/login/callback")
+	provider.registerClients(t, p.url+"/login/callback")
 	eventually(t, "the API server is reached", func() error {
 		if code, text := (&browser{t: t, client: &http.Client{}}).get(p.url + "/readyz"); code != http.StatusOK {
 			return fmt.Errorf("%d %s", code, text)
@@ -98,7 +98,7 @@ func run(t *testing.T, provider *dex, args ...string) *program {
 type browser struct {
 	t      *testing.T
 	client *http.Client
-	at     *url.URL // The URL of the present page.
+	page   *url.URL // The URL of the present page.
 }
 
 func newBrowser(t *testing.T, provider *dex) *browser {
@@ -124,17 +124,17 @@ func (b *browser) do(method, address string, form url.Values) (int, string, http
 	} else {
 		request.Body = nil
 	}
-	answer, err := b.client.Do(request)
+	response, err := b.client.Do(request)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	defer func() { _ = answer.Body.Close() }()
-	text, err := io.ReadAll(answer.Body)
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.at = answer.Request.URL
-	return answer.StatusCode, string(text), answer.Header
+	b.page = response.Request.URL
+	return response.StatusCode, string(text), response.Header
 }
 
 func (b *browser) get(address string) (int, string) {
@@ -143,14 +143,14 @@ func (b *browser) get(address string) (int, string) {
 	return code, text
 }
 
-// led requests the page to which a Refresh header redirects.
-func (b *browser) led(header http.Header) (int, string, http.Header) {
+// followRefresh requests the page to which a Refresh header redirects.
+func (b *browser) followRefresh(header http.Header) (int, string, http.Header) {
 	b.t.Helper()
 	_, to, found := strings.Cut(header.Get("Refresh"), "url=")
 	if !found {
-		b.t.Fatalf("the page at %s leads nowhere", b.at.Redacted())
+		b.t.Fatalf("the page at %s leads nowhere", b.page.Redacted())
 	}
-	next, err := b.at.Parse(to)
+	next, err := b.page.Parse(to)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -168,25 +168,25 @@ func (b *browser) logIn(p *program, path, password string) (int, string) {
 	if code != http.StatusOK {
 		b.t.Fatalf("the login begins with %d %s", code, text)
 	}
-	code, text, _ = b.led(header)
+	code, text, _ = b.followRefresh(header)
 	action := regexp.MustCompile(`<form method="post" action="([^"]+)"`).FindStringSubmatch(text)
 	if code != http.StatusOK || action == nil {
-		b.t.Fatalf("the provider's page at %s is %d %s", b.at.Path, code, text)
+		b.t.Fatalf("the provider's page at %s is %d %s", b.page.Path, code, text)
 	}
-	to, err := b.at.Parse(html.UnescapeString(action[1]))
+	to, err := b.page.Parse(html.UnescapeString(action[1]))
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	code, text, header = b.do(http.MethodPost, to.String(), url.Values{"login": {email}, "password": {password}})
-	if code != http.StatusOK || b.at.Path != "/login/callback" {
+	if code != http.StatusOK || b.page.Path != "/login/callback" {
 		return code, text
 	}
-	code, text, _ = b.led(header)
+	code, text, _ = b.followRefresh(header)
 	return code, text
 }
 
 // eventually calls check until it returns no error. The test fails after a minute.
-func eventually(t *testing.T, what string, check func() error) {
+func eventually(t *testing.T, description string, check func() error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -199,7 +199,7 @@ func eventually(t *testing.T, what string, check func() error) {
 		}
 		select {
 		case <-ctx.Done():
-			t.Fatalf("%s: not within a minute: %v", what, err)
+			t.Fatalf("%s: not within a minute: %v", description, err)
 		case <-tick.C:
 		}
 	}

@@ -36,7 +36,7 @@ function note() {
   }).observe({ type: "event", durationThreshold: 16 });
   // After a frame and the task that follows it, the drawing is on the screen.
   const painted = (then) => requestAnimationFrame(() => setTimeout(() => then(performance.now())));
-  const look = () => {
+  const record = () => {
     if (b.firstRows === 0 && document.querySelectorAll("#tbody tr[data-name]").length >= 20) {
       b.firstRows = -1;
       painted((at) => (b.firstRows = at));
@@ -48,7 +48,7 @@ function note() {
     }
   };
   new MutationObserver((list) => {
-    look();
+    record();
     for (const m of list) {
       const td = (m.target.nodeType === 3 ? m.target.parentElement : m.target)?.closest?.("td");
       const name = td?.closest("tr")?.dataset.name;

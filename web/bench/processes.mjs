@@ -51,14 +51,14 @@ export const running = (directory, names) =>
  * Waits until the machine is idle, because a cluster is busy for a while with newly started pods. Returns whether that
  * happened within this number of seconds.
  */
-export async function rest(seconds) {
-  const look = () => {
+export async function waitUntilIdle(seconds) {
+  const cpuTimes = () => {
     const times = readFileSync("/proc/stat", "utf8").split("\n", 1)[0].trim().split(/\s+/).slice(1, 9).map(Number);
     return { idle: times[3] + times[4], all: times.reduce((a, b) => a + b, 0) };
   };
-  for (let last = look(), i = 0; i < seconds; i += 5) {
+  for (let last = cpuTimes(), i = 0; i < seconds; i += 5) {
     await pause(5000);
-    const now = look();
+    const now = cpuTimes();
     if (now.idle - last.idle > 0.8 * (now.all - last.all)) return true;
     last = now;
   }

@@ -8,7 +8,7 @@ import { metrics } from "../e2e/cluster.mjs";
 import { Dashboard } from "../e2e/dashboard.mjs";
 import { until } from "../e2e/wait.mjs";
 import { browse, filter, firstRows, heap, noted, open, ownTime, scroll, tasks, visit } from "./page.mjs";
-import { cpu, cpuOfAll, liveHeap, load, rest, rss } from "./processes.mjs";
+import { cpu, cpuOfAll, liveHeap, load, waitUntilIdle, rss } from "./processes.mjs";
 import { best, pods as rivalPods } from "./rivals.mjs";
 import { counting } from "./proxy.mjs";
 import { median, quantile, Table } from "./table.mjs";
@@ -35,7 +35,7 @@ async function main() {
   const comparable = Math.abs(total - rivalPods) < rivalPods / 10;
   const rival = (figure, slow = 1) => (comparable && slow === 1 ? best[figure] : "");
   console.log(
-    `${total} pods; ${(await rest(120)) ? "the machine is at rest" : "THE MACHINE IS NOT AT REST"}, load ${load()}`,
+    `${total} pods; ${(await waitUntilIdle(120)) ? "the machine is at rest" : "THE MACHINE IS NOT AT REST"}, load ${load()}`,
   );
   const part = async (name, what) => {
     if (!only.test(name)) return;
@@ -158,21 +158,21 @@ async function main() {
     await visit(page, list);
     await page.keyboard.press("a"); // The activity stores the changes that it receives.
     await page.locator(".activity-feed .foot").waitFor();
-    const held = [], live = [], heaps = [];
-    const look = async () => {
+    const residentSizes = [], live = [], heaps = [];
+    const measureMemory = async () => {
       heaps.push(await heap(page));
-      held.push(rss(dashboard.child.pid));
+      residentSizes.push(rss(dashboard.child.pid));
       live.push(await liveHeap(dashboard));
     };
-    await look();
+    await measureMemory();
     let done = 0;
     for (let half = 0; half < 2; half++) {
       done += await writeAt(pods, 100, 30 * minutes);
-      await look();
+      await measureMemory();
     }
     const of = `100 changes/s for ${minutes} min (${done} done): server RSS grew`;
-    table.add(of, "MiB", held[2] - held[0], null, rival("growth"));
-    table.add(`(${of} in the second half)`, "MiB", held[2] - held[1], null);
+    table.add(of, "MiB", residentSizes[2] - residentSizes[0], null, rival("growth"));
+    table.add(`(${of} in the second half)`, "MiB", residentSizes[2] - residentSizes[1], null);
     table.add("(of that, what is live after a collection: in all)", "MiB", live[2] - live[0], null);
     table.add("(the same in the second half)", "MiB", live[2] - live[1], null);
     table.add("the page's JS heap grew meanwhile, with the activity open", "MiB", heaps[2] - heaps[0], 10);
@@ -211,7 +211,7 @@ async function main() {
       const seconds = 30;
       const got = {
         done: [],
-        told: [],
+        restartsReported: [],
         browser: [],
         longest: [],
         sum: [],
@@ -233,7 +233,7 @@ async function main() {
           const typing = rate === 1000 ? type(page, seconds) : null;
           const before = rate === 1000 ? await restartsOf(dashboard) : 0;
           got.done.push(await change(seconds));
-          if (rate === 1000) got.told.push((await restartsOf(dashboard)) - before);
+          if (rate === 1000) got.restartsReported.push((await restartsOf(dashboard)) - before);
           await typing;
         });
         got.browser.push(cpuOfAll(pid) - browserBefore);
@@ -252,7 +252,7 @@ async function main() {
       table.add(`${of}: sum of long tasks`, "s", got.sum, bound(0.2), theirs("sum"));
       if (rate === 1000) table.add(`${of}: input delay, worst of those above 16 ms`, "ms", got.delay, bar(100));
       // Each write increments a restart count. The sum shows how many writes the server had received at the end.
-      if (rate === 1000) table.add(`(${of}: told by the API server by then)`, "", got.told, null);
+      if (rate === 1000) table.add(`(${of}: told by the API server by then)`, "", got.restartsReported, null);
       if (slow === 1) {
         table.add(`${of}: server CPU`, "s", got.server, bound(1), theirs("serverCPU"));
         table.add(`${of}: bytes to the browser`, "MB", got.bytes, bound(0.8), theirs("bytes"));

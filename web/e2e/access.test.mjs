@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { browse, newPage, openLive, table } from "./browser.mjs";
 import { configMap, create, namespace, patch, read, remove } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
-import { atEnd } from "./ending.mjs";
+import { atEnd } from "./cleanup.mjs";
 import { made, openLink, share } from "./sharing.mjs";
 import { until } from "./wait.mjs";
 
@@ -44,41 +44,41 @@ async function check(page, what, within = "html") {
 
 // Intercepts the socket between the page and the server. It changes the messages of the list to states that are hard to
 // produce in a cluster. state replaces the fields of the server's state.
-async function between(page) {
-  const way = { state: null, hold: false, cut: false, ids: new Set() };
+async function interceptSocket(page) {
+  const interceptor = { state: null, suppress: false, cut: false, ids: new Set() };
   await page.routeWebSocket(/\/api\/v1\/live/, (socket) => {
-    if (way.cut) return void socket.close();
+    if (interceptor.cut) return void socket.close();
     const server = socket.connectToServer();
-    way.socket = socket;
+    interceptor.socket = socket;
     socket.onMessage((text) => {
       for (const m of [JSON.parse(text)].flat())
-        if (m.op === "subscribe" && ["rows", "table", "window"].includes(m.view)) way.ids.add(m.id);
+        if (m.op === "subscribe" && ["rows", "table", "window"].includes(m.view)) interceptor.ids.add(m.id);
       server.send(text);
     });
     server.onMessage((text) => {
-      const mine = [JSON.parse(text)]
+      const messages = [JSON.parse(text)]
         .flat()
         .map((m) =>
-          !way.ids.has(m.id)
+          !interceptor.ids.has(m.id)
             ? m
-            : m.type === "state" && way.state !== null
-              ? { ...m, ...way.state }
-              : way.hold
+            : m.type === "state" && interceptor.state !== null
+              ? { ...m, ...interceptor.state }
+              : interceptor.suppress
                 ? null
                 : m,
         )
         .filter((m) => m !== null);
-      if (mine.length > 0) socket.send(JSON.stringify(mine));
+      if (messages.length > 0) socket.send(JSON.stringify(messages));
     });
   });
-  way.tell = (state) => {
-    for (const id of way.ids)
-      way.socket.send(JSON.stringify({ id, type: "state", since: new Date().toISOString(), reason: "", ...state }));
+  interceptor.sendState = (state) => {
+    for (const id of interceptor.ids)
+      interceptor.socket.send(JSON.stringify({ id, type: "state", since: new Date().toISOString(), reason: "", ...state }));
   };
-  return way;
+  return interceptor;
 }
 
-await test("accessibility", { timeout: 600_000 }, async (t) => {
+await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
   const browser = await browse(t);
   const dashboard = await Dashboard.start(t);
   const ns = await namespace(t);
@@ -115,7 +115,7 @@ await test("accessibility", { timeout: 600_000 }, async (t) => {
     await check(page, "list from before an upgrade");
   });
 
-  await t.test("a list, and what opens above it", async (t) => {
+  await t.test("a list, its dialogs and popovers", async (t) => {
     const page = await open(t);
     await list(page);
     await check(page, "list");
@@ -125,7 +125,7 @@ await test("accessibility", { timeout: 600_000 }, async (t) => {
       ["palette with hardly anything found", ["Control+k", ..."zqxj zqxj"], "#palette"],
       ["palette after a colon", [":", "q"], ".palette-words"],
       ["help", ["?"], "dialog.help"],
-      ["namespaces", ["n"], "#spaces-pop .pop-list li"],
+      ["namespaces", ["n"], "#namespace-button-pop .pop-list li"],
       ["columns", ["v"], "#columns-pop .pop-list li"],
       ["export", ["x"], "#export[open]"],
     ]) {
@@ -151,7 +151,7 @@ await test("accessibility", { timeout: 600_000 }, async (t) => {
     await check(page, "wide and sorted");
   });
 
-  await t.test("the theme that is chosen, against the system's", async (t) => {
+  await t.test("the chosen theme overrides the system theme", async (t) => {
     const page = await open(t);
     await list(page);
     for (let i = 0; i < 3; i++) {
@@ -204,7 +204,7 @@ await test("accessibility", { timeout: 600_000 }, async (t) => {
     await patch(`/api/v1/namespaces/${where}/pods/${name}`, {
       metadata: { labels: { "e2e/scheme": "x" }, annotations: { "e2e/text": `${"long ".repeat(30)}x\u202ey` } },
     });
-    await page.locator("#panel .happened .field").first().waitFor();
+    await page.locator("#panel .change-entry .field").first().waitFor();
     await check(page, "changes, and the activity");
     await page.locator("#panel").getByRole("button", { name: /side/i }).click();
     await check(page, "changes side by side", "#side");
@@ -230,7 +230,7 @@ await test("accessibility", { timeout: 600_000 }, async (t) => {
     await remove(`${maps}/goes`);
     await page.locator("#panel .status", { hasText: "Deleted" }).waitFor();
     await check(page, "an object that is gone", "#side");
-    await page.locator(".tab-strip, [role=tablist]").getByRole("tab", { name: "Events" }).click();
+    await page.locator("[role=tablist]").getByRole("tab", { name: "Events" }).click();
     await page.locator("#panel .events .note p:visible").first().waitFor();
     await check(page, "no events", "#side");
     await page.getByRole("tab", { name: "Related" }).click();
@@ -244,7 +244,7 @@ await test("accessibility", { timeout: 600_000 }, async (t) => {
       p.status.containerStatuses?.some((c) => c.state.waiting?.reason === "CrashLoopBackOff"),
     ).metadata.name;
     for (const [tab, there] of Object.entries({
-      overview: '.verdict[data-verdict="Failed"]',
+      overview: '.health[data-health="Failed"]',
       yaml: ".line",
       changes: ".timeline .foot",
       events: ".events :is(li, .note p):visible",
@@ -269,9 +269,9 @@ await test("accessibility", { timeout: 600_000 }, async (t) => {
 
   await t.test("the states of a list", async (t) => {
     const page = await open(t);
-    const way = await between(page);
+    const interceptor = await interceptSocket(page);
     const state = async (what, state, words) => {
-      way.tell(state);
+      interceptor.sendState(state);
       await page.locator("#status", { hasText: words }).waitFor();
       await check(page, what);
     };
@@ -289,22 +289,22 @@ await test("accessibility", { timeout: 600_000 }, async (t) => {
     await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}&sort=-data`);
     await page.locator('#tbody tr[data-name="a"] td').first().hover();
     await patch(`${maps}/b`, { data: { more: "x" } });
-    await page.locator("#held").waitFor();
+    await page.locator("#pending-changes").waitFor();
     await check(page, "rows that are held");
-    way.cut = true;
-    way.socket.close();
+    interceptor.cut = true;
+    interceptor.socket.close();
     await page.locator("#status", { hasText: "Connection lost" }).waitFor();
     await check(page, "disconnected");
-    way.cut = false;
-    way.hold = true;
-    for (const [what, told, words] of [
+    interceptor.cut = false;
+    interceptor.suppress = true;
+    for (const [what, listState, words] of [
       ["asking", { state: "syncing" }, "Loading"],
       ["syncing with a count", { state: "syncing", count: 3400 }, "Loading"],
       ["forbidden", { state: "forbidden", reason: "you cannot list pods" }, "Forbidden"],
       ["failed", { state: "failed", reason: "conversion webhook is away" }, "Failed"],
       ["not served", { state: "absent", reason: "" }, "Not available"],
     ]) {
-      way.state = told;
+      interceptor.state = listState;
       await page.goto(`${dashboard.url}r/batch/v1/jobs`);
       await page.locator("#status", { hasText: words }).waitFor();
       await check(page, `${what}, on a page that had rows in its HTML`);
@@ -312,8 +312,8 @@ await test("accessibility", { timeout: 600_000 }, async (t) => {
       await page.locator("#status", { hasText: words }).waitFor();
       await check(page, what);
     }
-    way.hold = false;
-    way.state = null;
+    interceptor.suppress = false;
+    interceptor.state = null;
     for (const [what, address, words] of [
       ["empty", "r/core/v1/podtemplates", "No PodTemplates"],
       ["no match", "r/core/v1/pods?q=nothing+has+this", "No Pods match the filter"],
@@ -348,30 +348,30 @@ await test("accessibility", { timeout: 600_000 }, async (t) => {
     await check(page, "compared inline");
   });
 
-  await t.test("windows, and rights that are few", async (t) => {
+  await t.test("windowed lists, and few permissions", async (t) => {
     const page = await open(t);
     const small = await Dashboard.start(t, { flags: ["--page-rows", "100"] });
     await list(page, `${small.url}r/core/v1/pods`);
     await page.keyboard.press("End");
     await rows(page);
     await check(page, "a window");
-    const [nobody, limited] = [await open(t), await open(t)];
+    const [anonymous, limited] = [await open(t), await open(t)];
     const servers = [await Dashboard.start(t, { user: "nobody" }), await Dashboard.start(t, { user: "limited" })];
-    await nobody.goto(`${servers[0].url}r/core/v1/pods`);
-    await nobody.locator("#status", { hasText: "Forbidden" }).waitFor();
-    await nobody.locator('#picker a[data-ref="core/v1/pods"][data-state="forbidden"]').focus();
-    await nobody.getByRole("tooltip").waitFor();
-    await check(nobody, "forbidden, with its hint");
+    await anonymous.goto(`${servers[0].url}r/core/v1/pods`);
+    await anonymous.locator("#status", { hasText: "Forbidden" }).waitFor();
+    await anonymous.locator('#picker a[data-ref="core/v1/pods"][data-state="forbidden"]').focus();
+    await anonymous.getByRole("tooltip").waitFor();
+    await check(anonymous, "forbidden, with its hint");
     await limited.goto(`${servers[1].url}r/core/v1/pods`);
-    await limited.locator("#covered", { hasText: "Only" }).waitFor();
+    await limited.locator("#coverage-note", { hasText: "Only" }).waitFor();
     await limited.locator('#status[data-state="live"]').waitFor();
     await check(limited, "some namespaces alone");
     await limited.keyboard.press("n");
-    await limited.locator("#spaces-pop .pop-note").first().waitFor();
+    await limited.locator("#namespace-button-pop .pop-note").first().waitFor();
     await check(limited, "namespaces that may not be listed");
   });
 
-  await t.test("an aggregated API that is dead greys its own group", async (t) => {
+  await t.test("an unavailable aggregated API is shown in its group only", async (t) => {
     const group = `${ns}.example.com`;
     const [page, plain] = [await open(t), await newPage(t, browser, { javaScriptEnabled: false })];
     await list(page);
@@ -415,7 +415,7 @@ await test("accessibility", { timeout: 600_000 }, async (t) => {
     await page.locator(`#picker [data-group="${group}"]`).waitFor({ state: "detached" });
   });
 
-  await t.test("sharing, and what is shared", async (t) => {
+  await t.test("the share dialog and shared pages", async (t) => {
     const [page, guest] = [await open(t, { allow: [...allow, /503.*\/api\/v1\/shares/] }), await open(t)];
     await list(page, `${pods}?open=shop/${(await read("/api/v1/namespaces/shop/pods")).items[0].metadata.name}`);
     await page.locator("#panel .overview").waitFor();
@@ -490,9 +490,9 @@ await test("accessibility", { timeout: 600_000 }, async (t) => {
     await page.locator("#picker").waitFor();
     await check(page, "picker on a phone", "#picker");
     await page.keyboard.press("Escape");
-    await page.locator("#spaces").click();
-    await page.locator("#spaces-pop .pop-list li").first().waitFor();
-    await check(page, "namespaces on a phone", "#spaces-pop");
+    await page.locator("#namespace-button").click();
+    await page.locator("#namespace-button-pop .pop-list li").first().waitFor();
+    await check(page, "namespaces on a phone", "#namespace-button-pop");
     await page.keyboard.press("Escape");
     await page.keyboard.press("Control+k");
     await page.locator("#palette [role=option]").first().waitFor();
@@ -522,11 +522,11 @@ await test("accessibility", { timeout: 600_000 }, async (t) => {
     }
   });
 
-  await t.test("what is chosen is seen where the system has its own colours", async (t) => {
+  await t.test("the selection is visible with forced colors", async (t) => {
     const page = await newPage(t, browser, { forcedColors: "active" });
     await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}&open=${ns}/a`);
     await page.locator("#panel .overview").waitFor();
-    const looks = (selector) =>
+    const styleOf = (selector) =>
       page
         .locator(selector)
         .first()
@@ -540,7 +540,7 @@ await test("accessibility", { timeout: 600_000 }, async (t) => {
         );
     const differ = async (chosen, other) => {
       await page.locator(other).first().waitFor();
-      assert.notEqual(await looks(chosen), await looks(other), chosen);
+      assert.notEqual(await styleOf(chosen), await styleOf(other), chosen);
     };
     await differ('#tbody tr[aria-selected="true"]', '#tbody tr[data-name]:not([aria-selected])');
     await differ('#panel [role="tab"][aria-selected="true"]', '#panel [role="tab"][aria-selected="false"]');

@@ -18,7 +18,7 @@ await test("a base path behind a proxy", { timeout: 180_000 }, async (t) => {
   const path = (page) => new URL(page.url()).pathname;
   const query = (page) => new URL(page.url()).searchParams;
 
-  await t.test("is refused until it is configured, with the flag that allows it", async (t) => {
+  await t.test("is refused until configured, and the error names the flag", async (t) => {
     const dashboard = await Dashboard.start(t, { flags: ["--base-path", base] });
     proxy.to = new URL(dashboard.url);
     const page = await newPage(t, browser, { allow: [/403/] });
@@ -42,7 +42,7 @@ await test("a base path behind a proxy", { timeout: 180_000 }, async (t) => {
   proxy.asked.length = 0;
   assert.equal(new URL(dashboard.url).pathname, `${base}/`, "the address that is told has the path");
 
-  await t.test("the main job works, from the first page to an object and back", async (t) => {
+  await t.test("list and object pages work below the base path", async (t) => {
     const page = await newPage(t, browser, { allow: [/download: /] });
     await openLive(page, `${proxy.origin}${base}/`);
     await become("the first page", () => path(page), `${base}/r/core/v1/pods`);
@@ -87,8 +87,8 @@ await test("a base path behind a proxy", { timeout: 180_000 }, async (t) => {
     })()]);
     assert.match(file.url(), new RegExp(`${base}/api/v1/snapshot/core/v1/configmaps`));
     await page.locator("#theme").click();
-    const [look] = (await page.context().cookies()).filter((c) => c.name === "look");
-    assert.equal(look.path, `${base}/`);
+    const [themeCookie] = (await page.context().cookies()).filter((c) => c.name === "look");
+    assert.equal(themeCookie.path, `${base}/`);
     await page.locator("header a", { hasText: "Watch status" }).click();
     await become("the coverage", () => path(page), `${base}/status`);
     await until("what is watched", () => page.locator("#scopes tr").count());

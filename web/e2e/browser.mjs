@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { chromium } from "playwright-core";
 import { ownTime } from "../bench/page.mjs";
-import { atEnd } from "./ending.mjs";
+import { atEnd } from "./cleanup.mjs";
 
 const flags = [
   "--no-sandbox",
@@ -51,24 +51,24 @@ function listen() {
  * that the test causes intentionally.
  */
 export async function newPage(t, browser, options = {}) {
-  const { allow = [], ...rest } = options;
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, permissions: [], ...rest });
+  const { allow = [], ...contextOptions } = options;
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, permissions: [], ...contextOptions });
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);
-  const troubles = [];
+  const pageErrors = [];
   const wire = []; // all bodies and socket messages
   const loading = new Set();
   const hosts = new Set();
   page.on("console", (m) => {
     const line = `${m.type()}: ${m.text()} ${m.location().url}`;
-    if (["error", "warning", "assert"].includes(m.type()) && !allow.some((p) => p.test(line))) troubles.push(line);
+    if (["error", "warning", "assert"].includes(m.type()) && !allow.some((p) => p.test(line))) pageErrors.push(line);
   });
-  page.on("pageerror", (err) => troubles.push(`uncaught: ${err.stack ?? err.message}`));
+  page.on("pageerror", (err) => pageErrors.push(`uncaught: ${err.stack ?? err.message}`));
   page.on("dialog", (d) => {
-    troubles.push(`dialog: ${d.message()}`);
+    pageErrors.push(`dialog: ${d.message()}`);
     void d.dismiss();
   });
-  const unless = (line) => void (allow.some((p) => p.test(line)) || troubles.push(line));
+  const unless = (line) => void (allow.some((p) => p.test(line)) || pageErrors.push(line));
   page.on("popup", (p) => unless(`popup: ${p.url()}`));
   page.on("download", (d) => unless(`download: ${d.url()}`));
   context.on("request", (r) => hosts.add(new URL(r.url()).host));
@@ -81,14 +81,14 @@ export async function newPage(t, browser, options = {}) {
     s.on("framereceived", (f) => wire.push(String(f.payload)));
     s.on("framesent", (f) => wire.push(String(f.payload)));
   });
-  if (rest.javaScriptEnabled !== false) {
-    await page.exposeFunction("e2eBreach", (line) => void troubles.push(line));
+  if (contextOptions.javaScriptEnabled !== false) {
+    await page.exposeFunction("e2eBreach", (line) => void pageErrors.push(line));
     await page.addInitScript(listen);
   }
   atEnd(t, async () => {
     const expected = new URL(page.url()).host;
     await context.close();
-    assert.deepEqual(troubles, [], "the page has troubles");
+    assert.deepEqual(pageErrors, [], "the page has troubles");
     assert.deepEqual([...hosts].filter((host) => host !== expected), [], "a request went to another host");
   });
   return Object.assign(page, { wire, loaded: () => Promise.all(loading) });
@@ -111,8 +111,8 @@ export const table = (page) => page.evaluate(() => {
 
 /** Chooses these namespaces in the header, or all namespaces if none are passed. */
 export async function chooseNamespaces(page, ...names) {
-  await page.locator("#spaces").click();
-  const pop = page.locator("#spaces-pop");
+  await page.locator("#namespace-button").click();
+  const pop = page.locator("#namespace-button-pop");
   if (names.length === 0) {
     await pop.locator("[data-all]").check();
     await page.keyboard.press("Escape");

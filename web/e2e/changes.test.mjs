@@ -14,7 +14,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
   const list = `${dashboard.url}r/core/v1/configmaps?ns=${ns}`;
   const tab = (name, kind = "core/v1/configmaps") => `${dashboard.url}o/${kind}/${ns}/${name}?tab=changes`;
   // Returns each change as text: "Changed painter: data.a -1 +2".
-  const told = (page) => page.evaluate(() => [...document.querySelectorAll(".timeline .happened")].map((e) => {
+  const changeTexts = (page) => page.evaluate(() => [...document.querySelectorAll(".timeline .change-entry")].map((e) => {
     const text = (from, what) => [...from.querySelectorAll(what)].map((x) => x.textContent);
     const fields = [...e.querySelectorAll(".field")].map((f) =>
       [
@@ -41,7 +41,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     return until("another second", () => now() > begun);
   };
 
-  await t.test("of one object, with what was there before and who did it", async (t) => {
+  await t.test("of one object show previous values and authors", async (t) => {
     const hostile = "<img src=x onerror=alert(1)>";
     await create(where, configMap("one", { a: "first" }), { manager: "e2e-maker" });
     const early = await open(t, tab("one"));
@@ -57,16 +57,16 @@ await test("changes", { timeout: 240_000 }, async (t) => {
       "Changed e2e-labeller Update: metadata.labels +example.com/tier: front",
       `Changed e2e-painter Update: data.a -first +second, data.b +${hostile}`,
     ];
-    await become("the changes", async () => (await told(early)).slice(0, 3), changed);
+    await become("the changes", async () => (await changeTexts(early)).slice(0, 3), changed);
 
     // A page that is opened later receives the same changes from the history.
     const late = await open(t, `${list}&open=${ns}/one&tab=changes`);
-    await become("the same changes", async () => (await told(late)).slice(0, 3), changed);
+    await become("the same changes", async () => (await changeTexts(late)).slice(0, 3), changed);
     assert.match(
       await late.locator(".changes .foot").innerText(),
       /^History starts at \d\d:\d\d:\d\d$/,
     );
-    assert.match(await late.locator(".happened time").first().getAttribute("title"), /^\d\d:\d\d:\d\d$/);
+    assert.match(await late.locator(".change-entry time").first().getAttribute("title"), /^\d\d:\d\d:\d\d$/);
     await late.getByRole("button", { name: "Side by side" }).click();
     await late.locator('.diff[data-layout="split"] .pair').first().waitFor();
     await late.reload();
@@ -78,7 +78,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     await create(where, configMap("one", { a: "anew" }), { manager: "e2e-maker" });
     await second();
     await patch(`${where}/one`, { data: { a: "changed" } }, { manager: "e2e-painter" });
-    await become("its end and beginning", async () => (await told(late)).slice(0, 3), [
+    await become("its end and beginning", async () => (await changeTexts(late)).slice(0, 3), [
       "Changed e2e-painter Update: data.a -anew +changed",
       "Created e2e-maker Update",
       "Deleted Unknown author",
@@ -86,7 +86,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
 
     // By author and by path.
     await late.getByLabel("Filter changes by field or author").fill("e2e-painter data.b");
-    await become("what matches", () => told(late), [
+    await become("what matches", () => changeTexts(late), [
       `Changed e2e-painter Update: data.b -${hostile}`,
       `Changed e2e-painter Update: data.b +${hostile}`,
     ]);
@@ -94,7 +94,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     await late.locator(".foot", { hasText: "No changes match the filter" }).waitFor();
   });
 
-  await t.test("by names of containers, with authors field by field, and as a patch to copy", async (t) => {
+  await t.test("show container names and the author of each field, and can be copied as a patch", async (t) => {
     await create(`/apis/apps/v1/namespaces/${ns}/deployments`, deployment("web", 0));
     const page = await open(t, tab("web", "apps/v1/deployments"), {
       permissions: ["clipboard-read", "clipboard-write"],
@@ -105,7 +105,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
       { spec: { template: { spec: { containers: [{ name: "main", image: "registry.example.com/e2e:2" }] } } } },
       { type: "application/strategic-merge-patch+json", manager: "e2e-roller" },
     );
-    const change = page.locator(".happened", { hasText: "spec.template.spec.containers[main].image" });
+    const change = page.locator(".change-entry", { hasText: "spec.template.spec.containers[main].image" });
     await change.waitFor();
     assert.match(await change.locator(".who").innerText(), /e2e-roller/);
     assert.deepEqual(
@@ -121,23 +121,23 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     );
   });
 
-  await t.test("heartbeats are one line, and thousands do not weigh", async (t) => {
+  await t.test("heartbeats form one line, and thousands stay cheap", async (t) => {
     const leases = `/apis/coordination.k8s.io/v1/namespaces/${ns}/leases`;
     await create(leases, { metadata: { name: "beat" }, spec: { holderIdentity: "a", leaseDurationSeconds: 15 } });
     const page = await open(t, tab("beat", "coordination.k8s.io/v1/leases"));
     await live(page);
-    const beat = (n) =>
+    const heartbeat = (n) =>
       patch(
         `${leases}/beat`,
         { spec: { renewTime: new Date(1_800_000_000_000 + n * 1000).toISOString().replace("Z", "000Z") } },
         { manager: "e2e-heart" },
       );
-    for (let n = 0; n < 3; n++) await beat(n);
+    for (let n = 0; n < 3; n++) await heartbeat(n);
     await patch(`${leases}/beat`, { spec: { holderIdentity: "b" } }, { manager: "e2e-thief" });
-    for (let n = 3; n < 5; n++) await beat(n);
+    for (let n = 3; n < 5; n++) await heartbeat(n);
     const lines = () =>
       page.evaluate(() =>
-        [...document.querySelectorAll(".timeline > .happened, .timeline > .quietly")].map(
+        [...document.querySelectorAll(".timeline > .change-entry, .timeline > .minor-changes")].map(
           (e) => e.querySelector("summary")?.firstChild.textContent ?? e.querySelector(".path").textContent,
         ),
       );
@@ -146,31 +146,31 @@ await test("changes", { timeout: 240_000 }, async (t) => {
       "spec.holderIdentity",
       "3 minor changes",
     ]);
-    await page.locator(".quietly summary").first().click();
-    await until("the two", async () => (await page.locator(".quietly[open] .happened").count()) === 2);
-    await beat(5);
+    await page.locator(".minor-changes summary").first().click();
+    await until("the two", async () => (await page.locator(".minor-changes[open] .change-entry").count()) === 2);
+    await heartbeat(5);
     await until(
       "a third, while it stays open",
-      async () => (await page.locator(".quietly[open] .happened").count()) === 3,
+      async () => (await page.locator(".minor-changes[open] .change-entry").count()) === 3,
     );
 
     for (let n = 0; n < 220; n++)
       await patch(`${leases}/beat`, { spec: { holderIdentity: `h${n}` } }, { manager: "e2e-thief" });
-    await until("the newest", async () => (await page.locator(".turn ins").first().textContent()) === "h219");
-    assert.equal(await page.locator(".timeline > .happened").count(), 200);
+    await until("the newest", async () => (await page.locator(".replacement ins").first().textContent()) === "h219");
+    assert.equal(await page.locator(".timeline > .change-entry").count(), 200);
     await page.getByRole("button", { name: "Show older" }).click();
-    await until("all", async () => (await page.locator(".timeline > .happened").count()) >= 221);
+    await until("all", async () => (await page.locator(".timeline > .change-entry").count()) >= 221);
   });
 
-  await t.test("of a Secret tell that it changed, and nothing else", async (t) => {
+  await t.test("of a Secret reveal only that it changed", async (t) => {
     const secrets = `/api/v1/namespaces/${ns}/secrets`;
     await create(secrets, { metadata: { name: "hush" }, stringData: { password: "e2e-first-secret" } });
     const page = await open(t, tab("hush", "core/v1/secrets"));
     await live(page);
     await patch(`${secrets}/hush`, { stringData: { password: "e2e-second-secret" } });
-    await page.locator(".untold", { hasText: "masked" }).waitFor();
+    await page.locator(".value-note", { hasText: "masked" }).waitFor();
     assert.deepEqual(
-      await page.locator(".happened").first().locator(".field").first().locator("del, ins").allTextContents(),
+      await page.locator(".change-entry").first().locator(".field").first().locator("del, ins").allTextContents(),
       ["(masked)", "(masked, change 1)"],
     );
     await page.loaded();
@@ -268,7 +268,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
 
     await page.keyboard.press("a");
     assert.ok(await until("the subscription", () => page.wire.some((f) => f.includes('"view":"changes"'))));
-    const entries = () => page.locator(".feed .what").allInnerTexts();
+    const entries = () => page.locator(".feed .activity-entry").allInnerTexts();
     await until("who scaled it", async () =>
       (await entries()).some((e) => /spec\.replicas 0 → 1/.test(e) && e.includes("e2e-scaler")),
     );
@@ -297,10 +297,10 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     await page.reload();
     await until(
       "it to be open, and as high",
-      async () => (await page.locator(".feed .what").count()) > 0 && (await height()) === higher,
+      async () => (await page.locator(".feed .activity-entry").count()) > 0 && (await height()) === higher,
     );
-    await page.locator(".feed .what", { hasText: "spec.replicas 1 → 2" }).click();
-    await page.locator("#panel .timeline .happened").first().waitFor();
+    await page.locator(".feed .activity-entry", { hasText: "spec.replicas 1 → 2" }).click();
+    await page.locator("#panel .timeline .change-entry").first().waitFor();
     const { searchParams } = new URL(page.url());
     assert.deepEqual([searchParams.get("open"), searchParams.get("tab")], [`${ns}/busy`, "changes"]);
 
@@ -319,14 +319,14 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     await page.locator(".activity-feed").waitFor({ state: "hidden" });
   });
 
-  await t.test("the activity of all that is watched, for which nothing more is watched", async (t) => {
+  await t.test("the activity of all watched resources starts no watch", async (t) => {
     const page = await newPage(t, browser);
     // This request starts a watch of ConfigMaps.
     await page.request.get(`${dashboard.url}api/v1/snapshot/core/v1/configmaps`);
     await openLive(page, `${dashboard.url}r/apps/v1/deployments?ns=${ns}`);
     await page.keyboard.press("a");
     await page.getByRole("button", { name: "All resources" }).click();
-    const entries = async () => (await page.locator(".feed .what").allInnerTexts()).map((e) => e.replaceAll("\n", " "));
+    const entries = async () => (await page.locator(".feed .activity-entry").allInnerTexts()).map((e) => e.replaceAll("\n", " "));
     const kept = () => page.locator(".activity-feed .kept").innerText();
     await until("several kinds", async () => /in (\d\d|[2-9]) resource types since \d\d:\d\d:\d\d$/.test(await kept()));
     await patch(`${where}/left`, { data: { port: "82" } }, { manager: "e2e-painter" });
@@ -356,8 +356,8 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     assert.ok(!watched.has("core/v1/services"), "nobody has looked at Services");
 
     // A click opens an object of another kind. The activity keeps its mode.
-    await page.locator(".feed .what", { hasText: "data.port 81 → 82" }).click();
-    await page.locator("#panel .timeline .happened").first().waitFor();
+    await page.locator(".feed .activity-entry", { hasText: "data.port 81 → 82" }).click();
+    await page.locator("#panel .timeline .change-entry").first().waitFor();
     assert.match(page.url(), new RegExp(`/r/core/v1/configmaps\\?ns=${ns}&open=${ns}/left&tab=changes$`));
     await until("both still", both);
     await page.reload();

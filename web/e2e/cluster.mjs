@@ -4,7 +4,7 @@ import { Agent, request } from "node:https";
 import { randomBytes } from "node:crypto";
 import { dirname, join } from "node:path";
 import { load } from "js-yaml";
-import { atEnd } from "./ending.mjs";
+import { atEnd } from "./cleanup.mjs";
 import { until } from "./wait.mjs";
 
 const path = process.env["KUBECONFIG"];

@@ -59,7 +59,7 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
     assert.ok(seen < 1000, `${seen} of ${all} lines are laid out`);
   };
 
-  await t.test("where they differ here and there, in slices, with the rest folded", async () => {
+  await t.test("with scattered differences, in slices, with unchanged lines folded", async () => {
     const page = await open("some");
     await become("the differences", () => count(page), "61 differences");
     await bounded(page);
@@ -106,7 +106,7 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
     await stays(/some$/);
   });
 
-  await t.test("what is copied is the text of one side, also of what is folded", async () => {
+  await t.test("copying returns the text of one side, including folded lines", async () => {
     const page = await open("some");
     await become("the differences", () => count(page), "62 differences");
     const copied = async (side) => {
@@ -129,7 +129,7 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
     assert.equal(await copied(2), part(texts.some));
   });
 
-  await t.test("where all differs", async () => {
+  await t.test("with nothing in common", async () => {
     const page = await open("all");
     await become("the differences", () => count(page), "2 differences");
     await bounded(page);
@@ -163,7 +163,7 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
     assert.equal(await left(), before + 1);
   });
 
-  await t.test("where a line is all there is", async () => {
+  await t.test("with a single very long line", async () => {
     const page = await open("longer", "long");
     await become("the differences", () => count(page), "2 differences");
     await bounded(page);

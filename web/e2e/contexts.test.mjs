@@ -10,7 +10,7 @@ import { load } from "js-yaml";
 import { browse, newPage, openLive, table } from "./browser.mjs";
 import { kubeconfig } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
-import { atEnd } from "./ending.mjs";
+import { atEnd } from "./cleanup.mjs";
 import { become, until } from "./wait.mjs";
 
 const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
@@ -79,7 +79,7 @@ await test("contexts", { timeout: 180_000 }, async (t) => {
     await page.locator('#status[data-state="live"]').waitFor();
   };
 
-  await t.test("a click shows another, in every tab, and nothing of the one before", async (t) => {
+  await t.test("a click switches all tabs, and removes the previous cluster's data", async (t) => {
     const page = await newPage(t, browser, { allow });
     await openLive(page, `${pods}?ns=kube-system&q=a`);
     const other = await page.context().newPage();
@@ -113,7 +113,7 @@ await test("contexts", { timeout: 180_000 }, async (t) => {
     assert.deepEqual((await table(page)).rows, []);
   });
 
-  await t.test("it is typed as well: in the list, and after :ctx", async (t) => {
+  await t.test("contexts can be chosen by typing, in the list and after :ctx", async (t) => {
     const page = await newPage(t, browser, { allow });
     await openLive(page, pods);
     await page.keyboard.press("C");
@@ -134,7 +134,7 @@ await test("contexts", { timeout: 180_000 }, async (t) => {
     await liveAs(page, "of-admin");
   });
 
-  await t.test("one that cannot be opened is told, and what is shown goes on", async (t) => {
+  await t.test("a context that fails to open is reported, and the active one stays", async (t) => {
     const page = await newPage(t, browser, { allow });
     await openLive(page, pods);
     await choose(page, "of-a-stranger");
@@ -149,7 +149,7 @@ await test("contexts", { timeout: 180_000 }, async (t) => {
     await page.locator("#cluster-pop").waitFor();
   });
 
-  await t.test("one that does not answer says so, and can be left", async (t) => {
+  await t.test("an unreachable context is reported, and can be switched away from", async (t) => {
     const page = await newPage(t, browser, { allow });
     await openLive(page, pods);
     await choose(page, "of-nobody");
@@ -163,7 +163,7 @@ await test("contexts", { timeout: 180_000 }, async (t) => {
     await liveAs(page, "of-admin");
   });
 
-  await t.test("works without script, and breaks no rule of axe", async (t) => {
+  await t.test("work without script, and pass axe", async (t) => {
     const plain = await newPage(t, browser, { allow, javaScriptEnabled: false });
     await plain.goto(pods);
     await plain.locator("#cluster").click();

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { kubeconfig } from "./cluster.mjs";
-import { atEnd } from "./ending.mjs";
+import { atEnd } from "./cleanup.mjs";
 import { within } from "./wait.mjs";
 
 const binary = process.env["DASHBOARD"];

@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { dump, load } from "js-yaml";
 import { create, kubeconfig } from "./cluster.mjs";
-import { atEnd } from "./ending.mjs";
+import { atEnd } from "./cleanup.mjs";
 import { within } from "./wait.mjs";
 
 const repository = new URL("../..", import.meta.url).pathname;

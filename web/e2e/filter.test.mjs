@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { browse, chooseNamespaces, newPage, openLive, row, table } from "./browser.mjs";
 import { configMap, create, namespace, remove } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
-import { atEnd } from "./ending.mjs";
+import { atEnd } from "./cleanup.mjs";
 import { become, until } from "./wait.mjs";
 
 await test("filters", { timeout: 120_000 }, async (t) => {
@@ -24,7 +24,7 @@ await test("filters", { timeout: 120_000 }, async (t) => {
   const names = async (page) => (await table(page)).rows.map((r) => r.Name).filter((n) => n !== "kube-root-ca.crt");
   const search = (page) => new URL(page.url()).searchParams;
 
-  await t.test("as you type, by columns, in several namespaces", async (t) => {
+  await t.test("apply while typing, by columns, in several namespaces", async (t) => {
     const page = await newPage(t, browser);
     await openLive(page, `${list}?ns=${ns}`);
     await become("the rows", () => names(page), ["map-10", "map-2", "other"]);
@@ -68,7 +68,7 @@ await test("filters", { timeout: 120_000 }, async (t) => {
     assert.deepEqual(await pasted.locator("#tbody tr th a").allInnerTexts(), ["map-2", "map-10", "map-new"]);
   });
 
-  await t.test("a selector that does not parse is told in words", async (t) => {
+  await t.test("an invalid selector is explained", async (t) => {
     // The browser logs the response 400 for the page itself to the console.
     const page = await newPage(t, browser, { allow: [/status of 400/] });
     await openLive(page, `${list}?ns=${ns}`);
@@ -88,29 +88,29 @@ await test("filters", { timeout: 120_000 }, async (t) => {
     await until("the rows", async () => (await names(page)).length > 0);
   });
 
-  await t.test("of several namespaces one that is not there is named, until it is", async (t) => {
+  await t.test("a missing one of several namespaces is named until it exists", async (t) => {
     const later = `${ns}-later`;
     const words = `Namespace ${later} does not exist.`;
     const plain = await newPage(t, browser, { javaScriptEnabled: false });
     await until("the words without script", async () => {
       await plain.goto(`${list}?ns=${ns}&ns=${later}`);
-      return (await plain.locator("#covered").innerText()) === words;
+      return (await plain.locator("#coverage-note").innerText()) === words;
     });
     const page = await newPage(t, browser);
     await openLive(page, `${list}?ns=${ns}&ns=${later}`);
-    await become("the words", () => page.locator("#covered").innerText(), words);
+    await become("the words", () => page.locator("#coverage-note").innerText(), words);
     atEnd(t, () => remove(`/api/v1/namespaces/${later}`));
     await create("/api/v1/namespaces", { metadata: { name: later, labels: { "glasshouse/e2e": "" } } });
-    await page.locator("#covered").waitFor({ state: "hidden" });
+    await page.locator("#coverage-note").waitFor({ state: "hidden" });
     await plain.reload();
-    assert.equal(await plain.locator("#covered").isHidden(), true);
+    assert.equal(await plain.locator("#coverage-note").isHidden(), true);
     await openLive(page, `${list}?ns=${ns}&ns=${ns}-never`);
-    await become("the words", () => page.locator("#covered").innerText(), `Namespace ${ns}-never does not exist.`);
+    await become("the words", () => page.locator("#coverage-note").innerText(), `Namespace ${ns}-never does not exist.`);
     await chooseNamespaces(page, ns);
-    await page.locator("#covered").waitFor({ state: "hidden" });
+    await page.locator("#coverage-note").waitFor({ state: "hidden" });
   });
 
-  await t.test("a column that is not there is named, in any page", async (t) => {
+  await t.test("an unknown column is named on every page", async (t) => {
     const few = await Dashboard.start(t, { flags: ["--page-rows", "2"] });
     const words =
       "No column “colour” to sort by, and no column “weight” to show. Available: namespace, name, data, age.";
@@ -125,7 +125,7 @@ await test("filters", { timeout: 120_000 }, async (t) => {
         return (await names(page)).length > 0;
       });
       if (javaScriptEnabled) await page.locator('#status[data-state="live"]').waitFor();
-      assert.equal(await page.locator("#covered").innerText(), words, what);
+      assert.equal(await page.locator("#coverage-note").innerText(), words, what);
       assert.deepEqual(
         [(await names(page))[0], await page.locator("thead th").allInnerTexts()],
         ["map-10", ["Name", "Data"]],
@@ -134,7 +134,7 @@ await test("filters", { timeout: 120_000 }, async (t) => {
     }
   });
 
-  await t.test("an address that leads nowhere says where to go", async (t) => {
+  await t.test("an unknown URL suggests where to go", async (t) => {
     const page = await newPage(t, browser, { allow: [/status of 40[04]/] });
     for (const [path, status] of [
       ["r/example.org/v1/unicorns", 404],

@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 import { CORE_SCHEMA, load } from "js-yaml";
 import { browse, newPage, openLive, row, table } from "./browser.mjs";
 import { create, kubeconfig, namespace, patch, read } from "./cluster.mjs";
-import { hostile, kinds, print, schemasOf, texts, whole } from "./corpus.mjs";
+import { hostile, kinds, print, schemasOf, texts, combined } from "./hostile-corpus.mjs";
 import { Dashboard } from "./dashboard.mjs";
 import { until } from "./wait.mjs";
 
@@ -34,9 +34,9 @@ function strangers() {
     /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/;
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let n = texts.nextNode(); n !== null; n = texts.nextNode())
-    if (odd.test(n.data) && n.parentElement.closest(".odd, datalist, option") === null)
+    if (odd.test(n.data) && n.parentElement.closest(".invisible-char, datalist, option") === null)
       found.push(`odd text in ${n.parentElement.outerHTML.slice(0, 120)}`);
-  for (const e of document.querySelectorAll(".odd"))
+  for (const e of document.querySelectorAll(".invisible-char"))
     if (getComputedStyle(e).unicodeBidi !== "isolate") found.push("odd text is not apart");
   // The page's own isolating characters around a value separate it from its neighbors, and end with it.
   const within = (text) => (text ?? "").replace(/\u2068([^\u2066-\u2069]*)\u2069/g, "$1");
@@ -109,7 +109,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
     ref: "hostile.example.com/v1/scripts",
   };
   const script = `/apis/hostile.example.com/v1/namespaces/${ns}/scripts`;
-  const free = { [print]: whole, text: whole, list: [texts.formula, texts.link] };
+  const free = { [print]: combined, text: combined, list: [texts.formula, texts.link] };
   await until(
     "the custom resource",
     async () =>
@@ -119,7 +119,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
           {
             apiVersion: "hostile.example.com/v1",
             kind: "Script",
-            metadata: { name: "hostile", annotations: { "e2e.example.com/a": whole } },
+            metadata: { name: "hostile", annotations: { "e2e.example.com/a": combined } },
             spec: free,
           },
           { allowed: [404] },
@@ -129,7 +129,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
   await patch(`${script}/hostile/status`, {
     status: {
       conditions: [
-        { type: print, status: whole, reason: texts.link, message: whole, lastTransitionTime: texts.control },
+        { type: print, status: combined, reason: texts.link, message: combined, lastTransitionTime: texts.control },
       ],
       phase: texts.attribute,
     },
@@ -158,11 +158,11 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
       const { annotations = {} } = (
         await json(`api/v1/object/${m.ref}/${m.namespaced ? ns : "_"}/${encodeURIComponent(m.name)}`)
       ).metadata;
-      const said = await panel.locator(".annotations :is(pre, dd)").allTextContents();
+      const annotationTexts = await panel.locator(".annotations :is(pre, dd)").allTextContents();
       for (const value of Object.values(annotations))
         assert.ok(
-          said.includes(value),
-          `${m.resource}: the annotation ${JSON.stringify(value)} among ${JSON.stringify(said)}`,
+          annotationTexts.includes(value),
+          `${m.resource}: the annotation ${JSON.stringify(value)} among ${JSON.stringify(annotationTexts)}`,
         );
     };
     for (const m of made) {
@@ -197,12 +197,12 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
         if (tab === "changes") {
           const to = {
             metadata: {
-              annotations: { "e2e.example.com": `${whole}${whole}`, "e2e.example.com/new": texts.attribute },
+              annotations: { "e2e.example.com": `${combined}${combined}`, "e2e.example.com/new": texts.attribute },
             },
           };
           // A ControllerRevision is immutable.
           if ((await patch(m.at, to, { manager: print, allowed: [422] })).code === 422) continue;
-          await panel.locator(".happened .by", { hasText: "<img src=x" }).first().waitFor();
+          await panel.locator(".change-entry .by", { hasText: "<img src=x" }).first().waitFor();
           // The annotations of a Secret are masked.
           const masked = m.resource === "secrets";
           assert.equal(
@@ -229,7 +229,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
     passed("every kind's list and tabs");
   });
 
-  await t.test("of 10 KB", async (t) => {
+  await t.test("texts of 10 KB", async (t) => {
     const page = await newPage(t, browser, { allow });
     for (const kind of list.filter((k) =>
       ["configmaps", "pods", "events", "persistentvolumes", "horizontalpodautoscalers"].includes(k.resource),
@@ -255,7 +255,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
     }
   });
 
-  await t.test("each by itself, in columns: as it is, in its place, and no formula when exported", async (t) => {
+  await t.test("each text in columns is shown as text, stays in its cell, and is exported without formulas", async (t) => {
     const now = new Date().toISOString().replace(/\.\d+/, "");
     const formulas = ["=1+1", "+1", "-1", "@SUM(A1)", "＝1"];
     let n = 0;
@@ -282,7 +282,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
       );
     await harmless(page, "events");
     // The pieces of a text are in the order in which they were written.
-    const places = await page.locator("#tbody td:has(.odd)").evaluateAll((all) => all.map((td) => {
+    const places = await page.locator("#tbody td:has(.invisible-char)").evaluateAll((all) => all.map((td) => {
       const range = document.createRange();
       return [...td.childNodes].map((node) => {
         range.selectNode(node);
@@ -292,7 +292,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
     assert.ok(places.length > 0);
     for (const lefts of places) assert.deepEqual(lefts, [...lefts].sort((a, b) => a - b));
     for (const td of [
-      page.locator("#tbody td:has(.odd)").first(),
+      page.locator("#tbody td:has(.invisible-char)").first(),
       page.locator("#tbody td", { hasText: "<i>0123" }).first(),
     ]) {
       await td.hover();
@@ -309,7 +309,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
     assert.deepEqual(csv.filter((c) => /^[=+\-@\t\r\n＝＋－＠]/.test(c)), []);
   });
 
-  await t.test("in names, which addresses are made of", async (t) => {
+  await t.test("in names, which become part of URLs", async (t) => {
     const names = [
       texts.markup.replace(/[/%]/g, ""),
       texts.link.replaceAll("/", ""),
@@ -363,8 +363,8 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
     await page.keyboard.press("Escape");
     await page.keyboard.press("a");
     await page.locator(".feed .foot").waitFor();
-    await patch(`${script}/hostile`, { spec: { text: `${whole}!` } }, { manager: print });
-    await page.locator(".feed .what .by", { hasText: "<img" }).first().waitFor();
+    await patch(`${script}/hostile`, { spec: { text: `${combined}!` } }, { manager: print });
+    await page.locator(".feed .activity-entry .by", { hasText: "<img" }).first().waitFor();
     await until("the cell's title", async () => (await page.locator("#tbody td[title*='Changed']").count()) > 0);
     await harmless(page, "activity");
     await page.locator(".activity-line").click();
@@ -400,9 +400,9 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
     await harmless(page, "log");
   });
 
-  await t.test("in addresses that somebody else has made", async (t) => {
+  await t.test("in crafted URLs", async (t) => {
     const page = await newPage(t, browser, { allow });
-    for (const text of [whole, texts.attribute]) {
+    for (const text of [combined, texts.attribute]) {
       const e = encodeURIComponent(text);
       const addresses = [
         ...["ns", "labels", "from"].map((p) => `r/core/v1/configmaps?${p}=${e}`),

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { browse, chooseNamespaces, newPage, openLive, row, table } from "./browser.mjs";
 import { create, deployment, namespace, patch, read, remove } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
-import { atEnd } from "./ending.mjs";
+import { atEnd } from "./cleanup.mjs";
 import { become, until } from "./wait.mjs";
 
 const age = /^(\d+[smhdy])+$/;
@@ -15,7 +15,7 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
   const ns = await namespace(t);
 
   await t.test(
-    "the server's rows are on the screen before the script begins, which it does without a frame, too",
+    "server-rendered rows are visible before the script starts, which it does even without an animation frame",
     async (t) => {
       const page = await newPage(t, browser);
       await openLive(page, dashboard.url); // From now on, the server has rows to send.
@@ -26,7 +26,7 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
           setTimeout(() => {
             window.early = {
               rows: document.querySelectorAll("#tbody tr[data-name]").length,
-              begun: document.documentElement.dataset.begun !== undefined,
+              started: document.documentElement.dataset.started !== undefined,
             };
             window.requestAnimationFrame = frame;
           }, 100),
@@ -35,11 +35,11 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
       await openLive(page, dashboard.url);
       const early = await page.evaluate(() => window.early);
       assert.ok(early.rows > 20, `${early.rows} rows`);
-      assert.equal(early.begun, false);
+      assert.equal(early.started, false);
     },
   );
 
-  await t.test("picks a kind, and sees a scale as it happens", async (t) => {
+  await t.test("selects a kind, and shows a scale-up live", async (t) => {
     await create(`/apis/apps/v1/namespaces/${ns}/deployments`, deployment("scaled", 1));
     const page = await newPage(t, browser);
     await openLive(page, dashboard.url);
@@ -89,7 +89,7 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
     assert.equal(status.readyReplicas, 3);
   });
 
-  await t.test("shows a custom resource's own columns, and its objects come and go", async (t) => {
+  await t.test("shows the columns of a custom resource, and its added and deleted objects", async (t) => {
     const where = "/apis/data.example.com/v1/namespaces";
     const page = await newPage(t, browser);
     await openLive(page, `${dashboard.url}r/data.example.com/v1/backups`);
@@ -159,7 +159,7 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
     await until("the object to go", async () => (await row(page, "fresh")) === undefined);
   });
 
-  await t.test("states stand out by colour, and nothing is cut off that there is room for", async (t) => {
+  await t.test("states are colored, and no text is truncated if there is room", async (t) => {
     const page = await newPage(t, browser);
     const tones = () =>
       page.evaluate(() =>
@@ -189,7 +189,7 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
   });
 
   await t.test(
-    "a kind that is installed while the page is open appears in the picker within 2 s, and goes with its definition",
+    "a kind installed while the page is open appears in the picker within 2 s, and disappears with its definition",
     async (t) => {
       const name = ns.replace(/-/g, "");
       const crd = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions`;

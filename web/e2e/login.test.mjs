@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { browse, newPage, openLive, table } from "./browser.mjs";
 import { create, namespace, remove } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
-import { atEnd } from "./ending.mjs";
+import { atEnd } from "./cleanup.mjs";
 import { become, until } from "./wait.mjs";
 
 const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
@@ -45,7 +45,7 @@ await test("login", { timeout: 180_000 }, async (t) => {
   };
   const session = async (page) => (await page.context().cookies()).find((c) => c.name.startsWith("glasshouse-session"));
 
-  await t.test("leads to where one wanted to go, and out again", async (t) => {
+  await t.test("opens the requested page, and logs out", async (t) => {
     const token = await account("anna");
     const page = await newPage(t, browser, { allow });
     assert.equal((await page.goto(pods)).status(), 401);
@@ -69,7 +69,7 @@ await test("login", { timeout: 180_000 }, async (t) => {
     assert.equal((await page.goto(pods)).status(), 401);
   });
 
-  await t.test("an account that is deleted leads to the login, and its page to nothing more", async (t) => {
+  await t.test("a deleted account is sent to the login, and its page shows no more data", async (t) => {
     const token = await account("bob");
     const page = await newPage(t, browser, { allow });
     await page.goto(pods);
@@ -84,7 +84,7 @@ await test("login", { timeout: 180_000 }, async (t) => {
     assert.equal(page.url(), pods, "the address stays, to come back to");
   });
 
-  await t.test("works without script, and breaks no rule of axe", async (t) => {
+  await t.test("works without script, and passes axe", async (t) => {
     const token = await account("carl");
     const plain = await newPage(t, browser, { allow, javaScriptEnabled: false });
     await plain.goto(pods);
@@ -116,7 +116,7 @@ await test("login", { timeout: 180_000 }, async (t) => {
     }
   });
 
-  await t.test("a link from another site comes in, and nothing is done from there", async (t) => {
+  await t.test("a link from another site opens pages, but cross-site requests are rejected", async (t) => {
     const token = await account("dora");
     const context = await browser.newContext(); // A context without the checks, because it requests another host.
     t.after(() => context.close());

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { browse, newPage, openLive, row } from "./browser.mjs";
 import { create, kubeconfig, namespace, remove } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
-import { gate } from "./gate.mjs";
+import { gate } from "./api-server-gate.mjs";
 import { become, until } from "./wait.mjs";
 
 const file = join(dirname(kubeconfig()), "pod-logs", "current.log");
@@ -45,7 +45,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     async () => (await fetch(`${dashboard.url}api/v1/logs/${ns}/talker?container=main&tail=1`)).ok,
   );
 
-  await t.test("by the letter l, and line by line", async (t) => {
+  await t.test("open with the key l, and arrive line by line", async (t) => {
     const page = await newPage(t, browser);
     await openLive(page, `${dashboard.url}r/core/v1/pods?ns=${ns}`);
     await until("the row", () => row(page, "talker"));
@@ -71,7 +71,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     await until("the stream to end", async () => (await page.locator(".logs").count()) === 0);
   });
 
-  await t.test("searched, timed, wrapped, copied and saved", async (t) => {
+  await t.test("can be searched, timestamped, wrapped, copied and downloaded", async (t) => {
     const page = await open(t, "talker", { allow: [/^download/], permissions: ["clipboard-read", "clipboard-write"] });
     page.removeAllListeners("download");
     write("needle one Needle", "hay", "NEEDLE two");
@@ -105,7 +105,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     assert.match(readFileSync(await download.path(), "utf8"), /NEEDLE two\n/);
   });
 
-  await t.test("a flood stays bounded, and whoever reads above is left there", async (t) => {
+  await t.test("a flood stays bounded, and a scrolled position stays", async (t) => {
     const page = await open(t, "talker");
     await become("the state", () => foot(page), "Following");
     write("the first of many");
@@ -135,7 +135,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     await page.locator(".log-below").waitFor({ state: "hidden" });
   });
 
-  await t.test("not followed, it stands still; and it goes on", async (t) => {
+  await t.test("following can stop and resume", async (t) => {
     const page = await open(t, "talker");
     await become("the state", () => foot(page), "Following");
     await page.getByRole("button", { name: "Follow" }).click();
@@ -146,7 +146,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     assert.equal((await texts(page)).filter((l) => l === "while it stood").length, 1);
   });
 
-  await t.test("a server that is away is said, and found again", async (t) => {
+  await t.test("an unreachable server is reported, and reconnected", async (t) => {
     const own = await Dashboard.start(t);
     const page = await newPage(t, browser, { allow: [/WebSocket|ERR_|Failed to load/] });
     await page.goto(`${own.url}o/core/v1/pods/${ns}/talker?tab=logs`);
@@ -163,7 +163,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     await become("the state", () => foot(page), "Following");
   });
 
-  await t.test("its lines stay in sight as its size becomes another", async (t) => {
+  await t.test("visible lines stay visible after a resize", async (t) => {
     const page = await open(t, "talker");
     write("in sight");
     await until("the line", async () => (await texts(page)).includes("in sight"));
@@ -179,7 +179,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     assert.ok(painted.every(Boolean), `in which frames it was: ${painted}`);
   });
 
-  await t.test("of a pod that is deleted meanwhile it is said what was not read", async (t) => {
+  await t.test("for a deleted pod, the footer reports what was not read", async (t) => {
     await create(pods, pod("brief"));
     await until(
       "it to run",
@@ -208,7 +208,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     assert.ok((await texts(page)).includes("before it was deleted"), "what was read stays");
   });
 
-  await t.test("an API server that is away is said, and no server that is", async (t) => {
+  await t.test("an API server outage is reported as such, not as a lost server", async (t) => {
     const link = await gate(t);
     const own = await Dashboard.start(t, { flags: link.flags });
     const page = await newPage(t, browser);
@@ -230,7 +230,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     await become("the state", () => foot(page), "Following");
   });
 
-  await t.test("the container is in the address, and goes back and forward with it", async (t) => {
+  await t.test("the container is in the URL, and follows back and forward", async (t) => {
     const reads = (page) => page.locator(".log-screen").getAttribute("aria-label");
     const named = (page) => new URL(page.url()).searchParams.get("container");
     for (const at of [`o/core/v1/pods/${ns}/talker?`, `r/core/v1/pods?ns=${ns}&open=${ns}/talker&`]) {
@@ -260,7 +260,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     }
   });
 
-  await t.test("more tabs than a browser has connections follow logs, and hold up no other page", async (t) => {
+  await t.test("more tabs than browser connections follow logs without blocking other pages", async (t) => {
     const first = await open(t, "talker");
     const tabs = [first];
     for (let n = 1; n < 7; n++) tabs.push(await first.context().newPage());
@@ -273,7 +273,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     for (const page of tabs) await until("the line", async () => (await texts(page)).includes("to all of them"));
   });
 
-  await t.test("no node, a deleted pod, no right: each in words", async (t) => {
+  await t.test("an unscheduled pod, a deleted pod and a missing permission are explained", async (t) => {
     const nowhere = await open(t, "nowhere");
     await nowhere.locator(".logs .note h2", { hasText: "The pod is not scheduled yet" }).waitFor();
 

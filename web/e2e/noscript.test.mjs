@@ -15,7 +15,7 @@ await test("without script", { timeout: 120_000 }, async (t) => {
   await create(where, configMap("without-label"));
   const names = (page) => page.locator("#tbody tr th a").allInnerTexts();
 
-  await t.test("lists, and the picker leads on", async (t) => {
+  await t.test("lists rows, and the picker opens other kinds", async (t) => {
     const page = await newPage(t, browser, { javaScriptEnabled: false });
     // The first visit may precede the end of the list. The page reports that.
     await until("rows in the HTML", async () => {
@@ -52,7 +52,7 @@ await test("without script", { timeout: 120_000 }, async (t) => {
     assert.equal(await page.locator("#picker a[aria-current]").count(), 1);
   });
 
-  await t.test("filters by the form", async (t) => {
+  await t.test("filters with the form", async (t) => {
     const page = await newPage(t, browser, { javaScriptEnabled: false });
     const list = `${dashboard.url}r/core/v1/configmaps`;
     await until("rows", async () => {
@@ -89,11 +89,11 @@ await test("without script", { timeout: 120_000 }, async (t) => {
     );
   });
 
-  await t.test("serves where a script is let, and does not come", async (t) => {
+  await t.test("works if scripts are allowed but fail to load", async (t) => {
     const list = `${dashboard.url}r/core/v1/configmaps?ns=${ns}`;
     const seen = (page) =>
       page.evaluate(() =>
-        ["#filters button", "#ns", "#wide", "#jump", "#theme", "#columns", ".picker-filter", ".unbegun"].filter((e) =>
+        ["#filters button", "#ns", "#wide", "#jump", "#theme", "#columns", ".picker-filter", ".not-started"].filter((e) =>
           document.querySelector(e).checkVisibility({ visibilityProperty: true }),
         ),
       );
@@ -110,8 +110,8 @@ await test("without script", { timeout: 120_000 }, async (t) => {
       await page.evaluate(() => [document.documentElement.scrollHeight, document.documentElement.scrollWidth]),
       [900, 1440],
     );
-    await become("what serves without", () => seen(page), ["#filters button", "#ns", "#wide", ".unbegun"]);
-    assert.match(await page.locator(".unbegun").innerText(), /^JavaScript did not load\./);
+    await become("what serves without", () => seen(page), ["#filters button", "#ns", "#wide", ".not-started"]);
+    assert.match(await page.locator(".not-started").innerText(), /^JavaScript did not load\./);
     await page.locator("#labels").fill("tier=front");
     await page.locator("#filters button").click();
     assert.deepEqual(await names(page), ["with-label"]);

@@ -32,7 +32,7 @@ await test("objects", { timeout: 120_000 }, async (t) => {
   const active = (page) => page.evaluate(() => document.querySelector("#tbody tr[data-active]")?.dataset.name ?? null);
   const openOf = (page) => new URL(page.url()).searchParams.get("open");
 
-  await t.test("opens by click, and is live to its end", async (t) => {
+  await t.test("opens by click, and is live until it is deleted", async (t) => {
     const page = await open(t);
     await page.locator("#tbody tr", { hasText: "a-2" }).locator("td").last().click();
     await shows(page, "a-2");
@@ -95,7 +95,7 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     );
   });
 
-  await t.test("by the keyboard alone", async (t) => {
+  await t.test("opens by keyboard only", async (t) => {
     const page = await open(t);
     const keys = async (...list) => { for (const k of list) await page.keyboard.press(k); };
     const names = (await table(page)).rows.map((r) => r.Name);
@@ -148,7 +148,7 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     await page.waitForURL(list);
   });
 
-  await t.test("what a hint says can be pointed at, and goes with Escape", async (t) => {
+  await t.test("a tooltip can be hovered, and closes with Escape", async (t) => {
     const nobody = await Dashboard.start(t, { user: "nobody" });
     const page = await newPage(t, browser, { allow: [/status of 403/] });
     await page.goto(`${nobody.url}r/core/v1/pods`);
@@ -170,7 +170,7 @@ await test("objects", { timeout: 120_000 }, async (t) => {
   });
 
   await t.test(
-    "a tab whose script did not come is asked for again when it is chosen again, and says nothing in another",
+    "a tab whose script failed to load is retried when selected again, and reports nothing in another tab",
     async (t) => {
       const page = await newPage(t, browser, { allow: [/Failed to load resource/] });
       const asked = [];
@@ -195,7 +195,7 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     },
   );
 
-  await t.test("the style of the tabs comes with the first one, and no tab is shown without it", async (t) => {
+  await t.test("the tab style sheet loads with the first tab, and no tab is shown without it", async (t) => {
     const page = await newPage(t, browser, { allow: [/Failed to load resource/] });
     let [asked, refuse] = [0, true];
     await page.route("**/static/tabs.css", (route) => {

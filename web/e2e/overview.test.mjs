@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { browse, newPage, openLive, table } from "./browser.mjs";
 import { configMap, create, deployment, namespace, patch, read, remove } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
-import { atEnd } from "./ending.mjs";
+import { atEnd } from "./cleanup.mjs";
 import { become, until } from "./wait.mjs";
 
 const strategic = { type: "application/strategic-merge-patch+json" };
@@ -26,17 +26,17 @@ await test("overview", { timeout: 180_000 }, async (t) => {
     await openLive(page, address);
     return page;
   };
-  const verdict = (page) => page.locator(".verdict").getAttribute("data-verdict");
+  const verdict = (page) => page.locator(".health").getAttribute("data-health");
   const fact = (page, name) =>
     page
       .locator(".pairs > div", { has: page.locator("dt", { hasText: new RegExp(`^${name}$`) }) })
       .first()
       .locator("dd");
 
-  await t.test("health, facts and conditions follow the object, and only what changed is touched", async (t) => {
+  await t.test("health, facts and conditions follow the object, and only changed values are highlighted", async (t) => {
     const page = await open(t, beside("core/v1/pods", name));
     await become("the verdict", () => verdict(page), "Current");
-    assert.match(await page.locator(".verdict strong").innerText(), /^OK$/);
+    assert.match(await page.locator(".health strong").innerText(), /^OK$/);
     assert.equal(await fact(page, "Node").innerText(), pod.spec.nodeName);
     assert.equal(await fact(page, "Image").innerText(), "registry.example.com/e2e:1");
     assert.match(await fact(page, "Requests").innerText(), /cpu 0\.001 cores\s+memory 1 Mi/);
@@ -93,7 +93,7 @@ await test("overview", { timeout: 180_000 }, async (t) => {
     );
     await become("the verdict", () => verdict(page), "Failed");
     assert.match(
-      await page.locator(".verdict p").innerText(),
+      await page.locator(".health p").innerText(),
       /^Failed Container main: CrashLoopBackOff, restarted 7 times, last exit 137 \(OOMKilled\)$/,
     );
     assert.match(await page.locator(".item .pieces").innerText(), /CrashLoopBackOff\s+not ready\s+7 restarts/);
@@ -112,7 +112,7 @@ await test("overview", { timeout: 180_000 }, async (t) => {
     );
   });
 
-  await t.test("owners lead up to the root, and open in the panel", async (t) => {
+  await t.test("the owner chain leads to the root, and owners open in the panel", async (t) => {
     const page = await open(t, beside("core/v1/pods", name));
     const set = pod.metadata.ownerReferences[0].name;
     await become(
@@ -136,7 +136,7 @@ await test("overview", { timeout: 180_000 }, async (t) => {
     await page.waitForURL(beside("apps/v1/deployments", "web"));
   });
 
-  await t.test("owners that are not there, or may not be read, say so", async (t) => {
+  await t.test("missing and forbidden owners are reported", async (t) => {
     const where = `/api/v1/namespaces/${ns}/configmaps`;
     await create(
       where,
@@ -167,7 +167,7 @@ await test("overview", { timeout: 180_000 }, async (t) => {
     await limited.locator(".owners em", { hasText: "forbidden" }).waitFor();
   });
 
-  await t.test("a label leads to the list of all that have it", async (t) => {
+  await t.test("a label opens the list of all objects with it", async (t) => {
     const page = await open(t, beside("core/v1/pods", name));
     await page.locator(".labels a", { hasText: "app=web" }).click();
     await become("the filter", () => new URL(page.url()).search, "?labels=app=web");
@@ -175,7 +175,7 @@ await test("overview", { timeout: 180_000 }, async (t) => {
     await until("the row", async () => (await table(page)).rows.some((r) => r.Name === name));
   });
 
-  await t.test("events come as they happen, while the tab is open", async (t) => {
+  await t.test("events are live while the tab is open", async (t) => {
     const object = configMap("eventful");
     const { metadata } = await create(`/api/v1/namespaces/${ns}/configmaps`, object);
     const events = `/api/v1/namespaces/${ns}/events`;
@@ -223,7 +223,7 @@ await test("overview", { timeout: 180_000 }, async (t) => {
     await become("warnings first", reasons, ["Broken", "Mended"]);
 
     await page.getByRole("tab", { name: "Overview" }).click();
-    await page.locator(".verdict").waitFor();
+    await page.locator(".health").waitFor();
     await become("the readers of its events", followed, 0);
   });
 });

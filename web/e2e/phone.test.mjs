@@ -10,7 +10,7 @@ await test("a phone", { timeout: 120_000 }, async (t) => {
   const dashboard = await Dashboard.start(t);
   const pods = `${dashboard.url}r/core/v1/pods`;
 
-  await t.test("has the coverage and the help in its menu", async (t) => {
+  await t.test("has the status page and the help in its menu", async (t) => {
     const page = await newPage(t, browser, { viewport: { width: 390, height: 844 } });
     await openLive(page, pods);
     const menu = page.getByRole("button", { name: "Menu" });
@@ -23,7 +23,7 @@ await test("a phone", { timeout: 120_000 }, async (t) => {
     await page.getByRole("link", { name: "Watch status" }).click();
     await page.waitForURL("**/status");
     const far = await page
-      .locator(".ledger-rows .state .words")
+      .locator(".watch-rows .state .words")
       .evaluateAll((all) => Math.max(...all.map((e) => e.getBoundingClientRect().right)));
     assert.ok(far > 0 && far <= 390, `how well a kind is known ends at ${far}`);
     await page.setViewportSize({ width: 1440, height: 900 });
@@ -34,7 +34,7 @@ await test("a phone", { timeout: 120_000 }, async (t) => {
     );
   });
 
-  await t.test("shows the names of all tabs, whichever is open", async (t) => {
+  await t.test("shows all tab names", async (t) => {
     const { name } = (await read("/api/v1/namespaces/shop/pods")).items[0].metadata;
     const page = await newPage(t, browser, { viewport: { width: 360, height: 780 } });
     for (const address of [`${pods}?open=shop/${name}`, `${dashboard.url}o/core/v1/pods/shop/${name}`]) {
@@ -58,7 +58,7 @@ await test("a phone", { timeout: 120_000 }, async (t) => {
     }
   });
 
-  await t.test("has the whole menu of exports on its screen", async (t) => {
+  await t.test("shows the complete export menu", async (t) => {
     const page = await newPage(t, browser, { viewport: { width: 390, height: 844 } });
     await openLive(page, pods);
     for (const width of [390, 320, 600, 790]) {

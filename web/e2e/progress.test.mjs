@@ -3,13 +3,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive } from "./browser.mjs";
 import { Dashboard } from "./dashboard.mjs";
-import { gate } from "./gate.mjs";
+import { gate } from "./api-server-gate.mjs";
 import { become, until } from "./wait.mjs";
 
 await test("progress", { timeout: 120_000 }, async (t) => {
   const browser = await browse(t);
 
-  await t.test("a list that is slow says how far it is, and draws it where it is known of how many", async (t) => {
+  await t.test("a slow list shows its count, and a progress bar if the total is known", async (t) => {
     const link = await gate(t);
     const dashboard = await Dashboard.start(t, { flags: link.flags });
     const page = await newPage(t, browser);
@@ -33,7 +33,7 @@ await test("progress", { timeout: 120_000 }, async (t) => {
     total = ',"total":400';
     await bar.waitFor();
     assert.match(await page.locator("#note").innerText(), /\d+ of 400/);
-    const [now, max, text, part, whole] = await bar.evaluate((e) => [
+    const [now, max, text, part, totalSize] = await bar.evaluate((e) => [
       e.ariaValueNow,
       e.ariaValueMax,
       e.ariaValueText,
@@ -42,7 +42,7 @@ await test("progress", { timeout: 120_000 }, async (t) => {
     ]);
     assert.ok(Number(now) > 0 && Number(now) < 400, now);
     assert.deepEqual([max, text], ["400", `${now} of 400`]);
-    assert.ok(part > 0 && part < whole, `${part} of ${whole} px`);
+    assert.ok(part > 0 && part < totalSize, `${part} of ${totalSize} px`);
 
     link.rate = Infinity;
     await page.locator('#status[data-state="live"]').waitFor();
@@ -54,7 +54,7 @@ await test("progress", { timeout: 120_000 }, async (t) => {
     );
   });
 
-  await t.test("what an answer takes stands beside Live, and goes with it", async (t) => {
+  await t.test("the latency is shown beside Live, and hidden with it", async (t) => {
     const dashboard = await Dashboard.start(t);
     const page = await newPage(t, browser, { allow: [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET/] });
     await openLive(page, `${dashboard.url}r/core/v1/namespaces`);
@@ -73,7 +73,7 @@ await test("progress", { timeout: 120_000 }, async (t) => {
     await latency.waitFor({ state: "hidden" });
   });
 
-  await t.test("the row of an object that an address opens is in sight", async (t) => {
+  await t.test("the row of an object opened by URL is visible", async (t) => {
     const dashboard = await Dashboard.start(t);
     const page = await newPage(t, browser);
     const pods = await (await page.request.get(`${dashboard.url}api/v1/snapshot/core/v1/pods`)).json();

@@ -2,7 +2,7 @@
 // on unchanged.
 import { createServer, request } from "node:http";
 import { connect } from "node:net";
-import { atEnd } from "./ending.mjs";
+import { atEnd } from "./cleanup.mjs";
 
 /** Serves on a free loopback port. asked contains the requested paths. */
 export async function proxied(t) {

@@ -20,7 +20,7 @@ await test("behind nginx", { timeout: 240_000 }, async (t) => {
   const where = `/api/v1/namespaces/${ns}/configmaps`;
   await create(where, configMap("there"));
 
-  await t.test("the main job", async (t) => {
+  await t.test("lists and objects work", async (t) => {
     const page = await newPage(t, browser);
     await openLive(page, `${nginx.url}r/core/v1/configmaps?ns=${ns}`);
     await until("the row", () => row(page, "there"));

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { browse, newPage, openLive, row, status } from "./browser.mjs";
 import { configMap, create, namespace, patch, remove } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
-import { atEnd } from "./ending.mjs";
+import { atEnd } from "./cleanup.mjs";
 import { until } from "./wait.mjs";
 
 await test("a restart", { timeout: 120_000 }, async (t) => {
@@ -16,7 +16,7 @@ await test("a restart", { timeout: 120_000 }, async (t) => {
   const where = `/api/v1/namespaces/${ns}/configmaps`;
   for (const name of ["goes", "stays"]) await create(where, configMap(name));
 
-  await t.test("is said at once, and made up for", async (t) => {
+  await t.test("is reported at once, and missed changes arrive afterwards", async (t) => {
     const page = await newPage(t, browser, {
       allow: [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/],
     });
@@ -30,7 +30,7 @@ await test("a restart", { timeout: 120_000 }, async (t) => {
     t.diagnostic(`told ${Date.now() - ended} ms after the end`);
     assert.match(await status(page), /^Connection lost at \d\d:\d\d:\d\d/);
     assert.match(await page.locator("#panel .status").innerText(), /^Connection lost/);
-    assert.match(await page.locator("#banner").innerText(), /from before/);
+    assert.match(await page.locator("#banner").innerText(), /out of date/);
     assert.ok(await row(page, "goes"), "what was known stays to be read");
     assert.equal(await page.locator("#picker-groups[data-stale]").count(), 1, "the counts are from before");
 
@@ -52,9 +52,9 @@ await test("a restart", { timeout: 120_000 }, async (t) => {
     assert.equal(await page.evaluate(() => window.e2e.same), true, "the page was loaded anew");
   });
 
-  await t.test("a connection that is cut goes on from where it was", async (t) => {
+  await t.test("an interrupted connection resumes from its cursor", async (t) => {
     const page = await newPage(t, browser);
-    let [down, cut, asked, told] = [false, () => {}, [], []];
+    let [down, cut, requests, received] = [false, () => {}, [], []];
     await page.routeWebSocket(/\/api\/v1\/live(\?|$)/, (ws) => {
       if (down) return void ws.close({ code: 3000 });
       const server = ws.connectToServer();
@@ -63,11 +63,11 @@ await test("a restart", { timeout: 120_000 }, async (t) => {
         server.close();
       };
       ws.onMessage((m) => {
-        asked.push(JSON.parse(m));
+        requests.push(JSON.parse(m));
         server.send(m);
       });
       server.onMessage((m) => {
-        told.push(...[JSON.parse(m)].flat());
+        received.push(...[JSON.parse(m)].flat());
         ws.send(m);
       });
     });
@@ -81,18 +81,18 @@ await test("a restart", { timeout: 120_000 }, async (t) => {
     await patch(`${where}/stays`, { data: { cut: "yes" } });
     await remove(`${where}/leaves`);
     assert.equal((await row(page, "stays")).Data, Data);
-    [down, asked, told] = [false, [], []];
+    [down, requests, received] = [false, [], []];
     await page.locator('#status[data-state="live"]').waitFor({ timeout: 30_000 });
     await until("what changed meanwhile", async () => (await row(page, "stays")).Data === String(Number(Data) + 1));
     await until("what went meanwhile to go", async () => (await row(page, "leaves")) === undefined);
-    const subscribed = asked.filter((m) => m.op === "subscribe" && m.resource === "core/v1/configmaps");
+    const subscribed = requests.filter((m) => m.op === "subscribe" && m.resource === "core/v1/configmaps");
     assert.deepEqual(subscribed.map((m) => typeof m.cursor), ["string"]);
-    assert.deepEqual(told.filter((m) => m.id === subscribed[0].id && ["reset", "snapshot"].includes(m.type)), []);
-    assert.equal(await page.locator("#anew").isHidden(), true, "nothing was read anew");
+    assert.deepEqual(received.filter((m) => m.id === subscribed[0].id && ["reset", "snapshot"].includes(m.type)), []);
+    assert.equal(await page.locator("#reloads").isHidden(), true, "nothing was read anew");
   });
 
   // Browsers open connections before they need them.
-  await t.test("a connection that asks for nothing does not hold up the end", async (t) => {
+  await t.test("an idle connection does not delay the shutdown", async (t) => {
     const socket = connect(dashboard.port, "127.0.0.1");
     atEnd(t, () => socket.destroy());
     await once(socket, "connect");

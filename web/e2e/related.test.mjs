@@ -42,7 +42,7 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
   };
   const beside = `r/core/v1/pods?ns=${ns}&open=${ns}/${pod}&tab=related`;
 
-  await t.test("a graph whose links open what they name", async (t) => {
+  await t.test("a graph whose links open the related objects", async (t) => {
     const page = await open(t, beside);
     await until("the cards", async () => (await cards(page)).includes("ConfigMap settings"));
     const got = await cards(page);
@@ -87,7 +87,7 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
     );
   });
 
-  await t.test("a list that says the same, which is remembered", async (t) => {
+  await t.test("a list with the same objects, stored as a preference", async (t) => {
     const page = await open(t, beside);
     await page.getByRole("button", { name: "List", exact: true }).click();
     const list = page.locator(".related-list");
@@ -124,7 +124,7 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
     );
   });
 
-  await t.test("moved, scaled, and told anew when the object changes", async (t) => {
+  await t.test("the graph can be moved and scaled, and is refreshed when the object changes", async (t) => {
     const page = await open(t, `o/apps/v1/deployments/${ns}/web?tab=related`);
     await until("the cards", async () => (await cards(page)).length > 4);
     const place = () =>
@@ -165,7 +165,7 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
     );
   });
 
-  await t.test("what is deleted is not looked for, and is once it is there again", async (t) => {
+  await t.test("a deleted object is not searched for, a recreated one is", async (t) => {
     const where = `/api/v1/namespaces/${ns}/configmaps`;
     await create(where, configMap("brief"));
     const page = await open(t, `o/core/v1/configmaps/${ns}/brief?tab=related`);
@@ -190,7 +190,7 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
     assert.ok(await page.locator(".related > .banner").isHidden());
   });
 
-  await t.test("what could not be looked at is said", async (t) => {
+  await t.test("resources that could not be searched are reported", async (t) => {
     const own = await Dashboard.start(t, { user: "limited" });
     const page = await newPage(t, browser, { allow: [/status of 403/] });
     await openLive(page, `${own.url}r/core/v1/pods?ns=shop`);

@@ -10,25 +10,25 @@ import { become, until } from "./wait.mjs";
 
 // Runs in the page: records the rows that existed at any time, those that faded in, and those that were struck through.
 function noteRows() {
-  const note = (window.e2e.rows = { seen: [], came: [], struck: [] });
-  const look = () => {
+  const note = (window.e2e.rows = { seen: [], fadedIn: [], struck: [] });
+  const record = () => {
     for (const tr of document.querySelectorAll("#tbody tr[data-name]")) {
       const lists = [
         tr.hasAttribute("data-gone") ? note.struck : note.seen,
-        ...(tr.hasAttribute("data-came") ? [note.came] : []),
+        ...(tr.hasAttribute("data-added") ? [note.fadedIn] : []),
       ];
       for (const list of lists) if (!list.includes(tr.dataset.name)) list.push(tr.dataset.name);
     }
   };
-  new MutationObserver(look).observe(document.getElementById("tbody"), {
+  new MutationObserver(record).observe(document.getElementById("tbody"), {
     subtree: true,
     childList: true,
     attributes: true,
   });
-  look();
+  record();
 }
 
-await test("a rollout is seen as it happens", { timeout: 120_000 }, async (t) => {
+await test("a rollout is shown live", { timeout: 120_000 }, async (t) => {
   const browser = await browse(t);
   const dashboard = await Dashboard.start(t);
   const ns = await namespace(t);
@@ -82,10 +82,10 @@ await test("a rollout is seen as it happens", { timeout: 120_000 }, async (t) =>
     Array.from({ length: 3 }, () => "registry.example.com/e2e:2"),
   );
 
-  const { seen, came, struck } = await pods.evaluate(() => window.e2e.rows);
+  const { seen, fadedIn, struck } = await pods.evaluate(() => window.e2e.rows);
   for (const { metadata } of items)
-    assert.ok(came.includes(metadata.name) && !old.includes(metadata.name), `${metadata.name} came, and faded in`);
-  await become("rows to have faded in", () => pods.locator("#tbody [data-came]").count(), 0);
+    assert.ok(fadedIn.includes(metadata.name) && !old.includes(metadata.name), `${metadata.name} came, and faded in`);
+  await become("rows to have faded in", () => pods.locator("#tbody [data-added]").count(), 0);
   for (const name of old)
     assert.ok(seen.includes(name) && struck.includes(name), `${name} was there, and was struck as it went`);
   const marked = (await deployments.evaluate(() => window.e2e.marked)).filter((m) => m.row === "web");

@@ -22,7 +22,7 @@ await test("secrets", { timeout: 120_000 }, async (t) => {
   const ns = await namespace(t);
   const where = `/api/v1/namespaces/${ns}/secrets`;
 
-  await t.test("no value is anywhere; a changed one shows as changed", async (t) => {
+  await t.test("no value appears anywhere, and a change is marked", async (t) => {
     const canaries = {
       data: canary(),
       stringData: canary(),

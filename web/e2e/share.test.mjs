@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { browse, newPage, openLive, row, table } from "./browser.mjs";
 import { configMap, create, namespace, patch, read } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
-import { atEnd } from "./ending.mjs";
+import { atEnd } from "./cleanup.mjs";
 import { proxied } from "./proxied.mjs";
 import { made, openLink, readCode, revoke, share } from "./sharing.mjs";
 import { become, until } from "./wait.mjs";
@@ -26,7 +26,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
   const names = async (page) => (await table(page)).rows.map((r) => r.Name);
   const [pod] = (await read("/api/v1/namespaces/shop/pods")).items.map((p) => p.metadata.name);
   const tokens = [];
-  const told = (url) => {
+  const withToken = (url) => {
     tokens.push(new URL(url).hash.slice(1));
     return url;
   };
@@ -38,18 +38,18 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
   const guests = (t, options = {}) => newPage(t, browser, { allow, ...options });
 
   await t.test(
-    "a link of this view shows its rows, live, and has no token left in the address or the history",
+    "a link to this view shows its rows live, and leaves no token in the URL or the history",
     async (t) => {
-      const url = told(
+      const url = withToken(
         await share(owner, async (form) => {
           assert.match(
-            await form.locator(".share-sees").innerText(),
+            await form.locator(".share-visible").innerText(),
             new RegExp(
               `^The link shows configmaps in ${ns} with app=web\\. .*anyone who can reach this address can already see`,
             ),
           );
           assert.match(
-            await form.locator(".share-means").innerText(),
+            await form.locator(".share-explanation").innerText(),
             /It uses your current permissions.*ConfigMaps and environment variables are always masked/s,
           );
           await form.getByLabel("Note").fill("for <b>Anna</b>");
@@ -57,7 +57,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
       );
       assert.match(url, new RegExp(`^${dashboard.url}share#[\\w-]{43}$`));
       assert.equal(await readCode(owner), url);
-      assert.match(await owner.locator(".share-near").innerText(), /127\.0\.0\.1 is a loopback address/);
+      assert.match(await owner.locator(".share-loopback").innerText(), /127\.0\.0\.1 is a loopback address/);
       assert.doesNotMatch(await owner.locator(".share-made").innerText(), /--data-dir/, "it outlives the program");
       await owner.getByLabel("Kiosk mode").check();
       await become(
@@ -91,7 +91,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
       );
       assert.deepEqual(
         await Promise.all(
-          [".cluster", ".top .quiet", ".sharer", "#picker", "button.kinds", "#spaces"].map((e) =>
+          [".cluster", ".top .quiet", ".share-button", "#picker", "button.kinds", "#namespace-button"].map((e) =>
             guest.locator(`${e}:visible`).count(),
           ),
         ),
@@ -116,7 +116,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
       await until("the palette", () => guest.locator("#palette[open]").count());
       assert.doesNotMatch(
         (await guest.locator("#palette [role=option]").allInnerTexts()).join("\n"),
-        /Share|watch status|Copy link/i,
+        /Share this view|watch status|Copy link/i,
       );
       await guest.loaded();
       const bytes = guest.wire.join("\n");
@@ -125,8 +125,8 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     },
   );
 
-  await t.test("nothing but that is had by its address, in words that lead back", async (t) => {
-    const url = told(await share(owner));
+  await t.test("other URLs are rejected, with a link back to the shared view", async (t) => {
+    const url = withToken(await share(owner));
     await owner.keyboard.press("Escape");
     const guest = await guests(t);
     await openLink(guest, url);
@@ -168,7 +168,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     assert.equal((await plain.context().cookies()).find((c) => c.name.startsWith("glasshouse-share")), undefined);
   });
 
-  await t.test("taken back it ends on each page within 5 s, and for good", async (t) => {
+  await t.test("a revoked link ends on every page within 5 s", async (t) => {
     await owner.getByRole("button", { name: "Share" }).click();
     await owner.getByRole("tab", { name: "Links" }).click();
     await become("both links", () => owner.locator(".share-links > li").count(), 2);
@@ -186,7 +186,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     }
     await owner.keyboard.press("Escape");
 
-    const url = told(await share(owner));
+    const url = withToken(await share(owner));
     const guest = await guests(t);
     let sockets = 0;
     guest.on("websocket", () => sockets++);
@@ -214,14 +214,14 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     assert.equal(late.url(), `${dashboard.url}share`);
   });
 
-  await t.test("an object with its log, and a guest who leaves", async (t) => {
+  await t.test("an object is shared with its log, and a guest can leave", async (t) => {
     await openLive(owner, `${dashboard.url}r/core/v1/pods?open=shop/${pod}`);
-    const url = told(await share(owner, async (form) => {
+    const url = withToken(await share(owner, async (form) => {
       assert.equal(await form.locator("input[name=what]:checked").inputValue(), "object");
       await form.getByLabel("Include logs").check();
       await form.getByLabel("Include events about this object").check();
       assert.match(
-        await form.locator(".share-means").innerText(),
+        await form.locator(".share-explanation").innerText(),
         /Logs and event messages are not masked/,
       );
       await form.getByLabel("7 days").check();
@@ -254,7 +254,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     await owner.keyboard.press("Escape");
   });
 
-  await t.test("the keyboard alone makes a link of several kinds, to choose from", async (t) => {
+  await t.test("a link with several kinds can be created by keyboard only", async (t) => {
     await openLive(owner, list);
     await until("rows", async () => (await names(owner)).length > 0);
     await owner.keyboard.press("L");
@@ -272,7 +272,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     await owner.keyboard.press("Enter");
     await become(
       "what guests see",
-      async () => (await owner.locator(".share-sees").innerText()).split(". ")[0],
+      async () => (await owner.locator(".share-visible").innerText()).split(". ")[0],
       `The link shows configmaps in ${ns} and services in ${ns}`,
     );
     const stops = async (id) => {
@@ -285,7 +285,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     assert.ok((await stops("share-note")) <= 6, "a list is one stop of the keyboard");
     await owner.keyboard.type("two kinds");
     await owner.keyboard.press("Enter");
-    const url = told(await made(owner));
+    const url = withToken(await made(owner));
     await become(
       "the keyboard is at the button",
       () => owner.evaluate(() => document.activeElement.textContent),
@@ -307,11 +307,11 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     await owner.keyboard.press("Escape");
   });
 
-  await t.test("a kiosk shows the rows alone, and goes on after a restart", async (t) => {
+  await t.test("a kiosk shows only the rows, and continues after a restart", async (t) => {
     await openLive(owner, list);
-    const url = told(await share(owner));
+    const url = withToken(await share(owner));
     await owner.getByLabel("Kiosk mode").check();
-    const wall = await owner.locator(".share-url").inputValue();
+    const kiosk = await owner.locator(".share-url").inputValue();
     await owner.keyboard.press("Escape");
     const guest = await guests(t, { viewport: { width: 1920, height: 1080 } });
     await guest.addInitScript(() => {
@@ -320,7 +320,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
         value: { request: (type) => Promise.resolve({ type, released: false, n: ++window.awake }) },
       });
     });
-    await openLink(guest, wall);
+    await openLink(guest, kiosk);
     await until("the rows", async () => (await names(guest)).includes("a-3"));
     assert.equal(new URL(guest.url()).searchParams.get("kiosk"), "1");
     assert.deepEqual(
@@ -337,7 +337,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     );
     assert.deepEqual(
       [
-        await guest.locator("#spaces:visible").innerText(),
+        await guest.locator("#namespace-button:visible").innerText(),
         await guest.locator("#labels:visible").inputValue(),
         await guest.locator("#q:visible").count(),
       ],
@@ -370,14 +370,14 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     assert.ok(url.length > 0);
   });
 
-  await t.test("a link has the address that whoever made it came by", async (t) => {
+  await t.test("a link has the host by which its creator opened the page", async (t) => {
     const base = "/team/glasshouse";
     const proxy = await proxied(t);
     const behind = await Dashboard.start(t, { flags: ["--base-path", base, "--allowed-origin", proxy.origin] });
     proxy.to = new URL(behind.url);
     const page = await newPage(t, browser, { allow });
     await openLive(page, `${proxy.origin}${base}/r/core/v1/configmaps?ns=${ns}`);
-    const url = told(await share(page, (form) => form.getByLabel("1 hour").check()));
+    const url = withToken(await share(page, (form) => form.getByLabel("1 hour").check()));
     assert.ok(url.startsWith(`${proxy.origin}${base}/share#`), url);
     assert.match(await page.locator(".share-made").innerText(), /Links expire when Glasshouse restarts/);
     const guest = await guests(t);

@@ -4,7 +4,7 @@ import { become } from "./wait.mjs";
 
 /** Creates a link in the dialog of a page. choose fills in the form. */
 export async function share(page, choose = async () => {}) {
-  await page.locator("button.sharer:visible").click();
+  await page.locator("button.share-button:visible").click();
   await page.locator(".share-form").waitFor();
   await choose(page.locator(".share-form"));
   await page.getByRole("button", { name: "Create link" }).click();
@@ -42,7 +42,7 @@ export async function readCode(page) {
 
 /** Revokes the only link, in the dialog of a page. */
 export async function revoke(page) {
-  if (!(await page.locator("#sharing[open]").count())) await page.locator("button.sharer:visible").click();
+  if (!(await page.locator("#sharing[open]").count())) await page.locator("button.share-button:visible").click();
   await page.getByRole("tab", { name: "Links" }).click();
   // If the dialog was open before, it may still list a link that has ended.
   await become("the list of links", () => page.locator(".share-links > li").count(), 1);

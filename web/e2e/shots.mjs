@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { browse, newPage, openLive } from "./browser.mjs";
 import { create, deployment, namespace, patch, read, remove } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
-import { gate } from "./gate.mjs";
+import { gate } from "./api-server-gate.mjs";
 import { made, openLink, share } from "./sharing.mjs";
 import { until } from "./wait.mjs";
 
@@ -45,7 +45,7 @@ async function screen(name, make, on = page) {
 
 const pods = (await read("/api/v1/namespaces/shop/pods")).items.map((p) => p.metadata.name);
 const named = (prefix) => pods.find((name) => name.startsWith(prefix)) ?? pods[0];
-const ill = named("recommender");
+const failingPod = named("recommender");
 const text = (words) => page.getByText(words).first().waitFor();
 
 try {
@@ -56,9 +56,9 @@ try {
   await screen("list-events", () => live("r/core/v1/events"));
   for (const tab of ["", "yaml", "changes", "events", "related", "logs"]) {
     await screen(`panel-${tab || "overview"}`, async () => {
-      await live(`r/core/v1/pods?open=shop/${ill}${tab && `&tab=${tab}`}`);
+      await live(`r/core/v1/pods?open=shop/${failingPod}${tab && `&tab=${tab}`}`);
       if (tab === "changes")
-        await patch(`/api/v1/namespaces/shop/pods/${ill}`, { metadata: { labels: { looked: String(Date.now()) } } });
+        await patch(`/api/v1/namespaces/shop/pods/${failingPod}`, { metadata: { labels: { touched: String(Date.now()) } } });
       await page.locator("#tab > *").waitFor();
       await page.waitForTimeout(1200);
     });
@@ -66,16 +66,16 @@ try {
   await screen("panel-deployment", () => live("r/apps/v1/deployments?open=shop/storefront"));
   for (const tab of ["", "yaml", "related"]) {
     await screen(`object-${tab || "overview"}`, async () => {
-      await live(`o/core/v1/pods/shop/${ill}${tab && `?tab=${tab}`}`);
+      await live(`o/core/v1/pods/shop/${failingPod}${tab && `?tab=${tab}`}`);
       await page.locator("#tab > *").waitFor();
       await page.waitForTimeout(800);
     });
   }
   await screen("compare", async () => {
-    await page.goto(at(`compare?a=core/v1/pods/shop/${ill}&b=core/v1/pods/shop/${named("storefront")}`));
+    await page.goto(at(`compare?a=core/v1/pods/shop/${failingPod}&b=core/v1/pods/shop/${named("storefront")}`));
     await page.waitForTimeout(1500);
   });
-  await screen("compare-one", () => page.goto(at(`compare?a=core/v1/pods/shop/${ill}`)));
+  await screen("compare-one", () => page.goto(at(`compare?a=core/v1/pods/shop/${failingPod}`)));
   await screen("status", () => page.goto(at("status")).then(() => text("Updated every")));
   await screen("palette", async () => {
     await live("r/core/v1/pods");
@@ -91,7 +91,7 @@ try {
   await screen("namespaces", async () => {
     await live("r/core/v1/pods");
     await page.keyboard.press("n");
-    await page.locator("#spaces-pop li").first().waitFor();
+    await page.locator("#namespace-button-pop li").first().waitFor();
   });
   await screen("columns", async () => {
     await live("r/core/v1/pods");
@@ -102,7 +102,7 @@ try {
     await live("r/core/v1/pods");
     await page.locator("#activity button, #activity summary").first().click();
     for (const name of pods.slice(0, 4))
-      await patch(`/api/v1/namespaces/shop/pods/${name}`, { metadata: { labels: { looked: String(Date.now()) } } });
+      await patch(`/api/v1/namespaces/shop/pods/${name}`, { metadata: { labels: { touched: String(Date.now()) } } });
     await page.waitForTimeout(800);
   });
   await screen("picker", async () => {
@@ -130,7 +130,7 @@ try {
     await page.locator(".qr").waitFor();
   });
   await screen("share-object", async () => {
-    await live(`r/core/v1/pods?open=shop/${ill}&tab=logs`);
+    await live(`r/core/v1/pods?open=shop/${failingPod}&tab=logs`);
     await page.keyboard.press("L");
     await page.locator(".share-form").waitFor();
   });
@@ -158,7 +158,7 @@ try {
     await guest.locator('#status[data-state="live"]').waitFor();
   }, guest);
   await screen("guest-kiosk-object", async () => {
-    await guest.goto(at(`o/core/v1/pods/shop/${ill}?kiosk=1`));
+    await guest.goto(at(`o/core/v1/pods/shop/${failingPod}?kiosk=1`));
     await guest.locator("#tab > *").waitFor();
   }, guest);
   await screen("guest-ended", async () => {
@@ -235,7 +235,7 @@ try {
   });
   await screen("state-stopped", async () => {
     const other = await Dashboard.start(t);
-    await openLive(page, `${other.url}r/core/v1/pods?open=shop/${ill}`);
+    await openLive(page, `${other.url}r/core/v1/pods?open=shop/${failingPod}`);
     await page.locator("#tab > *").waitFor();
     await other.stop();
     await page.locator('#status[data-state="bad"]').waitFor();

@@ -21,7 +21,7 @@ const columns = [
   "Gaps",
 ];
 const scopes = (page) => page.evaluate(() => {
-  const head = [...document.querySelectorAll(".ledger thead th")].map((th) => th.textContent);
+  const head = [...document.querySelectorAll(".watch-status thead th")].map((th) => th.textContent);
   return [...document.querySelectorAll("#scopes tr")].map((tr) =>
     Object.fromEntries([...tr.children].map((td, i) => [head[i], td.textContent])),
   );
@@ -34,7 +34,7 @@ await test("status", { timeout: 120_000 }, async (t) => {
   const dashboard = await Dashboard.start(t);
   const ns = await namespace(t);
 
-  await t.test("says that nothing is watched, then what is as it is looked at", async (t) => {
+  await t.test("reports that nothing is watched, then the watches that pages start", async (t) => {
     const page = await newPage(t, browser);
     // The page's script starts watches to detect new resources. Before that, nothing is watched.
     const html = await (await page.request.get(`${dashboard.url}status`, { headers: { accept: "text/html" } })).text();
@@ -73,7 +73,7 @@ await test("status", { timeout: 120_000 }, async (t) => {
     await page.locator("#heading", { hasText: "Watch status" }).waitFor();
   });
 
-  await t.test("without script it says as of when", async (t) => {
+  await t.test("without script, it shows the time of its data", async (t) => {
     const page = await newPage(t, browser, { javaScriptEnabled: false });
     await page.goto(`${dashboard.url}status`);
     assert.match(await page.locator("#asof").innerText(), /^As of \d{4}-/);
@@ -81,7 +81,7 @@ await test("status", { timeout: 120_000 }, async (t) => {
     assert.doesNotMatch(await page.locator("#status").innerText(), /Live|Updated/);
   });
 
-  await t.test("a server that is away is not the server as it is", async (t) => {
+  await t.test("an unreachable server is reported, and its data is not shown as current", async (t) => {
     const allow = [/ERR_CONNECTION_REFUSED/, /WebSocket/, /Failed to load resource/];
     const mortal = await Dashboard.start(t);
     const page = await newPage(t, browser, { allow });

@@ -15,7 +15,7 @@ await test("the table", { timeout: 120_000 }, async (t) => {
   const list = `${dashboard.url}r/core/v1/configmaps?ns=${ns}`;
   const names = async (page) => (await table(page)).rows.map((r) => r.Name).filter((n) => n !== "kube-root-ca.crt");
 
-  await t.test("stands still under the pointer", async (t) => {
+  await t.test("keeps its order under the pointer", async (t) => {
     const page = await newPage(t, browser);
     await openLive(page, list);
     await become("the rows", () => names(page), ["b", "d", "f"]);
@@ -23,16 +23,16 @@ await test("the table", { timeout: 120_000 }, async (t) => {
     await create(where, configMap("a"));
     await remove(`${where}/b`);
     await patch(`${where}/f`, { data: { more: "y" } });
-    await page.locator("#held", { hasText: "1 new, 1 removed" }).waitFor();
+    await page.locator("#pending-changes", { hasText: "1 new, 1 removed" }).waitFor();
     assert.deepEqual(await names(page), ["b", "d", "f"], "nothing moved");
     assert.equal((await row(page, "f")).Data, "2", "what stands in a row is true all the same");
     assert.equal(await page.locator("#tbody tr[data-gone]").getAttribute("data-name"), "b");
     await page.mouse.move(700, 20);
     await become("the rows as they are", () => names(page), ["a", "d", "f"]);
-    await page.locator("#held").waitFor({ state: "hidden" });
+    await page.locator("#pending-changes").waitFor({ state: "hidden" });
   });
 
-  await t.test("stands still under a pointer that rests", async (t) => {
+  await t.test("keeps its order under a pointer at rest", async (t) => {
     await create(where, configMap("b", { text: "x" }));
     const page = await newPage(t, browser);
     let open = () => {};
@@ -55,21 +55,21 @@ await test("the table", { timeout: 120_000 }, async (t) => {
     await page.locator('#status[data-state="live"]').waitFor();
     await become("the rows", () => names(page), ["a", "b", "d", "f"]);
     await create(where, configMap("aq"));
-    await page.locator("#held", { hasText: "1 new" }).waitFor();
+    await page.locator("#pending-changes", { hasText: "1 new" }).waitFor();
     assert.deepEqual(await names(page), ["a", "b", "d", "f"], "nothing moved");
     // Typing in the filter moves rows. A later change does not.
     await page.keyboard.press("/");
     await page.keyboard.type("q");
     await become("the rows that match", () => names(page), ["aq"]);
     await create(where, configMap("ap-q"));
-    await page.locator("#held", { hasText: "1 new" }).waitFor();
+    await page.locator("#pending-changes", { hasText: "1 new" }).waitFor();
     assert.deepEqual(await names(page), ["aq"], "nothing moved");
     await page.mouse.move(700, 20);
     await become("the rows as they are", () => names(page), ["ap-q", "aq"]);
     for (const name of ["ap-q", "aq", "b"]) await remove(`${where}/${name}`);
   });
 
-  await t.test("shows thirty rows and the usual columns on a screen of 1440 by 900", async (t) => {
+  await t.test("shows thirty rows and the default columns at 1440 by 900", async (t) => {
     const page = await newPage(t, browser, { viewport: { width: 1440, height: 900 } });
     await openLive(page, `${dashboard.url}r/core/v1/pods`);
     await until("rows enough", async () => (await table(page)).rows.length > 30);
@@ -94,7 +94,7 @@ await test("the table", { timeout: 120_000 }, async (t) => {
     );
   });
 
-  await t.test("strikes a row that goes, and says what a cell was before", async (t) => {
+  await t.test("strikes a deleted row, and shows a cell's previous value", async (t) => {
     const page = await newPage(t, browser);
     await openLive(page, list);
     await until("the rows", () => row(page, "d"));
@@ -114,7 +114,7 @@ await test("the table", { timeout: 120_000 }, async (t) => {
     await become("it to go", () => names(page), ["a", "f"]);
   });
 
-  await t.test("leaves the rows their names, and the boxes their words, beside an object", async (t) => {
+  await t.test("keeps names and placeholders readable beside an open object", async (t) => {
     for (const [width, height] of [[1440, 900], [1280, 800], [1024, 768]]) {
       const page = await newPage(t, browser, { viewport: { width, height } });
       await openLive(page, `${dashboard.url}r/core/v1/pods`);
@@ -166,7 +166,7 @@ await test("the table", { timeout: 120_000 }, async (t) => {
     }
   });
 
-  await t.test("looks as a person likes it, from the first moment", async (t) => {
+  await t.test("applies the theme and density from the first paint", async (t) => {
     const page = await newPage(t, browser, { colorScheme: "light" });
     await openLive(page, list);
     const ground = () => page.evaluate(() => getComputedStyle(document.body.parentElement).backgroundColor);
@@ -191,26 +191,26 @@ await test("the table", { timeout: 120_000 }, async (t) => {
   });
 
   for (const motion of ["no-preference", "reduce"])
-    await t.test(`what comes, changes and goes is marked, and moves by the system's wish: ${motion}`, async (t) => {
+    await t.test(`added, changed and deleted rows are marked, and animated as the system prefers: ${motion}`, async (t) => {
       const page = await newPage(t, browser);
       await page.emulateMedia({ reducedMotion: motion });
       await openLive(page, list);
       await page.evaluate(() => {
         window.moved = new Set();
         window.seen = new Set();
-        const look = () => {
+        const record = () => {
           for (const a of document.getAnimations())
             if (a.playState === "running") window.moved.add(a.animationName ?? a.transitionProperty);
           if (document.querySelector("[data-fading]") !== null) window.moved.add("fade");
-          for (const mark of ["came", "changed", "gone"])
+          for (const mark of ["added", "changed", "gone"])
             if (document.querySelector(`#tbody [data-${mark}]`) !== null) window.seen.add(mark);
-          requestAnimationFrame(look);
+          requestAnimationFrame(record);
         };
-        look();
+        record();
       });
       const seen = (mark) => until(`what ${mark}`, () => page.evaluate((mark) => window.seen.has(mark), mark));
       await create(where, configMap("moves"));
-      await seen("came");
+      await seen("added");
       await patch(`${where}/moves`, { data: { more: "y" } });
       await seen("changed");
       await become("flashes to end", () => page.locator("#tbody [data-changed]").count(), 0);
@@ -219,7 +219,7 @@ await test("the table", { timeout: 120_000 }, async (t) => {
       await until("the row to go", async () => (await row(page, "moves")) === undefined);
       assert.deepEqual(
         await page.evaluate(() => [...window.moved].sort()),
-        motion === "reduce" ? [] : ["come", "fade", "leave"],
+        motion === "reduce" ? [] : ["fade", "fade-in", "fade-out"],
       );
     });
 });

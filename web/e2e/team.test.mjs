@@ -10,7 +10,7 @@ import { browse, newPage, openLive, table } from "./browser.mjs";
 import { configMap, create, namespace } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
 import { account, deployTeam } from "./deployed.mjs";
-import { atEnd } from "./ending.mjs";
+import { atEnd } from "./cleanup.mjs";
 import { proxy } from "./nginx.mjs";
 import { openLink, revoke, share } from "./sharing.mjs";
 import { become, until } from "./wait.mjs";
@@ -94,7 +94,7 @@ await test("a team behind its Ingress", { timeout: 240_000 }, async (t) => {
   };
 
   const page = await fresh(t);
-  await t.test("without a login there is nothing, and with one what its user may see", async () => {
+  await t.test("without a login there is no data, and with one only what its user may see", async () => {
     assert.equal((await page.goto(maps)).status(), 401);
     assert.doesNotMatch(await page.content(), /ours|kube-root|<script/);
     await logIn(page, anna);
@@ -112,7 +112,7 @@ await test("a team behind its Ingress", { timeout: 240_000 }, async (t) => {
     await openLive(page, `${maps}?ns=${ns}`);
   });
 
-  await t.test("what is shared is seen without a login, live, until its creator takes it back", async (t) => {
+  await t.test("a share is shown live without a login until its creator revokes it", async (t) => {
     const url = await share(page);
     assert.ok(url.startsWith(`https://${host}/share#`), url);
     secrets.push(new URL(url).hash.slice(1));
@@ -132,7 +132,7 @@ await test("a team behind its Ingress", { timeout: 240_000 }, async (t) => {
     await page.keyboard.press("Escape");
   });
 
-  await t.test("an admin of shares sees another's, and takes it back", async (t) => {
+  await t.test("a share admin sees and revokes another user's link", async (t) => {
     const url = await share(page);
     secrets.push(new URL(url).hash.slice(1));
     await page.keyboard.press("Escape");
@@ -141,7 +141,7 @@ await test("a team behind its Ingress", { timeout: 240_000 }, async (t) => {
     await until("the rows", async () => (await names(guest)).includes("ours"));
     const other = await fresh(t);
     await logIn(other, admin);
-    await other.locator("button.sharer:visible").click();
+    await other.locator("button.share-button:visible").click();
     await other.getByRole("tab", { name: "Links" }).click();
     await until("whose it is", async () =>
       (await other.locator(".share-links").innerText()).includes(`by ${anna.name}`),
@@ -150,7 +150,7 @@ await test("a team behind its Ingress", { timeout: 240_000 }, async (t) => {
     await Promise.all([ended(t, guest, began), revoke(other)]);
   });
 
-  await t.test("who logs out sees nothing more", async () => {
+  await t.test("a logged-out user sees no more data", async () => {
     const second = await page.context().newPage();
     await openLive(second, `${maps}?ns=${ns}`);
     await page.getByRole("button", { name: "Log out" }).click();
@@ -158,7 +158,7 @@ await test("a team behind its Ingress", { timeout: 240_000 }, async (t) => {
     assert.equal((await page.goto(maps)).status(), 401);
   });
 
-  await t.test("the audit log has each of it, and no secret", async () => {
+  await t.test("the audit log records all actions, and contains no secret", async () => {
     const lines = () =>
       audit()
         .trim()
@@ -174,7 +174,7 @@ await test("a team behind its Ingress", { timeout: 240_000 }, async (t) => {
       line("open", ""),
       line("revoke", admin.name),
     ]);
-    const told = `${audit()}${dashboard.log.join("\n")}${nginx.log()}`;
-    assert.deepEqual(secrets.filter((s) => told.includes(s)), []);
+    const allLogs = `${audit()}${dashboard.log.join("\n")}${nginx.log()}`;
+    assert.deepEqual(secrets.filter((s) => allLogs.includes(s)), []);
   });
 });

@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { browse, newPage, openLive, row } from "./browser.mjs";
 import { configMap, create, namespace } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
-import { atEnd } from "./ending.mjs";
+import { atEnd } from "./cleanup.mjs";
 import { until } from "./wait.mjs";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -41,10 +41,10 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
   const list = `r/core/v1/configmaps?ns=${ns}`;
   const allow = [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/];
   const live = (page) => page.locator('#status[data-state="live"]').waitFor({ timeout: 30_000 });
-  const told = (page) => page.locator("#build", { hasText: "Glasshouse was updated." });
+  const updateNotice = (page) => page.locator("#build", { hasText: "Glasshouse was updated." });
   const ofBuild = (page, name) => page.locator(`html[data-e2e-build="${name}"]`);
 
-  await t.test("is told in the page, which goes on until it is reloaded", async (t) => {
+  await t.test("is reported in the page, which keeps working until it is reloaded", async (t) => {
     const page = await newPage(t, browser, { allow });
     await openLive(page, `${dashboard.url}${list}`);
     await page.locator("#q").fill("e");
@@ -58,11 +58,11 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
     for (const p of [page, phone, plain]) await live(p);
     await create(where, configMap("restarted"));
     await until("a row after a restart", () => row(page, "restarted"));
-    assert.equal(await told(page).count(), 0, "the same program is no other");
+    assert.equal(await updateNotice(page).count(), 0, "the same program is no other");
 
     await dashboard.upgrade(builds[0]);
     for (const p of [page, phone, plain]) {
-      await told(p).waitFor({ timeout: 30_000 });
+      await updateNotice(p).waitFor({ timeout: 30_000 });
       assert.equal(await p.evaluate(() => window.e2e.same), true, "the page was loaded anew");
       assert.equal(
         await p.evaluate(() => document.documentElement.scrollWidth > innerWidth),
@@ -92,11 +92,11 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
     await live(page);
     assert.equal(await page.locator("#q").inputValue(), "e");
     await until("the rows", () => row(page, "before"));
-    assert.equal(await told(page).count(), 0);
+    assert.equal(await updateNotice(page).count(), 0);
   });
 
   // Headless Chromium never hides a page, so the test sets the hidden state. A minute is shortened to a second.
-  await t.test("reloads a list that nobody looks at, and nothing else", async (t) => {
+  await t.test("reloads only hidden lists without state", async (t) => {
     const hide = () => {
       Object.defineProperty(document, "hidden", { configurable: true, get: () => true });
       document.dispatchEvent(new Event("visibilitychange"));
@@ -132,7 +132,7 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
       }
     };
     // The state of the rows is not delivered.
-    const mute = (m, ws) => {
+    const suppressState = (m, ws) => {
       if (!stopped || m.type !== "state") return void ws.send(JSON.stringify(m));
       if (!sockets.includes(ws)) sockets.push(ws);
     };
@@ -143,7 +143,7 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
     const other = (route) =>
       route.fulfill({ contentType: "text/html", body: '<script type="module" src="/static/app.js?v=0"></script>' });
     // What prevents a reload, and what permits it again.
-    const held = [
+    const blockers = [
       ["an object", await open(`&open=${ns}/nowhere`), () => {}, (page) => page.locator("#panel .close").click()],
       ["the activity", await open(), (page) => page.keyboard.press("a"), (page) => page.keyboard.press("a")],
       [
@@ -170,7 +170,7 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
       ["a connection that is lost", await open("", cut), () => {}, (page) => back(page)],
       [
         "rows that are not live",
-        await open("", mute),
+        await open("", suppressState),
         () => {},
         (page) => {
           for (const ws of sockets) ws.close({ code: 3000 });
@@ -181,29 +181,29 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
       ["an answer of another build", await open(), asked(other), (page) => page.unroute("**/r/**")],
     ];
     const [left, seen] = [await open(), await open("&q=be")];
-    for (const [, page, hold] of held) await hold(page);
-    for (const page of [left, ...held.map(([, page]) => page)]) await page.evaluate(hide);
+    for (const [, page, block] of blockers) await block(page);
+    for (const page of [left, ...blockers.map(([, page]) => page)]) await page.evaluate(hide);
     await dashboard.stop();
     stopped = true;
     await dashboard.upgrade(builds[1]);
-    await told(seen).waitFor({ timeout: 30_000 });
+    await updateNotice(seen).waitFor({ timeout: 30_000 });
     await ofBuild(left, "third").waitFor({ timeout: 30_000 });
     await live(left);
-    assert.equal(await told(left).count(), 0);
-    const lost = [];
-    for (const [what, page] of held) {
+    assert.equal(await updateNotice(left).count(), 0);
+    const reloadedEarly = [];
+    for (const [what, page] of blockers) {
       await until(
         `${what} to have had its time twice`,
         async () => (await ofBuild(page, "third").count()) > 0 || page.evaluate(() => window.e2e.waited > 1),
         30_000,
       );
-      if ((await ofBuild(page, "third").count()) > 0) lost.push(what);
+      if ((await ofBuild(page, "third").count()) > 0) reloadedEarly.push(what);
     }
-    assert.deepEqual(lost, []);
+    assert.deepEqual(reloadedEarly, []);
     assert.equal(await ofBuild(seen, "third").count(), 0);
     assert.equal(await seen.evaluate(() => window.e2e.waited), 0);
     stopped = false;
-    for (const [what, page, , release] of held) {
+    for (const [what, page, , release] of blockers) {
       if (release === null) continue;
       await release(page);
       await until(`${what} to hold the page no more`, () => ofBuild(page, "third").count(), 30_000);

@@ -6,14 +6,14 @@ import { randomBytes } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { configMap, create, namespace, patch, remove } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
-import { atEnd } from "./ending.mjs";
+import { atEnd } from "./cleanup.mjs";
 import { become, until } from "./wait.mjs";
 
 // Records what is visible in each frame. Resize observers run after everything is drawn for a frame, and before it is
 // painted.
 const noteFrames = (page) => page.evaluate(() => {
   window.frames = new Set();
-  const look = () => {
+  const record = () => {
     const drawn = new ResizeObserver(() => {
       drawn.disconnect();
       const rows = document.getElementById("rows");
@@ -24,13 +24,13 @@ const noteFrames = (page) => page.evaluate(() => {
       );
     });
     drawn.observe(document.body);
-    requestAnimationFrame(look);
+    requestAnimationFrame(record);
   };
-  look();
+  record();
 });
 const framesSeen = (page) => page.evaluate(() => [...window.frames]);
 
-await test("windows", { timeout: 180_000 }, async (t) => {
+await test("windowed lists", { timeout: 180_000 }, async (t) => {
   const browser = await browse(t);
   const dashboard = await Dashboard.start(t, { flags: ["--page-rows", "300"] });
   const ns = await namespace(t);
@@ -60,7 +60,7 @@ await test("windows", { timeout: 180_000 }, async (t) => {
       }
     });
 
-  await t.test("count, scroll, sort and filter as a table does that holds all rows", async (t) => {
+  await t.test("count, scroll, sort and filter like a complete table", async (t) => {
     const page = await newPage(t, browser);
     await openLive(page, list);
     await page.locator("#count", { hasText: "1,201" }).waitFor();
@@ -97,7 +97,7 @@ await test("windows", { timeout: 180_000 }, async (t) => {
     assert.equal(new URL(page.url()).searchParams.get("sort"), "-data");
   });
 
-  await t.test("rows come, change and go; the panel follows", async (t) => {
+  await t.test("rows are added, changed and deleted; the panel follows", async (t) => {
     const page = await newPage(t, browser);
     await openLive(page, list);
     await until("the rows", () => row(page, name(3)));
@@ -130,7 +130,7 @@ await test("windows", { timeout: 180_000 }, async (t) => {
   });
 });
 
-await test("a list that outgrows what a page holds stays where it is", { timeout: 120_000 }, async (t) => {
+await test("a list that grows above the row limit keeps its scroll position", { timeout: 120_000 }, async (t) => {
   const browser = await browse(t);
   const dashboard = await Dashboard.start(t, { flags: ["--page-rows", "200"] });
   const ns = await namespace(t);
@@ -165,7 +165,7 @@ await test("a list that outgrows what a page holds stays where it is", { timeout
   await middle.click();
   await page.locator("#panel h2", { hasText: name(90) }).waitFor();
   await page.mouse.move(700, 20);
-  const look = () =>
+  const pageState = () =>
     page.evaluate(() => ({
       top: document.getElementById("rows").scrollTop,
       rows: [...document.querySelectorAll("#tbody tr[data-name]")].map((tr) =>
@@ -178,13 +178,13 @@ await test("a list that outgrows what a page holds stays where it is", { timeout
       ),
       panel: document.querySelector("#panel h2")?.textContent,
     }));
-  const before = await look();
+  const before = await pageState();
   assert.ok(before.top > 500 && before.rows.some((r) => r.endsWith(" true true")), JSON.stringify(before));
   await noteFrames(page);
   await make(180, 260);
   await page.locator("#count", { hasText: /^261$/ }).waitFor();
   assert.equal(views().at(-1), "window", "the server keeps them");
-  assert.deepEqual(await look(), before);
+  assert.deepEqual(await pageState(), before);
   assert.deepEqual(await framesSeen(page), [`${before.top} rows live`]);
   await page.locator("#table").focus();
   await page.keyboard.press("j");
@@ -203,7 +203,7 @@ await test("a list that outgrows what a page holds stays where it is", { timeout
 
 // At the limit, the page keeps all rows. With one more row, the server keeps the order. An open list may first grow by
 // a fifth, and does not switch back before it is requested again. Either way, its display does not change.
-await test("the limit of what a page holds", { timeout: 180_000 }, async (t) => {
+await test("the row limit of a page", { timeout: 180_000 }, async (t) => {
   const browser = await browse(t);
   const limit = 100;
   const dashboard = await Dashboard.start(t, { flags: ["--page-rows", String(limit)] });
@@ -276,7 +276,7 @@ await test("the limit of what a page holds", { timeout: 180_000 }, async (t) => 
   await page.locator(`#tbody tr[data-name="${name(50)}"] td`).last().click();
   await page.locator("#panel h2", { hasText: name(50) }).waitFor();
   await page.mouse.move(700, 20);
-  const look = () =>
+  const pageState = () =>
     page
       .evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))))
       .then(() =>
@@ -299,7 +299,7 @@ await test("the limit of what a page holds", { timeout: 180_000 }, async (t) => 
         })),
       );
   const count = (words) => become("the count", () => page.locator("#count").innerText(), words);
-  const before = await look();
+  const before = await pageState();
   assert.ok(
     before.top > 300 && before.rows.some((r) => r.includes(" true true")) && before.sorted?.includes("Number"),
     JSON.stringify(before),
@@ -309,14 +309,14 @@ await test("the limit of what a page holds", { timeout: 180_000 }, async (t) => 
   for (let i = limit; i < most; i++) await make(i, `other-${i}`);
   await count(`${limit} of ${most}`);
   assert.deepEqual([...new Set(views(page))], ["table"], "a fifth more");
-  assert.deepEqual(await look(), before);
+  assert.deepEqual(await pageState(), before);
   await make(most, `other-${most}`);
   await until("the server to keep them", () => views(page).at(-1) === "window");
   await count(`${limit} of ${most + 1}`);
-  assert.deepEqual(await look(), before, "the server keeps them");
+  assert.deepEqual(await pageState(), before, "the server keeps them");
   for (let i = limit + 1; i <= most; i++) await remove(`${where}/other-${i}`);
   await count(`${limit} of ${limit + 1}`);
-  assert.deepEqual(await look(), before);
+  assert.deepEqual(await pageState(), before);
 
   await served(limit + 1);
   assert.deepEqual((await asked(list, limit + 1)).views, ["window"], "one more than the limit, of which it is known");
@@ -327,7 +327,7 @@ await test("the limit of what a page holds", { timeout: 180_000 }, async (t) => 
   );
   await remove(`${where}/other-${limit}`);
   await count(`${limit} of ${limit}`);
-  assert.deepEqual(await look(), before, "as many as a page holds");
+  assert.deepEqual(await pageState(), before, "as many as a page holds");
   assert.equal(views(page).at(-1), "window", "until it is asked for again");
   assert.deepEqual(await framesSeen(page), [`${before.top} rows live`], "at any frame");
   await become(
@@ -344,12 +344,12 @@ await test("the limit of what a page holds", { timeout: 180_000 }, async (t) => 
     await count(`${limit} of ${limit}`);
     return isDeepStrictEqual(views(page).slice(earlier), ["table"]);
   });
-  assert.deepEqual({ ...(await look()), top: 0, rows: [] }, { ...before, top: 0, rows: [] });
+  assert.deepEqual({ ...(await pageState()), top: 0, rows: [] }, { ...before, top: 0, rows: [] });
 });
 
 // Two pages of the same list, one with all rows and one with a window, go through the same steps. After each step, both
 // show the same.
-await test("a page of all rows and one of a window", { timeout: 400_000 }, async (t) => {
+await test("a complete page and a windowed page show the same", { timeout: 400_000 }, async (t) => {
   const browser = await browse(t);
   const dashboards = [await Dashboard.start(t), await Dashboard.start(t, { flags: ["--page-rows", "300"] })];
   const ns = await namespace(t), other = await namespace(t);
@@ -419,7 +419,7 @@ await test("a page of all rows and one of a window", { timeout: 400_000 }, async
       }
     });
 
-  const look = (page) => page.evaluate(() => {
+  const pageState = (page) => page.evaluate(() => {
     const text = (id) => { const e = document.getElementById(id); return e === null || e.hidden ? "" : e.textContent; };
     const rows = [...document.querySelectorAll("#tbody tr[data-name]")];
     // Each page has its own time for a change.
@@ -442,11 +442,11 @@ await test("a page of all rows and one of a window", { timeout: 400_000 }, async
           .filter((t) => t !== null && t.includes("Changed"))
           .map((t) => `${tr.dataset.name}: ${t}`),
       ),
-      waits: document.getElementById("rows").hasAttribute("data-waits"),
+      waits: document.getElementById("rows").hasAttribute("data-loading"),
       count: text("count"),
       rowcount: document.getElementById("table").getAttribute("aria-rowcount"),
-      trouble: text("trouble"),
-      held: text("held"),
+      trouble: text("severity-counts"),
+      pendingText: text("pending-changes"),
       note: text("note"),
       banner: timeless(text("banner")),
       status: timeless(document.getElementById("status").textContent),
@@ -460,7 +460,7 @@ await test("a page of all rows and one of a window", { timeout: 400_000 }, async
     let got = [];
     try {
       return await until(step, async () => {
-        got = await Promise.all(pages.map(look));
+        got = await Promise.all(pages.map(pageState));
         return isDeepStrictEqual(got[0], got[1]) && !got[0].waits && wanted(got[0]) && got[0];
       }, ms);
     } catch (err) {
@@ -484,10 +484,10 @@ await test("a page of all rows and one of a window", { timeout: 400_000 }, async
   const press = (key) => both((page) => page.keyboard.press(key));
   const sort = (column) => both((page) => page.locator("thead button", { hasText: column }).click());
   // Each page counts its own resets: a page does not count resets of rows that it did not have.
-  const anew = () =>
+  const reloadCounts = () =>
     both((page) =>
       page.evaluate(() => {
-        const e = document.getElementById("anew");
+        const e = document.getElementById("reloads");
         return e.hidden ? "" : e.textContent;
       }),
     );
@@ -526,15 +526,15 @@ await test("a page of all rows and one of a window", { timeout: 400_000 }, async
     await same("no row", (s) => s.count === "0 of 1,200" && s.note.startsWith("No Things match the filter"));
     await filter("thing-11 running");
     await same("words", (s) => s.count === "98 of 1,200");
-    const [whole, window] = await both(exported);
+    const [allRows, window] = await both(exported);
     assert.deepEqual(
-      window.filter(({ text }, i) => text !== whole[i].text).map(({ what }) => what),
+      window.filter(({ text }, i) => text !== allRows[i].text).map(({ what }) => what),
       [],
       "what is saved of a window",
     );
     assert.ok(
-      whole.length > 3 &&
-        whole.every(({ text }) => text.indexOf(name(1199)) < text.indexOf(name(1100)) && !text.includes(name(1099))),
+      allRows.length > 3 &&
+        allRows.every(({ text }) => text.indexOf(name(1199)) < text.indexOf(name(1100)) && !text.includes(name(1099))),
       "those that are shown, the last first",
     );
     await filter("");
@@ -543,7 +543,7 @@ await test("a page of all rows and one of a window", { timeout: 400_000 }, async
     await same("all of them", (s) => s.count === "1,200" && has(name(0))(s));
   });
 
-  await t.test("rows come, change and go, seen or not", async () => {
+  await t.test("rows are added, changed and deleted, visible or not", async () => {
     await both((page) => page.mouse.move(700, 20));
     await change(5, { phase: "Waiting", number: 55 });
     await same(
@@ -590,7 +590,7 @@ await test("a page of all rows and one of a window", { timeout: 400_000 }, async
     await same("one that moves back", has(name(9), "9"));
   });
 
-  await t.test("stand still under the pointer", async () => {
+  await t.test("keep the order under the pointer", async () => {
     await both((page) => page.locator(`#tbody tr[data-name="${name(10)}"] td`).first().hover());
     await remove(`${where()}/${name(11)}`);
     await create(where(), thing("a-second", "Running", 12));
@@ -599,17 +599,17 @@ await test("a page of all rows and one of a window", { timeout: 400_000 }, async
     await same(
       "what waits",
       (s) =>
-        s.held === "1 moved, 1 new, 1 removed" &&
+        s.pendingText === "1 moved, 1 new, 1 removed" &&
         has(name(11), "gone")(s) &&
         has(name(12), "7000")(s) &&
         has(name(13), "Other")(s) &&
         !has("a-second")(s),
     );
     await both((page) => page.mouse.move(700, 20));
-    await same("what came", (s) => s.held === "" && has("a-second")(s) && !has(name(11))(s) && !has(name(12))(s));
+    await same("what came", (s) => s.pendingText === "" && has("a-second")(s) && !has(name(11))(s) && !has(name(12))(s));
   });
 
-  await t.test("open, step, and go by the keyboard", async () => {
+  await t.test("open, step and scroll by keyboard", async () => {
     await both((page, i) =>
       openLive(page, `${dashboards[pages.indexOf(page)].url}r/${group}/v1/things?ns=${ns}&open=${ns}/${name(700)}`),
     );
@@ -636,7 +636,7 @@ await test("a page of all rows and one of a window", { timeout: 400_000 }, async
     await same("the first", (s) => has("a-first", "active")(s) && s.panel === "");
   });
 
-  await t.test("several namespaces, and labels", async () => {
+  await t.test("filter by several namespaces and labels", async () => {
     const goTo = (query) =>
       both((page) => openLive(page, `${dashboards[pages.indexOf(page)].url}r/${group}/v1/things?${query}`));
     await goTo(`ns=${ns},${other}&q=other-`);
@@ -660,13 +660,13 @@ await test("a page of all rows and one of a window", { timeout: 400_000 }, async
     await goTo(`ns=${ns}`);
   });
 
-  await t.test("a server that ends and is back, and a digest", async () => {
+  await t.test("reconnect after a server restart, and match the digest", async () => {
     await same("all of them", (s) => s.count === "1,200" && has("a-first")(s));
     await scroll(0.5);
     await same("the middle", (s) => has(name(600))(s) && s.count === "1,200");
-    assert.deepEqual(await anew(), ["", ""], "nothing was read anew");
+    assert.deepEqual(await reloadCounts(), ["", ""], "nothing was read anew");
     for (const d of dashboards) await d.stop();
-    await same("disconnected", (s) => s.status.startsWith("Disconnected") && s.banner !== "" && has(name(600))(s));
+    await same("disconnected", (s) => s.status.startsWith("Connection lost") && s.banner !== "" && has(name(600))(s));
     await change(600, { phase: "Meanwhile" });
     await remove(`${where()}/${name(601)}`);
     for (const d of dashboards) await d.run(d.user, d.port);
@@ -677,11 +677,11 @@ await test("a page of all rows and one of a window", { timeout: 400_000 }, async
     );
     await change(600, { phase: "Again" });
     await same("and goes on", has(name(600), "Again"));
-    const told = await anew(); // Changes missed while a server was stopped are not replayed.
+    const reloadsAfterRestart = await reloadCounts(); // Changes missed while a server was stopped are not replayed.
     const digests = (page) => page.wire.filter((f) => f.includes('"type":"digest"')).length;
     const before = pages.map(digests);
     await until("a digest of both", () => pages.every((p, i) => digests(p) > before[i]), 90_000);
     await same("which agree", (s) => s.status === "Live");
-    assert.deepEqual(await anew(), told, "a digest did not agree");
+    assert.deepEqual(await reloadCounts(), reloadsAfterRestart, "a digest did not agree");
   });
 });

@@ -48,7 +48,7 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
   const marked = async (page) =>
     (await page.locator(".yaml .line[data-changed]").allTextContents()).map((l) => l.trim());
 
-  await t.test("kubectl reads what is copied as the same object", async (t) => {
+  await t.test("kubectl parses the copied text as the same object", async (t) => {
     const values = [
       "yes",
       "no",
@@ -131,7 +131,7 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
     assert.deepEqual(applied.metadata.annotations, want.metadata.annotations);
   });
 
-  await t.test("ten changes a second take no place, fold, selection or search away", async (t) => {
+  await t.test("ten changes a second keep the scroll position, folds, selection and search", async (t) => {
     const conf = Array.from({ length: 3000 }, (_, i) => `line ${i} = value`).join("\n");
     await create(
       where,
@@ -197,7 +197,7 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
     );
   });
 
-  await t.test("folds, and finds in what is folded", async (t) => {
+  await t.test("folds lines, and finds text in folded lines", async (t) => {
     await create(where, configMap("folds", { text: "alpha\nneedle one\nomega\n", other: "needle two" }));
     const page = await open(t, "folds", "needle two");
     const all = await text(page);
@@ -225,7 +225,7 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
     await until("it unfolded", async () => (await shown(page)).includes("    needle one"));
   });
 
-  await t.test("by the keyboard", async (t) => {
+  await t.test("can be used by keyboard", async (t) => {
     await create(where, configMap("keys", { text: "one\ntwo\n" }));
     const page = await open(t, "keys", "two");
     const keys = async (...list) => { for (const k of list) await page.keyboard.press(k); };
@@ -310,12 +310,12 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
       await time(
         "changed as a whole, among the changes",
         () => patch(`${where}/${name}`, { data: { "a.conf": after } }),
-        '.happened .field:has-text("a.conf")',
+        '.change-entry .field:has-text("a.conf")',
       );
       await time(
         "side by side",
         () => page.getByRole("button", { name: "Side by side" }).click(),
-        '.happened .diff[data-layout="split"]',
+        '.change-entry .diff[data-layout="split"]',
       );
       await page.getByRole("button", { name: "Inline" }).click();
       await page.getByRole("tab", { name: "YAML" }).click();
@@ -334,7 +334,7 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
     }
   });
 
-  await t.test("wrapped lines stay so", async (t) => {
+  await t.test("line wrapping is stored as a preference", async (t) => {
     await create(where, configMap("wide", { wide: "word ".repeat(150) }));
     const page = await open(t, "wide", "word word");
     const size = () =>

@@ -45,21 +45,21 @@ func sections() []struct{ name, resources string } {
 
 // Sections assigns resources to sections of the resource picker, and orders them. NewSections creates it.
 type Sections struct {
-	place map[string]place // by "resource.group"
+	positions map[string]position // by "resource.group"
 }
 
-type place struct {
+type position struct {
 	section string
 	rank    int
 }
 
 // NewSections returns the grouping rule of the resource picker.
 func NewSections() Sections {
-	s := Sections{place: map[string]place{}}
+	s := Sections{positions: map[string]position{}}
 	rank := 0
 	for _, section := range sections() {
 		for resource := range strings.FieldsSeq(section.resources) {
-			s.place[resource] = place{section.name, rank}
+			s.positions[resource] = position{section.name, rank}
 			rank++
 		}
 	}
@@ -69,7 +69,7 @@ func NewSections() Sections {
 // Section returns the section of a resource in the picker: one of the built-in sections, otherwise the API group. The
 // argument group is "core" for the legacy API group, which has an empty name in Kubernetes.
 func (s Sections) Section(group, resource string) string {
-	if p, ok := s.place[resource+"."+group]; ok {
+	if p, ok := s.positions[resource+"."+group]; ok {
 		return p.section
 	}
 	return group
@@ -78,8 +78,8 @@ func (s Sections) Section(group, resource string) string {
 // Compare orders resources as the picker shows them, with the same results as cmp.Compare. Built-in resources are
 // first, in the order of the grouping rule. The others follow by API group, then by name. It is a total order.
 func (s Sections) Compare(groupA, resourceA, groupB, resourceB string) int {
-	a, okA := s.place[resourceA+"."+groupA]
-	b, okB := s.place[resourceB+"."+groupB]
+	a, okA := s.positions[resourceA+"."+groupA]
+	b, okB := s.positions[resourceB+"."+groupB]
 	switch {
 	case okA && okB:
 		return cmp.Compare(a.rank, b.rank)
@@ -105,12 +105,12 @@ func (s Sections) Groups(kinds []Kind, problems map[string]string) []Group {
 		last := &groups[len(groups)-1]
 		last.Kinds = append(last.Kinds, kind)
 	}
-	var dead []Group
+	var failed []Group
 	for name, reason := range problems {
 		if !slices.ContainsFunc(groups, func(g Group) bool { return g.Name == name }) {
-			dead = append(dead, Group{Name: name, Problem: reason})
+			failed = append(failed, Group{Name: name, Problem: reason})
 		}
 	}
-	slices.SortFunc(dead, func(a, b Group) int { return strings.Compare(a.Name, b.Name) })
-	return append(groups, dead...)
+	slices.SortFunc(failed, func(a, b Group) int { return strings.Compare(a.Name, b.Name) })
+	return append(groups, failed...)
 }

@@ -9,20 +9,20 @@ import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
 // Share is the view model of the page that a share link opens, and of the page of an ended share. The token of the link
-// is in the URL fragment, which browsers do not send to servers. static/src/opened.ts reads it and sends it.
+// is in the URL fragment, which browsers do not send to servers. static/src/share-landing.ts reads it and sends it.
 type Share struct {
-	Frame      // reveals nothing about the cluster
-	Ended bool // the share has ended
+	Layout      // reveals nothing about the cluster
+	Ended  bool // the share has ended
 }
 
 // Guest describes the share link of a guest. The pages of a guest link only to what the link shares.
 type Guest struct {
-	Expires string // RFC 3339: when the link expires
-	Start   string // the route of the shared view, which the link opened
-	Leave   string // the URL of the form with which a guest leaves the share
-	Note    string // the note of the link's creator; may be empty
-	Parts   string // the shared parts as JSON, for the script
-	One     bool   // the link shares one object and no list
+	Expires      string // RFC 3339: when the link expires
+	Start        string // the route of the shared view, which the link opened
+	Leave        string // the URL of the form with which a guest leaves the share
+	Note         string // the note of the link's creator; may be empty
+	Parts        string // the shared parts as JSON, for the script
+	SingleObject bool   // the link shares one object and no list
 }
 
 // SharePage renders the page that a share link opens. Its script removes the token from the URL, and then opens the
@@ -53,9 +53,9 @@ func SharePage(s Share) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var2 string
-		templ_7745c5c3_Var2, templ_7745c5c3_Err = templ.JoinStringErrs(s.Look.Theme)
+		templ_7745c5c3_Var2, templ_7745c5c3_Err = templ.JoinStringErrs(s.Preferences.Theme)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `share.templ`, Line: 24, Col: 42}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `share.templ`, Line: 24, Col: 49}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var2))
 		if templ_7745c5c3_Err != nil {
@@ -66,9 +66,9 @@ func SharePage(s Share) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var3 string
-		templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(s.Look.Density)
+		templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(s.Preferences.Density)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `share.templ`, Line: 24, Col: 74}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `share.templ`, Line: 24, Col: 88}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var3))
 		if templ_7745c5c3_Err != nil {
@@ -79,9 +79,9 @@ func SharePage(s Share) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var4 string
-		templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(base(ctx))
+		templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(basePath(ctx))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `share.templ`, Line: 24, Col: 98}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `share.templ`, Line: 24, Col: 116}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var4))
 		if templ_7745c5c3_Err != nil {
@@ -91,7 +91,7 @@ func SharePage(s Share) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = head(s.Frame).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = head(s.Layout).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -99,7 +99,7 @@ func SharePage(s Share) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = withOrigin().Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = originReferrer().Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -109,9 +109,9 @@ func SharePage(s Share) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var5 string
-			templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(string(under(ctx, s.Assets.Script)))
+			templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(string(routeURL(ctx, s.Assets.Script)))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `share.templ`, Line: 30, Col: 67}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `share.templ`, Line: 30, Col: 70}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
 			if templ_7745c5c3_Err != nil {
@@ -127,16 +127,16 @@ func SharePage(s Share) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if s.Ended {
-			templ_7745c5c3_Err = over(false).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = shareEndedNote(false).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = over(true).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = shareEndedNote(true).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, " <div class=\"note\" id=\"opening\" role=\"status\"><h1 class=\"scripted\">Opening what was shared with you</h1><div class=\"unscripted\"><h1>This link needs script</h1><p>What names the share stands behind the # of the link, which a browser keeps to itself: only a script can hand it in. Allow script here and open the link again. The pages that it leads to do without.</p></div></div><div class=\"note\" id=\"ended\" role=\"alert\" hidden><h1>This link has ended or never was</h1><p>Links end at a time that is set when they are made, and may be taken back before.</p><p>Ask whoever sent it for another one. If you copied it by hand: all of it is needed, also what stands behind the #.</p></div><div class=\"note\" id=\"failed\" role=\"alert\" hidden><h1>The link could not be opened</h1><p id=\"why\"></p><p><button id=\"again\" type=\"button\">Try again</button></p></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, " <div class=\"note\" id=\"opening\" role=\"status\"><h1 class=\"scripted\">Opening the shared view…</h1><div class=\"unscripted\"><h1>This link needs JavaScript</h1><p>The secret of the link is the part after #. Browsers do not send it to servers, so only a script can submit it. Allow JavaScript here and open the link again. The pages that it opens work without JavaScript.</p></div></div><div class=\"note\" id=\"ended\" role=\"alert\" hidden><h1>Link not found</h1><p>Links expire at a set time, and can be revoked earlier.</p><p>Make sure you copied the whole link, including the part after #. Otherwise, ask the sender for a new link.</p></div><div class=\"note\" id=\"failed\" role=\"alert\" hidden><h1>The link could not be opened</h1><p id=\"why\"></p><p><button id=\"again\" type=\"button\">Try again</button></p></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -149,8 +149,8 @@ func SharePage(s Share) templ.Component {
 	})
 }
 
-// over renders the note that the share has ended.
-func over(hidden bool) templ.Component {
+// shareEndedNote renders the note that the share has ended.
+func shareEndedNote(hidden bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -181,20 +181,20 @@ func over(hidden bool) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "><h1>This share has ended</h1><p>It was taken back, or its time is over.</p><p>Ask whoever shared it for another link, and open that.</p><form method=\"post\" action=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "><h1>Link expired</h1><p>This link was revoked or has expired.</p><p>Ask the sender for a new link.</p><form method=\"post\" action=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var7 templ.SafeURL
-		templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinURLErrs(under(ctx, "/share/leave"))
+		templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinURLErrs(routeURL(ctx, "/share/leave"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `share.templ`, Line: 71, Col: 57}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `share.templ`, Line: 71, Col: 60}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var7))
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "\"><button type=\"submit\">Forget it in this browser</button></form></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "\"><button type=\"submit\">Remove from this browser</button></form></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -204,7 +204,7 @@ func over(hidden bool) templ.Component {
 
 // LeftPage renders the page that a viewer sees after leaving a share. Its link opens what the viewer may see without
 // the share.
-func LeftPage(f Frame) templ.Component {
+func LeftPage(f Layout) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -237,25 +237,25 @@ func LeftPage(f Frame) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<div class=\"note\" data-page=\"left\"><h1>You have left what was shared with you</h1><p>This browser has forgotten it. Open the link again to see it again, for as long as it lasts.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<div class=\"note\" data-page=\"left\"><h1>You left the shared view</h1><p>The link was removed from this browser. Until it expires, you can open it again.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			if f.Open {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<p>Nobody is asked here who they are: <a href=\"")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<p>Login is off: <a href=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var10 templ.SafeURL
-				templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinURLErrs(under(ctx, "/"))
+				templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinURLErrs(routeURL(ctx, "/"))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `share.templ`, Line: 85, Col: 67}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `share.templ`, Line: 85, Col: 49}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var10))
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "\">see all that there is</a>.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "\">continue without the link</a>.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -265,15 +265,15 @@ func LeftPage(f Frame) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var11 templ.SafeURL
-				templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinURLErrs(under(ctx, "/"))
+				templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinURLErrs(routeURL(ctx, "/"))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `share.templ`, Line: 87, Col: 32}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `share.templ`, Line: 87, Col: 35}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var11))
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "\">See what you may see yourself</a></p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "\">Continue with your own permissions</a></p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -284,7 +284,7 @@ func LeftPage(f Frame) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = bare(f).Render(templ.WithChildren(ctx, templ_7745c5c3_Var9), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = barePage(f).Render(templ.WithChildren(ctx, templ_7745c5c3_Var9), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -292,8 +292,8 @@ func LeftPage(f Frame) templ.Component {
 	})
 }
 
-// shared renders the notice that a page is shared read-only, with the expiry and the note of the link.
-func shared(g Guest) templ.Component {
+// sharedNotice renders the notice that a page is shared read-only, with the expiry and the note of the link.
+func sharedNotice(g Guest) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -332,7 +332,7 @@ func shared(g Guest) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var14 string
-		templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(untilWords(g.Expires))
+		templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(expiryText(g.Expires))
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `share.templ`, Line: 98, Col: 92}
 		}
@@ -350,9 +350,9 @@ func shared(g Guest) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var15 string
-			templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(spelled(g.Note))
+			templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(spellInvisible(g.Note))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `share.templ`, Line: 100, Col: 53}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `share.templ`, Line: 100, Col: 60}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var15))
 			if templ_7745c5c3_Err != nil {
@@ -384,7 +384,7 @@ func shared(g Guest) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "\"><button type=\"submit\" title=\"Forget the link in this browser\">Leave</button></form></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "\"><button type=\"submit\" title=\"Remove the link from this browser\">Leave</button></form></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

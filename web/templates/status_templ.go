@@ -8,7 +8,7 @@ package templates
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// StatusPage renders the watch status. static/src/statuspage.ts keeps it up to date.
+// StatusPage renders the watch status. static/src/status-page.ts keeps it up to date.
 func StatusPage(s Status) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -42,15 +42,15 @@ func StatusPage(s Status) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"ledger\" data-page=\"status\" aria-labelledby=\"heading\"><div class=\"bar\"><h1 id=\"heading\">Coverage</h1><span id=\"held\" class=\"asof\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"watch-status\" data-page=\"status\" aria-labelledby=\"heading\"><div class=\"bar\"><h1 id=\"heading\">Watch status</h1><span id=\"memory-use\" class=\"asof\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			if s.Guest == nil {
 				var templ_7745c5c3_Var3 string
-				templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(s.Held)
+				templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(s.Memory)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `status.templ`, Line: 11, Col: 14}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `status.templ`, Line: 11, Col: 16}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var3))
 				if templ_7745c5c3_Err != nil {
@@ -70,7 +70,7 @@ func StatusPage(s Status) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "</span></div><p id=\"banner\" class=\"banner\" role=\"status\" hidden></p><div class=\"scroller\" tabindex=\"0\" role=\"region\" aria-label=\"What is watched\"><table class=\"rows ledger-rows\" aria-labelledby=\"heading\"><thead><tr><th scope=\"col\">Resource</th><th scope=\"col\">Scope</th><th scope=\"col\">State</th><th scope=\"col\">Objects</th><th scope=\"col\">Readers</th><th scope=\"col\">Cache</th><th scope=\"col\">Past kept</th><th scope=\"col\">Last event</th><th scope=\"col\">Relists</th><th scope=\"col\">Drops</th><th scope=\"col\">Resets</th><th scope=\"col\">Blind</th></tr></thead> <tbody id=\"scopes\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "</span></div><p id=\"banner\" class=\"banner\" role=\"status\" hidden></p><div class=\"scroller\" tabindex=\"0\" role=\"region\" aria-label=\"Watched resources\"><table class=\"rows watch-rows\" aria-labelledby=\"heading\"><thead><tr><th scope=\"col\">Resource</th><th scope=\"col\">Scope</th><th scope=\"col\">State</th><th scope=\"col\">Objects</th><th scope=\"col\">Readers</th><th scope=\"col\">Cache</th><th scope=\"col\">History</th><th scope=\"col\">Last event</th><th scope=\"col\">Relists</th><th scope=\"col\">Reconnects</th><th scope=\"col\">Resyncs</th><th scope=\"col\">Gaps</th></tr></thead> <tbody id=\"scopes\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -95,50 +95,50 @@ func StatusPage(s Status) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if s.Guest != nil {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<h2>What is watched is not shared with you</h2><p><a href=\"")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<h2>The watch status is not shared with you</h2><p><a href=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var5 templ.SafeURL
-				templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinURLErrs(under(ctx, "/"))
+				templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinURLErrs(routeURL(ctx, "/"))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `status.templ`, Line: 45, Col: 34}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `status.templ`, Line: 45, Col: 37}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "\">Go to what is shared with you</a></p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "\">Go to the shared view</a></p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<h2>Nothing is watched</h2><p>A kind is watched while somebody looks at it, and some minutes longer.</p><p><a href=\"")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<h2>Nothing is watched</h2><p>A resource is watched while someone views it, and for some minutes after.</p><p><a href=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var6 templ.SafeURL
-				templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinURLErrs(under(ctx, "/r/core/v1/pods"))
+				templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinURLErrs(routeURL(ctx, "/r/core/v1/pods"))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `status.templ`, Line: 49, Col: 48}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `status.templ`, Line: 49, Col: 51}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var6))
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "\">Look at the pods</a></p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "\">Go to Pods</a></p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "</div><dl class=\"legend\" aria-label=\"What the columns mean\"><div><dt>Cache, past kept</dt><dd>Memory of the objects, and of the changes that a reader who was away can catch up from.</dd></div><div><dt>Relists</dt><dd>Lists after the first: a watch could not go on from where it was.</dd></div><div><dt>Drops</dt><dd>Watches that ended. The API server ends each after some minutes, and the next one goes on.</dd></div><div><dt>Resets</dt><dd>Readers that had to begin anew, as they had been away for too long.</dd></div><div><dt>Blind</dt><dd>How often, and for how long, there was no watch after the first list. What happened then was learnt late.</dd></div></dl><p class=\"notices\"><a href=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "</div><dl class=\"legend\" aria-label=\"Column descriptions\"><div><dt>Cache, history</dt><dd>Memory used by the objects, and by recent changes from which returning readers catch up.</dd></div><div><dt>Relists</dt><dd>Lists after the first one, because a watch could not be resumed.</dd></div><div><dt>Reconnects</dt><dd>Watches that ended. The API server ends each watch after some minutes, and the next one resumes.</dd></div><div><dt>Resyncs</dt><dd>Readers that had to reload because they were offline too long.</dd></div><div><dt>Gaps</dt><dd>How often, and for how long, no watch was open after the first list. Changes in a gap are detected on reconnect.</dd></div></dl><p class=\"notices\"><a href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var7 templ.SafeURL
-			templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinURLErrs(under(ctx, "/third-party-notices"))
+			templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinURLErrs(routeURL(ctx, "/third-party-notices"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `status.templ`, Line: 59, Col: 67}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `status.templ`, Line: 59, Col: 70}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var7))
 			if templ_7745c5c3_Err != nil {
@@ -150,7 +150,7 @@ func StatusPage(s Status) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = page(s.Frame, nil).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = page(s.Layout, nil).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -158,7 +158,7 @@ func StatusPage(s Status) templ.Component {
 	})
 }
 
-// scopeRow renders one scope. static/src/statuspage.ts builds the same elements.
+// scopeRow renders one scope. static/src/status-page.ts builds the same elements.
 func scopeRow(s Scope) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -198,9 +198,9 @@ func scopeRow(s Scope) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var10 templ.SafeURL
-		templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinURLErrs(under(ctx, s.Href))
+		templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinURLErrs(routeURL(ctx, s.Href))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `status.templ`, Line: 68, Col: 46}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `status.templ`, Line: 68, Col: 49}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var10))
 		if templ_7745c5c3_Err != nil {
@@ -213,7 +213,7 @@ func scopeRow(s Scope) templ.Component {
 		var templ_7745c5c3_Var11 string
 		templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinStringErrs(s.Resource)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `status.templ`, Line: 68, Col: 61}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `status.templ`, Line: 68, Col: 64}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var11))
 		if templ_7745c5c3_Err != nil {
@@ -226,7 +226,7 @@ func scopeRow(s Scope) templ.Component {
 		var templ_7745c5c3_Var12 string
 		templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinStringErrs(s.Group)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `status.templ`, Line: 68, Col: 96}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `status.templ`, Line: 68, Col: 99}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var12))
 		if templ_7745c5c3_Err != nil {

@@ -23,12 +23,12 @@ func render(t *testing.T, page templ.Component) string {
 	return b.String()
 }
 
-func pods() templates.List {
+func podList() templates.List {
 	cell := func(text string) templates.Cell { return templates.Cell{Text: text} }
 	total := 10020
 	return templates.List{
-		Frame: templates.Frame{Title: "pods", Cluster: "demo"},
-		Ref:   "core/v1/pods", Kind: "Pod", Resource: "pods", Href: "/r/core/v1/pods", Namespaced: true,
+		Layout: templates.Layout{Title: "pods", Cluster: "demo"},
+		Ref:    "core/v1/pods", Kind: "Pod", Resource: "pods", Href: "/r/core/v1/pods", Namespaced: true,
 		Columns: []templates.Column{
 			{Name: "Name"}, {Name: "Status"}, {Name: "Restarts", Relative: true}, {Name: "Node", Priority: 1},
 		},
@@ -71,9 +71,9 @@ func pods() templates.List {
 
 var update = flag.Bool("update", false, "write testdata anew")
 
-// web/test/row.test.ts and web/test/ledger.test.ts build the same rows in TypeScript, and compare them with the same
+// web/test/row.test.ts and web/test/watch-status.test.ts build the same rows in TypeScript, and compare them with the same
 // files.
-func TestRowsAreTheFile(t *testing.T) {
+func TestRowsMatchTheScript(t *testing.T) {
 	cells := []templates.Cell{{Text: "3", Wire: "3"}, {Text: "4s ago", Wire: "2026-11-21T10:04:56Z ago"}}
 	scope := templates.Scope{
 		Href: "/r/core/v1/pods?ns=shop", Resource: "pods", Group: "core/v1", Scope: "shop", Cells: cells,
@@ -86,7 +86,7 @@ func TestRowsAreTheFile(t *testing.T) {
 		name, body string
 		page       templ.Component
 	}{
-		{"rows.html", `<tbody id="tbody">`, templates.ListPage(pods())},
+		{"rows.html", `<tbody id="tbody">`, templates.ListPage(podList())},
 		{
 			"scopes.html",
 			`<tbody id="scopes">`,
@@ -116,12 +116,12 @@ func TestRowsAreTheFile(t *testing.T) {
 }
 
 func TestListPage(t *testing.T) {
-	none := 0
+	zero := 0
 	for _, test := range []struct {
-		name string
-		edit func(*templates.List)
-		want []string
-		not  []string
+		name     string
+		edit     func(*templates.List)
+		want     []string
+		unwanted []string
 	}{
 		{
 			"rows",
@@ -139,8 +139,8 @@ func TestListPage(t *testing.T) {
 		{
 			"what else is shown",
 			func(l *templates.List) {
-				l.Query.Columns, l.Usual = []string{"node"}, "/r/core/v1/pods?sort=-name"
-				l.Carried = []templates.Parameter{{Name: "sort", Value: "-name"}, {Name: "cols", Value: "node"}}
+				l.Query.Columns, l.DefaultColumns = []string{"node"}, "/r/core/v1/pods?sort=-name"
+				l.KeptParams = []templates.Parameter{{Name: "sort", Value: "-name"}, {Name: "cols", Value: "node"}}
 			},
 			[]string{
 				`type="hidden" name="sort" value="-name"`,
@@ -208,7 +208,7 @@ func TestListPage(t *testing.T) {
 		{
 			"empty",
 			func(l *templates.List) {
-				l.Rows, l.Total = nil, &none
+				l.Rows, l.Total = nil, &zero
 			},
 			[]string{"No Pods<", "<p>New ones appear here automatically.</p>"},
 			nil,
@@ -216,7 +216,7 @@ func TestListPage(t *testing.T) {
 		{
 			"nothing matches",
 			func(l *templates.List) {
-				l.Rows, l.Total, l.Query.Q = nil, &none, "x"
+				l.Rows, l.Total, l.Query.Q = nil, &zero, "x"
 			},
 			[]string{"No Pods match these namespaces and filters", "Clear filters"},
 			nil,
@@ -275,7 +275,7 @@ func TestListPage(t *testing.T) {
 			[]string{"cluster admin"},
 		},
 		{"forbidden by now", func(l *templates.List) {
-			l.Rows, l.Total, l.State = nil, &none, templates.State{State: "forbidden"}
+			l.Rows, l.Total, l.State = nil, &zero, templates.State{State: "forbidden"}
 		}, []string{`class="count"></span>`}, nil},
 		{"failed", func(l *templates.List) {
 			l.Rows, l.Total, l.State = nil, nil, templates.State{State: "failed", Reason: "no route"}
@@ -283,7 +283,7 @@ func TestListPage(t *testing.T) {
 		{
 			"stale and empty",
 			func(l *templates.List) {
-				l.Rows, l.Total, l.State = nil, &none, templates.State{
+				l.Rows, l.Total, l.State = nil, &zero, templates.State{
 					State: "stale", Since: "2026-11-21T10:00:00Z", Reason: "connection refused",
 				}
 			},
@@ -298,7 +298,7 @@ func TestListPage(t *testing.T) {
 		{
 			"stale, and nothing matches",
 			func(l *templates.List) {
-				l.Rows, l.Total, l.State, l.Query.Q = nil, &none, templates.State{State: "stale"}, "x"
+				l.Rows, l.Total, l.State, l.Query.Q = nil, &zero, templates.State{State: "stale"}, "x"
 			},
 			[]string{
 				"No Pods at the last update",
@@ -313,26 +313,26 @@ func TestListPage(t *testing.T) {
 			func(l *templates.List) {
 				l.State.Namespaces = []string{"big", "shop"}
 			},
-			[]string{`class="covered">Showing namespaces big, shop only (no access to others).</p>`},
+			[]string{`class="coverage-note">Showing namespaces big, shop only (no access to others).</p>`},
 			nil,
 		},
 		{"some namespaces, for another reason", func(l *templates.List) {
 			l.State.Namespaces, l.State.Reason = []string{"shop"}, "a <b> is away"
-		}, []string{`class="covered">Showing namespace shop only: a &lt;b&gt; is away</p>`}, nil},
-		{"all namespaces", func(*templates.List) {}, []string{`class="covered" hidden></p>`}, nil},
+		}, []string{`class="coverage-note">Showing namespace shop only: a &lt;b&gt; is away</p>`}, nil},
+		{"all namespaces", func(*templates.List) {}, []string{`class="coverage-note" hidden></p>`}, nil},
 		{
 			"some namespaces, and empty",
 			func(l *templates.List) {
-				l.Rows, l.Total, l.State.Namespaces = nil, &none, []string{"shop"}
+				l.Rows, l.Total, l.State.Namespaces = nil, &zero, []string{"shop"}
 			},
 			[]string{
-				`class="covered" hidden></p>`,
+				`class="coverage-note" hidden></p>`,
 				"<p>Showing namespace shop only (no access to others). New ones appear",
 			},
 			[]string{"<p>New ones appear"},
 		},
 		{"some namespaces, and nothing matches", func(l *templates.List) {
-			l.Rows, l.Total, l.State.Namespaces, l.Query.Q = nil, &none, []string{"shop"}, "x"
+			l.Rows, l.Total, l.State.Namespaces, l.Query.Q = nil, &zero, []string{"shop"}, "x"
 		}, []string{"filters</h2><p>Showing namespace shop only (no access to others).</p>"}, nil},
 		{
 			"no such columns",
@@ -340,7 +340,7 @@ func TestListPage(t *testing.T) {
 				l.Query.Sort, l.Query.Columns = "-Colour", []string{"a<b", "node", "Weight"}
 			},
 			[]string{
-				`class="covered">No column “colour” to sort by, and no column “a&lt;b” or “weight” to show. ` +
+				`class="coverage-note">No column “colour” to sort by, and no column “a&lt;b” or “weight” to show. ` +
 					`Available: namespace, name, status, restarts, node.</p>`,
 				`>web-1</a>`,
 				"node-1",
@@ -353,7 +353,7 @@ func TestListPage(t *testing.T) {
 				l.Query.Columns, l.State.Namespaces = []string{"weight"}, []string{"shop"}
 			},
 			[]string{
-				`class="covered">No column “weight” to show. Available: namespace, name, status, restarts, ` +
+				`class="coverage-note">No column “weight” to show. Available: namespace, name, status, restarts, ` +
 					`node. Showing namespace shop only (no access`,
 			},
 			nil,
@@ -361,30 +361,30 @@ func TestListPage(t *testing.T) {
 		{
 			"a namespace that is not there",
 			func(l *templates.List) {
-				l.Query.Namespaces, l.Namespaces, l.Known.State =
+				l.Query.Namespaces, l.Namespaces, l.NamespacesState.State =
 					[]string{"big", "nope", "none"}, []string{"big", "shop"}, "live"
 			},
-			[]string{`class="covered">Namespaces nope and none do not exist.</p>`},
+			[]string{`class="coverage-note">Namespaces nope and none do not exist.</p>`},
 			nil,
 		},
 		{
 			"a namespace that was not there",
 			func(l *templates.List) {
-				l.Query.Namespaces, l.Namespaces, l.Known = []string{"big", "nope"}, []string{"big"}, templates.State{
+				l.Query.Namespaces, l.Namespaces, l.NamespacesState = []string{"big", "nope"}, []string{"big"}, templates.State{
 					State: "stale", Since: "2026-11-21T10:00:00Z",
 				}
 			},
-			[]string{`class="covered">Namespace nope did not exist at 2026-11-21T10:00:00Z.</p>`},
+			[]string{`class="coverage-note">Namespace nope did not exist at 2026-11-21T10:00:00Z.</p>`},
 			nil,
 		},
 		{
 			"a namespace that was not there, while they are read",
 			func(l *templates.List) {
-				l.Query.Namespaces, l.Namespaces, l.Known = []string{"big", "nope"}, []string{"big"}, templates.State{
+				l.Query.Namespaces, l.Namespaces, l.NamespacesState = []string{"big", "nope"}, []string{"big"}, templates.State{
 					State: "syncing", Since: "2026-11-21T10:00:00Z",
 				}
 			},
-			[]string{`class="covered">Namespace nope did not exist at the last update.</p>`},
+			[]string{`class="coverage-note">Namespace nope did not exist at the last update.</p>`},
 			nil,
 		},
 		{
@@ -392,7 +392,7 @@ func TestListPage(t *testing.T) {
 			func(l *templates.List) {
 				l.Query.Namespaces = []string{"big", "nope"}
 			},
-			[]string{`class="covered" hidden`},
+			[]string{`class="coverage-note" hidden`},
 			nil,
 		},
 		{
@@ -400,7 +400,7 @@ func TestListPage(t *testing.T) {
 			func(l *templates.List) {
 				l.Query.Sort, l.Query.Columns = "namespace", []string{"wide"}
 			},
-			[]string{`class="covered" hidden`},
+			[]string{`class="coverage-note" hidden`},
 			nil,
 		},
 		{"syncing", func(l *templates.List) {
@@ -418,7 +418,7 @@ func TestListPage(t *testing.T) {
 		{"not read yet", func(l *templates.List) { l.State = templates.State{} }, []string{"Not loaded yet"}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			l := pods()
+			l := podList()
 			test.edit(&l)
 			html := render(t, templates.ListPage(l))
 			for _, want := range test.want {
@@ -426,9 +426,9 @@ func TestListPage(t *testing.T) {
 					t.Errorf("the page has no %q:\n%s", want, html)
 				}
 			}
-			for _, not := range test.not {
-				if strings.Contains(html, not) {
-					t.Errorf("the page has %q", not)
+			for _, unwanted := range test.unwanted {
+				if strings.Contains(html, unwanted) {
+					t.Errorf("the page has %q", unwanted)
 				}
 			}
 		})
@@ -437,28 +437,28 @@ func TestListPage(t *testing.T) {
 
 // A hostile cluster fills every text of every page with markup. The pages must escape all of it, and must not contain
 // inline scripts or styles.
-func TestTextIsText(t *testing.T) {
+func TestTextIsEscaped(t *testing.T) {
 	const hostile = `"><script>alert(1)</script><img src=x onerror=alert(1)>' onclick='x`
 	list, object, compare, status, failure :=
 		templates.List{}, templates.Object{}, templates.Compare{}, templates.Status{}, templates.Failure{}
 	for _, v := range []any{&list, &object, &compare, &status, &failure} {
 		poison(reflect.ValueOf(v).Elem(), hostile)
 	}
-	noRows, there := list, object
-	noRows.Rows, there.Problem = nil, nil
+	emptyList, readable := list, object
+	emptyList.Rows, readable.Problem = nil, nil
 	inline := regexp.MustCompile(`(?i)<script>|<img|<[^>]*\s(style|on[a-z]+)=|javascript:`)
 	for name, page := range map[string]templ.Component{
-		"list": templates.ListPage(list), "empty list": templates.ListPage(noRows),
-		"object": templates.ObjectPage(there), "no object": templates.ObjectPage(object),
+		"list": templates.ListPage(list), "empty list": templates.ListPage(emptyList),
+		"object": templates.ObjectPage(readable), "no object": templates.ObjectPage(object),
 		"compare": templates.ComparePage(compare), "status": templates.StatusPage(status),
 		"problem": templates.ProblemPage(failure),
 	} {
 		t.Run(name, func(t *testing.T) {
 			html := render(t, page)
 			// The payload may appear in quoted attribute values, so the search ignores them.
-			bare := regexp.MustCompile(`"[^"]*"`).ReplaceAllString(html, `""`)
-			if found := inline.FindString(bare); found != "" {
-				t.Errorf("the page holds %q", found)
+			withoutAttributes := regexp.MustCompile(`"[^"]*"`).ReplaceAllString(html, `""`)
+			if match := inline.FindString(withoutAttributes); match != "" {
+				t.Errorf("the page holds %q", match)
 			}
 			if strings.Contains(html, hostile) {
 				t.Error("the payload stands unescaped")
@@ -538,11 +538,11 @@ func TestGuestPage(t *testing.T) {
 		Parts:   `[{"resource":"core/v1/pods"}]`,
 	}
 	for _, test := range []struct {
-		name  string
-		kinds []templates.Kind
-		one   bool
-		want  []string
-		not   []string
+		name     string
+		kinds    []templates.Kind
+		single   bool
+		want     []string
+		unwanted []string
 	}{
 		{"one kind", []templates.Kind{kind("pods")}, false, []string{
 			"Shared with you, read-only", `datetime="2026-11-21T14:03:00Z">2026-11-21 14:03 UTC</time>`,
@@ -559,11 +559,11 @@ func TestGuestPage(t *testing.T) {
 		{"one object, and its events", []templates.Kind{kind("pods"), kind("events")}, true, []string{picker}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			page := pods()
-			own := *guest
-			own.One = test.one
-			page.Frame = templates.Frame{
-				Title: "pods", Guest: &own, Groups: []templates.Group{{Name: "Workloads", Kinds: test.kinds}},
+			page := podList()
+			guestCopy := *guest
+			guestCopy.SingleObject = test.single
+			page.Layout = templates.Layout{
+				Title: "pods", Guest: &guestCopy, Groups: []templates.Group{{Name: "Workloads", Kinds: test.kinds}},
 			}
 			got := render(t, templates.ListPage(page))
 			for _, want := range test.want {
@@ -571,15 +571,15 @@ func TestGuestPage(t *testing.T) {
 					t.Errorf("the page has no %s: %s", want, got)
 				}
 			}
-			for _, not := range test.not {
-				if strings.Contains(got, not) {
-					t.Errorf("the page has %s", not)
+			for _, unwanted := range test.unwanted {
+				if strings.Contains(got, unwanted) {
+					t.Errorf("the page has %s", unwanted)
 				}
 			}
 		})
 	}
 	crumbs := templates.Object{
-		Frame:  templates.Frame{Guest: &templates.Guest{One: true}},
+		Layout: templates.Layout{Guest: &templates.Guest{SingleObject: true}},
 		Crumbs: []templates.Crumb{{Text: "pods", Href: "/r/core/v1/pods"}, {Text: "web-1"}},
 	}
 	if got := render(t, templates.ObjectPage(crumbs)); strings.Contains(got, `href="/r/core/v1/pods"`) {
@@ -588,7 +588,7 @@ func TestGuestPage(t *testing.T) {
 }
 
 // Without script, an object's page links to the comparison of the object. The pages of guests have no such link.
-func TestObjectLeadsToItsComparison(t *testing.T) {
+func TestObjectPageLinksToCompare(t *testing.T) {
 	object := templates.Object{Compare: "/compare?a=core%2Fv1%2Fnodes%2F_%2Fa"}
 	const link = `<a class="unscripted" href="/compare?a=core%2Fv1%2Fnodes%2F_%2Fa">`
 	if got := render(t, templates.ObjectPage(object)); !strings.Contains(got, link) {
@@ -601,28 +601,28 @@ func TestObjectLeadsToItsComparison(t *testing.T) {
 }
 
 // A guest's status page contains no rows. The page must not claim that nothing is watched.
-func TestStatusOfGuests(t *testing.T) {
-	page := templates.Status{Held: "0 B cached, no limit"}
+func TestGuestStatusPageHasNoRows(t *testing.T) {
+	page := templates.Status{Memory: "0 B cached, no limit"}
 	if got := render(t, templates.StatusPage(page)); !strings.Contains(got, "Nothing is watched") ||
-		!strings.Contains(got, page.Held) {
+		!strings.Contains(got, page.Memory) {
 		t.Errorf("where nothing is watched the page says %s", got)
 	}
 	page.Guest = &templates.Guest{}
 	if got := render(t, templates.StatusPage(page)); !strings.Contains(got, "not shared with you") ||
-		strings.Contains(got, "Nothing is watched") || strings.Contains(got, page.Held) {
+		strings.Contains(got, "Nothing is watched") || strings.Contains(got, page.Memory) {
 		t.Errorf("a guest is told %s", got)
 	}
 }
 
 // The links of a page in kiosk mode lead to pages in kiosk mode, below the base path. Links to the API get no kiosk
 // parameter. Other pages do not contain the parameter.
-func TestKiosk(t *testing.T) {
-	page := pods()
+func TestKioskLinks(t *testing.T) {
+	page := podList()
 	page.Next = "/r/core/v1/pods?from=100"
 	page.Exports = []templates.Export{{Href: "/api/v1/snapshot/core/v1/pods?format=csv"}}
 	var b strings.Builder
 	if err := templates.ListPage(page).Render(
-		templates.InKiosk(templates.Under(t.Context(), "/base")), &b,
+		templates.WithKiosk(templates.WithBasePath(t.Context(), "/base")), &b,
 	); err != nil {
 		t.Fatal(err)
 	}

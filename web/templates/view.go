@@ -7,26 +7,26 @@
 // Tests compare both with testdata/rows.html.
 package templates
 
-// Frame contains everything that a page shows around its content.
-type Frame struct {
+// Layout contains everything that a page shows around its content.
+type Layout struct {
 	Title   string // the document title, without the product name
 	Assets  Assets
 	Version string // of this program, for example "v0.1.0"; empty: not shown
 	Cluster string // the name of the context or cluster; empty: not shown
 	ID      string // distinguishes the cluster from others
 	// Contexts is the route of the page that switches the cluster; empty if the viewer cannot switch.
-	Contexts string
-	Groups   []Group
-	Look     Look
-	User     string // the name of the viewer; empty if the viewer is not identified
-	Logout   string // the URL of the logout form; empty if users do not log in
-	Banner   string // a notice for all viewers; empty: none
-	Open     bool   // there is no login: every client sees everything that the server shows
-	Guest    *Guest // the share link that the viewer uses; nil for viewers with permissions of their own
+	Contexts    string
+	Groups      []Group
+	Preferences Preferences
+	User        string // the name of the viewer; empty if the viewer is not identified
+	Logout      string // the URL of the logout form; empty if users do not log in
+	Banner      string // a notice for all viewers; empty: none
+	Open        bool   // there is no login: every client sees everything that the server shows
+	Guest       *Guest // the share link that the viewer uses; nil for viewers with permissions of their own
 }
 
-// Look contains a viewer's display preferences. The script stores them in a cookie.
-type Look struct {
+// Preferences contains a viewer's display preferences. The script stores them in a cookie.
+type Preferences struct {
 	Theme   string // "light" or "dark"; empty: the theme of the system
 	Density string // "compact" or "roomy"; empty: medium
 }
@@ -44,7 +44,7 @@ type Assets struct {
 	Script string   // "/static/app.js?v=.."
 	Style  string   // "/static/app.css?v=.."
 	Icon   string   // "/static/favicon.svg?v=.."
-	Parts  []string // the chunks that the script imports, to be preloaded
+	Chunks []string // the chunks that the script imports, to be preloaded
 }
 
 // Group is one section of the resource picker. Sections.Groups creates it.
@@ -101,9 +101,9 @@ type Column struct {
 
 // Cell is one cell of a row.
 type Cell struct {
-	Text string // as shown: "4m", "3 (5m ago)", "Running"
-	Wire string // the text with timestamps as RFC 3339, from which the script updates Text; only in relative columns
-	Tone string // the severity: "bad", "warn" or empty
+	Text     string // as shown: "4m", "3 (5m ago)", "Running"
+	Wire     string // the text with timestamps as RFC 3339, from which the script updates Text; only in relative columns
+	Severity string // the severity: "bad", "warn" or empty
 }
 
 // Row is one object in a table. len(Cells) equals len(List.Columns).
@@ -116,7 +116,7 @@ type Row struct {
 
 // List is the page of one resource. It shows the rows From and following, and works without script.
 type List struct {
-	Frame
+	Layout
 	Ref        string // "core/v1/pods"
 	Kind       string // "Pod"
 	Resource   string // "pods"
@@ -124,23 +124,23 @@ type List struct {
 	Namespaced bool
 	Columns    []Column
 	// SortNamespace is Column.Sort for the namespace column.
-	SortNamespace string
-	Rows          []Row    // the rows of this page, out of the result of the query
-	From          int      // number of rows before these
-	Previous      string   // the route of the rows before these; empty: none
-	Next          string   // the route of the rows after these; empty: none
-	Total         *int     // number of rows in the result of the query; nil: unknown
-	Limit         int      // maximum number of rows in the script's memory
-	At            string   // RFC 3339: when these rows were read
-	Namespaces    []string // all namespaces of the cluster, for the namespace box; empty: unknown
-	Known         State    // how current Namespaces is
-	State         State
-	Query         Query
-	Exports       []Export
-	Carried       []Parameter // other parameters of the page's URL, which the form keeps
-	Usual         string      // the route of the list with the usual columns
-	Opened        Step        // the page of the object that the script shows beside the rows; without Href: none
-	Problem       *Problem    // shown in place of the rows, for example for an invalid label selector
+	SortNamespace   string
+	Rows            []Row    // the rows of this page, out of the result of the query
+	From            int      // number of rows before these
+	Previous        string   // the route of the rows before these; empty: none
+	Next            string   // the route of the rows after these; empty: none
+	Total           *int     // number of rows in the result of the query; nil: unknown
+	Limit           int      // maximum number of rows in the script's memory
+	At              string   // RFC 3339: when these rows were read
+	Namespaces      []string // all namespaces of the cluster, for the namespace box; empty: unknown
+	NamespacesState State    // how current Namespaces is
+	State           State
+	Query           Query
+	Exports         []Export
+	KeptParams      []Parameter // other parameters of the page's URL, which the form keeps
+	DefaultColumns  string      // the route of the list with the usual columns
+	OpenObject      Link        // the page of the object that the script shows beside the rows; without Href: none
+	Problem         *Problem    // shown in place of the rows, for example for an invalid label selector
 }
 
 // Parameter is one query parameter of a URL.
@@ -154,7 +154,7 @@ type Crumb struct {
 
 // Object is the page of one object.
 type Object struct {
-	Frame
+	Layout
 	Ref       string
 	Kind      string
 	Resource  string
@@ -170,9 +170,9 @@ type Object struct {
 
 // Compare is the page that compares two objects.
 type Compare struct {
-	Frame
+	Layout
 	A, B   Side
-	Others []Step   // suggestions for B, if B is empty
+	Others []Link   // suggestions for B, if B is empty
 	Hide   []string // the differences that the script ignores
 }
 
@@ -192,9 +192,9 @@ type Side struct {
 
 // Status is the status page: what is watched, how current it is, and how much memory it uses.
 type Status struct {
-	Frame
+	Layout
 	At     string // RFC 3339: when the status was read
-	Held   string // the memory in use and its limit, as text
+	Memory string // the memory in use and its limit, as text
 	Scopes []Scope
 }
 
@@ -216,21 +216,21 @@ type Problem struct {
 	Status int
 	Title  string
 	Detail string
-	Next   []Step // suggestions for the user
+	Next   []Link // suggestions for the user
 }
 
-// Step is a suggestion for the user: a link, or only text if Href is empty.
-type Step struct {
+// Link is a suggestion for the user: a link, or only text if Href is empty.
+type Link struct {
 	Text string
 	Href string
 }
 
 // Contexts is the page on which a user switches to another context of the kubeconfig.
 type Contexts struct {
-	Frame
+	Layout
 	Contexts []Context
-	Present  string // name of the active context
-	Why      string // why the last switch failed, or why the contexts cannot be read; empty if neither
+	Active   string // name of the active context
+	Error    string // why the last switch failed, or why the contexts cannot be read; empty if neither
 }
 
 // Context is one context of the kubeconfig.
@@ -243,7 +243,7 @@ type Context struct {
 
 // Failure is the page of a request that has no other page.
 type Failure struct {
-	Frame
+	Layout
 	Problem Problem
 	Ref     string // the resource that the cluster does not serve, and that the script waits for; empty: none
 }

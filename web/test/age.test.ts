@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ages, humanDuration, timeIn } from "../static/src/age.ts";
+import { formatAges, humanDuration, firstTimestamp } from "../static/src/age.ts";
 
 const s = 1000, m = 60 * s, h = 60 * m, d = 24 * h, y = 365 * d;
 
@@ -50,15 +50,15 @@ for (const [ms, want] of cases) {
 
 void test("timestamps in a cell become ages", () => {
   const now = Date.parse("2026-11-21T10:05:00Z");
-  assert.equal(ages("2026-11-21T10:00:00Z", now), "5m");
-  assert.equal(ages("3 (2026-11-21T10:00:00Z ago)", now), "3 (5m ago)");
-  assert.equal(ages("2026-11-21T11:00:00.5+01:00", now), "4m59s");
-  assert.equal(ages("2026-11-21T10:00:00Z, 2026-11-20T10:05:00Z", now), "5m, 24h");
-  assert.equal(ages("<unknown>", now), "<unknown>");
-  assert.equal(ages("2026-99-21T10:00:00Z", now), "2026-99-21T10:00:00Z");
+  assert.equal(formatAges("2026-11-21T10:00:00Z", now), "5m");
+  assert.equal(formatAges("3 (2026-11-21T10:00:00Z ago)", now), "3 (5m ago)");
+  assert.equal(formatAges("2026-11-21T11:00:00.5+01:00", now), "4m59s");
+  assert.equal(formatAges("2026-11-21T10:00:00Z, 2026-11-20T10:05:00Z", now), "5m, 24h");
+  assert.equal(formatAges("<unknown>", now), "<unknown>");
+  assert.equal(formatAges("2026-99-21T10:00:00Z", now), "2026-99-21T10:00:00Z");
 });
 
-void test("timeIn finds the first timestamp, however often it is asked", () => {
-  for (let i = 0; i < 3; i++) assert.equal(timeIn("3 (2026-11-21T10:00:00Z ago)"), Date.parse("2026-11-21T10:00:00Z"));
-  assert.ok(Number.isNaN(timeIn("none")));
+void test("firstTimestamp finds the first timestamp on every call", () => {
+  for (let i = 0; i < 3; i++) assert.equal(firstTimestamp("3 (2026-11-21T10:00:00Z ago)"), Date.parse("2026-11-21T10:00:00Z"));
+  assert.ok(Number.isNaN(firstTimestamp("none")));
 });

@@ -1,28 +1,28 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { choices, colsOf, columnWords, strangeWords } from "../static/src/columnset.ts";
+import { columnChoices, encodeColumns, columnsLabel, unknownColumnsText } from "../static/src/column-set.ts";
 import { exportHref, exportName } from "../static/src/exports.ts";
 import { Rows } from "../static/src/rows.ts";
-import { isName, offered } from "../static/src/spacechooser.ts";
-import { missingWords, namespaceWords } from "../static/src/spaces.ts";
+import { isNamespaceName, matchingNamespaces } from "../static/src/namespace-chooser.ts";
+import { missingNamespacesText, namespacesLabel } from "../static/src/namespaces.ts";
 import { parseView } from "../static/src/view.ts";
 import type { Column } from "../static/src/wire.ts";
 
 const column = (name: string, priority = 0): Column => ({ name, type: "", format: "", priority, relative: false });
 const columns = [column("Name"), column("Ready"), column("IP Address", 1)];
 
-void test("the namespaces chosen are named while they are few", () => {
+void test("the namespaces button names a few namespaces and counts many", () => {
   assert.deepEqual(
     [[], ["shop"], ["data", "shop"], ["a-very-long-namespace", "another-long-one"], ["a", "b", "c", "d", "e"]].map(
-      namespaceWords,
+      namespacesLabel,
     ),
     ["All namespaces", "shop", "data, shop", "2 namespaces", "5 namespaces"],
   );
 });
 
-void test("of several namespaces those that are not there are named, once all are known", () => {
+void test("missing namespaces are named once all namespaces are known", () => {
   const rows = new Rows();
-  assert.equal(missingWords(["nope", "shop"], rows, null), null);
+  assert.equal(missingNamespacesText(["nope", "shop"], rows, null), null);
   rows.apply({
     id: 1,
     type: "rows",
@@ -35,24 +35,24 @@ void test("of several namespaces those that are not there are named, once all ar
     [
       ["a", "b", "shop"],
       ["shop", "shop"],
-    ].map((ns) => missingWords(ns, rows, null)),
+    ].map((ns) => missingNamespacesText(ns, rows, null)),
     ["Namespaces a and b do not exist.", null],
   );
   assert.deepEqual(
     [
       ["a", "b", "shop"],
       ["shop", "shop"],
-    ].map((ns) => missingWords(ns, rows, "at 14:02:10")),
+    ].map((ns) => missingNamespacesText(ns, rows, "at 14:02:10")),
     ["Namespaces a and b did not exist at 14:02:10.", null],
   );
-  assert.equal(missingWords(["nope", "shop"], null, null), null);
+  assert.equal(missingNamespacesText(["nope", "shop"], null, null), null);
 });
 
-void test("namespaces are offered as chosen, as recent, and by name", () => {
-  assert.deepEqual(offered(["c", "a", "b", "d"], ["d"], ["c", "x"], ""), ["d", "c", "a", "b"]);
-  assert.deepEqual(offered(["shop-1", "shop-2", "data"], [], [], "sho 2"), ["shop-2"]);
-  assert.deepEqual(offered(["shop-1", "shop-2", "data"], [], [], "data, p-1"), ["data", "shop-1"]);
-  assert.deepEqual(["shop", "a-1", "", "A", "-a", "a_b", "a".repeat(64)].map(isName), [
+void test("namespaces are sorted by chosen, recent, then name", () => {
+  assert.deepEqual(matchingNamespaces(["c", "a", "b", "d"], ["d"], ["c", "x"], ""), ["d", "c", "a", "b"]);
+  assert.deepEqual(matchingNamespaces(["shop-1", "shop-2", "data"], [], [], "sho 2"), ["shop-2"]);
+  assert.deepEqual(matchingNamespaces(["shop-1", "shop-2", "data"], [], [], "data, p-1"), ["data", "shop-1"]);
+  assert.deepEqual(["shop", "a-1", "", "A", "-a", "a_b", "a".repeat(64)].map(isNamespaceName), [
     true,
     true,
     false,
@@ -71,24 +71,24 @@ const sets: [string[], string[], string[]][] = [
 ];
 for (const [cols, shown, back] of sets) {
   void test(`cols=${cols.join()} shows ${shown.join()}`, () => {
-    const all = choices(columns, true, cols);
+    const all = columnChoices(columns, true, cols);
     assert.deepEqual(all.filter((c) => c.shown).map((c) => c.name), shown);
-    assert.deepEqual(colsOf(all), back);
+    assert.deepEqual(encodeColumns(all), back);
   });
 }
 
-void test("the button of the columns says how many", () =>
-  assert.deepEqual([[], ["wide"], ["name"], ["name", "ready"]].map(columnWords), [
+void test("the columns button shows how many columns are chosen", () =>
+  assert.deepEqual([[], ["wide"], ["name"], ["name", "ready"]].map(columnsLabel), [
     "Columns",
     "All columns",
     "Columns: 1",
     "Columns: 2",
   ]));
 
-void test("columns that are not there are named, and those that are", () => {
+void test("unknown columns are reported with the list of existing ones", () => {
   const words = (search: string, namespaced = true, all = columns): string | null => {
     const { sort, cols } = parseView("/r/core/v1/pods", search, "");
-    return strangeWords(all, namespaced, sort, cols);
+    return unknownColumnsText(all, namespaced, sort, cols);
   };
   for (const search of ["", "?sort=-ready&cols=IP+Address&cols=namespace", "?sort=namespace&cols=wide"])
     assert.equal(words(search), null, search);
@@ -107,7 +107,7 @@ void test("columns that are not there are named, and those that are", () => {
   assert.equal(words("?sort=colour", true, []), null, "none is known yet");
 });
 
-void test("an export is what is shown", () => {
+void test("the export URL matches the view", () => {
   const view = parseView(
     "/r/core/v1/pods",
     "?ns=a&ns=b&q=web+1&labels=app=web&sort=-age&cols=status&cols=gone&open=a/b",
@@ -122,7 +122,7 @@ void test("an export is what is shown", () => {
   assert.equal(exportHref(view, columns, "objects", "yaml").endsWith("&format=yaml&view=objects"), true);
 });
 
-void test("an exported file says what it holds, and when", () => {
+void test("the file name of an export contains the resource, namespaces and time", () => {
   const at = new Date(2026, 10, 21, 14, 5);
   const name = (search: string): string => exportName(parseView("/r/core/v1/pods", search, ""), "csv", at);
   assert.deepEqual(["?ns=shop", "", "?ns=a,b,c,d"].map(name), [

@@ -1,24 +1,24 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Part } from "./page.ts";
-import { drawHead, Widths, type Head } from "../static/src/columns.ts";
-import type { Entry } from "../static/src/ordered.ts";
-import type { Shape } from "../static/src/row.ts";
+import { Part } from "./fake-page.ts";
+import { drawHead, ColumnWidths, type TableHead } from "../static/src/columns.ts";
+import type { Entry } from "../static/src/row-source.ts";
+import type { TableShape } from "../static/src/row.ts";
 
-const shape = (...names: string[]): Shape =>
+const shape = (...names: string[]): TableShape =>
   ({
     ref: "core/v1/pods",
     namespace: false,
     link: 0,
     columns: names.map((name, index) => ({ index, name, relative: name === "Age", tells: null })),
     telling: [],
-  }) as unknown as Shape;
-const head = (): { thead: Part; colgroup: Part; head: Head } => {
+  }) as unknown as TableShape;
+const head = (): { thead: Part; colgroup: Part; head: TableHead } => {
   const [thead, colgroup, table] = [new Part(), new Part(), new Part()];
-  return { thead, colgroup, head: { thead, colgroup, table } as unknown as Head };
+  return { thead, colgroup, head: { thead, colgroup, table } as unknown as TableHead };
 };
 
-void test("a head stays, with what was chosen in it, while its columns do", () => {
+void test("the header keeps its elements and selection while the columns are the same", () => {
   const { thead, head: h } = head();
   drawHead(h, shape("Name", "Age"), null);
   const row = thead.firstElementChild;
@@ -31,12 +31,12 @@ void test("a head stays, with what was chosen in it, while its columns do", () =
   assert.equal(thead.firstElementChild?.children.length, 3, "it was taken away");
 });
 
-void test("a time that is none has room", () => {
+void test("an invalid age fits into its column", () => {
   const { colgroup, head: h } = head();
   const columns = shape("Age", "Name");
   drawHead(h, columns, null);
-  const widths = new Widths(columns);
-  widths.fit([
+  const widths = new ColumnWidths(columns);
+  widths.measure([
     { ns: "", cells: ["<invalid>", "a"] },
     { ns: "", cells: ["2099-01-01T00:00:00Z", "a"] },
   ] as unknown as Entry[]);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Contexts, contextWords, readContexts } from "../static/src/contexts.ts";
-import { Finder } from "../static/src/find.ts";
-import { none } from "../static/src/search.ts";
+import { Contexts, contextText, readContexts } from "../static/src/contexts.ts";
+import { PaletteSearch } from "../static/src/palette-search.ts";
+import { emptyResponse } from "../static/src/search.ts";
 
 const listed = {
   present: "admin",
@@ -12,8 +12,8 @@ const listed = {
   ],
 };
 
-void test("what cannot be read of an answer is left out", () => {
-  assert.deepEqual(readContexts(listed).all.map(contextWords), [
+void test("invalid parts of a response are left out", () => {
+  assert.deepEqual(readContexts(listed).all.map(contextText), [
     "cluster demo, user admin",
     "cluster x, user y, namespace team",
   ]);
@@ -21,7 +21,7 @@ void test("what cannot be read of an answer is left out", () => {
     assert.deepEqual(readContexts(body), { present: "", all: [] });
 });
 
-void test("a context that is not opened is told, and nothing is left for it", async () => {
+void test("a failed switch reports the error and keeps the active context", async () => {
   let switched = 0;
   const asked: string[] = [];
   let answer = (): Response => Response.json(listed);
@@ -30,17 +30,17 @@ void test("a context that is not opened is told, and nothing is left for it", as
     return answer();
   });
   await contexts.read();
-  assert.deepEqual([contexts.present, contexts.all.length, contexts.trouble], ["admin", 2, ""]);
+  assert.deepEqual([contexts.present, contexts.all.length, contexts.error], ["admin", 2, ""]);
   answer = () =>
     Response.json(
       { title: "Context not opened", status: 502, detail: "admin stays as it was: no such command." },
       { status: 502 },
     );
   assert.equal(await contexts.choose("b"), false);
-  assert.deepEqual([switched, contexts.trouble, contexts.opening], [0, "admin stays as it was: no such command.", ""]);
+  assert.deepEqual([switched, contexts.error, contexts.switchingTo], [0, "admin stays as it was: no such command.", ""]);
   answer = () => new Response(null, { status: 204 });
   assert.equal(await contexts.choose("b"), true);
-  assert.deepEqual([switched, contexts.trouble], [1, ""]);
+  assert.deepEqual([switched, contexts.error], [1, ""]);
   assert.deepEqual(asked, [
     "GET /api/v1/contexts ",
     'POST /api/v1/context {"name":"b"}',
@@ -48,7 +48,7 @@ void test("a context that is not opened is told, and nothing is left for it", as
   ]);
 });
 
-void test("the palette finds contexts by what is typed, and all of them after :ctx", () => {
+void test("the palette finds contexts by text, and lists all after :ctx", () => {
   const chosen: string[] = [];
   const contexts = readContexts(listed).all.map((c) => ({ ...c, choose: () => void chosen.push(c.name) }));
   const known = {
@@ -60,16 +60,16 @@ void test("the palette finds contexts by what is typed, and all of them after :c
     contexts,
     view: null,
     rows: null,
-    kept: null,
+    windowTotal: null,
   };
   const found = (typed: string): string[] =>
-    new Finder().find(typed, known, none).items.map((i) => `${i.section}: ${i.label}`);
+    new PaletteSearch().find(typed, known, emptyResponse).items.map((i) => `${i.section}: ${i.label}`);
   assert.deepEqual(found(":ctx"), ["Contexts: admin", "Contexts: arn:aws:eks:eu-west-1:1:cluster/x"]);
   assert.deepEqual(found(":context cluster/x"), ["Contexts: arn:aws:eks:eu-west-1:1:cluster/x"]);
   assert.deepEqual(found("adm"), ["Contexts: admin"]);
-  assert.equal(new Finder().find(":ctx nothing-like-it", known, none).words, "No contexts match.");
-  const item = new Finder().find(":ctx adm", known, none).items[0];
+  assert.equal(new PaletteSearch().find(":ctx nothing-like-it", known, emptyResponse).words, "No contexts match.");
+  const item = new PaletteSearch().find(":ctx adm", known, emptyResponse).items[0];
   if (item !== undefined && "command" in item.act) item.act.command.run("");
   assert.deepEqual(chosen, ["admin"]);
-  assert.match(new Finder().find(":ctx", { ...known, contexts: null }, none).words, /one cluster/);
+  assert.match(new PaletteSearch().find(":ctx", { ...known, contexts: null }, emptyResponse).words, /one cluster/);
 });

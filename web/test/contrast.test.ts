@@ -17,7 +17,7 @@ function luminance(colour: string): number {
 }
 
 for (const [scheme, i] of [["light", 0], ["dark", 1]] as const) {
-  void test(`code on all of its grounds, ${scheme}`, () => {
+  void test(`code has enough contrast on all backgrounds, ${scheme}`, () => {
     for (const text of ["code-key", "code-string", "code-value"]) {
       for (const ground of ["bg", "flash", "hover", "found", "selected"]) {
         const [high = 0, low = 0] = [text, ground]

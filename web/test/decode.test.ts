@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decode, parse } from "../static/src/decode.ts";
-import type { Spec } from "../static/src/wire.ts";
-import { tableOf } from "./table.ts";
+import type { SubscriptionSpec } from "../static/src/wire.ts";
+import { tableOf } from "./table-encoding.ts";
 
-const views = new Map<number, Spec["view"]>([
+const views = new Map<number, SubscriptionSpec["view"]>([
   [1, "table"],
   [2, "object"],
   [3, "changes"],
@@ -26,7 +26,7 @@ const row = {
 const by = { manager: "kubelet", operation: "Update", subresource: "status", time: "2026-11-21T10:00:00Z" };
 const patch = [{ op: "replace", path: "/a", value: 1 }, { op: "remove", path: "/b" }];
 
-void test("a state has how many have come, and of how many, where that is told; and a pong is nobody's", () => {
+void test("a state has an optional count and total; a pong needs no subscription", () => {
   const state = { id: 1, type: "state", state: "syncing" };
   const counts = read([{ ...state, count: 2400, total: 10016 }, { ...state, count: 7 }, state]).messages.map(
     (m) => m.type === "state" && [m.count, m.total],
@@ -40,7 +40,7 @@ void test("a state has how many have come, and of how many, where that is told; 
   assert.deepEqual(read([{ id: 77, type: "pong" }]).messages, [{ id: 77, type: "pong" }]);
 });
 
-void test("a log comes in parts, and ends, where it was asked for", () => {
+void test("log chunks and the end of a log belong to the view log only", () => {
   assert.deepEqual(
     read([
       { id: 6, type: "log", text: "", waiting: true },
@@ -63,13 +63,13 @@ void test("a log comes in parts, and ends, where it was asked for", () => {
   assert.equal(read({ id: 6, type: "log", text: 7 }).faults.length, 1);
 });
 
-void test("one message or several share a frame", () => {
-  const beat = { id: 1, type: "heartbeat", cursor: "c" };
-  assert.equal(read(beat).messages.length, 1);
-  assert.deepEqual(read([beat, beat]).messages.map((m) => m.type), ["heartbeat", "heartbeat"]);
+void test("a frame contains one message or several", () => {
+  const heartbeat = { id: 1, type: "heartbeat", cursor: "c" };
+  assert.equal(read(heartbeat).messages.length, 1);
+  assert.deepEqual(read([heartbeat, heartbeat]).messages.map((m) => m.type), ["heartbeat", "heartbeat"]);
 });
 
-void test("a snapshot of rows", () => {
+void test("a snapshot of rows is decoded", () => {
   const { messages, faults } = read({
     id: 1,
     type: "snapshot",
@@ -91,7 +91,7 @@ void test("a snapshot of rows", () => {
   ]);
 });
 
-void test("a chunk without columns, and one of a cluster-scoped kind", () => {
+void test("chunks without columns and of a cluster-scoped kind are decoded", () => {
   const [m] = read({
     id: 1,
     type: "snapshot",
@@ -101,12 +101,12 @@ void test("a chunk without columns, and one of a cluster-scoped kind", () => {
   assert.deepEqual(m.rows[0].cells, ["n", "c", null], "a column that repeats another is told by its name");
 });
 
-void test("an object that is not there", () => {
+void test("a snapshot without an object is decoded", () => {
   const [m] = read({ id: 2, type: "snapshot", cursor: "c", last: true }).messages;
   assert.ok(m?.type === "object" && m.object === null);
 });
 
-void test("events of rows", () => {
+void test("row events are decoded", () => {
   const [m] = read({
     id: 1,
     type: "events",
@@ -131,7 +131,7 @@ void test("events of rows", () => {
   assert.deepEqual(update.by, by);
 });
 
-void test("who owns which operations of a patch", () => {
+void test("the authors of patch operations are decoded", () => {
   const authors = [
     { ...by, ops: [1] },
     { ...by, manager: "kubectl", ops: [0] },
@@ -152,7 +152,7 @@ void test("who owns which operations of a patch", () => {
   assert.equal("authors" in second, false);
 });
 
-void test("the health of an object, where it is told", () => {
+void test("the optional health of an object is decoded", () => {
   const failed = { status: "Failed", summary: "Unschedulable: 0/3 nodes are available", details: ["Disruption"] };
   const { messages, faults } = read([
     { id: 2, type: "snapshot", cursor: "c", object: { a: 1 }, health: failed, last: true },
@@ -179,7 +179,7 @@ void test("the health of an object, where it is told", () => {
   );
 });
 
-void test("the activity feed", () => {
+void test("changes for the activity feed are decoded", () => {
   const update = {
     op: "update",
     ns: "shop",
@@ -230,11 +230,11 @@ void test("the activity feed", () => {
   ]);
 });
 
-void test("a window, and what changes in it", () => {
+void test("a window and its events are decoded", () => {
   const counts = { total: 120000, matching: 5200, failing: 12, waiting: 3 };
   const nothing = { changes: 0, newest: null };
   const newest = { op: "update", ns: "shop", name: "web-2", before: { 2: "Running" }, cells: { 2: "Error" }, by };
-  const whole = {
+  const windowMessage = {
     id: 5,
     type: "window",
     cursor: "c1",
@@ -253,7 +253,7 @@ void test("a window, and what changes in it", () => {
     { op: "update", at: 1, uid: "u", rv: "812", cells: { 2: "Running" }, by },
   ];
   const { messages, faults } = read([
-    whole,
+    windowMessage,
     moved,
     { id: 5, type: "window-events", cursor: "c3", ...counts, events },
     {
@@ -271,7 +271,7 @@ void test("a window, and what changes in it", () => {
   ]);
   assert.deepEqual(faults, []);
   assert.deepEqual(messages, [
-    { ...whole, ...nothing },
+    { ...windowMessage, ...nothing },
     { ...moved, ...nothing, columns: null },
     {
       id: 5,
@@ -294,10 +294,10 @@ void test("a window, and what changes in it", () => {
       ],
     },
   ]);
-  assert.deepEqual(read({ ...whole, id: 1 }).messages, []); // it is a message for another view
+  assert.deepEqual(read({ ...windowMessage, id: 1 }).messages, []); // it is a message for another view
 });
 
-void test("a window that makes no sense is a fault", () => {
+void test("an invalid window is a fault", () => {
   const fine = {
     id: 5,
     type: "window",
@@ -357,7 +357,7 @@ void test("a window that makes no sense is a fault", () => {
   }
 });
 
-void test("resources, and a digest", () => {
+void test("resources and a digest are decoded", () => {
   const pods = {
     group: "core",
     version: "v1",
@@ -387,7 +387,7 @@ void test("resources, and a digest", () => {
   assert.deepEqual(digest, { id: 1, type: "digest", cursor: "c", count: 2, digest: "00ab12ef" });
 });
 
-void test("a state tells what is covered, where that is not all", () => {
+void test("a state has the covered namespaces if not all are covered", () => {
   const [all, some] = read([
     { id: 1, type: "state", state: "live" },
     { id: 1, type: "state", state: "live", namespaces: ["shop"] },
@@ -396,7 +396,7 @@ void test("a state tells what is covered, where that is not all", () => {
   assert.deepEqual([all.namespaces, some.namespaces], [[], ["shop"]]);
 });
 
-void test("unknown types, foreign subscriptions and unknown fields are passed over", () => {
+void test("unknown types, unknown subscriptions and unknown fields are ignored", () => {
   assert.deepEqual(read({ id: 1, type: "weather", sky: "blue" }), { messages: [], faults: [] });
   assert.deepEqual(read({ id: 9, type: "events", cursor: 7 }), { messages: [], faults: [] });
   assert.equal(read({ id: 1, type: "heartbeat", cursor: "c", more: [] }).messages.length, 1);
@@ -501,14 +501,14 @@ for (const [name, frame, id] of malformed) {
   });
 }
 
-void test("one malformed message does not spoil its neighbours", () => {
-  const beat = { id: 1, type: "heartbeat", cursor: "c" };
-  const { messages, faults } = read([beat, { id: 1, type: "state" }, beat]);
+void test("a malformed message does not affect the others in its frame", () => {
+  const heartbeat = { id: 1, type: "heartbeat", cursor: "c" };
+  const { messages, faults } = read([heartbeat, { id: 1, type: "state" }, heartbeat]);
   assert.equal(messages.length, 2);
   assert.equal(faults.length, 1);
 });
 
-void test("long whole numbers are numbers still", () => {
+void test("integers beyond 2^53 keep all digits", () => {
   const v = parse('{"a":[12345678901234567890, 7],"b":"12345678901234567890"}') as { a: unknown[]; b: unknown };
   // Node 20 does not pass the source text of a number to the reviver; browsers do.
   assert.ok(v.a[0] === 12345678901234567890n || v.a[0] === 12345678901234567000);

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { digest, hex, type Digested } from "../static/src/digest.ts";
+import { digest, hex, type DigestRow } from "../static/src/digest.ts";
 
 interface Case {
   readonly name: string;
-  readonly rows: readonly Digested[];
+  readonly rows: readonly DigestRow[];
   readonly count: number;
   readonly digest: string;
 }
@@ -19,7 +19,7 @@ for (const c of cases) {
   });
 }
 
-void test("a digest in slices is the digest of all", () => {
+void test("a digest computed in slices equals the digest of all rows", () => {
   const rows = cases.flatMap((c) => c.rows);
   let sum = 0;
   for (let i = 0; i < rows.length; i += 7) sum = (sum + digest(rows, i, Math.min(rows.length, i + 7))) | 0;

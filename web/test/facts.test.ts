@@ -6,14 +6,14 @@ import type { Fact, Piece, Section } from "../static/src/facts/fact.ts";
 import { factsOf } from "../static/src/facts/facts.ts";
 
 // Formats facts as text: "web 2 of 4 [warn] | more". A link is "(ConfigMap shop/web)".
-const said = (p: Piece): string =>
-  `${p.text}${p.to === undefined ? "" : ` (${p.to.kind} ${p.to.ns === "" ? "" : `${p.to.ns}/`}${p.to.name})`}${
+const pieceText = (p: Piece): string =>
+  `${p.text}${p.target === undefined ? "" : ` (${p.target.kind} ${p.target.ns === "" ? "" : `${p.target.ns}/`}${p.target.name})`}${
     p.tone === undefined ? "" : ` [${p.tone}]`
   }`;
 const line = (f: Fact): string =>
-  `${f.bar === undefined ? "" : `${f.bar.have}/${f.bar.want} `}${f.pieces.map(said).join(" | ")}`;
+  `${f.bar === undefined ? "" : `${f.bar.actual}/${f.bar.desired} `}${f.pieces.map(pieceText).join(" | ")}`;
 const facts = (list: readonly Fact[]): Record<string, string> => Object.fromEntries(list.map((f) => [f.key, line(f)]));
-const told = (sections: readonly Section[]) =>
+const sectionTexts = (sections: readonly Section[]) =>
   Object.fromEntries(
     sections.map((s) => [
       s.key,
@@ -22,7 +22,7 @@ const told = (sections: readonly Section[]) =>
         ...Object.fromEntries(
           s.items.map((i) => [
             i.key,
-            { ...(i.head.length === 0 ? {} : { "": i.head.map(said).join(" | ") }), ...facts(i.facts) },
+            { ...(i.head.length === 0 ? {} : { "": i.head.map(pieceText).join(" | ") }), ...facts(i.facts) },
           ]),
         ),
       },
@@ -31,8 +31,8 @@ const told = (sections: readonly Section[]) =>
 
 // Each file contains the expected facts, and their object.
 for (const file of readdirSync("test/facts")) {
-  void test(`the facts of ${file.replace(".yaml", "")}`, () => {
+  void test(`facts of ${file.replace(".yaml", "")}`, () => {
     const [want, object] = loadAll(readFileSync(`test/facts/${file}`, "utf8"));
-    assert.deepEqual(told(factsOf(object)), want);
+    assert.deepEqual(sectionTexts(factsOf(object)), want);
   });
 }

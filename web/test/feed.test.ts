@@ -4,9 +4,9 @@ import { digest, hex } from "../static/src/digest.ts";
 import { Feed } from "../static/src/feed.ts";
 import { Live } from "../static/src/live.ts";
 import { status } from "../static/src/status.ts";
-import type { Told } from "../static/src/told.ts";
-import { Browser } from "./browser.ts";
-import { tableOf } from "./table.ts";
+import type { LatestChange } from "../static/src/latest-change.ts";
+import { Browser } from "./fake-browser.ts";
+import { tableOf } from "./table-encoding.ts";
 
 const columns = [
   { name: "Name", type: "string" },
@@ -25,27 +25,27 @@ const digestOf = (rows: readonly ReturnType<typeof row>[]): string => hex(digest
 function start(q = "", limit = Infinity, at = 0) {
   const browser = new Browser();
   const log: string[] = [];
-  const happened: string[] = [];
-  const later: (() => void)[] = [];
-  const watcher = {
-    arrived: (other: boolean) => log.push(other ? "arrived, other columns" : "arrived"),
-    moved: () => undefined,
-    happened: ({ op, name, cells, by }: Told) =>
-      happened.push([op, name, ...cells.flatMap((c) => [c.column, c.before, c.after]), by?.manager].join(" ")),
-    dropped: () => log.push("dropped"),
+  const changes: string[] = [];
+  const scheduled: (() => void)[] = [];
+  const listener = {
+    snapshotArrived: (other: boolean) => log.push(other ? "arrived, other columns" : "arrived"),
+    rowsChanged: () => undefined,
+    rowChanged: ({ op, name, cells, by }: LatestChange) =>
+      changes.push([op, name, ...cells.flatMap((c) => [c.column, c.before, c.after]), by?.manager].join(" ")),
+    rowsDiscarded: () => log.push("dropped"),
     reset: () => log.push("reset"),
-    told: () => undefined,
-    at: () => at,
+    statusChanged: () => undefined,
+    firstVisibleRow: () => at,
   };
   const live: Live = new Live("ws://x", browser, () => feed.reconnected());
   const feed = new Feed(
     live,
     { resource: "example.com/v1/widgets" },
     { sort: { column: "name", descending: true }, q },
-    watcher,
+    listener,
     limit,
     0,
-    (run) => later.push(run),
+    (run) => scheduled.push(run),
   );
   live.connect();
   browser.socket.accept();
@@ -54,26 +54,26 @@ function start(q = "", limit = Infinity, at = 0) {
     live,
     feed,
     log,
-    later,
-    happened,
+    later: scheduled,
+    happened: changes,
     tell: (m: object) =>
-      browser.socket.say({ id: browser.socket.sent.findLast((s) => s["op"] === "subscribe")?.["id"], ...m }),
+      browser.socket.receive({ id: browser.socket.sent.findLast((s) => s["op"] === "subscribe")?.["id"], ...m }),
     seen: () => feed.rows.slice(0, feed.rows.length).map((e) => `${e?.name ?? "?"} ${String(e?.cells[1])}`),
-    words: () => status(feed.known(), 0).words,
+    words: () => status(feed.info(), 0).text,
   };
 }
-type Started = ReturnType<typeof start>;
-const snapshot = (s: Started, cursor: string, ...rows: ReturnType<typeof row>[]): void =>
+type Fixture = ReturnType<typeof start>;
+const snapshot = (s: Fixture, cursor: string, ...rows: ReturnType<typeof row>[]): void =>
   s.tell({ type: "snapshot", cursor, columns, table: tableOf(rows), last: true });
 
-void test("a kind that goes and comes back is shown as it is then, filtered and sorted as before", () => {
+void test("a removed and restored kind shows its new rows with the same filter and sort order", () => {
   const s = start("ready");
   s.tell({ type: "state", state: "live" });
   snapshot(s, "e1.1", row("a"), row("b", "Broken"), row("c"));
   assert.deepEqual([s.seen(), s.words()], [["c Ready", "a Ready"], "Live"]);
 
   s.tell({ type: "state", state: "absent", reason: "the server could not find the requested resource" });
-  assert.deepEqual([s.seen(), s.words(), s.feed.known().complete], [[], "Not available", false]);
+  assert.deepEqual([s.seen(), s.words(), s.feed.info().isComplete], [[], "Not available", false]);
 
   s.tell({
     type: "reset",
@@ -82,19 +82,19 @@ void test("a kind that goes and comes back is shown as it is then, filtered and 
   s.tell({ type: "state", state: "syncing" });
   snapshot(s, "e2.1", row("b"), row("d", "Broken"), row("e"));
   s.tell({ type: "state", state: "live" });
-  assert.deepEqual([s.seen(), s.words(), s.feed.known().complete], [["e Ready", "b Ready"], "Live", true]);
+  assert.deepEqual([s.seen(), s.words(), s.feed.info().isComplete], [["e Ready", "b Ready"], "Live", true]);
   assert.deepEqual(s.log, ["arrived, other columns", "dropped", "arrived, other columns"]);
 
   s.tell({ type: "events", cursor: "e2.2", events: [{ op: "add", row: row("f") }] });
   assert.deepEqual(s.seen(), ["f Ready", "e Ready", "b Ready"]);
   assert.deepEqual(s.happened, ["add f "]);
-  s.browser.socket.lose();
-  s.browser.pass(600);
+  s.browser.socket.drop();
+  s.browser.advance(600);
   s.browser.socket.accept();
   assert.equal(s.browser.socket.last["cursor"], "e2.2", "the cursor is of the new epoch");
 });
 
-void test("a kind may come back while its state is still told as absent", () => {
+void test("rows may arrive while the state is still absent", () => {
   const s = start();
   snapshot(s, "e1.1", row("a"));
   s.tell({ type: "state", state: "absent" });
@@ -102,20 +102,20 @@ void test("a kind may come back while its state is still told as absent", () => 
   s.tell({ type: "reset", reason: "came back" });
   snapshot(s, "e2.1");
   s.tell({ type: "state", state: "live" });
-  assert.deepEqual([s.seen(), s.words(), s.feed.known().complete], [[], "Live", true]);
+  assert.deepEqual([s.seen(), s.words(), s.feed.info().isComplete], [[], "Live", true]);
 });
 
-void test("a reset of rows that are held is told once, with its reason", () => {
+void test("a reset of existing rows is reported once, with its reason", () => {
   const s = start();
   s.tell({ type: "state", state: "live" });
   s.tell({ type: "reset", reason: "nothing is held" });
   snapshot(s, "c1", row("a"));
-  assert.deepEqual([s.words(), s.live.anew, s.live.anewWhy], ["Live", 0, ""]);
+  assert.deepEqual([s.words(), s.live.reloadCount, s.live.reloadReason], ["Live", 0, ""]);
   s.tell({ type: "reset", reason: "more has changed than is kept" });
   s.tell({ type: "reset", reason: "and again" });
-  assert.deepEqual([s.seen(), s.words(), s.live.anew], [["a Ready"], "Reloading", 1]);
+  assert.deepEqual([s.seen(), s.words(), s.live.reloadCount], [["a Ready"], "Reloading", 1]);
   assert.equal(
-    s.live.anewWhy,
+    s.live.reloadReason,
     "Missed changes could not be replayed, so the data was reloaded: more has changed than is kept.",
   );
   snapshot(s, "c2", row("b"));
@@ -123,14 +123,14 @@ void test("a reset of rows that are held is told once, with its reason", () => {
   assert.deepEqual(s.log, ["arrived, other columns", "reset", "arrived, other columns"]);
 });
 
-void test("a digest that agrees changes nothing, whatever is filtered out", () => {
+void test("a matching digest changes nothing, whatever the filter hides", () => {
   const s = start("nothing has this");
   const rows = [row("a"), row("b")];
   s.tell({ type: "state", state: "live" });
   snapshot(s, "c1", ...rows);
   s.tell({ type: "events", cursor: "c2", events: [{ op: "update", ns: "shop", name: "a", rv: "2", cells: {} }] });
   s.tell({ type: "digest", cursor: "c2", count: 2, digest: digestOf([row("a", "Ready", "2"), row("b")]) });
-  assert.deepEqual([s.words(), s.live.anew, s.log], ["Live", 0, ["arrived, other columns"]]);
+  assert.deepEqual([s.words(), s.live.reloadCount, s.log], ["Live", 0, ["arrived, other columns"]]);
 });
 
 for (const [name, count, rows] of [
@@ -138,20 +138,20 @@ for (const [name, count, rows] of [
   ["another version of a row", 2, [row("a"), row("b", "Ready", "2")]],
   ["another row", 2, [row("a"), row("c")]],
 ] as const) {
-  void test(`a digest that does not agree has all read anew: ${name}`, () => {
+  void test(`a digest mismatch reloads all rows: ${name}`, () => {
     const s = start();
     s.tell({ type: "state", state: "live" });
     snapshot(s, "c1", row("a"), row("b"));
     s.tell({ type: "digest", cursor: "c1", count, digest: digestOf(rows) });
     assert.deepEqual(
-      [s.seen(), s.words(), s.live.anew, s.log],
+      [s.seen(), s.words(), s.live.reloadCount, s.log],
       [[], "Reloading", 1, ["arrived, other columns", "dropped"]],
     );
     assert.equal(s.browser.reports.length, 1);
-    s.browser.pass(0);
-    const asked = s.browser.socket.last;
+    s.browser.advance(0);
+    const requests = s.browser.socket.last;
     assert.deepEqual(
-      [asked["op"], asked["resource"], asked["cursor"]],
+      [requests["op"], requests["resource"], requests["cursor"]],
       ["subscribe", "example.com/v1/widgets", undefined],
     );
     s.tell({ type: "state", state: "live" });
@@ -159,11 +159,11 @@ for (const [name, count, rows] of [
     snapshot(s, "c1", ...rows);
     assert.deepEqual([s.seen().length, s.words()], [rows.length, "Live"]);
     s.tell({ type: "digest", cursor: "c1", count, digest: digestOf(rows) });
-    assert.deepEqual([s.words(), s.live.anew], ["Live", 1]);
+    assert.deepEqual([s.words(), s.live.reloadCount], ["Live", 1]);
   });
 }
 
-void test("a digest is counted bit by bit over the rows that were held when it came", () => {
+void test("a digest is checked in slices against the rows at its arrival", () => {
   const many = Array.from({ length: 60_000 }, (_, i) => row(`app-${i}`));
   const want = digestOf(many);
   const real = performance.now;
@@ -186,52 +186,52 @@ void test("a digest is counted bit by bit over the rows that were held when it c
       ],
     });
     for (let run = s.later.shift(); run !== undefined; run = s.later.shift()) run();
-    assert.deepEqual([s.words(), s.live.anew], ["Live", 0]);
+    assert.deepEqual([s.words(), s.live.reloadCount], ["Live", 0]);
 
     // A snapshot cancels a digest check in progress, because its rows are gone.
     s.tell({ type: "digest", cursor: "c2", count: many.length - 1, digest: want });
     s.tell({ type: "reset", reason: "listed anew" });
     snapshot(s, "c3", ...many);
     for (let run = s.later.shift(); run !== undefined; run = s.later.shift()) run();
-    assert.deepEqual([s.words(), s.live.anew], ["Live", 1]);
+    assert.deepEqual([s.words(), s.live.reloadCount], ["Live", 1]);
 
     s.tell({ type: "digest", cursor: "c3", count: many.length, digest: "00000000" });
     for (let run = s.later.shift(); run !== undefined; run = s.later.shift()) run();
-    assert.deepEqual([s.words(), s.live.anew], ["Reloading", 2]);
+    assert.deepEqual([s.words(), s.live.reloadCount], ["Reloading", 2]);
   } finally {
     performance.now = real;
   }
 });
 
-void test("over a new connection it is live when that is told again", () => {
+void test("after a reconnect, the status is Live only once the server sends the state again", () => {
   const s = start();
   s.tell({ type: "state", state: "live" });
   snapshot(s, "c1", row("a"));
-  s.browser.socket.lose();
-  s.browser.pass(600);
+  s.browser.socket.drop();
+  s.browser.advance(600);
   s.browser.socket.accept();
   assert.equal(s.words(), "Catching up");
   s.tell({ type: "state", state: "live" });
   assert.equal(s.words(), "Live");
 });
 
-void test("since when it was stale is kept over a lost connection, until something is told again", () => {
+void test("the start of staleness survives a lost connection until a new message arrives", () => {
   const s = start();
   const since = "2026-01-02T10:00:00Z";
-  const stale = (): string | null => s.feed.known().stale;
+  const stale = (): string | null => s.feed.info().stale;
   const back = (): void => {
-    s.browser.socket.lose();
-    s.browser.pass(2000);
-    s.browser.socket.lose();
-    assert.equal(s.feed.known().connection, "lost");
-    s.browser.pass(4000);
+    s.browser.socket.drop();
+    s.browser.advance(2000);
+    s.browser.socket.drop();
+    assert.equal(s.feed.info().connection, "lost");
+    s.browser.advance(4000);
     s.browser.socket.accept();
   };
   snapshot(s, "e1.1", row("a"));
   s.tell({ type: "state", state: "stale", since });
   assert.equal(stale(), null, "the state has it");
   back();
-  assert.deepEqual([stale(), s.feed.known().state], [since, null]);
+  assert.deepEqual([stale(), s.feed.info().state], [since, null]);
   back();
   assert.equal(stale(), since, "nothing was told over the one between");
   s.tell({ type: "state", state: "live" });
@@ -243,14 +243,14 @@ void test("since when it was stale is kept over a lost connection, until somethi
   assert.equal(stale(), "", "that of a kind that is polled has no since");
 });
 
-void test("a digest that comes before the rows are whole is passed over", () => {
+void test("a digest before the snapshot is complete is ignored", () => {
   const s = start();
   s.tell({ type: "snapshot", cursor: "c1", columns, rows: [row("a")], last: false });
   s.tell({ type: "digest", cursor: "c1", count: 9, digest: "00000000" });
-  assert.equal(s.live.anew, 0);
+  assert.equal(s.live.reloadCount, 0);
 });
 
-void test("a window by a column that is not there has no order, as a whole list has none", () => {
+void test("a window with an unknown sort column uses the default order, like a complete list", () => {
   const s = start("", 1);
   s.tell({ type: "state", state: "live" });
   snapshot(s, "c1", row("a"), row("b"));
@@ -273,7 +273,7 @@ void test("a window by a column that is not there has no order, as a whole list 
   assert.equal(s.browser.socket.last["sort"], "colour");
   s.tell({ type: "error", problem: { title: "Unknown column", status: 400, detail: "There is no column colour." } });
   assert.deepEqual(
-    [s.browser.socket.last["op"], s.browser.socket.last["sort"], s.feed.known().problem],
+    [s.browser.socket.last["op"], s.browser.socket.last["sort"], s.feed.info().problem],
     ["subscribe", "", null],
   );
   s.tell({ type: "state", state: "live" });
@@ -297,13 +297,13 @@ void test("a window by a column that is not there has no order, as a whole list 
   assert.equal(s.browser.socket.last["sort"], "-phase", "another one is asked for again");
 });
 
-void test("more rows than may be held are the server's to keep", () => {
+void test("a list above the row limit becomes a window", () => {
   const s = start("ready", 2);
   s.tell({ type: "state", state: "live" });
   snapshot(s, "c1", row("a"), row("b"), row("c"));
-  const asked = s.browser.socket.last;
+  const requests = s.browser.socket.last;
   assert.deepEqual(
-    [asked["op"], asked["view"], asked["q"], asked["sort"], asked["offset"]],
+    [requests["op"], requests["view"], requests["q"], requests["sort"], requests["offset"]],
     ["subscribe", "window", "ready", "-name", 0],
   );
   s.tell({ type: "state", state: "live" });
@@ -317,11 +317,11 @@ void test("more rows than may be held are the server's to keep", () => {
     waiting: 2,
     changes: 5,
     offset: 0,
-    count: asked["count"],
+    count: requests["count"],
     rows: [row("c"), row("b"), row("a")],
   });
   assert.deepEqual([s.seen(), s.words()], [["c Ready", "b Ready", "a Ready"], "Live"]);
-  assert.deepEqual([s.feed.rows.count("bad"), s.feed.rows.count("warn")], [1, 2]);
+  assert.deepEqual([s.feed.rows.countSeverity("bad"), s.feed.rows.countSeverity("warn")], [1, 2]);
   const elsewhere = {
     op: "update",
     ns: "shop",
@@ -377,7 +377,7 @@ void test("more rows than may be held are the server's to keep", () => {
     waiting: 0,
     events: [{ op: "remove", at: 7 }],
   });
-  s.browser.pass(0);
+  s.browser.advance(0);
   assert.deepEqual(
     [s.browser.socket.last["view"], s.words()],
     ["window", "Reloading"],
@@ -397,15 +397,15 @@ void test("more rows than may be held are the server's to keep", () => {
     rows: [row("a")],
   });
   s.tell({ type: "digest", cursor: "w5", count: 1, digest: digestOf([row("b")]) });
-  s.browser.pass(10_000);
+  s.browser.advance(10_000);
   assert.deepEqual(
-    [s.seen(), s.words(), s.live.anew],
+    [s.seen(), s.words(), s.live.reloadCount],
     [[], "Reloading", 2],
     "so are rows that are not the server's",
   );
 });
 
-void test("rows that outgrow what a page holds stand until those about where they are looked at have come", () => {
+void test("rows above the limit stay visible until the window around the viewport arrives", () => {
   const s = start("", 1000, 700);
   const names = Array.from({ length: 1201 }, (_, i) => `w-${String(9999 - i)}`);
   const rows = names.map((name) => row(name));
@@ -415,23 +415,23 @@ void test("rows that outgrow what a page holds stand until those about where the
   s.tell({ type: "state", state: "live" });
   snapshot(s, "c1", ...rows.slice(0, 1000));
   add(...rows.slice(1000, 1200));
-  s.feed.rows.hold(true);
+  s.feed.rows.setFrozen(true);
   add(rows[1200] as (typeof rows)[0]);
   assert.equal(view(), "table", "a little more it holds, and while they stand still under the pointer");
-  s.feed.rows.hold(false);
+  s.feed.rows.setFrozen(false);
   add(row("w-0"));
   rows.push(row("w-0"));
   const { view: windowed, sort, offset, count } = s.browser.socket.last;
   assert.deepEqual([windowed, sort, offset, count], ["window", "-name", 500, 400]);
   assert.deepEqual(
-    [s.feed.rows.length, s.seen()[700], s.words(), s.feed.settled, s.log],
+    [s.feed.rows.length, s.seen()[700], s.words(), s.feed.isCurrent, s.log],
     [1202, "w-9299 Ready", "Live", false, ["arrived, other columns"]],
   );
 
   const counts = { cursor: "c3", total: 1202, matching: 1202, failing: 0, waiting: 0, changes: 0 };
   s.tell({ type: "window", ...counts, columns, offset: 500, count: 400, rows: rows.slice(500, 900) });
   assert.deepEqual(
-    [s.feed.rows.length, s.feed.rows.slice(700, 701)[0]?.name, s.words(), s.feed.settled],
+    [s.feed.rows.length, s.feed.rows.slice(700, 701)[0]?.name, s.words(), s.feed.isCurrent],
     [1202, "w-9299", "Live", true],
   );
   assert.deepEqual(s.log, ["arrived, other columns", "arrived, other columns"], "nothing is dropped");
@@ -442,7 +442,7 @@ void test("rows that outgrow what a page holds stand until those about where the
   );
 });
 
-void test("a filter of rows that stand until a window comes is the window's", () => {
+void test("a filter set while rows wait for a window is sent with the window", () => {
   const s = start("", 2);
   s.tell({ type: "state", state: "live" });
   snapshot(s, "c1", row("a"), row("b"));

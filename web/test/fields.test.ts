@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fieldsOf, jsonText, type Value } from "../static/src/fields.ts";
-import { isNoise } from "../static/src/noise.ts";
-import { at, pathWords, segments } from "../static/src/paths.ts";
-import type { PatchOp, Tree } from "../static/src/wire.ts";
+import { isVolatile } from "../static/src/volatile-fields.ts";
+import { valueAt, pathText, segments } from "../static/src/paths.ts";
+import type { PatchOp, JsonObject } from "../static/src/wire.ts";
 
-const pod: Tree = {
+const pod: JsonObject = {
   metadata: { name: "web-1", labels: { "app.kubernetes.io/name": "web", tier: "front" } },
   spec: {
     containers: [
@@ -24,8 +24,8 @@ const pod: Tree = {
   status: { conditions: [{ type: "Ready", status: "False" }] },
 };
 
-void test("paths as people write them", () => {
-  const words = (pointer: string, root: unknown = pod): string => pathWords(segments(pointer), root);
+void test("paths are formatted for people", () => {
+  const words = (pointer: string, root: unknown = pod): string => pathText(segments(pointer), root);
   for (const [pointer, want] of [
     ["/spec/containers/0/image", "spec.containers[web].image"],
     ["/spec/containers/0/ports/1/containerPort", "spec.containers[web].ports[81].containerPort"],
@@ -42,16 +42,16 @@ void test("paths as people write them", () => {
     "spec.containers[0].image",
     "without the object there are no names",
   );
-  assert.equal(at(pod, segments("/metadata/labels/app.kubernetes.io~1name")), "web");
-  assert.equal(at(pod, ["constructor"]), undefined);
+  assert.equal(valueAt(pod, segments("/metadata/labels/app.kubernetes.io~1name")), "web");
+  assert.equal(valueAt(pod, ["constructor"]), undefined);
 });
 
-const text = (v: Value): string => (v.is === "value" ? JSON.stringify(v.value) : v.is);
-const told = (before: Tree | null, patch: readonly PatchOp[]): string[] =>
-  fieldsOf(before, { patch }).map((f) => `${f.words}: ${text(f.before)} > ${text(f.after)}${f.noise ? " quiet" : ""}`);
+const text = (v: Value): string => (v.type === "value" ? JSON.stringify(v.value) : v.type);
+const describeFields = (before: JsonObject | null, patch: readonly PatchOp[]): string[] =>
+  fieldsOf(before, { patch }).map((f) => `${f.pathText}: ${text(f.before)} > ${text(f.after)}${f.isVolatile ? " quiet" : ""}`);
 
-void test("what was there before, op by op", () => {
-  assert.deepEqual(told(pod, [
+void test("each operation has its previous value", () => {
+  assert.deepEqual(describeFields(pod, [
     { op: "replace", path: "/spec/containers/1/image", value: "side:2" },
     { op: "remove", path: "/spec/containers/0" },
     { op: "replace", path: "/spec/containers/0/image", value: "side:3" }, // the side container is at this index by now
@@ -70,17 +70,17 @@ void test("what was there before, op by op", () => {
   ]);
 });
 
-void test("what is not known is not invented", () => {
-  assert.deepEqual(told(null, [
+void test("an unknown previous value stays unknown", () => {
+  assert.deepEqual(describeFields(null, [
     { op: "replace", path: "/status/phase", value: "Running" },
     { op: "remove", path: "/spec/nodeName" },
     { op: "add", path: "/metadata/labels/a", value: "b" },
   ]), [`status.phase: unknown > "Running"`, "spec.nodeName: unknown > none", `metadata.labels.a: none > "b"`]);
 });
 
-void test("a value that is replaced as a whole is told by what differs", () => {
+void test("a replaced value is split into the fields that differ", () => {
   assert.deepEqual(
-    told(pod, [
+    describeFields(pod, [
       {
         op: "replace",
         path: "/status",
@@ -99,11 +99,11 @@ void test("a value that is replaced as a whole is told by what differs", () => {
       `status.phase: none > "Running"`,
     ],
   );
-  assert.deepEqual(told({ l: ["a", "b"] }, [{ op: "replace", path: "/l", value: ["b", "c", "d"] }]), [
+  assert.deepEqual(describeFields({ l: ["a", "b"] }, [{ op: "replace", path: "/l", value: ["b", "c", "d"] }]), [
     `l: ["a","b"] > ["b","c","d"]`,
   ]);
   assert.deepEqual(
-    told({ l: [{ name: "a" }, { name: "b" }] }, [{ op: "replace", path: "/l", value: [{ name: "b" }, { name: "a" }] }]),
+    describeFields({ l: [{ name: "a" }, { name: "b" }] }, [{ op: "replace", path: "/l", value: [{ name: "b" }, { name: "a" }] }]),
     [`l: [{"name":"a"},{"name":"b"}] > [{"name":"b"},{"name":"a"}]`],
   );
 });
@@ -120,19 +120,19 @@ void test("each field has its author", () => {
     { op: "add", path: "/a", value: 1 },
     { op: "add", path: "/b", value: 2 },
   ];
-  const who = (given: Parameters<typeof fieldsOf>[1]): string =>
+  const authors = (given: Parameters<typeof fieldsOf>[1]): string =>
     fieldsOf({}, given)
       .map((f) => f.by.map((b) => b.manager).join("+"))
       .join();
-  assert.equal(who({ patch, by: by("kubectl") }), "kubectl,kubectl");
+  assert.equal(authors({ patch, by: by("kubectl") }), "kubectl,kubectl");
   assert.equal(
-    who({ patch, by: by("kubectl"), authors: [by("kubectl", [1]), by("helm", [0, 1])] }),
+    authors({ patch, by: by("kubectl"), authors: [by("kubectl", [1]), by("helm", [0, 1])] }),
     "helm,kubectl+helm",
   );
-  assert.equal(who({ patch }), ",");
+  assert.equal(authors({ patch }), ",");
 });
 
-void test("noise", () => {
+void test("heartbeat fields are volatile", () => {
   for (const [pointer, want] of [
     ["/metadata/resourceVersion", true],
     ["/metadata/generation", true],
@@ -145,10 +145,10 @@ void test("noise", () => {
     ["/status/conditions/0/lastTransitionTime", false],
     ["", false],
   ] as const)
-    assert.equal(isNoise(segments(pointer)), want, pointer);
+    assert.equal(isVolatile(segments(pointer)), want, pointer);
 });
 
-void test("JSON keeps long numbers", () =>
+void test("JSON output keeps all digits of large integers", () =>
   assert.equal(
     jsonText([{ n: 9007199254740993n, s: "9007199254740993" }]).replace(/\s/g, ""),
     `[{"n":9007199254740993,"s":"9007199254740993"}]`,

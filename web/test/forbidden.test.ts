@@ -1,114 +1,114 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { frame, type Part } from "./page.ts";
-import { Logs } from "../static/src/tabs/logs.ts";
-import { Related } from "../static/src/tabs/related.ts";
-import type { Host, Shown } from "../static/src/tabs.ts";
-import { usualLog } from "../static/src/view.ts";
-import { Upstream } from "./upstream.ts";
+import { frame, type Part } from "./fake-page.ts";
+import { LogsTab } from "../static/src/tabs/logs.ts";
+import { RelatedTab } from "../static/src/tabs/related.ts";
+import type { TabHost, TabData } from "../static/src/tabs.ts";
+import { defaultLog } from "../static/src/view.ts";
+import { Upstream } from "./fake-log-server.ts";
 
-const turn = (): Promise<void> => new Promise((done) => setTimeout(done, 5));
+const nextTask = (): Promise<void> => new Promise((done) => setTimeout(done, 5));
 const host = {
   now: () => 0,
   kind: { ref: "core/v1/pods", resource: "pods", kind: "Pod" },
   name: { ns: "a", name: "web" },
   kindOf: () => undefined,
   kindOfRef: () => undefined,
-  log: () => usualLog,
-} as unknown as Host;
+  log: () => defaultLog,
+} as unknown as TabHost;
 const pod = {
   metadata: { uid: "u" },
   spec: { nodeName: "n", containers: [{ name: "c" }] },
   status: { containerStatuses: [{ name: "c", containerID: "x", state: { running: {} } }] },
 };
-const shown = (object: object | null, state: string, gone = false): Shown =>
+const shown = (object: object | null, state: string, gone = false): TabData =>
   ({
     object,
     health: null,
     last: null,
-    gone,
-    known: {
+    isDeleted: gone,
+    info: {
       connection: "open",
       since: 0,
-      said: "",
+      closeReason: "",
       state: { state, reason: state === "forbidden" ? "no rule" : "" },
       stale: null,
-      complete: true,
+      isComplete: true,
       arriving: 0,
       expected: 0,
       problem: null,
-      anew: false,
+      isReloading: false,
     },
-  }) as unknown as Shown;
+  }) as unknown as TabData;
 const text = (tab: { element: unknown }): string => (tab.element as Part).textContent;
 
-const stamp = "2026-11-21T10:00:00Z";
-const logsOf = (up: Upstream): Logs => new Logs({ ...host, live: up.live });
-const write = (up: Upstream, line: string): void => {
-  up.write(`${stamp} ${line}\n`);
+const timestamp = "2026-11-21T10:00:00Z";
+const openLogs = (upstream: Upstream): LogsTab => new LogsTab({ ...host, live: upstream.live });
+const write = (upstream: Upstream, line: string): void => {
+  upstream.write(`${timestamp} ${line}\n`);
   frame();
 };
 
-void test("a log ends, and is not kept, when its pod may not be seen any more", () => {
-  const up = new Upstream();
-  const tab = logsOf(up);
+void test("losing permission to read the pod ends its log and discards the lines", () => {
+  const upstream = new Upstream();
+  const tab = openLogs(upstream);
   tab.show(shown(pod, "live"));
-  write(up, "secret");
+  write(upstream, "secret");
   assert.match(text(tab), /secret[^]*Following/);
   tab.show(shown(null, "forbidden"));
   frame();
-  assert.equal(up.closed, 1);
+  assert.equal(upstream.unsubscribes, 1);
   assert.ok(!/secret|Following|1 line/.test(text(tab)), text(tab));
   assert.match(text(tab), /you can't list pods[^]*no rule[^]*Forbidden/i);
   tab.show(shown(pod, "live"));
-  write(up, "again");
-  assert.equal(up.asked.length, 2, "with the right it is asked for again");
+  write(upstream, "again");
+  assert.equal(upstream.requests.length, 2, "with the right it is asked for again");
   assert.match(text(tab), /again[^]*Following/);
   tab.close();
 });
 
-void test("a log that is refused while it is read is not kept", () => {
-  const up = new Upstream();
-  const tab = logsOf(up);
+void test("a log refused with 403 discards its lines", () => {
+  const upstream = new Upstream();
+  const tab = openLogs(upstream);
   tab.show(shown(pod, "live"));
-  write(up, "secret");
-  up.refuse(403, "Forbidden", "no pods/log");
+  write(upstream, "secret");
+  upstream.refuse(403, "Forbidden", "no pods/log");
   frame();
   assert.ok(!/secret|Following/.test(text(tab)), text(tab));
   assert.match(text(tab), /Forbidden: you can't read this log[^]*no pods\/log[^]*Forbidden/);
   tab.close();
 });
 
-void test("the log of a pod that is deleted stays, and is not asked for again when it is cut", () => {
+void test("the log of a deleted pod stays, and is not requested again after an interruption", () => {
   for (const before of [true, false]) {
-    const up = new Upstream();
-    const tab = logsOf(up);
+    const upstream = new Upstream();
+    const tab = openLogs(upstream);
     tab.show(shown(pod, "live"));
-    write(up, "kept");
-    if (!before) up.cut();
+    write(upstream, "kept");
+    if (!before) upstream.interrupt();
     tab.show(shown(pod, "live", true));
     if (before) {
-      assert.equal(up.closed, 0);
-      write(up, "to the end");
-      up.cut();
+      assert.equal(upstream.unsubscribes, 0);
+      write(upstream, "to the end");
+      upstream.interrupt();
     }
     frame();
     assert.match(text(tab), /kept[^]*Pod deleted; no output read after/);
-    up.browser.pass(20_000);
-    up.browser.socket.lose();
-    up.browser.pass(600);
-    up.browser.socket.accept();
-    assert.equal(up.asked.length, 1);
+    upstream.browser.advance(20_000);
+    upstream.browser.socket.drop();
+    upstream.browser.advance(600);
+    upstream.browser.socket.accept();
+    assert.equal(upstream.requests.length, 1);
     assert.match(text(tab), /kept[^]*Pod deleted; no output read after/);
-    const anew = { ...pod, status: { containerStatuses: [{ ...pod.status.containerStatuses[0], containerID: "y" }] } };
-    tab.show(shown(anew, "live"));
-    write(up, "of the next");
+    const restartedPod = { ...pod, status: { containerStatuses: [{ ...pod.status.containerStatuses[0], containerID: "y" }] } };
+    tab.show(shown(restartedPod, "live"));
+    write(upstream, "of the next");
     assert.match(text(tab), /kept[^]*restarted at[^]*of the next[^]*Following/, "one that is made anew is read");
     tab.close();
   }
 });
 
-void test("names of what is related go with the right", async () => {
+void test("losing permission removes the names of related objects", async () => {
   localStorage.setItem("related-as", "list");
   const node = (id: string): object => ({
     id,
@@ -128,9 +128,9 @@ void test("names of what is related go with the right", async () => {
         searched: [],
       }),
     );
-  const tab = new Related(host);
+  const tab = new RelatedTab(host);
   tab.show(shown(pod, "live"));
-  await turn();
+  await nextTask();
   assert.match(text(tab), /secret/);
   tab.show(shown(null, "forbidden"));
   assert.ok(!/secret|live|As of|Snapshot/i.test(text(tab)), text(tab));

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { nearness } from "../static/src/kinds.ts";
+import { matchRank } from "../static/src/kinds.ts";
 
 const kind = (
   kind: string,
@@ -43,19 +43,19 @@ const cases: [string, string][] = [
   ["apps deploy", "deployments"],
 ];
 for (const [typed, want] of cases) {
-  void test(`${typed} means ${want}`, () => {
+  void test(`${typed} matches ${want} best`, () => {
     const terms = typed.split(" ");
     assert.equal(
-      kinds.map((k) => ({ k, near: nearness(k, terms) })).sort((a, b) => a.near - b.near)[0]?.k.resource,
+      kinds.map((k) => ({ k, near: matchRank(k, terms) })).sort((a, b) => a.near - b.near)[0]?.k.resource,
       want,
     );
   });
 }
 
-void test("a short name goes before a name, that before a beginning, and that before any part", () => {
+void test("a short name ranks before a full name, then a prefix, then any other match", () => {
   assert.deepEqual(
     [kind("Web", "webs", "pod"), kind("Pod", "pods"), kind("PodTemplate", "podtemplates"), kind("MyPod", "mypods")].map(
-      (k) => nearness(k, ["pod"]),
+      (k) => matchRank(k, ["pod"]),
     ),
     [0, 1, 2, 3],
   );

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Latency, latencyWords } from "../static/src/latency.ts";
+import { Latency, latencyText } from "../static/src/latency.ts";
 import { Live } from "../static/src/live.ts";
-import { Browser } from "./browser.ts";
+import { Browser } from "./fake-browser.ts";
 
 function start() {
   const browser = new Browser();
   let hidden = false;
-  const told: (number | null)[] = [];
+  const measurements: (number | null)[] = [];
   const live: Live = new Live("ws://x", browser, () => latency.reconnected());
   const latency = new Latency(
     live,
@@ -18,44 +18,44 @@ function start() {
       cancel: (timer) => browser.cancel(timer),
       hidden: () => hidden,
     },
-    () => told.push(latency.ms),
+    () => measurements.push(latency.ms),
   );
   live.connect();
   browser.socket.accept();
   const pings = (): unknown[] => browser.socket.sent.filter((m) => m["op"] === "ping").map((m) => m["id"]);
   return {
     browser,
-    told,
+    told: measurements,
     pings,
     hide: (is: boolean) => (hidden = is),
-    pong: (id: unknown = pings().at(-1)) => browser.socket.say({ id, type: "pong" }),
+    pong: (id: unknown = pings().at(-1)) => browser.socket.receive({ id, type: "pong" }),
   };
 }
 
-void test("what an answer takes is measured now and then", () => {
+void test("the round-trip time is measured at intervals", () => {
   const s = start();
   assert.deepEqual(s.pings(), []);
-  s.browser.pass(1000);
+  s.browser.advance(1000);
   assert.deepEqual(s.pings(), [1]);
-  s.browser.pass(4);
+  s.browser.advance(4);
   s.pong();
   assert.deepEqual(s.told, [4]);
   s.pong();
-  s.browser.pass(9995);
+  s.browser.advance(9995);
   assert.deepEqual([s.pings(), s.told], [[1], [4]], "a pong counts once, and 10 s have not passed");
-  s.browser.pass(1);
-  s.browser.pass(30);
+  s.browser.advance(1);
+  s.browser.advance(30);
   s.pong();
   assert.deepEqual([s.pings(), s.told], [[1, 2], [4, 30]]);
 });
 
-void test("what is not known is not told", () => {
+void test("an unanswered ping clears the measurement", () => {
   const s = start();
-  s.browser.pass(1005);
+  s.browser.advance(1005);
   s.pong();
-  s.browser.pass(10_000);
+  s.browser.advance(10_000);
   assert.deepEqual(s.told, [5]);
-  s.browser.pass(10_000);
+  s.browser.advance(10_000);
   assert.deepEqual(
     [s.pings(), s.told],
     [
@@ -66,35 +66,35 @@ void test("what is not known is not told", () => {
   );
   s.pong();
   assert.deepEqual(s.told, [5, null, 10_005], "however long it took");
-  s.browser.socket.lose();
+  s.browser.socket.drop();
   assert.deepEqual(s.told.at(-1), null);
-  s.browser.pass(600);
+  s.browser.advance(600);
   s.browser.socket.accept();
-  s.browser.pass(999);
+  s.browser.advance(999);
   s.pong(2);
   assert.deepEqual([s.pings(), s.told.at(-1)], [[], null], "of the connection before");
-  s.browser.pass(1);
+  s.browser.advance(1);
   assert.deepEqual(s.pings(), [3]);
 });
 
-void test("nothing is asked while nobody looks", () => {
+void test("a hidden page sends no pings", () => {
   const s = start();
   s.hide(true);
-  s.browser.pass(60_000);
+  s.browser.advance(60_000);
   assert.deepEqual(s.pings(), []);
   s.hide(false);
-  s.browser.pass(10_000);
+  s.browser.advance(10_000);
   assert.deepEqual(s.pings(), [1]);
 });
 
-void test("the words say what the number is", () => {
+void test("the tooltip explains the number", () => {
   const at = Date.parse("2026-11-21T10:00:00Z");
   assert.deepEqual(
-    [0.4, 1.4, 12.5, 2400].map((ms) => latencyWords(ms, at, at).text),
+    [0.4, 1.4, 12.5, 2400].map((ms) => latencyText(ms, at, at).text),
     ["<1 ms", "1 ms", "13 ms", "2400 ms"],
   );
   assert.match(
-    latencyWords(2, at, at).title,
+    latencyText(2, at, at).title,
     /^Browser ↔ Glasshouse: 2 ms, measured at \d\d:\d\d:\d\d \(not API server latency\)$/,
   );
 });

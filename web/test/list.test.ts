@@ -1,25 +1,25 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import "./page.ts";
+import "./fake-page.ts";
 import { ListPage } from "../static/src/list.ts";
 import { Live } from "../static/src/live.ts";
-import { Rate } from "../static/src/rate.ts";
-import { plain } from "../static/src/view.ts";
-import { Browser } from "./browser.ts";
+import { EventRate } from "../static/src/event-rate.ts";
+import { defaultView } from "../static/src/view.ts";
+import { Browser } from "./fake-browser.ts";
 
-void test("the rate is that of what is listed now, not of what was before", () => {
-  const before = new Rate();
+void test("the event rate restarts with another list", () => {
+  const before = new EventRate();
   for (const total of [0, 10, 20]) before.tick(total);
   const page = Object.assign(Object.create(ListPage.prototype) as unknown as { subscribe(): unknown }, {
     live: new Live("ws://x", new Browser(), () => undefined),
-    view: plain("core/v1/nodes"),
-    spaces: null,
+    view: defaultView("core/v1/nodes"),
+    namespaceFeed: null,
     limit: Infinity,
     picker: { countOf: () => 0 },
-    activity: { follow: () => undefined },
-    rate: before,
+    activity: { showList: () => undefined },
+    eventRate: before,
   });
-  assert.equal(page.rate.words, "6.7/s");
+  assert.equal(page.eventRate.text, "6.7/s");
   page.subscribe();
-  assert.equal(page.rate.words, "0/s");
+  assert.equal(page.eventRate.text, "0/s");
 });

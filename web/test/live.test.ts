@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Live, type Connection } from "../static/src/live.ts";
 import type { Message } from "../static/src/wire.ts";
-import { Browser } from "./browser.ts";
+import { Browser } from "./fake-browser.ts";
 
 function start() {
   const browser = new Browser();
@@ -19,7 +19,7 @@ function start() {
 }
 const snapshot = (id: unknown) => ({ id, type: "snapshot", cursor: "c1", columns: [], rows: [], last: true });
 
-void test("subscribes once open, and goes on from the cursor after a loss", () => {
+void test("subscribes once the socket is open, and resumes from the cursor after a loss", () => {
   const { browser, connections, got } = start();
   assert.deepEqual(browser.socket.sent, []);
   browser.socket.accept();
@@ -31,18 +31,18 @@ void test("subscribes once open, and goes on from the cursor after a loss", () =
     view: "table",
   });
   const id = browser.socket.last["id"];
-  browser.socket.say(snapshot(id));
-  browser.socket.say({ id, type: "events", cursor: "c2", events: [] });
+  browser.socket.receive(snapshot(id));
+  browser.socket.receive({ id, type: "events", cursor: "c2", events: [] });
   assert.deepEqual(got, ["rows", "row-events"]);
-  browser.socket.lose();
+  browser.socket.drop();
   assert.deepEqual(connections, ["open", "lost"]);
-  browser.pass(600);
+  browser.advance(600);
   browser.socket.accept();
   assert.equal(browser.socket.last["cursor"], "c2");
   assert.ok(browser.socket.last["id"] !== id, "another id, so that nothing old is taken for new");
 });
 
-void test("a field selector is sent, and left out where it is empty", () => {
+void test("a field selector is sent only if it is not empty", () => {
   const { browser, live } = start();
   browser.socket.accept();
   const deaf = { message: () => {}, restart: () => {} };
@@ -63,34 +63,34 @@ void test("a field selector is sent, and left out where it is empty", () => {
   });
 });
 
-void test("a snapshot that was cut off is asked for again as a whole", () => {
+void test("an interrupted snapshot is requested again completely", () => {
   const { browser, restarts } = start();
   browser.socket.accept();
-  browser.socket.say({ ...snapshot(browser.socket.last["id"]), last: false });
-  browser.socket.lose();
+  browser.socket.receive({ ...snapshot(browser.socket.last["id"]), last: false });
+  browser.socket.drop();
   assert.equal(restarts(), 1);
-  browser.pass(600);
+  browser.advance(600);
   browser.socket.accept();
   assert.equal("cursor" in browser.socket.last, false);
 });
 
-void test("waits longer after each failure, and not at all when hurried", () => {
+void test("the retry delay doubles after each failure, and retryNow skips it", () => {
   const { browser, live } = start();
   const waits: number[] = [];
   for (let i = 0; i < 8; i++) {
     const [since, n] = [browser.time, browser.sockets.length];
-    browser.socket.lose();
-    while (browser.sockets.length === n) browser.pass(100);
+    browser.socket.drop();
+    while (browser.sockets.length === n) browser.advance(100);
     waits.push(browser.time - since);
   }
   assert.deepEqual(waits, [500, 1000, 2000, 4000, 8000, 16000, 20000, 20000]);
-  browser.socket.lose();
+  browser.socket.drop();
   const n = browser.sockets.length;
-  live.hurry();
+  live.retryNow();
   assert.equal(browser.sockets.length, n + 1);
 });
 
-for (const [name, code, reason, wait, said] of [
+for (const [name, code, reason, wait, closeReason] of [
   ["a server that stops", 1001, "retry after 1830 ms: the server stops", 1830, "the server stops"],
   [
     "one with too much to do",
@@ -104,146 +104,146 @@ for (const [name, code, reason, wait, said] of [
   ["a time that goes with no such close", 1008, "retry after 9 ms: refused", 500, "retry after 9 ms: refused"],
   ["no word", 1006, "", 500, ""],
 ] as const) {
-  void test(`comes back when the server says: ${name}`, () => {
+  void test(`reconnects after the delay that the server requests: ${name}`, () => {
     const { browser, live } = start();
     browser.socket.accept();
-    browser.socket.lose(code, reason);
-    assert.equal(live.said, said);
+    browser.socket.drop(code, reason);
+    assert.equal(live.closeReason, closeReason);
     const since = browser.time;
-    while (browser.sockets.length === 1) browser.pass(1);
+    while (browser.sockets.length === 1) browser.advance(1);
     assert.equal(browser.time - since, wait);
-    assert.equal(live.said, said, "until the server is back");
+    assert.equal(live.closeReason, closeReason, "until the server is back");
     browser.socket.accept();
-    assert.equal(live.said, "");
+    assert.equal(live.closeReason, "");
   });
 }
 
-void test("a time that the server named is not hurried, and holds once", () => {
+void test("retryNow does not skip a delay that the server requested, and the delay applies once", () => {
   const { browser, live } = start();
   browser.socket.accept();
-  browser.socket.lose(1001, "retry after 5000 ms: the server stops");
-  live.hurry();
-  browser.pass(4999);
+  browser.socket.drop(1001, "retry after 5000 ms: the server stops");
+  live.retryNow();
+  browser.advance(4999);
   assert.equal(browser.sockets.length, 1);
-  browser.pass(1);
+  browser.advance(1);
   assert.equal(browser.sockets.length, 2);
-  browser.socket.lose();
-  live.hurry();
+  browser.socket.drop();
+  live.retryNow();
   assert.equal(browser.sockets.length, 3);
 });
 
-void test("silence of 35 s is a loss; heartbeats are not silence", () => {
+void test("35 s without a message is a lost connection; heartbeats prevent that", () => {
   const { browser, connections } = start();
   browser.socket.accept();
   const id = browser.socket.last["id"];
-  browser.socket.say(snapshot(id));
+  browser.socket.receive(snapshot(id));
   for (let i = 0; i < 5; i++) {
-    browser.pass(15_000);
-    browser.socket.say({ id, type: "heartbeat", cursor: "c1" });
+    browser.advance(15_000);
+    browser.socket.receive({ id, type: "heartbeat", cursor: "c1" });
   }
   assert.deepEqual(connections, ["open"]);
-  browser.pass(41_000);
+  browser.advance(41_000);
   assert.deepEqual(connections, ["open", "lost"]);
 });
 
-void test("behind a heartbeat's cursor it goes on from its own", () => {
+void test("a heartbeat with a newer cursor resumes from the page's own cursor", () => {
   const { browser } = start();
   browser.socket.accept();
-  browser.socket.say(snapshot(browser.socket.last["id"]));
-  browser.socket.say({ id: browser.socket.last["id"], type: "heartbeat", cursor: "c9" });
+  browser.socket.receive(snapshot(browser.socket.last["id"]));
+  browser.socket.receive({ id: browser.socket.last["id"], type: "heartbeat", cursor: "c9" });
   assert.equal(browser.socket.last["op"], "subscribe");
   assert.equal(browser.socket.last["cursor"], "c1");
 });
 
-void test("behind a digest's cursor it goes on from its own, and counts nothing", () => {
+void test("a digest with a newer cursor resumes from the page's own cursor, and counts no reload", () => {
   const { browser, got } = start();
   browser.socket.accept();
-  browser.socket.say(snapshot(browser.socket.last["id"]));
+  browser.socket.receive(snapshot(browser.socket.last["id"]));
   const digest = { type: "digest", count: 0, digest: "00000000" };
-  browser.socket.say({ ...digest, id: browser.socket.last["id"], cursor: "c1" });
-  browser.socket.say({ ...digest, id: browser.socket.last["id"], cursor: "c9" });
+  browser.socket.receive({ ...digest, id: browser.socket.last["id"], cursor: "c1" });
+  browser.socket.receive({ ...digest, id: browser.socket.last["id"], cursor: "c9" });
   assert.deepEqual(got, ["rows", "digest"]);
   assert.equal(browser.socket.last["cursor"], "c1");
 });
 
-void test("kinds are subscribed to without a resource, and may be silent", () => {
+void test("the resources view needs no resource, and may be silent", () => {
   const browser = new Browser();
   const live: Live = new Live("ws://x", browser, () => undefined);
   live.subscribe({ resource: "", view: "resources" }, { message: () => undefined, restart: () => undefined });
   live.connect();
   browser.socket.accept();
   assert.deepEqual(browser.socket.last, { op: "subscribe", id: browser.socket.last["id"], view: "resources" });
-  browser.pass(600_000);
+  browser.advance(600_000);
   assert.equal(live.connection, "open");
 });
 
-void test("after a malformed message there is a new snapshot, at once and then ever later", () => {
+void test("a malformed message requests a new snapshot, with growing delays", () => {
   const { browser, restarts } = start();
   browser.socket.accept();
-  browser.socket.say(snapshot(browser.socket.last["id"]));
-  browser.socket.say({ id: browser.socket.last["id"], type: "state", state: "??" });
-  browser.pass(0);
+  browser.socket.receive(snapshot(browser.socket.last["id"]));
+  browser.socket.receive({ id: browser.socket.last["id"], type: "state", state: "??" });
+  browser.advance(0);
   assert.equal(browser.socket.last["op"], "subscribe");
   assert.equal("cursor" in browser.socket.last, false);
   assert.equal(restarts(), 1);
   const n = browser.socket.sent.length;
-  browser.socket.say({ id: browser.socket.last["id"], type: "state", state: "??" });
-  browser.pass(500);
+  browser.socket.receive({ id: browser.socket.last["id"], type: "state", state: "??" });
+  browser.advance(500);
   assert.equal(
     browser.socket.sent.filter((m) => m["op"] === "subscribe").length,
     browser.socket.sent.slice(0, n).filter((m) => m["op"] === "subscribe").length,
   );
-  browser.pass(3000);
+  browser.advance(3000);
   assert.equal(browser.socket.last["op"], "subscribe");
 });
 
-void test("a closed subscription is ended and hears nothing more", () => {
+void test("a closed subscription is unsubscribed and receives no messages", () => {
   const { browser, sub, got } = start();
   browser.socket.accept();
   const id = browser.socket.last["id"];
   sub.close();
   assert.deepEqual(browser.socket.last, { op: "unsubscribe", id });
-  browser.socket.say(snapshot(id));
+  browser.socket.receive(snapshot(id));
   assert.deepEqual(got, []);
 });
 
-void test("a reset makes the next connection ask for a snapshot", () => {
+void test("after a reset, the next connection requests a snapshot", () => {
   const { browser, restarts } = start();
   browser.socket.accept();
-  browser.socket.say(snapshot(browser.socket.last["id"]));
-  browser.socket.say({ id: browser.socket.last["id"], type: "reset", reason: "too slow" });
+  browser.socket.receive(snapshot(browser.socket.last["id"]));
+  browser.socket.receive({ id: browser.socket.last["id"], type: "reset", reason: "too slow" });
   assert.equal(restarts(), 1);
-  browser.socket.lose();
-  browser.pass(600);
+  browser.socket.drop();
+  browser.advance(600);
   browser.socket.accept();
   assert.equal("cursor" in browser.socket.last, false);
 });
 
-void test("tries again what the server cannot do now, and no other", () => {
+void test("only a 503 error is retried", () => {
   const { browser, got, sub } = start();
   browser.socket.accept();
   const asked = () => browser.sockets.flatMap((s) => s.sent).filter((m) => m["op"] === "subscribe").length;
   const refuse = (status: number) =>
-    browser.socket.say({ id: browser.socket.last["id"], type: "error", problem: { title: "No", status, detail: "" } });
+    browser.socket.receive({ id: browser.socket.last["id"], type: "error", problem: { title: "No", status, detail: "" } });
   for (const wait of [2000, 4000, 8000, 16_000, 20_000, 20_000]) {
     const before = asked();
     refuse(503);
-    browser.pass(wait / 2 - 1);
+    browser.advance(wait / 2 - 1);
     assert.equal(asked(), before);
-    browser.pass(wait / 2 + 1);
+    browser.advance(wait / 2 + 1);
     assert.equal(asked(), before + 1);
   }
-  browser.socket.say(snapshot(browser.socket.last["id"]));
+  browser.socket.receive(snapshot(browser.socket.last["id"]));
   assert.deepEqual(got.slice(-2), ["error", "rows"]);
   refuse(503);
   sub.close();
   refuse(403);
   const before = asked();
-  browser.pass(60_000);
+  browser.advance(60_000);
   assert.equal(asked(), before);
 });
 
-void test("ends only subscriptions that the server holds", () => {
+void test("unsubscribes only subscriptions that the server has", () => {
   const { browser, sub } = start();
   const ended = () =>
     browser.sockets
@@ -252,34 +252,34 @@ void test("ends only subscriptions that the server holds", () => {
       .map((m) => m["id"]);
   browser.socket.accept();
   assert.deepEqual(ended(), []);
-  browser.socket.lose();
-  browser.pass(600);
+  browser.socket.drop();
+  browser.advance(600);
   browser.socket.accept();
   assert.deepEqual(ended(), []);
-  const held = browser.socket.last["id"];
+  const subscriptionId = browser.socket.last["id"];
   sub.resync("a test");
-  browser.pass(0);
-  assert.deepEqual(ended(), [held]);
-  browser.socket.say({
+  browser.advance(0);
+  assert.deepEqual(ended(), [subscriptionId]);
+  browser.socket.receive({
     id: browser.socket.last["id"],
     type: "error",
     problem: { title: "No", status: 400, detail: "" },
   });
   sub.close();
-  assert.deepEqual(ended(), [held]);
+  assert.deepEqual(ended(), [subscriptionId]);
 });
 
-void test("a connection to a server that shows another cluster is not tried again", () => {
+void test("a close because of another cluster is not retried", () => {
   const { browser, live } = start();
   browser.socket.accept();
-  browser.socket.lose(4409, "the server shows another cluster; begin anew");
-  browser.pass(600_000);
-  live.hurry();
-  assert.equal(browser.others, 1);
+  browser.socket.drop(4409, "the server shows another cluster; begin anew");
+  browser.advance(600_000);
+  live.retryNow();
+  assert.equal(browser.clusterSwitches, 1);
   assert.equal(browser.sockets.length, 1);
 });
 
-void test("a long message is told by its parts, and taken as one", () => {
+void test("a chunked message reports its progress and is delivered once", () => {
   const { browser, live } = start();
   browser.socket.accept();
   const [got, far]: [Message["type"][], string[]] = [[], []];
@@ -288,34 +288,34 @@ void test("a long message is told by its parts, and taken as one", () => {
     { message: (m) => got.push(m.type), restart: () => {}, part: (told, of) => far.push(`${told} of ${of}`) },
   );
   const id = browser.socket.last["id"];
-  const whole = JSON.stringify({ id, type: "snapshot", cursor: "c1", object: { a: 'é"\u2028' }, last: true });
-  const tell = (from: number, to: number): void =>
-    browser.socket.say({ id, type: "part", told: to, of: whole.length, text: whole.slice(from, to) });
-  tell(0, 10);
-  tell(10, 30);
-  assert.deepEqual([got, far], [[], [`10 of ${whole.length}`, `30 of ${whole.length}`]]);
-  tell(30, whole.length);
+  const fullText = JSON.stringify({ id, type: "snapshot", cursor: "c1", object: { a: 'é"\u2028' }, last: true });
+  const sendPart = (from: number, to: number): void =>
+    browser.socket.receive({ id, type: "part", told: to, of: fullText.length, text: fullText.slice(from, to) });
+  sendPart(0, 10);
+  sendPart(10, 30);
+  assert.deepEqual([got, far], [[], [`10 of ${fullText.length}`, `30 of ${fullText.length}`]]);
+  sendPart(30, fullText.length);
   assert.deepEqual([got, far.length], [["object"], 2]);
-  tell(0, 20);
+  sendPart(0, 20);
   // Access was lost, so the rest of the message never arrives.
-  browser.socket.say({ id, type: "state", state: "forbidden" });
-  tell(0, whole.length);
+  browser.socket.receive({ id, type: "state", state: "forbidden" });
+  sendPart(0, fullText.length);
   assert.deepEqual(
     [got, browser.reports],
     [["object", "state", "object"], []],
     "nothing is left of what did not stand",
   );
   got.splice(1);
-  tell(0, 20);
-  browser.socket.lose();
-  browser.pass(600);
+  sendPart(0, 20);
+  browser.socket.drop();
+  browser.advance(600);
   browser.socket.accept();
   const again = browser.socket.sent
     .map((frame) => frame as { id: number; view: string })
     .find((m) => m.view === "object");
-  browser.socket.say({ id: again?.id, type: "events", cursor: "c2", events: [] });
-  browser.socket.say({ id: again?.id, type: "part", told: 5, of: 41, text: `{"id"` });
-  browser.socket.say({
+  browser.socket.receive({ id: again?.id, type: "events", cursor: "c2", events: [] });
+  browser.socket.receive({ id: again?.id, type: "part", told: 5, of: 41, text: `{"id"` });
+  browser.socket.receive({
     id: again?.id,
     type: "part",
     told: 41,

@@ -1,28 +1,28 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { KindFeed } from "../static/src/kindfeed.ts";
+import { KindFeed } from "../static/src/kind-feed.ts";
 import { Live } from "../static/src/live.ts";
-import { askWho } from "../static/src/login.ts";
-import { Browser } from "./browser.ts";
+import { checkLogin } from "../static/src/login.ts";
+import { Browser } from "./fake-browser.ts";
 
-void test("a connection whose login has ended is not tried again, but where who looks is known all the same", () => {
+void test("a logged-out connection is retried only if the user is still logged in", () => {
   const browser = new Browser();
   const live = new Live("ws://x", browser, () => undefined);
   live.connect();
   browser.socket.accept();
-  browser.socket.lose(4401, "your login has ended; log in again");
+  browser.socket.drop(4401, "your login has ended; log in again");
   assert.equal(live.connection, "lost");
-  assert.equal(live.said, "your login has ended; log in again");
-  browser.pass(600_000);
-  live.hurry();
+  assert.equal(live.closeReason, "your login has ended; log in again");
+  browser.advance(600_000);
+  live.retryNow();
   assert.equal(browser.sockets.length, 1);
-  assert.equal(browser.again.length, 1);
-  browser.again[0]?.();
+  assert.equal(browser.reconnects.length, 1);
+  browser.reconnects[0]?.();
   assert.equal(browser.sockets.length, 2);
   browser.socket.accept();
   assert.equal(live.connection, "open");
-  browser.socket.lose(1006);
-  browser.pass(600);
+  browser.socket.drop(1006);
+  browser.advance(600);
   assert.equal(browser.sockets.length, 3, "another loss is tried again by itself");
 });
 
@@ -31,24 +31,24 @@ for (const [name, get, want] of [
   ["a stranger", () => Promise.resolve(new Response("{}", { status: 401 })), "stranger"],
   ["led elsewhere", () => Promise.reject(new TypeError("blocked")), "stranger"],
 ] as const) {
-  void test(`who looks is ${name}`, async () => {
+  void test(`checkLogin: ${name}`, async () => {
     const got: string[] = [];
-    await askWho(() => got.push("known"), () => got.push("stranger"), get);
+    await checkLogin(() => got.push("known"), () => got.push("stranger"), get);
     assert.deepEqual(got, [want]);
   });
 }
 
-void test("an answer to a stranger leads to the login", async () => {
-  let strangers = 0;
+void test("a 401 response opens the login page", async () => {
+  let loginRedirects = 0;
   const feed = new KindFeed(
-    { listed: () => undefined, counted: () => undefined },
+    { kindsListed: () => undefined, kindsCounted: () => undefined },
     () => undefined,
     () => undefined,
-    () => strangers++,
+    () => loginRedirects++,
   );
   const { fetch, setTimeout } = globalThis;
   Object.assign(globalThis, { fetch: () => Promise.resolve(new Response("{}", { status: 401 })), setTimeout: () => 0 });
   await feed.poll();
   Object.assign(globalThis, { fetch, setTimeout });
-  assert.equal(strangers, 1);
+  assert.equal(loginRedirects, 1);
 });

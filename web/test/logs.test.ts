@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LogBuffer } from "../static/src/logs/buffer.ts";
-import { containersOf, firstOf } from "../static/src/logs/containers.ts";
+import { containersOf, defaultContainer } from "../static/src/logs/containers.ts";
 import { Heights } from "../static/src/logs/heights.ts";
 import { levelOf } from "../static/src/logs/level.ts";
 import { LineReader, Overlap, type Line } from "../static/src/logs/lines.ts";
@@ -10,7 +10,7 @@ import { Search } from "../static/src/logs/search.ts";
 const line = (text: string, at = ""): Line => ({ at, text });
 const at = (n: number, fraction = ""): string => `2026-11-21T10:00:0${n}${fraction}Z`;
 
-void test("lines come out whole, wherever the stream is cut", () => {
+void test("lines are complete wherever the chunks are split", () => {
   const text = `${at(1, ".5")} größe €\n\nno time 🙂 here\n${at(2)} \nlast`;
   const want = [line("größe €", at(1, ".5")), line(""), line("no time 🙂 here"), line("", at(2)), line("last")];
   for (let cut = 0; cut <= text.length; cut++) {
@@ -27,7 +27,7 @@ void test("lines come out whole, wherever the stream is cut", () => {
   }
 });
 
-void test("a long line comes once and whole, and one beyond all bounds once and cut", () => {
+void test("a long line is returned once, and truncated at the limit", () => {
   const read = (line: string, part: number, ends = "\nnext\n"): Line[] => {
     const reader = new LineReader();
     const text = `${at(1)} ${line}${ends}`;
@@ -47,14 +47,14 @@ void test("a long line comes once and whole, and one beyond all bounds once and 
   }
 });
 
-void test("a log that is read again goes on where it was", () => {
+void test("a log that is read again continues after the last line", () => {
   const overlap = new Overlap();
-  overlap.again();
-  assert.deepEqual(overlap.fresh([line("a", at(1)), line("b", at(2, ".5")), line("c", at(2, ".5"))]).lines.length, 3);
+  overlap.restart();
+  assert.deepEqual(overlap.newLines([line("a", at(1)), line("b", at(2, ".5")), line("c", at(2, ".5"))]).lines.length, 3);
   assert.equal(overlap.since, at(2, ".5"));
-  overlap.again();
+  overlap.restart();
   // The server resumes at the start of the second: both lines of the last moment arrive again, with a new one.
-  const got = overlap.fresh([
+  const got = overlap.newLines([
     line("older", at(2, ".12")),
     line("b", at(2, ".5")),
     line("c", at(2, ".5")),
@@ -68,15 +68,15 @@ void test("a log that is read again goes on where it was", () => {
   assert.equal(got.gap, false);
 });
 
-void test("a log that does not reach back to where it was says so", () => {
+void test("a log that starts after the last line reports a gap", () => {
   const overlap = new Overlap();
-  overlap.fresh([line("a", at(1))]);
-  overlap.again();
-  assert.equal(overlap.fresh([line("z", at(9))]).gap, true);
-  assert.equal(overlap.fresh([line("zz", at(9, ".1"))]).gap, false);
+  overlap.newLines([line("a", at(1))]);
+  overlap.restart();
+  assert.equal(overlap.newLines([line("z", at(9))]).gap, true);
+  assert.equal(overlap.newLines([line("zz", at(9, ".1"))]).gap, false);
 });
 
-void test("the buffer keeps the newest, within its bounds", () => {
+void test("the buffer keeps the newest lines within its limits", () => {
   const buffer = new LogBuffer(1000, 1 << 20);
   for (let n = 0; n < 12_345; n++) buffer.append([line(`line ${n}`)]);
   assert.equal(buffer.size, 1000);
@@ -92,22 +92,22 @@ void test("the buffer keeps the newest, within its bounds", () => {
   assert.equal(buffer.size, 1, "one line is kept, however long");
 });
 
-void test("the text of a buffer is the log alone", () => {
+void test("the text of the buffer contains no notes", () => {
   const buffer = new LogBuffer();
   buffer.append([line("a", at(1)), { at: "", text: "of the page", note: true }, line("b", at(2))]);
   assert.equal(buffer.text(false), "a\nb\n");
   assert.equal(buffer.text(true), `${at(1)} a\n${at(2)} b\n`);
 });
 
-void test("what is searched is counted, walked through, and goes with its lines", () => {
+void test("matches are counted, stepped through, and dropped with their lines", () => {
   const buffer = new LogBuffer(5);
   const search = new Search(buffer);
   buffer.append([line("Error one error"), line("calm"), line("ERROR"), line("a.b")]);
-  search.of("error");
+  search.setQuery("error");
   assert.equal(search.count, 3);
   const walk = (by: 1 | -1): string => {
     const p = search.step(by, 1);
-    return p === null ? "none" : `${p.line}.${p.nth} ${search.number}`;
+    return p === null ? "none" : `${p.line}.${p.indexInLine} ${search.number}`;
   };
   assert.deepEqual([walk(1), walk(1), walk(1), walk(1), walk(-1)], ["2.0 3", "0.0 1", "0.1 2", "2.0 3", "0.1 2"]);
   buffer.append([line("error again"), line("calm")]); // the first line was dropped
@@ -115,20 +115,20 @@ void test("what is searched is counted, walked through, and goes with its lines"
   assert.equal(search.count, 2);
   assert.equal(search.current, null);
   assert.equal(walk(-1), "4.0 2");
-  search.of("a.b"); // a literal text, not a pattern
+  search.setQuery("a.b"); // a literal text, not a pattern
   assert.equal(search.count, 1);
   assert.deepEqual(search.spans(3), [{ start: 0, end: 3 }]);
-  search.of("");
+  search.setQuery("");
   assert.equal(search.count, 0);
   assert.equal(walk(1), "none");
-  search.of("[(");
+  search.setQuery("[(");
   assert.equal(search.count, 0);
 });
 
-void test("the level of a line", () => {
-  const said = (text: string): string => {
+void test("levelOf finds the level of a line", () => {
+  const levelText = (text: string): string => {
     const l = levelOf(text);
-    return l === null ? "" : `${l.tone} ${text.slice(l.start, l.end)}`;
+    return l === null ? "" : `${l.severity} ${text.slice(l.start, l.end)}`;
   };
   for (const [text, want] of [
     ['level=error msg="x"', "bad error"],
@@ -146,10 +146,10 @@ void test("the level of a line", () => {
     ["TERROR", ""],
     [`${"x".repeat(500)} ERROR`, ""],
     ["", ""],
-  ] as const) assert.equal(said(text), want, text);
+  ] as const) assert.equal(levelText(text), want, text);
 });
 
-void test("the containers of a pod", () => {
+void test("containersOf lists the containers of a pod", () => {
   const pod = {
     metadata: { annotations: { "kubectl.kubernetes.io/default-container": "b" } },
     spec: {
@@ -170,24 +170,24 @@ void test("the containers of a pod", () => {
     all.map((c) => `${c.name}|${c.role}|${c.state}|${c.restarts}`),
     ["a||running|0", "b||waiting: CrashLoopBackOff|3", "i|init|terminated: Completed, exit code 0|0", "e|ephemeral||0"],
   );
-  assert.equal(firstOf(pod, all), "b");
-  assert.equal(firstOf({}, all), "a");
+  assert.equal(defaultContainer(pod, all), "b");
+  assert.equal(defaultContainer({}, all), "a");
   for (const odd of [null, {}, { spec: 7, status: [] }, { spec: { containers: [null, { name: 4 }] } }])
     assert.deepEqual(containersOf(odd as never), []);
 });
 
-void test("heights", () => {
+void test("heights convert between lines and positions", () => {
   const heights = new Heights();
   for (let i = 0; i < 10; i++) heights.push(18);
   assert.equal(heights.total, 180);
   assert.deepEqual(
-    [heights.at(-5), heights.at(0), heights.at(17), heights.at(18), heights.at(179), heights.at(999)],
+    [heights.lineAt(-5), heights.lineAt(0), heights.lineAt(17), heights.lineAt(18), heights.lineAt(179), heights.lineAt(999)],
     [0, 0, 0, 1, 9, 9],
   );
   assert.equal(heights.set(2, 54), 36);
-  assert.equal(heights.above(3), 90);
-  assert.equal(heights.at(80), 2);
-  assert.equal(heights.drop(3), 90);
-  assert.deepEqual([heights.first, heights.end, heights.total, heights.above(4), heights.at(0)], [3, 10, 126, 18, 3]);
+  assert.equal(heights.heightAbove(3), 90);
+  assert.equal(heights.lineAt(80), 2);
+  assert.equal(heights.dropBefore(3), 90);
+  assert.deepEqual([heights.first, heights.end, heights.total, heights.heightAbove(4), heights.lineAt(0)], [3, 10, 126, 18, 3]);
   assert.equal(heights.set(2, 5), 0, "what has gone is not measured");
 });

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { masked, untold } from "../static/src/masked.ts";
-import type { Tree } from "../static/src/wire.ts";
+import { isMasked, maskedText } from "../static/src/masked.ts";
+import type { JsonObject } from "../static/src/wire.ts";
 
-const secret = (more: Tree): Tree => ({ apiVersion: "v1", kind: "Secret", ...more });
-const pod = (value: string): Tree => ({
+const secret = (more: JsonObject): JsonObject => ({ apiVersion: "v1", kind: "Secret", ...more });
+const pod = (value: string): JsonObject => ({
   apiVersion: "v1",
   kind: "Pod",
   spec: { containers: [{ name: "c", env: [{ name: "A", value }] }] },
 });
 
-void test("which values are masked", () => {
+void test("isMasked recognizes masked values", () => {
   for (const [value, want] of [
     ["(masked)", true],
     ["(masked, change 2)", true],
@@ -26,16 +26,16 @@ void test("which values are masked", () => {
     [secret({ data: { "(masked)": "" } }), false],
     [pod("masked"), false],
     [undefined, false],
-  ] as const) assert.equal(masked(value), want, JSON.stringify(value));
+  ] as const) assert.equal(isMasked(value), want, JSON.stringify(value));
 });
 
-void test("what a comparison does not tell is said in words that fit", () => {
+void test("a comparison explains masked values", () => {
   const [s, p] = [secret({ data: { a: "(masked)" } }), pod("(masked)")];
-  assert.match(untold([s, s]) ?? "", /^Values of Secrets are masked\. They are not compared/);
+  assert.match(maskedText([s, s]) ?? "", /^Values of Secrets are masked\. They are not compared/);
   for (const objects of [
     [p, p],
     [p, s],
   ])
-    assert.match(untold(objects) ?? "", /^Some values are masked\. They are not compared/);
-  for (const objects of [[p, pod("a")], [secret({}), s]]) assert.equal(untold(objects), null);
+    assert.match(maskedText(objects) ?? "", /^Some values are masked\. They are not compared/);
+  for (const objects of [[p, pod("a")], [secret({}), s]]) assert.equal(maskedText(objects), null);
 });

@@ -36,7 +36,7 @@ for (const [type, status, reason, want] of [
     assert.equal(condition(type, status, reason), want));
 }
 
-void test("conditions have what they are told by, each under a key of its own", () => {
+void test("conditions have reason, message and time, and unique keys", () => {
   const since = "2026-11-21T10:00:00Z";
   const conditions = [
     { type: "Ready", status: "True", reason: "Ok", message: " well\n", lastTransitionTime: since },
@@ -71,7 +71,7 @@ const facts = (o: unknown): Record<string, string> =>
     ]),
   );
 
-void test("the metadata says what was asked, and what has been seen of it", () => {
+void test("metadata facts show the generation and the observed generation", () => {
   const metadata = {
     name: "web",
     namespace: "shop",
@@ -100,7 +100,7 @@ void test("the metadata says what was asked, and what has been seen of it", () =
   assert.equal(facts({ metadata: { generation: 4 }, status: {} })["Generation"], "4");
 });
 
-void test("labels, annotations and owners come in order, whatever they hold", () => {
+void test("labels, annotations and owners are sorted, whatever their values", () => {
   const metadata = {
     labels: { b: "2", a: "1", n: 7 },
     annotations: { z: "x", empty: "" },

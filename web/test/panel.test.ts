@@ -1,65 +1,65 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
-import { frame, page, Part } from "./page.ts";
+import { frame, page, Part } from "./fake-page.ts";
 import { Panel } from "../static/src/panel.ts";
-import type { Host } from "../static/src/tabs.ts";
-import { Upstream } from "./upstream.ts";
+import type { TabHost } from "../static/src/tabs.ts";
+import { Upstream } from "./fake-log-server.ts";
 
 const after = setTimeout; // the real timer, which tests do not replace
-const turn = (): Promise<void> => new Promise((done) => after(done, 5));
+const nextTask = (): Promise<void> => new Promise((done) => after(done, 5));
 
-function opened(): { head: Part; up: Upstream; root: Part; panel: Panel } {
+function openPanel(): { head: Part; upstream: Upstream; root: Part; panel: Panel } {
   const head = new Part();
   Object.assign(page, { head });
-  const up = new Upstream();
+  const upstream = new Upstream();
   const root = new Part();
   const host = {
     now: () => 0,
-    live: up.live,
+    live: upstream.live,
     kind: { ref: "core/v1/pods", resource: "pods", kind: "Pod" },
     name: { ns: "a", name: "web" },
-  } as unknown as Host;
+  } as unknown as TabHost;
   const panel = new Panel(root as unknown as HTMLElement, host, "changes", {
     tab: () => undefined,
     close: () => undefined,
   });
-  return { head, up, root, panel };
+  return { head, upstream: upstream, root, panel };
 }
 
-void test("that the server is away is told before what has not come of it", async () => {
-  const { head, up, root, panel } = opened();
+void test("a lost connection is reported before a tab that failed to load", async () => {
+  const { head, upstream: upstream, root, panel } = openPanel();
   try {
-    await turn();
-    up.browser.socket.lose();
+    await nextTask();
+    upstream.browser.socket.drop();
     panel.refresh();
     head.children[0]?.fire("error");
-    await turn();
+    await nextTask();
     frame();
-    assert.match(root.find("class", "banner")?.textContent ?? "", /^Disconnected/);
+    assert.match(root.find("class", "banner")?.textContent ?? "", /^Connection lost/);
   } finally {
     panel.close();
   }
 });
 
-void test("a tab whose style does not come listens to nothing, says so, and comes when it does", async () => {
+void test("a tab without its style sheet subscribes to nothing, reports that, and opens when it loads", async () => {
   mock.timers.enable({ apis: ["setTimeout"] });
-  const { head, up, root, panel } = opened();
-  const told = async (): Promise<unknown[]> => {
-    await turn();
+  const { head, upstream: upstream, root, panel } = openPanel();
+  const statusNow = async (): Promise<unknown[]> => {
+    await nextTask();
     frame();
-    return [up.asked.length - up.closed, root.find("class", "banner")?.textContent];
+    return [upstream.requests.length - upstream.unsubscribes, root.find("class", "banner")?.textContent];
   };
   try {
-    assert.deepEqual(await told(), [1, ""], "the object, and not yet its changes");
+    assert.deepEqual(await statusNow(), [1, ""], "the object, and not yet its changes");
     head.children[0]?.fire("error");
-    assert.deepEqual(await told(), [1, "Changes could not be loaded. Reload the page to try again."]);
+    assert.deepEqual(await statusNow(), [1, "Changes could not be loaded. Reload the page to try again."]);
     panel.refresh();
     mock.timers.tick(1500);
-    assert.deepEqual(await told(), [1, ""], "who waits a moment is told nothing");
+    assert.deepEqual(await statusNow(), [1, ""], "who waits a moment is told nothing");
     mock.timers.tick(1000);
-    assert.deepEqual(await told(), [1, "Changes is still loading. If it does not appear, reload the page."]);
+    assert.deepEqual(await statusNow(), [1, "Changes is still loading. If it does not appear, reload the page."]);
     head.children[0]?.fire("load");
-    assert.deepEqual(await told(), [2, ""]);
+    assert.deepEqual(await statusNow(), [2, ""]);
   } finally {
     mock.timers.reset();
     panel.close();

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { passed } from "../static/src/age.ts";
+import { formatAgesInSentence } from "../static/src/age.ts";
 import { amount, bytes, quantity } from "../static/src/facts/quantity.ts";
 
 for (const [raw, want] of [
@@ -44,10 +44,10 @@ for (const [resource, raw, want] of [
   ["cpu", "lots", "lots"],
   ["memory", undefined, ""],
 ] as const) {
-  void test(`${resource} ${String(raw)} reads ${want}`, () => assert.equal(amount(resource, raw), want));
+  void test(`${resource} ${String(raw)} is formatted as ${want}`, () => assert.equal(amount(resource, raw), want));
 }
 
-void test("sizes have three figures and their unit", () => {
+void test("sizes have three digits and a unit", () => {
   assert.deepEqual([0, 1, 1023, 1024, 1536, 1048575, 2 ** 30 * 1.234, 2 ** 62].map(bytes), [
     "0 B",
     "1 B",
@@ -60,11 +60,11 @@ void test("sizes have three figures and their unit", () => {
   ]);
 });
 
-void test("a time in a sentence is past, or to come", () => {
+void test("a time in a sentence is past or future", () => {
   const now = Date.parse("2026-11-21T10:05:00Z");
-  assert.equal(passed("2026-11-21T10:00:00Z ago", now), "5m ago");
-  assert.equal(passed("2026-11-21T10:05:01Z ago", now), "0s ago");
-  assert.equal(passed("2027-02-19T10:05:00Z ago", now), "in 90d");
-  assert.equal(passed("first 2026-11-21T10:00:00Z ago", now), "first 5m ago");
-  assert.equal(passed("Running 2026-11-21T10:00:00Z", now), "Running 5m");
+  assert.equal(formatAgesInSentence("2026-11-21T10:00:00Z ago", now), "5m ago");
+  assert.equal(formatAgesInSentence("2026-11-21T10:05:01Z ago", now), "0s ago");
+  assert.equal(formatAgesInSentence("2027-02-19T10:05:00Z ago", now), "in 90d");
+  assert.equal(formatAgesInSentence("first 2026-11-21T10:00:00Z ago", now), "first 5m ago");
+  assert.equal(formatAgesInSentence("Running 2026-11-21T10:00:00Z", now), "Running 5m");
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { groupsOf, readGraph, type Graph } from "../static/src/related/graph.ts";
-import { inOrder, linksOf, neighbour, pathOf, type Picture } from "../static/src/related/picture.ts";
+import { readingOrder, linksOf, neighborOf, pathOf, type GraphLayout } from "../static/src/related/graph-layout.ts";
 
 const node = (id: string, more = {}): object => ({
   id,
@@ -17,7 +17,7 @@ const edge = (from: string, to: string, type = "owns", via = ""): object => ({ f
 const graph = (nodes: object[], edges: object[]): Graph =>
   readGraph({ nodes, edges, truncated: false, searched: [] }) as Graph;
 
-void test("what is no graph is none, and what is odd in one is left out", () => {
+void test("a body that is not a graph is rejected, and invalid parts are dropped", () => {
   for (const body of [null, 7, [], {}, { nodes: [], edges: [] }, { nodes: [{}], edges: [] }, { nodes: [node("x")] }])
     assert.equal(readGraph(body), null);
   const g = readGraph({
@@ -36,7 +36,7 @@ void test("what is no graph is none, and what is odd in one is left out", () => 
   });
 });
 
-void test("a list tells each object once, the nearest first", () => {
+void test("the list has each object once, the nearest first", () => {
   const ids = ["pod", "rs", "deploy", "cm", "service", "slice", "hpa", "other"];
   const g = graph(
     ids.map((id) => node(id)),
@@ -54,7 +54,7 @@ void test("a list tells each object once, the nearest first", () => {
   const got = groupsOf(g).map(
     (group) =>
       `${group.title}: ${group.relations.map((r) => `${r.node.name}` +
-        `${r.through === null ? "" : ` (${r.through.words} ${r.through.other.name})`}` +
+        `${r.intermediate === null ? "" : ` (${r.intermediate.words} ${r.intermediate.object.name})`}` +
         `${r.via === "" ? "" : ` ${r.via}`}`).join(", ")}`,
   );
   assert.deepEqual(got, [
@@ -67,12 +67,12 @@ void test("a list tells each object once, the nearest first", () => {
   ]);
 });
 
-void test("owners in a ring are told once", () => {
+void test("owners in a cycle are listed once", () => {
   const g = graph([node("a"), node("b")], [edge("a", "b"), edge("b", "a")]);
   assert.deepEqual(groupsOf(g).map((x) => [x.title, x.relations.length]), [["Owned by", 1]]);
 });
 
-void test("what owns pods is not said to select them", () => {
+void test("a selects edge is omitted if the object owns the pods", () => {
   const g = graph(
     ["d", "rs", "pod", "service"].map((id) => node(id)),
     [
@@ -89,14 +89,14 @@ void test("what owns pods is not said to select them", () => {
   );
 });
 
-const at = (list: Record<string, [number, number]>): Picture => ({
+const at = (list: Record<string, [number, number]>): GraphLayout => ({
   width: 0,
   height: 0,
   links: [],
   nodes: new Map(Object.entries(list).map(([id, [x, y]]) => [id, { x, y }])),
 });
 
-void test("two relations of the same two are one line", () => {
+void test("two relations of the same two objects are one line", () => {
   const links = linksOf(
     graph(
       [node("a"), node("b")],
@@ -109,7 +109,7 @@ void test("two relations of the same two are one line", () => {
   ]);
 });
 
-void test("arrows lead along lines and within a column", () => {
+void test("arrow keys move along lines and within a column", () => {
   const picture = at({ a: [0, 50], b: [200, 0], c: [200, 40], d: [200, 90], e: [400, 0] });
   const links = linksOf(
     graph(
@@ -117,7 +117,7 @@ void test("arrows lead along lines and within a column", () => {
       [edge("a", "b"), edge("a", "c"), edge("a", "d"), edge("b", "e")],
     ),
   );
-  const go = (id: string, key: string): string | null => neighbour(id, key, picture, links);
+  const go = (id: string, key: string): string | null => neighborOf(id, key, picture, links);
   assert.deepEqual(
     [
       go("a", "ArrowRight"),
@@ -132,15 +132,15 @@ void test("arrows lead along lines and within a column", () => {
     ],
     ["c", "b", "d", null, null, "b", "a", null, null],
   );
-  assert.deepEqual(inOrder(["e", "d", "c", "b", "a"], picture), ["a", "b", "c", "d", "e"]);
+  assert.deepEqual(readingOrder(["e", "d", "c", "b", "a"], picture), ["a", "b", "c", "d", "e"]);
 });
 
-void test("a line leaves a card on the side of the other", () => {
+void test("a line leaves a card on the side of its target", () => {
   assert.equal(pathOf({ x: 100, y: 0 }, { x: 400, y: 50 }, []), "M179 0C250 0 250 50 321 50");
   assert.equal(pathOf({ x: 400, y: 0 }, { x: 100, y: 50 }, []), "M321 0C250 0 250 50 179 50");
-  const way = [{ x: 179, y: 0 }, { x: 200, y: 7 }, { x: 300, y: 20 }, { x: 400, y: 7 }, { x: 421, y: 50 }];
+  const points = [{ x: 179, y: 0 }, { x: 200, y: 7 }, { x: 300, y: 20 }, { x: 400, y: 7 }, { x: 421, y: 50 }];
   assert.equal(
-    pathOf({ x: 100, y: 0 }, { x: 500, y: 50 }, way),
+    pathOf({ x: 100, y: 0 }, { x: 500, y: 50 }, points),
     "M179 0C200 0 200 20 221 20H379C400 20 400 50 421 50",
     "between the cards of the column on its way",
   );

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { emptyRow, fillRow, shapeOf, tick } from "../static/src/row.ts";
 import { Rows } from "../static/src/rows.ts";
 import type { Column, Row } from "../static/src/wire.ts";
-import { Element } from "./element.ts";
+import { Element } from "./fake-element.ts";
 
 const column = (name: string, priority = 0, relative = false): Column => ({
   name,
@@ -49,19 +49,19 @@ function build(): { html: () => string; tick: (ms: number) => void; refill: () =
   };
 }
 
-void test("the server and the page make the same rows", () =>
+void test("the server and the page render the same rows", () =>
   assert.equal(build().html(), readFileSync("templates/testdata/rows.html", "utf8")));
 
-void test("times pass", () => {
+void test("ages are updated", () => {
   const b = build();
   b.tick(3_600_000);
   assert.ok(b.html().includes("3 (65m ago)"));
 });
 
-void test("a row filled again tells what differs", () =>
+void test("fillRow returns the changed cells", () =>
   assert.deepEqual(build().refill(), ["web-1 > web-2", `Running > <b>"it's" & javascript:x`, "3 (5m ago) > 0"]));
 
-void test("a time is no link where another column is shown", () => {
+void test("a time column is not the link if another column is shown", () => {
   assert.equal(
     shapeOf("core/v1/events", [column("Last Seen", 0, true), column("Type"), column("Name", 1)], true, []).link,
     1,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Entry } from "../static/src/ordered.ts";
+import type { Entry } from "../static/src/row-source.ts";
 import { Rows } from "../static/src/rows.ts";
 import { compareRanks, rank, type Sort } from "../static/src/sort.ts";
 import type { Cell, Column, Row, RowEvent } from "../static/src/wire.ts";
@@ -90,16 +90,16 @@ for (let seed = 1; seed <= 30; seed++) {
         }
       }
       assert.ok(rows.apply(events(list)));
-      const turn = pick(12);
-      if (turn === 0)
+      const action = pick(12);
+      if (action === 0)
         rows.setSort(
           (sort =
             pick(3) === 0
               ? null
               : { column: ["name", "status", "restarts", "age"][pick(4)] as string, descending: pick(2) === 0 }),
         );
-      if (turn === 1) rows.setFilter((q = ["", "web-1", "running", "ns2", "none of it"][pick(5)] as string));
-      if (turn === 2) fill();
+      if (action === 1) rows.setFilter((q = ["", "web-1", "running", "ns2", "none of it"][pick(5)] as string));
+      if (action === 2) fill();
       // Not read each time, as in a hidden tab.
       if (pick(3) > 0) assert.deepEqual(seen(rows), expected(model, sort, q));
       assert.equal(rows.total, model.size);
@@ -110,7 +110,7 @@ for (let seed = 1; seed <= 30; seed++) {
 
 const one: Row = { ns: "a", name: "x", uid: "u1", rv: "1", created: "", cells: ["x", "Running", 0, at(0)] };
 
-void test("rows stand until the last chunk of a new snapshot", () => {
+void test("rows stay until the last chunk of a new snapshot", () => {
   const rows = new Rows();
   rows.apply(snapshot([one], true));
   rows.apply(snapshot([{ ...one, name: "y" }], false));
@@ -121,7 +121,7 @@ void test("rows stand until the last chunk of a new snapshot", () => {
   assert.deepEqual(rows.visible().map((e) => e.name), ["z"]);
 });
 
-void test("what does not fit is refused", () => {
+void test("inconsistent messages are rejected", () => {
   const update = (change: Partial<Extract<RowEvent, { op: "update" }>>): RowEvent => ({
     op: "update",
     ns: "a",
@@ -141,7 +141,7 @@ void test("what does not fit is refused", () => {
   assert.equal(new Rows().apply(events([])), false, "events before a snapshot");
 });
 
-void test("every word of a filter must be there; times are not looked in", () => {
+void test("a filter matches all words, and ignores times", () => {
   const rows = new Rows();
   rows.apply(snapshot([one, { ...one, name: "y", cells: ["y", "Pending", 0, at(0)] }], true));
   const names = (q: string): string[] => {
@@ -154,13 +154,13 @@ void test("every word of a filter must be there; times are not looked in", () =>
   assert.deepEqual(names(""), ["x", "y"]);
 });
 
-void test("a held order stays, and says what waits", () => {
+void test("a frozen order stays, and reports the pending changes", () => {
   const rows = new Rows();
   const row = (name: string, status: string): Row => ({ ...one, name, uid: name, cells: [name, status, 0, at(0)] });
   rows.apply(snapshot([row("a", "1"), row("b", "2"), row("c", "3")], true));
   rows.setSort({ column: "status", descending: false });
   const names = (): string[] => rows.slice(0, rows.length).map((e) => e.name);
-  rows.hold(true);
+  rows.setFrozen(true);
   const move = (name: string, status: string): RowEvent => ({
     op: "update",
     ns: "a",
@@ -170,59 +170,59 @@ void test("a held order stays, and says what waits", () => {
   });
   rows.apply(events([move("a", "9"), { op: "add", row: row("d", "0") }, { op: "delete", ns: "a", name: "b" }]));
   assert.deepEqual(names(), ["a", "b", "c"]);
-  assert.equal(rows.waiting, "1 moved, 1 new, 1 removed");
+  assert.equal(rows.pendingText, "1 moved, 1 new, 1 removed");
   assert.equal(rows.get("a/a")?.cells[1], "9", "what is in a row is true all the same");
   assert.deepEqual(rows.visible().map((e) => e.name), ["d", "c", "a"]);
   // A row that was added and deleted again is not counted. A row that was deleted and added again counts at most as
   // moved.
   rows.apply(events([{ op: "delete", ns: "a", name: "d" }, { op: "add", row: row("b", "2") }]));
-  assert.equal(rows.waiting, "1 moved");
+  assert.equal(rows.pendingText, "1 moved");
   rows.apply(events([{ op: "delete", ns: "a", name: "a" }]));
-  assert.equal(rows.waiting, "1 removed", "it does not move any more");
+  assert.equal(rows.pendingText, "1 removed", "it does not move any more");
   rows.apply(events([{ op: "add", row: row("a", "9") }]));
-  rows.hold(false);
-  assert.deepEqual([names(), rows.waiting], [["b", "c", "a"], ""]);
-  rows.hold(true);
+  rows.setFrozen(false);
+  assert.deepEqual([names(), rows.pendingText], [["b", "c", "a"], ""]);
+  rows.setFrozen(true);
   rows.setFilter("c");
-  assert.deepEqual([names(), rows.held], [["c"], false], "another filter is another order");
-  rows.hold(true);
+  assert.deepEqual([names(), rows.isFrozen], [["c"], false], "another filter is another order");
+  rows.setFrozen(true);
   rows.apply(events([{ op: "add", row: row("x", "5") }, { op: "delete", ns: "a", name: "a" }, move("b", "7")]));
-  assert.equal(rows.waiting, "", "what the filter keeps back does not wait");
+  assert.equal(rows.pendingText, "", "what the filter keeps back does not wait");
   rows.apply(events([{ op: "add", row: row("cc", "5") }, move("cc", "6"), { op: "delete", ns: "a", name: "c" }]));
-  assert.equal(rows.waiting, "1 new, 1 removed");
-  assert.deepEqual([rows.gone("a/c"), rows.gone("a/b")], [true, false]);
+  assert.equal(rows.pendingText, "1 new, 1 removed");
+  assert.deepEqual([rows.isDeleted("a/c"), rows.isDeleted("a/b")], [true, false]);
 });
 
-void test("an order that is held outlasts rows that are read anew", () => {
+void test("a frozen order survives a new snapshot", () => {
   const rows = new Rows();
   const row = (name: string, status: string): Row => ({ ...one, name, uid: name, cells: [name, status, 0, at(0)] });
   rows.apply(snapshot([row("b", "1"), row("c", "2"), row("d", "3")], true));
   rows.setSort({ column: "status", descending: false });
-  rows.hold(true);
+  rows.setFrozen(true);
   rows.apply(snapshot([row("a", "0"), row("b", "9"), row("c", "2")], true));
   const names = (): string[] => rows.slice(0, rows.length).map((e) => e.name);
   assert.deepEqual(
-    [names(), rows.waiting, rows.gone("a/d"), rows.get("a/b")?.cells[1]],
+    [names(), rows.pendingText, rows.isDeleted("a/d"), rows.get("a/b")?.cells[1]],
     [["b", "c", "d"], "1 moved, 1 new, 1 removed", true, "9"],
   );
-  rows.hold(false);
+  rows.setFrozen(false);
   assert.deepEqual(names(), ["a", "c", "b"]);
-  rows.hold(true);
+  rows.setFrozen(true);
   rows.apply({ ...snapshot([row("a", "0")], true), columns: [{ ...columns[0], name: "Other" } as Column] });
-  assert.ok(!rows.held, "other columns");
+  assert.ok(!rows.isFrozen, "other columns");
 });
 
-void test("rows that are not well are counted, filtered out or not", () => {
+void test("rows with errors and warnings are counted, whatever the filter", () => {
   const rows = new Rows();
   const row = (name: string, status: string): Row => ({ ...one, name, uid: name, cells: [name, status, 0, at(0)] });
   rows.apply(snapshot([row("a", "Running"), row("b", "CrashLoopBackOff"), row("c", "Pending")], true));
   rows.setFilter("a");
-  assert.deepEqual([rows.count("bad"), rows.count("warn")], [1, 1]);
+  assert.deepEqual([rows.countSeverity("bad"), rows.countSeverity("warn")], [1, 1]);
   rows.apply(events([{ op: "update", ns: "a", name: "b", rv: "2", cells: new Map([[1, "Running"]]) }]));
-  assert.deepEqual([rows.count("bad"), rows.count("warn")], [0, 1]);
+  assert.deepEqual([rows.countSeverity("bad"), rows.countSeverity("warn")], [0, 1]);
 });
 
-void test("a row that several have changed since it was drawn names none of them", () => {
+void test("a row changed by several authors since it was drawn names none", () => {
   const rows = new Rows();
   rows.apply(snapshot([one], true));
   const x = () => rows.get("a/x") as Entry;
@@ -254,18 +254,18 @@ void test("a row that several have changed since it was drawn names none of them
         },
       ]),
     );
-  x().drawn = true;
+  x().isDrawn = true;
   assert.deepEqual([who("a"), who("a"), who("b"), who("b"), who("a")], ["a", "a", "nobody", "nobody", "nobody"]);
-  x().drawn = true;
+  x().isDrawn = true;
   assert.equal(who("a"), "a");
   quiet();
   assert.equal(who("a"), "a", "who changed no cell has no part in it");
-  x().drawn = true;
+  x().isDrawn = true;
   quiet();
-  assert.deepEqual([x().drawn, who("b")], [true, "b"]);
+  assert.deepEqual([x().isDrawn, who("b")], [true, "b"]);
 });
 
-void test("to filter while rows move sorts nothing anew but what has come", () => {
+void test("filtering during updates sorts only the new rows", () => {
   const rows = new Rows();
   const row = (n: number): Row => ({ ...one, name: `x${n}`, uid: `u${n}`, cells: [`x${n}`, `s${n % 7}`, n, at(0)] });
   rows.apply(snapshot(Array.from({ length: 1000 }, (_, n) => row(n)), true));

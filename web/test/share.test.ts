@@ -1,25 +1,25 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import jsQR from "jsqr";
-import { untilWords } from "../static/src/guest.ts";
-import { outline } from "../static/src/qr.ts";
-import { offeredLines } from "../static/src/sharekinds.ts";
+import { expiryText } from "../static/src/guest.ts";
+import { qrOutline } from "../static/src/qr.ts";
+import { matchingLines } from "../static/src/share-kinds.ts";
 import {
-  bareWords,
-  bodyOf,
+  unmaskedText,
+  requestBody,
   isLoopback,
   kioskUrl,
-  linkWords,
+  linkText,
   partsOf,
-  partsWords,
+  partsText,
   readLinks,
-  readMade,
-  seesWords,
-  times,
-  toOf,
-  type Choice,
-} from "../static/src/sharewords.ts";
-import { plain } from "../static/src/view.ts";
+  readCreated,
+  visibilityText,
+  linkLifetimes,
+  targetPath,
+  type ShareChoice,
+} from "../static/src/share-text.ts";
+import { defaultView } from "../static/src/view.ts";
 
 const page = (data: Record<string, string> = {}): void =>
   void Object.assign(globalThis, { document: { documentElement: { dataset: data } } });
@@ -36,11 +36,11 @@ const part = (resource: string, more: object = {}): object => ({
   ...more,
 });
 
-const view: Choice = {
+const view: ShareChoice = {
   what: "view",
   kind: pods,
   view: {
-    ...plain("core/v1/pods"),
+    ...defaultView("core/v1/pods"),
     ns: ["shop"],
     labels: "app=web",
     q: "err",
@@ -49,7 +49,7 @@ const view: Choice = {
   logs: false,
   events: false,
 };
-const object: Choice = {
+const object: ShareChoice = {
   what: "object",
   kind: pods,
   name: { ns: "shop", name: "web-1" },
@@ -57,7 +57,7 @@ const object: Choice = {
   logs: false,
   events: false,
 };
-const node: Choice = {
+const node: ShareChoice = {
   what: "object",
   kind: nodes,
   name: { ns: "", name: "node-1" },
@@ -65,7 +65,7 @@ const node: Choice = {
   logs: true,
   events: true,
 };
-const deployment: Choice = {
+const deployment: ShareChoice = {
   what: "object",
   kind: deployments,
   name: { ns: "shop", name: "web" },
@@ -73,9 +73,9 @@ const deployment: Choice = {
   logs: false,
   events: true,
 };
-const kinds: Choice = { what: "kinds", kinds: [pods, nodes], ns: ["data", "shop"] };
+const kinds: ShareChoice = { what: "kinds", kinds: [pods, nodes], ns: ["data", "shop"] };
 
-const cases: [string, Choice, object[], string][] = [
+const cases: [string, ShareChoice, object[], string][] = [
   [
     "a view with its filters",
     view,
@@ -123,7 +123,7 @@ const cases: [string, Choice, object[], string][] = [
   ],
   [
     "a view of what is in no namespace, with events",
-    { what: "view", kind: nodes, view: { ...plain("core/v1/nodes"), ns: ["shop"] }, logs: true, events: true },
+    { what: "view", kind: nodes, view: { ...defaultView("core/v1/nodes"), ns: ["shop"] }, logs: true, events: true },
     [part("core/v1/nodes"), part("core/v1/events", { namespaces: ["default"] })],
     "/r/core/v1/nodes?ns=shop",
   ],
@@ -135,27 +135,27 @@ const cases: [string, Choice, object[], string][] = [
   ],
 ];
 for (const [name, choice, parts, to] of cases) {
-  void test(`what is shared: ${name}`, () => {
+  void test(`shared parts: ${name}`, () => {
     page();
     assert.deepEqual(partsOf(choice), parts);
-    assert.equal(toOf(choice, ""), to);
+    assert.equal(targetPath(choice, ""), to);
     page({ base: "/team/glasshouse", kiosk: "" });
-    assert.equal(toOf(choice, "/team/glasshouse"), to, "below the base path, and no kiosk unless it is asked for");
+    assert.equal(targetPath(choice, "/team/glasshouse"), to, "below the base path, and no kiosk unless it is asked for");
   });
 }
 
-void test("what is asked of the server", () => {
+void test("the request body of a new link", () => {
   page();
-  assert.deepEqual(bodyOf(object, "", 3600, " for the incident "), {
+  assert.deepEqual(requestBody(object, "", 3600, " for the incident "), {
     parts: partsOf(object),
     to: "/o/core/v1/pods/shop/web-1",
     seconds: 3600,
     note: "for the incident",
   });
-  assert.deepEqual(times.map((t) => t.seconds / 3600), [1, 24, 7 * 24, 30 * 24]);
+  assert.deepEqual(linkLifetimes.map((t) => t.seconds / 3600), [1, 24, 7 * 24, 30 * 24]);
 });
 
-void test("a share in words", () => {
+void test("shared parts are described", () => {
   for (const [choice, want] of [
     [view, "pods in shop with app=web that match “err”"],
     [{ ...object, logs: true, events: true }, "shop/web-1 (pods), its log and events about it"],
@@ -165,7 +165,7 @@ void test("a share in words", () => {
       "pods in shop with app=web that match “err”, their logs and all events in the same namespaces",
     ],
     [
-      { ...view, logs: true, events: true, view: plain("core/v1/pods") },
+      { ...view, logs: true, events: true, view: defaultView("core/v1/pods") },
       "all pods, their logs and all events in the same namespaces",
     ],
     [kinds, "pods in data and shop and all nodes"],
@@ -174,25 +174,25 @@ void test("a share in words", () => {
       "pods, nodes and services in shop",
     ],
     [{ what: "kinds", kinds: [pods], ns: ["a", "b", "c", "d", "e", "f", "g"] }, "pods in a, b, c, d, e and 2 more"],
-  ] as [Choice, string][])
-    assert.equal(partsWords(partsOf(choice)), want);
-  assert.equal(partsWords(partsOf({ ...object, events: true }).slice(1)), "events in shop about pod/web-1");
-  assert.equal(partsWords(partsOf(deployment).slice(1)), "events in shop about deployment.apps/web");
+  ] as [ShareChoice, string][])
+    assert.equal(partsText(partsOf(choice)), want);
+  assert.equal(partsText(partsOf({ ...object, events: true }).slice(1)), "events in shop about pod/web-1");
+  assert.equal(partsText(partsOf(deployment).slice(1)), "events in shop about deployment.apps/web");
 });
 
-void test("a link is not said to keep anybody from the rest where nobody is asked", () => {
+void test("without a login, the text does not claim that a link restricts access", () => {
   const parts = partsOf(object);
-  assert.equal(seesWords(parts, false), "Viewers see shop/web-1 (pods), and nothing else.");
+  assert.equal(visibilityText(parts, false), "Viewers see shop/web-1 (pods), and nothing else.");
   assert.match(
-    seesWords(parts, true),
+    visibilityText(parts, true),
     /^The link shows shop\/web-1 \(pods\)\. .*anyone who can reach this address can already see everything/,
   );
-  assert.ok(!seesWords(parts, true).includes("nothing else"));
-  for (const open of [true, false]) assert.match(seesWords([], open), /^Select at least one resource/);
+  assert.ok(!visibilityText(parts, true).includes("nothing else"));
+  for (const open of [true, false]) assert.match(visibilityText([], open), /^Select at least one resource/);
 });
 
-void test("what is not masked is said where it is shared", () => {
-  const words = (choice: Choice): string | null => bareWords(partsOf(choice));
+void test("sharing unmasked content shows a warning", () => {
+  const words = (choice: ShareChoice): string | null => unmaskedText(partsOf(choice));
   assert.equal(words(object), null);
   assert.match(words({ ...object, logs: true }) ?? "", /^Logs are not masked/);
   assert.match(words({ ...object, events: true }) ?? "", /^Event messages are not masked/);
@@ -206,7 +206,7 @@ void test("what is not masked is said where it is shared", () => {
 const now = new Date(2026, 10, 21, 14, 3, 22).getTime();
 const at = (hours: number): string => new Date(now + hours * 3_600_000).toISOString();
 
-void test("a link in words", () => {
+void test("a link is described", () => {
   const link = {
     id: "a",
     to: "/",
@@ -218,24 +218,24 @@ void test("a link in words", () => {
     viewers: 0,
     parts: [],
   };
-  assert.equal(linkWords(link, now), "expires in 23h · 0 viewing · never used");
+  assert.equal(linkText(link, now), "expires in 23h · 0 viewing · never used");
   assert.equal(
-    linkWords({ ...link, creator: "anna", viewers: 1, lastUsed: at(-0.1) }, now),
+    linkText({ ...link, creator: "anna", viewers: 1, lastUsed: at(-0.1) }, now),
     "by anna · expires in 23h · 1 viewing",
   );
-  assert.equal(linkWords({ ...link, viewers: 12, expires: at(-1) }, now), "expired · 12 viewing");
-  assert.equal(linkWords({ ...link, lastUsed: at(-0.5) }, now), "expires in 23h · 0 viewing · last used 30m ago");
+  assert.equal(linkText({ ...link, viewers: 12, expires: at(-1) }, now), "expired · 12 viewing");
+  assert.equal(linkText({ ...link, lastUsed: at(-0.5) }, now), "expires in 23h · 0 viewing · last used 30m ago");
 });
 
-void test("when a share ends, by the clock", () => {
-  assert.equal(untilWords(at(1), now), "15:03");
-  assert.equal(untilWords(at(24), now), "tomorrow 14:03");
-  assert.equal(untilWords(at(48), now), "2026-11-23 14:03");
-  assert.equal(untilWords("x", now), "");
+void test("the expiry is formatted as a local time", () => {
+  assert.equal(expiryText(at(1), now), "15:03");
+  assert.equal(expiryText(at(24), now), "tomorrow 14:03");
+  assert.equal(expiryText(at(48), now), "2026-11-23 14:03");
+  assert.equal(expiryText("x", now), "");
 });
 
-void test("answers are read with care", () => {
-  for (const odd of [null, 1, "x", [], {}, { shares: 1 }]) assert.equal(readLinks(odd), null);
+void test("invalid responses are rejected", () => {
+  for (const invalid of [null, 1, "x", [], {}, { shares: 1 }]) assert.equal(readLinks(invalid), null);
   assert.deepEqual(
     readLinks({
       shares: [
@@ -269,42 +269,42 @@ void test("answers are read with care", () => {
       persistent: false,
     },
   );
-  assert.equal(readMade({ id: "a" }), null);
-  assert.equal(readMade({ url: "http://x/share#t", persistent: true })?.url, "http://x/share#t");
+  assert.equal(readCreated({ id: "a" }), null);
+  assert.equal(readCreated({ url: "http://x/share#t", persistent: true })?.url, "http://x/share#t");
 });
 
-void test("an address of this machine alone is told as one", () => {
+void test("loopback addresses are recognized", () => {
   for (const host of ["localhost", "a.localhost", "127.0.0.1", "127.8.9.1", "[::1]"])
     assert.equal(isLoopback(host), true, host);
   for (const host of ["glasshouse.example.com", "localhost.example.com", "10.0.0.1", "127.0.0.1.example.com", "[::2]"])
     assert.equal(isLoopback(host), false, host);
 });
 
-void test("a link for a wall is the same with a word before the #", () => {
+void test("a kiosk link has the kiosk parameter before the #", () => {
   assert.equal(kioskUrl("https://x/base/share#token"), "https://x/base/share?kiosk=1#token");
 });
 
-void test("what is chosen stands first, and stays whatever is typed", () => {
+void test("chosen lines are first, and stay whatever is typed", () => {
   const lines = ["core/v1/pods", "core/v1/services", "apps/v1/deployments"].map((key) => ({
     key,
     text: key.split("/")[2] ?? "",
     detail: key.split("/")[0] ?? "",
   }));
   const keys = (chosen: string[], typed: string): string[] =>
-    offeredLines(lines, new Set(chosen), typed).map((l) => l.text);
+    matchingLines(lines, new Set(chosen), typed).map((l) => l.text);
   assert.deepEqual(keys([], ""), ["pods", "services", "deployments"]);
   assert.deepEqual(keys(["apps/v1/deployments"], ""), ["deployments", "pods", "services"]);
   assert.deepEqual(keys(["apps/v1/deployments"], "serv"), ["deployments", "services"]);
   assert.deepEqual(keys([], "apps dep"), ["deployments"]);
 });
 
-void test("a camera reads the link from its code", () => {
+void test("the QR code contains the link", () => {
   for (const url of [
     "http://127.0.0.1:8080/share#Zx1p0b8dA-_9qWcLm3rT5uVyKe2sHgJ4nOiPfXtCa7Y",
     "https://glasshouse.example.com/a/long/base/path/of/a/team/share?kiosk=1" +
       "#Zx1p0b8dA-_9qWcLm3rT5uVyKe2sHgJ4nOiPfXtCa7Y",
   ]) {
-    const { d, size } = outline(url);
+    const { d, size } = qrOutline(url);
     const scale = 4;
     const pixels = new Uint8ClampedArray((size * scale) ** 2 * 4).fill(255);
     for (const [, x = "", y = "", width = ""] of d.matchAll(/M(\d+) (\d+)h(\d+)v1H\d+z/g)) {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { History } from "../static/src/history.ts";
 import { Timeline } from "../static/src/timeline.ts";
-import { formatHide, parseHide, without } from "../static/src/without.ts";
+import { formatIgnored, parseIgnored, withoutFields } from "../static/src/compare-ignore.ts";
 import type { Change, PatchOp } from "../static/src/wire.ts";
 
 const change = (patch: PatchOp[], manager = "kubelet", op: Change["op"] = "update"): Change => ({
@@ -25,22 +25,22 @@ const object = {
 
 function draw(changes: readonly Change[], filter = "", most = 200): string {
   const history = new History();
-  history.begin(object, "t", changes);
+  history.applySnapshot(object, "t", changes);
   const { groups, more } = new Timeline().read(history.steps, filter, most);
   return (
     groups
       .map((g) =>
-        g[0].quiet
+        g[0].isMinor
           ? `${g.length} quiet`
           : g[0].step.change.op === "update"
-            ? g[0].fields.map((f) => f.words).join("+")
+            ? g[0].fields.map((f) => f.pathText).join("+")
             : g[0].step.change.op,
       )
       .join(", ") + (more ? ", more" : "")
   );
 }
 
-void test("quiet changes that follow each other are one line", () => {
+void test("consecutive minor changes form one line", () => {
   const phase = change([set("/metadata/resourceVersion", "3"), set("/status/phase", "Running")], "kubectl");
   const all = [beat(), beat(), phase, beat(), change([], "gc", "delete")];
   assert.equal(draw(all), "delete, 1 quiet, metadata.resourceVersion+status.phase, 2 quiet");
@@ -53,40 +53,40 @@ void test("quiet changes that follow each other are one line", () => {
   assert.equal(draw(all, "", 5), draw(all));
 });
 
-void test("what was missed is never quiet, and tells no counter of a masked value as a change", () => {
+void test("missed changes are never minor, and ignore counters of masked values", () => {
   const secret = (rv: string, value: string, type: string) => ({
     metadata: { uid: "u", resourceVersion: rv },
     type,
     data: { a: value },
   });
   const history = new History();
-  history.begin(secret("1", "(masked, change 3)", "x"), "2026-11-21T10:00:00Z", []);
-  history.begin(secret("2", "(masked)", "y"), "2026-11-21T11:00:00Z", []);
+  history.applySnapshot(secret("1", "(masked, change 3)", "x"), "2026-11-21T10:00:00Z", []);
+  history.applySnapshot(secret("2", "(masked)", "y"), "2026-11-21T11:00:00Z", []);
   const read = (filter: string) =>
-    new Timeline().read(history.steps, filter, 9).groups.map((g) => [g[0].quiet, ...g[0].fields.map((f) => f.words)]);
+    new Timeline().read(history.steps, filter, 9).groups.map((g) => [g[0].isMinor, ...g[0].fields.map((f) => f.pathText)]);
   assert.deepEqual(read(""), [[false, "metadata.resourceVersion", "type"]]);
   assert.deepEqual(read("type"), [[false, "type"]]);
   assert.deepEqual(read("missed"), [[false, "metadata.resourceVersion", "type"]]);
   assert.deepEqual(read("kubelet"), []);
-  history.begin(null, "2026-11-21T12:00:00Z", []);
+  history.applySnapshot(null, "2026-11-21T12:00:00Z", []);
   assert.deepEqual(read("")[0], [false], "also where there is nothing to compare");
 });
 
-void test("what is left out of objects that are compared", () => {
+void test("the compare page ignores identity and status fields on request", () => {
   const o = {
     kind: "Pod",
     metadata: { name: "a", uid: "u", resourceVersion: "1", creationTimestamp: "t", generation: 2 },
     spec: { uid: "stays" },
     status: { observedGeneration: 2, phase: "Running" },
   };
-  assert.deepEqual(without(o, parseHide(null)), {
+  assert.deepEqual(withoutFields(o, parseIgnored(null)), {
     kind: "Pod",
     metadata: { name: "a" },
     spec: { uid: "stays" },
     status: { phase: "Running" },
   });
-  assert.deepEqual(without(o, parseHide("status")), { kind: "Pod", metadata: o.metadata, spec: o.spec });
-  assert.deepEqual(without(o, parseHide("none")), o);
-  for (const text of ["none", "status", "identity,status"]) assert.equal(formatHide(parseHide(text)), text);
-  assert.equal(formatHide(parseHide(null)), null);
+  assert.deepEqual(withoutFields(o, parseIgnored("status")), { kind: "Pod", metadata: o.metadata, spec: o.spec });
+  assert.deepEqual(withoutFields(o, parseIgnored("none")), o);
+  for (const text of ["none", "status", "identity,status"]) assert.equal(formatIgnored(parseIgnored(text)), text);
+  assert.equal(formatIgnored(parseIgnored(null)), null);
 });

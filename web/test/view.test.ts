@@ -11,7 +11,7 @@ const same: string[] = [
   "/r/rbac.authorization.k8s.io/v1/clusterroles?open=_/system:node",
 ];
 for (const href of same) {
-  void test(`the view of ${href} has that address`, () => {
+  void test(`the view of ${href} has that URL`, () => {
     const url = new URL(href, "http://x");
     const view = parseView(url.pathname, url.search, "");
     const back = new URL(formatView(view), "http://x");
@@ -20,7 +20,7 @@ for (const href of same) {
   });
 }
 
-void test("a log is named with its tab alone", () => {
+void test("a log is in the URL only with its tab", () => {
   const view = parseView("/r/core/v1/pods", "?open=a/web-1&tab=logs&container=side&previous=true", "");
   assert.deepEqual(view.open, { ns: "a", name: "web-1", log: { container: "side", previous: true } });
   assert.equal(formatView({ ...view, tab: "yaml" }), "/r/core/v1/pods?open=a/web-1&tab=yaml");
@@ -35,18 +35,18 @@ void test("a log is named with its tab alone", () => {
   );
 });
 
-void test("a plain form's address is read as well", () => {
+void test("the URL of a form without script is parsed", () => {
   const view = parseView("/r/core/v1/pods", "?q=&ns=b%2Ca&labels=&sort=", "");
   assert.deepEqual([view.ns, view.q, view.sort], [["a", "b"], "", null]);
 });
 
-void test("the root shows the kind that the server chose", () =>
+void test("the root URL shows the kind that the server chose", () =>
   assert.equal(parseView("/", "", "core/v1/pods").ref, "core/v1/pods"));
 
 void test("names are escaped in paths", () =>
   assert.equal(objectHref("a/b/c", { ns: "", name: "x?/y" }), "/o/a/b/c/_/x%3F%2Fy"));
 
-void test("the title names the object that is open", () => {
+void test("the page title names the open object", () => {
   assert.equal(titleOf("Pods", { ns: "shop", name: "web-1" }), "shop/web-1 - Pods - Glasshouse");
   assert.equal(titleOf("Nodes", { ns: "", name: "node-1" }), "node-1 - Nodes - Glasshouse");
   assert.equal(titleOf("Pods", null), "Pods - Glasshouse");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Window, windowRows } from "../static/src/window.ts";
+import { WindowRows, windowSize } from "../static/src/window.ts";
 import type { Column, Row, WindowEvent } from "../static/src/wire.ts";
 
 const columns: Column[] = ["Name", "Status"].map((name) => ({
@@ -22,11 +22,11 @@ function random(seed: number): (below: number) => number {
 // A fake server that keeps the order of its rows, and sends a window of them.
 class Server {
   rows: Row[] = [];
-  told: Row[] = [];
+  sentRows: Row[] = [];
   offset = 0;
-  asked: number[] = [];
-  moves = true; // whether a changed row has moved by itself
-  readonly window = new Window((offset) => this.asked.push(offset));
+  requestedOffsets: number[] = [];
+  rowsMove = true; // whether a changed row has moved by itself
+  readonly window = new WindowRows((offset) => this.requestedOffsets.push(offset));
 
   private get counts() {
     return {
@@ -40,47 +40,47 @@ class Server {
       newest: null,
     };
   }
-  whole(first = false): void {
-    const to = this.asked.pop();
-    this.asked = [];
+  sendWindow(first = false): void {
+    const to = this.requestedOffsets.pop();
+    this.requestedOffsets = [];
     if (to !== undefined) this.offset = to;
-    this.told = this.rows.slice(this.offset, this.offset + windowRows);
+    this.sentRows = this.rows.slice(this.offset, this.offset + windowSize);
     assert.ok(
       this.window.apply({
         ...this.counts,
         type: "window",
         columns: first ? columns : null,
         offset: this.offset,
-        count: windowRows,
-        rows: this.told,
+        count: windowSize,
+        rows: this.sentRows,
       }),
     );
   }
   // Rows that keep their order stay. The others are removed, from the last on, and then inserted, from the first on.
-  changes(): void {
-    const next = this.rows.slice(this.offset, this.offset + windowRows);
+  sendChanges(): void {
+    const next = this.rows.slice(this.offset, this.offset + windowSize);
     const events: WindowEvent[] = [];
     const stay = new Set<string>();
     let at = 0;
-    for (const r of this.told) {
+    for (const r of this.sentRows) {
       const found = next.findIndex((n, i) => i >= at && n.uid === r.uid);
       if (found < 0) continue;
       stay.add(r.uid);
       at = found + 1;
     }
-    for (let i = this.told.length - 1; i >= 0; i--) {
-      const uid = this.told[i]?.uid ?? "";
-      const [was, is] = [this.told[i], this.rows.find((r) => r.uid === uid)];
-      const why = is === undefined ? "gone" : is.rv !== was?.rv && this.moves ? "moved" : undefined;
+    for (let i = this.sentRows.length - 1; i >= 0; i--) {
+      const uid = this.sentRows[i]?.uid ?? "";
+      const [was, is] = [this.sentRows[i], this.rows.find((r) => r.uid === uid)];
+      const why = is === undefined ? "gone" : is.rv !== was?.rv && this.rowsMove ? "moved" : undefined;
       if (!stay.has(uid)) events.push({ op: "remove", at: i, ...(why === undefined ? {} : { why }) });
     }
     next.forEach((r, i) => {
-      const old = this.told.find((t) => t.uid === r.uid);
+      const old = this.sentRows.find((t) => t.uid === r.uid);
       if (!stay.has(r.uid)) events.push({ op: "insert", at: i, row: r });
       else if (old?.rv !== r.rv)
         events.push({ op: "update", at: i, uid: r.uid, rv: r.rv, cells: new Map([[1, r.cells[1] ?? null]]) });
     });
-    this.told = next;
+    this.sentRows = next;
     assert.ok(this.window.apply({ ...this.counts, type: "window-events", events }));
   }
 }
@@ -93,16 +93,16 @@ const row = (n: number, status = "Running"): Row => ({
   created: "",
   cells: [`web-${n}`, status],
 });
-const texts = (rows: readonly (Row | undefined)[]): string[] =>
+const rowTexts = (rows: readonly (Row | undefined)[]): string[] =>
   rows.map((r) => (r === undefined ? "?" : `${r.uid} ${r.rv} ${String(r.cells[1])}`));
 
 for (let seed = 1; seed <= 20; seed++) {
-  void test(`whatever happens and wherever one looks, what is there is the server's, seed ${seed}`, () => {
+  void test(`random events and scrolling show the server's rows, seed ${seed}`, () => {
     const pick = random(seed);
     const s = new Server();
     let made = 0;
     for (; made < 1500; made++) s.rows.push(row(made));
-    s.whole(true);
+    s.sendWindow(true);
     for (let round = 0; round < 80; round++) {
       for (let i = pick(8); i > 0; i--) {
         const at = pick(s.rows.length);
@@ -116,14 +116,14 @@ for (let seed = 1; seed <= 20; seed++) {
           if (what === 2) s.rows.splice(pick(s.rows.length), 0, ...s.rows.splice(at, 1)); // The row has moved.
         }
       }
-      s.changes();
+      s.sendChanges();
       const from = pick(4) === 0 ? pick(s.rows.length) : Math.min(s.rows.length - 1, s.offset + 100);
-      const want = texts(s.rows.slice(from, from + 40));
-      const got = texts(s.window.slice(from, from + 40)).slice(0, want.length);
+      const want = rowTexts(s.rows.slice(from, from + 40));
+      const got = rowTexts(s.window.slice(from, from + 40)).slice(0, want.length);
       got.forEach((g, i) => assert.ok(g === "?" || g === want[i], `${g} at ${from + i}, where there is ${want[i]}`));
-      for (let tries = 0; s.asked.length > 0 && tries < 3; tries++) s.whole();
+      for (let tries = 0; s.requestedOffsets.length > 0 && tries < 3; tries++) s.sendWindow();
       assert.deepEqual(
-        texts(s.window.slice(from, from + 40)).slice(0, want.length),
+        rowTexts(s.window.slice(from, from + 40)).slice(0, want.length),
         want,
         "it comes when it was looked at",
       );
@@ -131,69 +131,69 @@ for (let seed = 1; seed <= 20; seed++) {
   });
 }
 
-void test("one request at a time, for what is wanted last", () => {
+void test("one request at a time, for the range needed last", () => {
   const s = new Server();
   for (let i = 0; i < 5000; i++) s.rows.push(row(i));
-  s.whole(true);
+  s.sendWindow(true);
   s.window.slice(1000, 1040);
   s.window.slice(3000, 3040);
-  assert.equal(s.asked.length, 1, "the second waits");
-  s.whole();
-  assert.equal(s.asked.length, 1, "and is asked for then");
-  s.whole();
-  assert.deepEqual(texts(s.window.slice(3000, 3001)), ["u3000 1 Running"]);
-  assert.deepEqual(s.asked, []);
+  assert.equal(s.requestedOffsets.length, 1, "the second waits");
+  s.sendWindow();
+  assert.equal(s.requestedOffsets.length, 1, "and is asked for then");
+  s.sendWindow();
+  assert.deepEqual(rowTexts(s.window.slice(3000, 3001)), ["u3000 1 Running"]);
+  assert.deepEqual(s.requestedOffsets, []);
 });
 
-void test("a held order stays where it is, with what stands in its rows", () => {
+void test("a frozen order keeps its positions and updates its cells", () => {
   const s = new Server();
   for (let i = 0; i < 10; i++) s.rows.push(row(i));
-  s.whole(true);
-  s.window.hold(true);
+  s.sendWindow(true);
+  s.window.setFrozen(true);
   s.rows.splice(0, 2);
   s.rows[0] = { ...(s.rows[0] as Row), rv: "2", cells: ["web-2", "Failed"] };
   s.rows.push(row(99));
-  s.changes();
-  assert.deepEqual(texts(s.window.slice(0, 3)), ["u0 1 Running", "u1 1 Running", "u2 2 Failed"]);
-  assert.equal(s.window.waiting, "1 new, 2 removed");
-  s.window.hold(false);
-  assert.deepEqual(texts(s.window.slice(0, 2)), ["u2 2 Failed", "u3 1 Running"]);
+  s.sendChanges();
+  assert.deepEqual(rowTexts(s.window.slice(0, 3)), ["u0 1 Running", "u1 1 Running", "u2 2 Failed"]);
+  assert.equal(s.window.pendingText, "1 new, 2 removed");
+  s.window.setFrozen(false);
+  assert.deepEqual(rowTexts(s.window.slice(0, 2)), ["u2 2 Failed", "u3 1 Running"]);
 });
 
-void test("a row is gone where the server says so, until it is back", () => {
+void test("a row counts as deleted when the server reports it, until it is added again", () => {
   const s = new Server();
   for (let i = 0; i < 500; i++) s.rows.push(row(i));
-  s.whole(true);
+  s.sendWindow(true);
   s.rows.splice(3, 1);
   s.rows.unshift(row(900)); // Pushes the last row out of the window.
-  s.changes();
-  assert.deepEqual(["a/web-3", "a/web-399", "a/web-0"].map((key) => s.window.gone(key)), [true, false, false]);
-  assert.deepEqual([s.window.count("bad"), s.window.count("warn")], [2, 1]);
+  s.sendChanges();
+  assert.deepEqual(["a/web-3", "a/web-399", "a/web-0"].map((key) => s.window.isDeleted(key)), [true, false, false]);
+  assert.deepEqual([s.window.countSeverity("bad"), s.window.countSeverity("warn")], [2, 1]);
   s.rows.splice(3, 0, row(3));
-  s.changes();
-  assert.ok(!s.window.gone("a/web-3"));
+  s.sendChanges();
+  assert.ok(!s.window.isDeleted("a/web-3"));
   for (let n = 0; n < 10; n++) {
     s.rows.splice(0, 100);
     s.rows.push(...Array.from({ length: 100 }, (_, i) => row(2000 + 100 * n + i)));
-    s.changes();
+    s.sendChanges();
   }
-  assert.ok(s.window.gone("a/web-2490") && !s.window.gone("a/web-900"), "of so many only the last are kept");
+  assert.ok(s.window.isDeleted("a/web-2490") && !s.window.isDeleted("a/web-900"), "of so many only the last are kept");
 });
 
-void test("what waits is counted wherever it is; who was pushed out or in does not wait", () => {
+void test("pending changes are counted everywhere, except rows that were only pushed in or out", () => {
   const start = (): Server => {
     const s = new Server();
     for (let i = 0; i < 1000; i++) s.rows.push(row(i));
     s.offset = 300;
     s.window.slice(450, 490);
-    s.whole(true);
-    s.window.hold(true);
+    s.sendWindow(true);
+    s.window.setFrozen(true);
     return s;
   };
   const change = (s: Server, what: (rows: Row[]) => void): string => {
     what(s.rows);
-    s.changes();
-    return s.window.waiting;
+    s.sendChanges();
+    return s.window.pendingText;
   };
   const moved = (rows: Row[], from: number, to: number): void => {
     const [r] = rows.splice(from, 1) as [Row];
@@ -210,7 +210,7 @@ void test("what waits is counted wherever it is; who was pushed out or in does n
     "",
     "told elsewhere as others moved",
   );
-  const told = (all: boolean, events: WindowEvent[]): string => {
+  const pendingAfter = (all: boolean, events: WindowEvent[]): string => {
     const s = start();
     s.window.apply({
       id: 1,
@@ -224,12 +224,12 @@ void test("what waits is counted wherever it is; who was pushed out or in does n
       newest: null,
       events,
     });
-    return s.window.waiting;
+    return s.window.pendingText;
   };
   const by = { manager: "m", operation: "", subresource: "", time: "" };
-  assert.equal(told(true, [{ op: "remove", at: 399 }, { op: "insert", at: 0, row: row(5), by }]), "1 moved", "into it");
+  assert.equal(pendingAfter(true, [{ op: "remove", at: 399 }, { op: "insert", at: 0, row: row(5), by }]), "1 moved", "into it");
   assert.equal(
-    told(false, [
+    pendingAfter(false, [
       { op: "remove", at: 399 },
       { op: "insert", at: 0, row: row(5), by },
     ]),
@@ -253,43 +253,43 @@ void test("what waits is counted wherever it is; who was pushed out or in does n
       newest: null,
       events,
     });
-  assert.equal(left.window.waiting, "1 moved", "in and out again");
+  assert.equal(left.window.pendingText, "1 moved", "in and out again");
   const s = start();
   assert.equal(change(s, (rows) => rows.splice(400, 1)), "1 removed");
   assert.equal(s.window.length, 1000, "as many places as there were");
-  assert.equal(texts(s.window.slice(400, 401))[0], "u400 1 Running");
-  assert.ok(s.window.gone("a/web-400"));
+  assert.equal(rowTexts(s.window.slice(400, 401))[0], "u400 1 Running");
+  assert.ok(s.window.isDeleted("a/web-400"));
   assert.equal(change(s, (rows) => rows.splice(400, 0, row(400))), "", "it is back");
   assert.equal(change(s, (rows) => rows.splice(400, 0, row(2000))), "1 new");
   assert.equal(change(s, (rows) => rows.splice(400, 1)), "", "come and gone");
   // So much has changed that the complete window is sent.
   s.rows.splice(310, 300);
-  s.told = [];
-  s.whole();
-  assert.equal(texts(s.window.slice(400, 401))[0], "u400 1 Running", "it stands all the same");
-  assert.equal(s.window.waiting, "300 removed");
-  s.window.hold(false);
-  assert.deepEqual([s.window.length, texts(s.window.slice(400, 401))[0]], [700, "u700 1 Running"]);
+  s.sentRows = [];
+  s.sendWindow();
+  assert.equal(rowTexts(s.window.slice(400, 401))[0], "u400 1 Running", "it stands all the same");
+  assert.equal(s.window.pendingText, "300 removed");
+  s.window.setFrozen(false);
+  assert.deepEqual([s.window.length, rowTexts(s.window.slice(400, 401))[0]], [700, "u700 1 Running"]);
   // The viewport shows another part of the list, or other columns.
-  s.window.hold(true);
-  s.whole(true);
-  assert.ok(!s.window.held, "other columns");
+  s.window.setFrozen(true);
+  s.sendWindow(true);
+  assert.ok(!s.window.isFrozen, "other columns");
   const kept = s.window.slice(450, 451)[0];
   s.rows[400] = { ...(s.rows[400] as Row), rv: "9" };
-  s.whole();
+  s.sendWindow();
   assert.ok(s.window.slice(450, 451)[0] === kept, "what is the same is not drawn again");
   assert.equal(s.window.slice(400, 401)[0]?.rv, "9");
-  s.window.hold(true);
+  s.window.setFrozen(true);
   s.offset = 250;
-  s.whole();
-  assert.ok(!s.window.held, "another place");
+  s.sendWindow();
+  assert.ok(!s.window.isFrozen, "another place");
 });
 
-void test("what stands in a held row is true where it has just gone elsewhere", () => {
+void test("a frozen row that moved out of the window keeps current cells", () => {
   const s = new Server();
   s.rows = [row(0), row(1)];
-  s.whole(true);
-  s.window.hold(true);
+  s.sendWindow(true);
+  s.window.setFrozen(true);
   const counts = { id: 1, cursor: "c", total: 2, matching: 1, failing: 0, waiting: 0, changes: 1, newest: null };
   assert.ok(
     s.window.apply({
@@ -299,15 +299,15 @@ void test("what stands in a held row is true where it has just gone elsewhere", 
     }),
   );
   assert.deepEqual(
-    [texts(s.window.slice(0, 2)), s.window.waiting, s.window.gone("a/web-1")],
+    [rowTexts(s.window.slice(0, 2)), s.window.pendingText, s.window.isDeleted("a/web-1")],
     [["u0 1 Running", "u1 2 Odd"], "1 removed", false],
   );
 });
 
-void test("who seeks an object is at its place, whatever was looked at before", () => {
+void test("requestAround loads the rows around an object, whatever was requested before", () => {
   const around: unknown[] = [];
-  const window = new Window((offset, row) => around.push([offset, row]));
-  const tell = (offset: number): boolean =>
+  const window = new WindowRows((offset, row) => around.push([offset, row]));
+  const receiveWindow = (offset: number): boolean =>
     window.apply({
       id: 1,
       type: "window",
@@ -320,25 +320,25 @@ void test("who seeks an object is at its place, whatever was looked at before", 
       changes: 0,
       newest: null,
       offset,
-      count: windowRows,
-      rows: Array.from({ length: windowRows }, (_, i) => row(offset + i)),
+      count: windowSize,
+      rows: Array.from({ length: windowSize }, (_, i) => row(offset + i)),
     });
-  assert.ok(!window.seek("a", "web-3000"), "before there is anything");
-  tell(0);
+  assert.ok(!window.requestAround("a", "web-3000"), "before there is anything");
+  receiveWindow(0);
   window.slice(0, 40);
-  assert.ok(window.seek("a", "web-3000"));
-  tell(2800);
+  assert.ok(window.requestAround("a", "web-3000"));
+  receiveWindow(2800);
   assert.deepEqual(around, [[0, { ns: "a", name: "web-3000" }]], "and nobody asks for what was looked at");
   assert.deepEqual([window.indexOf("a/web-3000"), window.indexOf("a/web-1")], [3000, -1]);
   window.slice(0, 40);
   assert.equal(around.length, 2);
 });
 
-void test("what does not fit is refused", () => {
+void test("inconsistent messages are rejected", () => {
   const fits = (event: WindowEvent): boolean => {
     const s = new Server();
     s.rows = [row(1)];
-    s.whole(true);
+    s.sendWindow(true);
     return s.window.apply({
       id: 1,
       type: "window-events",
@@ -359,7 +359,7 @@ void test("what does not fit is refused", () => {
   assert.ok(!fits({ op: "remove", at: 1 }));
   assert.ok(!fits({ op: "insert", at: 2, row: row(2) }));
   assert.ok(
-    !new Window(() => {}).apply({
+    !new WindowRows(() => {}).apply({
       id: 1,
       type: "window-events",
       cursor: "c",
@@ -375,7 +375,7 @@ void test("what does not fit is refused", () => {
   );
 });
 
-void test("a row that several have changed since it was drawn names none of them, also where it has moved", () => {
+void test("a row changed by several authors since it was drawn names none, even if it moved", () => {
   const counts = { id: 1, cursor: "c", total: 2, matching: 2, failing: 0, waiting: 0, changes: 1, newest: null };
   const by = (manager: string) => ({ manager, operation: "Update", subresource: "", time: "" });
   const update = (manager: string): WindowEvent[] => [
@@ -393,9 +393,9 @@ void test("a row that several have changed since it was drawn names none of them
   ] as const) {
     const s = new Server();
     s.rows = [row(0), row(1)];
-    s.whole(true);
+    s.sendWindow(true);
     const first = s.window.get("a/web-0");
-    if (first !== undefined) first.drawn = true;
+    if (first !== undefined) first.isDrawn = true;
     for (const events of [update("a"), second]) assert.ok(s.window.apply({ ...counts, type: "window-events", events }));
     assert.equal(s.window.get("a/web-0")?.by?.manager, want);
   }

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { DUMP_SCHEMA, dump } from "js-yaml";
-import { aligned } from "../static/src/diff.ts";
+import { alignLists } from "../static/src/list-diff.ts";
 import { compareKeys } from "../static/src/yaml/scalar.ts";
-import { Writer, type Line } from "../static/src/yaml/write.ts";
-import type { Tree } from "../static/src/wire.ts";
+import { YamlWriter, type Line } from "../static/src/yaml/writer.ts";
+import type { JsonObject } from "../static/src/wire.ts";
 
-const write = async (object: Tree, by = new Writer()): Promise<readonly Line[]> =>
+const write = async (object: JsonObject, by = new YamlWriter()): Promise<readonly Line[]> =>
   (await by.write(object, () => true)) ?? [];
 const text = (lines: readonly Line[]): string => lines.map((l) => `${l.text}\n`).join("");
 
@@ -26,19 +26,19 @@ interface Case {
 }
 const cases = JSON.parse(readFileSync("test/yaml.json", "utf8")) as readonly Case[];
 
-// Go reads the same file: TestKubectlReadsThePagesYAML.
-void test("the text of the file's cases", async () => {
+// Go reads the same file: TestPageYAMLParsesWithKubectlsParser.
+void test("the YAML of the test cases", async () => {
   for (const c of cases) assert.equal(text(await write(parse(c.json))), c.yaml, c.json.slice(0, 200));
 });
 
 // Parses whole numbers beyond 2^53 as bigint, as decode.ts does.
-function parse(json: string): Tree {
+function parse(json: string): JsonObject {
   return JSON.parse(json.replace(/([:[,])(-?\d{16,})(?=[,\]}])/g, '$1"big:$2"'), (_, v: unknown) =>
     typeof v === "string" && v.startsWith("big:") ? BigInt(v.slice(4)) : v,
-  ) as Tree;
+  ) as JsonObject;
 }
 
-void test("what is written in parts is what the library writes at once", async () => {
+void test("the writer's output equals the library's", async () => {
   const below = random(7);
   const strings = [
     "",
@@ -105,8 +105,8 @@ void test("what is written in parts is what the library writes at once", async (
   }
 });
 
-void test("a change writes what changed, the same as anew", async () => {
-  const by = new Writer();
+void test("an update writes only changed parts, with the same result as a full write", async () => {
+  const by = new YamlWriter();
   const long = "l\n".repeat(2000);
   const kept = { deep: [{ a: 1 }, { b: [long] }] };
   const before = await write({ kept, other: { long, size: 1 } }, by);
@@ -120,24 +120,24 @@ void test("a change writes what changed, the same as anew", async () => {
   );
 });
 
-void test("long work is done in parts, and ends when nobody wants it", async () => {
+void test("a long write pauses, and stops when it is no longer needed", async () => {
   const object = { items: Array.from({ length: 50 }, (_, i) => ({ name: `n${i}` })) };
-  let rests = 0;
-  await new Writer().write(object, () => {
-    rests++;
+  let pauses = 0;
+  await new YamlWriter().write(object, () => {
+    pauses++;
     return Promise.resolve(true);
   });
-  assert.ok(rests >= 50, `${rests} parts`);
-  assert.equal(await new Writer().write(object, () => Promise.resolve(false)), null);
+  assert.ok(pauses >= 50, `${pauses} parts`);
+  assert.equal(await new YamlWriter().write(object, () => Promise.resolve(false)), null);
 });
 
-void test("what a fold hides", async () => {
+void test("a fold hides the nested lines", async () => {
   const lines = await write({
     spec: { containers: [{ args: ["a", "b"], name: "x" }, "plain"], text: "one\ntwo\n" },
     kind: "A",
   });
   assert.deepEqual(
-    lines.map((l) => [l.text, l.inner]),
+    lines.map((l) => [l.text, l.nestedCount]),
     [
       ["kind: A", 0],
       ["spec:", 9],
@@ -154,7 +154,7 @@ void test("what a fold hides", async () => {
   );
 });
 
-void test("the order of kubectl", () => {
+void test("keys are sorted as by kubectl", () => {
   const order = [
     "-",
     ".",
@@ -182,7 +182,7 @@ void test("the order of kubectl", () => {
     for (const [j, b] of order.entries()) assert.equal(Math.sign(compareKeys(a, b)), Math.sign(i - j), `${a} and ${b}`);
 });
 
-void test("lines that stay are found, the most that there are", () => {
+void test("alignLists finds the longest common subsequence", () => {
   const below = random(3);
   const longest = (a: string, b: string): number => {
     const row = new Array<number>(b.length + 1).fill(0);
@@ -200,7 +200,7 @@ void test("lines that stay are found, the most that there are", () => {
   for (let i = 0; i < 5000; i++) {
     const a = some();
     const b = some();
-    const from = [...aligned([...a], [...b])];
+    const from = [...alignLists([...a], [...b])];
     const kept = from.filter((f) => f >= 0);
     from.forEach((f, j) => assert.ok(f < 0 || a[f] === b[j], `${a} ${b}`));
     assert.deepEqual(kept, [...new Set(kept)].sort((x, y) => x - y), `${a} ${b}`);
@@ -208,8 +208,8 @@ void test("lines that stay are found, the most that there are", () => {
   }
 });
 
-void test("of two texts that have little in common, what is at the same place stays", () => {
+void test("very different texts are aligned by position", () => {
   const before = Array.from({ length: 5000 }, (_, i) => `a${i}`);
   const next = before.map((l, i) => (i % 2 === 0 ? `${l}!` : l));
-  assert.equal([...aligned(before, next)].filter((f) => f >= 0).length, 2500);
+  assert.equal([...alignLists(before, next)].filter((f) => f >= 0).length, 2500);
 });

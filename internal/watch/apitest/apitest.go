@@ -53,23 +53,23 @@ type Item struct {
 type Server struct {
 	Config *rest.Config
 
-	listener *pipes
-	mu       sync.Mutex
-	moved    chan struct{} // Closed and replaced at every change.
-	kinds    []*kind
-	version  int
-	down     bool
-	plain    bool
-	requests []string
-	broken   map[string]status
-	answers  map[string]http.HandlerFunc
-	allowed  func(authorization.SubjectAccessReviewSpec) bool
+	listener       *pipeListener
+	mu             sync.Mutex
+	changed        chan struct{} // Closed and replaced at every change.
+	kinds          []*kind
+	version        int
+	down           bool
+	plainDiscovery bool
+	requests       []string
+	failures       map[string]status
+	handlers       map[string]http.HandlerFunc
+	allowed        func(authorization.SubjectAccessReviewSpec) bool
 
-	incomplete bool
+	incompleteRules bool
 }
 
-// never is the status code for requests that get no response.
-const never = -1
+// noResponse is the status code for requests that get no response.
+const noResponse = -1
 
 // status is an error response.
 type status struct {
@@ -81,15 +81,15 @@ type status struct {
 type kind struct {
 	Kind
 
-	objects []object // Sorted by namespace and name.
-	log     []event
-	oldest  int // Watches from an older version get 410 Gone.
-	cuts    int
-	refused map[string]int // Status code by namespace; "" for all.
-	reason  string
-	silent  bool   // No bookmarks are sent, so streaming lists never end.
-	broken  string // Streaming lists end with this error, and plain lists fail with it.
-	noWatch int    // The status for watches; 0 allows them.
+	objects      []object // Sorted by namespace and name.
+	log          []event
+	oldest       int // Watches from an older version get 410 Gone.
+	watchEndings int
+	refused      map[string]int // Status code by namespace; "" for all.
+	reason       string
+	noBookmarks  bool   // No bookmarks are sent, so streaming lists never end.
+	streamError  string // Streaming lists end with this error, and plain lists fail with it.
+	watchStatus  int    // The status for watches; 0 allows them.
 }
 
 type object struct {
@@ -111,11 +111,11 @@ type event struct {
 func New(tb testing.TB, kinds ...Kind) *Server {
 	tb.Helper()
 	s := &Server{
-		moved: make(chan struct{}), version: 100, listener: newPipes(), broken: make(map[string]status),
-		answers: make(map[string]http.HandlerFunc),
+		changed: make(chan struct{}), version: 100, listener: newPipeListener(), failures: make(map[string]status),
+		handlers: make(map[string]http.HandlerFunc),
 	}
 	for _, k := range kinds {
-		s.Serve(k)
+		s.AddKind(k)
 	}
 	server := &http.Server{
 		Handler: s.Handler(), ReadHeaderTimeout: time.Minute,
@@ -151,8 +151,8 @@ func (s *Server) change(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f()
-	close(s.moved)
-	s.moved = make(chan struct{})
+	close(s.changed)
+	s.changed = make(chan struct{})
 }
 
 func (s *Server) kindLocked(ref string) *kind {
@@ -175,28 +175,28 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.requests = append(s.requests, r.Method+" "+r.RequestURI)
 	path := r.URL.Path
-	if path == Rules {
-		path = Reviews
+	if path == RulesReviewsPath {
+		path = SelfReviewsPath
 	}
-	down, broken, own := s.down, s.broken[path], s.answers[r.URL.Path]
+	down, failure, handler := s.down, s.failures[path], s.handlers[r.URL.Path]
 	s.mu.Unlock()
 	switch {
 	case down:
 		panic(http.ErrAbortHandler)
-	case broken.code == never:
+	case failure.code == noResponse:
 		_, _ = io.Copy(io.Discard, r.Body) // The server detects a disconnect only after it has read the body.
 		<-r.Context().Done()
-	case broken.code != 0:
-		fail(w, broken.code, broken.reason)
-	case own != nil:
-		own(w, r)
+	case failure.code != 0:
+		fail(w, failure.code, failure.reason)
+	case handler != nil:
+		handler(w, r)
 	case r.URL.Path == "/api" || r.URL.Path == "/apis":
 		s.groups(w, r)
-	case r.Method == http.MethodPost && r.URL.Path == Reviews:
-		s.review(w, r)
-	case r.Method == http.MethodPost && r.URL.Path == Rules:
-		s.resolve(w, r)
-	case r.Method == http.MethodPost && r.URL.Path == UserReviews:
+	case r.Method == http.MethodPost && r.URL.Path == SelfReviewsPath:
+		s.selfReview(w, r)
+	case r.Method == http.MethodPost && r.URL.Path == RulesReviewsPath:
+		s.rulesReview(w, r)
+	case r.Method == http.MethodPost && r.URL.Path == UserReviewsPath:
 		s.userReview(w, r)
 	default:
 		s.resource(w, r)
@@ -226,14 +226,14 @@ func (s *Server) resource(w http.ResponseWriter, r *http.Request) {
 	}
 	ref := strings.Join(parts[:3], "/")
 	s.mu.Lock()
-	at := slices.IndexFunc(s.kinds, func(k *kind) bool { return k.Ref == ref })
+	index := slices.IndexFunc(s.kinds, func(k *kind) bool { return k.Ref == ref })
 	var k *kind
-	status, reason, noWatch, broken := 0, "", 0, ""
-	if at >= 0 {
-		k = s.kinds[at]
-		status, reason, noWatch, broken = k.refused[""], k.reason, k.noWatch, k.broken
-		if given, ok := k.refused[namespace]; ok && namespace != "" {
-			status = given
+	status, reason, watchStatus, streamError := 0, "", 0, ""
+	if index >= 0 {
+		k = s.kinds[index]
+		status, reason, watchStatus, streamError = k.refused[""], k.reason, k.watchStatus, k.streamError
+		if namespaceStatus, ok := k.refused[namespace]; ok && namespace != "" {
+			status = namespaceStatus
 		}
 	}
 	s.mu.Unlock()
@@ -243,12 +243,12 @@ func (s *Server) resource(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusNotFound, "the server could not find the requested resource")
 	case len(parts) == 4:
 		s.get(w, k, namespace, parts[3])
-	case !watching && broken != "":
-		fail(w, http.StatusInternalServerError, broken)
+	case !watching && streamError != "":
+		fail(w, http.StatusInternalServerError, streamError)
 	case status != 0:
 		fail(w, status, reason)
-	case watching && noWatch != 0:
-		fail(w, noWatch, "no watch today")
+	case watching && watchStatus != 0:
+		fail(w, watchStatus, "no watch today")
 	case watching:
 		s.watch(w, r, k, namespace)
 	default:
@@ -259,12 +259,12 @@ func (s *Server) resource(w http.ResponseWriter, r *http.Request) {
 func (s *Server) get(w http.ResponseWriter, k *kind, namespace, name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	at, ok := slices.BinarySearchFunc(k.objects, object{Item: Item{Namespace: namespace, Name: name}}, compare)
+	index, ok := slices.BinarySearchFunc(k.objects, object{Item: Item{Namespace: namespace, Name: name}}, compare)
 	if !ok {
 		fail(w, http.StatusNotFound, fmt.Sprintf("%s %q not found", k.Ref, name))
 		return
 	}
-	answer(w, "application/json", k.objects[at].json(&k.Kind))
+	respond(w, "application/json", k.objects[index].json(&k.Kind))
 }
 
 func fail(w http.ResponseWriter, status int, message string) {
@@ -288,7 +288,7 @@ func Failure(code int, reason, message string) string {
 	return string(text)
 }
 
-func answer(w http.ResponseWriter, contentType, body string) {
+func respond(w http.ResponseWriter, contentType, body string) {
 	w.Header().Set("Content-Type", contentType)
 	_, _ = io.WriteString(w, body)
 }

@@ -7,25 +7,25 @@ import (
 	"strings"
 )
 
-// aggregated is the content type of aggregated discovery.
-const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+// aggregatedType is the content type of aggregated discovery.
+const aggregatedType = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
-type members map[string]any
+type jsonObject map[string]any
 
 // versions returns the served groups, and their versions in the order in which they were added.
-func (s *Server) versions() (groups []string, of map[string][]string) {
-	of = make(map[string][]string)
+func (s *Server) versions() (groups []string, byGroup map[string][]string) {
+	byGroup = make(map[string][]string)
 	for _, k := range s.kinds {
 		group, rest, _ := strings.Cut(k.Ref, "/")
 		version, _, _ := strings.Cut(rest, "/")
 		if !slices.Contains(groups, group) {
 			groups = append(groups, group)
 		}
-		if !slices.Contains(of[group], version) {
-			of[group] = append(of[group], version)
+		if !slices.Contains(byGroup[group], version) {
+			byGroup[group] = append(byGroup[group], version)
 		}
 	}
-	return groups, of
+	return groups, byGroup
 }
 
 // groups responds to /api, which has only the core group, and to /apis.
@@ -35,45 +35,45 @@ func (s *Server) groups(w http.ResponseWriter, r *http.Request) {
 	core := r.URL.Path == "/api"
 	names, versions := s.versions()
 	names = slices.DeleteFunc(names, func(name string) bool { return (name == "core") != core })
-	if !s.plain && strings.Contains(r.Header.Get("Accept"), "as=APIGroupDiscoveryList") {
-		var items []members
+	if !s.plainDiscovery && strings.Contains(r.Header.Get("Accept"), "as=APIGroupDiscoveryList") {
+		var items []jsonObject
 		for _, name := range names {
-			var list []members
+			var list []jsonObject
 			for _, version := range versions[name] {
 				list = append(
 					list,
-					members{"version": version, "freshness": "Current", "resources": s.discovered(name, version)},
+					jsonObject{"version": version, "freshness": "Current", "resources": s.discovered(name, version)},
 				)
 			}
 			items = append(
-				items, members{"metadata": members{"name": strings.TrimPrefix(name, "core")}, "versions": list},
+				items, jsonObject{"metadata": jsonObject{"name": strings.TrimPrefix(name, "core")}, "versions": list},
 			)
 		}
 		write(
-			w, aggregated,
-			members{
-				"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "metadata": members{},
+			w, aggregatedType,
+			jsonObject{
+				"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "metadata": jsonObject{},
 				"items": items,
 			},
 		)
 		return
 	}
 	if core {
-		write(w, "application/json", members{"kind": "APIVersions", "versions": versions["core"]})
+		write(w, "application/json", jsonObject{"kind": "APIVersions", "versions": versions["core"]})
 		return
 	}
-	groups := []members{}
+	groups := []jsonObject{}
 	for _, name := range names {
-		var list []members
+		var list []jsonObject
 		for _, version := range versions[name] {
-			list = append(list, members{"groupVersion": name + "/" + version, "version": version})
+			list = append(list, jsonObject{"groupVersion": name + "/" + version, "version": version})
 		}
-		groups = append(groups, members{"name": name, "versions": list, "preferredVersion": list[0]})
+		groups = append(groups, jsonObject{"name": name, "versions": list, "preferredVersion": list[0]})
 	}
-	write(w, "application/json", members{"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
+	write(w, "application/json", jsonObject{"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
 }
 
-func (s *Server) discovered(group, version string) (list []members) {
+func (s *Server) discovered(group, version string) (list []jsonObject) {
 	for _, k := range s.kinds {
 		name, ok := strings.CutPrefix(k.Ref, group+"/"+version+"/")
 		if !ok {
@@ -83,11 +83,11 @@ func (s *Server) discovered(group, version string) (list []members) {
 		if k.Cluster {
 			scope = "Cluster"
 		}
-		list = append(list, members{
-			"resource": name, "responseKind": members{"kind": k.Kind.Kind}, "scope": scope,
+		list = append(list, jsonObject{
+			"resource": name, "responseKind": jsonObject{"kind": k.Kind.Kind}, "scope": scope,
 			"shortNames": k.ShortNames, "verbs": k.Verbs,
-			"subresources": []members{
-				{"subresource": "status", "responseKind": members{"kind": k.Kind.Kind}, "verbs": []string{"get"}},
+			"subresources": []jsonObject{
+				{"subresource": "status", "responseKind": jsonObject{"kind": k.Kind.Kind}, "verbs": []string{"get"}},
 			},
 		})
 	}
@@ -98,15 +98,15 @@ func (s *Server) discovered(group, version string) (list []members) {
 func (s *Server) resources(w http.ResponseWriter, group, version string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	list := []members{}
+	list := []jsonObject{}
 	for _, k := range s.kinds {
 		if name, ok := strings.CutPrefix(k.Ref, group+"/"+version+"/"); ok {
 			list = append(list,
-				members{
+				jsonObject{
 					"name": name, "kind": k.Kind.Kind, "namespaced": !k.Cluster, "shortNames": k.ShortNames,
 					"verbs": k.Verbs,
 				},
-				members{
+				jsonObject{
 					"name": name + "/status", "kind": k.Kind.Kind, "namespaced": !k.Cluster,
 					"verbs": []string{"get"},
 				})
@@ -116,7 +116,7 @@ func (s *Server) resources(w http.ResponseWriter, group, version string) {
 		fail(w, http.StatusNotFound, "the server could not find the requested resource")
 		return
 	}
-	write(w, "application/json", members{
+	write(w, "application/json", jsonObject{
 		"kind": "APIResourceList", "apiVersion": "v1",
 		"groupVersion": strings.TrimPrefix(group+"/"+version, "core/"), "resources": list,
 	})
@@ -127,5 +127,5 @@ func write(w http.ResponseWriter, contentType string, v any) {
 	if err != nil {
 		panic(err)
 	}
-	answer(w, contentType, string(text))
+	respond(w, contentType, string(text))
 }

@@ -9,46 +9,46 @@ import (
 	authorization "k8s.io/api/authorization/v1"
 )
 
-// Reviews is the path for access reviews of the client itself. A path that is broken here is also broken for Rules.
-const Reviews = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+// SelfReviewsPath is the path for access reviews of the client itself. A path that is broken here is also broken for Rules.
+const SelfReviewsPath = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 
-// review responds according to Refuse and NoWatches for a kind, and according to RefuseGet for its objects.
-func (s *Server) review(w http.ResponseWriter, r *http.Request) {
+// selfReview responds according to Refuse and RefuseWatches for a kind, and according to FailPath for its objects.
+func (s *Server) selfReview(w http.ResponseWriter, r *http.Request) {
 	var review authorization.SelfSubjectAccessReview
 	if err := json.NewDecoder(r.Body).Decode(&review); err != nil || review.Spec.ResourceAttributes == nil {
 		fail(w, http.StatusBadRequest, fmt.Sprintf("not a review: %v", err))
 		return
 	}
-	asked := review.Spec.ResourceAttributes
+	attributes := review.Spec.ResourceAttributes
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	review.Status.Allowed = true
 	for _, k := range s.kinds {
-		if k.Ref != strings.Join([]string{groupOf(asked.Group), asked.Version, asked.Resource}, "/") {
+		if k.Ref != strings.Join([]string{groupOf(attributes.Group), attributes.Version, attributes.Resource}, "/") {
 			continue
 		}
 		status := k.refused[""]
-		if given, ok := k.refused[asked.Namespace]; ok {
-			status = given
+		if namespaceStatus, ok := k.refused[attributes.Namespace]; ok {
+			status = namespaceStatus
 		}
 		review.Status.Allowed = status != http.StatusForbidden &&
-			(asked.Verb != "watch" || k.noWatch != http.StatusForbidden)
+			(attributes.Verb != "watch" || k.watchStatus != http.StatusForbidden)
 		review.Status.Reason = k.reason
-		if asked.Verb == "get" && asked.Subresource == "" {
-			review.Status.Allowed = s.mayGetLocked(asked)
+		if attributes.Verb == "get" && attributes.Subresource == "" {
+			review.Status.Allowed = s.mayGetLocked(attributes)
 		}
 	}
 	write(w, "application/json", review)
 }
 
-// Rules is the path for reviews of all rules of the client in a namespace.
-const Rules = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"
+// RulesReviewsPath is the path for reviews of all rules of the client in a namespace.
+const RulesReviewsPath = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"
 
-// Incomplete makes rules reviews allow everything, and report that they are incomplete.
-func (s *Server) Incomplete() { s.change(func() { s.incomplete = true }) }
+// ReportIncompleteRules makes rules reviews allow everything, and report that they are incomplete.
+func (s *Server) ReportIncompleteRules() { s.change(func() { s.incompleteRules = true }) }
 
-// resolve responds like review does for list and watch.
-func (s *Server) resolve(w http.ResponseWriter, r *http.Request) {
+// rulesReview responds like review does for list and watch.
+func (s *Server) rulesReview(w http.ResponseWriter, r *http.Request) {
 	var review authorization.SelfSubjectRulesReview
 	if err := json.NewDecoder(r.Body).Decode(&review); err != nil {
 		fail(w, http.StatusBadRequest, fmt.Sprintf("not a review: %v", err))
@@ -56,20 +56,20 @@ func (s *Server) resolve(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if review.Status.Incomplete = s.incomplete; s.incomplete {
+	if review.Status.Incomplete = s.incompleteRules; s.incompleteRules {
 		all := []string{"*"}
 		review.Status.ResourceRules = []authorization.ResourceRule{{Verbs: all, APIGroups: all, Resources: all}}
 	}
 	for _, k := range s.kinds {
 		status := k.refused[""]
-		if given, ok := k.refused[review.Spec.Namespace]; ok {
-			status = given
+		if namespaceStatus, ok := k.refused[review.Spec.Namespace]; ok {
+			status = namespaceStatus
 		}
 		if status == http.StatusForbidden {
 			continue
 		}
 		verbs := []string{"list", "watch"}
-		if k.noWatch == http.StatusForbidden {
+		if k.watchStatus == http.StatusForbidden {
 			verbs = verbs[:1]
 		}
 		parts := strings.Split(k.Ref, "/")
@@ -84,26 +84,26 @@ func (s *Server) resolve(w http.ResponseWriter, r *http.Request) {
 }
 
 // mayGetLocked reports whether none of the requested objects is forbidden.
-func (s *Server) mayGetLocked(asked *authorization.ResourceAttributes) bool {
-	path := "/apis/" + asked.Group + "/" + asked.Version + "/"
-	if asked.Group == "" {
-		path = "/api/" + asked.Version + "/"
+func (s *Server) mayGetLocked(attributes *authorization.ResourceAttributes) bool {
+	path := "/apis/" + attributes.Group + "/" + attributes.Version + "/"
+	if attributes.Group == "" {
+		path = "/api/" + attributes.Version + "/"
 	}
-	if asked.Namespace != "" {
-		path += "namespaces/" + asked.Namespace + "/"
+	if attributes.Namespace != "" {
+		path += "namespaces/" + attributes.Namespace + "/"
 	}
-	path += asked.Resource + "/" + asked.Name
-	for refused, how := range s.broken {
-		if how.code == http.StatusForbidden &&
-			(refused == path || asked.Name == "" && strings.HasPrefix(refused, path)) {
+	path += attributes.Resource + "/" + attributes.Name
+	for refused, failure := range s.failures {
+		if failure.code == http.StatusForbidden &&
+			(refused == path || attributes.Name == "" && strings.HasPrefix(refused, path)) {
 			return false
 		}
 	}
 	return true
 }
 
-// UserReviews is the path for access reviews of other users.
-const UserReviews = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+// UserReviewsPath is the path for access reviews of other users.
+const UserReviewsPath = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 
 // Allow makes the function decide what users may do. Before the first call, users may do nothing.
 func (s *Server) Allow(allowed func(authorization.SubjectAccessReviewSpec) bool) {

@@ -7,24 +7,24 @@ import (
 	"strings"
 )
 
-// Serve adds a kind, like the creation of a CRD.
-func (s *Server) Serve(k Kind) {
+// AddKind adds a kind, like the creation of a CRD.
+func (s *Server) AddKind(k Kind) {
 	if len(k.Verbs) == 0 {
 		k.Verbs = []string{"get", "list", "watch"}
 	}
 	s.change(func() { s.kinds = append(s.kinds, &kind{Kind: k, refused: make(map[string]int)}) })
 }
 
-// Remove removes a kind and ends its watches, like the deletion of a CRD.
-func (s *Server) Remove(ref string) {
+// RemoveKind removes a kind and ends its watches, like the deletion of a CRD.
+func (s *Server) RemoveKind(ref string) {
 	s.change(func() {
-		s.kindLocked(ref).cuts++
+		s.kindLocked(ref).watchEndings++
 		s.kinds = slices.DeleteFunc(s.kinds, func(k *kind) bool { return k.Ref == ref })
 	})
 }
 
-// Print changes the columns of a kind. Open watches continue.
-func (s *Server) Print(ref, columns string) {
+// SetColumns changes the columns of a kind. Open watches continue.
+func (s *Server) SetColumns(ref, columns string) {
 	s.change(func() { s.kindLocked(ref).Columns = columns })
 }
 
@@ -38,35 +38,35 @@ func (s *Server) Set(ref string, items ...Item) {
 			}
 			s.version++
 			o := object{Item: item, version: s.version}
-			what := "MODIFIED"
-			at, had := slices.BinarySearchFunc(k.objects, o, compare)
+			eventType := "MODIFIED"
+			index, exists := slices.BinarySearchFunc(k.objects, o, compare)
 			switch {
-			case !had:
-				what = "ADDED"
-				k.objects = slices.Insert(k.objects, at, o)
-			case k.objects[at].UID != item.UID:
+			case !exists:
+				eventType = "ADDED"
+				k.objects = slices.Insert(k.objects, index, o)
+			case k.objects[index].UID != item.UID:
 				k.log = append(
 					k.log,
 					event{
 						version: s.version, namespace: item.Namespace, name: item.Name, kind: "DELETED",
-						item: k.objects[at],
+						item: k.objects[index],
 					},
 				)
 				s.version++
-				o.version, what = s.version, "ADDED"
+				o.version, eventType = s.version, "ADDED"
 				fallthrough
 			default:
-				k.objects[at] = o
+				k.objects[index] = o
 			}
 			k.log = append(
-				k.log, event{version: o.version, namespace: item.Namespace, name: item.Name, kind: what, item: o},
+				k.log, event{version: o.version, namespace: item.Namespace, name: item.Name, kind: eventType, item: o},
 			)
 		}
 	})
 }
 
-// Reprint changes the cells of an object, but not its version, like a new path of a printer column.
-func (s *Server) Reprint(ref, namespace, name, cells string) {
+// SetCells changes the cells of an object, but not its version, like a new path of a printer column.
+func (s *Server) SetCells(ref, namespace, name, cells string) {
 	s.change(func() {
 		k := s.kindLocked(ref)
 		for i := range k.objects {
@@ -81,21 +81,21 @@ func (s *Server) Reprint(ref, namespace, name, cells string) {
 func (s *Server) Delete(ref, namespace, name string) {
 	s.change(func() {
 		k := s.kindLocked(ref)
-		at, had := slices.BinarySearchFunc(k.objects, object{Item: Item{Namespace: namespace, Name: name}}, compare)
-		if !had {
+		index, exists := slices.BinarySearchFunc(k.objects, object{Item: Item{Namespace: namespace, Name: name}}, compare)
+		if !exists {
 			panic("apitest: no object " + namespace + "/" + name)
 		}
 		s.version++
-		o := k.objects[at]
+		o := k.objects[index]
 		o.version = s.version
-		k.objects = slices.Delete(k.objects, at, at+1)
+		k.objects = slices.Delete(k.objects, index, index+1)
 		k.log = append(k.log, event{version: s.version, namespace: namespace, name: name, kind: "DELETED", item: o})
 	})
 }
 
-// Rewrite changes the text of an object, but not its version. A new default of a CRD's schema, a conversion, or a newer
+// SetRest changes the text of an object, but not its version. A new default of a CRD's schema, a conversion, or a newer
 // API server does the same.
-func (s *Server) Rewrite(ref, namespace, name, rest string) {
+func (s *Server) SetRest(ref, namespace, name, rest string) {
 	s.change(func() {
 		k := s.kindLocked(ref)
 		for i := range k.objects {
@@ -106,9 +106,9 @@ func (s *Server) Rewrite(ref, namespace, name, rest string) {
 	})
 }
 
-// Quietly runs f without events for any watch. It closes all connections first, and discards the history of the kind,
+// ChangeWhileDown runs f without events for any watch. It closes all connections first, and discards the history of the kind,
 // so that clients must list again.
-func (s *Server) Quietly(ref string, f func()) {
+func (s *Server) ChangeWhileDown(ref string, f func()) {
 	s.Down(true)
 	f()
 	s.change(func() {
@@ -131,8 +131,8 @@ func (s *Server) Send(ref, text string) {
 	s.change(func() { k := s.kindLocked(ref); k.log = append(k.log, event{raw: text}) })
 }
 
-// Cut ends all watches of a kind.
-func (s *Server) Cut(ref string) { s.change(func() { s.kindLocked(ref).cuts++ }) }
+// EndWatches ends all watches of a kind.
+func (s *Server) EndWatches(ref string) { s.change(func() { s.kindLocked(ref).watchEndings++ }) }
 
 // Expire ends all watches of a kind and discards its history, so that the next watch gets 410 Gone.
 func (s *Server) Expire(ref string) {
@@ -140,7 +140,7 @@ func (s *Server) Expire(ref string) {
 		k := s.kindLocked(ref)
 		s.version++
 		k.log, k.oldest = nil, s.version
-		k.cuts++
+		k.watchEndings++
 	})
 }
 
@@ -150,7 +150,7 @@ func (s *Server) Refuse(ref, namespace string, status int, reason string) {
 	s.change(func() {
 		k := s.kindLocked(ref)
 		k.refused[namespace], k.reason = status, reason
-		k.cuts++
+		k.watchEndings++
 	})
 }
 
@@ -165,58 +165,62 @@ func (s *Server) Revoke(ref, namespace string) {
 
 // RevokeWatch removes the permission to watch a kind. Open watches continue.
 func (s *Server) RevokeWatch(ref string) {
-	s.change(func() { s.kindLocked(ref).noWatch = http.StatusForbidden })
+	s.change(func() { s.kindLocked(ref).watchStatus = http.StatusForbidden })
 }
 
-// Silence makes streaming lists of a kind send their objects and never end.
-func (s *Server) Silence(ref string) { s.change(func() { s.kindLocked(ref).silent = true }) }
+// HangStreamingLists makes streaming lists of a kind send their objects and never end.
+func (s *Server) HangStreamingLists(ref string) {
+	s.change(func() { s.kindLocked(ref).noBookmarks = true })
+}
 
-// BreakStreams ends streaming lists of a kind with an error, and fails other lists with status 500. An API server does
+// FailStreamingLists ends streaming lists of a kind with an error, and fails other lists with status 500. An API server does
 // the same while its conversion webhook is down. client-go retries this error without reporting it. An empty reason
 // removes the error.
-func (s *Server) BreakStreams(ref, reason string) {
-	s.change(func() { s.kindLocked(ref).broken = reason })
+func (s *Server) FailStreamingLists(ref, reason string) {
+	s.change(func() { s.kindLocked(ref).streamError = reason })
 }
 
-// NoWatches refuses every watch of a kind with a status from now on, and ends open watches; 0 allows watches again.
-func (s *Server) NoWatches(ref string, status int) {
-	s.change(func() { k := s.kindLocked(ref); k.noWatch = status; k.cuts++ })
+// RefuseWatches refuses every watch of a kind with a status from now on, and ends open watches; 0 allows watches again.
+func (s *Server) RefuseWatches(ref string, status int) {
+	s.change(func() { k := s.kindLocked(ref); k.watchStatus = status; k.watchEndings++ })
 }
 
 // Down refuses connections while down is true, and closes the existing ones.
 func (s *Server) Down(down bool) {
 	s.change(func() { s.down = down })
 	if down {
-		s.listener.cut()
+		s.listener.closeAll()
 	}
 }
 
-// Secure starts TLS on new connections. Each uses the certificate that cert returns at that time. Clients trust the
+// EnableTLS starts TLS on new connections. Each uses the certificate that cert returns at that time. Clients trust the
 // authorities in a file.
-func (s *Server) Secure(authorities string, cert func() *tls.Certificate) {
+func (s *Server) EnableTLS(authorities string, cert func() *tls.Certificate) {
 	s.Config.Host, s.Config.CAFile = "https://api.test", authorities
 	s.listener.mu.Lock()
 	defer s.listener.mu.Unlock()
 	s.listener.cert = cert
 }
 
-// Plain disables aggregated discovery, like an old server.
-func (s *Server) Plain() { s.change(func() { s.plain = true }) }
+// DisableAggregatedDiscovery disables aggregated discovery, like an old server.
+func (s *Server) DisableAggregatedDiscovery() { s.change(func() { s.plainDiscovery = true }) }
 
-// Break responds to a path with status 503 and a reason.
-func (s *Server) Break(path, reason string) { s.RefuseGet(path, http.StatusServiceUnavailable, reason) }
-
-// Answer responds to a path with a handler of the test.
-func (s *Server) Answer(path string, answer http.HandlerFunc) {
-	s.change(func() { s.answers[path] = answer })
+// MakeUnavailable responds to a path with status 503 and a reason.
+func (s *Server) MakeUnavailable(path, reason string) {
+	s.FailPath(path, http.StatusServiceUnavailable, reason)
 }
 
-// RefuseGet responds to a path with a status and a reason.
-func (s *Server) RefuseGet(path string, code int, reason string) {
-	s.change(func() { s.broken[path] = status{code, reason} })
+// Handle responds to a path with a handler of the test.
+func (s *Server) Handle(path string, handler http.HandlerFunc) {
+	s.change(func() { s.handlers[path] = handler })
+}
+
+// FailPath responds to a path with a status and a reason.
+func (s *Server) FailPath(path string, code int, reason string) {
+	s.change(func() { s.failures[path] = status{code, reason} })
 }
 
 // Hang never responds to a path.
 func (s *Server) Hang(path string) {
-	s.change(func() { s.broken[path] = status{code: never} })
+	s.change(func() { s.failures[path] = status{code: noResponse} })
 }

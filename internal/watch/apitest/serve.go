@@ -17,7 +17,7 @@ func (o *object) json(k *Kind) string {
 		namespace = fmt.Sprintf(`,"namespace":%q`, o.Namespace)
 	}
 	return oneLine(`{"apiVersion":%q,"kind":%q,"metadata":{"name":%q%s,"uid":%q,"resourceVersion":"%d"%s}%s}`,
-		version, k.Kind, o.Name, namespace, o.UID, o.version, more(o.Metadata), more(o.Rest))
+		version, k.Kind, o.Name, namespace, o.UID, o.version, withComma(o.Metadata), withComma(o.Rest))
 }
 
 // oneLine removes line breaks and tabs, so that a test can write its JSON in several lines.
@@ -25,7 +25,7 @@ func oneLine(format string, args ...any) string {
 	return strings.NewReplacer("\n", "", "\t", "").Replace(fmt.Sprintf(format, args...))
 }
 
-func more(members string) string {
+func withComma(members string) string {
 	if members == "" {
 		return ""
 	}
@@ -53,7 +53,7 @@ func table(k *Kind, columns bool, version string, rows ...string) string {
 func (s *Server) list(w http.ResponseWriter, r *http.Request, k *kind, namespace string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	objects := k.within(namespace)
+	objects := k.inNamespace(namespace)
 	from, _ := strconv.Atoi(r.URL.Query().Get("continue"))
 	to := len(objects)
 	meta := fmt.Sprintf(`{"resourceVersion":"%d"}`, s.version)
@@ -79,10 +79,10 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, k *kind, namespace
 		}
 	}
 	if k.Columns != "" {
-		answer(w, "application/json", table(&k.Kind, true, meta, texts...))
+		respond(w, "application/json", table(&k.Kind, true, meta, texts...))
 		return
 	}
-	answer(
+	respond(
 		w, "application/json",
 		fmt.Sprintf(
 			`{"kind":%q,"apiVersion":"v1","metadata":%s,"items":[%s]}`, k.Kind.Kind+"List", meta,
@@ -91,7 +91,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, k *kind, namespace
 	)
 }
 
-func (k *kind) within(namespace string) []object {
+func (k *kind) inNamespace(namespace string) []object {
 	return slices.DeleteFunc(slices.Clone(k.objects), func(o object) bool {
 		return namespace != "" && o.Namespace != namespace
 	})
@@ -99,27 +99,27 @@ func (k *kind) within(namespace string) []object {
 
 // watcher is one watch.
 type watcher struct {
-	kind      *kind
-	namespace string
-	at        int // Index in the kind's log.
-	since     int // Index in the log from which this watch gets raw text.
-	cuts      int
-	version   int  // Later versions are sent.
-	told      bool // The columns have been sent.
+	kind         *kind
+	namespace    string
+	logIndex     int // Index in the kind's log.
+	rawFrom      int // Index in the log from which this watch gets raw text.
+	watchEndings int
+	version      int  // Later versions are sent.
+	columnsSent  bool // The columns have been sent.
 }
 
 func (s *Server) watch(w http.ResponseWriter, r *http.Request, k *kind, namespace string) {
 	query := r.URL.Query()
 	from, _ := strconv.Atoi(query.Get("resourceVersion"))
 	s.mu.Lock()
-	me := &watcher{kind: k, namespace: namespace, cuts: k.cuts, version: from, since: len(k.log)}
+	active := &watcher{kind: k, namespace: namespace, watchEndings: k.watchEndings, version: from, rawFrom: len(k.log)}
 	var lines string
 	switch {
 	case query.Get("sendInitialEvents") == "true":
-		lines = me.initialLocked(s.version)
+		lines = active.initialLocked(s.version)
 	case from < k.oldest:
 		s.mu.Unlock()
-		answer(
+		respond(
 			w, "application/json",
 			`{"type":"ERROR","object":`+Failure(http.StatusGone, "Expired", "too old resource version")+"}\n",
 		)
@@ -137,9 +137,9 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, k *kind, namespac
 		}
 		flusher.Flush()
 		s.mu.Lock()
-		moved := s.moved
+		changed := s.changed
 		var open bool
-		lines, open = me.nextLocked()
+		lines, open = active.nextLocked()
 		s.mu.Unlock()
 		switch {
 		case !open:
@@ -148,11 +148,11 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, k *kind, namespac
 			continue
 		}
 		select {
-		case <-moved:
+		case <-changed:
 		case <-minute.C:
 			s.mu.Lock()
-			if !k.silent {
-				lines = me.line("BOOKMARK", &object{version: s.version})
+			if !k.noBookmarks {
+				lines = active.line("BOOKMARK", &object{version: s.version})
 			}
 			s.mu.Unlock()
 		case <-r.Context().Done():
@@ -162,46 +162,46 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, k *kind, namespac
 }
 
 // initialLocked returns the lines of a streaming list.
-func (me *watcher) initialLocked(version int) string {
+func (w *watcher) initialLocked(version int) string {
 	var lines strings.Builder
-	objects := me.kind.within(me.namespace)
+	objects := w.kind.inNamespace(w.namespace)
 	for i := range objects {
-		lines.WriteString(me.line("ADDED", &objects[i]))
+		lines.WriteString(w.line("ADDED", &objects[i]))
 	}
-	me.at, me.version = len(me.kind.log), version
-	if me.kind.silent {
+	w.logIndex, w.version = len(w.kind.log), version
+	if w.kind.noBookmarks {
 		return lines.String()
 	}
-	if me.kind.broken != "" {
+	if w.kind.streamError != "" {
 		return lines.String() + `{"type":"ERROR","object":` +
-			Failure(http.StatusTooManyRequests, "TooManyRequests", me.kind.broken) + "}\n"
+			Failure(http.StatusTooManyRequests, "TooManyRequests", w.kind.streamError) + "}\n"
 	}
 	end := object{Item: Item{Metadata: `"annotations":{"k8s.io/initial-events-end":"true"}`}, version: version}
-	lines.WriteString(me.line("BOOKMARK", &end))
+	lines.WriteString(w.line("BOOKMARK", &end))
 	return lines.String()
 }
 
-func (me *watcher) line(kind string, o *object) string {
-	text := o.json(&me.kind.Kind)
-	if me.kind.Columns != "" {
-		text = table(&me.kind.Kind, !me.told, "{}", o.row(&me.kind.Kind))
-		me.told = true
+func (w *watcher) line(kind string, o *object) string {
+	text := o.json(&w.kind.Kind)
+	if w.kind.Columns != "" {
+		text = table(&w.kind.Kind, !w.columnsSent, "{}", o.row(&w.kind.Kind))
+		w.columnsSent = true
 	}
 	return `{"type":"` + kind + `","object":` + text + "}\n"
 }
 
-func (me *watcher) nextLocked() (lines string, open bool) {
-	if me.cuts != me.kind.cuts {
+func (w *watcher) nextLocked() (lines string, open bool) {
+	if w.watchEndings != w.kind.watchEndings {
 		return "", false
 	}
 	var text strings.Builder
-	for ; me.at < len(me.kind.log); me.at++ {
-		e := &me.kind.log[me.at]
+	for ; w.logIndex < len(w.kind.log); w.logIndex++ {
+		e := &w.kind.log[w.logIndex]
 		switch {
-		case e.raw != "" && me.at >= me.since:
+		case e.raw != "" && w.logIndex >= w.rawFrom:
 			text.WriteString(e.raw)
-		case e.version > me.version && (me.namespace == "" || me.namespace == e.namespace):
-			text.WriteString(me.line(e.kind, &e.item))
+		case e.version > w.version && (w.namespace == "" || w.namespace == e.namespace):
+			text.WriteString(w.line(e.kind, &e.item))
 		}
 	}
 	return text.String(), true

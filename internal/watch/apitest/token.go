@@ -8,13 +8,13 @@ import (
 	authentication "k8s.io/api/authentication/v1"
 )
 
-// TokenReviews is the path for reviews of tokens.
-const TokenReviews = "/apis/authentication.k8s.io/v1/tokenreviews"
+// TokenReviewsPath is the path for reviews of tokens.
+const TokenReviewsPath = "/apis/authentication.k8s.io/v1/tokenreviews"
 
-// Tokens responds to token reviews from now on with the status of the token. A token without a status is not
+// SetTokenReviews responds to token reviews from now on with the status of the token. A token without a status is not
 // authenticated.
-func (s *Server) Tokens(statuses map[string]authentication.TokenReviewStatus) {
-	s.Answer(TokenReviews, func(w http.ResponseWriter, r *http.Request) {
+func (s *Server) SetTokenReviews(statuses map[string]authentication.TokenReviewStatus) {
+	s.Handle(TokenReviewsPath, func(w http.ResponseWriter, r *http.Request) {
 		var review authentication.TokenReview
 		if err := json.NewDecoder(r.Body).Decode(&review); err != nil || r.Method != http.MethodPost {
 			fail(w, http.StatusBadRequest, fmt.Sprintf("not a review: %s, %v", r.Method, err))

@@ -56,7 +56,7 @@ func align(as, bs []node) []pair {
 			return h.Sum64()
 		})
 	}
-	return rising(m.toA)
+	return longestIncreasing(m.toA)
 }
 
 // A matching pairs the elements of two arrays: toB and toA contain the index of the partner, or -1 for an element
@@ -118,9 +118,9 @@ func hasKey(nodes []node, partner []int, names []string) bool {
 	return true
 }
 
-// rising returns the longest sequence of pairs whose indices ascend in both arrays. toA is the index in a of each
+// longestIncreasing returns the longest sequence of pairs whose indices ascend in both arrays. toA is the index in a of each
 // element of b, or -1 for none. It takes n log n steps.
-func rising(toA []int) []pair {
+func longestIncreasing(toA []int) []pair {
 	before := make([]int, len(toA)) // The pair before this one in its run.
 	var ends []int                  // For each length, the run with the least end in a: the index in b of its end.
 	for j, i := range toA {

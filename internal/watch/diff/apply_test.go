@@ -46,7 +46,7 @@ func apply(t *testing.T, document any, patch []byte) any {
 		if tokens[0] != "" {
 			t.Fatalf("path %q is no JSON pointer", op.Path)
 		}
-		result, err := step(document, tokens[1:], op.Op, value)
+		result, err := applyOp(document, tokens[1:], op.Op, value)
 		if err != nil {
 			t.Fatalf("%s %s: %v\npatch: %s", op.Op, op.Path, err, patch)
 		}
@@ -55,8 +55,8 @@ func apply(t *testing.T, document any, patch []byte) any {
 	return document
 }
 
-// step returns v after one op was applied at the path in tokens.
-func step(v any, tokens []string, op string, value any) (any, error) {
+// applyOp returns v after one op was applied at the path in tokens.
+func applyOp(v any, tokens []string, op string, value any) (any, error) {
 	if len(tokens) == 0 {
 		if op == "remove" {
 			return nil, errors.New("the root cannot go")
@@ -75,7 +75,7 @@ func step(v any, tokens []string, op string, value any) (any, error) {
 			delete(v, key)
 			return v, nil
 		}
-		child, err := step(child, tokens[1:], op, value)
+		child, err := applyOp(child, tokens[1:], op, value)
 		v[key] = child
 		return v, err
 	case []any:
@@ -89,25 +89,25 @@ func step(v any, tokens []string, op string, value any) (any, error) {
 		case last && op == "remove":
 			return slices.Delete(v, i, i+1), nil
 		}
-		v[i], err = step(v[i], tokens[1:], op, value)
+		v[i], err = applyOp(v[i], tokens[1:], op, value)
 		return v, err
 	}
 	return nil, fmt.Errorf("%q within %T", tokens[0], v)
 }
 
-// at returns the value at a path.
-func at(t *testing.T, v any, path string) any {
+// valueAt returns the value at a path.
+func valueAt(t *testing.T, v any, path string) any {
 	t.Helper()
 	for _, token := range strings.Split(path, "/")[1:] {
-		switch within := v.(type) {
+		switch container := v.(type) {
 		case map[string]any:
-			v = within[strings.NewReplacer("~1", "/", "~0", "~").Replace(token)]
+			v = container[strings.NewReplacer("~1", "/", "~0", "~").Replace(token)]
 		case []any:
 			i, err := strconv.Atoi(token)
 			if err != nil {
 				t.Fatal(err)
 			}
-			v = within[i]
+			v = container[i]
 		default:
 			t.Fatalf("%q within %T", token, v)
 		}

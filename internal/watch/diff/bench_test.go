@@ -22,13 +22,13 @@ func fixture(tb testing.TB, name string) string {
 	return string(text)
 }
 
-// swap replaces the first occurrence of old, which must exist.
-func swap(tb testing.TB, text, old, with string) string {
+// replaceOnce replaces the first occurrence of old, which must exist.
+func replaceOnce(tb testing.TB, text, old, new string) string {
 	tb.Helper()
 	if !strings.Contains(text, old) {
 		tb.Fatalf("the text has no %s", old)
 	}
-	return strings.Replace(text, old, with, 1)
+	return strings.Replace(text, old, new, 1)
 }
 
 // endpoint returns one element of an EndpointSlice, followed by a comma.
@@ -59,16 +59,16 @@ func changes(tb testing.TB) []change {
 	tb.Helper()
 	starting, running := fixture(tb, "pod-starting.json"), fixture(tb, "pod-running.json")
 	slice := endpointSlice(1000)
-	far := swap(tb, slice, endpoint(3), "")
-	far = swap(tb, far, endpoint(990), swap(tb, endpoint(990), `"ready":true`, `"ready":false`))
+	farApart := replaceOnce(tb, slice, endpoint(3), "")
+	farApart = replaceOnce(tb, farApart, endpoint(990), replaceOnce(tb, endpoint(990), `"ready":true`, `"ready":false`))
 	env := `{"name":"MODE","value":"canary"},`
 	return []change{
 		{"pod-status", starting, running, 1800},
-		{"pod-label", running, swap(tb, running, `"team":"payments"`, `"team":"orders"`), 100},
-		{"pod-head-insert", running, swap(tb, running, `"env":[`, `"env":[`+env), 100},
-		{"endpoints-head-insert", slice, swap(tb, slice, `"endpoints":[`, `"endpoints":[`+endpoint(2000)), 400},
-		{"endpoints-middle-remove", slice, swap(tb, slice, endpoint(500), ""), 100},
-		{"endpoints-far-apart", slice, far, 200},
+		{"pod-label", running, replaceOnce(tb, running, `"team":"payments"`, `"team":"orders"`), 100},
+		{"pod-head-insert", running, replaceOnce(tb, running, `"env":[`, `"env":[`+env), 100},
+		{"endpoints-head-insert", slice, replaceOnce(tb, slice, `"endpoints":[`, `"endpoints":[`+endpoint(2000)), 400},
+		{"endpoints-middle-remove", slice, replaceOnce(tb, slice, endpoint(500), ""), 100},
+		{"endpoints-far-apart", slice, farApart, 200},
 	}
 }
 
@@ -88,7 +88,7 @@ func useNumber(data []byte, v any) error {
 }
 
 func BenchmarkPatch(b *testing.B) {
-	rivals := []struct {
+	implementations := []struct {
 		name string
 		run  func(before, after []byte) ([]byte, error)
 	}{
@@ -115,12 +115,12 @@ func BenchmarkPatch(b *testing.B) {
 	}
 	for _, c := range changes(b) {
 		before, after := []byte(c.before), []byte(c.after)
-		for _, rival := range rivals {
-			b.Run(c.name+"/"+rival.name, func(b *testing.B) {
+		for _, implementation := range implementations {
+			b.Run(c.name+"/"+implementation.name, func(b *testing.B) {
 				b.ReportAllocs()
 				size := 0
 				for b.Loop() {
-					patch, err := rival.run(before, after)
+					patch, err := implementation.run(before, after)
 					if err != nil {
 						b.Fatal(err)
 					}

@@ -26,7 +26,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"glasshouse/internal/watch/rawjson"
+	"glasshouse/internal/watch/jsonscan"
 )
 
 // An Op is one operation of a patch. json.Unmarshal decodes a patch into []Op. Value is empty for remove.
@@ -43,17 +43,17 @@ func Patch(before, after []byte) ([]byte, error) {
 	return patch, err
 }
 
-// maxWas is the maximum length, in bytes, of a former value (before the change) that Compare returns.
-const maxWas = 256
+// maxFormer is the maximum length, in bytes, of a former value (before the change) that Compare returns.
+const maxFormer = 256
 
 // Compare returns the patch and the former values, for readers that do not have before. was is a JSON object of the
 // values that the patch's operations replace or remove. Its keys are the indices of the operations, such as
 // {"0":"Pending"}. Values of more than 256 bytes are left out. If no value remains, was is nil.
-func Compare(before, after []byte) (patch, was []byte, err error) {
+func Compare(before, after []byte) (patch, former []byte, err error) {
 	return compare(before, after, true)
 }
 
-func compare(before, after []byte, tells bool) (patch, was []byte, err error) {
+func compare(before, after []byte, withFormer bool) (patch, former []byte, err error) {
 	a, err := document(before, nil)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the document before: %w", err)
@@ -62,28 +62,28 @@ func compare(before, after []byte, tells bool) (patch, was []byte, err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the document after: %w", err)
 	}
-	d := differ{written: written{out: []byte{'['}}, tells: tells}
+	d := differ{written: written{out: []byte{'['}}, withFormer: withFormer}
 	d.value(&a, &b)
 	if last := len(d.out) - 1; d.out[last] == ',' {
 		d.out = d.out[:last]
 	}
-	if last := len(d.was) - 1; last > 0 {
-		was = append(d.was[:last], '}')
+	if last := len(d.former) - 1; last > 0 {
+		former = append(d.former[:last], '}')
 	}
-	return append(d.out, ']'), was, nil
+	return append(d.out, ']'), former, nil
 }
 
 // A differ writes the ops of a patch. Each op ends with a comma, so that ops can be removed again.
 type differ struct {
 	written
-	tells bool   // Former values are written too, for Compare.
-	path  []byte // A JSON Pointer to the current value, escaped for use within a JSON string.
+	withFormer bool   // Former values are written too, for Compare.
+	path       []byte // A JSON Pointer to the current value, escaped for use within a JSON string.
 }
 
 type written struct {
-	out []byte
-	ops int    // The number of ops in out.
-	was []byte // The former values as Compare returns them, but with a comma in place of the closing brace.
+	out    []byte
+	ops    int    // The number of ops in out.
+	former []byte // The former values as Compare returns them, but with a comma in place of the closing brace.
 }
 
 // value writes the ops that change a into b.
@@ -91,19 +91,19 @@ func (d *differ) value(a, b *node) {
 	if bytes.Equal(a.text, b.text) {
 		return
 	}
-	if a.text[0] != b.text[0] || !a.cut(nil) || !b.cut(a) {
+	if a.text[0] != b.text[0] || !a.parse(nil) || !b.parse(a) {
 		d.op("replace", a.text, b.text)
 		return
 	}
-	begun := d.written
-	limit := len(begun.out) + len(`{"op":"replace","path":"","value":},`) + len(d.path) + len(b.text)
+	saved := d.written
+	limit := len(saved.out) + len(`{"op":"replace","path":"","value":},`) + len(d.path) + len(b.text)
 	if a.text[0] == '{' {
 		d.members(a.members(), b.members(), limit)
 	} else {
 		d.elements(a.items, b.items, limit)
 	}
 	if len(d.out) > limit {
-		d.written = written{d.out[:len(begun.out)], begun.ops, d.was[:len(begun.was)]}
+		d.written = written{d.out[:len(saved.out)], saved.ops, d.former[:len(saved.former)]}
 		d.op("replace", a.text, b.text)
 	}
 }
@@ -179,10 +179,10 @@ func (d *differ) step(key []byte, a, b *node) {
 }
 
 func (d *differ) op(name string, before, value []byte) {
-	if d.tells && len(before) > 0 && len(before) <= maxWas {
-		d.was = append(d.was, `{"`[min(len(d.was), 1):]...)
-		d.was = strconv.AppendInt(d.was, int64(d.ops), 10)
-		d.was = append(append(append(d.was, `":`...), before...), ',')
+	if d.withFormer && len(before) > 0 && len(before) <= maxFormer {
+		d.former = append(d.former, `{"`[min(len(d.former), 1):]...)
+		d.former = strconv.AppendInt(d.former, int64(d.ops), 10)
+		d.former = append(append(append(d.former, `":`...), before...), ',')
 	}
 	d.ops++
 	d.out = append(d.out, `{"op":"`...)
@@ -205,7 +205,7 @@ func appendToken(path, key []byte) []byte {
 		key = bytes.ReplaceAll(key, []byte("/"), []byte("~1"))
 	}
 	slash := len(path)
-	path = rawjson.AppendString(path, string(key))
+	path = jsonscan.AppendString(path, string(key))
 	path[slash] = '/' // In place of the opening quote.
 	return path[:len(path)-1]
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"glasshouse/internal/watch/diff"
-	"glasshouse/internal/watch/rawjson"
+	"glasshouse/internal/watch/jsonscan"
 )
 
 func TestPatch(t *testing.T) {
@@ -139,8 +139,8 @@ func TestPatch(t *testing.T) {
 	}
 }
 
-func TestErrorsSayWhichDocument(t *testing.T) {
-	nested := strings.Repeat("[", 3*rawjson.MaxDepth)
+func TestErrorsNameTheDocument(t *testing.T) {
+	nested := strings.Repeat("[", 3*jsonscan.MaxDepth)
 	for _, test := range []struct{ name, before, after, want string }{
 		{"before", `{"a":1,}`, `{}`, `read the document before: byte 7: unexpected '}', want the name of a member`},
 		{"after", `{}`, `{"a" 1}`, `read the document after: byte 5: unexpected '1', want ':'`},
@@ -163,9 +163,9 @@ func TestErrorsSayWhichDocument(t *testing.T) {
 }
 
 // A reader without before gets the former values, unless they are long.
-func TestCompareTellsWhatWas(t *testing.T) {
+func TestCompareReturnsFormerValues(t *testing.T) {
 	long := strings.Repeat("x", 255)
-	for _, test := range []struct{ before, after, was string }{
+	for _, test := range []struct{ before, after, former string }{
 		{
 			`{"a":1,"b":"Pending","c":null,"d":{"e":[2]},"long":"` + long + `"}`,
 			`{"a":1,"b":"Running","d":{"e":[3]},"long":"` + long + `"}`, `{"0":"Pending","1":null,"2":2}`,
@@ -182,8 +182,8 @@ func TestCompareTellsWhatWas(t *testing.T) {
 		{`1`, `2`, `{"0":1}`},
 		{`{}`, `{}`, ``},
 	} {
-		if _, was, err := diff.Compare([]byte(test.before), []byte(test.after)); err != nil || string(was) != test.was {
-			t.Errorf("%s to %s: got %s and %v, want %s", test.before, test.after, was, err, test.was)
+		if _, former, err := diff.Compare([]byte(test.before), []byte(test.after)); err != nil || string(former) != test.former {
+			t.Errorf("%s to %s: got %s and %v, want %s", test.before, test.after, former, err, test.former)
 		}
 	}
 }
@@ -205,7 +205,7 @@ func TestPatchDecodesIntoOps(t *testing.T) {
 }
 
 // Below 100 levels, a value is replaced if its text differs.
-func TestDeepDifferencesReplaceTheLevelAboveThem(t *testing.T) {
+func TestDeepDifferenceReplacesItsParent(t *testing.T) {
 	nest := func(levels int, inner string) []byte {
 		return []byte(strings.Repeat("[", levels) + inner + strings.Repeat("]", levels))
 	}
@@ -222,7 +222,7 @@ func TestDeepDifferencesReplaceTheLevelAboveThem(t *testing.T) {
 }
 
 // Ten thousand ops with a path of ten thousand bytes each would be 100 MB.
-func TestOpsThatWillBeTakenBackDoNotPileUp(t *testing.T) {
+func TestReplacedOpsDoNotAccumulate(t *testing.T) {
 	var members strings.Builder
 	for i := range 10_000 {
 		fmt.Fprintf(&members, `"%d":1,`, i)

@@ -14,7 +14,7 @@ import (
 // document can share parts.
 type generator struct{ *rand.Rand }
 
-func pick[T any](g generator, of ...T) T { return of[g.IntN(len(of))] }
+func pick[T any](g generator, options ...T) T { return options[g.IntN(len(options))] }
 
 func (g generator) key() string {
 	return pick(g, "a", "b", "name", "type", "ip", "uid", "", "/", "~", "~1", "a/b", "m~n", `"`, `\`, "é", "\u2028",
@@ -92,15 +92,15 @@ func (g generator) mutate(v any) any {
 
 // encode writes v with its members in the order of their names. If loose is set, it shuffles them, adds white space,
 // and writes some of them twice. The last one counts.
-func (g generator) encode(v any, loose bool) []byte {
+func (g generator) encode(v any, shuffled bool) []byte {
 	var b bytes.Buffer
-	g.write(&b, v, loose)
+	g.write(&b, v, shuffled)
 	return b.Bytes()
 }
 
-func (g generator) write(b *bytes.Buffer, v any, loose bool) {
+func (g generator) write(b *bytes.Buffer, v any, shuffled bool) {
 	space := func() {
-		if loose {
+		if shuffled {
 			b.WriteString(pick(g, "", "", "", " ", "\n\t", "\r\n  "))
 		}
 	}
@@ -110,17 +110,17 @@ func (g generator) write(b *bytes.Buffer, v any, loose bool) {
 		b.WriteByte('{')
 		space()
 		keys := slices.Sorted(maps.Keys(v))
-		if loose {
+		if shuffled {
 			g.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
 		}
 		for i, k := range keys {
-			if loose && g.IntN(8) == 0 {
+			if shuffled && g.IntN(8) == 0 {
 				g.write(b, k, true)
 				b.WriteString(`:{"overwritten":[]},`)
 			}
-			g.write(b, k, loose)
+			g.write(b, k, shuffled)
 			b.WriteByte(':')
-			g.write(b, v[k], loose)
+			g.write(b, v[k], shuffled)
 			b.WriteString(strings.Repeat(",", min(1, len(keys)-1-i)))
 		}
 		b.WriteByte('}')
@@ -128,7 +128,7 @@ func (g generator) write(b *bytes.Buffer, v any, loose bool) {
 		b.WriteByte('[')
 		space()
 		for i, child := range v {
-			g.write(b, child, loose)
+			g.write(b, child, shuffled)
 			b.WriteString(strings.Repeat(",", min(1, len(v)-1-i)))
 		}
 		b.WriteByte(']')

@@ -14,12 +14,12 @@ type node struct {
 }
 
 const (
-	levelsAtOnce = 2
-	maxDepth     = 100
+	levelsPerParse = 2
+	maxDepth       = 100
 )
 
-// cut sets n.items. It returns false if n is not an object or array, or is too deep.
-func (n *node) cut(like *node) bool {
+// parse sets n.items. It returns false if n is not an object or array, or is too deep.
+func (n *node) parse(similar *node) bool {
 	if n.items != nil {
 		return true
 	}
@@ -27,8 +27,8 @@ func (n *node) cut(like *node) bool {
 		return false
 	}
 	r := reader{data: n.text}
-	again, ok := r.value(n.depth, levelsAtOnce, like)
-	n.items = again.items // Nil if not ok, which cannot happen with a text that was parsed before.
+	parsed, ok := r.value(n.depth, levelsPerParse, similar)
+	n.items = parsed.items // Nil if not ok, which cannot happen with a text that was parsed before.
 	return ok
 }
 
@@ -40,13 +40,13 @@ func (n *node) members() []node {
 			continue
 		}
 		slices.SortStableFunc(n.items, func(a, b node) int { return bytes.Compare(a.key, b.key) })
-		kept := n.items[:0]
+		unique := n.items[:0]
 		for i, item := range n.items {
 			if i+1 == len(n.items) || !bytes.Equal(item.key, n.items[i+1].key) {
-				kept = append(kept, item)
+				unique = append(unique, item)
 			}
 		}
-		n.items = kept
+		n.items = unique
 		break
 	}
 	return n.items
@@ -54,7 +54,7 @@ func (n *node) members() []node {
 
 // member returns the text of a member, or nil if n has no member with that name.
 func (n *node) member(name string) []byte {
-	if n.text[0] != '{' || !n.cut(nil) {
+	if n.text[0] != '{' || !n.parse(nil) {
 		return nil
 	}
 	for i := range n.items {
@@ -70,7 +70,7 @@ func equal(a, b *node) bool {
 	if bytes.Equal(a.text, b.text) {
 		return true
 	}
-	if a.text[0] != b.text[0] || !a.cut(nil) || !b.cut(a) {
+	if a.text[0] != b.text[0] || !a.parse(nil) || !b.parse(a) {
 		return false
 	}
 	as, bs := a.items, b.items

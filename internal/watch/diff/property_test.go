@@ -17,14 +17,14 @@ import (
 // check checks one pair of documents for everything that Patch promises for every pair, and returns the patch.
 func check(t *testing.T, before, after []byte) []byte {
 	t.Helper()
-	patch, was, err := diff.Compare(before, after)
+	patch, former, err := diff.Compare(before, after)
 	if err != nil {
 		t.Fatalf("%v\nbefore %s\nafter  %s", err, before, after)
 	}
 	if !json.Valid(patch) {
 		t.Fatalf("no JSON: %s", patch)
 	}
-	checkWas(t, before, patch, was)
+	checkFormerValues(t, before, patch, former)
 	if got, want := apply(t, decode(t, before), patch), decode(t, after); !reflect.DeepEqual(got, want) {
 		t.Fatalf("applied: got %v, want %v\nbefore %s\nafter  %s\npatch  %s", got, want, before, after, patch)
 	}
@@ -32,23 +32,23 @@ func check(t *testing.T, before, after []byte) []byte {
 		t.Fatalf("%d bytes, but a replaced root takes %d\nbefore %s\nafter  %s\npatch  %s",
 			len(patch), limit, before, after, patch)
 	}
-	if again, err := diff.Patch(before, after); err != nil || !bytes.Equal(again, patch) {
-		t.Fatalf("another patch the second time: %s and %v, then %s", patch, err, again)
+	if repeated, err := diff.Patch(before, after); err != nil || !bytes.Equal(repeated, patch) {
+		t.Fatalf("another patch the second time: %s and %v, then %s", patch, err, repeated)
 	}
 	return patch
 }
 
-// checkWas compares the returned former values with the values that the document has before each operation is applied.
-func checkWas(t *testing.T, before, patch, was []byte) {
+// checkFormerValues compares the returned former values with the values that the document has before each operation is applied.
+func checkFormerValues(t *testing.T, before, patch, former []byte) {
 	t.Helper()
-	told := make(map[string]json.RawMessage)
+	formerValues := make(map[string]json.RawMessage)
 	var ops []json.RawMessage
 	if err := json.Unmarshal(patch, &ops); err != nil {
 		t.Fatal(err)
 	}
-	if was != nil {
-		if err := json.Unmarshal(was, &told); err != nil || len(told) == 0 {
-			t.Fatalf("what was is told as %s: %v", was, err)
+	if former != nil {
+		if err := json.Unmarshal(former, &formerValues); err != nil || len(formerValues) == 0 {
+			t.Fatalf("what was is told as %s: %v", former, err)
 		}
 	}
 	document := decode(t, before)
@@ -57,9 +57,9 @@ func checkWas(t *testing.T, before, patch, was []byte) {
 		if err := json.Unmarshal(text, &op); err != nil {
 			t.Fatal(err)
 		}
-		if value, ok := told[strconv.Itoa(i)]; ok {
-			delete(told, strconv.Itoa(i))
-			if got, want := decode(t, value), at(t, document, op.Path); op.Op == "add" ||
+		if value, ok := formerValues[strconv.Itoa(i)]; ok {
+			delete(formerValues, strconv.Itoa(i))
+			if got, want := decode(t, value), valueAt(t, document, op.Path); op.Op == "add" ||
 				!reflect.DeepEqual(got, want) {
 				t.Fatalf("before %s of %s stood %v, told is %v\nbefore %s\npatch  %s",
 					op.Op, op.Path, want, got, before, patch)
@@ -67,27 +67,27 @@ func checkWas(t *testing.T, before, patch, was []byte) {
 		}
 		document = apply(t, document, append(append([]byte{'['}, text...), ']'))
 	}
-	if len(told) > 0 {
-		t.Fatalf("told of operations that are not there: %v\npatch %s", told, patch)
+	if len(formerValues) > 0 {
+		t.Fatalf("told of operations that are not there: %v\npatch %s", formerValues, patch)
 	}
 }
 
 // checkOracles compares the result with two other implementations. It is for documents that write the same text with
 // the same escapes.
-func checkOracles(t *testing.T, before, after, patch []byte) (theirs []byte) {
+func checkOracles(t *testing.T, before, after, patch []byte) (expected []byte) {
 	t.Helper()
-	theirs, err := compareJSON(before, after, jsondiff.LCS())
+	expected, err := compareJSON(before, after, jsondiff.LCS())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if (string(patch) == "[]") != (string(theirs) == "[]") {
-		t.Fatalf("got %s, jsondiff says %s\nbefore %s\nafter  %s", patch, theirs, before, after)
+	if (string(patch) == "[]") != (string(expected) == "[]") {
+		t.Fatalf("got %s, jsondiff says %s\nbefore %s\nafter  %s", patch, expected, before, after)
 	}
 	// evanphx/json-patch loses members with an empty name and cannot patch a single scalar. Such pairs are only checked
 	// by apply.
 	if bytes.Contains(before, []byte(`""`)) || bytes.Contains(after, []byte(`""`)) ||
 		bytes.TrimSpace(before)[0] != '{' || bytes.TrimSpace(after)[0] != '{' {
-		return theirs
+		return expected
 	}
 	p, err := jsonpatch.DecodePatch(patch)
 	if err != nil {
@@ -100,12 +100,12 @@ func checkOracles(t *testing.T, before, after, patch []byte) (theirs []byte) {
 	if !reflect.DeepEqual(decode(t, got), decode(t, after)) {
 		t.Fatalf("evanphx: got %s, want %s\nbefore %s\npatch  %s", got, after, before, patch)
 	}
-	return theirs
+	return expected
 }
 
 func TestRandomDocuments(t *testing.T) {
 	g := generator{rand.New(rand.NewPCG(1, 2))}
-	own, jsondiffs, oracled := 0, 0, 0
+	ourBytes, jsondiffBytes, compared := 0, 0, 0
 	for i := range 20_000 {
 		a := g.value(3)
 		b := g.value(3)
@@ -122,20 +122,20 @@ func TestRandomDocuments(t *testing.T) {
 			continue
 		}
 		if theirs := checkOracles(t, before, after, patch); !loose {
-			own += len(patch)
-			jsondiffs += len(theirs)
-			oracled++
+			ourBytes += len(patch)
+			jsondiffBytes += len(theirs)
+			compared++
 		}
 	}
-	if own > jsondiffs {
-		t.Errorf("mean size: got %d bytes, jsondiff with LCS %d", own/oracled, jsondiffs/oracled)
+	if ourBytes > jsondiffBytes {
+		t.Errorf("mean size: got %d bytes, jsondiff with LCS %d", ourBytes/compared, jsondiffBytes/compared)
 	}
-	t.Logf("mean size over %d pairs: %d bytes, jsondiff with LCS %d", oracled, own/oracled, jsondiffs/oracled)
+	t.Logf("mean size over %d pairs: %d bytes, jsondiff with LCS %d", compared, ourBytes/compared, jsondiffBytes/compared)
 }
 
 func TestRandomChangesOfKubernetesObjects(t *testing.T) {
 	g := generator{rand.New(rand.NewPCG(3, 4))}
-	own, jsondiffs, oracled := 0, 0, 0
+	ourBytes, jsondiffBytes, compared := 0, 0, 0
 	for _, object := range []struct {
 		text   string
 		rounds int
@@ -149,9 +149,9 @@ func TestRandomChangesOfKubernetesObjects(t *testing.T) {
 			before, after := g.encode(a, false), g.encode(b, false)
 			patch := check(t, before, after)
 			if i%8 == 0 {
-				own += len(patch)
-				jsondiffs += len(checkOracles(t, before, after, patch))
-				oracled++
+				ourBytes += len(patch)
+				jsondiffBytes += len(checkOracles(t, before, after, patch))
+				compared++
 			}
 			if i%20 > 0 { // Sometimes start again, before nothing is left.
 				a = b
@@ -160,10 +160,10 @@ func TestRandomChangesOfKubernetesObjects(t *testing.T) {
 			}
 		}
 	}
-	if own > jsondiffs {
-		t.Errorf("mean size: got %d bytes, jsondiff with LCS %d", own/oracled, jsondiffs/oracled)
+	if ourBytes > jsondiffBytes {
+		t.Errorf("mean size: got %d bytes, jsondiff with LCS %d", ourBytes/compared, jsondiffBytes/compared)
 	}
-	t.Logf("mean size over %d pairs: %d bytes, jsondiff with LCS %d", oracled, own/oracled, jsondiffs/oracled)
+	t.Logf("mean size over %d pairs: %d bytes, jsondiff with LCS %d", compared, ourBytes/compared, jsondiffBytes/compared)
 }
 
 const service = `{"kind":"Service","apiVersion":"v1",` +

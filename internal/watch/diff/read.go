@@ -6,18 +6,18 @@ import (
 	"errors"
 	"unicode/utf8"
 
-	"glasshouse/internal/watch/rawjson"
+	"glasshouse/internal/watch/jsonscan"
 )
 
 // document reads a complete text and cuts (splits) its first levels into nodes. like is a document that is probably
 // almost the same: parts that are the same are not parsed again.
-func document(text []byte, like *node) (node, error) {
+func document(text []byte, similar *node) (node, error) {
 	r := reader{data: text}
-	n, ok := r.value(0, levelsAtOnce, like)
+	n, ok := r.value(0, levelsPerParse, similar)
 	if ok && r.peek() == 0 && r.pos == len(text) {
 		return n, nil
 	}
-	c := rawjson.NewCursor(text)
+	c := jsonscan.NewCursor(text)
 	if err := c.Skip(); err != nil {
 		return n, err
 	}
@@ -36,39 +36,39 @@ type reader struct {
 }
 
 // value reads the value at pos, and cuts as many levels of it as levels says.
-func (r *reader) value(depth, levels int, like *node) (node, bool) {
+func (r *reader) value(depth, levels int, similar *node) (node, bool) {
 	n := node{depth: depth}
 	first := r.peek()
 	start := r.pos
 	if levels > 0 && (first == '{' || first == '[') && depth < maxDepth {
 		var ok bool
-		n.items, ok = r.items(first, depth+1, levels-1, like)
+		n.items, ok = r.items(first, depth+1, levels-1, similar)
 		n.text = r.data[start:r.pos]
 		return n, ok
 	}
 	var err error
-	n.text, err = rawjson.NewCursor(r.data[start:]).Value()
+	n.text, err = jsonscan.NewCursor(r.data[start:]).Value()
 	r.pos += len(n.text)
 	return n, err == nil
 }
 
 // items reads an object or array whose first byte is open.
-func (r *reader) items(open byte, depth, levels int, like *node) ([]node, bool) {
-	var guess guesser
-	if like != nil {
-		guess.items = like.items
+func (r *reader) items(opening byte, depth, levels int, similar *node) ([]node, bool) {
+	var prediction predictor
+	if similar != nil {
+		prediction.items = similar.items
 	}
-	end := open + 2 // '{' and '}', and '[' and ']', differ by two.
+	closing := opening + 2 // '{' and '}', and '[' and ']', differ by two.
 	r.pos++
-	if r.peek() == end {
+	if r.peek() == closing {
 		r.pos++
 		return []node{}, true
 	}
-	items := make([]node, 0, len(guess.items)+1)
+	items := make([]node, 0, len(prediction.items)+1)
 	for {
 		var key []byte
 		ok := true
-		if open == '{' {
+		if opening == '{' {
 			key, ok = r.key()
 		}
 		if !ok {
@@ -76,10 +76,10 @@ func (r *reader) items(open byte, depth, levels int, like *node) ([]node, bool) 
 		}
 		r.peek()
 		item := node{depth: depth}
-		if n, near := guess.next(r.data[r.pos:]); n > 0 {
+		if n, similarItem := prediction.next(r.data[r.pos:]); n > 0 {
 			item.text = r.data[r.pos : r.pos+n]
 			r.pos += n
-		} else if item, ok = r.value(depth, levels, near); !ok {
+		} else if item, ok = r.value(depth, levels, similarItem); !ok {
 			return nil, false
 		}
 		item.key = key
@@ -87,7 +87,7 @@ func (r *reader) items(open byte, depth, levels int, like *node) ([]node, bool) 
 		switch r.peek() {
 		case ',':
 			r.pos++
-		case end:
+		case closing:
 			r.pos++
 			return items, true
 		default:
@@ -100,7 +100,7 @@ func (r *reader) key() ([]byte, bool) {
 	if r.peek() != '"' {
 		return nil, false
 	}
-	raw, err := rawjson.NewCursor(r.data[r.pos:]).Value()
+	raw, err := jsonscan.NewCursor(r.data[r.pos:]).Value()
 	if err != nil {
 		return nil, false
 	}
@@ -130,28 +130,28 @@ func (r *reader) peek() byte {
 }
 
 // A guesser predicts the next item of a text from the items of a similar text, to save parsing.
-type guesser struct {
+type predictor struct {
 	items []node
-	at    int
+	index int
 }
 
 // next returns the length of the item at the start of text, if it equals one of the next few items of the similar text.
 // Otherwise, it returns 0 and the item of the similar text at the same position.
-func (g *guesser) next(text []byte) (int, *node) {
-	for _, at := range [...]int{g.at, g.at - 1, g.at + 1} {
+func (g *predictor) next(text []byte) (int, *node) {
+	for _, at := range [...]int{g.index, g.index - 1, g.index + 1} {
 		if at < 0 || at >= len(g.items) {
 			continue
 		}
 		// Only these types end with a certain byte: after a number or literal, the next byte could be a part of it.
 		known := g.items[at].text
 		if b := known[0]; (b == '"' || b == '{' || b == '[') && bytes.HasPrefix(text, known) {
-			g.at = at + 1
+			g.index = at + 1
 			return len(known), nil
 		}
 	}
-	g.at++
-	if g.at > len(g.items) {
+	g.index++
+	if g.index > len(g.items) {
 		return 0, nil
 	}
-	return 0, &g.items[g.at-1]
+	return 0, &g.items[g.index-1]
 }

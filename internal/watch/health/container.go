@@ -24,7 +24,7 @@ type container struct {
 }
 
 // containersOf returns the containers of a pod, in the order in which they start.
-func containersOf(o node) (all []container) {
+func containersOf(o node) (containers []container) {
 	for _, kind := range []struct {
 		role         role
 		spec, status string
@@ -42,24 +42,24 @@ func containersOf(o node) (all []container) {
 			if c.role == initRole && spec.text("restartPolicy") == "Always" {
 				c.role = sidecarRole
 			}
-			all = append(all, c)
+			containers = append(containers, c)
 		}
 	}
-	return all
+	return containers
 }
 
 func (c *container) state(name string) (node, bool) {
 	return c.status.node("state", name), c.status.has("state", name)
 }
 
-// done reports whether an init container has finished successfully.
-func (c *container) done() bool {
+// hasSucceeded reports whether an init container has finished successfully.
+func (c *container) hasSucceeded() bool {
 	end, ended := c.state("terminated")
 	return ended && end.count("exitCode") == 0
 }
 
-// broken reports whether the container has failed, or is not running although it should be.
-func (c *container) broken() bool {
+// hasFailed reports whether the container has failed, or is not running although it should be.
+func (c *container) hasFailed() bool {
 	if c.role == ephemeralRole {
 		return false
 	}
@@ -95,7 +95,7 @@ func (c *container) sentence() string {
 		}
 		parts = append(parts, "finished")
 	case ended:
-		parts = append(parts, exit(end))
+		parts = append(parts, exitText(end))
 		message = end.text("message")
 	case running && c.role == ephemeralRole:
 		parts = append(parts, "running since "+run.text("startedAt"))
@@ -112,9 +112,9 @@ func (c *container) sentence() string {
 		return ""
 	}
 	if restarts > 0 {
-		parts = append(parts, "restarted "+times(restarts))
+		parts = append(parts, "restarted "+timesText(restarts))
 		if last != nil {
-			parts = append(parts, "last "+exit(last))
+			parts = append(parts, "last "+exitText(last))
 		}
 	}
 	sentence := fmt.Sprintf("%s %s: %s", c.role, c.name, strings.Join(parts, ", "))
@@ -124,14 +124,14 @@ func (c *container) sentence() string {
 	return sentence
 }
 
-// exit returns a text about the end of a container, such as "exit 137 (OOMKilled)".
-func exit(end node) string {
-	how := fmt.Sprintf("exit %d", end.count("exitCode"))
+// exitText returns a text about the end of a container, such as "exit 137 (OOMKilled)".
+func exitText(end node) string {
+	text := fmt.Sprintf("exit %d", end.count("exitCode"))
 	if signal := end.count("signal"); signal != 0 {
-		how = fmt.Sprintf("killed by signal %d", signal)
+		text = fmt.Sprintf("killed by signal %d", signal)
 	}
 	if reason := end.text("reason"); reason != "" && reason != "Error" {
-		how += " (" + reason + ")"
+		text += " (" + reason + ")"
 	}
-	return how
+	return text
 }

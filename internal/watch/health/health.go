@@ -50,55 +50,55 @@ func Of(text []byte) Health {
 	if err != nil {
 		return Health{Status: Unknown, Summary: "The object cannot be read", Details: []string{}}
 	}
-	verdict := judge(o)
-	h := verdict.told(o)
-	if explain := explainer(o); explain != nil {
-		h = explain(o, verdict.status)
+	result := computeStatus(o)
+	h := result.toHealth(o)
+	if compute := rulesFor(o); compute != nil {
+		h = compute(o, result.status)
 	}
-	verdict.overrule(o, &h)
-	h.bound()
+	result.override(o, &h)
+	h.limit()
 	return h
 }
 
-// verdict is the result of kstatus for one object.
-type verdict struct {
+// kstatusResult is the result of kstatus for one object.
+type kstatusResult struct {
 	status          Status
 	reason, message string
 }
 
-// judge runs kstatus for an object. kstatus panics if a member has another type than the API server would send; the
+// computeStatus runs kstatus for an object. kstatus panics if a member has another type than the API server would send; the
 // result is then Unknown.
-func judge(o node) (v verdict) {
+func computeStatus(o node) (v kstatusResult) {
 	defer func() {
 		if recover() != nil {
-			v = verdict{Unknown, "", "its fields have unexpected types"}
+			v = kstatusResult{Unknown, "", "its fields have unexpected types"}
 		}
 	}()
 	result, err := status.Compute(&unstructured.Unstructured{Object: o})
 	if err != nil {
-		return verdict{Unknown, "", err.Error()}
+		return kstatusResult{Unknown, "", err.Error()}
 	}
-	v = verdict{status: Status(result.Status), message: result.Message}
+	v = kstatusResult{status: Status(result.Status), message: result.Message}
 	if len(result.Conditions) > 0 {
 		v.reason = result.Conditions[0].Reason
 	}
 	return v
 }
 
-// told returns the verdict of kstatus as a Health. It is used for kinds without rules in this package.
-func (v verdict) told(o node) Health {
+// toHealth returns the verdict of kstatus as a Health. It is used for kinds without rules in this package.
+func (v kstatusResult) toHealth(o node) Health {
 	h := Health{Status: v.status}
 	ready := o.condition("Ready")
 	switch {
-	case v.general(o) != "":
+	case v.generalSummary(o) != "":
 	case v.status == Unknown:
 		h.Summary = "The status cannot be read: " + v.message
 	case v.status == Failed:
-		h.Summary = "Stalled: " + join(v.reason, v.message)
+		h.Summary = "Stalled: " + joinReason(v.reason, v.message)
 	case v.status == InProgress && o.condition("Reconciling").is("True"):
-		h.Summary = "Reconciling: " + join(v.reason, v.message)
+		h.Summary = "Reconciling: " + joinReason(v.reason, v.message)
 	case v.status == InProgress:
-		h.Summary = "Not ready: " + join(v.reason, v.message)
+		h.Summary = "Not ready: " + joinReason(v.reason, v.message)
 	case ready.is("True"):
 		h.Summary = "Ready"
 		if ready.message != "" {
@@ -108,15 +108,15 @@ func (v verdict) told(o node) Health {
 	return h
 }
 
-// general returns a sentence if the verdict takes precedence over the rules of a kind: the object is being deleted, or
+// generalSummary returns a sentence if the verdict takes precedence over the rules of a kind: the object is being deleted, or
 // its controller has not seen it yet. For any other verdict, it returns "".
-func (v verdict) general(o node) string {
-	waits := o.texts("metadata", "finalizers")
+func (v kstatusResult) generalSummary(o node) string {
+	finalizers := o.texts("metadata", "finalizers")
 	switch {
-	case v.status == Terminating && len(waits) == 1:
-		return "Being deleted; waiting for finalizer " + waits[0]
-	case v.status == Terminating && len(waits) > 1:
-		return "Being deleted; waiting for finalizers " + strings.Join(waits, ", ")
+	case v.status == Terminating && len(finalizers) == 1:
+		return "Being deleted; waiting for finalizer " + finalizers[0]
+	case v.status == Terminating && len(finalizers) > 1:
+		return "Being deleted; waiting for finalizers " + strings.Join(finalizers, ", ")
 	case v.status == Terminating:
 		return "Being deleted"
 	case v.reason == "LatestGenerationNotObserved":
@@ -127,10 +127,10 @@ func (v verdict) general(o node) string {
 	return ""
 }
 
-// overrule makes the sentence from general the summary, if there is one. The summary of the kind becomes the first
+// override makes the sentence from general the summary, if there is one. The summary of the kind becomes the first
 // detail.
-func (v verdict) overrule(o node, h *Health) {
-	general := v.general(o)
+func (v kstatusResult) override(o node, h *Health) {
+	general := v.generalSummary(o)
 	if general == "" {
 		return
 	}
@@ -140,15 +140,15 @@ func (v verdict) overrule(o node, h *Health) {
 	h.Status, h.Summary = v.status, general
 }
 
-// bound limits the Health: each sentence to one line of limited length, and the number of details.
-func (h *Health) bound() {
-	h.Summary = line(h.Summary)
+// limit limits the Health: each sentence to one line of limited length, and the number of details.
+func (h *Health) limit() {
+	h.Summary = oneLine(h.Summary)
 	if more := len(h.Details) - maxDetails; more > 0 {
 		h.Details = append(h.Details[:maxDetails-1], fmt.Sprintf("%d more", more+1))
 	}
 	details := make([]string, len(h.Details))
 	for i, detail := range h.Details {
-		details[i] = line(detail)
+		details[i] = oneLine(detail)
 	}
 	h.Details = details
 }
@@ -161,7 +161,7 @@ func capital(sentence string) string {
 	return strings.ToUpper(sentence[:1]) + sentence[1:]
 }
 
-func line(text string) string {
+func oneLine(text string) string {
 	if len(text) > 4*maxText {
 		text = text[:4*maxText] // The limit is higher than maxText, because most of the text may be white space.
 	}
@@ -176,8 +176,8 @@ func line(text string) string {
 	return text[:cut] + "…"
 }
 
-// join returns "reason: message". If one of them is empty, it returns the other.
-func join(reason, message string) string {
+// joinReason returns "reason: message". If one of them is empty, it returns the other.
+func joinReason(reason, message string) string {
 	switch {
 	case reason == "" && message == "":
 		return "no reason given"

@@ -24,7 +24,7 @@ type fixture struct {
 	object []byte
 }
 
-func fixtures(tb testing.TB) (all []fixture) {
+func fixtures(tb testing.TB) (out []fixture) {
 	tb.Helper()
 	files, err := filepath.Glob("testdata/*/*.yaml")
 	if err != nil || len(files) == 0 {
@@ -43,12 +43,12 @@ func fixtures(tb testing.TB) (all []fixture) {
 		if err := yaml.UnmarshalStrict(want, &f.want); err != nil {
 			tb.Fatalf("%s: %v", file, err)
 		}
-		all = append(all, f)
+		out = append(out, f)
 	}
-	return all
+	return out
 }
 
-func TestStatesOfKinds(t *testing.T) {
+func TestFixtures(t *testing.T) {
 	seen := map[string][]health.Status{}
 	for _, f := range fixtures(t) {
 		got := health.Of(f.object)
@@ -66,7 +66,7 @@ func TestStatesOfKinds(t *testing.T) {
 	}
 }
 
-func TestBounds(t *testing.T) {
+func TestTextsAreLimited(t *testing.T) {
 	long := strings.Repeat("much \n ", 10_000) + strings.Repeat("é", 2000)
 	containers, statuses := []any{}, []any{}
 	for range 30 {
@@ -92,12 +92,12 @@ func TestBounds(t *testing.T) {
 		t.Errorf("%d details, the last %q", len(h.Details), h.Details[len(h.Details)-1])
 	}
 	for _, sentence := range append(h.Details, h.Summary) {
-		wantSentence(t, sentence)
+		checkSentence(t, sentence)
 	}
 	for _, before := range []string{"", "x"} { // With one of these, the cut would be inside a letter.
 		h := health.Of([]byte(`{"status":{"conditions":[{"type":"Ready","status":"False","message":"` +
 			before + strings.Repeat("é", 2000) + `"}]}}`))
-		wantSentence(t, h.Summary)
+		checkSentence(t, h.Summary)
 		if !strings.HasSuffix(h.Summary, "é…") || len(h.Summary) < 990 {
 			t.Errorf("of %d bytes %q", len(h.Summary), h.Summary[len(h.Summary)-10:])
 		}
@@ -107,7 +107,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-func wantSentence(t *testing.T, sentence string) {
+func checkSentence(t *testing.T, sentence string) {
 	t.Helper()
 	if sentence == "" || len(sentence) > 1000 || !utf8.ValidString(sentence) || strings.Contains(sentence, "\n") {
 		t.Errorf("a sentence of %d bytes: %.100q", len(sentence), sentence)
@@ -115,7 +115,7 @@ func wantSentence(t *testing.T, sentence string) {
 }
 
 // The result for a deep or long text is as short as for any other text. It takes about as long as parsing the text.
-func TestOddTexts(t *testing.T) {
+func TestUnusualTexts(t *testing.T) {
 	deep := strings.Repeat(`{"status":`, 9990) + "1" + strings.Repeat("}", 9990)
 	for name, text := range map[string]string{
 		"nothing": "", "null": "null", "a list": "[]", "deep": deep, "too deep": strings.Repeat(`{"status":`, 20_000),
@@ -128,27 +128,27 @@ func TestOddTexts(t *testing.T) {
 	} {
 		var h health.Health
 		var value any
-		for tries := 1; ; tries++ { // Retries ignore delays on a busy machine.
-			long := took(func() { h = health.Of([]byte(text)) })
-			reading := took(func() { _ = json.Unmarshal([]byte(text), &value) })
-			if long <= 30*reading+time.Second {
+		for attempt := 1; ; attempt++ { // Retries ignore delays on a busy machine.
+			elapsed := timeToRun(func() { h = health.Of([]byte(text)) })
+			parseTime := timeToRun(func() { _ = json.Unmarshal([]byte(text), &value) })
+			if elapsed <= 30*parseTime+time.Second {
 				break
 			}
-			if tries == 5 {
-				t.Errorf("%s: it took %s, and reading it %s", name, long, reading)
+			if attempt == 5 {
+				t.Errorf("%s: it took %s, and reading it %s", name, elapsed, parseTime)
 				break
 			}
 		}
 		if h.Summary != "" || h.Status != health.Current {
-			wantSentence(t, h.Summary)
+			checkSentence(t, h.Summary)
 		}
 	}
 }
 
-func took(f func()) time.Duration {
-	began := time.Now()
+func timeToRun(f func()) time.Duration {
+	start := time.Now()
 	f()
-	return time.Since(began)
+	return time.Since(start)
 }
 
 func FuzzOf(f *testing.F) {
@@ -166,10 +166,10 @@ func FuzzOf(f *testing.F) {
 			sentences = append(sentences, h.Summary)
 		}
 		for _, sentence := range sentences {
-			wantSentence(t, sentence)
+			checkSentence(t, sentence)
 		}
-		if again := health.Of(text); !reflect.DeepEqual(h, again) {
-			t.Errorf("twice: %q, %q", h, again)
+		if repeated := health.Of(text); !reflect.DeepEqual(h, repeated) {
+			t.Errorf("twice: %q, %q", h, repeated)
 		}
 	})
 }

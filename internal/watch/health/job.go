@@ -14,15 +14,15 @@ func job(o node, _ Status) Health {
 	if failed > 0 {
 		h.Details = append(h.Details, counted(failed, "pod")+" failed")
 	}
-	complete, broken, suspended := o.condition("Complete"), o.condition("Failed"), o.condition("Suspended")
-	failing := o.condition("FailureTarget")
+	complete, failedCondition, suspended := o.condition("Complete"), o.condition("Failed"), o.condition("Suspended")
+	failureTarget := o.condition("FailureTarget")
 	switch {
 	case complete.is("True"):
 		h.Status, h.Summary = Current, "Completed: "+done
-	case broken.is("True"):
-		h.Status, h.Summary = Failed, "Failed: "+broken.why()
-	case failing.is("True"):
-		h.Status, h.Summary = Failed, "Failing: "+failing.why()
+	case failedCondition.is("True"):
+		h.Status, h.Summary = Failed, "Failed: "+failedCondition.explanation()
+	case failureTarget.is("True"):
+		h.Status, h.Summary = Failed, "Failing: "+failureTarget.explanation()
 	case suspended.is("True"), o.flag("spec", "suspend"):
 		h.Status, h.Summary = Current, "Suspended: "+done
 	case !o.has("status", "startTime"):

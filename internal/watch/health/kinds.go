@@ -2,9 +2,9 @@ package health
 
 import "fmt"
 
-// explainer returns the function with this package's rules for the kind of the object. The function computes the
+// rulesFor returns the function with this package's rules for the kind of the object. The function computes the
 // health, given the status from kstatus. explainer returns nil for kinds without such rules.
-func explainer(o node) func(o node, verdict Status) Health {
+func rulesFor(o node) func(o node, status Status) Health {
 	switch o.group() + "/" + o.text("kind") {
 	case "/Pod":
 		return pod
@@ -25,28 +25,28 @@ func explainer(o node) func(o node, verdict Status) Health {
 	case "networking.k8s.io/Ingress":
 		return ingress
 	case "/PersistentVolumeClaim":
-		return claim
+		return persistentVolumeClaim
 	case "/PersistentVolume":
-		return volume
+		return persistentVolume
 	case "/Node":
-		return machine
+		return nodeHealth
 	case "/Namespace":
 		return namespace
 	case "autoscaling/HorizontalPodAutoscaler":
-		return autoscaler
+		return horizontalPodAutoscaler
 	case "policy/PodDisruptionBudget":
-		return budget
+		return podDisruptionBudget
 	case "apiextensions.k8s.io/CustomResourceDefinition":
-		return definition
+		return customResourceDefinition
 	case "apiregistration.k8s.io/APIService":
 		return apiService
 	}
 	return nil
 }
 
-// share returns a text such as "2 of 3 replicas ready".
-func share(some, all int64, things, what string) string {
-	return fmt.Sprintf("%d of %d %s %s", some, all, things, what)
+// ratioText returns a text such as "2 of 3 replicas ready".
+func ratioText(part, total int64, noun, property string) string {
+	return fmt.Sprintf("%d of %d %s %s", part, total, noun, property)
 }
 
 // counted returns a text such as "1 pod" or "2 pods".
@@ -60,8 +60,8 @@ func counted(n int64, thing string) string {
 // surplus returns a text about the replicas above the desired number.
 func surplus(n int64) string { return counted(n, "extra replica") + " pending termination" }
 
-// times returns "once" or a text such as "7 times".
-func times(n int64) string {
+// timesText returns "once" or a text such as "7 times".
+func timesText(n int64) string {
 	if n == 1 {
 		return "once"
 	}

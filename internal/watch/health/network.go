@@ -3,28 +3,28 @@ package health
 import "strings"
 
 // addresses returns the addresses that a load balancer has assigned to a Service or an Ingress.
-func addresses(o node) (all []string) {
-	for _, point := range o.nodes("status", "loadBalancer", "ingress") {
-		if address := point.text("ip") + point.text("hostname"); address != "" {
-			all = append(all, address)
+func addresses(o node) (found []string) {
+	for _, entry := range o.nodes("status", "loadBalancer", "ingress") {
+		if address := entry.text("ip") + entry.text("hostname"); address != "" {
+			found = append(found, address)
 		}
 	}
-	return all
+	return found
 }
 
 // service returns the health of a Service. It is InProgress until its load balancer, if any, has an address; kstatus
 // requires only a cluster IP. A Service does not show whether it has pods.
-func service(o node, verdict Status) Health {
-	h := Health{Status: verdict, Summary: "Cluster IP " + o.text("spec", "clusterIP")}
-	balanced := o.text("spec", "type") == "LoadBalancer"
-	switch given := addresses(o); {
+func service(o node, status Status) Health {
+	h := Health{Status: status, Summary: "Cluster IP " + o.text("spec", "clusterIP")}
+	hasLoadBalancer := o.text("spec", "type") == "LoadBalancer"
+	switch assigned := addresses(o); {
 	case o.text("spec", "type") == "ExternalName":
 		h.Summary = "External name " + o.text("spec", "externalName")
 		return h
-	case balanced && len(given) == 0:
+	case hasLoadBalancer && len(assigned) == 0:
 		h.Status, h.Summary = InProgress, "Waiting for load balancer address"
-	case balanced:
-		h.Summary = "Load balancer address " + strings.Join(given, ", ")
+	case hasLoadBalancer:
+		h.Summary = "Load balancer address " + strings.Join(assigned, ", ")
 	case o.text("spec", "clusterIP") == "None":
 		h.Summary = "Headless: no cluster IP"
 	case o.text("spec", "clusterIP") == "":
@@ -39,10 +39,10 @@ func service(o node, verdict Status) Health {
 }
 
 // ingress returns the health of an Ingress. An address is not required: some controllers never assign one.
-func ingress(o node, verdict Status) Health {
-	given := addresses(o)
-	if len(given) == 0 {
-		return Health{Status: verdict, Summary: "No address assigned"}
+func ingress(o node, status Status) Health {
+	assigned := addresses(o)
+	if len(assigned) == 0 {
+		return Health{Status: status, Summary: "No address assigned"}
 	}
-	return Health{Status: verdict, Summary: "Address " + strings.Join(given, ", ")}
+	return Health{Status: status, Summary: "Address " + strings.Join(assigned, ", ")}
 }

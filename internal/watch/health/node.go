@@ -6,7 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/json"
 
-	"glasshouse/internal/watch/rawjson"
+	"glasshouse/internal/watch/jsonscan"
 )
 
 // node is a decoded JSON object. Integers have the type int64. Its methods return the zero value for a member that is
@@ -17,7 +17,7 @@ type node map[string]any
 // megabyte, and similar members.
 func read(text []byte) (node, error) {
 	o := node{}
-	c := rawjson.NewCursor(text)
+	c := jsonscan.NewCursor(text)
 	err := c.Object(func(key []byte) error {
 		switch name := string(key); name {
 		case "apiVersion", "kind", "metadata", "spec", "status":
@@ -36,7 +36,7 @@ func read(text []byte) (node, error) {
 	return o, err
 }
 
-func (n node) at(path ...string) any {
+func (n node) value(path ...string) any {
 	var value any = map[string]any(n)
 	for _, name := range path {
 		members, ok := value.(map[string]any)
@@ -49,34 +49,34 @@ func (n node) at(path ...string) any {
 }
 
 func (n node) text(path ...string) string {
-	text, _ := n.at(path...).(string)
+	text, _ := n.value(path...).(string)
 	return text
 }
 
 func (n node) flag(path ...string) bool {
-	flag, _ := n.at(path...).(bool)
+	flag, _ := n.value(path...).(bool)
 	return flag
 }
 
-func (n node) has(path ...string) bool { return n.at(path...) != nil }
+func (n node) has(path ...string) bool { return n.value(path...) != nil }
 
 // count returns the integer at a path, or 0 if there is none.
 func (n node) count(path ...string) int64 { return n.countOr(0, path...) }
 
-func (n node) countOr(other int64, path ...string) int64 {
-	if count, ok := n.at(path...).(int64); ok {
+func (n node) countOr(fallback int64, path ...string) int64 {
+	if count, ok := n.value(path...).(int64); ok {
 		return count
 	}
-	return other
+	return fallback
 }
 
 func (n node) node(path ...string) node {
-	members, _ := n.at(path...).(map[string]any)
+	members, _ := n.value(path...).(map[string]any)
 	return members
 }
 
 func (n node) nodes(path ...string) (nodes []node) {
-	items, _ := n.at(path...).([]any)
+	items, _ := n.value(path...).([]any)
 	for _, item := range items {
 		if members, ok := item.(map[string]any); ok {
 			nodes = append(nodes, members)
@@ -86,7 +86,7 @@ func (n node) nodes(path ...string) (nodes []node) {
 }
 
 func (n node) texts(path ...string) (texts []string) {
-	items, _ := n.at(path...).([]any)
+	items, _ := n.value(path...).([]any)
 	for _, item := range items {
 		if text, ok := item.(string); ok {
 			texts = append(texts, text)
@@ -127,4 +127,4 @@ func (n node) condition(kind string) condition {
 
 func (c condition) is(status string) bool { return c.status == status }
 
-func (c condition) why() string { return join(c.reason, c.message) }
+func (c condition) explanation() string { return joinReason(c.reason, c.message) }

@@ -8,12 +8,12 @@ import (
 // pod returns the health of a Pod. It ignores the status from kstatus: for a pod that cannot be scheduled, that status
 // depends on the time, and a failed pod has the status Current.
 func pod(o node, _ Status) Health {
-	all := containersOf(o)
+	containers := containersOf(o)
 	h := Health{Status: InProgress}
 	var worst *container
-	for i := range all {
-		if all[i].broken() && worst == nil {
-			worst = &all[i]
+	for i := range containers {
+		if containers[i].hasFailed() && worst == nil {
+			worst = &containers[i]
 		}
 	}
 	scheduled, ready := o.condition("PodScheduled"), o.condition("Ready")
@@ -25,28 +25,28 @@ func pod(o node, _ Status) Health {
 		h.Status, h.Summary = Failed, "Failed: "+worst.sentence()
 	case phase == "Failed":
 		h.Status, h.Summary, worst =
-			Failed, "Failed: "+join(o.text("status", "reason"), o.text("status", "message")), nil
+			Failed, "Failed: "+joinReason(o.text("status", "reason"), o.text("status", "message")), nil
 	case phase == "Unknown":
 		h.Status, h.Summary, worst =
-			Unknown, "Unknown: "+join(o.text("status", "reason"), o.text("status", "message")), nil
+			Unknown, "Unknown: "+joinReason(o.text("status", "reason"), o.text("status", "message")), nil
 	case worst != nil:
 		h.Status, h.Summary = Failed, capital(worst.sentence())
 	case scheduled.is("False") && scheduled.reason == "SchedulingGated":
 		h.Summary = "Not scheduled, waiting for scheduling gates: " + strings.Join(gates(o), ", ")
 	case scheduled.is("False"):
-		h.Status, h.Summary = Failed, scheduled.why()
+		h.Status, h.Summary = Failed, scheduled.explanation()
 	case o.text("spec", "nodeName") == "":
 		h.Summary = "Waiting to be scheduled"
 	default:
-		h.Status, h.Summary = underway(all, ready)
+		h.Status, h.Summary = runningStatus(containers, ready)
 	}
-	for i := range all {
-		if sentence := all[i].sentence(); sentence != "" && &all[i] != worst {
+	for i := range containers {
+		if sentence := containers[i].sentence(); sentence != "" && &containers[i] != worst {
 			h.Details = append(h.Details, capital(sentence))
 		}
 	}
 	if c := o.condition("DisruptionTarget"); c.is("True") {
-		h.Details = append(h.Details, "Disruption target: "+c.why())
+		h.Details = append(h.Details, "Disruption target: "+c.explanation())
 	}
 	return h
 }
@@ -58,31 +58,31 @@ func gates(o node) (names []string) {
 	return names
 }
 
-// underway returns the status and summary of a pod that is assigned to a node and has no problem.
-func underway(all []container, ready condition) (Status, string) {
-	var inits, finished, count, able int64
+// runningStatus returns the status and summary of a pod that is assigned to a node and has no problem.
+func runningStatus(all []container, ready condition) (Status, string) {
+	var initCount, finished, total, readyCount int64
 	for i := range all {
 		switch c := &all[i]; {
 		case c.role == initRole:
-			inits++
-			if c.done() {
+			initCount++
+			if c.hasSucceeded() {
 				finished++
 			}
 		case c.role != ephemeralRole:
-			count++
+			total++
 			if c.status.flag("ready") {
-				able++
+				readyCount++
 			}
 		}
 	}
-	summary := fmt.Sprintf("%d/%d containers ready", able, count)
+	summary := fmt.Sprintf("%d/%d containers ready", readyCount, total)
 	switch {
 	case ready.is("True"):
 		return Current, summary
-	case finished < inits:
-		return InProgress, fmt.Sprintf("Initializing: %d of %d init containers finished", finished, inits)
-	case able == count && count > 0:
-		return InProgress, summary + ", but pod is not Ready: " + ready.why()
+	case finished < initCount:
+		return InProgress, fmt.Sprintf("Initializing: %d of %d init containers finished", finished, initCount)
+	case readyCount == total && total > 0:
+		return InProgress, summary + ", but pod is not Ready: " + ready.explanation()
 	}
 	return InProgress, summary
 }

@@ -2,59 +2,59 @@ package health
 
 import "fmt"
 
-// autoscaler returns the health of a HorizontalPodAutoscaler. It is Failed if the autoscaler cannot scale or cannot
+// horizontalPodAutoscaler returns the health of a HorizontalPodAutoscaler. It is Failed if the autoscaler cannot scale or cannot
 // read its metrics. kstatus has no rules for it.
-func autoscaler(o node, _ Status) Health {
-	now, want := o.count("status", "currentReplicas"), o.count("status", "desiredReplicas")
+func horizontalPodAutoscaler(o node, _ Status) Health {
+	current, desired := o.count("status", "currentReplicas"), o.count("status", "desiredReplicas")
 	h := Health{
 		Status: Current,
 		Summary: fmt.Sprintf(
-			"%s (min %d, max %d)", counted(now, "replica"), o.countOr(1, "spec", "minReplicas"),
+			"%s (min %d, max %d)", counted(current, "replica"), o.countOr(1, "spec", "minReplicas"),
 			o.count("spec", "maxReplicas"),
 		),
 	}
 	able, active, limited := o.condition("AbleToScale"), o.condition("ScalingActive"), o.condition("ScalingLimited")
-	if want != now && active.is("True") { // If the autoscaler is not active, the desired number is not known.
+	if desired != current && active.is("True") { // If the autoscaler is not active, the desired number is not known.
 		h.Status = InProgress
-		h.Details = append(h.Details, counted(want, "replica")+" desired")
+		h.Details = append(h.Details, counted(desired, "replica")+" desired")
 	}
-	worse := func(status Status, summary string) {
+	override := func(status Status, summary string) {
 		h.Details = append([]string{h.Summary}, h.Details...)
 		h.Status, h.Summary = status, summary
 	}
 	switch {
 	case able.is("False") && able.reason != "BackoffBoth" && able.reason != "BackoffDownscale" &&
 		able.reason != "BackoffUpscale":
-		worse(Failed, "Cannot scale: "+able.why())
+		override(Failed, "Cannot scale: "+able.explanation())
 	case active.reason == "ScalingDisabled":
-		worse(Current, "Disabled: target is scaled to zero")
+		override(Current, "Disabled: target is scaled to zero")
 	case active.is("False"):
-		worse(Failed, "Cannot read metrics: "+active.why())
+		override(Failed, "Cannot read metrics: "+active.explanation())
 	case able.status == "" && active.status == "":
-		worse(InProgress, "Controller has not observed it yet")
+		override(InProgress, "Controller has not observed it yet")
 	}
 	if limited.is("True") {
-		h.Details = append(h.Details, "Limited: "+limited.why())
+		h.Details = append(h.Details, "Limited: "+limited.explanation())
 	}
 	return h
 }
 
-// budget returns the health of a PodDisruptionBudget. It is Failed if fewer pods are healthy than required.
-func budget(o node, verdict Status) Health {
-	allowed, healthy, must :=
+// podDisruptionBudget returns the health of a PodDisruptionBudget. It is Failed if fewer pods are healthy than required.
+func podDisruptionBudget(o node, status Status) Health {
+	allowed, healthy, required :=
 		o.count("status", "disruptionsAllowed"), o.count("status", "currentHealthy"),
 		o.count("status", "desiredHealthy")
-	h := Health{Status: verdict, Summary: counted(allowed, "disruption") + " allowed"}
+	h := Health{Status: status, Summary: counted(allowed, "disruption") + " allowed"}
 	h.Details = []string{
-		share(healthy, o.count("status", "expectedPods"), "pods", fmt.Sprintf("healthy (%d required)", must)),
+		ratioText(healthy, o.count("status", "expectedPods"), "pods", fmt.Sprintf("healthy (%d required)", required)),
 	}
 	failed := o.condition("DisruptionAllowed")
 	switch {
 	case failed.is("False") && failed.reason == "SyncFailed":
-		h.Status, h.Summary = Failed, "Cannot be computed: "+failed.why()
+		h.Status, h.Summary = Failed, "Cannot be computed: "+failed.explanation()
 	case !o.has("status", "expectedPods"):
 		h.Status, h.Summary, h.Details = InProgress, "Controller has not observed it yet", nil
-	case healthy < must:
+	case healthy < required:
 		h.Status, h.Summary = Failed, "No disruptions allowed: too few healthy pods"
 	case allowed == 0:
 		h.Summary = "No disruptions allowed"

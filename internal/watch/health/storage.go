@@ -1,7 +1,7 @@
 package health
 
-func claim(o node, verdict Status) Health {
-	h := Health{Status: verdict}
+func persistentVolumeClaim(o node, status Status) Health {
+	h := Health{Status: status}
 	switch phase := o.text("status", "phase"); phase {
 	case "Bound":
 		h.Summary = "Bound to " + o.text("spec", "volumeName")
@@ -20,21 +20,21 @@ func claim(o node, verdict Status) Health {
 		switch {
 		case !c.is("True"):
 		case c.kind == "Resizing", c.kind == "ModifyingVolume":
-			h.Details = append(h.Details, "Being modified ("+c.kind+"): "+c.why())
+			h.Details = append(h.Details, "Being modified ("+c.kind+"): "+c.explanation())
 		case c.kind == "FileSystemResizePending":
 			h.Details = append(h.Details, "The file system is resized when a pod next uses the volume")
 		case c.kind == "ControllerResizeError", c.kind == "NodeResizeError", c.kind == "ModifyVolumeError":
 			h.Status = Failed
 			h.Details = append([]string{h.Summary}, h.Details...)
-			h.Summary = "Cannot be modified (" + c.kind + "): " + c.why()
+			h.Summary = "Cannot be modified (" + c.kind + "): " + c.explanation()
 		}
 	}
 	return h
 }
 
-func volume(o node, verdict Status) Health {
+func persistentVolume(o node, status Status) Health {
 	owner := o.text("spec", "claimRef", "namespace") + "/" + o.text("spec", "claimRef", "name")
-	h := Health{Status: verdict}
+	h := Health{Status: status}
 	switch phase := o.text("status", "phase"); phase {
 	case "Available":
 		h.Summary = "Available: not bound to a claim"
@@ -44,7 +44,7 @@ func volume(o node, verdict Status) Health {
 		h.Summary = "Released by " + owner + ", not reclaimed"
 	case "Failed":
 		h.Status, h.Summary =
-			Failed, "Cannot be reclaimed: "+join(o.text("status", "reason"), o.text("status", "message"))
+			Failed, "Cannot be reclaimed: "+joinReason(o.text("status", "reason"), o.text("status", "message"))
 	default:
 		h.Status, h.Summary = InProgress, "Not available yet"
 	}

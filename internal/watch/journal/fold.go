@@ -53,17 +53,17 @@ func foldKey[K comparable, V, M any](run []*Change[K, V, M], continues func(befo
 	if len(run) == 1 {
 		return run
 	}
-	had, has := first.Op != Add, last.Op != Delete
+	existed, exists := first.Op != Add, last.Op != Delete
 	merged := Change[K, V, M]{Offset: last.Offset, Time: last.Time, Key: last.Key}
 	remove, add := merged, merged
 	remove.Op, remove.Old = Delete, first.Old
 	add.Op, add.New = Add, last.New
 	switch {
-	case !had && !has:
+	case !existed && !exists:
 		return nil
-	case !had:
+	case !existed:
 		return []*Change[K, V, M]{&add}
-	case !has:
+	case !exists:
 		return []*Change[K, V, M]{&remove}
 	case !continues(first.Old, last.New):
 		return []*Change[K, V, M]{&remove, &add}

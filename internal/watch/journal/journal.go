@@ -30,8 +30,8 @@ var (
 	ErrGone = errors.New("the change after this cursor is no longer in the history")
 	// ErrClosed means that the journal has ended and that everything in it was read.
 	ErrClosed = errors.New("the journal is closed")
-	// ErrSilent means that nothing changed before the alarm of NextWithin.
-	ErrSilent = errors.New("nothing has changed")
+	// ErrNoChange means that nothing changed before the alarm of NextWithin.
+	ErrNoChange = errors.New("nothing has changed")
 )
 
 // A Change is one step from one state to the next. Its offset is the offset of the previous change, plus one.
@@ -80,8 +80,8 @@ type Options[K comparable, V any] struct {
 
 // A Cursor is a position in a journal: the reader has read everything up to it.
 type Cursor struct {
-	Offset uint64
-	nudges uint64
+	Offset  uint64
+	wakeups uint64
 }
 
 // At returns the cursor for an offset, such as one that a client has sent back.
@@ -98,20 +98,20 @@ type Entry[K comparable, V any] struct {
 type Journal[K comparable, V, M any] struct {
 	options Options[K, V]
 	tail    atomic.Pointer[tail[K, V, M]] // The published view of the ring, which readers use.
-	bed     bed
+	waiters waiters
 
-	mu     sync.RWMutex // Locked for all writes, and for reads of the state.
-	state  map[K]V
-	weight int // The sum of the sizes of the values in state.
-	ring   ring[K, V, M]
-	now    tail[K, V, M] // The tail that is published after the current write.
+	mu       sync.RWMutex // Locked for all writes, and for reads of the state.
+	state    map[K]V
+	weight   int // The sum of the sizes of the values in state.
+	ring     ring[K, V, M]
+	nextTail tail[K, V, M] // The tail that is published after the current write.
 }
 
 // New returns an empty journal.
 func New[K comparable, V, M any](options Options[K, V]) *Journal[K, V, M] {
 	j := &Journal[K, V, M]{options: options, state: make(map[K]V)}
 	j.tail.Store(&tail[K, V, M]{})
-	j.bed.init()
+	j.waiters.init()
 	return j
 }
 
@@ -144,25 +144,25 @@ func (j *Journal[K, V, M]) Replace(next []Entry[K, V]) {
 // ReplaceIn is Replace for the keys for which part returns true. Other keys stay. part must return true for all keys of
 // next. The initial Memo of an add is came(key), and that of a delete of a key that is not in next is went. Other Memos
 // are initially empty.
-func (j *Journal[K, V, M]) ReplaceIn(part func(K) bool, next []Entry[K, V], came func(K) M, went M) {
+func (j *Journal[K, V, M]) ReplaceIn(includes func(K) bool, next []Entry[K, V], addMemo func(K) M, deleteMemo M) {
 	var none M
 	j.write(func(now time.Time) {
-		if j.now.offset == 0 {
+		if j.nextTail.offset == 0 {
 			j.state = make(map[K]V, len(next))
 			for _, e := range next {
 				j.state[e.Key] = e.Value
 				j.weight += j.options.Size(e.Value)
 			}
-			j.now.offset++
+			j.nextTail.offset++
 			return
 		}
-		keep := make(map[K]struct{}, len(next))
+		present := make(map[K]struct{}, len(next))
 		for _, e := range next {
-			keep[e.Key] = struct{}{}
+			present[e.Key] = struct{}{}
 		}
 		for key := range j.state {
-			if _, ok := keep[key]; !ok && part(key) {
-				j.deleteLocked(key, went, now)
+			if _, ok := present[key]; !ok && includes(key) {
+				j.deleteLocked(key, deleteMemo, now)
 			}
 		}
 		for _, e := range next {
@@ -170,7 +170,7 @@ func (j *Journal[K, V, M]) ReplaceIn(part func(K) bool, next []Entry[K, V], came
 				j.setLocked(e.Key, e.Value, none, 0, now)
 				continue
 			}
-			j.setLocked(e.Key, e.Value, came(e.Key), 0, now)
+			j.setLocked(e.Key, e.Value, addMemo(e.Key), 0, now)
 		}
 	})
 }
@@ -179,14 +179,14 @@ func (j *Journal[K, V, M]) ReplaceIn(part func(K) bool, next []Entry[K, V], came
 // those after it.
 func (j *Journal[K, V, M]) Mark() {
 	j.write(func(now time.Time) {
-		j.now.offset++
-		j.ring.push(&Change[K, V, M]{Offset: j.now.offset, Time: now}, changeOverhead)
+		j.nextTail.offset++
+		j.ring.push(&Change[K, V, M]{Offset: j.nextTail.offset, Time: now}, changeOverhead)
 	})
 }
 
 // Forget drops the history. Readers that have not read all of it get ErrGone, and need a new snapshot.
 func (j *Journal[K, V, M]) Forget() {
-	j.write(func(now time.Time) { j.ring = ring[K, V, M]{since: now} })
+	j.write(func(now time.Time) { j.ring = ring[K, V, M]{completeSince: now} })
 }
 
 // Trim drops changes that are older than MaxAge. Every write does that, too, so only a journal without writes needs
@@ -203,32 +203,32 @@ func (j *Journal[K, V, M]) trimLocked(now time.Time) {
 	j.ring.trim(j.options.MaxBytes, now.Add(-j.options.MaxAge))
 }
 
-// Nudge wakes every reader although nothing has changed, so that readers check data that is stored outside the journal.
-func (j *Journal[K, V, M]) Nudge() {
-	j.write(func(time.Time) { j.now.nudges++ })
+// Wake wakes every reader although nothing has changed, so that readers check data that is stored outside the journal.
+func (j *Journal[K, V, M]) Wake() {
+	j.write(func(time.Time) { j.nextTail.wakeups++ })
 }
 
 // Close ends the journal. Readers get the remaining changes, then ErrClosed. Writes after Close are dropped.
 func (j *Journal[K, V, M]) Close() {
-	j.write(func(time.Time) { j.now.closed = true })
+	j.write(func(time.Time) { j.nextTail.closed = true })
 }
 
 func (j *Journal[K, V, M]) write(change func(now time.Time)) {
 	now := time.Now()
 	j.mu.Lock()
-	if !j.now.closed {
+	if !j.nextTail.closed {
 		change(now)
 		j.trimLocked(now)
 		j.publishLocked()
 	}
 	j.mu.Unlock()
-	j.bed.ring()
+	j.waiters.wake()
 }
 
 func (j *Journal[K, V, M]) publishLocked() {
-	now := j.now
-	now.slots, now.count = j.ring.slots, j.ring.count
-	j.tail.Store(&now)
+	next := j.nextTail
+	next.slots, next.count = j.ring.slots, j.ring.count
+	j.tail.Store(&next)
 }
 
 func (j *Journal[K, V, M]) setLocked(key K, value V, memo M, weight int, now time.Time) {
@@ -264,8 +264,8 @@ func (j *Journal[K, V, M]) deleteLocked(key K, memo M, now time.Time) {
 }
 
 func (j *Journal[K, V, M]) appendLocked(change *Change[K, V, M], weight int) {
-	j.now.offset++
-	change.Offset = j.now.offset
+	j.nextTail.offset++
+	change.Offset = j.nextTail.offset
 	weight += changeOverhead
 	if change.Op != Delete {
 		weight += j.options.Size(change.New)
@@ -287,39 +287,39 @@ func (j *Journal[K, V, M]) appendLocked(change *Change[K, V, M], weight int) {
 // one and at most limit changes; after a Nudge it may return none. Readers share the changes, and may write only to
 // their Memo.
 func (j *Journal[K, V, M]) Next(ctx context.Context, after Cursor, limit int) ([]*Change[K, V, M], Cursor, error) {
-	return j.NextWithin(ctx, never, after, limit)
+	return j.NextWithin(ctx, noTimer, after, limit)
 }
 
-// NextWithin is Next with a time limit: if it has to wait, it calls alarm, and returns ErrSilent when it receives
+// NextWithin is Next with a time limit: if it has to wait, it calls alarm, and returns ErrNoChange when it receives
 // something from that channel.
 func (j *Journal[K, V, M]) NextWithin(
-	ctx context.Context, alarm func() <-chan time.Time, after Cursor, limit int,
+	ctx context.Context, timer func() <-chan time.Time, after Cursor, limit int,
 ) ([]*Change[K, V, M], Cursor, error) {
 	for {
-		changes, next, news, err := j.tail.Load().read(after, limit)
-		if news || err != nil {
+		changes, next, moved, err := j.tail.Load().read(after, limit)
+		if moved || err != nil {
 			return changes, next, err
 		}
-		if err := j.sleep(ctx, alarm, after); err != nil {
+		if err := j.sleep(ctx, timer, after); err != nil {
 			return nil, after, err
 		}
 	}
 }
 
-func never() <-chan time.Time { return nil }
+func noTimer() <-chan time.Time { return nil }
 
 // sleep waits until there may be something to read after the cursor.
-func (j *Journal[K, V, M]) sleep(ctx context.Context, alarm func() <-chan time.Time, after Cursor) error {
-	woken := j.bed.lie()
-	defer j.bed.rise()
+func (j *Journal[K, V, M]) sleep(ctx context.Context, timer func() <-chan time.Time, after Cursor) error {
+	woken := j.waiters.wait()
+	defer j.waiters.done()
 	if j.tail.Load().moved(after) { // Something has happened since the caller's check.
 		return nil
 	}
 	select {
 	case <-woken:
 		return nil
-	case <-alarm():
-		return ErrSilent
+	case <-timer():
+		return ErrNoChange
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -336,7 +336,7 @@ func (j *Journal[K, V, M]) Get(key K) (V, bool, Cursor) {
 // Now returns the cursor after the newest change.
 func (j *Journal[K, V, M]) Now() Cursor {
 	t := j.tail.Load()
-	return Cursor{Offset: t.offset, nudges: t.nudges}
+	return Cursor{Offset: t.offset, wakeups: t.wakeups}
 }
 
 // Len returns the number of keys.
@@ -355,11 +355,11 @@ func (j *Journal[K, V, M]) Weight() (state, ring int) {
 }
 
 // WeightIn returns the size of that part of the state for whose keys part returns true, in bytes.
-func (j *Journal[K, V, M]) WeightIn(part func(K) bool) (state int) {
+func (j *Journal[K, V, M]) WeightIn(includes func(K) bool) (state int) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
 	for key, value := range j.state {
-		if part(key) {
+		if includes(key) {
 			state += j.options.Size(value) + EntryOverhead
 		}
 	}

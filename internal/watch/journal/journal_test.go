@@ -19,22 +19,22 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// thing is a value. Its id identifies one thing among those that a key has in turn.
-type thing struct{ id, version int }
+// object is a value. Its id identifies one thing among those that a key has in turn.
+type object struct{ id, version int }
 
 type (
-	testJournal = journal.Journal[string, thing, struct{}]
-	testChange  = journal.Change[string, thing, struct{}]
-	testEntry   = journal.Entry[string, thing]
+	testJournal = journal.Journal[string, object, struct{}]
+	testChange  = journal.Change[string, object, struct{}]
+	testEntry   = journal.Entry[string, object]
 )
 
-func continues(before, after thing) bool { return before.id == after.id }
+func continues(before, after object) bool { return before.id == after.id }
 
 func newJournal(maxBytes int) *testJournal {
-	return journal.New[string, thing, struct{}](journal.Options[string, thing]{
-		Same:      func(before, after thing) bool { return before == after },
+	return journal.New[string, object, struct{}](journal.Options[string, object]{
+		Same:      func(before, after object) bool { return before == after },
 		Continues: continues,
-		Size:      func(thing) int { return 100 },
+		Size:      func(object) int { return 100 },
 		MaxBytes:  maxBytes,
 		MaxAge:    time.Hour,
 	})
@@ -59,17 +59,17 @@ func describe(changes []*testChange) (out []string) {
 	return out
 }
 
-func TestChangesAreToldInOrder(t *testing.T) {
+func TestChangesAreReadInOrder(t *testing.T) {
 	j := newJournal(1 << 20)
-	j.Set("a", thing{1, 1})
-	j.Set("a", thing{1, 2})
-	j.Set("a", thing{1, 2}) // No difference.
-	j.Set("a", thing{2, 1}) // Another thing under the same key.
+	j.Set("a", object{1, 1})
+	j.Set("a", object{1, 2})
+	j.Set("a", object{1, 2}) // No difference.
+	j.Set("a", object{2, 1}) // Another thing under the same key.
 	j.Delete("a")
 	j.Delete("a")
-	j.Set("b", thing{3, 1})
-	j.Replace([]testEntry{{"b", thing{3, 2}}, {"c", thing{4, 1}}})
-	j.Replace([]testEntry{{"c", thing{5, 1}}})
+	j.Set("b", object{3, 1})
+	j.Replace([]testEntry{{"b", object{3, 2}}, {"c", object{4, 1}}})
+	j.Replace([]testEntry{{"c", object{5, 1}}})
 
 	changes, cursor, err := j.Next(t.Context(), journal.Cursor{}, 100)
 	if err != nil {
@@ -91,7 +91,7 @@ func TestChangesAreToldInOrder(t *testing.T) {
 func TestFirstReplaceIsOneStep(t *testing.T) {
 	j := newJournal(1 << 20)
 	_, before := j.Snapshot()
-	j.Replace([]testEntry{{"a", thing{1, 1}}, {"b", thing{2, 1}}})
+	j.Replace([]testEntry{{"a", object{1, 1}}, {"b", object{2, 1}}})
 	if _, _, err := j.Next(t.Context(), before, 10); !errors.Is(err, journal.ErrGone) {
 		t.Errorf("a cursor from before the first state: got %v, want ErrGone", err)
 	}
@@ -109,7 +109,7 @@ func TestFirstReplaceIsOneStep(t *testing.T) {
 func TestRingIsBoundedByBytes(t *testing.T) {
 	j := newJournal(10_000)
 	for i := range 1000 {
-		j.Set("a", thing{1, i})
+		j.Set("a", object{1, i})
 	}
 	if ringWeight(j) > 10_000 {
 		t.Errorf("the ring holds %d bytes, its bound is 10000", ringWeight(j))
@@ -128,10 +128,10 @@ func TestRingIsBoundedByBytes(t *testing.T) {
 func TestRingIsBoundedByAge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := newJournal(1 << 20)
-		j.Set("a", thing{1, 1})
-		j.Set("a", thing{1, 2})
+		j.Set("a", object{1, 1})
+		j.Set("a", object{1, 2})
 		time.Sleep(2 * time.Hour) //nolint:forbidigo // The fake clock of synctest.
-		j.Set("a", thing{1, 3})
+		j.Set("a", object{1, 3})
 		if _, _, err := j.Next(t.Context(), journal.At(1), 10); !errors.Is(err, journal.ErrGone) {
 			t.Errorf("got %v, want ErrGone", err)
 		}
@@ -146,7 +146,7 @@ func TestTrim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := newJournal(1 << 20)
 		for i := range 500 {
-			j.Set("a", thing{1, i})
+			j.Set("a", object{1, i})
 		}
 		weight := ringWeight(j)
 		j.Trim()
@@ -156,13 +156,13 @@ func TestTrim(t *testing.T) {
 		read := j.Now()
 		time.Sleep(2 * time.Hour) //nolint:forbidigo // The fake clock of synctest.
 		j.Trim()
-		if changes, _ := j.Kept(); changes > 1 {
+		if changes, _ := j.Retained(); changes > 1 {
 			t.Errorf("%d old changes are kept, want the newest alone", changes)
 		}
 		if _, _, err := j.Next(t.Context(), journal.At(1), 10); !errors.Is(err, journal.ErrGone) {
 			t.Errorf("old cursor: got %v, want ErrGone", err)
 		}
-		j.Set("a", thing{2, 0})
+		j.Set("a", object{2, 0})
 		if changes, _, err := j.Next(t.Context(), read, 10); err != nil || len(changes) != 2 {
 			t.Errorf("got %v, %v, want a delete and an add", changes, err)
 		}
@@ -196,14 +196,14 @@ func TestNextWaits(t *testing.T) {
 		}
 		for i := range 3 {
 			synctest.Wait()
-			j.Set("a", thing{1, i})
+			j.Set("a", object{1, i})
 		}
 		synctest.Wait()
-		j.Nudge()
+		j.Wake()
 		synctest.Wait()
-		j.Set("b", thing{1, 1})
+		j.Set("b", object{1, 1})
 		j.Close()
-		j.Set("b", thing{1, 2}) // Dropped.
+		j.Set("b", object{1, 2}) // Dropped.
 		wg.Wait()
 		for i, n := range got {
 			if n != 1004 {
@@ -223,7 +223,7 @@ func TestNextEndsWithItsContext(t *testing.T) {
 
 // reader rebuilds the state from the changes that it reads, and checks each change against its copy.
 type reader struct {
-	held   map[string]thing
+	values map[string]object
 	cursor journal.Cursor
 	resets int
 	offset uint64
@@ -231,9 +231,9 @@ type reader struct {
 
 func (r *reader) reset(j *testJournal) {
 	entries, cursor := j.Snapshot()
-	r.held = make(map[string]thing, len(entries))
+	r.values = make(map[string]object, len(entries))
 	for _, e := range entries {
-		r.held[e.Key] = e.Value
+		r.values[e.Key] = e.Value
 	}
 	r.cursor, r.offset = cursor, cursor.Offset
 }
@@ -258,31 +258,31 @@ func (r *reader) read(ctx context.Context, j *testJournal, limit int, fold bool)
 		changes = journal.Fold(changes, continues)
 	}
 	for _, c := range changes {
-		held, ok := r.held[c.Key]
-		if ok != (c.Op != journal.Add) || ok && held != c.Old {
-			return fmt.Errorf("%v: the reader holds %v (%v)", describe([]*testChange{c}), held, ok)
+		value, ok := r.values[c.Key]
+		if ok != (c.Op != journal.Add) || ok && value != c.Old {
+			return fmt.Errorf("%v: the reader holds %v (%v)", describe([]*testChange{c}), value, ok)
 		}
 		if c.Op == journal.Update && !continues(c.Old, c.New) {
 			return fmt.Errorf("%v: an update to another thing", describe([]*testChange{c}))
 		}
 		if c.Op == journal.Delete {
-			delete(r.held, c.Key)
+			delete(r.values, c.Key)
 		} else {
-			r.held[c.Key] = c.New
+			r.values[c.Key] = c.New
 		}
 	}
 	r.cursor = next
 	return nil
 }
 
-// history writes a random history of n steps into j.
-func history(j *testJournal, random *rand.Rand, n int) {
+// applyRandomChanges writes a random history of n steps into j.
+func applyRandomChanges(j *testJournal, random *rand.Rand, n int) {
 	key := func() string { return strconv.Itoa(random.IntN(12)) }
-	value := func() thing { return thing{random.IntN(3), random.IntN(4)} }
+	value := func() object { return object{random.IntN(3), random.IntN(4)} }
 	for range n {
 		switch random.IntN(20) {
 		case 0:
-			next := map[string]thing{}
+			next := map[string]object{}
 			for range random.IntN(12) {
 				next[key()] = value()
 			}
@@ -292,7 +292,7 @@ func history(j *testJournal, random *rand.Rand, n int) {
 			}
 			j.Replace(entries)
 		case 1:
-			j.Nudge()
+			j.Wake()
 		case 2, 3, 4, 5:
 			j.Delete(key())
 		default:
@@ -301,13 +301,13 @@ func history(j *testJournal, random *rand.Rand, n int) {
 	}
 }
 
-func state(j *testJournal) map[string]thing {
+func state(j *testJournal) map[string]object {
 	entries, _ := j.Snapshot()
-	held := make(map[string]thing, len(entries))
+	values := make(map[string]object, len(entries))
 	for _, e := range entries {
-		held[e.Key] = e.Value
+		values[e.Key] = e.Value
 	}
-	return held
+	return values
 }
 
 // With any history, a reader that waits, folds or loses changes ends with the state, and each change fits its copy.
@@ -319,12 +319,12 @@ func TestAnyReaderConverges(t *testing.T) {
 		r := &reader{}
 		r.reset(j)
 		for range 30 {
-			history(j, random, random.IntN(20))
+			applyRandomChanges(j, random, random.IntN(20))
 			limit, fold := 1+random.IntN(40), random.IntN(2) == 0
 			if random.IntN(10) == 0 {
 				r.cursor = journal.At(r.cursor.Offset) // As after a reconnect with the old cursor.
 			}
-			j.Nudge()
+			j.Wake()
 			if err := r.read(t.Context(), j, limit, fold); err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
 			}
@@ -339,8 +339,8 @@ func TestAnyReaderConverges(t *testing.T) {
 				t.Fatalf("seed %d: %v", seed, err)
 			}
 		}
-		if want := state(j); !maps.Equal(r.held, want) {
-			t.Fatalf("seed %d: the reader holds %v, the state is %v", seed, r.held, want)
+		if want := state(j); !maps.Equal(r.values, want) {
+			t.Fatalf("seed %d: the reader holds %v, the state is %v", seed, r.values, want)
 		}
 		resets += r.resets
 	}
@@ -352,7 +352,7 @@ func TestAnyReaderConverges(t *testing.T) {
 func TestConcurrentReadersConverge(t *testing.T) {
 	j := newJournal(20_000)
 	for i := range 5000 { // Enough to make a snapshot pause for the writer.
-		j.Set(fmt.Sprint("old-", i), thing{1, 1})
+		j.Set(fmt.Sprint("old-", i), object{1, 1})
 	}
 	var wg sync.WaitGroup
 	readers := make([]*reader, 16)
@@ -372,11 +372,11 @@ func TestConcurrentReadersConverge(t *testing.T) {
 			}
 		})
 	}
-	history(j, rand.New(rand.NewPCG(7, 7)), 20_000) //nolint:gosec // A test that can be reproduced.
+	applyRandomChanges(j, rand.New(rand.NewPCG(7, 7)), 20_000) //nolint:gosec // A test that can be reproduced.
 	j.Close()
 	wg.Wait()
 	for i, r := range readers {
-		if !maps.Equal(r.held, state(j)) {
+		if !maps.Equal(r.values, state(j)) {
 			t.Errorf("reader %d does not hold the state", i)
 		}
 	}
@@ -403,7 +403,7 @@ func BenchmarkSet(b *testing.B) {
 			i := 0
 			for b.Loop() {
 				i++
-				j.Set("a", thing{1, i})
+				j.Set("a", object{1, i})
 			}
 			cancel()
 			wg.Wait()
@@ -417,13 +417,13 @@ func TestNextWithin(t *testing.T) {
 		j := newJournal(1 << 20)
 		set := 0
 		alarm := func() <-chan time.Time { set++; return time.After(time.Second) }
-		j.Set("a", thing{1, 1})
+		j.Set("a", object{1, 1})
 		changes, cursor, err := j.NextWithin(t.Context(), alarm, journal.Cursor{}, 10)
 		if err != nil || len(changes) != 1 || set != 0 {
 			t.Errorf("got %v, %v, and the alarm was set %d times", changes, err, set)
 		}
 		start := time.Now()
-		if _, _, err := j.NextWithin(t.Context(), alarm, cursor, 10); !errors.Is(err, journal.ErrSilent) ||
+		if _, _, err := j.NextWithin(t.Context(), alarm, cursor, 10); !errors.Is(err, journal.ErrNoChange) ||
 			time.Since(start) != time.Second {
 			t.Errorf("got %v after %s, want ErrSilent after 1s", err, time.Since(start))
 		}
@@ -432,14 +432,14 @@ func TestNextWithin(t *testing.T) {
 
 // A reader that is interrupted during a read gets the changes that it asked for, or ErrGone, even if the writer changes
 // the ring meanwhile.
-func TestReadersNeedNoLock(t *testing.T) {
+func TestInterruptedReadIsConsistent(t *testing.T) {
 	for seed := range uint64(200) {
 		random := rand.New(rand.NewPCG(seed, 3)) //nolint:gosec // A test that can be reproduced.
 		j := newJournal(3000)                    // A dozen changes: the ring wraps, grows and shrinks all the time.
-		history(j, random, 30)
+		applyRandomChanges(j, random, 30)
 		from := j.Now().Offset - min(j.Now().Offset, 5)
-		read := j.HeldUp(journal.At(from), 5)
-		history(j, random, random.IntN(60))
+		read := j.BeginRead(journal.At(from), 5)
+		applyRandomChanges(j, random, random.IntN(60))
 		changes, err := read()
 		if err != nil && !errors.Is(err, journal.ErrGone) {
 			t.Fatalf("seed %d: %v", seed, err)
@@ -454,7 +454,7 @@ func TestReadersNeedNoLock(t *testing.T) {
 
 // No reader misses a change while it waits. Here the change is made while others are still being woken for the one
 // before.
-func TestNobodySleepsOn(t *testing.T) {
+func TestWaitingReaderMissesNoChange(t *testing.T) {
 	const readers, rounds = 100, 1000
 	j := newJournal(1 << 20)
 	seen := make(chan uint64, 4*readers)
@@ -472,21 +472,21 @@ func TestNobodySleepsOn(t *testing.T) {
 		})
 	}
 	for round := range rounds {
-		late := time.After(time.Minute)
-		j.Set("a", thing{1, 2 * round})
-		told, last := 0, uint64(2*round+2) //nolint:gosec // Small.
-		for told < readers {
+		timeout := time.After(time.Minute)
+		j.Set("a", object{1, 2 * round})
+		awake, last := 0, uint64(2*round+2) //nolint:gosec // Small.
+		for awake < readers {
 			select {
 			case offset := <-seen:
-				if told == 0 && offset < last {
-					j.Set("a", thing{1, 2*round + 1})
-					told = -1 // Only once.
+				if awake == 0 && offset < last {
+					j.Set("a", object{1, 2*round + 1})
+					awake = -1 // Only once.
 				}
 				if offset == last {
-					told = max(told, 0) + 1
+					awake = max(awake, 0) + 1
 				}
-			case <-late:
-				t.Fatalf("round %d: %d of %d readers were told of the last change", round, told, readers)
+			case <-timeout:
+				t.Fatalf("round %d: %d of %d readers were told of the last change", round, awake, readers)
 			}
 		}
 	}

@@ -14,12 +14,12 @@ const EntryOverhead = 120
 // ring is a queue of changes, oldest first, that grows and shrinks with its contents. trim limits its size. Only the
 // writer uses it; readers use a tail.
 type ring[K comparable, V, M any] struct {
-	slots   slots[K, V, M]
-	weights []int  // The sizes of the changes in slots, in bytes.
-	newest  uint64 // Offset of the last change that was pushed.
-	count   int
-	weight  int
-	since   time.Time // Time of the newest change that was dropped; zero if none was.
+	slots         slots[K, V, M]
+	weights       []int  // The sizes of the changes in slots, in bytes.
+	newest        uint64 // Offset of the last change that was pushed.
+	count         int
+	weight        int
+	completeSince time.Time // Time of the newest change that was dropped; zero if none was.
 }
 
 // slots is an array of changes. The index of a change is its offset modulo the length, which is a power of two.
@@ -50,7 +50,7 @@ func (r *ring[K, V, M]) trim(maxWeight int, oldest time.Time) {
 		if r.weight <= maxWeight && !dropped.Time.Before(oldest) {
 			break
 		}
-		r.since = dropped.Time
+		r.completeSince = dropped.Time
 		r.weight -= *r.weightOf(at)
 		r.slots.at(at).Store(nil)
 		r.count--

@@ -2,8 +2,8 @@ package journal
 
 import "math"
 
-// pause is the number of keys that a Snapshot copies before it unlocks the journal, so that the writer can continue.
-const pause = 2048
+// keysPerLock is the number of keys that a Snapshot copies before it unlocks the journal, so that the writer can continue.
+const keysPerLock = 2048
 
 // Snapshot returns every key and value at one moment, in no order, and the cursor of that moment. The writer never
 // waits longer than it takes to copy a few thousand keys. Changes during the copy are then read from the ring.
@@ -20,7 +20,7 @@ func (j *Journal[K, V, M]) Snapshot() ([]Entry[K, V], Cursor) {
 func (j *Journal[K, V, M]) snapshot() ([]Entry[K, V], Cursor, bool) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
-	start := j.now.offset
+	start := j.nextTail.offset
 	entries := make([]Entry[K, V], 0, len(j.state))
 	// A map may change between two steps of its iteration. Entries that are added may be visited or not, and entries
 	// that are removed are not (the Go specification, "For statements with range clause"). In both cases catchUpLocked
@@ -28,7 +28,7 @@ func (j *Journal[K, V, M]) snapshot() ([]Entry[K, V], Cursor, bool) {
 	state := j.state
 	for key, value := range state {
 		entries = append(entries, Entry[K, V]{key, value})
-		if len(entries)%pause == 0 {
+		if len(entries)%keysPerLock == 0 {
 			j.mu.RUnlock()
 			j.mu.RLock()
 		}
@@ -44,7 +44,7 @@ func (j *Journal[K, V, M]) snapshot() ([]Entry[K, V], Cursor, bool) {
 // these changes.
 func (j *Journal[K, V, M]) changedLocked(since uint64) (map[K]struct{}, bool) {
 	changed := make(map[K]struct{})
-	if since == j.now.offset {
+	if since == j.nextTail.offset {
 		return changed, true
 	}
 	changes, _, _, err := j.tail.Load().read(At(since), math.MaxInt)
@@ -58,16 +58,16 @@ func (j *Journal[K, V, M]) catchUpLocked(entries []Entry[K, V], changed map[K]st
 	if len(changed) == 0 {
 		return entries
 	}
-	kept := entries[:0]
+	updated := entries[:0]
 	for _, e := range entries {
 		if _, ok := changed[e.Key]; !ok {
-			kept = append(kept, e)
+			updated = append(updated, e)
 		}
 	}
 	for key := range changed {
 		if value, ok := j.state[key]; ok {
-			kept = append(kept, Entry[K, V]{key, value})
+			updated = append(updated, Entry[K, V]{key, value})
 		}
 	}
-	return kept
+	return updated
 }

@@ -4,16 +4,16 @@ package journal
 // published tail is immutable, but its slots are not. If a slot contains a different change than expected, the ring has
 // dropped the expected one.
 type tail[K comparable, V, M any] struct {
-	slots  slots[K, V, M]
-	count  int    // The number of changes in the ring.
-	offset uint64 // The offset of the newest change.
-	nudges uint64
-	closed bool
+	slots   slots[K, V, M]
+	count   int    // The number of changes in the ring.
+	offset  uint64 // The offset of the newest change.
+	wakeups uint64
+	closed  bool
 }
 
 // read returns the changes after the cursor, at most limit. news means that there is something new: changes, or only a
 // Nudge.
-func (t *tail[K, V, M]) read(after Cursor, limit int) (changes []*Change[K, V, M], next Cursor, news bool, err error) {
+func (t *tail[K, V, M]) read(after Cursor, limit int) (changes []*Change[K, V, M], next Cursor, moved bool, err error) {
 	switch {
 	case after.Offset > t.offset || after.Offset < t.offset-uint64(t.count): //nolint:gosec // A count is not negative.
 		return nil, after, false, ErrGone
@@ -22,13 +22,13 @@ func (t *tail[K, V, M]) read(after Cursor, limit int) (changes []*Change[K, V, M
 		if changes == nil {
 			return nil, after, false, ErrGone // The ring has dropped some changes in the meantime.
 		}
-		next = Cursor{Offset: after.Offset + uint64(len(changes)), nudges: after.nudges}
+		next = Cursor{Offset: after.Offset + uint64(len(changes)), wakeups: after.wakeups}
 		if next.Offset == t.offset {
-			next.nudges = t.nudges
+			next.wakeups = t.wakeups
 		}
 		return changes, next, true, nil
-	case after.nudges != t.nudges:
-		return nil, Cursor{Offset: after.Offset, nudges: t.nudges}, true, nil
+	case after.wakeups != t.wakeups:
+		return nil, Cursor{Offset: after.Offset, wakeups: t.wakeups}, true, nil
 	case t.closed:
 		return nil, after, false, ErrClosed
 	}
@@ -51,5 +51,5 @@ func (t *tail[K, V, M]) after(offset uint64, limit int) []*Change[K, V, M] {
 
 // moved reports whether there is something new after the cursor: a change, a Nudge, or the end of the journal.
 func (t *tail[K, V, M]) moved(after Cursor) bool {
-	return t.offset != after.Offset || t.nudges != after.nudges || t.closed
+	return t.offset != after.Offset || t.wakeups != after.wakeups || t.closed
 }

@@ -17,8 +17,8 @@ func BenchmarkObject(b *testing.B) {
 		b.Fatal(err)
 	}
 	_, row, _ := bytes.Cut(bytes.Split(text, []byte("\n"))[1], []byte(`],"object":`))
-	pod, ends := bytes.CutSuffix(row, []byte(`}]}}`))
-	if !ends {
+	pod, ok := bytes.CutSuffix(row, []byte(`}]}}`))
+	if !ok {
 		b.Fatalf("got %.200s", row)
 	}
 	inner := fmt.Appendf(nil, `{"metadata":{"name":"a"},"spec":{"template":%s}}`, pod)

@@ -1,17 +1,17 @@
 package redact
 
-import "glasshouse/internal/watch/rawjson"
+import "glasshouse/internal/watch/jsonscan"
 
-// always returns the rules that apply in every configuration. They mask the values of Secrets, and the annotations of
+// builtInRules returns the rules that apply in every configuration. They mask the values of Secrets, and the annotations of
 // Secrets that may contain these values. They also mask the releases that Helm stores, because these contain the values
 // of a chart.
-func always() Rules {
+func builtInRules() Rules {
 	data := func(name string) []step { return []step{{kind: member, name: name}, {kind: members}} }
 	release := func(name string) []step { return []step{{kind: member, name: name}, {kind: member, name: "release"}} }
 	return Rules{
 		{resource: "secrets", steps: data("data")},
 		{resource: "secrets", steps: data("stringData")},
-		{resource: "secrets", steps: ownAnnotations(), keeps: isHarmless},
+		{resource: "secrets", steps: objectAnnotations(), exempt: isHarmless},
 		{resource: "configmaps", helm: true, steps: release("data")},
 		{resource: "configmaps", helm: true, steps: release("binaryData")},
 	}
@@ -21,32 +21,32 @@ func always() Rules {
 // annotations, but without values.
 const definitions = "customresourcedefinitions"
 
-// ownAnnotations returns the rule path that leads to each annotation of an object itself, not of objects inside it.
-func ownAnnotations() []step {
+// objectAnnotations returns the rule path that leads to each annotation of an object itself, not of objects inside it.
+func objectAnnotations() []step {
 	return []step{{kind: member, name: "metadata"}, {kind: member, name: "annotations"}, {kind: members}}
 }
 
-// copies returns the rules that mask annotations that may contain a copy of an object, in all kinds. They apply to the
+// copyRules returns the rules that mask annotations that may contain a copy of an object, in all kinds. They apply to the
 // annotations of the object, and of every object or template inside it. Where custom resources have such annotations is
 // unknown, so every member with the name annotations counts.
-func copies() Rules {
+func copyRules() Rules {
 	inner := []step{{kind: anywhere, name: "annotations"}, {kind: members}}
 	return Rules{
-		{group: "*", resource: "*", steps: ownAnnotations(), keeps: isNoCopy},
-		{group: "*", resource: "*", except: definitions, steps: inner, keeps: isNoCopy},
+		{group: "*", resource: "*", steps: objectAnnotations(), exempt: cannotBeCopy},
+		{group: "*", resource: "*", except: definitions, steps: inner, exempt: cannotBeCopy},
 	}
 }
 
-// env returns the rules for which Env is the short form: they mask environment variables. The names of the members that
+// envRules returns the rules for which Env is the short form: they mask environment variables. The names of the members that
 // contain containers in custom resources are unknown, so every list or map with the name env counts as an environment.
-func env() Rules {
+func envRules() Rules {
 	value := []step{{kind: elements}, {kind: member, name: "value"}}
 	rules := Rules{{
 		group: "*", resource: "*", except: definitions,
-		steps: append([]step{{kind: anywhere, name: "env", lists: true}}, value...),
+		steps: append([]step{{kind: anywhere, name: "env", containersOnly: true}}, value...),
 	}}
 	for _, containers := range []string{"containers", "initContainers", "ephemeralContainers"} {
-		steps := []step{{kind: anywhere, name: containers, lists: true}, {kind: elements}, {kind: member, name: "env"}}
+		steps := []step{{kind: anywhere, name: containers, containersOnly: true}, {kind: elements}, {kind: member, name: "env"}}
 		rules = append(rules, Rule{group: "*", resource: "*", except: definitions, steps: append(steps, value...)})
 	}
 	return rules
@@ -71,11 +71,11 @@ func identity(uid, namespace, name string) string {
 
 // subjectOf reads the metadata of the object at the cursor before the object is redacted. The caller's cursor does not
 // move.
-func subjectOf(c rawjson.Cursor) (*subject, error) {
-	of := &subject{paths: make(map[string]bool)}
+func subjectOf(c jsonscan.Cursor) (*subject, error) {
+	found := &subject{paths: make(map[string]bool)}
 	var uid, name string
 	if c.Peek() != '{' {
-		return of, nil // A value that is not an object is replaced by null.
+		return found, nil // A value that is not an object is replaced by null.
 	}
 	err := c.Object(func(key []byte) error {
 		if string(key) != "metadata" || c.Peek() != '{' {
@@ -86,29 +86,29 @@ func subjectOf(c rawjson.Cursor) (*subject, error) {
 			case "uid":
 				uid, err = c.Text()
 			case "namespace":
-				of.namespace, err = c.Text()
+				found.namespace, err = c.Text()
 			case "name":
 				name, err = c.Text()
 			case "labels":
 				var labels []byte
 				labels, err = c.Value()
-				of.helm = of.helm || ofHelm(labels)
+				found.helm = found.helm || isHelmRelease(labels)
 			}
 			return err
 		})
 	})
-	of.id = identity(uid, of.namespace, name)
-	of.helm = of.helm || len(name) > len(releaseName) && name[:len(releaseName)] == releaseName
-	return of, err
+	found.id = identity(uid, found.namespace, name)
+	found.helm = found.helm || len(name) > len(releaseName) && name[:len(releaseName)] == releaseName
+	return found, err
 }
 
 // releaseName is the prefix of the names of Helm releases.
 const releaseName = "sh.helm.release."
 
-// ofHelm reports whether labels are those of a Helm release: owner=helm, or OWNER=TILLER for Helm 2. It also returns
+// isHelmRelease reports whether labels are those of a Helm release: owner=helm, or OWNER=TILLER for Helm 2. It also returns
 // true for labels that cannot be read.
-func ofHelm(labels []byte) (helm bool) {
-	c := rawjson.NewCursor(labels)
+func isHelmRelease(labels []byte) (helm bool) {
+	c := jsonscan.NewCursor(labels)
 	if kind := c.Peek(); kind != '{' {
 		return kind != 'n'
 	}

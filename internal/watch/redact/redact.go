@@ -16,7 +16,7 @@ import (
 	"maps"
 	"sync"
 
-	"glasshouse/internal/watch/rawjson"
+	"glasshouse/internal/watch/jsonscan"
 )
 
 // LastApplied is the key of the annotation in which client-side apply stores the object that it applied.
@@ -29,43 +29,43 @@ const LastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 type Memory struct {
 	key [32]byte // A random key of this Memory only, so that its digests are useless elsewhere.
 
-	mu   sync.Mutex
-	seen map[string]object // The key is the identity of the object.
-	held int64             // Approximate memory in use, in bytes.
+	mu      sync.Mutex
+	objects map[string]object // The key is the identity of the object.
+	weight  int64             // Approximate memory in use, in bytes.
 }
 
-// objectHeld and maskHeld are the approximate memory of one object and of one mask in a Memory, in bytes, without their
+// objectWeight and maskWeight are the approximate memory of one object and of one mask in a Memory, in bytes, without their
 // texts.
 const (
-	objectHeld = 400
-	maskHeld   = 60
+	objectWeight = 400
+	maskWeight   = 60
 )
 
 // Weight returns the approximate size of the Memory, in bytes.
 func (m *Memory) Weight() int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.held
+	return m.weight
 }
 
 // dropLocked removes the objects for which which() is true.
-func (m *Memory) dropLocked(which func(id string, o object) bool) {
-	maps.DeleteFunc(m.seen, func(id string, o object) bool {
-		if !which(id, o) {
+func (m *Memory) dropLocked(match func(id string, o object) bool) {
+	maps.DeleteFunc(m.objects, func(id string, o object) bool {
+		if !match(id, o) {
 			return false
 		}
-		m.held -= objectHeld + int64(len(id))
+		m.weight -= objectWeight + int64(len(id))
 		m.dropMasksLocked(o, func(string) bool { return true })
 		return true
 	})
 }
 
-func (m *Memory) dropMasksLocked(o object, which func(path string) bool) {
+func (m *Memory) dropMasksLocked(o object, match func(path string) bool) {
 	maps.DeleteFunc(o.masks, func(path string, _ mask) bool {
-		if !which(path) {
+		if !match(path) {
 			return false
 		}
-		m.held -= maskHeld + int64(len(path))
+		m.weight -= maskWeight + int64(len(path))
 		return true
 	})
 }
@@ -84,16 +84,16 @@ type mask struct {
 
 // NewMemory returns an empty Memory.
 func NewMemory() *Memory {
-	m := &Memory{seen: make(map[string]object)}
+	m := &Memory{objects: make(map[string]object)}
 	_, _ = rand.Read(m.key[:]) // Never fails (crypto/rand).
 	return m
 }
 
 // Forget removes the objects in the namespaces for which which() is true.
-func (m *Memory) Forget(which func(namespace string) bool) {
+func (m *Memory) Forget(match func(namespace string) bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.dropLocked(func(_ string, o object) bool { return which(o.namespace) })
+	m.dropLocked(func(_ string, o object) bool { return match(o.namespace) })
 }
 
 // Redactor redacts the objects of one resource. Only one list may be read at a time; otherwise it is safe for
@@ -101,18 +101,18 @@ func (m *Memory) Forget(which func(namespace string) bool) {
 type Redactor struct {
 	*Memory
 
-	rules     []Rule
-	namespace string          // The namespace that the lists cover; "" for all.
-	listed    map[string]bool // The objects with masked values in the current list; nil outside a list.
-	anew      int64           // Size of what the list has added to the Memory, in bytes.
+	rules      []Rule
+	namespace  string          // The namespace that the lists cover; "" for all.
+	listed     map[string]bool // The objects with masked values in the current list; nil outside a list.
+	listWeight int64           // Size of what the list has added to the Memory, in bytes.
 }
 
-// Remembered returns the approximate size, in bytes, of what the newest list has added to the Memory. It includes
+// DigestBytes returns the approximate size, in bytes, of what the newest list has added to the Memory. It includes
 // earlier attempts at this list that failed before the end.
-func (r *Redactor) Remembered() int64 {
+func (r *Redactor) DigestBytes() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.anew
+	return r.listWeight
 }
 
 // New returns a Redactor for a resource, with a Memory that no other Redactor shares. group is "" for the core group.
@@ -123,7 +123,7 @@ func New(rules Rules, group, resource string) *Redactor {
 // Redactor returns a Redactor for a resource that shares this Memory. Its lists cover one namespace; "" means all. The
 // rules of always apply in addition to rules.
 func (m *Memory) Redactor(rules Rules, group, resource, namespace string) *Redactor {
-	return &Redactor{Memory: m, namespace: namespace, rules: append(always(), rules...).of(group, resource)}
+	return &Redactor{Memory: m, namespace: namespace, rules: append(builtInRules(), rules...).forResource(group, resource)}
 }
 
 // Redacted is an object after redaction: without the values that must not be stored.
@@ -141,7 +141,7 @@ type Redacted struct {
 
 // Object redacts the object in raw. It appends the redacted text to dst.
 func (r *Redactor) Object(dst, raw []byte) (Redacted, error) {
-	c := rawjson.NewCursor(raw)
+	c := jsonscan.NewCursor(raw)
 	redacted, err := r.Next(dst, c)
 	if err == nil {
 		err = c.End()
@@ -150,51 +150,51 @@ func (r *Redactor) Object(dst, raw []byte) (Redacted, error) {
 }
 
 // Next redacts the object at a cursor, and moves the cursor past the object. It appends the redacted text to dst.
-func (r *Redactor) Next(dst []byte, c *rawjson.Cursor) (Redacted, error) {
-	var of *subject
+func (r *Redactor) Next(dst []byte, c *jsonscan.Cursor) (Redacted, error) {
+	var target *subject
 	if len(r.rules) > 0 {
 		var err error
-		if of, err = subjectOf(*c); err != nil {
+		if target, err = subjectOf(*c); err != nil {
 			return Redacted{}, err
 		}
 	}
 	w := &walker{rules: r.rules, mask: func(out []byte, path string, value []byte) []byte {
-		return r.mask(out, of, path, value)
+		return r.mask(out, target, path, value)
 	}}
-	text, err := w.walk(dst, c, of)
-	if of != nil {
-		r.tidy(of)
+	text, err := w.walk(dst, c, target)
+	if target != nil {
+		r.dropStale(target)
 	}
-	if w.manages() {
+	if w.revealsMasked() {
 		w.managed = nil // They would reveal masked values. The change then has no author.
 	}
 	return Redacted{Text: text, Managed: w.managed, Masked: w.masked, Dropped: w.dropped}, err
 }
 
-func (r *Redactor) mask(out []byte, of *subject, path string, value []byte) []byte {
+func (r *Redactor) mask(out []byte, target *subject, path string, value []byte) []byte {
 	mac := hmac.New(sha256.New, r.key[:])
-	_, _ = fmt.Fprintf(mac, "%q %q ", of.id, path) // A write to a hash never fails.
+	_, _ = fmt.Fprintf(mac, "%q %q ", target.id, path) // A write to a hash never fails.
 	_, _ = mac.Write(value)
 	digest := binary.BigEndian.Uint64(mac.Sum(nil))
 
-	of.paths[path] = true
+	target.paths[path] = true
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.seen[of.id].masks == nil {
-		r.seen[of.id] = object{of.namespace, make(map[string]mask)}
-		r.holdLocked(objectHeld + int64(len(of.id)))
+	if r.objects[target.id].masks == nil {
+		r.objects[target.id] = object{target.namespace, make(map[string]mask)}
+		r.addWeightLocked(objectWeight + int64(len(target.id)))
 	}
-	m, known := r.seen[of.id].masks[path]
+	m, known := r.objects[target.id].masks[path]
 	if known && m.digest != digest {
 		m.changes++
 	}
 	if !known {
-		r.holdLocked(maskHeld + int64(len(path)))
+		r.addWeightLocked(maskWeight + int64(len(path)))
 	}
 	m.digest = digest
-	r.seen[of.id].masks[path] = m
+	r.objects[target.id].masks[path] = m
 	if r.listed != nil {
-		r.listed[of.id] = true
+		r.listed[target.id] = true
 	}
 	if m.changes == 0 {
 		return append(out, `"(masked)"`...)
@@ -202,23 +202,23 @@ func (r *Redactor) mask(out []byte, of *subject, path string, value []byte) []by
 	return fmt.Appendf(out, `"(masked, change %d)"`, m.changes)
 }
 
-func (r *Redactor) holdLocked(bytes int64) {
-	r.held += bytes
+func (r *Redactor) addWeightLocked(bytes int64) {
+	r.weight += bytes
 	if r.listed != nil {
-		r.anew += bytes
+		r.listWeight += bytes
 	}
 }
 
-// spare is the number of digests of an object that are retained for values that the object no longer has. With them, a
+// maxStaleDigests is the number of digests of an object that are retained for values that the object no longer has. With them, a
 // value that is removed and later added with other contents is recognized as changed.
-const spare = 32
+const maxStaleDigests = 32
 
-// tidy removes the digests of values that an object no longer has, if there are more than spare of them.
-func (r *Redactor) tidy(of *subject) {
+// dropStale removes the digests of values that an object no longer has, if there are more than spare of them.
+func (r *Redactor) dropStale(target *subject) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if o := r.seen[of.id]; len(o.masks) > len(of.paths)+spare {
-		r.dropMasksLocked(o, func(path string) bool { return !of.paths[path] })
+	if o := r.objects[target.id]; len(o.masks) > len(target.paths)+maxStaleDigests {
+		r.dropMasksLocked(o, func(path string) bool { return !target.paths[path] })
 	}
 }
 
@@ -227,7 +227,7 @@ func (r *Redactor) BeginList() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.listed == nil {
-		r.anew = 0
+		r.listWeight = 0
 	}
 	r.listed = make(map[string]bool)
 }
@@ -249,9 +249,9 @@ func (r *Redactor) Deleted(uid, namespace, name string) {
 	id := identity(uid, namespace, name)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if o, known := r.seen[id]; known {
-		r.held -= objectHeld + int64(len(id))
+	if o, known := r.objects[id]; known {
+		r.weight -= objectWeight + int64(len(id))
 		r.dropMasksLocked(o, func(string) bool { return true })
-		delete(r.seen, id)
+		delete(r.objects, id)
 	}
 }

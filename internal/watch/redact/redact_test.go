@@ -13,7 +13,7 @@ import (
 
 const canary = "c4n4ry"
 
-func TestWhatIsKept(t *testing.T) {
+func TestObjectRedaction(t *testing.T) {
 	tests := map[string]struct{ group, resource, in, want, managed string }{
 		"managedFields and last-applied go": {
 			"apps", "deployments",
@@ -92,9 +92,9 @@ func TestWhatIsKept(t *testing.T) {
 	}
 }
 
-func TestAChangedValueShowsAndNothingElse(t *testing.T) {
+func TestMaskShowsOnlyThatAValueChanged(t *testing.T) {
 	r := redact.New(nil, "", "secrets")
-	show := func(uid, value string) string {
+	maskOf := func(uid, value string) string {
 		clean, err := r.Object(nil, []byte(`{"metadata":{"uid":"`+uid+`"},"data":{"k":"`+value+`"}}`))
 		if err != nil {
 			t.Fatal(err)
@@ -105,7 +105,7 @@ func TestAChangedValueShowsAndNothingElse(t *testing.T) {
 		}
 		return o.Data["k"]
 	}
-	got := []string{show("u", "A"), show("u", "A"), show("u", "B"), show("u", "A"), show("v", "A"), show("v", "B")}
+	got := []string{maskOf("u", "A"), maskOf("u", "A"), maskOf("u", "B"), maskOf("u", "A"), maskOf("v", "A"), maskOf("v", "B")}
 	want := []string{
 		"(masked)", "(masked)", "(masked, change 1)", "(masked, change 2)", "(masked)", "(masked, change 1)",
 	}
@@ -114,15 +114,15 @@ func TestAChangedValueShowsAndNothingElse(t *testing.T) {
 	}
 	r.Deleted("u", "", "")
 	r.BeginList()
-	again := show("u", "A")
+	repeated := maskOf("u", "A")
 	r.EndList() // The Memory forgets v, which was not in the list.
-	if again != "(masked)" || show("v", "C") != "(masked)" {
+	if repeated != "(masked)" || maskOf("v", "C") != "(masked)" {
 		t.Error("a forgotten object is remembered")
 	}
 }
 
 // For any text, no error contains it, and no masked byte is in the output.
-func FuzzNothingMaskedComesThrough(f *testing.F) {
+func FuzzMaskedValuesAreNeverReturned(f *testing.F) {
 	f.Add([]byte(`{"a":"c4n4ry"}`), []byte(`{"b":1}`))
 	f.Add([]byte(`"c4n4ry"`), []byte(`[`))
 	f.Add([]byte(`{"x":{"y":"c4n4ry"}}`), []byte(`null`))
@@ -164,9 +164,9 @@ func FuzzNothingMaskedComesThrough(f *testing.F) {
 
 // A value that changes between two Redactors is shown as changed. Objects that are gone are forgotten, but only in the
 // namespace that was listed.
-func TestMemoryOutlastsItsRedactors(t *testing.T) {
+func TestMemoryIsSharedByRedactors(t *testing.T) {
 	memory := redact.NewMemory()
-	show := func(r *redact.Redactor, namespace, value string) string {
+	maskOf := func(r *redact.Redactor, namespace, value string) string {
 		clean, err := r.Object(
 			nil,
 			[]byte(`{"metadata":{"uid":"u`+namespace+`","namespace":"`+namespace+`"},"data":{"k":"`+value+`"}}`),
@@ -180,16 +180,16 @@ func TestMemoryOutlastsItsRedactors(t *testing.T) {
 		}
 		return o.Data["k"]
 	}
-	all := memory.Redactor(nil, "", "secrets", "")
-	got := []string{show(all, "a", "A"), show(all, "b", "A"), show(all, "c", "A")}
-	one, other := memory.Redactor(nil, "", "secrets", "a"), memory.Redactor(nil, "", "secrets", "b")
-	one.BeginList()
-	other.BeginList()
-	got = append(got, show(one, "a", "B"))
-	other.EndList()
-	one.EndList()
+	allNamespaces := memory.Redactor(nil, "", "secrets", "")
+	got := []string{maskOf(allNamespaces, "a", "A"), maskOf(allNamespaces, "b", "A"), maskOf(allNamespaces, "c", "A")}
+	namespaceA, namespaceB := memory.Redactor(nil, "", "secrets", "a"), memory.Redactor(nil, "", "secrets", "b")
+	namespaceA.BeginList()
+	namespaceB.BeginList()
+	got = append(got, maskOf(namespaceA, "a", "B"))
+	namespaceB.EndList()
+	namespaceA.EndList()
 	memory.Forget(func(namespace string) bool { return namespace == "c" })
-	got = append(got, show(all, "a", "C"), show(all, "b", "B"), show(all, "c", "B"))
+	got = append(got, maskOf(allNamespaces, "a", "C"), maskOf(allNamespaces, "b", "B"), maskOf(allNamespaces, "c", "B"))
 	want := []string{
 		"(masked)", "(masked)", "(masked)", "(masked, change 1)", "(masked, change 2)", "(masked)", "(masked)",
 	}
@@ -199,24 +199,24 @@ func TestMemoryOutlastsItsRedactors(t *testing.T) {
 }
 
 // The memory for one object is bounded by the number of its values.
-func TestKeysThatGoAreForgotten(t *testing.T) {
+func TestDigestsOfRemovedKeysAreBounded(t *testing.T) {
 	r := redact.New(nil, "", "secrets")
-	show := func(key, value string) string {
+	redactedText := func(key, value string) string {
 		clean, err := r.Object(nil, []byte(`{"metadata":{"uid":"u"},"data":{"`+key+`":"`+value+`"}}`))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return string(clean.Text)
 	}
-	show("first", "A")
-	show("other", "A")
-	if got := show("first", "B"); !strings.Contains(got, "change 1") {
+	redactedText("first", "A")
+	redactedText("other", "A")
+	if got := redactedText("first", "B"); !strings.Contains(got, "change 1") {
 		t.Errorf("a key that comes back with another value shows as %s", got)
 	}
 	for n := range 100 {
-		show(fmt.Sprint("key-", n), "A")
+		redactedText(fmt.Sprint("key-", n), "A")
 	}
-	if got := show("first", "C"); strings.Contains(got, "change") {
+	if got := redactedText("first", "C"); strings.Contains(got, "change") {
 		t.Errorf("a key that went 100 keys ago is remembered: %s", got)
 	}
 }
@@ -232,18 +232,18 @@ func TestManyValues(t *testing.T) {
 		}
 		return append(text, `"last":""}}`...)
 	}
-	took := func(text []byte) time.Duration {
-		began := time.Now()
+	timeToRedact := func(text []byte) time.Duration {
+		start := time.Now()
 		if _, err := r.Object(nil, text); err != nil {
 			t.Fatal(err)
 		}
-		return time.Since(began)
+		return time.Since(start)
 	}
-	one := max(took(secret("a")), took(secret("a")))
+	sameKeys := max(timeToRedact(secret("a")), timeToRedact(secret("a")))
 	// The best of several runs ignores delays on a busy machine.
-	other := min(took(secret("b")), took(secret("c")), took(secret("d")))
-	if other > 10*one {
-		t.Errorf("%d other values took %v, and the same again %v", values, other, one)
+	newKeys := min(timeToRedact(secret("b")), timeToRedact(secret("c")), timeToRedact(secret("d")))
+	if newKeys > 10*sameKeys {
+		t.Errorf("%d other values took %v, and the same again %v", values, newKeys, sameKeys)
 	}
 }
 
@@ -272,17 +272,17 @@ func TestWeight(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		held, weight := heap()-before, memory.Weight()
-		if weight < held*2/3 || weight > held*3/2 {
-			t.Errorf("with %d values each 5000 Secrets weigh %d bytes, and hold %d", values, weight, held)
+		used, weight := heap()-before, memory.Weight()
+		if weight < used*2/3 || weight > used*3/2 {
+			t.Errorf("with %d values each 5000 Secrets weigh %d bytes, and hold %d", values, weight, used)
 		}
 		r.Deleted("11111111-2222-3333-4444-000000000000", "", "")
 		if memory.Weight() >= weight {
 			t.Error("one that is deleted weighs on")
 		}
 		memory.Forget(func(string) bool { return true })
-		if left := memory.Weight(); left != 0 {
-			t.Errorf("what is forgotten weighs %d bytes", left)
+		if remaining := memory.Weight(); remaining != 0 {
+			t.Errorf("what is forgotten weighs %d bytes", remaining)
 		}
 		runtime.KeepAlive(r)
 	}
@@ -290,15 +290,15 @@ func TestWeight(t *testing.T) {
 
 // managedFields identify elements of lists by their content, which must not reveal masked values. If they do, they are
 // removed and the change has no author. Otherwise they are kept.
-func TestManagedFieldsNameNothingMasked(t *testing.T) {
+func TestManagedFieldsRevealNoMaskedValue(t *testing.T) {
 	rules := rulesOf(
 		t, "env", "example.com/v1/databases:spec.tokens[*]", "example.com/v1/databases:spec.users[*].name",
 		"example.com/v1/databases:spec.whole", "example.com/v1/databases:spec.pins[*]",
 	)
-	const around = `{"metadata":{"uid":"u","managedFields":[{"manager":"m","fieldsV1":{"f:spec":%s}}]},` +
+	const template = `{"metadata":{"uid":"u","managedFields":[{"manager":"m","fieldsV1":{"f:spec":%s}}]},` +
 		`"spec":{"tokens":["c4n4ry","two"],"users":[{"name":"c4n4ry"}],"whole":[{"id":7,"deep":{"key":"c4n4ry"}}],` +
 		`"pins":[4711],"env":[{"name":"A","value":"web"}]}}`
-	for fields, kept := range map[string]bool{
+	for fields, wantKept := range map[string]bool{
 		`{"f:tokens":{".":{},"v:\"c4n4ry\"":{}}}`:          false,
 		`{"f:tokens":{"v:\"c4n\\u0034ry\"":{}}}`:           false,
 		`{"f:users":{"k:{\"name\":\"c4n4ry\"}":{".":{}}}}`: false,
@@ -313,12 +313,12 @@ func TestManagedFieldsNameNothingMasked(t *testing.T) {
 		`{"f:containers":{"k:{\"name\":\"web\"}":{"f:image":{}}}}`:           true,
 		`{"f:env":{"k:{\"name\":\"A\"}":{".":{},"f:name":{},"f:value":{}}}}`: true,
 	} {
-		clean, err := redact.New(rules, "example.com", "databases").Object(nil, fmt.Appendf(nil, around, fields))
+		clean, err := redact.New(rules, "example.com", "databases").Object(nil, fmt.Appendf(nil, template, fields))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if kept != (clean.Managed != nil) || strings.Contains(string(clean.Text), canary) {
-			t.Errorf("%s: got %s and %s, want it kept: %t", fields, clean.Managed, clean.Text, kept)
+		if wantKept != (clean.Managed != nil) || strings.Contains(string(clean.Text), canary) {
+			t.Errorf("%s: got %s and %s, want it kept: %t", fields, clean.Managed, clean.Text, wantKept)
 		}
 	}
 }

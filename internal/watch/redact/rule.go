@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode"
 
-	"glasshouse/internal/watch/rawjson"
+	"glasshouse/internal/watch/jsonscan"
 )
 
 // Rule selects the values that are masked, by a resource and a path in its objects.
@@ -16,22 +16,22 @@ type Rule struct {
 	group, resource string // "*" for all.
 	except          string // A resource to which the rule does not apply.
 	helm            bool   // The rule applies only to Helm releases.
-	twin            bool   // The rule was derived from another rule, and its resource is not one that the user named.
+	isDerived       bool   // The rule was derived from another rule, and its resource is not one that the user named.
 	steps           []step
-	keeps           keeps // Selects the values that stay unmasked, among those that the steps lead to; nil for none.
+	exempt          exemption // Selects the values that stay unmasked, among those that the steps lead to; nil for none.
 }
 
-// keeps is a function that reports whether a member stays unmasked, by its key and its value, which is JSON.
-type keeps func(key, value []byte) bool
+// exemption is a function that reports whether a member stays unmasked, by its key and its value, which is JSON.
+type exemption func(key, value []byte) bool
 
 // Rules are a set of rules. A value is masked if at least one of them selects it.
 type Rules []Rule
 
 // step is one part of a rule's path. It leads from a value to some of the values inside it.
 type step struct {
-	kind  stepKind
-	name  string
-	lists bool // For anywhere: match only arrays and objects.
+	kind           stepKind
+	name           string
+	containersOnly bool // For anywhere: match only arrays and objects.
 }
 
 type stepKind int
@@ -58,7 +58,7 @@ const (
 // A rule applies to all versions of its resource, because the API server serves the same object in each of them.
 func Parse(text string) (Rules, error) {
 	if text == Env {
-		return env(), nil
+		return envRules(), nil
 	}
 	if len(text) > maxRule {
 		return nil, fmt.Errorf("the rule has %d bytes; the maximum is %d", len(text), maxRule)
@@ -73,7 +73,7 @@ func Parse(text string) (Rules, error) {
 	rule := Rule{group: "*", resource: "*"}
 	if kind != "*" {
 		parts := strings.Split(kind, "/")
-		if len(parts) != 3 || slices.ContainsFunc(parts, notAName) {
+		if len(parts) != 3 || slices.ContainsFunc(parts, isInvalidName) {
 			return nil, fmt.Errorf(
 				"%q is not a resource: write group/version/resource, such as core/v1/configmaps or "+
 					"apps/v1/deployments, or * for all",
@@ -89,7 +89,7 @@ func Parse(text string) (Rules, error) {
 	if rule.steps, err = parsePath(path); err != nil {
 		return nil, err
 	}
-	for _, kept := range []struct {
+	for _, required := range []struct {
 		path string
 		kind byte
 	}{
@@ -103,26 +103,26 @@ func Parse(text string) (Rules, error) {
 		{"metadata.resourceVersion", '"'},
 		{"metadata.creationTimestamp", '"'},
 	} {
-		if rule.masksAt(strings.FieldsFunc(kept.path, func(r rune) bool { return r == '.' }), kept.kind) {
+		if rule.masksAt(strings.FieldsFunc(required.path, func(r rune) bool { return r == '.' }), required.kind) {
 			return nil, fmt.Errorf(
-				"it would mask %s, which identifies objects", cmp.Or(kept.path, "the whole object"),
+				"it would mask %s, which identifies objects", cmp.Or(required.path, "the whole object"),
 			)
 		}
 	}
-	return append(Rules{rule}, rule.twins()...), nil
+	return append(Rules{rule}, rule.derived()...), nil
 }
 
-// twins returns the same rule for the other group of events, if the rule is for events. The API server serves events in
+// derived returns the same rule for the other group of events, if the rule is for events. The API server serves events in
 // two groups, with different names for some members.
-func (r *Rule) twins() Rules {
-	const newer = "events.k8s.io"
-	if r.resource != "events" || r.group != "" && r.group != newer {
+func (r *Rule) derived() Rules {
+	const newGroup = "events.k8s.io"
+	if r.resource != "events" || r.group != "" && r.group != newGroup {
 		return nil
 	}
-	twin := *r
-	twin.twin, twin.group, twin.steps = true, newer, slices.Clone(r.steps)
-	if r.group == newer {
-		twin.group = ""
+	other := *r
+	other.isDerived, other.group, other.steps = true, newGroup, slices.Clone(r.steps)
+	if r.group == newGroup {
+		other.group = ""
 	}
 	for _, pair := range [][2]string{
 		{"message", "note"},
@@ -134,19 +134,19 @@ func (r *Rule) twins() Rules {
 		{"lastTimestamp", "deprecatedLastTimestamp"},
 	} {
 		from, to := pair[0], pair[1]
-		if r.group == newer {
+		if r.group == newGroup {
 			from, to = to, from
 		}
-		if twin.steps[0].name == from {
-			twin.steps[0].name = to
+		if other.steps[0].name == from {
+			other.steps[0].name = to
 			break
 		}
 	}
-	return Rules{twin}
+	return Rules{other}
 }
 
-// notAName reports whether part cannot be a part of a resource's ref.
-func notAName(part string) bool {
+// isInvalidName reports whether part cannot be a part of a resource's ref.
+func isInvalidName(part string) bool {
 	return part == "" || strings.ContainsFunc(part, func(r rune) bool {
 		return r != '-' && r != '.' && (r < 'a' || r > 'z') && (r < '0' || r > '9')
 	})
@@ -164,11 +164,11 @@ func parsePath(text string) ([]step, error) {
 	}
 	var steps []step
 	for rest != "" && len(steps) < maxSteps {
-		one, length := parseStep(rest)
+		next, length := parseStep(rest)
 		if length == 0 {
 			return nil, fmt.Errorf(errPath, text)
 		}
-		steps, rest = append(steps, one), rest[length:]
+		steps, rest = append(steps, next), rest[length:]
 	}
 	if rest != "" {
 		return nil, fmt.Errorf("%.40q.. has more than %d steps", text, maxSteps)
@@ -177,7 +177,7 @@ func parsePath(text string) ([]step, error) {
 }
 
 // parseStep parses the first step of a path. It returns the step and the length of its text, or 0 if there is no step.
-func parseStep(text string) (one step, length int) {
+func parseStep(text string) (parsed step, length int) {
 	switch {
 	case strings.HasPrefix(text, "[*]"):
 		return step{kind: elements}, len("[*]")
@@ -189,26 +189,26 @@ func parseStep(text string) (one step, length int) {
 			return step{}, 0
 		}
 		quoted := []byte(text[1 : end+1])
-		if c := rawjson.NewCursor(quoted); c.Skip() != nil || c.End() != nil {
+		if c := jsonscan.NewCursor(quoted); c.Skip() != nil || c.End() != nil {
 			return step{}, 0
 		}
-		name, err := rawjson.Unquote(quoted)
+		name, err := jsonscan.Unquote(quoted)
 		if err != nil {
 			return step{}, 0
 		}
 		return step{kind: member, name: name}, end + len(`"]`)
 	case strings.HasPrefix(text, ".."):
 		name := nameAt(text[2:])
-		return step{kind: anywhere, name: name}, sum(2, len(name))
+		return step{kind: anywhere, name: name}, stepLength(2, len(name))
 	case strings.HasPrefix(text, "."):
 		name := nameAt(text[1:])
-		return step{kind: member, name: name}, sum(1, len(name))
+		return step{kind: member, name: name}, stepLength(1, len(name))
 	}
 	return step{}, 0
 }
 
-// sum returns before+name, the length of a step with a name. It returns 0 if the name is empty.
-func sum(before, name int) int {
+// stepLength returns before+name, the length of a step with a name. It returns 0 if the name is empty.
+func stepLength(before, name int) int {
 	if name == 0 {
 		return 0
 	}
@@ -226,88 +226,90 @@ func nameAt(text string) string {
 	return text[:end]
 }
 
-// of returns those rules that apply to a resource.
-func (rules Rules) of(group, resource string) (some []Rule) {
+// forResource returns those rules that apply to a resource.
+func (rules Rules) forResource(group, resource string) (matching []Rule) {
 	for _, r := range rules {
 		if (r.group == "*" || r.group == group) && (r.resource == "*" || r.resource == resource) &&
 			r.except != resource {
-			some = append(some, r)
+			matching = append(matching, r)
 		}
 	}
-	return some
+	return matching
 }
 
-// Any reports whether at least one rule applies to a resource.
-func (rules Rules) Any(group, resource string) bool { return len(rules.of(group, resource)) > 0 }
+// AppliesTo reports whether at least one rule applies to a resource.
+func (rules Rules) AppliesTo(group, resource string) bool {
+	return len(rules.forResource(group, resource)) > 0
+}
 
-// Touches reports whether a rule may mask the value at a path of a resource, or a value inside it. A rule for a name at
+// MayMask reports whether a rule may mask the value at a path of a resource, or a value inside it. A rule for a name at
 // any depth counts only if the path contains that name.
-func (rules Rules) Touches(group, resource string, path []string) bool {
-	return slices.ContainsFunc(rules.of(group, resource), func(r Rule) bool { return r.touches(path) })
+func (rules Rules) MayMask(group, resource string, path []string) bool {
+	return slices.ContainsFunc(rules.forResource(group, resource), func(r Rule) bool { return r.mayMask(path) })
 }
 
-// Named returns the resources that the rules name, as group/resource, with core for the core group.
-func (rules Rules) Named() (named []string) {
+// Resources returns the resources that the rules name, as group/resource, with core for the core group.
+func (rules Rules) Resources() (resources []string) {
 	for _, r := range rules {
-		if r.resource != "*" && !r.twin {
-			named = append(named, orCore(r.group)+"/"+r.resource)
+		if r.resource != "*" && !r.isDerived {
+			resources = append(resources, groupOrCore(r.group)+"/"+r.resource)
 		}
 	}
-	return slices.Compact(slices.Sorted(slices.Values(named)))
+	return slices.Compact(slices.Sorted(slices.Values(resources)))
 }
 
-func orCore(group string) string {
+func groupOrCore(group string) string {
 	if group == "" {
 		return "core"
 	}
 	return group
 }
 
-// along follows a path of member names. at contains the indices of the steps of the rule that may follow the path. over
+// follow follows a path of member names. at contains the indices of the steps of the rule that may follow the path. over
 // means that the rule already masks a value on the path.
-func (r *Rule) along(path []string) (at map[int]bool, over bool) {
-	at = map[int]bool{0: true}
+func (r *Rule) follow(path []string) (steps map[int]bool, isMasked bool) {
+	steps = map[int]bool{0: true}
 	for _, name := range path {
 		next := make(map[int]bool)
-		for n := range at {
-			if r.masksWhole(n, '{') {
+		for n := range steps {
+			if r.masksCompletely(n, '{') {
 				return nil, true
 			}
-			on, stays := r.steps[n].takes(name)
-			if on {
+			matches, repeats := r.steps[n].match(name)
+			if matches {
 				next[n+1] = true
 			}
-			if stays {
+			if repeats {
 				next[n] = true
 			}
 		}
-		at = next
+		steps = next
 	}
-	return at, false
+	return steps, false
 }
 
 // masksAt reports whether the rule masks the value at a path. kind is the first character of the value.
 func (r *Rule) masksAt(path []string, kind byte) bool {
-	at, over := r.along(path)
-	for n := range at {
-		over = over || r.masksWhole(n, kind)
+	steps, isMasked := r.follow(path)
+	for n := range steps {
+		isMasked = isMasked || r.masksCompletely(n, kind)
 	}
-	return over
+	return isMasked
 }
 
-// touches reports whether the rule may mask the value at a path, or a value inside it. A rule whose next step matches a
+// mayMask reports whether the rule may mask the value at a path, or a value inside it. A rule whose next step matches a
 // name at any depth does not count, because it is not specific to this path.
-func (r *Rule) touches(path []string) bool {
-	at, over := r.along(path)
-	for n := range at {
-		over = over || n == len(r.steps) || r.steps[n].kind != anywhere
+func (r *Rule) mayMask(path []string) bool {
+	steps, isMasked := r.follow(path)
+	for n := range steps {
+		isMasked = isMasked || n == len(r.steps) || r.steps[n].kind != anywhere
 	}
-	return over
+	return isMasked
 }
 
-// takes matches the step with the name of a member. on means that the step leads to that member. stays means that the
+// match matches the step with the name of a member. on means that the step leads to that member. stays means that the
 // step also applies again to the members inside it.
-func (s *step) takes(name string) (on, stays bool) {
+func (s *step) match(name string) (matches, repeats bool) {
 	switch s.kind {
 	case member:
 		return s.name == name, false

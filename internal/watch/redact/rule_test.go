@@ -12,11 +12,11 @@ import (
 func rulesOf(tb testing.TB, texts ...string) (rules redact.Rules) {
 	tb.Helper()
 	for _, text := range texts {
-		some, err := redact.Parse(text)
+		parsed, err := redact.Parse(text)
 		if err != nil {
 			tb.Fatalf("%s: %v", text, err)
 		}
-		rules = append(rules, some...)
+		rules = append(rules, parsed...)
 	}
 	return rules
 }
@@ -187,8 +187,8 @@ func TestRules(t *testing.T) {
 }
 
 // Rules that are malformed, or that would mask the identity of objects, are refused with an explanation.
-func TestRulesThatMakeNoSense(t *testing.T) {
-	for text, says := range map[string]string{
+func TestInvalidRules(t *testing.T) {
+	for text, wantErr := range map[string]string{
 		"":                                    "the path is missing",
 		"data":                                "the path is missing",
 		"configmaps:data.*":                   "group/version/resource",
@@ -222,8 +222,8 @@ func TestRulesThatMakeNoSense(t *testing.T) {
 		"*:" + strings.Repeat("a", 1000):      "1000",
 	} {
 		rules, err := redact.Parse(text)
-		if err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: got %v and %v, want an error that says %q", text, rules, err, says)
+		if err == nil || !strings.Contains(err.Error(), wantErr) {
+			t.Errorf("%s: got %v and %v, want an error that says %q", text, rules, err, wantErr)
 		}
 	}
 	for _, text := range []string{
@@ -235,7 +235,7 @@ func TestRulesThatMakeNoSense(t *testing.T) {
 }
 
 // A field selector must not use a field that a rule masks, or a field that contains a masked value.
-func TestTouches(t *testing.T) {
+func TestMayMask(t *testing.T) {
 	rules := rulesOf(
 		t, "example.com/v1/databases:spec.values.password", "*:spec..token",
 		"core/v1/pods:spec.containers[*].image",
@@ -244,20 +244,20 @@ func TestTouches(t *testing.T) {
 		"spec.values.password": true, "spec.values": true, "spec.values.password.a": true, "spec.a.b.token": true,
 		"spec.values.user": false, "metadata.name": false, "status.phase": false,
 	} {
-		if got := rules.Touches("example.com", "databases", strings.Split(path, ".")); got != want {
+		if got := rules.MayMask("example.com", "databases", strings.Split(path, ".")); got != want {
 			t.Errorf("%s: got %t", path, got)
 		}
 	}
-	if rules.Touches("", "pods", []string{"spec", "nodeName"}) {
+	if rules.MayMask("", "pods", []string{"spec", "nodeName"}) {
 		t.Error("spec.nodeName of pods is not masked")
 	}
 }
 
 // A value that changes under a rule is shown as changed, and nothing else about it is shown. This also works if the API
 // sets no UIDs.
-func TestChangesUnderARule(t *testing.T) {
+func TestRuleMasksShowChanges(t *testing.T) {
 	r := redact.New(rulesOf(t, "example.com/v1/databases:spec.password"), "example.com", "databases")
-	show := func(metadata, value string) string {
+	maskOf := func(metadata, value string) string {
 		clean, err := r.Object(nil, fmt.Appendf(nil, `{"metadata":{%s},"spec":{"password":%q}}`, metadata, value))
 		if err != nil {
 			t.Fatal(err)
@@ -268,8 +268,8 @@ func TestChangesUnderARule(t *testing.T) {
 		}
 		return o.Spec.Password
 	}
-	one, other := `"namespace":"a","name":"x"`, `"namespace":"b","name":"x"`
-	got := []string{show(one, "A"), show(other, "B"), show(one, "A"), show(one, "B"), show(one, "A"), show(other, "A")}
+	first, second := `"namespace":"a","name":"x"`, `"namespace":"b","name":"x"`
+	got := []string{maskOf(first, "A"), maskOf(second, "B"), maskOf(first, "A"), maskOf(first, "B"), maskOf(first, "A"), maskOf(second, "A")}
 	want := []string{
 		"(masked)", "(masked)", "(masked)", "(masked, change 1)", "(masked, change 2)", "(masked, change 1)",
 	}
@@ -277,7 +277,7 @@ func TestChangesUnderARule(t *testing.T) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 	r.Deleted("", "a", "x")
-	if got := show(one, "C"); got != "(masked)" {
+	if got := maskOf(first, "C"); got != "(masked)" {
 		t.Errorf("what was deleted is remembered: %s", got)
 	}
 }
@@ -298,7 +298,7 @@ func FuzzRules(f *testing.F) {
 		if !json.Valid(data) || strings.Contains(string(data), `c4n4ry":`) {
 			t.Skip("a key is no value")
 		}
-		for _, around := range []string{
+		for _, template := range []string{
 			`{"metadata":{"uid":"u"},"spec":{"values":{"password":%s}}}`, `{"metadata":{"uid":"u"},` +
 				`"list":[{"value":%s}]}`, `{"metadata":{"uid":"u"},"map":{"a":%s}}`,
 			`{"metadata":{"uid":"u","annotations":{"a/b":%s}}}`, `{"metadata":{"uid":"u","managedFields":%s}}`,
@@ -308,20 +308,20 @@ func FuzzRules(f *testing.F) {
 			`{"metadata":{"uid":"u"},"spec":{"template":{"metadata":{"managedFields":%s}}}}`,
 			`{"metadata":{"uid":"u"},"spec":[{"annotations":{"example.com/last-applied":%s}}]}`,
 		} {
-			clean, err := redact.New(rules, "example.com", "databases").Object(nil, fmt.Appendf(nil, around, data))
+			clean, err := redact.New(rules, "example.com", "databases").Object(nil, fmt.Appendf(nil, template, data))
 			if err != nil && !strings.Contains(err.Error(), canary) {
 				continue // The nesting is too deep.
 			}
 			text := string(clean.Text)
-			var kept any
-			if err := json.Unmarshal(clean.Text, &kept); err != nil {
+			var decoded any
+			if err := json.Unmarshal(clean.Text, &decoded); err != nil {
 				t.Fatalf("%s: %v", text, err)
 			}
 			// The other members of an environment's objects are not secret.
-			list := strings.HasSuffix(around, `[{"env":%s}]}}`) &&
+			isList := strings.HasSuffix(template, `[{"env":%s}]}}`) &&
 				strings.HasPrefix(strings.TrimSpace(string(data)), "[")
-			if strings.Contains(text, canary) && (!list || !strings.Contains(string(data), "{")) {
-				t.Errorf("%s: got %s", fmt.Sprintf(around, data), text)
+			if strings.Contains(text, canary) && (!isList || !strings.Contains(string(data), "{")) {
+				t.Errorf("%s: got %s", fmt.Sprintf(template, data), text)
 			}
 		}
 	})
@@ -329,7 +329,7 @@ func FuzzRules(f *testing.F) {
 
 // In a guest view, a value that changes is shown as changed. The values A, B, A show the same masks as any other three
 // values. Masks do not reveal whether the values of objects are equal.
-func TestVeil(t *testing.T) {
+func TestGuestMask(t *testing.T) {
 	config := func(value string) []byte {
 		return fmt.Appendf(
 			nil,
@@ -337,14 +337,14 @@ func TestVeil(t *testing.T) {
 			value, value,
 		)
 	}
-	veil := redact.NewVeil("", "configmaps")
-	text, err := veil.Object(nil, config("c4n4ry"))
+	mask := redact.NewGuestMask("", "configmaps")
+	text, err := mask.Object(nil, config("c4n4ry"))
 	if want := `{"kind":"ConfigMap","metadata":{"name":"a"},"data":{"k":"(masked)","same":"(masked)"},` +
 		`"binaryData":{"b":"(masked)"}}`; err != nil || string(text) != want {
 		t.Errorf("got %s, %v", text, err)
 	}
 	for _, change := range [][2]string{{"A", "B"}, {"B", "A"}, {"C", "A"}} {
-		text, err := veil.After(nil, config(change[0]), config(change[1]))
+		text, err := mask.After(nil, config(change[0]), config(change[1]))
 		if want := `{"kind":"ConfigMap","metadata":{"name":"a"},"data":{"k":"(masked, changed)",` +
 			`"same":"(masked)"},"binaryData":{"b":"(masked, changed)"}}`; err != nil || string(text) != want {
 			t.Errorf("%v: got %s, %v", change, text, err)
@@ -369,12 +369,12 @@ func TestVeil(t *testing.T) {
 			`{"metadata":{"annotations":{"a":"(masked)","b":"c"}}}`,
 		},
 	} {
-		text, err := redact.NewVeil(test.group, test.resource).Object(nil, []byte(test.in))
+		text, err := redact.NewGuestMask(test.group, test.resource).Object(nil, []byte(test.in))
 		if err != nil || string(text) != test.want {
 			t.Errorf("%s: got %s, %v", test.resource, text, err)
 		}
 	}
-	if text, err := veil.Object(nil, []byte(`{"data":{"a":`)); err == nil {
+	if text, err := mask.Object(nil, []byte(`{"data":{"a":`)); err == nil {
 		t.Errorf("broken text gives %s", text)
 	}
 }

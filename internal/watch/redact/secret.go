@@ -3,7 +3,7 @@ package redact
 import (
 	"strings"
 
-	"glasshouse/internal/watch/rawjson"
+	"glasshouse/internal/watch/jsonscan"
 )
 
 const (
@@ -22,7 +22,7 @@ func isHarmless(key, value []byte) bool {
 	if value[0] != '"' || !isHarmlessKey(string(key)) {
 		return false
 	}
-	text, err := rawjson.Unquote(value)
+	text, err := jsonscan.Unquote(value)
 	return err == nil && len(text) <= maxHarmless && isNames(text) && !mayBeCopy(text)
 }
 

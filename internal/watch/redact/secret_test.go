@@ -97,12 +97,12 @@ func TestAnnotationsOfSecretsAreMasked(t *testing.T) {
 			t.Errorf("%s: got %v", name, got)
 		}
 	}
-	smuggled := maps.Clone(copiesOf(t))
-	smuggled["a password"] = "c4n4ry and more"
-	smuggled["a long word"] = strings.Repeat("c4n4ry", 11)
-	smuggled["many names"] = strings.Repeat("c4n4ry.", 200)
-	smuggled["base64 with an end"] = "YzRuNHJ5Cg=="
-	for name, text := range smuggled {
+	encodedCopies := maps.Clone(copiesOf(t))
+	encodedCopies["a password"] = "c4n4ry and more"
+	encodedCopies["a long word"] = strings.Repeat("c4n4ry", 11)
+	encodedCopies["many names"] = strings.Repeat("c4n4ry.", 200)
+	encodedCopies["base64 with an end"] = "YzRuNHJ5Cg=="
+	for name, text := range encodedCopies {
 		for key := range harmless() {
 			if got := secretOf(
 				t, redact.New(nil, "", "secrets"), map[string]string{key: text},
@@ -130,7 +130,7 @@ func TestAnnotationsOfSecretsShowChanges(t *testing.T) {
 			t.Errorf("%s: got %v, want %s", step[0], got, step[1])
 		}
 	}
-	text, err := redact.NewVeil("", "secrets").Object(
+	text, err := redact.NewGuestMask("", "secrets").Object(
 		nil, []byte(`{"metadata":{"annotations":{"a":"(masked, change 2)","helm.sh/resource-policy":"keep"}}}`),
 	)
 	if want := `{"metadata":{"annotations":{"a":"(masked)","helm.sh/resource-policy":"keep"}}}`; err != nil ||

@@ -39,11 +39,11 @@ type Options struct {
 	// Audiences are the accepted audiences of tokens. A token must be for at least one of them. If there are none, it
 	// must be for the API server itself.
 	Audiences []string
-	// WhoIs returns the user of a token, see watch.Cluster.WhoIs.
-	WhoIs func(ctx context.Context, token string, audiences []string) (*watch.User, error)
-	Proxy ProxyOptions
-	OIDC  OIDCOptions
-	Log   *slog.Logger
+	// ReviewToken returns the user of a token, see watch.Cluster.ReviewToken.
+	ReviewToken func(ctx context.Context, token string, audiences []string) (*watch.User, error)
+	Proxy       ProxyOptions
+	OIDC        OIDCOptions
+	Log         *slog.Logger
 }
 
 // An Authority identifies the sender of a request. The nil Authority accepts all requests without identification; it is
@@ -64,7 +64,7 @@ func New(options Options) (*Authority, error) {
 	switch options.Mode {
 	case None, SharedIdentity:
 	case Token:
-		a.tokens = newTokens(options.WhoIs, options.Audiences)
+		a.tokens = newTokens(options.ReviewToken, options.Audiences)
 		a.sessions = newSessions()
 	case Proxy:
 		proxy, err := newProxy(options.Proxy)
@@ -102,10 +102,10 @@ func (a *Authority) Identify(r *http.Request) (Identity, error) {
 	if a.proxy != nil {
 		return a.proxy.identify(r)
 	}
-	if given := r.Header.Values("Authorization"); len(given) > 0 {
-		return a.bearer(r.Context(), given)
+	if headers := r.Header.Values("Authorization"); len(headers) > 0 {
+		return a.identifyBearer(r.Context(), headers)
 	}
-	return a.session(r)
+	return a.identifySession(r)
 }
 
 // Strip removes the identifying headers from a request whose sender was identified in another way. Cookies stay.
@@ -120,37 +120,37 @@ func (a *Authority) Strip(r *http.Request) {
 // strip removes the Authorization header from a request, and the headers that only a proxy may set.
 func strip(r *http.Request, p *proxy) {
 	for name := range r.Header {
-		if name == "Authorization" || p.mine(name) {
+		if name == "Authorization" || p.ownsHeader(name) {
 			delete(r.Header, name)
 		}
 	}
 }
 
-// bearer returns the identity of a bearer token. If the token is invalid, the cookie is not used instead, because a
+// identifyBearer returns the identity of a bearer token. If the token is invalid, the cookie is not used instead, because a
 // request has one sender.
-func (a *Authority) bearer(ctx context.Context, given []string) (Identity, error) {
+func (a *Authority) identifyBearer(ctx context.Context, headers []string) (Identity, error) {
 	if a.tokens == nil {
 		return Identity{}, watch.NotLoggedIn("This server accepts no bearer tokens; log in on the page.")
 	}
-	token, err := tokenOf(given)
+	token, err := tokenOf(headers)
 	if err != nil {
 		return Identity{}, err
 	}
-	is, err := a.reviewed(ctx, token)
+	review, err := a.reviewToken(ctx, token)
 	if err != nil {
 		return Identity{}, err
 	}
-	return a.identity(newLogin(is.user, token, is.expires, is.at), false), nil
+	return a.identity(newLogin(review.user, token, review.expires, review.startedAt), false), nil
 }
 
-// session returns the identity of the login session that the cookie names.
-func (a *Authority) session(r *http.Request) (Identity, error) {
-	l, err := a.sessions.of(r)
+// identifySession returns the identity of the login session that the cookie names.
+func (a *Authority) identifySession(r *http.Request) (Identity, error) {
+	l, err := a.sessions.find(r)
 	if err != nil {
 		return Identity{}, err
 	}
 	if a.sessions.isDue(l) {
-		if err := a.renew(r.Context(), l); err != nil {
+		if err := a.recheck(r.Context(), l); err != nil {
 			return Identity{}, err
 		}
 	}
@@ -161,40 +161,40 @@ func (a *Authority) session(r *http.Request) (Identity, error) {
 func (a *Authority) identity(l *login, cookie bool) Identity {
 	i := Identity{Viewer: watch.Viewer{User: l.user}, Expires: l.expires, Ended: l.ended, Cookie: cookie}
 	if a.sessions != nil {
-		i.hold = func() func() { return a.sessions.hold(l) }
+		i.acquire = func() func() { return a.sessions.acquire(l) }
 	}
 	return i
 }
 
-// reviewed returns the API server's review of a token. If the review is unavailable, the reason is logged, because an
+// reviewToken returns the API server's review of a token. If the review is unavailable, the reason is logged, because an
 // unidentified client must not see it.
-func (a *Authority) reviewed(ctx context.Context, token string) (*accepted, error) {
-	is, err := a.tokens.of(ctx, token)
+func (a *Authority) reviewToken(ctx context.Context, token string) (*tokenReview, error) {
+	review, err := a.tokens.review(ctx, token)
 	if p, ok := errors.AsType[*watch.Problem](err); ok {
 		if p.Cause == watch.Unavailable {
 			a.log.WarnContext(ctx, "a token could not be reviewed", "error", err)
 		}
 		return nil, p
 	}
-	return is, err
+	return review, err
 }
 
-// renew reviews the token of a login again. It ends the login if the API server does not accept the token any more, or
-// returns another user for it. If the API server does not respond, the login stays valid until patience has passed.
-func (a *Authority) renew(ctx context.Context, l *login) error {
+// recheck reviews the token of a login again. It ends the login if the API server does not accept the token any more, or
+// returns another user for it. If the API server does not respond, the login stays valid until reviewGracePeriod has passed.
+func (a *Authority) recheck(ctx context.Context, l *login) error {
 	if l.token == "" {
 		return nil
 	}
-	is, err := a.reviewed(ctx, l.token)
-	if err == nil && !l.user.Same(is.user) {
+	review, err := a.reviewToken(ctx, l.token)
+	if err == nil && !l.user.Same(review.user) {
 		err = watch.NotLoggedIn("Your identity in the cluster has changed since you logged in; log in again.")
 	}
 	switch p := new(watch.Problem); {
 	case err == nil:
-		a.sessions.renewed(l, is.at)
+		a.sessions.recordReview(l, review.startedAt)
 	case errors.As(err, &p) && p.Cause == watch.Unauthenticated:
 		a.sessions.end(l)
-	case a.sessions.unanswered(l) < patience:
+	case a.sessions.recordFailedReview(l) < reviewGracePeriod:
 		return nil
 	}
 	return err
@@ -206,17 +206,17 @@ func (a *Authority) Run(ctx context.Context) error {
 		return nil
 	}
 	for range watch.Ticks(ctx, time.Second) {
-		var asking errgroup.Group
-		asking.SetLimit(maxAsking)
+		var rechecks errgroup.Group
+		rechecks.SetLimit(maxInFlight)
 		for _, l := range a.sessions.due() {
-			asking.Go(func() error {
-				if a.renew(ctx, l) != nil && ctx.Err() == nil {
+			rechecks.Go(func() error {
+				if a.recheck(ctx, l) != nil && ctx.Err() == nil {
 					a.sessions.end(l)
 				}
 				return nil
 			})
 		}
-		_ = asking.Wait() // The functions return no errors.
+		_ = rechecks.Wait() // The functions return no errors.
 	}
 	return nil
 }
@@ -229,8 +229,8 @@ func (a *Authority) Provider() string {
 	return a.provider.host()
 }
 
-// LogsIn reports whether users can log in here.
-func (a *Authority) LogsIn() bool { return a != nil && a.sessions != nil }
+// HasLogin reports whether users can log in here.
+func (a *Authority) HasLogin() bool { return a != nil && a.sessions != nil }
 
 // Audience returns the first accepted audience of tokens. It is empty if tokens must be for the API server itself.
 func (a *Authority) Audience() string {

@@ -24,23 +24,23 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // apiServer reviews tokens like an API server.
 type apiServer struct {
-	mu    sync.Mutex
-	users map[string]*watch.User
-	asked []string // The token of each review.
-	away  bool
-	slow  time.Duration
+	mu             sync.Mutex
+	users          map[string]*watch.User
+	reviewedTokens []string // The token of each review.
+	unavailable    bool
+	delay          time.Duration
 }
 
-func (s *apiServer) whoIs(_ context.Context, token string, audiences []string) (*watch.User, error) {
+func (s *apiServer) reviewToken(_ context.Context, token string, audiences []string) (*watch.User, error) {
 	s.mu.Lock()
-	s.asked = append(s.asked, token)
-	away, user, slow := s.away, s.users[strings.Join(append([]string{token}, audiences...), " for ")], s.slow
+	s.reviewedTokens = append(s.reviewedTokens, token)
+	unavailable, user, delay := s.unavailable, s.users[strings.Join(append([]string{token}, audiences...), " for ")], s.delay
 	s.mu.Unlock()
-	if slow > 0 {
-		<-time.After(slow)
+	if delay > 0 {
+		<-time.After(delay)
 	}
 	switch {
-	case away:
+	case unavailable:
 		return nil, fmt.Errorf("review: %w", &watch.Problem{
 			Cause: watch.Unavailable, Title: "Login cannot be checked", Detail: "away",
 		})
@@ -56,12 +56,12 @@ func (s *apiServer) change(f func()) {
 	f()
 }
 
-// questions returns the number of reviews since the last call.
-func (s *apiServer) questions() int {
+// takeReviewCount returns the number of reviews since the last call.
+func (s *apiServer) takeReviewCount() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := len(s.asked)
-	s.asked = nil
+	n := len(s.reviewedTokens)
+	s.reviewedTokens = nil
 	return n
 }
 
@@ -78,7 +78,7 @@ func authority(t *testing.T, s *apiServer, audiences ...string) (*auth.Authority
 	t.Helper()
 	log := &bytes.Buffer{}
 	a, err := auth.New(auth.Options{
-		Mode: auth.Token, Base: "/base", Audiences: audiences, WhoIs: s.whoIs,
+		Mode: auth.Token, Base: "/base", Audiences: audiences, ReviewToken: s.reviewToken,
 		Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	if err != nil {
@@ -111,9 +111,9 @@ func bearer(t *testing.T, token string) *http.Request {
 	return request(t, "Authorization: Bearer "+token)
 }
 
-// whose returns the name of the user who sent a request. It is empty for an unidentified sender; then the error must
+// identifiedUser returns the name of the user who sent a request. It is empty for an unidentified sender; then the error must
 // have the given cause.
-func whose(t *testing.T, a *auth.Authority, r *http.Request, cause watch.Cause) string {
+func identifiedUser(t *testing.T, a *auth.Authority, r *http.Request, cause watch.Cause) string {
 	t.Helper()
 	i, err := a.Identify(r)
 	if err == nil {
@@ -150,15 +150,15 @@ func withCookies(r *http.Request, cookies ...*http.Cookie) *http.Request {
 	return r
 }
 
-// until returns a JWT that expires at a time.
-func until(at time.Time) string {
-	part := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
-	return part(`{"alg":"RS256"}`) + "." + part(fmt.Sprintf(`{"sub":"x","exp":%d}`, at.Unix())) +
-		"." + part("signature")
+// jwtExpiringAt returns a JWT that expires at a time.
+func jwtExpiringAt(at time.Time) string {
+	encode := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
+	return encode(`{"alg":"RS256"}`) + "." + encode(fmt.Sprintf(`{"sub":"x","exp":%d}`, at.Unix())) +
+		"." + encode("signature")
 }
 
-// ended reports whether an identity has ended.
-func ended(i auth.Identity) bool {
+// hasEnded reports whether an identity has ended.
+func hasEnded(i auth.Identity) bool {
 	select {
 	case <-i.Ended:
 		return true
@@ -168,7 +168,7 @@ func ended(i auth.Identity) bool {
 }
 
 // Without authentication, every request has the identity of the program. The same is true for the nil Authority.
-func TestNobodyIsAsked(t *testing.T) {
+func TestModesWithoutLoginUseTheProgramIdentity(t *testing.T) {
 	var all []*auth.Authority
 	for _, mode := range []string{auth.None, auth.SharedIdentity} {
 		a, err := auth.New(auth.Options{Mode: mode})
@@ -185,7 +185,7 @@ func TestNobodyIsAsked(t *testing.T) {
 			"X-Glasshouse-Proxy-Secret: x", "Accept: a")
 		i, err := a.Identify(r)
 		if err != nil || !i.Viewer.Program || i.Viewer.User != nil || i.Ended != nil || !i.Expires.IsZero() ||
-			a.LogsIn() {
+			a.HasLogin() {
 			t.Errorf("%s: it is %+v, %v, want the program", a.Mode(), i, err)
 		}
 		if len(r.Header) != 1 || r.Header.Get("Accept") != "a" {

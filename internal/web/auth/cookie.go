@@ -15,17 +15,17 @@ func (a *Authority) Login(w http.ResponseWriter, r *http.Request, token string) 
 	if err != nil {
 		return err
 	}
-	is, err := a.reviewed(r.Context(), token)
+	review, err := a.reviewToken(r.Context(), token)
 	if err != nil {
 		return err
 	}
-	a.begin(w, r, newLogin(is.user, token, is.expires, is.at), OverTLS(r))
+	a.begin(w, r, newLogin(review.user, token, review.expires, review.startedAt), OverTLS(r))
 	return nil
 }
 
 // begin begins the session of a login, sets its cookie, and ends the previous session of the browser.
 func (a *Authority) begin(w http.ResponseWriter, r *http.Request, l *login, secure bool) {
-	a.endOf(r)
+	a.endSessionOf(r)
 	a.setCookie(w, r, secure, a.sessions.begin(l), max(1, int(time.Until(l.expires).Seconds())))
 }
 
@@ -34,26 +34,26 @@ func (a *Authority) Logout(w http.ResponseWriter, r *http.Request) {
 	if a == nil || a.sessions == nil {
 		return
 	}
-	a.endOf(r)
+	a.endSessionOf(r)
 	a.setCookie(w, r, OverTLS(r), "", -1)
 }
 
-func (a *Authority) endOf(r *http.Request) {
-	if l, err := a.sessions.of(r); err == nil {
+func (a *Authority) endSessionOf(r *http.Request) {
+	if l, err := a.sessions.find(r); err == nil {
 		a.sessions.end(l)
 	}
 }
 
 func (a *Authority) setCookie(w http.ResponseWriter, r *http.Request, secure bool, value string, age int) {
 	http.SetCookie(w, &http.Cookie{
-		Name: CookieAt(cookieName, r), Value: value, Path: a.base + "/", MaxAge: age,
+		Name: CookieNameFor(cookieName, r), Value: value, Path: a.base + "/", MaxAge: age,
 		HttpOnly: true, Secure: secure, SameSite: http.SameSiteStrictMode,
 	})
 }
 
-// CookieAt returns the name of a cookie with the port of the Host header. Browsers share the cookies of a host between
+// CookieNameFor returns the name of a cookie with the port of the Host header. Browsers share the cookies of a host between
 // all its ports, and a different server may listen on each port.
-func CookieAt(name string, r *http.Request) string {
+func CookieNameFor(name string, r *http.Request) string {
 	_, port, _ := net.SplitHostPort(r.Host)
 	if _, err := strconv.ParseUint(port, 10, 16); err != nil { // There is no valid port.
 		return name

@@ -9,7 +9,7 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// ErrEnded is the cause of a context of Within that has ended because its Identity has ended.
+// ErrEnded is the cause of a context of Identity.Context that has ended because its Identity has ended.
 var ErrEnded = errors.New("the login has ended")
 
 // An Identity is the sender of a request, and how long that identification is valid.
@@ -19,19 +19,19 @@ type Identity struct {
 	Ended   <-chan struct{} // Closed when the identification is not valid any more; nil if it stays valid.
 	Cookie  bool            // The sender was identified by a cookie, which a browser sends automatically.
 
-	hold func() (release func()) // Starts rechecks of the login, until release is called; nil without rechecks.
+	acquire func() (release func()) // Starts rechecks of the login, until release is called; nil without rechecks.
 }
 
-// Within returns a context that ends with parent, or when the Identity is not valid any more. In the latter case its
+// Context returns a context that ends with parent, or when the Identity is not valid any more. In the latter case its
 // cause is ErrEnded. Until done is called, the Identity is in use, and is rechecked.
-func (i Identity) Within(parent context.Context) (ctx context.Context, done func()) {
+func (i Identity) Context(parent context.Context) (ctx context.Context, done func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	if i.Ended == nil && i.Expires.IsZero() {
 		return ctx, func() { cancel(nil) }
 	}
 	release := func() {}
-	if i.hold != nil {
-		release = i.hold()
+	if i.acquire != nil {
+		release = i.acquire()
 	}
 	var waiting sync.WaitGroup
 	waiting.Go(func() {

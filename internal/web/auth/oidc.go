@@ -22,8 +22,8 @@ import (
 )
 
 const (
-	// wayFor is how long a user may take to log in at the provider.
-	wayFor = 10 * time.Minute
+	// providerLoginTimeout is how long a user may take to log in at the provider.
+	providerLoginTimeout = 10 * time.Minute
 	// providerTimeout is the timeout of one request to the provider.
 	providerTimeout = 10 * time.Second
 	// callbackPath is the path below the base path to which the provider redirects users.
@@ -49,10 +49,10 @@ type provider struct {
 	OIDCOptions
 
 	client *http.Client
-	ways   *ways
+	states *loginStates
 
-	mu    sync.Mutex
-	known *oidc.Provider // Nil until its discovery document was read.
+	mu         sync.Mutex
+	discovered *oidc.Provider // Nil until its discovery document was read.
 }
 
 func newProvider(o OIDCOptions) (*provider, error) {
@@ -82,75 +82,75 @@ func newProvider(o OIDCOptions) (*provider, error) {
 		TLSHandshakeTimeout: providerTimeout, IdleConnTimeout: time.Minute, ForceAttemptHTTP2: true, MaxIdleConns: 4,
 	}
 	return &provider{
-		OIDCOptions: o, client: &http.Client{Transport: transport, Timeout: providerTimeout}, ways: newWays(),
+		OIDCOptions: o, client: &http.Client{Transport: transport, Timeout: providerTimeout}, states: newLoginStates(),
 	}, nil
 }
 
-// ask returns the provider. It requests the provider's discovery document until it has been read once.
-func (p *provider) ask(ctx context.Context) (*oidc.Provider, error) {
+// discover returns the provider. It requests the provider's discovery document until it has been read once.
+func (p *provider) discover(ctx context.Context) (*oidc.Provider, error) {
 	p.mu.Lock()
-	known := p.known
+	discovered := p.discovered
 	p.mu.Unlock()
-	if known != nil {
-		return known, nil
+	if discovered != nil {
+		return discovered, nil
 	}
-	known, err := oidc.NewProvider(ctx, p.Issuer)
+	discovered, err := oidc.NewProvider(ctx, p.Issuer)
 	if err != nil {
 		return nil, err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.known = known
-	return known, nil
+	p.discovered = discovered
+	return discovered, nil
 }
 
-func (p *provider) config(known *oidc.Provider, back string) *oauth2.Config {
+func (p *provider) config(discovered *oidc.Provider, callbackURL string) *oauth2.Config {
 	return &oauth2.Config{
-		ClientID: p.ClientID, ClientSecret: p.ClientSecret, Endpoint: known.Endpoint(), RedirectURL: back,
+		ClientID: p.ClientID, ClientSecret: p.ClientSecret, Endpoint: discovered.Endpoint(), RedirectURL: callbackURL,
 		Scopes: p.Scopes,
 	}
 }
 
 // begin returns the address of the login at the provider, and the encrypted login state for the cookie of the browser.
-func (p *provider) begin(ctx context.Context, back, to string) (address, sealed string, err error) {
-	known, err := p.ask(oidc.ClientContext(ctx, p.client))
+func (p *provider) begin(ctx context.Context, callbackURL, to string) (address, encrypted string, err error) {
+	discovered, err := p.discover(oidc.ClientContext(ctx, p.client))
 	if err != nil {
 		return "", "", err
 	}
-	w := newWay(back, to)
-	address = p.config(known, back).AuthCodeURL(w.State, oidc.Nonce(w.Nonce), oauth2.S256ChallengeOption(w.Verifier))
-	return address, p.ways.seal(w), nil
+	w := newLoginState(callbackURL, to)
+	address = p.config(discovered, callbackURL).AuthCodeURL(w.State, oidc.Nonce(w.Nonce), oauth2.S256ChallengeOption(w.Verifier))
+	return address, p.states.encrypt(w), nil
 }
 
 // finish returns the login of a user who returns from the provider, and the state of that login.
-func (p *provider) finish(ctx context.Context, sealed string, query url.Values) (l *login, w way, err error) {
-	w, err = p.ways.open(sealed)
+func (p *provider) finish(ctx context.Context, encrypted string, query url.Values) (l *login, w loginState, err error) {
+	w, err = p.states.decrypt(encrypted)
 	if err != nil {
 		return nil, w, err
 	}
 	state := w.State
 	defer func() {
 		if err != nil { // Clients could fill the list of used states with failed logins.
-			p.ways.forget(state)
+			p.states.forget(state)
 		}
 	}()
 	if subtle.ConstantTimeCompare([]byte(w.State), []byte(query.Get("state"))) != 1 {
-		return nil, way{}, watch.NotLoggedIn("This browser did not start this login; log in again.")
+		return nil, loginState{}, watch.NotLoggedIn("This browser did not start this login; log in again.")
 	}
 	if query.Get("error") != "" {
 		return nil, w, watch.NotLoggedIn("The provider refused the login: %.60q.", query.Get("error"))
 	}
 	ctx = oidc.ClientContext(ctx, p.client)
-	known, err := p.ask(ctx)
+	discovered, err := p.discover(ctx)
 	if err != nil {
 		return nil, w, err
 	}
-	given, err := p.config(known, w.Back).Exchange(ctx, query.Get("code"), oauth2.VerifierOption(w.Verifier))
+	response, err := p.config(discovered, w.CallbackURL).Exchange(ctx, query.Get("code"), oauth2.VerifierOption(w.Verifier))
 	if err != nil {
 		return nil, w, exchangeError(err)
 	}
-	raw, _ := given.Extra("id_token").(string)
-	token, err := known.Verifier(&oidc.Config{ClientID: p.ClientID}).Verify(ctx, raw)
+	raw, _ := response.Extra("id_token").(string)
+	token, err := discovered.Verifier(&oidc.Config{ClientID: p.ClientID}).Verify(ctx, raw)
 	if err != nil {
 		return nil, w, fmt.Errorf("%w: %w",
 			watch.NotLoggedIn("The ID token of the provider could not be verified; log in again."), err)
@@ -190,14 +190,14 @@ func (p *provider) userOf(token *oidc.IDToken) (*watch.User, error) {
 	if err := json.Unmarshal(claims[p.UsernameClaim], &user.Name); err != nil || user.Name == "" {
 		return nil, watch.NotLoggedIn("The ID token has no user name in the claim %.60q.", p.UsernameClaim)
 	}
-	if verified, told := claims["email_verified"]; told && p.UsernameClaim == "email" && string(verified) != "true" {
+	if verified, present := claims["email_verified"]; present && p.UsernameClaim == "email" && string(verified) != "true" {
 		return nil, watch.NotLoggedIn("The provider has not verified the email address.")
 	}
 	user.Name = p.UsernamePrefix + user.Name
-	if text, there := claims[p.GroupsClaim]; there && p.GroupsClaim != "" {
-		var one string
-		if json.Unmarshal(text, &one) == nil {
-			user.Groups = []string{one}
+	if text, hasGroups := claims[p.GroupsClaim]; hasGroups && p.GroupsClaim != "" {
+		var group string
+		if json.Unmarshal(text, &group) == nil {
+			user.Groups = []string{group}
 		} else if err := json.Unmarshal(text, &user.Groups); err != nil {
 			return nil, watch.NotLoggedIn("The claim %.60q is neither a group nor an array of groups.", p.GroupsClaim)
 		}
@@ -208,7 +208,7 @@ func (p *provider) userOf(token *oidc.IDToken) (*watch.User, error) {
 	if err := checkUser(user); err != nil {
 		return nil, err
 	}
-	user.Groups = append(user.Groups, everyone)
+	user.Groups = append(user.Groups, authenticatedGroup)
 	return user, nil
 }
 

@@ -30,12 +30,12 @@ import (
 type issuer struct {
 	*httptest.Server
 
-	t      *testing.T
-	key    *rsa.PrivateKey
-	say    func(claims map[string]any) string // Returns the ID token for valid claims.
-	status int                                // The status of the token endpoint; 0 means 200.
-	seen   []url.Values                       // The requests to the token endpoint.
-	nonce  string
+	t             *testing.T
+	key           *rsa.PrivateKey
+	makeToken     func(claims map[string]any) string // Returns the ID token for valid claims.
+	status        int                                // The status of the token endpoint; 0 means 200.
+	tokenRequests []url.Values                       // The requests to the token endpoint.
+	nonce         string
 }
 
 func newIssuer(t *testing.T) *issuer {
@@ -47,23 +47,23 @@ func newIssuer(t *testing.T) *issuer {
 	p := &issuer{t: t, key: key}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
-		p.answer(w, map[string]any{
+		p.writeJSON(w, map[string]any{
 			"issuer": p.URL, "authorization_endpoint": p.URL + "/auth", "token_endpoint": p.URL + "/token",
 			"jwks_uri":                              p.URL + "/keys",
 			"id_token_signing_alg_values_supported": []string{"RS256", "HS256", "none"},
 		})
 	})
 	mux.HandleFunc("GET /keys", func(w http.ResponseWriter, _ *http.Request) {
-		p.answer(w, map[string]any{"keys": []any{map[string]any{
-			"kty": "RSA", "use": "sig", "alg": "RS256", "kid": "1", "n": part(key.N.Bytes()),
-			"e": part(big.NewInt(int64(key.E)).Bytes()),
+		p.writeJSON(w, map[string]any{"keys": []any{map[string]any{
+			"kty": "RSA", "use": "sig", "alg": "RS256", "kid": "1", "n": base64URL(key.N.Bytes()),
+			"e": base64URL(big.NewInt(int64(key.E)).Bytes()),
 		}}})
 	})
 	mux.HandleFunc("POST /token", func(w http.ResponseWriter, r *http.Request) {
 		if err := r.ParseForm(); err != nil {
 			t.Error(err)
 		}
-		p.seen = append(p.seen, r.PostForm)
+		p.tokenRequests = append(p.tokenRequests, r.PostForm)
 		if p.status != 0 {
 			http.Error(w, `{"error":"invalid_grant","error_description":"what-nobody-should-say"}`, p.status)
 			return
@@ -73,11 +73,11 @@ func newIssuer(t *testing.T) *issuer {
 			"groups": []string{"dev", "ops"},
 			"exp":    time.Now().Add(time.Hour).Unix(), "iat": time.Now().Unix(), "nonce": p.nonce,
 		}
-		say := p.say
-		if say == nil {
-			say = p.sign
+		makeToken := p.makeToken
+		if makeToken == nil {
+			makeToken = p.sign
 		}
-		p.answer(w, map[string]any{"access_token": "access-token-1b", "token_type": "Bearer", "id_token": say(claims)})
+		p.writeJSON(w, map[string]any{"access_token": "access-token-1b", "token_type": "Bearer", "id_token": makeToken(claims)})
 	})
 	p.Server = httptest.NewUnstartedServer(mux)
 	p.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)
@@ -86,36 +86,36 @@ func newIssuer(t *testing.T) *issuer {
 	return p
 }
 
-func (p *issuer) answer(w http.ResponseWriter, v any) {
+func (p *issuer) writeJSON(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	if err := json.NewEncoder(w).Encode(v); err != nil {
 		p.t.Error(err)
 	}
 }
 
-func part(raw []byte) string { return base64.RawURLEncoding.EncodeToString(raw) }
+func base64URL(raw []byte) string { return base64.RawURLEncoding.EncodeToString(raw) }
 
-func encode(v any) string {
+func jwtPart(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
 		panic(err)
 	}
-	return part(text)
+	return base64URL(text)
 }
 
 // sign returns a valid ID token with the claims.
 func (p *issuer) sign(claims map[string]any) string {
-	text := encode(map[string]any{"alg": "RS256", "kid": "1"}) + "." + encode(claims)
+	text := jwtPart(map[string]any{"alg": "RS256", "kid": "1"}) + "." + jwtPart(claims)
 	sum := sha256.Sum256([]byte(text))
 	signature, err := rsa.SignPKCS1v15(rand.Reader, p.key, crypto.SHA256, sum[:])
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	return text + "." + part(signature)
+	return text + "." + base64URL(signature)
 }
 
-// with returns a function that signs the claims with one of them changed.
-func (p *issuer) with(name string, value any) func(map[string]any) string {
+// signWith returns a function that signs the claims with one of them changed.
+func (p *issuer) signWith(name string, value any) func(map[string]any) string {
 	return func(claims map[string]any) string {
 		claims = maps.Clone(claims)
 		claims[name] = value
@@ -126,8 +126,8 @@ func (p *issuer) with(name string, value any) func(map[string]any) string {
 	}
 }
 
-// asks returns an Authority that uses the issuer.
-func (p *issuer) asks(edit func(*auth.OIDCOptions)) (*auth.Authority, *bytes.Buffer) {
+// newAuthority returns an Authority that uses the issuer.
+func (p *issuer) newAuthority(edit func(*auth.OIDCOptions)) (*auth.Authority, *bytes.Buffer) {
 	p.t.Helper()
 	log := &bytes.Buffer{}
 	o := auth.OIDCOptions{
@@ -148,12 +148,12 @@ func (p *issuer) asks(edit func(*auth.OIDCOptions)) (*auth.Authority, *bytes.Buf
 	return a, log
 }
 
-// leave begins a login. It returns the cookie of the login and the query that the provider gets.
-func (p *issuer) leave(a *auth.Authority) (cookie *http.Cookie, query url.Values) {
+// beginLogin begins a login. It returns the cookie of the login and the query that the provider gets.
+func (p *issuer) beginLogin(a *auth.Authority) (cookie *http.Cookie, query url.Values) {
 	p.t.Helper()
 	r, w := request(p.t), httptest.NewRecorder()
 	r.Header.Set("Origin", "https://glasshouse.example")
-	address, err := a.Leave(w, r, "/status")
+	address, err := a.BeginLogin(w, r, "/status")
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -165,34 +165,34 @@ func (p *issuer) leave(a *auth.Authority) (cookie *http.Cookie, query url.Values
 	return w.Result().Cookies()[0], u.Query()
 }
 
-// back sends the callback of the provider.
-func (p *issuer) back(
+// handleCallback sends the callback of the provider.
+func (p *issuer) handleCallback(
 	a *auth.Authority, cookie *http.Cookie, query url.Values,
-) (session *http.Cookie, to string, err error) {
+) (session *http.Cookie, returnPath string, err error) {
 	p.t.Helper()
 	r, w := request(p.t), httptest.NewRecorder()
 	r.URL.RawQuery = query.Encode()
 	if cookie != nil {
 		r.AddCookie(&http.Cookie{Name: cookie.Name, Value: cookie.Value})
 	}
-	to, err = a.Return(w, r)
+	returnPath, err = a.HandleCallback(w, r)
 	for _, c := range w.Result().Cookies() {
 		if c.Name == "glasshouse-session" {
 			session = c
 		}
 	}
-	return session, to, err
+	return session, returnPath, err
 }
 
-func code(query url.Values) url.Values {
+func callbackQuery(query url.Values) url.Values {
 	return url.Values{"code": {"a-code"}, "state": {query.Get("state")}}
 }
 
 // A login sends a state, a nonce and a challenge to the provider. Its session ends when the ID token expires.
-func TestProviderLogsIn(t *testing.T) {
+func TestOIDCLoginCreatesSession(t *testing.T) {
 	p := newIssuer(t)
-	a, log := p.asks(func(o *auth.OIDCOptions) { o.GroupsClaim = "groups"; o.GroupsPrefix = "p:" })
-	cookie, query := p.leave(a)
+	a, log := p.newAuthority(func(o *auth.OIDCOptions) { o.GroupsClaim = "groups"; o.GroupsPrefix = "p:" })
+	cookie, query := p.beginLogin(a)
 	if !cookie.HttpOnly || cookie.SameSite != http.SameSiteLaxMode || cookie.Path != "/base/login/" || !cookie.Secure {
 		t.Errorf("the cookie is %v", cookie)
 	}
@@ -210,22 +210,22 @@ func TestProviderLogsIn(t *testing.T) {
 			t.Errorf("%s is %q, the cookie %q", name, query.Get(name), cookie.Value)
 		}
 	}
-	session, to, err := p.back(a, cookie, code(query))
-	if err != nil || session == nil || to != "/status" || session.SameSite != http.SameSiteStrictMode ||
+	session, returnPath, err := p.handleCallback(a, cookie, callbackQuery(query))
+	if err != nil || session == nil || returnPath != "/status" || session.SameSite != http.SameSiteStrictMode ||
 		session.MaxAge > 3600 || session.MaxAge < 3500 {
-		t.Fatalf("the session is %v, to %q, %v", session, to, err)
+		t.Fatalf("the session is %v, to %q, %v", session, returnPath, err)
 	}
-	sum := sha256.Sum256([]byte(p.seen[0].Get("code_verifier")))
-	if p.seen[0].Get("code") != "a-code" || part(sum[:]) != query.Get("code_challenge") ||
-		p.seen[0].Get("redirect_uri") != query.Get("redirect_uri") {
-		t.Errorf("the provider is sent %v", p.seen[0])
+	sum := sha256.Sum256([]byte(p.tokenRequests[0].Get("code_verifier")))
+	if p.tokenRequests[0].Get("code") != "a-code" || base64URL(sum[:]) != query.Get("code_challenge") ||
+		p.tokenRequests[0].Get("redirect_uri") != query.Get("redirect_uri") {
+		t.Errorf("the provider is sent %v", p.tokenRequests[0])
 	}
 	i, err := a.Identify(withCookies(request(t), session))
 	want := &watch.User{Name: p.URL + "#7", Groups: []string{"p:dev", "p:ops", "system:authenticated"}}
 	if err != nil || !reflect.DeepEqual(i.Viewer.User, want) || time.Until(i.Expires) > time.Hour || !i.Cookie {
 		t.Errorf("it is %+v, %v, want %+v", i.Viewer.User, err, want)
 	}
-	if got := whose(
+	if got := identifiedUser(
 		t, a, withCookies(bearer(t, p.sign(map[string]any{"iss": p.URL})), session), watch.Unauthenticated,
 	); got != "" {
 		t.Errorf("a bearer token is %q's", got)
@@ -237,39 +237,39 @@ func TestProviderLogsIn(t *testing.T) {
 
 // An ID token is accepted only if it comes from the provider, is for this program and this login, and has not expired.
 // Each login is accepted once.
-func TestProviderIsVerified(t *testing.T) {
+func TestInvalidIDTokensAreRefused(t *testing.T) {
 	p := newIssuer(t)
 	other, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, say := range map[string]func(map[string]any) string{
-		"another audience":   p.with("aud", "kubernetes"),
-		"other audiences":    p.with("aud", []string{"a", "b"}),
-		"no audience":        p.with("aud", nil),
-		"another issuer":     p.with("iss", "https://evil.test"),
-		"an issuer with a /": p.with("iss", p.URL+"/"),
-		"expired":            p.with("exp", time.Now().Add(-time.Minute).Unix()),
-		"no expiry":          p.with("exp", nil),
-		"not yet":            p.with("nbf", time.Now().Add(time.Hour).Unix()),
-		"another nonce":      p.with("nonce", "x"),
-		"no nonce":           p.with("nonce", nil),
-		"no user":            p.with("sub", nil),
-		"an empty user":      p.with("sub", ""),
-		"a user in numbers":  p.with("sub", 7),
+	for name, makeToken := range map[string]func(map[string]any) string{
+		"another audience":   p.signWith("aud", "kubernetes"),
+		"other audiences":    p.signWith("aud", []string{"a", "b"}),
+		"no audience":        p.signWith("aud", nil),
+		"another issuer":     p.signWith("iss", "https://evil.test"),
+		"an issuer with a /": p.signWith("iss", p.URL+"/"),
+		"expired":            p.signWith("exp", time.Now().Add(-time.Minute).Unix()),
+		"no expiry":          p.signWith("exp", nil),
+		"not yet":            p.signWith("nbf", time.Now().Add(time.Hour).Unix()),
+		"another nonce":      p.signWith("nonce", "x"),
+		"no nonce":           p.signWith("nonce", nil),
+		"no user":            p.signWith("sub", nil),
+		"an empty user":      p.signWith("sub", ""),
+		"a user in numbers":  p.signWith("sub", 7),
 		"no token":           func(map[string]any) string { return "" },
 		"no JWT":             func(map[string]any) string { return "a.b" },
 		"alg none": func(c map[string]any) string {
-			return encode(map[string]any{"alg": "none"}) + "." + encode(c) + "."
+			return jwtPart(map[string]any{"alg": "none"}) + "." + jwtPart(c) + "."
 		},
 		"alg None": func(c map[string]any) string {
-			return encode(map[string]any{"alg": "None", "kid": "1"}) + "." + encode(c) + "."
+			return jwtPart(map[string]any{"alg": "None", "kid": "1"}) + "." + jwtPart(c) + "."
 		},
 		"signed with the public key": func(c map[string]any) string {
-			text := encode(map[string]any{"alg": "HS256", "kid": "1"}) + "." + encode(c)
+			text := jwtPart(map[string]any{"alg": "HS256", "kid": "1"}) + "." + jwtPart(c)
 			mac := hmac.New(sha256.New, x509.MarshalPKCS1PublicKey(&p.key.PublicKey))
 			mac.Write([]byte(text))
-			return text + "." + part(mac.Sum(nil))
+			return text + "." + base64URL(mac.Sum(nil))
 		},
 		"signed by another": func(c map[string]any) string {
 			return (&issuer{t: t, key: other}).sign(c)
@@ -282,17 +282,17 @@ func TestProviderIsVerified(t *testing.T) {
 			parts := strings.Split(p.sign(c), ".")
 			c = maps.Clone(c)
 			c["sub"] = "8"
-			return parts[0] + "." + encode(c) + "." + parts[2]
+			return parts[0] + "." + jwtPart(c) + "." + parts[2]
 		},
 	} {
-		a, log := p.asks(nil)
-		cookie, query := p.leave(a)
-		p.say = say
-		session, to, err := p.back(a, cookie, code(query))
-		p.say = nil
-		asked := new(watch.Problem)
-		if session != nil || !errors.As(err, &asked) || asked.Cause != watch.Unauthenticated || to != "/status" {
-			t.Errorf("%s: the session is %v, to %q, %v", name, session, to, err)
+		a, log := p.newAuthority(nil)
+		cookie, query := p.beginLogin(a)
+		p.makeToken = makeToken
+		session, returnPath, err := p.handleCallback(a, cookie, callbackQuery(query))
+		p.makeToken = nil
+		problem := new(watch.Problem)
+		if session != nil || !errors.As(err, &problem) || problem.Cause != watch.Unauthenticated || returnPath != "/status" {
+			t.Errorf("%s: the session is %v, to %q, %v", name, session, returnPath, err)
 			continue
 		}
 		for _, secret := range []string{
@@ -303,44 +303,44 @@ func TestProviderIsVerified(t *testing.T) {
 			}
 		}
 	}
-	a, _ := p.asks(nil)
-	another, _ := p.asks(nil)
-	cookie, query := p.leave(a)
-	elsewhere, _ := p.leave(a)
-	_, ofAnother := p.leave(another)
+	a, _ := p.newAuthority(nil)
+	otherAuthority, _ := p.newAuthority(nil)
+	cookie, query := p.beginLogin(a)
+	otherCookie, _ := p.beginLogin(a)
+	_, otherQuery := p.beginLogin(otherAuthority)
 	for name, test := range map[string]struct {
 		cookie *http.Cookie
 		query  url.Values
 	}{
-		"no cookie":           {nil, code(query)},
-		"a cookie of nothing": {&http.Cookie{Name: cookie.Name, Value: "x"}, code(query)},
+		"no cookie":           {nil, callbackQuery(query)},
+		"a cookie of nothing": {&http.Cookie{Name: cookie.Name, Value: "x"}, callbackQuery(query)},
 		"a cookie changed": {
-			&http.Cookie{Name: cookie.Name, Value: cookie.Value[:len(cookie.Value)-2] + "AA"}, code(query),
+			&http.Cookie{Name: cookie.Name, Value: cookie.Value[:len(cookie.Value)-2] + "AA"}, callbackQuery(query),
 		},
-		"another's state": {elsewhere, code(ofAnother)},
+		"another's state": {otherCookie, callbackQuery(otherQuery)},
 	} {
-		if session, _, err := p.back(a, test.cookie, test.query); session != nil || err == nil {
+		if session, _, err := p.handleCallback(a, test.cookie, test.query); session != nil || err == nil {
 			t.Errorf("%s: the session is %v, %v", name, session, err)
 		}
 	}
 	p.nonce = query.Get("nonce")
-	if session, _, err := p.back(a, cookie, code(query)); session == nil || err != nil {
+	if session, _, err := p.handleCallback(a, cookie, callbackQuery(query)); session == nil || err != nil {
 		t.Errorf("the login itself: %v", err)
 	}
-	if session, _, err := p.back(a, cookie, code(query)); session != nil || err == nil {
+	if session, _, err := p.handleCallback(a, cookie, callbackQuery(query)); session != nil || err == nil {
 		t.Errorf("the same once more: the session is %v, %v", session, err)
 	}
 	for _, status := range []int{http.StatusBadRequest, http.StatusInternalServerError} {
-		cookie, query := p.leave(a)
+		cookie, query := p.beginLogin(a)
 		p.status = status
-		session, _, err := p.back(a, cookie, code(query))
+		session, _, err := p.handleCallback(a, cookie, callbackQuery(query))
 		p.status = 0
 		if session != nil || err == nil || strings.Contains(err.Error(), "what-nobody-should-say") {
 			t.Errorf("the provider fails with %d: the session is %v, %v", status, session, err)
 		}
 	}
-	cookie, query = p.leave(a)
-	if session, _, err := p.back(
+	cookie, query = p.beginLogin(a)
+	if session, _, err := p.handleCallback(
 		a, cookie, url.Values{"error": {"access_denied"}, "state": {query.Get("state")}},
 	); session != nil || err == nil || !strings.Contains(err.Error(), "access_denied") {
 		t.Errorf("the provider lets nobody in: the session is %v, %v", session, err)
@@ -349,37 +349,37 @@ func TestProviderIsVerified(t *testing.T) {
 
 // Callbacks without a login at the provider do not prevent logins of other users, however many there are. The same is
 // true for logins that the provider refuses.
-func TestNobodyKeepsOthersFromLoggingIn(t *testing.T) {
+func TestFailedCallbacksDoNotBlockLogins(t *testing.T) {
 	p := newIssuer(t)
-	a, _ := p.asks(nil)
+	a, _ := p.newAuthority(nil)
 	p.status = http.StatusBadRequest
 	for n := range 10_010 {
-		cookie, query := p.leave(a)
-		back := url.Values{"error": {"access_denied"}, "state": {query.Get("state")}}
+		cookie, query := p.beginLogin(a)
+		callback := url.Values{"error": {"access_denied"}, "state": {query.Get("state")}}
 		switch {
 		case n%2 == 1:
-			back.Set("state", "another")
+			callback.Set("state", "another")
 		case n%1000 == 0:
-			back = code(query)
+			callback = callbackQuery(query)
 		}
-		if session, _, err := p.back(a, cookie, back); session != nil || err == nil {
+		if session, _, err := p.handleCallback(a, cookie, callback); session != nil || err == nil {
 			t.Fatalf("the session is %v, %v", session, err)
 		}
 	}
 	p.status = 0
-	cookie, query := p.leave(a)
-	if session, _, err := p.back(a, cookie, code(query)); session == nil || err != nil {
+	cookie, query := p.beginLogin(a)
+	if session, _, err := p.handleCallback(a, cookie, callbackQuery(query)); session == nil || err != nil {
 		t.Errorf("somebody is not let in after all that: %v", err)
 	}
 }
 
 // Claims become a user in the same way as in kube-apiserver.
-func TestClaims(t *testing.T) {
+func TestClaimsBecomeUsers(t *testing.T) {
 	p := newIssuer(t)
 	for name, test := range map[string]struct {
-		edit func(*auth.OIDCOptions)
-		say  func(map[string]any) string
-		want *watch.User
+		edit      func(*auth.OIDCOptions)
+		makeToken func(map[string]any) string
+		want      *watch.User
 	}{
 		"as it comes": {
 			func(*auth.OIDCOptions) {}, nil, &watch.User{Name: p.URL + "#7", Groups: []string{}},
@@ -400,21 +400,21 @@ func TestClaims(t *testing.T) {
 			&watch.User{Name: "x/anna@example.com", Groups: []string{}},
 		},
 		"an email, verified": {
-			func(o *auth.OIDCOptions) { o.UsernameClaim = "email" }, p.with("email_verified", true),
+			func(o *auth.OIDCOptions) { o.UsernameClaim = "email" }, p.signWith("email_verified", true),
 			&watch.User{Name: "anna@example.com", Groups: []string{}},
 		},
 		"an email, not verified": {
-			func(o *auth.OIDCOptions) { o.UsernameClaim = "email" }, p.with("email_verified", false), nil,
+			func(o *auth.OIDCOptions) { o.UsernameClaim = "email" }, p.signWith("email_verified", false), nil,
 		},
 		"an email, verified in words": {
-			func(o *auth.OIDCOptions) { o.UsernameClaim = "email" }, p.with("email_verified", "true"), nil,
+			func(o *auth.OIDCOptions) { o.UsernameClaim = "email" }, p.signWith("email_verified", "true"), nil,
 		},
 		"groups": {
 			func(o *auth.OIDCOptions) { o.GroupsClaim = "groups" }, nil,
 			&watch.User{Name: p.URL + "#7", Groups: []string{"dev", "ops"}},
 		},
 		"a group": {
-			func(o *auth.OIDCOptions) { o.GroupsClaim = "groups" }, p.with("groups", "dev"),
+			func(o *auth.OIDCOptions) { o.GroupsClaim = "groups" }, p.signWith("groups", "dev"),
 			&watch.User{Name: p.URL + "#7", Groups: []string{"dev"}},
 		},
 		"no groups": {
@@ -422,25 +422,25 @@ func TestClaims(t *testing.T) {
 			&watch.User{Name: p.URL + "#7", Groups: []string{}},
 		},
 		"groups in numbers": {
-			func(o *auth.OIDCOptions) { o.GroupsClaim = "groups" }, p.with("groups", []int{1}), nil,
+			func(o *auth.OIDCOptions) { o.GroupsClaim = "groups" }, p.signWith("groups", []int{1}), nil,
 		},
 		"the cluster's masters": {
-			func(o *auth.OIDCOptions) { o.GroupsClaim = "groups" }, p.with("groups", []string{"system:masters"}), nil,
+			func(o *auth.OIDCOptions) { o.GroupsClaim = "groups" }, p.signWith("groups", []string{"system:masters"}), nil,
 		},
 		"them, prefixed": {
 			func(o *auth.OIDCOptions) { o.GroupsClaim = "groups"; o.GroupsPrefix = "p:" },
-			p.with("groups", []string{"system:masters"}),
+			p.signWith("groups", []string{"system:masters"}),
 			&watch.User{Name: p.URL + "#7", Groups: []string{"p:system:masters"}},
 		},
 		"the cluster's admin": {
-			func(o *auth.OIDCOptions) { o.UsernamePrefix = "-" }, p.with("sub", "system:admin"), nil,
+			func(o *auth.OIDCOptions) { o.UsernamePrefix = "-" }, p.signWith("sub", "system:admin"), nil,
 		},
 	} {
-		a, _ := p.asks(test.edit)
-		cookie, query := p.leave(a)
-		p.say = test.say
-		session, _, err := p.back(a, cookie, code(query))
-		p.say = nil
+		a, _ := p.newAuthority(test.edit)
+		cookie, query := p.beginLogin(a)
+		p.makeToken = test.makeToken
+		session, _, err := p.handleCallback(a, cookie, callbackQuery(query))
+		p.makeToken = nil
 		if test.want == nil {
 			if session != nil || err == nil {
 				t.Errorf("%s: the session is %v, %v", name, session, err)
@@ -461,18 +461,18 @@ func TestClaims(t *testing.T) {
 
 // A provider with an unknown CA is not trusted. A provider without TLS is not trusted either, unless it is on this
 // machine.
-func TestProviderOptions(t *testing.T) {
+func TestNewRejectsInvalidProviders(t *testing.T) {
 	p := newIssuer(t)
-	a, log := p.asks(func(o *auth.OIDCOptions) { o.CA = x509.NewCertPool() })
+	a, log := p.newAuthority(func(o *auth.OIDCOptions) { o.CA = x509.NewCertPool() })
 	r := request(t)
-	_, err := a.Leave(httptest.NewRecorder(), r, "/")
-	if asked := new(watch.Problem); !errors.As(err, &asked) || asked.Cause != watch.Unavailable ||
+	_, err := a.BeginLogin(httptest.NewRecorder(), r, "/")
+	if problem := new(watch.Problem); !errors.As(err, &problem) || problem.Cause != watch.Unavailable ||
 		!strings.Contains(log.String(), "certificate") || strings.Contains(err.Error(), "certificate") {
 		t.Errorf("a provider of another authority: %v, the log is %q", err, log)
 	}
 	for _, test := range []struct {
 		issuer, client, claim string
-		good                  bool
+		valid                 bool
 	}{
 		{"https://id.example", "c", "sub", true},
 		{"https://id.example/realm", "c", "sub", true},
@@ -493,7 +493,7 @@ func TestProviderOptions(t *testing.T) {
 			Mode: auth.OIDC,
 			OIDC: auth.OIDCOptions{Issuer: test.issuer, ClientID: test.client, UsernameClaim: test.claim},
 		})
-		if (err == nil) != test.good {
+		if (err == nil) != test.valid {
 			t.Errorf("%+v: %v", test, err)
 		}
 	}

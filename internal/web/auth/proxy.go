@@ -23,12 +23,12 @@ const (
 	UserHeader = "X-Forwarded-User"
 	// GroupsHeader is the default header for the groups of the user.
 	GroupsHeader = "X-Forwarded-Groups"
-	// leastSecret is the minimum length of the secret, in bytes.
-	leastSecret = 16
-	// proxyFor is how long a socket may stay open before the proxy must identify the user again.
-	proxyFor = time.Hour
-	// everyone is the group that the API server adds to all authenticated users.
-	everyone = "system:authenticated"
+	// minSecret is the minimum length of the secret, in bytes.
+	minSecret = 16
+	// proxyIdentityTTL is how long a socket may stay open before the proxy must identify the user again.
+	proxyIdentityTTL = time.Hour
+	// authenticatedGroup is the group that the API server adds to all authenticated users.
+	authenticatedGroup = "system:authenticated"
 )
 
 // ProxyOptions configures the trusted proxy, and the headers in which it sends the user. If both Peers and Secret are
@@ -42,29 +42,29 @@ type ProxyOptions struct {
 
 // proxy identifies users by the headers of the trusted proxy.
 type proxy struct {
-	peers        []netip.Prefix
-	secret       *hash // Nil if there is none.
-	user, groups string
-	names        []string // All headers that only the proxy may set, folded.
+	peers                    []netip.Prefix
+	secret                   *hash // Nil if there is none.
+	userHeader, groupsHeader string
+	names                    []string // All headers that only the proxy may set, folded.
 }
 
 func newProxy(o ProxyOptions) (*proxy, error) {
 	p := &proxy{
-		peers: o.Peers, user: textproto.CanonicalMIMEHeaderKey(o.UserHeader),
-		groups: textproto.CanonicalMIMEHeaderKey(o.GroupsHeader),
+		peers: o.Peers, userHeader: textproto.CanonicalMIMEHeaderKey(o.UserHeader),
+		groupsHeader: textproto.CanonicalMIMEHeaderKey(o.GroupsHeader),
 	}
 	switch {
 	case len(o.Peers) == 0 && len(o.Secret) == 0:
 		return nil, errors.New("no proxy is trusted: set the addresses of the proxy, " +
 			"or a secret")
-	case len(o.Secret) > 0 && len(o.Secret) < leastSecret:
-		return nil, fmt.Errorf("the proxy's secret has %d bytes; it must have %d or more", len(o.Secret), leastSecret)
-	case folded(p.user) == folded(p.groups) || folded(p.user) == folded(SecretHeader) ||
-		folded(p.groups) == folded(SecretHeader):
+	case len(o.Secret) > 0 && len(o.Secret) < minSecret:
+		return nil, fmt.Errorf("the proxy's secret has %d bytes; it must have %d or more", len(o.Secret), minSecret)
+	case foldHeader(p.userHeader) == foldHeader(p.groupsHeader) || foldHeader(p.userHeader) == foldHeader(SecretHeader) ||
+		foldHeader(p.groupsHeader) == foldHeader(SecretHeader):
 		return nil, fmt.Errorf(
-			"the headers of user, groups and secret are %q, %q and %q: they must be different", p.user,
-			p.groups, SecretHeader)
-	case !isHeader(p.user) || !isHeader(p.groups):
+			"the headers of user, groups and secret are %q, %q and %q: they must be different", p.userHeader,
+			p.groupsHeader, SecretHeader)
+	case !isHeaderName(p.userHeader) || !isHeaderName(p.groupsHeader):
 		return nil, fmt.Errorf("%q or %q is not the name of a header: use letters, digits and -", o.UserHeader,
 			o.GroupsHeader)
 	}
@@ -72,51 +72,51 @@ func newProxy(o ProxyOptions) (*proxy, error) {
 		sum := hash(sha256.Sum256(o.Secret))
 		p.secret = &sum
 	}
-	p.names = []string{folded(p.user), folded(p.groups), folded(SecretHeader)}
+	p.names = []string{foldHeader(p.userHeader), foldHeader(p.groupsHeader), foldHeader(SecretHeader)}
 	return p, nil
 }
 
-func isHeader(name string) bool {
+func isHeaderName(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
 		return r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
 	})
 }
 
-// folded returns a header name as lenient servers read it: they accept _ for - and ignore case.
-func folded(name string) string { return strings.ReplaceAll(strings.ToLower(name), "_", "-") }
+// foldHeader returns a header name as lenient servers read it: they accept _ for - and ignore case.
+func foldHeader(name string) string { return strings.ReplaceAll(strings.ToLower(name), "_", "-") }
 
-// mine reports whether a header, in any spelling, may be set only by the proxy. Without a proxy, these are the default
+// ownsHeader reports whether a header, in any spelling, may be set only by the proxy. Without a proxy, these are the default
 // headers, and no client may set them.
-func (p *proxy) mine(name string) bool {
-	names := []string{folded(UserHeader), folded(GroupsHeader), folded(SecretHeader)}
+func (p *proxy) ownsHeader(name string) bool {
+	names := []string{foldHeader(UserHeader), foldHeader(GroupsHeader), foldHeader(SecretHeader)}
 	if p != nil {
 		names = p.names
 	}
-	return slices.Contains(names, folded(name))
+	return slices.Contains(names, foldHeader(name))
 }
 
 // identify returns the user in the headers of the proxy.
 func (p *proxy) identify(r *http.Request) (Identity, error) {
-	if err := p.believe(r); err != nil {
+	if err := p.trust(r); err != nil {
 		return Identity{}, err
 	}
 	for name := range r.Header {
-		if p.mine(name) && name != p.user && name != p.groups && name != SecretHeader {
+		if p.ownsHeader(name) && name != p.userHeader && name != p.groupsHeader && name != SecretHeader {
 			return Identity{}, watch.NotLoggedIn("The header %.60q is another spelling of an identity header of "+
 				"the proxy; the proxy must remove it.", name)
 		}
 	}
-	users := r.Header.Values(p.user)
+	users := r.Header.Values(p.userHeader)
 	if len(users) != 1 {
 		return Identity{}, watch.NotLoggedIn("The proxy sent the header %s %d times; it must send it once.",
-			p.user, len(users))
+			p.userHeader, len(users))
 	}
-	if len(r.Header.Values(p.groups)) > 1 {
+	if len(r.Header.Values(p.groupsHeader)) > 1 {
 		return Identity{}, watch.NotLoggedIn(
-			"The proxy sent the header %s more than once; it must separate groups by commas.", p.groups)
+			"The proxy sent the header %s more than once; it must separate groups by commas.", p.groupsHeader)
 	}
 	user := &watch.User{Name: users[0], Groups: []string{}}
-	for group := range strings.SplitSeq(r.Header.Get(p.groups), ",") {
+	for group := range strings.SplitSeq(r.Header.Get(p.groupsHeader), ",") {
 		if group = strings.TrimSpace(group); group != "" {
 			user.Groups = append(user.Groups, group)
 		}
@@ -124,26 +124,26 @@ func (p *proxy) identify(r *http.Request) (Identity, error) {
 	if err := checkUser(user); err != nil {
 		return Identity{}, err
 	}
-	user.Groups = append(user.Groups, everyone)
-	return Identity{Viewer: watch.Viewer{User: user}, Expires: time.Now().Add(proxyFor)}, nil
+	user.Groups = append(user.Groups, authenticatedGroup)
+	return Identity{Viewer: watch.Viewer{User: user}, Expires: time.Now().Add(proxyIdentityTTL)}, nil
 }
 
-// believe checks that a request comes from the proxy: by its address and its secret, if they are configured.
-func (p *proxy) believe(r *http.Request) error {
+// trust checks that a request comes from the proxy: by its address and its secret, if they are configured.
+func (p *proxy) trust(r *http.Request) error {
 	if len(p.peers) > 0 {
 		peer, err := netip.ParseAddrPort(r.RemoteAddr)
-		if err != nil || !slices.ContainsFunc(p.peers, func(of netip.Prefix) bool {
-			return of.Contains(peer.Addr().Unmap().WithZone(""))
+		if err != nil || !slices.ContainsFunc(p.peers, func(prefix netip.Prefix) bool {
+			return prefix.Contains(peer.Addr().Unmap().WithZone(""))
 		}) {
 			return watch.NotLoggedIn("This server accepts requests only from its proxy; open the URL of the proxy.")
 		}
 	}
 	if p.secret != nil {
-		given := r.Header.Values(SecretHeader)
-		if len(given) != 1 {
+		secrets := r.Header.Values(SecretHeader)
+		if len(secrets) != 1 {
 			return watch.NotLoggedIn("This server accepts requests only from its proxy; open the URL of the proxy.")
 		}
-		sum := hash(sha256.Sum256([]byte(given[0])))
+		sum := hash(sha256.Sum256([]byte(secrets[0])))
 		if subtle.ConstantTimeCompare(sum[:], p.secret[:]) != 1 {
 			return watch.NotLoggedIn("This server accepts requests only from its proxy; open the URL of the proxy.")
 		}

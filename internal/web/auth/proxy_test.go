@@ -14,7 +14,7 @@ import (
 
 const secret = "0123456789abcdef-secret"
 
-func behindProxy(t *testing.T, peers, secret string) *auth.Authority {
+func newProxyAuthority(t *testing.T, peers, secret string) *auth.Authority {
 	t.Helper()
 	o := auth.ProxyOptions{Secret: []byte(secret), UserHeader: auth.UserHeader, GroupsHeader: auth.GroupsHeader}
 	for peer := range strings.SplitSeq(peers, ",") {
@@ -31,47 +31,47 @@ func behindProxy(t *testing.T, peers, secret string) *auth.Authority {
 
 // A proxy is trusted if it has the configured address and sends the configured secret. The headers of all other senders
 // are refused.
-func TestProxyIsBelieved(t *testing.T) {
-	const inside, outside, right, wrong = "10.1.2.3:4000", "192.0.2.9:4000", secret, secret + "x"
+func TestProxyIsTrustedByAddressAndSecret(t *testing.T) {
+	const proxyAddr, otherAddr, validSecret, invalidSecret = "10.1.2.3:4000", "192.0.2.9:4000", secret, secret + "x"
 	for _, test := range []struct {
-		name, peers, secret, from, sends string
-		want                             bool
+		name, peers, secret, remoteAddr, sentSecret string
+		want                                        bool
 	}{
-		{"by its address", "10.0.0.0/8", "", inside, "", true},
-		{"by one of its addresses", "192.0.2.0/31,10.1.2.3/32", "", inside, "", true},
+		{"by its address", "10.0.0.0/8", "", proxyAddr, "", true},
+		{"by one of its addresses", "192.0.2.0/31,10.1.2.3/32", "", proxyAddr, "", true},
 		{"by an address in IPv6's words", "10.0.0.0/8", "", "[::ffff:10.1.2.3]:4000", "", true},
 		{"by an address of IPv6", "fd00::/8", "", "[fd00::1%eth0]:4000", "", true},
-		{"from elsewhere", "10.0.0.0/8", "", outside, "", false},
-		{"from elsewhere, with a secret that is not asked for", "10.0.0.0/8", "", outside, right, false},
+		{"from elsewhere", "10.0.0.0/8", "", otherAddr, "", false},
+		{"from elsewhere, with a secret that is not asked for", "10.0.0.0/8", "", otherAddr, validSecret, false},
 		{"from loopback, as a port-forward comes", "10.0.0.0/8", "", "127.0.0.1:4000", "", false},
 		{"from nowhere", "10.0.0.0/8", "", "", "", false},
 		{"from a socket", "10.0.0.0/8", "", "@", "", false},
-		{"by its secret", "", secret, outside, right, true},
-		{"by another secret", "", secret, outside, wrong, false},
-		{"by the beginning of its secret", "", secret, outside, secret[:20], false},
-		{"without its secret", "", secret, outside, "", false},
-		{"by both", "10.0.0.0/8", secret, inside, right, true},
-		{"by its address alone", "10.0.0.0/8", secret, inside, "", false},
-		{"by its address, with another secret", "10.0.0.0/8", secret, inside, wrong, false},
-		{"by its secret alone", "10.0.0.0/8", secret, outside, right, false},
+		{"by its secret", "", secret, otherAddr, validSecret, true},
+		{"by another secret", "", secret, otherAddr, invalidSecret, false},
+		{"by the beginning of its secret", "", secret, otherAddr, secret[:20], false},
+		{"without its secret", "", secret, otherAddr, "", false},
+		{"by both", "10.0.0.0/8", secret, proxyAddr, validSecret, true},
+		{"by its address alone", "10.0.0.0/8", secret, proxyAddr, "", false},
+		{"by its address, with another secret", "10.0.0.0/8", secret, proxyAddr, invalidSecret, false},
+		{"by its secret alone", "10.0.0.0/8", secret, otherAddr, validSecret, false},
 	} {
-		a := behindProxy(t, test.peers, test.secret)
-		for _, named := range []bool{true, false} {
+		a := newProxyAuthority(t, test.peers, test.secret)
+		for _, hasUser := range []bool{true, false} {
 			var headers []string
-			if named {
+			if hasUser {
 				headers = []string{"X-Forwarded-User: anna", "X-Forwarded-Groups: dev"}
 			}
-			if test.sends != "" {
-				headers = append(headers, "X-Glasshouse-Proxy-Secret: "+test.sends)
+			if test.sentSecret != "" {
+				headers = append(headers, "X-Glasshouse-Proxy-Secret: "+test.sentSecret)
 			}
 			r := request(t, headers...)
-			r.RemoteAddr = test.from
+			r.RemoteAddr = test.remoteAddr
 			want := ""
-			if named && test.want {
+			if hasUser && test.want {
 				want = "anna"
 			}
-			if got := whose(t, a, r, watch.Unauthenticated); got != want {
-				t.Errorf("%s, with a name: %t: it is %q, want %q", test.name, named, got, want)
+			if got := identifiedUser(t, a, r, watch.Unauthenticated); got != want {
+				t.Errorf("%s, with a name: %t: it is %q, want %q", test.name, hasUser, got, want)
 			}
 			if len(r.Header) != 0 {
 				t.Errorf("%s: the request keeps %v", test.name, r.Header)
@@ -82,8 +82,8 @@ func TestProxyIsBelieved(t *testing.T) {
 
 // The headers of a proxy are accepted only if they have one meaning, and contain no name that only the cluster may
 // assign.
-func TestProxyNames(t *testing.T) {
-	a := behindProxy(t, "", secret)
+func TestProxyHeadersMustBeUnambiguous(t *testing.T) {
+	a := newProxyAuthority(t, "", secret)
 	for _, test := range []struct {
 		name    string
 		headers []string
@@ -151,25 +151,25 @@ func TestProxyNames(t *testing.T) {
 
 // A socket ends after some time, so that the proxy identifies the user again. The proxy identifies the user of each
 // request, but that of a socket only once.
-func TestProxyIsAskedAgain(t *testing.T) {
+func TestProxyIdentityExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		i, err := behindProxy(t, "", secret).Identify(request(t, "X-Forwarded-User: anna",
+		i, err := newProxyAuthority(t, "", secret).Identify(request(t, "X-Forwarded-User: anna",
 			"X-Glasshouse-Proxy-Secret: "+secret))
 		if err != nil || i.Cookie {
 			t.Fatal(i, err)
 		}
-		began := time.Now()
-		lasts, done := i.Within(t.Context())
+		start := time.Now()
+		identityCtx, done := i.Context(t.Context())
 		defer done()
-		<-lasts.Done()
-		if took := time.Since(began); took != time.Hour {
+		<-identityCtx.Done()
+		if took := time.Since(start); took != time.Hour {
 			t.Errorf("it lasted %s, want an hour", took)
 		}
 	})
 }
 
 // Options that would trust any sender as the proxy are refused.
-func TestProxyOptions(t *testing.T) {
+func TestNewRejectsInsecureProxyOptions(t *testing.T) {
 	for name, o := range map[string]auth.ProxyOptions{
 		"anybody":        {UserHeader: "X-User", GroupsHeader: "X-Groups"},
 		"a short secret": {Secret: []byte("0123456789abcde"), UserHeader: "X-User", GroupsHeader: "X-Groups"},

@@ -12,37 +12,37 @@ import (
 )
 
 const (
-	// maxSessions is the maximum number of sessions of all users, maxOfUser that of one user. A new session replaces
+	// maxSessions is the maximum number of sessions of all users, maxUserSessions that of one user. A new session replaces
 	// the one that has been idle longest.
-	maxSessions = 1000
-	maxOfUser   = 20
-	// cookieName is the name of the session cookie without the port, see CookieAt.
+	maxSessions     = 1000
+	maxUserSessions = 20
+	// cookieName is the name of the session cookie without the port, see CookieNameFor.
 	cookieName = "glasshouse-session"
 )
 
 // sessions contains the logins that have a session, by the hash of the session id in their cookie.
 type sessions struct {
-	mu   sync.Mutex
-	all  map[hash]*login
-	held map[*login]bool // Logins in use, including those of bearer tokens, which have no session.
+	mu    sync.Mutex
+	all   map[hash]*login
+	inUse map[*login]bool // Logins in use, including those of bearer tokens, which have no session.
 }
 
 func newSessions() *sessions {
-	return &sessions{all: make(map[hash]*login), held: make(map[*login]bool)}
+	return &sessions{all: make(map[hash]*login), inUse: make(map[*login]bool)}
 }
 
-// of returns the login that the cookie of a request identifies.
-func (s *sessions) of(r *http.Request) (*login, error) {
-	given := r.CookiesNamed(CookieAt(cookieName, r))
+// find returns the login that the cookie of a request identifies.
+func (s *sessions) find(r *http.Request) (*login, error) {
+	cookies := r.CookiesNamed(CookieNameFor(cookieName, r))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, cookie := range given {
+	for _, cookie := range cookies {
 		if l := s.all[sha256.Sum256([]byte(cookie.Value))]; l != nil && time.Now().Before(l.expires) {
-			l.used = time.Now()
+			l.usedAt = time.Now()
 			return l, nil
 		}
 	}
-	if len(given) > 0 {
+	if len(cookies) > 0 {
 		return nil, watch.NotLoggedIn("Your login has ended; log in again.")
 	}
 	return nil, watch.NotLoggedIn("Log in to view the cluster.")
@@ -55,15 +55,15 @@ func (s *sessions) begin(l *login) (id string) {
 	id = base64.RawURLEncoding.EncodeToString(random)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.roomLocked(l.user.Name)
-	l.key, l.used = sha256.Sum256([]byte(id)), time.Now()
+	s.makeRoomLocked(l.user.Name)
+	l.key, l.usedAt = sha256.Sum256([]byte(id)), time.Now()
 	s.all[l.key] = l
 	return id
 }
 
-// roomLocked makes room for one more session of a user. If there are too many, it ends the one that has been idle
+// makeRoomLocked makes room for one more session of a user. If there are too many, it ends the one that has been idle
 // longest. It also ends expired sessions.
-func (s *sessions) roomLocked(user string) {
+func (s *sessions) makeRoomLocked(user string) {
 	var idle, own *login
 	count := 0
 	for _, l := range s.all {
@@ -71,32 +71,32 @@ func (s *sessions) roomLocked(user string) {
 			s.endLocked(l)
 			continue
 		}
-		if idle == nil || l.idler(idle) {
+		if idle == nil || l.lessActive(idle) {
 			idle = l
 		}
 		if l.user.Name != user {
 			continue
 		}
 		count++
-		if own == nil || l.idler(own) {
+		if own == nil || l.lessActive(own) {
 			own = l
 		}
 	}
 	switch {
-	case count >= maxOfUser:
+	case count >= maxUserSessions:
 		s.endLocked(own)
 	case len(s.all) >= maxSessions:
 		s.endLocked(idle)
 	}
 }
 
-// idler reports whether l is evicted before other. Logins that are not in use are evicted first, then those that were
+// lessActive reports whether l is evicted before other. Logins that are not in use are evicted first, then those that were
 // used least recently.
-func (l *login) idler(other *login) bool {
-	if (l.holders == 0) != (other.holders == 0) {
-		return l.holders == 0
+func (l *login) lessActive(other *login) bool {
+	if (l.refs == 0) != (other.refs == 0) {
+		return l.refs == 0
 	}
-	return l.used.Before(other.used)
+	return l.usedAt.Before(other.usedAt)
 }
 
 // end ends a login.
@@ -107,28 +107,28 @@ func (s *sessions) end(l *login) {
 }
 
 func (s *sessions) endLocked(l *login) {
-	if l.over {
+	if l.isEnded {
 		return
 	}
-	l.over = true
+	l.isEnded = true
 	close(l.ended)
 	if s.all[l.key] == l {
 		delete(s.all, l.key)
 	}
 }
 
-// hold marks a login as in use until release is called. Logins in use are rechecked.
-func (s *sessions) hold(l *login) (release func()) {
+// acquire marks a login as in use until release is called. Logins in use are rechecked.
+func (s *sessions) acquire(l *login) (release func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l.holders++
-	s.held[l] = true
+	l.refs++
+	s.inUse[l] = true
 	return sync.OnceFunc(func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		l.used = time.Now()
-		if l.holders--; l.holders == 0 {
-			delete(s.held, l)
+		l.usedAt = time.Now()
+		if l.refs--; l.refs == 0 {
+			delete(s.inUse, l)
 		}
 	})
 }
@@ -143,8 +143,8 @@ func (s *sessions) due() (due []*login) {
 			s.endLocked(l)
 		}
 	}
-	for l := range s.held {
-		if !l.over && l.dueLocked() {
+	for l := range s.inUse {
+		if !l.isEnded && l.dueLocked() {
 			due = append(due, l)
 		}
 	}
@@ -158,23 +158,23 @@ func (s *sessions) isDue(l *login) bool {
 	return l.dueLocked()
 }
 
-// dueLocked reports whether a login must be rechecked. Until patience has passed, an API server that does not respond
-// gets a request only every reviewEvery. After that, each call reports true.
+// dueLocked reports whether a login must be rechecked. Until reviewGracePeriod has passed, an API server that does not respond
+// gets a request only every reviewInterval. After that, each call reports true.
 func (l *login) dueLocked() bool {
-	since := time.Since(l.reviewed)
-	return since >= reviewEvery && (since >= patience || time.Since(l.unanswered) >= reviewEvery)
+	age := time.Since(l.reviewedAt)
+	return age >= reviewInterval && (age >= reviewGracePeriod || time.Since(l.reviewFailedAt) >= reviewInterval)
 }
 
-func (s *sessions) renewed(l *login, at time.Time) {
+func (s *sessions) recordReview(l *login, at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l.reviewed = at
+	l.reviewedAt = at
 }
 
-// unanswered records that a review failed without a decision. It returns the time since the last successful review.
-func (s *sessions) unanswered(l *login) time.Duration {
+// recordFailedReview records that a review failed without a decision. It returns the time since the last successful review.
+func (s *sessions) recordFailedReview(l *login) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l.unanswered = time.Now()
-	return time.Since(l.reviewed)
+	l.reviewFailedAt = time.Now()
+	return time.Since(l.reviewedAt)
 }

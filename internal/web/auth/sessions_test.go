@@ -19,7 +19,7 @@ import (
 
 // A session cookie contains only 256 random bits. Browsers send it only with requests of pages of this site. If the
 // login used TLS, they send it only over TLS.
-func TestCookie(t *testing.T) {
+func TestSessionCookieIsRandomAndStrict(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &apiServer{users: users("anna")}
 		a, _ := authority(t, s)
@@ -36,13 +36,13 @@ func TestCookie(t *testing.T) {
 				t.Errorf("the cookie is %v", c)
 			}
 		}
-		for name, over := range map[string]func(*http.Request){
+		for name, useTLS := range map[string]func(*http.Request){
 			"TLS":                 func(r *http.Request) { r.TLS = &tls.ConnectionState{} },
 			"TLS before a proxy":  func(r *http.Request) { r.Header.Set("Origin", "https://glasshouse.example") },
 			"TLS in another case": func(r *http.Request) { r.Header.Set("Origin", "HTTPS://glasshouse.example") },
 		} {
 			r, w := request(t), httptest.NewRecorder()
-			over(r)
+			useTLS(r)
 			if err := a.Login(w, r, " anna\n"); err != nil || !w.Result().Cookies()[0].Secure {
 				t.Errorf("over %s: %v, %v", name, w.Result().Cookies(), err)
 			}
@@ -51,7 +51,7 @@ func TestCookie(t *testing.T) {
 }
 
 // The name of a cookie contains the port of the Host header, if there is one.
-func TestCookieOfAPort(t *testing.T) {
+func TestCookieNameContainsThePort(t *testing.T) {
 	for host, want := range map[string]string{
 		"localhost": "c", "localhost:8080": "c-8080", "[::1]:8081": "c-8081", "[::1]": "c",
 		"glasshouse.example.org:443": "c-443",
@@ -60,7 +60,7 @@ func TestCookieOfAPort(t *testing.T) {
 	} {
 		r := request(t)
 		r.Host = host
-		if got := auth.CookieAt("c", r); got != want {
+		if got := auth.CookieNameFor("c", r); got != want {
 			t.Errorf("at %q it is %q, want %q", host, got, want)
 		}
 	}
@@ -68,36 +68,36 @@ func TestCookieOfAPort(t *testing.T) {
 
 // Each login creates a new session and ends the previous session of the browser. A session id from a client is never
 // used.
-func TestFixation(t *testing.T) {
+func TestLoginReplacesPreviousSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &apiServer{users: users("anna", "mallory")}
 		a, _ := authority(t, s)
 		planted := &http.Cookie{Name: "glasshouse-session", Value: strings.Repeat("A", 43)}
 		c := login(t, a, "anna", planted)
-		if got := whose(t, a, withCookies(request(t), planted), watch.Unauthenticated); got != "" ||
+		if got := identifiedUser(t, a, withCookies(request(t), planted), watch.Unauthenticated); got != "" ||
 			c.Value == planted.Value {
 			t.Errorf("what was planted is %q's session", got)
 		}
-		mallorys := login(t, a, "mallory")
-		annas := login(t, a, "anna", mallorys)
-		if got := whose(t, a, withCookies(request(t), mallorys), watch.Unauthenticated); got != "" {
+		malloryCookie := login(t, a, "mallory")
+		annaCookie := login(t, a, "anna", malloryCookie)
+		if got := identifiedUser(t, a, withCookies(request(t), malloryCookie), watch.Unauthenticated); got != "" {
 			t.Errorf("the session before is still %q's", got)
 		}
-		if got := whose(t, a, withCookies(request(t), annas), 0); got != "anna" {
+		if got := identifiedUser(t, a, withCookies(request(t), annaCookie), 0); got != "anna" {
 			t.Errorf("the session is %q's", got)
 		}
-		if got := whose(t, a, withCookies(request(t), planted, annas), 0); got != "anna" {
+		if got := identifiedUser(t, a, withCookies(request(t), planted, annaCookie), 0); got != "anna" {
 			t.Errorf("beside another cookie the session is %q's", got)
 		}
 		// If the Authorization header is invalid, a valid cookie is not used instead.
-		if got := whose(t, a, withCookies(bearer(t, "bad"), annas), watch.Unauthenticated); got != "" {
+		if got := identifiedUser(t, a, withCookies(bearer(t, "bad"), annaCookie), watch.Unauthenticated); got != "" {
 			t.Errorf("with a bad token it is %q's", got)
 		}
 		w := httptest.NewRecorder()
-		if err := a.Login(w, withCookies(request(t), annas), "bad"); err == nil || len(w.Result().Cookies()) != 0 {
+		if err := a.Login(w, withCookies(request(t), annaCookie), "bad"); err == nil || len(w.Result().Cookies()) != 0 {
 			t.Errorf("a bad token logs in: %v, %v", w.Result().Cookies(), err)
 		}
-		if got := whose(t, a, withCookies(request(t), annas), 0); got != "anna" {
+		if got := identifiedUser(t, a, withCookies(request(t), annaCookie), 0); got != "anna" {
 			t.Errorf("after a login that failed the session is %q's", got)
 		}
 	})
@@ -105,59 +105,59 @@ func TestFixation(t *testing.T) {
 
 // A session ends with a logout, with the expiry of its token, or after 12 h if the token has no expiry. Its users are
 // notified.
-func TestSessionEnds(t *testing.T) {
+func TestSessionEndsOnLogoutOrExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		token := until(time.Now().Add(time.Hour))
+		token := jwtExpiringAt(time.Now().Add(time.Hour))
 		s := &apiServer{
 			users: map[string]*watch.User{token: {Name: "anna"}, "opaque": {Name: "bob"}, "a.b.c": {Name: "carl"}},
 		}
 		a, _ := authority(t, s)
 		for _, test := range []struct {
-			token string
-			lasts time.Duration
+			token       string
+			identityCtx time.Duration
 		}{{token, time.Hour}, {"opaque", 12 * time.Hour}, {"a.b.c", 12 * time.Hour}} {
 			began := time.Now()
 			if test.token == token {
-				test.lasts = time.Hour
+				test.identityCtx = time.Hour
 			}
 			c := login(t, a, test.token)
 			i, err := a.Identify(withCookies(request(t), c))
 			if err != nil || !i.Cookie {
 				t.Fatal(i, err)
 			}
-			lasts, done := i.Within(t.Context())
-			<-lasts.Done()
+			identityCtx, done := i.Context(t.Context())
+			<-identityCtx.Done()
 			done()
-			if took := time.Since(began); took > test.lasts || took < test.lasts-2*time.Second ||
-				!errors.Is(context.Cause(lasts), auth.ErrEnded) {
-				t.Errorf("%s: it lasted %s and ended by %v, want %s", test.token, took, context.Cause(lasts),
-					test.lasts)
+			if took := time.Since(began); took > test.identityCtx || took < test.identityCtx-2*time.Second ||
+				!errors.Is(context.Cause(identityCtx), auth.ErrEnded) {
+				t.Errorf("%s: it lasted %s and ended by %v, want %s", test.token, took, context.Cause(identityCtx),
+					test.identityCtx)
 			}
-			if got := whose(t, a, withCookies(request(t), c), watch.Unauthenticated); got != "" {
+			if got := identifiedUser(t, a, withCookies(request(t), c), watch.Unauthenticated); got != "" {
 				t.Errorf("after its end the session is %q's", got)
 			}
 			<-time.After(2 * time.Second)
-			if !ended(i) {
+			if !hasEnded(i) {
 				t.Error("who holds it has not heard of it")
 			}
 		}
 		c, other := login(t, a, "opaque"), login(t, a, "opaque")
 		i, _ := a.Identify(withCookies(request(t), c))
-		lasts, done := i.Within(t.Context())
+		identityCtx, done := i.Context(t.Context())
 		defer done()
 		w := httptest.NewRecorder()
 		a.Logout(w, withCookies(request(t), c))
 		synctest.Wait()
-		if !ended(i) || !errors.Is(context.Cause(lasts), auth.ErrEnded) {
+		if !hasEnded(i) || !errors.Is(context.Cause(identityCtx), auth.ErrEnded) {
 			t.Error("a logout does not end what is open")
 		}
 		if got := w.Result().Cookies(); len(got) != 1 || got[0].MaxAge >= 0 || got[0].Value != "" ||
 			got[0].Path != "/base/" {
 			t.Errorf("a logout leaves the cookie %v", got)
 		}
-		if got := whose(
+		if got := identifiedUser(
 			t, a, withCookies(request(t), c), watch.Unauthenticated,
-		) + whose(t, a, withCookies(request(t), other), 0); got != "bob" {
+		) + identifiedUser(t, a, withCookies(request(t), other), 0); got != "bob" {
 			t.Errorf("after a logout the sessions are %q, want the other alone", got)
 		}
 	})
@@ -165,11 +165,11 @@ func TestSessionEnds(t *testing.T) {
 
 // The token of a login in use is reviewed every 30 s. Requests and open sockets count as use. The session ends if the
 // account was deleted or has changed. If the API server does not respond, it ends after 10 minutes.
-func TestRevoked(t *testing.T) {
-	anna := func() map[string]*watch.User { return users("anna") }
+func TestSessionEndsWhenReviewFails(t *testing.T) {
+	annaUsers := func() map[string]*watch.User { return users("anna") }
 	for name, test := range map[string]struct {
-		change func(*apiServer)
-		within time.Duration
+		change   func(*apiServer)
+		maxDelay time.Duration
 	}{
 		"deleted": {func(s *apiServer) { s.users = nil }, 31 * time.Second},
 		"other groups": {func(s *apiServer) {
@@ -178,37 +178,37 @@ func TestRevoked(t *testing.T) {
 		"another uid": {func(s *apiServer) {
 			s.users = map[string]*watch.User{"anna": {Name: "anna", UID: "2", Groups: []string{"of-anna"}}}
 		}, 31 * time.Second},
-		"away": {func(s *apiServer) { s.away = true }, 10*time.Minute + time.Second},
+		"away": {func(s *apiServer) { s.unavailable = true }, 10*time.Minute + time.Second},
 	} {
-		for how, request := range map[string]func(t *testing.T, c *http.Cookie) *http.Request{
+		for credential, request := range map[string]func(t *testing.T, c *http.Cookie) *http.Request{
 			"session": func(t *testing.T, c *http.Cookie) *http.Request {
 				t.Helper()
 				return withCookies(request(t), c)
 			},
 			"token": func(t *testing.T, _ *http.Cookie) *http.Request { t.Helper(); return bearer(t, "anna") },
 		} {
-			t.Run(name+", by "+how, func(t *testing.T) {
+			t.Run(name+", by "+credential, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					s := &apiServer{users: anna()}
+					s := &apiServer{users: annaUsers()}
 					a, _ := authority(t, s)
 					i, err := a.Identify(request(t, login(t, a, "anna")))
 					if err != nil {
 						t.Fatal(err)
 					}
-					lasts, done := i.Within(t.Context())
+					identityCtx, done := i.Context(t.Context())
 					defer done()
 					<-time.After(5 * time.Minute)
-					if n := s.questions(); n < 9 || n > 11 || lasts.Err() != nil {
-						t.Errorf("in 5 min it was asked %d times, %v; want about every 30 s", n, lasts.Err())
+					if n := s.takeReviewCount(); n < 9 || n > 11 || identityCtx.Err() != nil {
+						t.Errorf("in 5 min it was asked %d times, %v; want about every 30 s", n, identityCtx.Err())
 					}
 					s.change(func() { test.change(s) })
-					began := time.Now()
-					<-lasts.Done()
-					if took := time.Since(began); took > test.within ||
-						test.within > time.Minute && took < test.within-31*time.Second {
-						t.Errorf("it lasted %s, want %s", took, test.within)
+					start := time.Now()
+					<-identityCtx.Done()
+					if took := time.Since(start); took > test.maxDelay ||
+						test.maxDelay > time.Minute && took < test.maxDelay-31*time.Second {
+						t.Errorf("it lasted %s, want %s", took, test.maxDelay)
 					}
-					if n := s.questions(); test.within > time.Minute && n > 25 {
+					if n := s.takeReviewCount(); test.maxDelay > time.Minute && n > 25 {
 						t.Errorf("an API server that is away was asked %d times", n)
 					}
 				})
@@ -218,45 +218,48 @@ func TestRevoked(t *testing.T) {
 }
 
 // Requests alone cause the review, too. A request after a long time is not accepted before the review has succeeded.
-func TestRevokedMeanwhile(t *testing.T) {
+func TestRequestsRecheckSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &apiServer{users: users("anna")}
 		a, _ := authority(t, s)
 		c := login(t, a, "anna")
-		get := func(cause watch.Cause) string { t.Helper(); return whose(t, a, withCookies(request(t), c), cause) }
-		s.questions()
+		get := func(cause watch.Cause) string {
+			t.Helper()
+			return identifiedUser(t, a, withCookies(request(t), c), cause)
+		}
+		s.takeReviewCount()
 		for range 60 {
 			get(0)
 			<-time.After(time.Second)
 		}
-		if n := s.questions(); n < 1 || n > 2 {
+		if n := s.takeReviewCount(); n < 1 || n > 2 {
 			t.Errorf("requests over a minute asked %d times", n)
 		}
 		<-time.After(3 * time.Hour)
-		if n := s.questions(); n != 0 {
+		if n := s.takeReviewCount(); n != 0 {
 			t.Errorf("of a session that nobody uses was asked %d times", n)
 		}
-		s.change(func() { s.away = true })
+		s.change(func() { s.unavailable = true })
 		if got := get(watch.Unavailable) + get(watch.Unavailable); got != "" {
 			t.Errorf("after hours it is %q, while nobody can be asked", got)
 		}
-		s.change(func() { s.away = false })
+		s.change(func() { s.unavailable = false })
 		if got := get(0); got != "anna" {
 			t.Errorf("the API server is back, and it is %q", got)
 		}
 		// While the API server does not respond, later requests do not wait for it again.
-		s.change(func() { s.away, s.slow = true, 5*time.Second })
+		s.change(func() { s.unavailable, s.delay = true, 5*time.Second })
 		<-time.After(31 * time.Second)
-		began := time.Now()
+		start := time.Now()
 		for range 10 {
 			if got := get(0); got != "anna" {
 				t.Errorf("half a minute after it was asked it is %q", got)
 			}
 		}
-		if took := time.Since(began); took > 5*time.Second {
+		if took := time.Since(start); took > 5*time.Second {
 			t.Errorf("ten requests waited %s", took)
 		}
-		s.change(func() { s.away, s.slow, s.users = false, 0, nil })
+		s.change(func() { s.unavailable, s.delay, s.users = false, 0, nil })
 		<-time.After(31 * time.Second)
 		if got := get(watch.Unauthenticated); got != "" {
 			t.Errorf("a deleted account is %q", got)
@@ -270,41 +273,41 @@ func TestRevokedMeanwhile(t *testing.T) {
 
 // A user may have 20 sessions, and all users together 1,000. The session that has been idle longest is evicted first.
 // Sessions with an open socket are evicted last.
-func TestSessionsAreBounded(t *testing.T) {
+func TestSessionsAreLimitedAndEvicted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &apiServer{users: map[string]*watch.User{}}
 		for i := range 101 {
 			s.users[fmt.Sprint("u", i)] = &watch.User{Name: fmt.Sprint("u", i)}
 		}
 		a, _ := authority(t, s)
-		there := func(c *http.Cookie) bool {
+		exists := func(c *http.Cookie) bool {
 			i, err := a.Identify(withCookies(request(t), c))
-			return err == nil && !ended(i)
+			return err == nil && !hasEnded(i)
 		}
-		var own []*http.Cookie
+		var cookies []*http.Cookie
 		for range 20 {
-			own = append(own, login(t, a, "u0"))
+			cookies = append(cookies, login(t, a, "u0"))
 			<-time.After(time.Millisecond)
 		}
-		first, err := a.Identify(withCookies(request(t), own[0]))
+		first, err := a.Identify(withCookies(request(t), cookies[0]))
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, done := first.Within(t.Context()) // In use, but without further requests.
+		_, done := first.Context(t.Context()) // In use, but without further requests.
 		defer done()
 		<-time.After(time.Millisecond)
-		for _, c := range own[1:19] { // The last one is now idle longest.
-			there(c)
+		for _, c := range cookies[1:19] { // The last one is now idle longest.
+			exists(c)
 		}
 		other := login(t, a, "u1")
-		own = append(own, login(t, a, "u0"))
-		for i, c := range own {
-			if got := there(c); got != (i != 19) {
+		cookies = append(cookies, login(t, a, "u0"))
+		for i, c := range cookies {
+			if got := exists(c); got != (i != 19) {
 				t.Errorf("session %d of 21: there is %t", i, got)
 			}
 		}
 		<-time.After(time.Millisecond)
-		if !there(other) {
+		if !exists(other) {
 			t.Error("another user's session went")
 		}
 		<-time.After(time.Millisecond)
@@ -314,18 +317,18 @@ func TestSessionsAreBounded(t *testing.T) {
 				<-time.After(time.Millisecond)
 			}
 		}
-		if ended(first) {
+		if hasEnded(first) {
 			t.Error("who looks went before who is idle")
 		}
 		count := 0
-		for _, c := range own {
-			if there(c) {
+		for _, c := range cookies {
+			if exists(c) {
 				count++
 			}
 		}
-		if count != 9 || !there(other) {
+		if count != 9 || !exists(other) {
 			t.Errorf("of 1,011 sessions 11 are to go, those idle longest; of 20 old ones %d are left, and of one "+
-				"used later %t", count, there(other))
+				"used later %t", count, exists(other))
 		}
 	})
 }

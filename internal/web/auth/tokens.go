@@ -17,121 +17,121 @@ import (
 )
 
 const (
-	// keptFor is how long the review of a token is cached.
-	keptFor = 10 * time.Second
-	// maxKept is the maximum number of cached reviews.
-	maxKept = 1000
-	// maxAsking is the maximum number of reviews in flight.
-	maxAsking = 16
+	// cacheTTL is how long the review of a token is cached.
+	cacheTTL = 10 * time.Second
+	// maxCached is the maximum number of cached reviews.
+	maxCached = 1000
+	// maxInFlight is the maximum number of reviews in flight.
+	maxInFlight = 16
 	// maxToken is the maximum length of a token that is reviewed, in bytes.
 	maxToken = 16 << 10
 )
 
-// accepted is the result of the review of a token that the API server accepts.
-type accepted struct {
-	user    *watch.User
-	expires time.Time
-	at      time.Time // When the review began.
+// tokenReview is the result of the review of a token that the API server accepts.
+type tokenReview struct {
+	user      *watch.User
+	expires   time.Time
+	startedAt time.Time // When the review began.
 }
 
-// review is a review in flight. All callers with the same token wait for it.
-type review struct {
-	done chan struct{}
-	is   *accepted
-	err  error
+// pendingReview is a review in flight. All callers with the same token wait for it.
+type pendingReview struct {
+	done   chan struct{}
+	result *tokenReview
+	err    error
 }
 
 // tokens reviews tokens by the API server. It caches reviews by the hash of the token and the audiences. It does not
 // cache refusals.
 type tokens struct {
-	whoIs     func(ctx context.Context, token string, audiences []string) (*watch.User, error)
-	audiences []string
-	turns     chan struct{} // A semaphore of maxAsking slots.
+	reviewToken func(ctx context.Context, token string, audiences []string) (*watch.User, error)
+	audiences   []string
+	slots       chan struct{} // A semaphore of maxInFlight slots.
 
-	mu     sync.Mutex
-	kept   map[hash]*accepted
-	asking map[hash]*review
+	mu      sync.Mutex
+	cache   map[hash]*tokenReview
+	pending map[hash]*pendingReview
 }
 
-func newTokens(whoIs func(context.Context, string, []string) (*watch.User, error), audiences []string) *tokens {
+func newTokens(reviewToken func(context.Context, string, []string) (*watch.User, error), audiences []string) *tokens {
 	return &tokens{
-		whoIs: whoIs, audiences: audiences, turns: make(chan struct{}, maxAsking), kept: make(map[hash]*accepted),
-		asking: make(map[hash]*review),
+		reviewToken: reviewToken, audiences: audiences, slots: make(chan struct{}, maxInFlight), cache: make(map[hash]*tokenReview),
+		pending: make(map[hash]*pendingReview),
 	}
 }
 
-// of returns the review of a token.
-func (t *tokens) of(ctx context.Context, token string) (*accepted, error) {
+// review returns the review of a token.
+func (t *tokens) review(ctx context.Context, token string) (*tokenReview, error) {
 	key := t.keyOf(token)
 	t.mu.Lock()
-	is := t.kept[key]
-	r := t.asking[key]
-	mine := r == nil
+	cached := t.cache[key]
+	r := t.pending[key]
+	leader := r == nil
 	switch {
-	case is != nil && time.Since(is.at) < keptFor && time.Now().Before(is.expires):
+	case cached != nil && time.Since(cached.startedAt) < cacheTTL && time.Now().Before(cached.expires):
 		t.mu.Unlock()
-		return is, nil
-	case mine:
-		r = &review{done: make(chan struct{}), err: errors.New("the review of a token was aborted")}
-		t.asking[key] = r
+		return cached, nil
+	case leader:
+		r = &pendingReview{done: make(chan struct{}), err: errors.New("the review of a token was aborted")}
+		t.pending[key] = r
 	}
 	t.mu.Unlock()
-	if mine {
-		// Not canceled with ctx, because other callers wait for it. WhoIs takes some seconds at most.
-		t.ask(context.WithoutCancel(ctx), key, token, r)
+	if leader {
+		// Not canceled with ctx, because other callers wait for it. ReviewToken takes some seconds at most.
+		t.runReview(context.WithoutCancel(ctx), key, token, r)
 	}
 	select {
 	case <-r.done:
-		return r.is, r.err
+		return r.result, r.err
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 }
 
-func (t *tokens) ask(ctx context.Context, key hash, token string, r *review) {
+func (t *tokens) runReview(ctx context.Context, key hash, token string, r *pendingReview) {
 	defer func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		delete(t.asking, key)
-		delete(t.kept, key)
+		delete(t.pending, key)
+		delete(t.cache, key)
 		if r.err == nil {
-			t.keepLocked(key, r.is)
+			t.storeLocked(key, r.result)
 		}
 		close(r.done)
 	}()
-	t.turns <- struct{}{}
-	defer func() { <-t.turns }()
-	at := time.Now()
-	user, err := t.whoIs(ctx, token, t.audiences)
+	t.slots <- struct{}{}
+	defer func() { <-t.slots }()
+	startedAt := time.Now()
+	user, err := t.reviewToken(ctx, token, t.audiences)
 	if err != nil {
 		r.err = err
 		return
 	}
-	is := &accepted{user: user, expires: expiryOf(token, at), at: at}
-	if !time.Now().Before(is.expires) {
+	review := &tokenReview{user: user, expires: expiryOf(token, startedAt), startedAt: startedAt}
+	if !time.Now().Before(review.expires) {
 		r.err = watch.NotLoggedIn("The token has expired.")
 		return
 	}
-	r.is, r.err = is, nil
+	r.result, r.err = review, nil
 }
 
-// keepLocked caches a review. If the cache is full, it removes the expired reviews, and then the oldest one.
-func (t *tokens) keepLocked(key hash, is *accepted) {
-	if len(t.kept) >= maxKept {
+// storeLocked caches a review. If the cache is full, it removes the expired reviews, and then the oldest one.
+func (t *tokens) storeLocked(key hash, review *tokenReview) {
+	if len(t.cache) >= maxCached {
 		var oldest hash
-		at := is.at
-		for k, other := range t.kept {
-			if time.Since(other.at) >= keptFor {
-				delete(t.kept, k)
-			} else if !other.at.After(at) {
-				oldest, at = k, other.at
+		at := review.startedAt
+		for k, other := range t.cache {
+			if time.Since(other.startedAt) >= cacheTTL {
+				delete(t.cache, k)
+			} else if !other.startedAt.After(at) {
+				oldest, at = k, other.startedAt
 			}
 		}
-		if len(t.kept) >= maxKept {
-			delete(t.kept, oldest)
+		if len(t.cache) >= maxCached {
+			delete(t.cache, oldest)
 		}
 	}
-	t.kept[key] = is
+	t.cache[key] = review
 }
 
 // keyOf returns the cache key of a review: a hash of everything that the review depends on.
@@ -145,11 +145,11 @@ func (t *tokens) keyOf(token string) hash {
 }
 
 // tokenOf returns the token of an Authorization header.
-func tokenOf(given []string) (string, error) {
-	if len(given) != 1 {
-		return "", watch.NotLoggedIn("There are %d Authorization headers; send one.", len(given))
+func tokenOf(headers []string) (string, error) {
+	if len(headers) != 1 {
+		return "", watch.NotLoggedIn("There are %d Authorization headers; send one.", len(headers))
 	}
-	scheme, token, _ := strings.Cut(given[0], " ")
+	scheme, token, _ := strings.Cut(headers[0], " ")
 	if !strings.EqualFold(scheme, "Bearer") {
 		return "", watch.NotLoggedIn("The Authorization header must be Bearer and a token.")
 	}
@@ -172,26 +172,26 @@ func checkToken(token string) (string, error) {
 }
 
 // expiryOf returns when a token expires that the API server has accepted at the time at. For a JWT with the claim exp,
-// that is the time in the claim. For other tokens it is the duration longest after at. The API server has checked the
+// that is the time in the claim. For other tokens it is the duration defaultLifetime after at. The API server has checked the
 // signature; this function does not.
 func expiryOf(token string, at time.Time) time.Time {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
-		return at.Add(longest)
+		return at.Add(defaultLifetime)
 	}
 	text, err := base64.RawURLEncoding.DecodeString(parts[1])
 	if err != nil {
-		return at.Add(longest)
+		return at.Add(defaultLifetime)
 	}
 	var claims struct{ Exp *json.Number }
-	decode := json.NewDecoder(bytes.NewReader(text))
-	decode.UseNumber()
-	if err := decode.Decode(&claims); err != nil || claims.Exp == nil {
-		return at.Add(longest)
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	if err := decoder.Decode(&claims); err != nil || claims.Exp == nil {
+		return at.Add(defaultLifetime)
 	}
 	seconds, err := claims.Exp.Float64()
 	if err != nil || math.IsNaN(seconds) || seconds < 0 || seconds > 1<<40 {
-		return at.Add(longest)
+		return at.Add(defaultLifetime)
 	}
 	return time.Unix(int64(seconds), 0)
 }

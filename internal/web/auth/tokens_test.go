@@ -12,7 +12,7 @@ import (
 )
 
 // A text that cannot be a token is refused without a review.
-func TestNoTokens(t *testing.T) {
+func TestInvalidTokensAreNotReviewed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &apiServer{users: users("good")}
 		a, log := authority(t, s)
@@ -39,17 +39,17 @@ func TestNoTokens(t *testing.T) {
 			"many cookies":      {"Cookie: " + strings.Repeat("glasshouse-session=x; ", 100)},
 			"a client's header": {"X-Forwarded-Access-Token: good"},
 		} {
-			if got := whose(t, a, request(t, headers...), watch.Unauthenticated); got != "" {
+			if got := identifiedUser(t, a, request(t, headers...), watch.Unauthenticated); got != "" {
 				t.Errorf("%s: it is %q, want nobody", name, got)
 			}
 		}
-		if n := s.questions(); n != 0 || log.Len() > 0 {
+		if n := s.takeReviewCount(); n != 0 || log.Len() > 0 {
 			t.Errorf("the API server was asked %d times, the log is %q", n, log)
 		}
 		for _, headers := range []string{
 			"Authorization: Bearer good", "Authorization: bearer good", "Authorization: BEARER  good ",
 		} {
-			if got := whose(t, a, request(t, headers), watch.Unauthenticated); got != "good" {
+			if got := identifiedUser(t, a, request(t, headers), watch.Unauthenticated); got != "good" {
 				t.Errorf("%s: it is %q", headers, got)
 			}
 		}
@@ -57,36 +57,39 @@ func TestNoTokens(t *testing.T) {
 }
 
 // A review is cached for 10 s. Refusals are not cached.
-func TestTokensAreKept(t *testing.T) {
+func TestTokenReviewsAreCached(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &apiServer{users: users("good")}
 		a, log := authority(t, s)
-		get := func(token string, cause watch.Cause) string { t.Helper(); return whose(t, a, bearer(t, token), cause) }
+		get := func(token string, cause watch.Cause) string {
+			t.Helper()
+			return identifiedUser(t, a, bearer(t, token), cause)
+		}
 		for range 5 {
 			get("good", 0)
 		}
 		<-time.After(9 * time.Second)
-		if got := get("good", 0); got != "good" || s.questions() != 1 {
+		if got := get("good", 0); got != "good" || s.takeReviewCount() != 1 {
 			t.Errorf("within 10 s it is %q, asked for more than once", got)
 		}
 		s.change(func() { s.users = nil })
 		<-time.After(2 * time.Second)
-		if got := get("good", watch.Unauthenticated); got != "" || s.questions() != 1 {
+		if got := get("good", watch.Unauthenticated); got != "" || s.takeReviewCount() != 1 {
 			t.Errorf("11 s later it is %q, want nobody, by a question", got)
 		}
 		get("bad", watch.Unauthenticated)
 		get("bad", watch.Unauthenticated)
-		if n := s.questions(); n != 2 {
+		if n := s.takeReviewCount(); n != 2 {
 			t.Errorf("a bad token sent twice was asked about %d times, want twice", n)
 		}
-		s.change(func() { s.users, s.away = users("good"), true })
+		s.change(func() { s.users, s.unavailable = users("good"), true })
 		get("good", watch.Unavailable)
-		s.change(func() { s.away = false })
+		s.change(func() { s.unavailable = false })
 		if got := get("good", 0); got != "good" {
 			t.Errorf("the API server is back, and it is %q", got)
 		}
 		// A cached review is used while the API server does not respond, until it expires.
-		s.change(func() { s.away = true })
+		s.change(func() { s.unavailable = true })
 		if got := get("good", 0); got != "good" {
 			t.Errorf("it is %q, want what was answered just now", got)
 		}
@@ -101,26 +104,26 @@ func TestTokensAreKept(t *testing.T) {
 }
 
 // Reviews are not mixed up, even if tokens have the same beginning, or differ only in their audiences.
-func TestTokensAreNotMixedUp(t *testing.T) {
+func TestTokenReviewsAreKeyedByTokenAndAudiences(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &apiServer{users: users("t", "t2", "T", "ta", "tab")}
 		s.users["t for b"] = &watch.User{Name: "t for b", Groups: []string{"other"}}
 		s.users["ta for b for c"] = &watch.User{Name: "ta for b for c"}
-		plain, _ := authority(t, s)
-		forB, _ := authority(t, s, "b")
-		forBC, _ := authority(t, s, "b", "c")
+		withoutAudience, _ := authority(t, s)
+		audienceB, _ := authority(t, s, "b")
+		audiencesBC, _ := authority(t, s, "b", "c")
 		for range 2 { // The second time, all reviews are cached.
 			for _, token := range []string{"t", "t2", "T", "ta", "tab"} {
-				if got := whose(t, plain, bearer(t, token), watch.Unauthenticated); got != token {
+				if got := identifiedUser(t, withoutAudience, bearer(t, token), watch.Unauthenticated); got != token {
 					t.Errorf("%q is %q's", token, got)
 				}
 			}
-			if got := whose(t, forB, bearer(t, "t"), watch.Unauthenticated); got != "t for b" {
+			if got := identifiedUser(t, audienceB, bearer(t, "t"), watch.Unauthenticated); got != "t for b" {
 				t.Errorf("for b it is %q", got)
 			}
-			if got := whose(t, forBC, bearer(t, "t"), watch.Unauthenticated) + whose(
-				t, forB, bearer(t, "tab"), watch.Unauthenticated,
-			) + whose(t, plain, request(t), watch.Unauthenticated); got != "" {
+			if got := identifiedUser(t, audiencesBC, bearer(t, "t"), watch.Unauthenticated) + identifiedUser(
+				t, audienceB, bearer(t, "tab"), watch.Unauthenticated,
+			) + identifiedUser(t, withoutAudience, request(t), watch.Unauthenticated); got != "" {
 				t.Errorf("tokens for others are %q's", got)
 			}
 		}
@@ -129,38 +132,38 @@ func TestTokensAreNotMixedUp(t *testing.T) {
 
 // Callers with the same token share one review. If the first caller gives up, the review continues for the others. The
 // number of reviews of different tokens at a time is limited.
-func TestTokensAreAskedForOnce(t *testing.T) {
+func TestConcurrentCallersShareOneReview(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &apiServer{users: users("good"), slow: time.Second}
+		s := &apiServer{users: users("good"), delay: time.Second}
 		for i := range 64 {
 			s.users[fmt.Sprint("t", i)] = &watch.User{Name: "many"}
 		}
 		a, _ := authority(t, s)
-		var asking sync.WaitGroup
+		var callers sync.WaitGroup
 		for range 50 {
-			asking.Go(func() {
-				if got := whose(t, a, bearer(t, "good"), 0); got != "good" {
+			callers.Go(func() {
+				if got := identifiedUser(t, a, bearer(t, "good"), 0); got != "good" {
 					t.Errorf("it is %q", got)
 				}
 			})
 		}
-		asking.Wait()
-		if n := s.questions(); n != 1 {
+		callers.Wait()
+		if n := s.takeReviewCount(); n != 1 {
 			t.Errorf("50 who asked at a time were %d questions", n)
 		}
-		began := time.Now()
+		start := time.Now()
 		for i := range 64 {
-			asking.Go(func() { whose(t, a, bearer(t, fmt.Sprint("t", i)), 0) })
+			callers.Go(func() { identifiedUser(t, a, bearer(t, fmt.Sprint("t", i)), 0) })
 		}
-		asking.Wait()
-		if took := time.Since(began); took != 4*time.Second {
+		callers.Wait()
+		if took := time.Since(start); took != 4*time.Second {
 			t.Errorf("64 questions of a second took %s, want 16 at a time", took)
 		}
 	})
 }
 
 // The number of cached reviews is limited. The most recent ones stay.
-func TestTokensAreBounded(t *testing.T) {
+func TestTokenReviewCacheIsLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &apiServer{users: map[string]*watch.User{}}
 		name := func(i int) string { return fmt.Sprint("t", i) }
@@ -169,37 +172,37 @@ func TestTokensAreBounded(t *testing.T) {
 		}
 		a, _ := authority(t, s)
 		for i := range 1100 {
-			whose(t, a, bearer(t, name(i)), 0)
+			identifiedUser(t, a, bearer(t, name(i)), 0)
 			<-time.After(time.Millisecond)
 		}
-		s.questions()
+		s.takeReviewCount()
 		for i := 1099; i >= 100; i-- {
-			whose(t, a, bearer(t, name(i)), 0)
+			identifiedUser(t, a, bearer(t, name(i)), 0)
 		}
-		if n := s.questions(); n != 0 {
+		if n := s.takeReviewCount(); n != 0 {
 			t.Errorf("%d of the last 1,000 were asked about again", n)
 		}
-		whose(t, a, bearer(t, name(0)), 0)
-		if n := s.questions(); n != 1 {
+		identifiedUser(t, a, bearer(t, name(0)), 0)
+		if n := s.takeReviewCount(); n != 1 {
 			t.Error("the first of 1,100 is still remembered")
 		}
 	})
 }
 
 // An expired token is refused, even if its review is still cached.
-func TestTokenExpires(t *testing.T) {
+func TestExpiredTokenIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		token := until(time.Now().Add(2 * time.Second))
+		token := jwtExpiringAt(time.Now().Add(2 * time.Second))
 		s := &apiServer{users: map[string]*watch.User{token: {Name: "anna"}}}
 		a, _ := authority(t, s)
 		i, err := a.Identify(bearer(t, token))
 		if err != nil || time.Until(i.Expires) > 2*time.Second {
 			t.Fatalf("it is %+v, %v; want it to expire in 2 s", i, err)
 		}
-		lasts, done := i.Within(t.Context())
+		identityCtx, done := i.Context(t.Context())
 		defer done()
-		<-lasts.Done()
-		if got := whose(t, a, bearer(t, token), watch.Unauthenticated); got != "" {
+		<-identityCtx.Done()
+		if got := identifiedUser(t, a, bearer(t, token), watch.Unauthenticated); got != "" {
 			t.Errorf("after its end it is %q's", got)
 		}
 	})

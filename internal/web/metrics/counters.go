@@ -16,50 +16,50 @@ type scopeID struct {
 // decrease for a restart of the process. What a scope counted after the last scrape is lost.
 type counters struct {
 	mu    sync.Mutex
-	last  map[[4]string]map[scopeID]watch.Coverage // The scopes at the last scrape, by labels.
-	ended map[[4]string]watch.Coverage             // Totals of scopes that have ended.
+	last  map[[4]string]map[scopeID]watch.WatchStatusEntry // The scopes at the last scrape, by labels.
+	ended map[[4]string]watch.WatchStatusEntry             // Totals of scopes that have ended.
 }
 
-// ongoing returns, for each group of scopes, the totals of those scopes that have ended or started again.
-func (c *counters) ongoing(groups map[[4]string][]watch.Coverage) map[[4]string]watch.Coverage {
+// endedTotals returns, for each group of scopes, the totals of those scopes that have ended or started again.
+func (c *counters) endedTotals(groups map[[4]string][]watch.WatchStatusEntry) map[[4]string]watch.WatchStatusEntry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now, ended := make(map[[4]string]map[scopeID]watch.Coverage), make(map[[4]string]watch.Coverage)
+	current, ended := make(map[[4]string]map[scopeID]watch.WatchStatusEntry), make(map[[4]string]watch.WatchStatusEntry)
 	for labels, entries := range groups {
-		now[labels] = make(map[scopeID]watch.Coverage, len(entries))
+		current[labels] = make(map[scopeID]watch.WatchStatusEntry, len(entries))
 		for i := range entries {
-			now[labels][scopeID{
+			current[labels][scopeID{
 				entries[i].Resource, entries[i].Fields, entries[i].Metadata,
 				entries[i].Shared,
 			}] = entries[i]
 		}
 	}
-	for labels, before := range c.last {
+	for labels, previous := range c.last {
 		sum := c.ended[labels]
-		for id, had := range before {
-			if has, there := now[labels][id]; !there || fell(&had, &has) {
-				add(&sum, &had)
+		for id, old := range previous {
+			if latest, ok := current[labels][id]; !ok || hasRestarted(&old, &latest) {
+				add(&sum, &old)
 			}
 		}
 		c.ended[labels] = sum
 	}
-	c.last = now
+	c.last = current
 	for labels := range groups {
 		ended[labels] = c.ended[labels]
 	}
 	return ended
 }
 
-// fell reports whether a scope has started again: one of its counters is lower than before.
-func fell(had, has *watch.Coverage) bool {
-	return has.Lists < had.Lists || has.Drops < had.Drops || has.Resets < had.Resets || has.Blind < had.Blind ||
-		has.BlindFor < had.BlindFor
+// hasRestarted reports whether a scope has started again: one of its counters is lower than before.
+func hasRestarted(previous, current *watch.WatchStatusEntry) bool {
+	return current.Lists < previous.Lists || current.Drops < previous.Drops || current.Resets < previous.Resets || current.Interruptions < previous.Interruptions ||
+		current.InterruptedSeconds < previous.InterruptedSeconds
 }
 
-func add(sum, had *watch.Coverage) {
-	sum.Lists += had.Lists
-	sum.Drops += had.Drops
-	sum.Resets += had.Resets
-	sum.Blind += had.Blind
-	sum.BlindFor += had.BlindFor
+func add(sum, status *watch.WatchStatusEntry) {
+	sum.Lists += status.Lists
+	sum.Drops += status.Drops
+	sum.Resets += status.Resets
+	sum.Interruptions += status.Interruptions
+	sum.InterruptedSeconds += status.InterruptedSeconds
 }

@@ -17,12 +17,12 @@ import (
 // Registry returns a registry with all metrics. It calls the functions at each scrape, possibly concurrently. shares
 // returns the number of shares and of open guest sockets.
 func Registry(
-	ledger func() watch.Ledger, sockets func() int, shares func() (shares, guests int),
+	status func() watch.WatchStatus, sockets func() int, shares func() (shares, guests int),
 ) (*prometheus.Registry, error) {
 	registry := prometheus.NewRegistry()
 	for _, c := range []prometheus.Collector{
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		newCollector(ledger, sockets, shares),
+		newCollector(status, sockets, shares),
 	} {
 		if err := registry.Register(c); err != nil {
 			return nil, err
@@ -33,45 +33,45 @@ func Registry(
 
 // collector exports the watch status.
 type collector struct {
-	ledger  func() watch.Ledger
+	status  func() watch.WatchStatus
 	sockets func() int
 	shares  func() (shares, guests int)
 
-	open, limit, held *prometheus.Desc
-	shared, guests    *prometheus.Desc
-	informer          map[string]*prometheus.Desc
-	state             *prometheus.Desc
-	counters          counters
+	openSocketsDesc, memoryLimitDesc, memoryUsedDesc *prometheus.Desc
+	sharesDesc, guestsDesc                           *prometheus.Desc
+	informerDescs                                    map[string]*prometheus.Desc
+	stateDesc                                        *prometheus.Desc
+	counters                                         counters
 }
 
-func newCollector(ledger func() watch.Ledger, sockets func() int, shares func() (shares, guests int)) *collector {
-	plain := func(name, help string) *prometheus.Desc {
+func newCollector(status func() watch.WatchStatus, sockets func() int, shares func() (shares, guests int)) *collector {
+	newDesc := func(name, help string) *prometheus.Desc {
 		return prometheus.NewDesc("glasshouse_"+name, help, nil, nil)
 	}
 	labels := []string{"group", "version", "resource", "scope"}
 	c := &collector{
-		ledger: ledger, sockets: sockets, shares: shares, informer: make(map[string]*prometheus.Desc),
-		counters: counters{ended: make(map[[4]string]watch.Coverage)},
-		open:     plain("sockets", "Open WebSockets."),
-		limit: plain("memory_limit_bytes",
+		status: status, sockets: sockets, shares: shares, informerDescs: make(map[string]*prometheus.Desc),
+		counters:        counters{ended: make(map[[4]string]watch.WatchStatusEntry)},
+		openSocketsDesc: newDesc("sockets", "Open WebSockets."),
+		memoryLimitDesc: newDesc("memory_limit_bytes",
 			"Maximum memory of cached objects and changes. Absent if there is no limit."),
-		shared: plain("shares", "Share links."),
-		guests: plain("share_guests", "Open WebSockets of guests."),
-		held:   plain("memory_held_bytes", "Memory of cached objects and changes."),
-		state: prometheus.NewDesc("glasshouse_informer_state",
+		sharesDesc:     newDesc("shares", "Share links."),
+		guestsDesc:     newDesc("share_guests", "Open WebSockets of guests."),
+		memoryUsedDesc: newDesc("memory_held_bytes", "Memory of cached objects and changes."),
+		stateDesc: prometheus.NewDesc("glasshouse_informer_state",
 			"Number of scopes in this state: 0 or 1, except for the scope fields.",
 			append(labels, "state"), nil),
 	}
-	for _, f := range figures() {
-		c.informer[f.name] = prometheus.NewDesc("glasshouse_informer_"+f.name, f.help, labels, nil)
+	for _, f := range informerMetrics() {
+		c.informerDescs[f.name] = prometheus.NewDesc("glasshouse_informer_"+f.name, f.help, labels, nil)
 	}
 	return c
 }
 
 // Describe implements prometheus.Collector.
 func (c *collector) Describe(descriptions chan<- *prometheus.Desc) {
-	for _, d := range append(slices.Collect(maps.Values(c.informer)), c.state, c.open, c.shared, c.guests, c.limit,
-		c.held) {
+	for _, d := range append(slices.Collect(maps.Values(c.informerDescs)), c.stateDesc, c.openSocketsDesc, c.sharesDesc, c.guestsDesc, c.memoryLimitDesc,
+		c.memoryUsedDesc) {
 		descriptions <- d
 	}
 }
@@ -81,25 +81,25 @@ func (c *collector) Collect(metrics chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
 		metrics <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
 	}
-	ledger := c.ledger()
-	gauge(c.open, float64(c.sockets()))
+	status := c.status()
+	gauge(c.openSocketsDesc, float64(c.sockets()))
 	shares, guests := c.shares()
-	gauge(c.shared, float64(shares))
-	gauge(c.guests, float64(guests))
-	if ledger.Limit > 0 {
-		gauge(c.limit, float64(ledger.Limit))
+	gauge(c.sharesDesc, float64(shares))
+	gauge(c.guestsDesc, float64(guests))
+	if status.Limit > 0 {
+		gauge(c.memoryLimitDesc, float64(status.Limit))
 	}
-	gauge(c.held, float64(ledger.Held))
-	groups := grouped(ledger.Entries)
-	ended := c.counters.ongoing(groups)
+	gauge(c.memoryUsedDesc, float64(status.UsedBytes))
+	groups := groupByLabels(status.Entries)
+	ended := c.counters.endedTotals(groups)
 	for labels, entries := range groups {
-		for _, f := range figures() {
-			of := entries
+		for _, f := range informerMetrics() {
+			scopes := entries
 			if f.kind == prometheus.CounterValue {
-				of = append(slices.Clone(entries), ended[labels])
+				scopes = append(slices.Clone(entries), ended[labels])
 			}
-			if value, known := f.of(of); known {
-				metrics <- prometheus.MustNewConstMetric(c.informer[f.name], f.kind, value, labels[:]...)
+			if value, known := f.value(scopes); known {
+				metrics <- prometheus.MustNewConstMetric(c.informerDescs[f.name], f.kind, value, labels[:]...)
 			}
 		}
 		for _, state := range []watch.State{
@@ -111,14 +111,14 @@ func (c *collector) Collect(metrics chan<- prometheus.Metric) {
 					count++
 				}
 			}
-			gauge(c.state, float64(count), append(labels[:], string(state))...)
+			gauge(c.stateDesc, float64(count), append(labels[:], string(state))...)
 		}
 	}
 }
 
-// grouped groups the entries of the watch status by group, version, resource and kind of scope.
-func grouped(entries []watch.Coverage) map[[4]string][]watch.Coverage {
-	groups := make(map[[4]string][]watch.Coverage)
+// groupByLabels groups the entries of the watch status by group, version, resource and kind of scope.
+func groupByLabels(entries []watch.WatchStatusEntry) map[[4]string][]watch.WatchStatusEntry {
+	groups := make(map[[4]string][]watch.WatchStatusEntry)
 	for i := range entries {
 		e := &entries[i]
 		scope := "all"

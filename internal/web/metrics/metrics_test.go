@@ -14,22 +14,22 @@ import (
 	"glasshouse/internal/web/metrics"
 )
 
-// full is an entry in which all values are known.
-func full(namespaces []string, fields string) watch.Coverage {
-	return watch.Coverage{
+// fullStatus is an entry in which all values are known.
+func fullStatus(namespaces []string, fields string) watch.WatchStatusEntry {
+	return watch.WatchStatusEntry{
 		Resource: "apps/v1/deployments", Fields: fields,
 		Status: watch.Status{State: watch.Live, Namespaces: namespaces}, Objects: 3, CacheBytes: 300, RingBytes: 40,
 		RingChanges: 4,
-		Readers:     2, LastEvent: time.UnixMilli(1_700_000_000_500), Lists: 2, Drops: 5, Resets: 6, Blind: 1,
-		BlindFor: 0.5,
+		Readers:     2, LastEvent: time.UnixMilli(1_700_000_000_500), Lists: 2, Drops: 5, Resets: 6, Interruptions: 1,
+		InterruptedSeconds: 0.5,
 	}
 }
 
 // scrape returns this program's own metrics of a watch status, as lines.
-func scrape(t *testing.T, ledger watch.Ledger) []string {
+func scrape(t *testing.T, status watch.WatchStatus) []string {
 	t.Helper()
 	var lines []string
-	for _, family := range gather(t, ledger) {
+	for _, family := range gather(t, status) {
 		for _, m := range family.GetMetric() {
 			var labels []string
 			for _, pair := range m.GetLabel() {
@@ -43,9 +43,9 @@ func scrape(t *testing.T, ledger watch.Ledger) []string {
 	return lines
 }
 
-func gather(t *testing.T, ledger watch.Ledger) []*dto.MetricFamily {
+func gather(t *testing.T, status watch.WatchStatus) []*dto.MetricFamily {
 	t.Helper()
-	registry, err := metrics.Registry(func() watch.Ledger { return ledger }, func() int { return 7 },
+	registry, err := metrics.Registry(func() watch.WatchStatus { return status }, func() int { return 7 },
 		func() (int, int) { return 3, 5 })
 	if err != nil {
 		t.Fatal(err)
@@ -62,11 +62,11 @@ func gather(t *testing.T, ledger watch.Ledger) []*dto.MetricFamily {
 	})
 }
 
-func TestScopesAreSummedUp(t *testing.T) {
-	stale := full(nil, "a=c")
+func TestMetricsSumScopesWithTheSameLabels(t *testing.T) {
+	stale := fullStatus(nil, "a=c")
 	stale.State, stale.LastEvent = watch.Stale, time.Unix(1_700_000_100, 0)
-	lines := scrape(t, watch.Ledger{
-		Limit: 1000, Held: 340, Entries: []watch.Coverage{full([]string{"shop", "data"}, ""), full(nil, "a=b"), stale},
+	lines := scrape(t, watch.WatchStatus{
+		Limit: 1000, UsedBytes: 340, Entries: []watch.WatchStatusEntry{fullStatus([]string{"shop", "data"}, ""), fullStatus(nil, "a=b"), stale},
 	})
 	for _, want := range []string{
 		"glasshouse_sockets{} 7.0", "glasshouse_shares{} 3.0", "glasshouse_share_guests{} 5.0",
@@ -98,14 +98,14 @@ func TestScopesAreSummedUp(t *testing.T) {
 }
 
 // A hundred namespaces and field selectors produce the same series as one.
-func TestNoLabelGrowsWithNamespaces(t *testing.T) {
-	few := []watch.Coverage{full([]string{"ns-0"}, ""), full(nil, "metadata.name=0")}
+func TestLabelsDoNotGrowWithNamespaces(t *testing.T) {
+	few := []watch.WatchStatusEntry{fullStatus([]string{"ns-0"}, ""), fullStatus(nil, "metadata.name=0")}
 	many := slices.Clone(few)
 	for n := range 100 {
 		many[0].Namespaces = append(many[0].Namespaces, fmt.Sprint("ns-", n))
-		many = append(many, full(nil, fmt.Sprint("metadata.name=", n)))
+		many = append(many, fullStatus(nil, fmt.Sprint("metadata.name=", n)))
 	}
-	got, want := scrape(t, watch.Ledger{Entries: many}), scrape(t, watch.Ledger{Entries: few})
+	got, want := scrape(t, watch.WatchStatus{Entries: many}), scrape(t, watch.WatchStatus{Entries: few})
 	if len(got) != len(want) || slices.ContainsFunc(got, func(line string) bool {
 		return strings.Contains(line, "ns-") || strings.Contains(line, "metadata.")
 	}) {
@@ -114,27 +114,27 @@ func TestNoLabelGrowsWithNamespaces(t *testing.T) {
 }
 
 // No counter falls when a scope ends or starts again. Gauges may.
-func TestCountersDoNotFall(t *testing.T) {
-	var ledger watch.Ledger
-	registry, err := metrics.Registry(func() watch.Ledger { return ledger }, func() int { return 0 },
+func TestCountersDoNotDecrease(t *testing.T) {
+	var status watch.WatchStatus
+	registry, err := metrics.Registry(func() watch.WatchStatus { return status }, func() int { return 0 },
 		func() (int, int) { return 0, 0 })
 	if err != nil {
 		t.Fatal(err)
 	}
-	anew := full(nil, "a=b")
-	anew.Lists, anew.Drops = 1, 0
+	restarted := fullStatus(nil, "a=b")
+	restarted.Lists, restarted.Drops = 1, 0
 	for n, step := range []struct {
-		entries        []watch.Coverage
+		entries        []watch.WatchStatusEntry
 		lists, readers float64
 	}{
-		{[]watch.Coverage{full(nil, "a=b"), full(nil, "a=c")}, 4, 4},
-		{[]watch.Coverage{full(nil, "a=b")}, 4, 2},
-		{[]watch.Coverage{full(nil, "a=b"), full(nil, "a=c")}, 6, 4},
-		{[]watch.Coverage{anew, full(nil, "a=c")}, 7, 4},
+		{[]watch.WatchStatusEntry{fullStatus(nil, "a=b"), fullStatus(nil, "a=c")}, 4, 4},
+		{[]watch.WatchStatusEntry{fullStatus(nil, "a=b")}, 4, 2},
+		{[]watch.WatchStatusEntry{fullStatus(nil, "a=b"), fullStatus(nil, "a=c")}, 6, 4},
+		{[]watch.WatchStatusEntry{restarted, fullStatus(nil, "a=c")}, 7, 4},
 		{nil, 0, 0},
-		{[]watch.Coverage{full(nil, "a=b")}, 9, 2},
+		{[]watch.WatchStatusEntry{fullStatus(nil, "a=b")}, 9, 2},
 	} {
-		ledger.Entries = step.entries
+		status.Entries = step.entries
 		families, err := registry.Gather()
 		if err != nil {
 			t.Fatal(err)
@@ -152,15 +152,15 @@ func TestCountersDoNotFall(t *testing.T) {
 }
 
 // An empty watch status has no series of scopes, and a time is missing before its first event.
-func TestUnknownIsNotZero(t *testing.T) {
-	if lines := scrape(t, watch.Ledger{}); !slices.Equal(lines, []string{
+func TestUnknownValuesHaveNoSeries(t *testing.T) {
+	if lines := scrape(t, watch.WatchStatus{}); !slices.Equal(lines, []string{
 		"glasshouse_memory_held_bytes{} 0.0", "glasshouse_share_guests{} 5.0", "glasshouse_shares{} 3.0",
 		"glasshouse_sockets{} 7.0",
 	}) {
 		t.Errorf("of nothing it tells %q", lines)
 	}
-	unheard := watch.Coverage{Resource: "core/v1/pods", Metadata: true, Status: watch.Status{State: watch.Syncing}}
-	for _, line := range scrape(t, watch.Ledger{Entries: []watch.Coverage{unheard}}) {
+	syncing := watch.WatchStatusEntry{Resource: "core/v1/pods", Metadata: true, Status: watch.Status{State: watch.Syncing}}
+	for _, line := range scrape(t, watch.WatchStatus{Entries: []watch.WatchStatusEntry{syncing}}) {
 		if strings.Contains(line, "_event_") ||
 			strings.Contains(line, "scope=") && !strings.Contains(line, "scope=metadata") {
 			t.Errorf("%s, of metadata that has not come yet", line)

@@ -12,38 +12,40 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"glasshouse/internal/plain"
+	"glasshouse/internal/sanitize"
 	"glasshouse/internal/watch"
 )
 
-// guestsEvery is the minimum time between two audit lines that requests without a login cause, after guestsBurst lines
+// guestLineInterval is the minimum time between two audit lines that requests without a login cause, after guestLineBurst lines
 // at once. The limit applies to each opened share, and to all refused requests together.
-const guestsEvery, guestsBurst = time.Minute, 1000
+const guestLineInterval, guestLineBurst = time.Minute, 1000
 
-// quota limits the audit lines that requests without a login cause. The next line reports how many were left out.
-type quota struct {
-	pace    *rate.Limiter
-	leftOut atomic.Int64
+// lineLimit limits the audit lines that requests without a login cause. The next line reports how many were left out.
+type lineLimit struct {
+	limiter    *rate.Limiter
+	suppressed atomic.Int64
 }
 
-func newQuota() *quota { return &quota{pace: rate.NewLimiter(rate.Every(guestsEvery), guestsBurst)} }
+func newLineLimit() *lineLimit {
+	return &lineLimit{limiter: rate.NewLimiter(rate.Every(guestLineInterval), guestLineBurst)}
+}
 
-// Who is the sender of a request about shares.
-type Who struct {
-	User *watch.User // Nil without a login.
-	From string      // The client address.
+// Actor is the sender of a request about shares.
+type Actor struct {
+	User    *watch.User // Nil without a login.
+	Address string      // The client address.
 }
 
 // audit logs each action on shares, with its user and time. It writes one line to the log. If there is a directory, it
 // also writes one line of JSON to the audit log. No line contains a token, or a value derived from one.
 type audit struct {
-	logs    []*slog.Logger
-	file    io.Closer // Nil without a directory.
-	refuses *quota
+	logs         []*slog.Logger
+	file         io.Closer // Nil without a directory.
+	refusedLimit *lineLimit
 }
 
 func newAudit(dir string, log *slog.Logger) (*audit, error) {
-	a := &audit{logs: []*slog.Logger{log}, refuses: newQuota()}
+	a := &audit{logs: []*slog.Logger{log}, refusedLimit: newLineLimit()}
 	if dir == "" {
 		return a, nil
 	}
@@ -52,17 +54,17 @@ func newAudit(dir string, log *slog.Logger) (*audit, error) {
 		return nil, err
 	}
 	a.file = file
-	a.logs = append(a.logs, slog.New(slog.NewJSONHandler(file, &slog.HandlerOptions{ReplaceAttr: onlyWhen})))
+	a.logs = append(a.logs, slog.New(slog.NewJSONHandler(file, &slog.HandlerOptions{ReplaceAttr: auditAttr})))
 	return a, nil
 }
 
-// onlyWhen removes the level and the message from a line, because they are the same in all lines. It keeps the time,
+// auditAttr removes the level and the message from a line, because they are the same in all lines. It keeps the time,
 // and makes the other values plain text.
-func onlyWhen(groups []string, attr slog.Attr) slog.Attr {
+func auditAttr(groups []string, attr slog.Attr) slog.Attr {
 	if len(groups) == 0 && (attr.Key == slog.LevelKey || attr.Key == slog.MessageKey) {
 		return slog.Attr{}
 	}
-	return plain.Attr(groups, attr)
+	return sanitize.Attr(groups, attr)
 }
 
 func (a *audit) close() error {
@@ -75,53 +77,53 @@ func (a *audit) close() error {
 	return nil
 }
 
-func (a *audit) created(ctx context.Context, s *Share, who Who) {
-	a.write(ctx, "create", s, who, slog.String("to", s.To), slog.Any("parts", s.Parts), slog.Time("expires", s.Expires),
+func (a *audit) created(ctx context.Context, s *Share, actor Actor) {
+	a.write(ctx, "create", s, actor, slog.String("to", s.To), slog.Any("parts", s.Parts), slog.Time("expires", s.Expires),
 		slog.String("note", s.Note))
 }
 
-func (a *audit) revoked(ctx context.Context, s *Share, who Who) { a.write(ctx, "revoke", s, who) }
+func (a *audit) revoked(ctx context.Context, s *Share, actor Actor) { a.write(ctx, "revoke", s, actor) }
 
-func (a *audit) expired(ctx context.Context, s *Share) { a.write(ctx, "expire", s, Who{}) }
+func (a *audit) expired(ctx context.Context, s *Share) { a.write(ctx, "expire", s, Actor{}) }
 
-func (a *audit) dropped(ctx context.Context, s *Share) { a.write(ctx, "drop", s, Who{}) }
+func (a *audit) dropped(ctx context.Context, s *Share) { a.write(ctx, "drop", s, Actor{}) }
 
 // opened logs the opening of a share, within the quota of that share. Lines about other shares therefore cannot
 // suppress it.
-func (a *audit) opened(ctx context.Context, of *quota, s *Share, who Who) {
-	a.ofGuest(ctx, of, "open", s, who)
+func (a *audit) opened(ctx context.Context, limit *lineLimit, s *Share, actor Actor) {
+	a.writeLimited(ctx, limit, "open", s, actor)
 }
 
-func (a *audit) refused(ctx context.Context, who Who) {
-	a.ofGuest(ctx, a.refuses, "refuse", nil, who)
+func (a *audit) refused(ctx context.Context, actor Actor) {
+	a.writeLimited(ctx, a.refusedLimit, "refuse", nil, actor)
 }
 
-// ofGuest logs an event that any client can cause at any rate. It logs nothing if the quota is used up.
-func (a *audit) ofGuest(ctx context.Context, of *quota, event string, s *Share, who Who) {
-	if !of.pace.Allow() {
-		of.leftOut.Add(1)
+// writeLimited logs an event that any client can cause at any rate. It logs nothing if the quota is used up.
+func (a *audit) writeLimited(ctx context.Context, limit *lineLimit, event string, s *Share, actor Actor) {
+	if !limit.limiter.Allow() {
+		limit.suppressed.Add(1)
 		return
 	}
-	var more []slog.Attr
-	if n := of.leftOut.Swap(0); n > 0 {
-		more = append(more, slog.Int64("left_out", n))
+	var extra []slog.Attr
+	if n := limit.suppressed.Swap(0); n > 0 {
+		extra = append(extra, slog.Int64("left_out", n))
 	}
-	a.write(ctx, event, s, who, more...)
+	a.write(ctx, event, s, actor, extra...)
 }
 
-func (a *audit) write(ctx context.Context, event string, s *Share, who Who, more ...slog.Attr) {
+func (a *audit) write(ctx context.Context, event string, s *Share, actor Actor, extra ...slog.Attr) {
 	attrs := []slog.Attr{slog.String("event", event)}
 	if s != nil {
 		attrs = append(attrs, slog.String("id", s.ID), slog.String("creator", nameOf(s.Creator)))
 	}
-	if who.User != nil {
-		attrs = append(attrs, slog.String("by", who.User.Name))
+	if actor.User != nil {
+		attrs = append(attrs, slog.String("by", actor.User.Name))
 	}
-	if who.From != "" {
-		attrs = append(attrs, slog.String("from", who.From))
+	if actor.Address != "" {
+		attrs = append(attrs, slog.String("from", actor.Address))
 	}
 	for _, log := range a.logs {
-		log.LogAttrs(ctx, slog.LevelInfo, "share", append(attrs, more...)...)
+		log.LogAttrs(ctx, slog.LevelInfo, "share", append(attrs, extra...)...)
 	}
 }
 

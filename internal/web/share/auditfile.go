@@ -43,11 +43,11 @@ func (f *auditFile) openLocked() error {
 	if err != nil {
 		return err
 	}
-	held, err := file.Stat()
+	info, err := file.Stat()
 	if err != nil {
 		return errors.Join(err, file.Close())
 	}
-	f.file, f.size = file, held.Size()
+	f.file, f.size = file, info.Size()
 	return nil
 }
 
@@ -65,15 +65,15 @@ func (f *auditFile) append(line []byte) (n int, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.size > 0 && f.size+int64(len(line)) > auditSize {
-		err = f.turnLocked()
+		err = f.rotateLocked()
 	}
-	n, failed := f.file.Write(line)
+	n, writeErr := f.file.Write(line)
 	f.size += int64(n)
-	return n, errors.Join(err, failed)
+	return n, errors.Join(err, writeErr)
 }
 
-// turnLocked renames the full file, and starts a new one.
-func (f *auditFile) turnLocked() error {
+// rotateLocked renames the full file, and starts a new one.
+func (f *auditFile) rotateLocked() error {
 	// If the file does not exist, it was moved already.
 	if err := os.Rename(f.path, f.path+".1"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

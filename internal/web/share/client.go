@@ -14,14 +14,14 @@ import (
 	"strings"
 	"time"
 
-	"glasshouse/internal/plain"
+	"glasshouse/internal/sanitize"
 )
 
 const (
-	// answerWithin is how long a Client waits for a response.
-	answerWithin = 30 * time.Second
-	// maxAnswer is the maximum length of a response, in bytes.
-	maxAnswer = 64 << 20
+	// requestTimeout is how long a Client waits for a response.
+	requestTimeout = 30 * time.Second
+	// maxResponse is the maximum length of a response, in bytes.
+	maxResponse = 64 << 20
 )
 
 // A Client manages shares through the API of a running server.
@@ -32,8 +32,8 @@ type Client struct {
 }
 
 // Create creates a share.
-func (c *Client) Create(ctx context.Context, wanted Request) (created Created, err error) {
-	body, err := json.Marshal(wanted)
+func (c *Client) Create(ctx context.Context, request Request) (created Created, err error) {
+	body, err := json.Marshal(request)
 	if err != nil {
 		return created, fmt.Errorf("encode the link: %w", err)
 	}
@@ -62,7 +62,7 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte, into 
 	}
 	// The client does not follow redirects, so that the token is not sent to another server.
 	client := http.Client{
-		Timeout: answerWithin, CheckRedirect: func(*http.Request, []*http.Request) error {
+		Timeout: requestTimeout, CheckRedirect: func(*http.Request, []*http.Request) error {
 			return http.ErrUseLastResponse
 		},
 		Transport: &http.Transport{
@@ -72,17 +72,17 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte, into 
 		},
 	}
 	defer client.CloseIdleConnections()
-	answer, err := client.Do(r)
+	response, err := client.Do(r)
 	if err != nil {
 		return fmt.Errorf("send a request to %s: %w", c.Server, err)
 	}
-	defer func() { _ = answer.Body.Close() }() // The body was read, or reading it failed.
-	text, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	defer func() { _ = response.Body.Close() }() // The body was read, or reading it failed.
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxResponse))
 	if err != nil {
 		return fmt.Errorf("read the response of %s: %w", c.Server, err)
 	}
-	if answer.StatusCode/100 != 2 {
-		return refusal(answer.StatusCode, text)
+	if response.StatusCode/100 != 2 {
+		return problemError(response.StatusCode, text)
 	}
 	if into == nil {
 		return nil
@@ -93,11 +93,11 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte, into 
 	return nil
 }
 
-// refusal converts the problem in a response to an error.
-func refusal(status int, text []byte) error {
+// problemError converts the problem in a response to an error.
+func problemError(status int, text []byte) error {
 	var p struct{ Title, Detail string }
 	if err := json.Unmarshal(text, &p); err != nil || p.Title == "" {
 		return fmt.Errorf("the server responds with %d, and not like this program", status)
 	}
-	return errors.New(plain.Text(p.Title + ": " + p.Detail))
+	return errors.New(sanitize.Text(p.Title + ": " + p.Detail))
 }

@@ -33,7 +33,7 @@ type record struct {
 }
 
 // load reads the file, if it exists. If known is set, it drops shares without a creator.
-func (s *Store) load(known bool) error {
+func (s *Store) load(dropAnonymous bool) error {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return fmt.Errorf("create the --data-dir directory: %w", err)
 	}
@@ -46,19 +46,19 @@ func (s *Store) load(known bool) error {
 	if err != nil {
 		return fmt.Errorf("read the links: %w", err)
 	}
-	var held document
+	var content document
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&held); err != nil || held.Version != 1 {
+	if err := decoder.Decode(&content); err != nil || content.Version != 1 {
 		return unreadable(path, err)
 	}
-	for i := range held.Shares {
-		l, err := held.Shares[i].live()
+	for i := range content.Shares {
+		l, err := content.Shares[i].activeShare()
 		if err != nil || s.byID[l.ID] != nil || s.byHash[l.hash] != nil {
 			return unreadable(path, err)
 		}
-		if known && l.Creator == nil {
-			s.gone, s.dirty = append(s.gone, l.Share), true
+		if dropAnonymous && l.Creator == nil {
+			s.dropped, s.dirty = append(s.dropped, l.Share), true
 			continue
 		}
 		s.byID[l.ID], s.byHash[l.hash] = l, l
@@ -74,9 +74,9 @@ func unreadable(path string, err error) error {
 		"to end all links", path, err)
 }
 
-// live converts a record to a share.
-func (r *record) live() (*live, error) {
-	l := &live{Share: r.Share, ended: make(chan struct{}), opens: newQuota()}
+// activeShare converts a record to a share.
+func (r *record) activeShare() (*activeShare, error) {
+	l := &activeShare{Share: r.Share, ended: make(chan struct{}), openLimit: newLineLimit()}
 	sum, err := hex.DecodeString(r.Hash)
 	if err != nil || len(sum) != len(l.hash) || r.ID == "" || len(r.Parts) == 0 || r.Expires.IsZero() {
 		return nil, fmt.Errorf("the link %.40q is incomplete", r.ID)
@@ -91,11 +91,11 @@ func (s *Store) save(ctx context.Context) error {
 		return nil
 	}
 	select {
-	case s.turn <- struct{}{}:
+	case s.writeSlot <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	defer func() { <-s.turn }()
+	defer func() { <-s.writeSlot }()
 	s.mu.Lock()
 	records := make([]record, 0, len(s.byID))
 	for _, l := range s.byID {
@@ -115,7 +115,7 @@ func (s *Store) save(ctx context.Context) error {
 
 // write replaces the file. If the machine stops at any time, the file has either the old or the new content.
 func (s *Store) write(records []record) (err error) {
-	text, err := json.MarshalIndent(document{1, list(records)}, "", " ")
+	text, err := json.MarshalIndent(document{1, nonNil(records)}, "", " ")
 	if err != nil {
 		return fmt.Errorf("encode the links: %w", err)
 	}
@@ -142,17 +142,17 @@ func (s *Store) write(records []record) (err error) {
 	return errors.Join(directory.Sync(), directory.Close())
 }
 
-// list returns records, or an empty slice if records is nil. In JSON it is then [] and not null.
-func list(records []record) []record {
+// nonNil returns records, or an empty slice if records is nil. In JSON it is then [] and not null.
+func nonNil(records []record) []record {
 	if records == nil {
 		return []record{}
 	}
 	return records
 }
 
-// unsaved returns the error for a user whose change was not saved. Its cause is logged, like the causes of other
+// notSaved returns the error for a user whose change was not saved. Its cause is logged, like the causes of other
 // problems.
-func unsaved(err error) error {
+func notSaved(err error) error {
 	return fmt.Errorf("%w: %w", &watch.Problem{
 		Cause: watch.Unavailable, Title: "Link not saved",
 		Detail: "The file in --data-dir could not be written. A new link was not created. A revoked link has " +

@@ -41,8 +41,8 @@ func (s *Share) Viewer() watch.Viewer {
 	return watch.Viewer{Program: s.Creator == nil, User: s.Creator, Scope: &watch.Scope{Parts: s.Parts}}
 }
 
-// by reports whether a user created the share. A nil user means the program itself, without a login.
-func (s *Share) by(user *watch.User) bool {
+// isCreatedBy reports whether a user created the share. A nil user means the program itself, without a login.
+func (s *Share) isCreatedBy(user *watch.User) bool {
 	if s.Creator == nil || user == nil {
 		return s.Creator == user
 	}

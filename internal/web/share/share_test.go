@@ -26,11 +26,11 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func anna() *watch.User {
+func annaUser() *watch.User {
 	return &watch.User{Name: "anna", UID: "1", Groups: []string{"dev"}, Extra: map[string][]string{"scopes": {"a"}}}
 }
 
-func open(t *testing.T, options share.Options) *share.Store {
+func openStore(t *testing.T, options share.Options) *share.Store {
 	t.Helper()
 	s, err := share.Open(options)
 	if err != nil {
@@ -40,28 +40,28 @@ func open(t *testing.T, options share.Options) *share.Store {
 	return s
 }
 
-// pods is a share of some pods that lasts for a time.
-func pods(creator *watch.User, lasts time.Duration) share.Share {
+// newPodsShare is a share of some pods that lasts for a time.
+func newPodsShare(creator *watch.User, lifetime time.Duration) share.Share {
 	now := time.Now().UTC().Truncate(time.Second)
 	return share.Share{
-		To: "/r/core/v1/pods?ns=a", Created: now, Expires: now.Add(lasts), Note: "incident 12", Creator: creator,
+		To: "/r/core/v1/pods?ns=a", Created: now, Expires: now.Add(lifetime), Note: "incident 12", Creator: creator,
 		Parts: []watch.Part{{Resource: "core/v1/pods", Namespaces: []string{"a"}, Labels: "app=web"}},
 	}
 }
 
-func create(t *testing.T, s *share.Store, given share.Share) (share.Share, string) {
+func create(t *testing.T, s *share.Store, newShare share.Share) (share.Share, string) {
 	t.Helper()
-	made, token, err := s.Create(t.Context(), given, share.Who{User: given.Creator, From: "192.0.2.1"})
+	created, token, err := s.Create(t.Context(), newShare, share.Actor{User: newShare.Creator, Address: "192.0.2.1"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return made, token
+	return created, token
 }
 
-// guest opens the link with a token, and returns the guest and the cookie.
-func guest(t *testing.T, s *share.Store, token string) (share.Guest, string) {
+// openLink opens the link with a token, and returns the guest and the cookie.
+func openLink(t *testing.T, s *share.Store, token string) (share.Guest, string) {
 	t.Helper()
-	_, cookie, ok := s.Exchange(t.Context(), token, share.Who{From: "192.0.2.2"})
+	_, cookie, ok := s.Exchange(t.Context(), token, share.Actor{Address: "192.0.2.2"})
 	if !ok {
 		t.Fatal("the link shows nothing")
 	}
@@ -72,7 +72,7 @@ func guest(t *testing.T, s *share.Store, token string) (share.Guest, string) {
 	return g, cookie
 }
 
-func closed(c <-chan struct{}) bool {
+func isClosed(c <-chan struct{}) bool {
 	select {
 	case <-c:
 		return true
@@ -83,26 +83,26 @@ func closed(c <-chan struct{}) bool {
 
 // A guest sees data by the permissions of the creator, and only what is shared. A share ends to the second when it
 // expires, and is no longer listed.
-func TestExpiry(t *testing.T) {
+func TestShareExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := open(t, share.Options{Dir: t.TempDir()})
+		s := openStore(t, share.Options{Dir: t.TempDir()})
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		ended := make(chan struct{})
 		go func() { defer close(ended); s.Run(ctx) }()
-		made, token := create(t, s, pods(anna(), time.Hour))
-		g, cookie := guest(t, s, token)
-		if v := g.Share.Viewer(); v.Program || !v.User.Same(anna()) || len(v.Scope.Parts) != 1 ||
+		created, token := create(t, s, newPodsShare(annaUser(), time.Hour))
+		g, cookie := openLink(t, s, token)
+		if v := g.Share.Viewer(); v.Program || !v.User.Same(annaUser()) || len(v.Scope.Parts) != 1 ||
 			v.Scope.Parts[0].Labels != "app=web" {
 			t.Errorf("a guest is %+v", v)
 		}
-		if _, nobodys := create(t, s, pods(nil, time.Hour)); nobodys == token {
+		if _, anonymousToken := create(t, s, newPodsShare(nil, time.Hour)); anonymousToken == token {
 			t.Error("two shares have one token")
 		}
 		leave := g.Enter()
 		<-time.After(time.Hour - time.Second)
-		if listed := s.List(anna(), false); len(listed) != 1 || listed[0].ID != made.ID || listed[0].Viewers != 1 ||
-			listed[0].LastUsed.IsZero() || closed(g.Ended) {
+		if listed := s.List(annaUser(), false); len(listed) != 1 || listed[0].ID != created.ID || listed[0].Viewers != 1 ||
+			listed[0].LastUsed.IsZero() || isClosed(g.Ended) {
 			t.Errorf("a second before the end it is listed as %+v", listed)
 		}
 		if shares, guests := s.Count(); shares != 2 || guests != 1 {
@@ -110,10 +110,10 @@ func TestExpiry(t *testing.T) {
 		}
 		<-time.After(2 * time.Second)
 		synctest.Wait()
-		if _, ok := s.Guest(cookie); ok || !closed(g.Ended) || len(s.List(nil, true)) != 0 {
+		if _, ok := s.Guest(cookie); ok || !isClosed(g.Ended) || len(s.List(nil, true)) != 0 {
 			t.Error("it goes on when it has expired")
 		}
-		if _, _, ok := s.Exchange(t.Context(), token, share.Who{}); ok {
+		if _, _, ok := s.Exchange(t.Context(), token, share.Actor{}); ok {
 			t.Error("its link can be opened when it has expired")
 		}
 		leave()
@@ -123,11 +123,11 @@ func TestExpiry(t *testing.T) {
 }
 
 // An expired share shows nothing, even before Run has ended it.
-func TestExpiryNeedsNobody(t *testing.T) {
+func TestExpiredShareIsRefusedBeforeRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := open(t, share.Options{})
-		_, token := create(t, s, pods(nil, time.Minute))
-		_, cookie := guest(t, s, token)
+		s := openStore(t, share.Options{})
+		_, token := create(t, s, newPodsShare(nil, time.Minute))
+		_, cookie := openLink(t, s, token)
 		<-time.After(time.Minute)
 		if _, ok := s.Guest(cookie); ok || len(s.List(nil, true)) != 0 {
 			t.Error("it goes on")
@@ -136,91 +136,91 @@ func TestExpiryNeedsNobody(t *testing.T) {
 }
 
 // A user who revokes the share of another user gets the same result as for a share that does not exist.
-func TestRevoke(t *testing.T) {
-	s := open(t, share.Options{Dir: t.TempDir()})
-	made, token := create(t, s, pods(anna(), time.Hour))
-	g, cookie := guest(t, s, token)
+func TestRevokeRequiresTheCreator(t *testing.T) {
+	s := openStore(t, share.Options{Dir: t.TempDir()})
+	created, token := create(t, s, newPodsShare(annaUser(), time.Hour))
+	g, cookie := openLink(t, s, token)
 	for name, user := range map[string]*watch.User{
 		"another": {Name: "bert", UID: "1"}, "one of the same name": {Name: "anna", UID: "2"}, "one without a name": {},
 		"nobody": nil,
 	} {
-		if ok, err := s.Revoke(t.Context(), made.ID, user, false, share.Who{}); ok || err != nil ||
-			len(s.List(user, false)) != 0 || closed(g.Ended) {
+		if ok, err := s.Revoke(t.Context(), created.ID, user, false, share.Actor{}); ok || err != nil ||
+			len(s.List(user, false)) != 0 || isClosed(g.Ended) {
 			t.Errorf("%s takes it back: %t, %v", name, ok, err)
 		}
 	}
-	if ok, err := s.Revoke(t.Context(), "x", anna(), true, share.Who{}); ok || err != nil {
+	if ok, err := s.Revoke(t.Context(), "x", annaUser(), true, share.Actor{}); ok || err != nil {
 		t.Errorf("what is not there is taken back: %t, %v", ok, err)
 	}
-	later := anna()
-	later.Groups = nil
-	if ok, err := s.Revoke(t.Context(), made.ID, later, false, share.Who{}); !ok || err != nil || !closed(g.Ended) {
+	changedUser := annaUser()
+	changedUser.Groups = nil
+	if ok, err := s.Revoke(t.Context(), created.ID, changedUser, false, share.Actor{}); !ok || err != nil || !isClosed(g.Ended) {
 		t.Errorf("its creator takes it back: %t, %v", ok, err)
 	}
-	if ok, _ := s.Revoke(t.Context(), made.ID, anna(), true, share.Who{}); ok {
+	if ok, _ := s.Revoke(t.Context(), created.ID, annaUser(), true, share.Actor{}); ok {
 		t.Error("it can be taken back twice")
 	}
 	if _, ok := s.Guest(cookie); ok {
 		t.Error("its guests go on")
 	}
-	made, _ = create(t, s, pods(anna(), time.Hour))
-	if ok, err := s.Revoke(t.Context(), made.ID, &watch.User{Name: "admin"}, true, share.Who{}); !ok || err != nil {
+	created, _ = create(t, s, newPodsShare(annaUser(), time.Hour))
+	if ok, err := s.Revoke(t.Context(), created.ID, &watch.User{Name: "admin"}, true, share.Actor{}); !ok || err != nil {
 		t.Errorf("who may take all back does not: %t, %v", ok, err)
 	}
 }
 
 // Shares and guests survive a restart of the program. Ended shares stay ended. Shares without a creator end when the
 // program now identifies its users.
-func TestRestart(t *testing.T) {
+func TestSharesSurviveReopen(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "data")
-	s := open(t, share.Options{Dir: dir})
-	stays, token := create(t, s, pods(anna(), time.Hour))
-	gone, _ := create(t, s, pods(anna(), time.Hour))
-	_, old := create(t, s, pods(anna(), -time.Second))
-	_, nobodys := create(t, s, pods(nil, time.Hour))
-	_, cookie := guest(t, s, token)
-	_, nobodysCookie := guest(t, s, nobodys)
-	if _, err := s.Revoke(t.Context(), gone.ID, anna(), false, share.Who{}); err != nil {
+	s := openStore(t, share.Options{Dir: dir})
+	kept, token := create(t, s, newPodsShare(annaUser(), time.Hour))
+	revoked, _ := create(t, s, newPodsShare(annaUser(), time.Hour))
+	_, expiredToken := create(t, s, newPodsShare(annaUser(), -time.Second))
+	_, anonymousToken := create(t, s, newPodsShare(nil, time.Hour))
+	_, cookie := openLink(t, s, token)
+	_, anonymousCookie := openLink(t, s, anonymousToken)
+	if _, err := s.Revoke(t.Context(), revoked.ID, annaUser(), false, share.Actor{}); err != nil {
 		t.Fatal(err)
 	}
-	again := open(t, share.Options{Dir: dir})
-	g, ok := again.Guest(cookie)
-	if !ok || g.Share.ID != stays.ID || !g.Share.Viewer().User.Same(anna()) || g.Share.Note != stays.Note ||
-		!g.Share.Expires.Equal(stays.Expires) {
+	reopened := openStore(t, share.Options{Dir: dir})
+	g, ok := reopened.Guest(cookie)
+	if !ok || g.Share.ID != kept.ID || !g.Share.Viewer().User.Same(annaUser()) || g.Share.Note != kept.Note ||
+		!g.Share.Expires.Equal(kept.Expires) {
 		t.Errorf("the guest is %+v, %t", g.Share, ok)
 	}
-	if listed := again.List(anna(), false); len(listed) != 1 || listed[0].ID != stays.ID {
+	if listed := reopened.List(annaUser(), false); len(listed) != 1 || listed[0].ID != kept.ID {
 		t.Errorf("there are %+v", listed)
 	}
-	if _, _, ok := again.Exchange(t.Context(), old, share.Who{}); ok {
+	if _, _, ok := reopened.Exchange(t.Context(), expiredToken, share.Actor{}); ok {
 		t.Error("what has expired is there again")
 	}
-	if _, ok := again.Guest(nobodysCookie); !ok {
+	if _, ok := reopened.Guest(anonymousCookie); !ok {
 		t.Error("what nobody in particular has shared has ended")
 	}
-	known := open(t, share.Options{Dir: dir, Known: true})
-	if _, ok := known.Guest(nobodysCookie); ok || len(known.List(nil, true)) != 1 {
+	withLogin := openStore(t, share.Options{Dir: dir, DropAnonymous: true})
+	if _, ok := withLogin.Guest(anonymousCookie); ok || len(withLogin.List(nil, true)) != 1 {
 		t.Error("what nobody in particular has shared goes on where all are known")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	known.Run(ctx) // Run saves what was dropped.
-	if _, ok := open(t, share.Options{Dir: dir}).Guest(nobodysCookie); ok {
+	withLogin.Run(ctx) // Run saves what was dropped.
+	if _, ok := openStore(t, share.Options{Dir: dir}).Guest(anonymousCookie); ok {
 		t.Error("it is there again")
 	}
 }
 
 // The time of last use is saved within a minute, and at the end.
-func TestLastUsedIsKept(t *testing.T) {
+func TestLastUsedIsSaved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
-		s := open(t, share.Options{Dir: dir})
-		_, token := create(t, s, pods(anna(), time.Hour))
-		used := func() time.Time { return open(t, share.Options{Dir: dir}).List(anna(), false)[0].LastUsed }
+		s := openStore(t, share.Options{Dir: dir})
+		_, token := create(t, s, newPodsShare(annaUser(), time.Hour))
+		used := func() time.Time { return openStore(t, share.Options{Dir: dir}).List(annaUser(), false)[0].LastUsed }
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() { defer close(ended); s.Run(ctx) }()
-		_, cookie := guest(t, s, token)
+		_, cookie := openLink(t, s, token)
 		at := time.Now()
 		<-time.After(62 * time.Second)
 		synctest.Wait()
@@ -237,16 +237,16 @@ func TestLastUsedIsKept(t *testing.T) {
 	})
 }
 
-// secrets returns the values that must not be found in stored data: tokens, cookies, and other encodings of them. The
+// secretEncodings returns the values that must not be found in stored data: tokens, cookies, and other encodings of them. The
 // hash of a cookie may be only in shares.json.
-func secrets(token, cookie string) (never, hashes []string) {
+func secretEncodings(token, cookie string) (never, hashes []string) {
 	raw := func(text string) []byte { decoded, _ := base64.RawURLEncoding.DecodeString(text); return decoded }
 	for _, secret := range []string{token, cookie} {
 		never = append(never, secret, hex.EncodeToString(raw(secret)), base64.StdEncoding.EncodeToString(raw(secret)),
 			base64.StdEncoding.EncodeToString([]byte(secret)))
 	}
-	for _, of := range []string{token, cookie, string(raw(token)), string(raw(cookie))} {
-		sum := sha256.Sum256([]byte(of))
+	for _, value := range []string{token, cookie, string(raw(token)), string(raw(cookie))} {
+		sum := sha256.Sum256([]byte(value))
 		hashes = append(hashes, hex.EncodeToString(sum[:]), base64.RawURLEncoding.EncodeToString(sum[:]),
 			base64.StdEncoding.EncodeToString(sum[:]))
 	}
@@ -254,24 +254,24 @@ func secrets(token, cookie string) (never, hashes []string) {
 }
 
 // Stored data and logs contain neither a token nor a cookie. Only the owner can read the files.
-func TestNoTokenIsKept(t *testing.T) {
+func TestTokensAreNotStored(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	var log bytes.Buffer
-	s := open(t, share.Options{
+	s := openStore(t, share.Options{
 		Dir: dir, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
-	made, token := create(t, s, pods(anna(), time.Hour))
-	_, cookie := guest(t, s, token)
+	created, token := create(t, s, newPodsShare(annaUser(), time.Hour))
+	_, cookie := openLink(t, s, token)
 	if raw, err := base64.RawURLEncoding.DecodeString(token); err != nil || len(raw) != 32 {
 		t.Errorf("the token has %d bytes, %v", len(raw), err)
 	}
-	s.Exchange(t.Context(), token+"x", share.Who{From: "192.0.2.2"})
-	if _, err := s.Revoke(t.Context(), made.ID, anna(), false, share.Who{}); err != nil {
+	s.Exchange(t.Context(), token+"x", share.Actor{Address: "192.0.2.2"})
+	if _, err := s.Revoke(t.Context(), created.ID, annaUser(), false, share.Actor{}); err != nil {
 		t.Fatal(err)
 	}
-	made, token2 := create(t, s, pods(anna(), time.Hour))
-	_, cookie2 := guest(t, s, token2)
-	if token == token2 || made.ID == token2 {
+	created, token2 := create(t, s, newPodsShare(annaUser(), time.Hour))
+	_, cookie2 := openLink(t, s, token2)
+	if token == token2 || created.ID == token2 {
 		t.Error("a token is no secret")
 	}
 	texts := map[string]string{"the log": log.String()}
@@ -289,20 +289,20 @@ func TestNoTokenIsKept(t *testing.T) {
 	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("the directory has the mode %s, %v; want 0700", info.Mode(), err)
 	}
-	for where, text := range texts {
-		if !strings.Contains(text, made.ID) {
-			t.Errorf("%s does not have the share: %s", where, text)
+	for place, text := range texts {
+		if !strings.Contains(text, created.ID) {
+			t.Errorf("%s does not have the share: %s", place, text)
 		}
-		for _, of := range [][2]string{{token, cookie}, {token2, cookie2}} {
-			never, hashes := secrets(of[0], of[1])
+		for _, pair := range [][2]string{{token, cookie}, {token2, cookie2}} {
+			never, hashes := secretEncodings(pair[0], pair[1])
 			for _, secret := range never {
 				if strings.Contains(text, secret) {
-					t.Errorf("%s has %s of a share", where, secret)
+					t.Errorf("%s has %s of a share", place, secret)
 				}
 			}
 			for _, sum := range hashes {
-				if where != "shares.json" && strings.Contains(text, sum) {
-					t.Errorf("%s has the hash %s", where, sum)
+				if place != "shares.json" && strings.Contains(text, sum) {
+					t.Errorf("%s has the hash %s", place, sum)
 				}
 			}
 		}
@@ -313,27 +313,27 @@ func TestNoTokenIsKept(t *testing.T) {
 }
 
 // A file that this program did not write keeps it from starting, and the error names the file.
-func TestUnreadableFile(t *testing.T) {
-	good := t.TempDir()
-	s := open(t, share.Options{Dir: good})
-	create(t, s, pods(anna(), time.Hour))
-	text, err := os.ReadFile(filepath.Join(good, "shares.json"))
+func TestUnreadableFileIsRefused(t *testing.T) {
+	validDir := t.TempDir()
+	s := openStore(t, share.Options{Dir: validDir})
+	create(t, s, newPodsShare(annaUser(), time.Hour))
+	text, err := os.ReadFile(filepath.Join(validDir, "shares.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var whole struct {
+	var content struct {
 		Shares []json.RawMessage `json:"shares"`
 	}
-	if err := json.Unmarshal(text, &whole); err != nil {
+	if err := json.Unmarshal(text, &content); err != nil {
 		t.Fatal(err)
 	}
-	one := string(whole.Shares[0])
+	record := string(content.Shares[0])
 	for name, text := range map[string]string{
 		"empty": "", "cut": string(text[:len(text)/2]), "no JSON": "shares", "null": "null",
 		"another version": `{"version":2,"shares":[]}`, "no version": `{"shares":[]}`,
 		"a member that is not known": `{"version":1,"shares":[],"more":1}`,
 		"a share that is not whole":  `{"version":1,"shares":[{"id":"x"}]}`,
-		"twice the same":             `{"version":1,"shares":[` + one + `,` + one + `]}`,
+		"twice the same":             `{"version":1,"shares":[` + record + `,` + record + `]}`,
 		"another hash":               strings.Replace(string(text), `"hash": "`, `"hash": "zz`, 1),
 		"a shorter hash":             strings.Replace(string(text), `"hash": "`, `"hash": "" , "x": "`, 1),
 		"no parts":                   strings.Replace(string(text), `"core/v1/pods"`, `5`, 1),
@@ -347,8 +347,8 @@ func TestUnreadableFile(t *testing.T) {
 			!strings.Contains(err.Error(), "remove it") {
 			t.Errorf("%s: got %v", name, err)
 		}
-		if kept, err := os.ReadFile(path); err != nil || string(kept) != text {
-			t.Errorf("%s: the file was changed to %q, %v", name, kept, err)
+		if after, err := os.ReadFile(path); err != nil || string(after) != text {
+			t.Errorf("%s: the file was changed to %q, %v", name, after, err)
 		}
 	}
 	file := filepath.Join(t.TempDir(), "file")
@@ -363,24 +363,24 @@ func TestUnreadableFile(t *testing.T) {
 
 // A share that cannot be saved is not created. A revoked share ends even if that cannot be saved, and the error reports
 // it.
-func TestUnsaved(t *testing.T) {
+func TestUnsavedShareIsNotCreated(t *testing.T) {
 	dir := t.TempDir()
-	s := open(t, share.Options{Dir: dir})
-	made, token := create(t, s, pods(anna(), time.Hour))
-	g, _ := guest(t, s, token)
+	s := openStore(t, share.Options{Dir: dir})
+	created, token := create(t, s, newPodsShare(annaUser(), time.Hour))
+	g, _ := openLink(t, s, token)
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
-	unsaved := func(err error) bool {
+	isUnsaved := func(err error) bool {
 		p, ok := errors.AsType[*watch.Problem](err)
 		return ok && p.Cause == watch.Unavailable && p.Title == "Link not saved" && !strings.Contains(p.Detail, dir)
 	}
-	if _, _, err := s.Create(t.Context(), pods(anna(), time.Hour), share.Who{}); !unsaved(err) ||
-		len(s.List(anna(), false)) != 1 {
+	if _, _, err := s.Create(t.Context(), newPodsShare(annaUser(), time.Hour), share.Actor{}); !isUnsaved(err) ||
+		len(s.List(annaUser(), false)) != 1 {
 		t.Errorf("what cannot be written is shared: %v", err)
 	}
-	if _, err := s.Revoke(t.Context(), made.ID, anna(), false, share.Who{}); !unsaved(err) || !closed(g.Ended) {
-		t.Errorf("what was taken back: %v, and it has ended: %t", err, closed(g.Ended))
+	if _, err := s.Revoke(t.Context(), created.ID, annaUser(), false, share.Actor{}); !isUnsaved(err) || !isClosed(g.Ended) {
+		t.Errorf("what was taken back: %v, and it has ended: %t", err, isClosed(g.Ended))
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
@@ -388,28 +388,28 @@ func TestUnsaved(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	s.Run(ctx)
-	if listed := open(t, share.Options{Dir: dir}).List(nil, true); len(listed) != 0 {
+	if listed := openStore(t, share.Options{Dir: dir}).List(nil, true); len(listed) != 0 {
 		t.Errorf("when it can be written again there is %v", listed)
 	}
 }
 
 // One creator cannot use the capacity of others, and the total is limited too.
-func TestBounds(t *testing.T) {
-	s := open(t, share.Options{})
-	tooMany := func(name string, cause watch.Cause) {
+func TestNumberOfSharesIsLimited(t *testing.T) {
+	s := openStore(t, share.Options{})
+	wantTooMany := func(name string, cause watch.Cause) {
 		t.Helper()
-		_, _, err := s.Create(t.Context(), pods(&watch.User{Name: name}, time.Hour), share.Who{})
+		_, _, err := s.Create(t.Context(), newPodsShare(&watch.User{Name: name}, time.Hour), share.Actor{})
 		if p, ok := errors.AsType[*watch.Problem](err); !ok || p.Title != "Too many links" || p.Cause != cause {
 			t.Errorf("one more of %s: got %v", name, err)
 		}
 	}
 	for n := range 1000 {
-		create(t, s, pods(&watch.User{Name: fmt.Sprint("user ", n/100)}, time.Hour))
+		create(t, s, newPodsShare(&watch.User{Name: fmt.Sprint("user ", n/100)}, time.Hour))
 		if n == 99 {
-			tooMany("user 0", watch.Invalid)
+			wantTooMany("user 0", watch.Invalid)
 		}
 	}
-	tooMany("another", watch.Unavailable)
+	wantTooMany("another", watch.Unavailable)
 	if n, _ := s.Count(); n != 1000 {
 		t.Errorf("there are %d", n)
 	}
@@ -417,23 +417,23 @@ func TestBounds(t *testing.T) {
 
 // The audit log records each action with its user, as one line of JSON, whatever names and notes contain. Attempts with
 // invalid links make it grow only at a limited rate.
-func TestAudit(t *testing.T) {
+func TestAuditLogRecordsActions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
 		var log bytes.Buffer
-		s := open(t, share.Options{Dir: dir, Log: slog.New(slog.NewTextHandler(&log, nil))})
-		odd := "bert\n{\"event\":\"create\"}\r\x1b[2J\u2028\u009b2J"
-		plain := strings.ReplaceAll(odd, "\u009b", "\ufffd") // JSON escapes the other characters.
-		given := pods(&watch.User{Name: odd, Groups: []string{"secret-group"}}, time.Minute)
-		given.Note = odd
-		made, token := create(t, s, given)
-		guest(t, s, token)
-		expires, _ := create(t, s, pods(anna(), time.Minute))
-		if _, err := s.Revoke(t.Context(), made.ID, nil, true, share.Who{User: anna(), From: "192.0.2.3"}); err != nil {
+		s := openStore(t, share.Options{Dir: dir, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		hostileText := "bert\n{\"event\":\"create\"}\r\x1b[2J\u2028\u009b2J"
+		sanitized := strings.ReplaceAll(hostileText, "\u009b", "\ufffd") // JSON escapes the other characters.
+		newShare := newPodsShare(&watch.User{Name: hostileText, Groups: []string{"secret-group"}}, time.Minute)
+		newShare.Note = hostileText
+		created, token := create(t, s, newShare)
+		openLink(t, s, token)
+		expires, _ := create(t, s, newPodsShare(annaUser(), time.Minute))
+		if _, err := s.Revoke(t.Context(), created.ID, nil, true, share.Actor{User: annaUser(), Address: "192.0.2.3"}); err != nil {
 			t.Fatal(err)
 		}
 		for range 3000 {
-			s.Exchange(t.Context(), token, share.Who{From: "192.0.2.9"})
+			s.Exchange(t.Context(), token, share.Actor{Address: "192.0.2.9"})
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
@@ -441,7 +441,7 @@ func TestAudit(t *testing.T) {
 		<-time.After(2 * time.Minute)
 		cancel()
 		<-ended
-		s.Exchange(t.Context(), token, share.Who{From: "192.0.2.9"})
+		s.Exchange(t.Context(), token, share.Actor{Address: "192.0.2.9"})
 		text, err := os.ReadFile(filepath.Join(dir, "audit.jsonl"))
 		if err != nil {
 			t.Fatal(err)
@@ -471,14 +471,14 @@ func TestAudit(t *testing.T) {
 			}
 			return events[event][0]
 		}
-		if l := first("create", 2); l.ID != made.ID || l.By != plain || l.Creator != plain || l.From != "192.0.2.1" ||
-			l.Note != plain || l.To != given.To || len(l.Parts) != 1 || !l.Expires.Equal(given.Expires) {
+		if l := first("create", 2); l.ID != created.ID || l.By != sanitized || l.Creator != sanitized || l.From != "192.0.2.1" ||
+			l.Note != sanitized || l.To != newShare.To || len(l.Parts) != 1 || !l.Expires.Equal(newShare.Expires) {
 			t.Errorf("it was made by %+v", l)
 		}
-		if l := first("open", 1); l.ID != made.ID || l.By != "" || l.From != "192.0.2.2" {
+		if l := first("open", 1); l.ID != created.ID || l.By != "" || l.From != "192.0.2.2" {
 			t.Errorf("it was opened by %+v", l)
 		}
-		if l := first("revoke", 1); l.ID != made.ID || l.By != "anna" || l.From != "192.0.2.3" {
+		if l := first("revoke", 1); l.ID != created.ID || l.By != "anna" || l.From != "192.0.2.3" {
 			t.Errorf("it was taken back by %+v", l)
 		}
 		if l := first("expire", 1); l.ID != expires.ID || l.Creator != "anna" {
@@ -500,45 +500,45 @@ func TestAudit(t *testing.T) {
 
 // Events that any client can cause at any rate do not suppress others: neither attempts with invalid links, nor
 // repeated opening of another link.
-func TestAuditIsNotBlinded(t *testing.T) {
+func TestAuditLogLimitsDoNotSuppressOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
-		s := open(t, share.Options{Dir: dir})
-		first, token := create(t, s, pods(anna(), 24*time.Hour))
-		again, noisy := create(t, s, pods(anna(), 24*time.Hour))
+		s := openStore(t, share.Options{Dir: dir})
+		first, token := create(t, s, newPodsShare(annaUser(), 24*time.Hour))
+		otherShare, otherToken := create(t, s, newPodsShare(annaUser(), 24*time.Hour))
 		const most = 1000
 		for range 2 * most {
-			s.Exchange(t.Context(), "none", share.Who{From: "192.0.2.9"})
-			guest(t, s, noisy)
+			s.Exchange(t.Context(), "none", share.Actor{Address: "192.0.2.9"})
+			openLink(t, s, otherToken)
 		}
-		guest(t, s, token)
-		lines := func() (of map[string]int, text string) {
+		openLink(t, s, token)
+		lines := func() (counts map[string]int, text string) {
 			t.Helper()
-			held, err := os.ReadFile(filepath.Join(dir, "audit.jsonl"))
+			content, err := os.ReadFile(filepath.Join(dir, "audit.jsonl"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			of = map[string]int{}
-			for row := range strings.Lines(string(held)) {
+			counts = map[string]int{}
+			for row := range strings.Lines(string(content)) {
 				var l struct{ Event, ID string }
 				if err := json.Unmarshal([]byte(row), &l); err != nil {
 					t.Fatal(err)
 				}
-				of[l.Event+" "+l.ID]++
+				counts[l.Event+" "+l.ID]++
 			}
-			return of, string(held)
+			return counts, string(content)
 		}
-		if got, _ := lines(); got["open "+first.ID] != 1 || got["open "+again.ID] != most || got["refuse "] != most {
+		if got, _ := lines(); got["open "+first.ID] != 1 || got["open "+otherShare.ID] != most || got["refuse "] != most {
 			t.Errorf("it has the lines %v", got)
 		}
 		for range 3600 {
 			<-time.After(time.Second)
-			s.Exchange(t.Context(), "none", share.Who{From: "192.0.2.9"})
+			s.Exchange(t.Context(), "none", share.Actor{Address: "192.0.2.9"})
 		}
 		if got, _ := lines(); got["refuse "] < most+59 || got["refuse "] > most+60 {
 			t.Errorf("an hour later it has the lines %v, want one a minute", got)
 		}
-		guest(t, s, noisy)
+		openLink(t, s, otherToken)
 		if _, text := lines(); !strings.HasSuffix(text, `"left_out":1000}`+"\n") {
 			t.Errorf("how often the link was opened is not told: %s", text[len(text)-300:])
 		}
@@ -547,7 +547,7 @@ func TestAuditIsNotBlinded(t *testing.T) {
 
 // The audit log has at most two files of 10 MiB. They contain the latest lines, each complete, even after a restart of
 // the program.
-func TestAuditIsBounded(t *testing.T) {
+func TestAuditLogSizeIsLimited(t *testing.T) {
 	const most = 10 << 20
 	dir := t.TempDir()
 	var s *share.Store
@@ -558,15 +558,15 @@ func TestAuditIsBounded(t *testing.T) {
 				// The next store opens the same directory.
 				_ = s.Close()
 			}
-			s = open(t, share.Options{Dir: dir})
+			s = openStore(t, share.Options{Dir: dir})
 		}
-		given := pods(anna(), time.Hour)
-		given.Note = strings.Repeat("n", 1<<20)
-		made, _ := create(t, s, given)
-		if _, err := s.Revoke(t.Context(), made.ID, anna(), false, share.Who{User: anna()}); err != nil {
+		newShare := newPodsShare(annaUser(), time.Hour)
+		newShare.Note = strings.Repeat("n", 1<<20)
+		created, _ := create(t, s, newShare)
+		if _, err := s.Revoke(t.Context(), created.ID, annaUser(), false, share.Actor{User: annaUser()}); err != nil {
 			t.Fatal(err)
 		}
-		want = append(want, made.ID)
+		want = append(want, created.ID)
 	}
 	var got []string
 	for _, name := range []string{"audit.jsonl.1", "audit.jsonl"} {

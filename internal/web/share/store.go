@@ -11,57 +11,57 @@ import (
 )
 
 const (
-	// maxShares is the maximum number of shares, and maxOfCreator that of one creator.
-	maxShares, maxOfCreator = 1000, 100
-	// saveEvery is the maximum time after the use of a share until the time of that use is saved.
-	saveEvery = time.Minute
+	// maxShares is the maximum number of shares, and maxCreatorShares that of one creator.
+	maxShares, maxCreatorShares = 1000, 100
+	// saveInterval is the maximum time after the use of a share until the time of that use is saved.
+	saveInterval = time.Minute
 )
 
 // Options configure a Store.
 type Options struct {
 	Dir string // The directory of persistent shares; empty keeps them only in memory.
-	// Known means that all creators are identified. Open then drops shares that were created without a login.
-	Known bool
-	Log   *slog.Logger
+	// DropAnonymous means that all creators are identified. Open then drops shares that were created without a login.
+	DropAnonymous bool
+	Log           *slog.Logger
 }
 
 // A Store keeps shares until they end. Run ends the expired ones.
 type Store struct {
-	dir   string
-	audit *audit
-	log   *slog.Logger
-	turn  chan struct{} // A semaphore with one slot, for the write of the file.
-	gone  []Share       // Shares that Open has dropped.
+	dir       string
+	audit     *audit
+	log       *slog.Logger
+	writeSlot chan struct{} // A semaphore with one slot, for the write of the file.
+	dropped   []Share       // Shares that Open has dropped.
 
 	mu     sync.Mutex
-	byHash map[hash]*live
-	byID   map[string]*live
+	byHash map[hash]*activeShare
+	byID   map[string]*activeShare
 	dirty  bool // Whether there are changes that the file does not contain.
 }
 
-// live is a Share that has not ended.
-type live struct {
+// activeShare is a Share that has not ended.
+type activeShare struct {
 	Share
 
-	hash   hash
-	ended  chan struct{} // Closed when the share ends.
-	guests int           // Number of guest sockets that are open.
-	opens  *quota        // Quota for audit lines about opening the share.
+	hash      hash
+	ended     chan struct{} // Closed when the share ends.
+	guests    int           // Number of guest sockets that are open.
+	openLimit *lineLimit    // Quota for audit lines about opening the share.
 }
 
 // Open creates a Store with the shares in its file. It returns an error if it cannot read the file, because shares must
 // not be lost silently.
 func Open(options Options) (*Store, error) {
 	s := &Store{
-		dir: options.Dir, log: options.Log, turn: make(chan struct{}, 1),
-		byHash: make(map[hash]*live), byID: make(map[string]*live),
+		dir: options.Dir, log: options.Log, writeSlot: make(chan struct{}, 1),
+		byHash: make(map[hash]*activeShare), byID: make(map[string]*activeShare),
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	var err error
 	if s.dir != "" {
-		if err = s.load(options.Known); err != nil {
+		if err = s.load(options.DropAnonymous); err != nil {
 			return nil, err
 		}
 	}
@@ -79,24 +79,24 @@ func (s *Store) Close() error { return s.audit.close() }
 
 // Create stores a share. It returns the share with the token of its link. The Store does not keep the token, and cannot
 // return it again.
-func (s *Store) Create(ctx context.Context, given Share, who Who) (Share, string, error) {
+func (s *Store) Create(ctx context.Context, newShare Share, actor Actor) (Share, string, error) {
 	token := newToken()
-	l := &live{Share: given, hash: hashOf(cookieOf(token)), ended: make(chan struct{}), opens: newQuota()}
+	l := &activeShare{Share: newShare, hash: hashOf(cookieOf(token)), ended: make(chan struct{}), openLimit: newLineLimit()}
 	l.ID = newID()
 	s.mu.Lock()
-	own := 0
+	owned := 0
 	for _, other := range s.byID {
-		if other.by(given.Creator) {
-			own++
+		if other.isCreatedBy(newShare.Creator) {
+			owned++
 		}
 	}
 	full := len(s.byID) >= maxShares
-	if own < maxOfCreator && !full {
+	if owned < maxCreatorShares && !full {
 		s.byID[l.ID], s.byHash[l.hash] = l, l
 	}
 	s.mu.Unlock()
 	switch {
-	case own >= maxOfCreator:
+	case owned >= maxCreatorShares:
 		return Share{}, "", &watch.Problem{
 			Cause: watch.Invalid, Title: "Too many links",
 			Detail: "You have 100 links, which is the maximum; revoke one first.",
@@ -109,29 +109,29 @@ func (s *Store) Create(ctx context.Context, given Share, who Who) (Share, string
 	}
 	if err := s.save(ctx); err != nil {
 		s.end(l)
-		return Share{}, "", unsaved(err)
+		return Share{}, "", notSaved(err)
 	}
-	given.ID = l.ID
-	s.audit.created(ctx, &given, who)
-	return given, token, nil
+	newShare.ID = l.ID
+	s.audit.created(ctx, &newShare, actor)
+	return newShare, token, nil
 }
 
 // Exchange returns the share and the guest cookie for a link's token. ok is false if the share does not exist or has
 // ended.
-func (s *Store) Exchange(ctx context.Context, token string, who Who) (shared Share, cookie string, ok bool) {
+func (s *Store) Exchange(ctx context.Context, token string, actor Actor) (shared Share, cookie string, ok bool) {
 	cookie = cookieOf(token)
 	l, shared := s.find(cookie)
 	if l == nil {
-		s.audit.refused(ctx, who)
+		s.audit.refused(ctx, actor)
 		return Share{}, "", false
 	}
-	s.audit.opened(ctx, l.opens, &shared, who)
+	s.audit.opened(ctx, l.openLimit, &shared, actor)
 	return shared, cookie, true
 }
 
 // find returns the share with a guest cookie, and records that it was used. It returns nil if no share has this cookie,
 // or the share has expired.
-func (s *Store) find(cookie string) (*live, Share) {
+func (s *Store) find(cookie string) (*activeShare, Share) {
 	key, now := hashOf(cookie), time.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -148,8 +148,8 @@ type Guest struct {
 	Share Share
 	Ended <-chan struct{} // Closed when the share ends.
 
-	live  *live
-	store *Store
+	active *activeShare
+	store  *Store
 }
 
 // Guest returns the guest with a cookie. ok is false if the share has ended.
@@ -158,7 +158,7 @@ func (s *Store) Guest(cookie string) (g Guest, ok bool) {
 	if l == nil {
 		return Guest{}, false
 	}
-	return Guest{Share: shared, Ended: l.ended, live: l, store: s}, true
+	return Guest{Share: shared, Ended: l.ended, active: l, store: s}, true
 }
 
 // Enter counts an open socket of the guest. The caller must call leave once, when the socket has closed.
@@ -166,7 +166,7 @@ func (g Guest) Enter() (leave func()) {
 	count := func(by int) {
 		g.store.mu.Lock()
 		defer g.store.mu.Unlock()
-		g.live.guests += by
+		g.active.guests += by
 	}
 	count(1)
 	return func() { count(-1) }
@@ -185,7 +185,7 @@ func (s *Store) List(user *watch.User, all bool) []Listed {
 	defer s.mu.Unlock()
 	listed := make([]Listed, 0, len(s.byID))
 	for _, l := range s.byID {
-		if (all || l.by(user)) && time.Now().Before(l.Expires) {
+		if (all || l.isCreatedBy(user)) && time.Now().Before(l.Expires) {
 			listed = append(listed, Listed{l.Share, l.guests})
 		}
 	}
@@ -195,22 +195,22 @@ func (s *Store) List(user *watch.User, all bool) []Listed {
 
 // Revoke ends a share of a user, or of any user if all is set. ok is false if there is no such share. If the change
 // cannot be saved, Revoke ends the share and returns an error.
-func (s *Store) Revoke(ctx context.Context, id string, user *watch.User, all bool, who Who) (ok bool, err error) {
+func (s *Store) Revoke(ctx context.Context, id string, user *watch.User, all bool, actor Actor) (ok bool, err error) {
 	s.mu.Lock()
 	l := s.byID[id]
 	s.mu.Unlock()
-	if l == nil || !all && !l.by(user) || !s.end(l) {
+	if l == nil || !all && !l.isCreatedBy(user) || !s.end(l) {
 		return false, nil
 	}
-	s.audit.revoked(ctx, &l.Share, who)
+	s.audit.revoked(ctx, &l.Share, actor)
 	if err := s.save(ctx); err != nil {
-		return true, unsaved(err)
+		return true, notSaved(err)
 	}
 	return true, nil
 }
 
 // end ends a share. It reports false if the share had already ended.
-func (s *Store) end(l *live) bool {
+func (s *Store) end(l *activeShare) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.byID[l.ID] != l {
@@ -235,8 +235,8 @@ func (s *Store) Count() (shares, guests int) {
 
 // Run ends expired shares and saves changes until ctx ends.
 func (s *Store) Run(ctx context.Context) {
-	for i := range s.gone {
-		s.audit.dropped(ctx, &s.gone[i])
+	for i := range s.dropped {
+		s.audit.dropped(ctx, &s.dropped[i])
 	}
 	saved := time.Now()
 	for range watch.Ticks(ctx, time.Second) {
@@ -246,15 +246,15 @@ func (s *Store) Run(ctx context.Context) {
 				saved = time.Time{}
 			}
 		}
-		if time.Since(saved) >= saveEvery {
-			s.tidy(ctx)
+		if time.Since(saved) >= saveInterval {
+			s.flush(ctx)
 			saved = time.Now()
 		}
 	}
-	s.tidy(context.WithoutCancel(ctx))
+	s.flush(context.WithoutCancel(ctx))
 }
 
-func (s *Store) expired() (all []*live) {
+func (s *Store) expired() (all []*activeShare) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, l := range s.byID {
@@ -265,8 +265,8 @@ func (s *Store) expired() (all []*live) {
 	return all
 }
 
-// tidy saves the changes that the file does not contain, if there are any.
-func (s *Store) tidy(ctx context.Context) {
+// flush saves the changes that the file does not contain, if there are any.
+func (s *Store) flush(ctx context.Context) {
 	s.mu.Lock()
 	dirty := s.dirty
 	s.mu.Unlock()

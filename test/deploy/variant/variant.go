@@ -34,7 +34,7 @@ const (
 	Addresses = "192.0.2.7/32"
 )
 
-func fillIn(text []byte) []byte {
+func replacePlaceholder(text []byte) []byte {
 	return bytes.ReplaceAll(text, []byte(Placeholder), []byte(Addresses))
 }
 
@@ -43,19 +43,19 @@ type Objects map[string]map[string]any
 
 // Kustomize renders the folder deploy/kustomize/NAME, where NAME is name. root is the root folder of the repository.
 func Kustomize(root, name string) (Objects, error) {
-	made, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(
+	rendered, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(
 		filesys.MakeFsOnDisk(), filepath.Join(root, "deploy/kustomize", name),
 	)
 	if err != nil {
 		return nil, fmt.Errorf("kustomize %s: %w", name, err)
 	}
 	objects := Objects{}
-	for _, resource := range made.Resources() {
+	for _, resource := range rendered.Resources() {
 		text, err := resource.MarshalJSON()
 		if err != nil {
 			return nil, fmt.Errorf("kustomize %s: %w", name, err)
 		}
-		if err := objects.add(fillIn(text)); err != nil {
+		if err := objects.add(replacePlaceholder(text)); err != nil {
 			return nil, fmt.Errorf("kustomize %s: %w", name, err)
 		}
 	}
@@ -69,23 +69,23 @@ func Helm(root, name string, values map[string]any) (Objects, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load the chart: %w", err)
 	}
-	given := map[string]any{}
+	chartValues := map[string]any{}
 	if name != "cluster" {
 		text, err := os.ReadFile(filepath.Join(root, "deploy/helm", name+".yaml"))
 		if err != nil {
 			return nil, fmt.Errorf("read the values: %w", err)
 		}
-		if err := yaml.UnmarshalStrict(fillIn(text), &given); err != nil {
+		if err := yaml.UnmarshalStrict(replacePlaceholder(text), &chartValues); err != nil {
 			return nil, fmt.Errorf("read the values of %s: %w", name, err)
 		}
 	}
-	maps.Copy(given, values)
+	maps.Copy(chartValues, values)
 	release := common.ReleaseOptions{Name: "glasshouse", Namespace: Namespace, IsInstall: true, Revision: 1}
-	all, err := util.ToRenderValues(chart, given, release, common.DefaultCapabilities)
+	renderValues, err := util.ToRenderValues(chart, chartValues, release, common.DefaultCapabilities)
 	if err != nil {
 		return nil, fmt.Errorf("check the values of %s: %w", name, err)
 	}
-	files, err := engine.Render(chart, all)
+	files, err := engine.Render(chart, renderValues)
 	if err != nil {
 		return nil, fmt.Errorf("make the chart's objects of %s: %w", name, err)
 	}
@@ -115,15 +115,15 @@ func (o Objects) add(document []byte) error {
 	}
 	metadata, _ := object["metadata"].(map[string]any)
 	key := fmt.Sprintf("%v %v/%v", object["kind"], metadata["namespace"], metadata["name"])
-	if _, twice := o[key]; twice {
+	if _, exists := o[key]; exists {
 		return fmt.Errorf("%s is there twice", key)
 	}
 	o[key] = object
 	return nil
 }
 
-// Into decodes each object of the given kind into a T, and calls each with it.
-func Into[T any](objects Objects, kind string, each func(T)) error {
+// Decode decodes each object of the given kind into a T, and calls each with it.
+func Decode[T any](objects Objects, kind string, each func(T)) error {
 	for key, object := range objects {
 		if object["kind"] != kind {
 			continue
@@ -132,11 +132,11 @@ func Into[T any](objects Objects, kind string, each func(T)) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", key, err)
 		}
-		var into T
-		if err := yaml.UnmarshalStrict(text, &into); err != nil {
+		var decoded T
+		if err := yaml.UnmarshalStrict(text, &decoded); err != nil {
 			return fmt.Errorf("%s: %w", key, err)
 		}
-		each(into)
+		each(decoded)
 	}
 	return nil
 }

@@ -28,11 +28,11 @@ func (c *Cluster) commands() (*commands, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read how the cluster was started: %w", err)
 	}
-	own := &commands{}
-	if err := json.Unmarshal(text, own); err != nil {
+	decoded := &commands{}
+	if err := json.Unmarshal(text, decoded); err != nil {
 		return nil, fmt.Errorf("read how the cluster was started: %w", err)
 	}
-	return own, nil
+	return decoded, nil
 }
 
 // An APIServer is an additional API server of the cluster, which a test may kill. It is not safe for concurrent use.
@@ -69,7 +69,7 @@ func (c *Cluster) NewAPIServer(ctx context.Context, dir string, flags ...string)
 
 // Start starts the API server, and returns when it is ready. It runs until Kill, or until this process ends.
 func (a *APIServer) Start(ctx context.Context) error {
-	own, err := a.cluster.commands()
+	cmds, err := a.cluster.commands()
 	if err != nil {
 		return err
 	}
@@ -82,9 +82,9 @@ func (a *APIServer) Start(ctx context.Context) error {
 		return fmt.Errorf("open its log: %w", err)
 	}
 	defer func() { _ = log.Close() }() // The child process has its own descriptor.
-	cmd := exec.Command(own.Path)      //nolint:gosec,noctx // This is the demo's own program, and Kill ends it.
+	cmd := exec.Command(cmds.Path)     //nolint:gosec,noctx // This is the demo's own program, and Kill ends it.
 	cmd.Args = slices.Concat(
-		[]string{"kube-apiserver"}, own.Args["kube-apiserver"], []string{"--secure-port=" + port}, a.flags,
+		[]string{"kube-apiserver"}, cmds.Args["kube-apiserver"], []string{"--secure-port=" + port}, a.flags,
 	)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}

@@ -18,13 +18,13 @@ import (
 
 // Namespace creates a namespace with a generated name.
 func (c *Cluster) Namespace(ctx context.Context) (string, error) {
-	made, err := c.Core.CoreV1().Namespaces().Create(
+	created, err := c.Core.CoreV1().Namespaces().Create(
 		ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "fault-"}}, metav1.CreateOptions{},
 	)
 	if err != nil {
 		return "", fmt.Errorf("make a namespace: %w", err)
 	}
-	return made.Name, nil
+	return created.Name, nil
 }
 
 // Apply stores value in a ConfigMap, and creates the ConfigMap if needed. The keys of its data depend on value, so a

@@ -75,26 +75,26 @@ func path(resource, namespace, name string) string {
 
 // Rows returns the objects that match the subscription of, in any of its views, as the API server prints them in
 // Tables. It sends one quorum list (a list from etcd) for each namespace, or one for all namespaces.
-func (c *Cluster) Rows(ctx context.Context, of viewer.Want) (map[string]viewer.Row, error) {
-	namespaces := of.Namespaces
+func (c *Cluster) Rows(ctx context.Context, want viewer.Want) (map[string]viewer.Row, error) {
+	namespaces := want.Namespaces
 	if len(namespaces) == 0 {
 		namespaces = []string{metav1.NamespaceAll}
 	}
 	rows := make(map[string]viewer.Row)
 	for _, namespace := range namespaces {
-		if err := c.addRows(ctx, rows, of, namespace); err != nil {
+		if err := c.addRows(ctx, rows, want, namespace); err != nil {
 			return nil, err
 		}
 	}
 	return rows, nil
 }
 
-func (c *Cluster) addRows(ctx context.Context, rows map[string]viewer.Row, of viewer.Want, namespace string) error {
-	text, err := c.Core.CoreV1().RESTClient().Get().AbsPath(path(of.Resource, namespace, "")).
-		Param("labelSelector", of.Labels).Param("fieldSelector", of.Fields).
+func (c *Cluster) addRows(ctx context.Context, rows map[string]viewer.Row, want viewer.Want, namespace string) error {
+	text, err := c.Core.CoreV1().RESTClient().Get().AbsPath(path(want.Resource, namespace, "")).
+		Param("labelSelector", want.Labels).Param("fieldSelector", want.Fields).
 		SetHeader("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io").DoRaw(ctx)
 	if err != nil {
-		return fmt.Errorf("list %s: %w", of.Resource, err)
+		return fmt.Errorf("list %s: %w", want.Resource, err)
 	}
 	var table struct {
 		Rows []struct {
@@ -103,7 +103,7 @@ func (c *Cluster) addRows(ctx context.Context, rows map[string]viewer.Row, of vi
 		}
 	}
 	if err := json.Unmarshal(text, &table); err != nil {
-		return fmt.Errorf("read the list of %s: %w", of.Resource, err)
+		return fmt.Errorf("read the list of %s: %w", want.Resource, err)
 	}
 	for i := range table.Rows {
 		m := &table.Rows[i].Object.Metadata

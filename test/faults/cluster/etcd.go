@@ -15,18 +15,18 @@ import (
 
 // Compact makes etcd discard all revisions before the current one.
 func (c *Cluster) Compact(ctx context.Context) error {
-	now := struct {
+	current := struct {
 		Header struct{ Revision string }
 	}{}
-	if err := c.etcd(ctx, "/v3/kv/range", `{"key":"AA=="}`, &now); err != nil {
+	if err := c.etcd(ctx, "/v3/kv/range", `{"key":"AA=="}`, &current); err != nil {
 		return err
 	}
-	return c.etcd(ctx, "/v3/kv/compaction", `{"revision":"`+now.Header.Revision+`","physical":true}`, &struct{}{})
+	return c.etcd(ctx, "/v3/kv/compaction", `{"revision":"`+current.Header.Revision+`","physical":true}`, &struct{}{})
 }
 
 // etcd sends a request to the JSON gateway of etcd.
-func (c *Cluster) etcd(ctx context.Context, path, body string, answer any) error {
-	own, err := c.commands()
+func (c *Cluster) etcd(ctx context.Context, path, body string, result any) error {
+	cmds, err := c.commands()
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (c *Cluster) etcd(ctx context.Context, path, body string, answer any) error
 	}
 	config.Certificates = []tls.Certificate{certificate}
 	request, err := http.NewRequestWithContext(
-		ctx, http.MethodPost, own.flag("kube-apiserver", "--etcd-servers=")+path, bytes.NewBufferString(body),
+		ctx, http.MethodPost, cmds.flag("kube-apiserver", "--etcd-servers=")+path, bytes.NewBufferString(body),
 	)
 	if err != nil {
 		return fmt.Errorf("ask etcd: %w", err)
@@ -53,7 +53,7 @@ func (c *Cluster) etcd(ctx context.Context, path, body string, answer any) error
 		return fmt.Errorf("ask etcd: %w", err)
 	}
 	defer func() { _ = response.Body.Close() }() // The body was read.
-	if err := json.NewDecoder(response.Body).Decode(answer); err != nil || response.StatusCode != http.StatusOK {
+	if err := json.NewDecoder(response.Body).Decode(result); err != nil || response.StatusCode != http.StatusOK {
 		return fmt.Errorf("etcd answers %s to %s: %w", response.Status, path, err)
 	}
 	return nil

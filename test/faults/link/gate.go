@@ -18,10 +18,10 @@ import (
 // A Gate is a reverse proxy in front of an API server. It records every request. It can refuse requests, and can drop
 // the bookmark that ends a streaming list.
 type Gate struct {
-	addr    string
-	server  *http.Server
-	ended   chan struct{}
-	swallow bool
+	addr         string
+	server       *http.Server
+	ended        chan struct{}
+	dropListEnds bool
 
 	mu      sync.Mutex
 	seen    []Request
@@ -47,11 +47,11 @@ func NewGate(ctx context.Context, options GateOptions) (*Gate, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open a gate: %w", err)
 	}
-	g := &Gate{addr: listener.Addr().String(), ended: make(chan struct{}), swallow: options.NoListEnds}
+	g := &Gate{addr: listener.Addr().String(), ended: make(chan struct{}), dropListEnds: options.NoListEnds}
 	proxy := &httputil.ReverseProxy{
 		Rewrite:        func(r *httputil.ProxyRequest) { r.SetURL(target) },
 		Transport:      &http.Transport{TLSClientConfig: options.TLS, ForceAttemptHTTP2: true},
-		ModifyResponse: g.watched,
+		ModifyResponse: g.wrapWatch,
 		FlushInterval:  -1,
 		ErrorLog:       log.New(io.Discard, "", 0), // These tests break connections on purpose.
 	}
@@ -81,7 +81,7 @@ func (g *Gate) Close() error {
 
 func (g *Gate) handler(proxy http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		request := read(r)
+		request := parseRequest(r)
 		g.mu.Lock()
 		request.Refused = g.refuse != nil && g.refuse(request)
 		g.seen = append(g.seen, request)
@@ -104,10 +104,10 @@ func (g *Gate) handler(proxy http.Handler) http.Handler {
 
 // Refuse makes the Gate respond with 429 to all requests for which which returns true. If which is nil, the Gate
 // refuses none.
-func (g *Gate) Refuse(which func(Request) bool) {
+func (g *Gate) Refuse(match func(Request) bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.refuse = which
+	g.refuse = match
 }
 
 // Seen returns the requests received so far, oldest first.
@@ -118,10 +118,10 @@ func (g *Gate) Seen() []Request {
 }
 
 // Count returns the number of requests for which which returns true.
-func (g *Gate) Count(which func(Request) bool) int {
+func (g *Gate) Count(match func(Request) bool) int {
 	n := 0
 	for _, r := range g.Seen() {
-		if which(r) {
+		if match(r) {
 			n++
 		}
 	}

@@ -34,18 +34,18 @@ func (l *Link) Addr() string { return l.proxy.Listen }
 // Cut closes every connection, and refuses new ones until Mend is called.
 func (l *Link) Cut() { l.proxy.Stop() }
 
-// Mend accepts connections again after Cut.
-func (l *Link) Mend() error {
+// Restore accepts connections again after Cut.
+func (l *Link) Restore() error {
 	if err := l.proxy.Start(); err != nil {
 		return fmt.Errorf("mend the link on %s: %w", l.Addr(), err)
 	}
 	return nil
 }
 
-// Blink closes every connection, and accepts new ones at once.
-func (l *Link) Blink() error {
+// DropConnections closes every connection, and accepts new ones at once.
+func (l *Link) DropConnections() error {
 	l.Cut()
-	return l.Mend()
+	return l.Restore()
 }
 
 // Freeze makes every connection half-open until Thaw is called. Connections stay open and new ones are accepted, but no
@@ -69,8 +69,8 @@ func (l *Link) Slow(rate int) error {
 	return nil
 }
 
-// Thaw removes the effects of Freeze and Slow. It closes frozen connections; new ones work.
-func (l *Link) Thaw(ctx context.Context) { l.proxy.Toxics.ResetToxics(ctx) }
+// ClearFaults removes the effects of Freeze and Slow. It closes frozen connections; new ones work.
+func (l *Link) ClearFaults(ctx context.Context) { l.proxy.Toxics.ResetToxics(ctx) }
 
 // Close stops the Link.
 func (l *Link) Close() { l.proxy.Stop() }

@@ -30,8 +30,8 @@ func Watches(resource string) func(Request) bool {
 	return func(r Request) bool { return r.Resource == resource && (r.Verb == "list" || r.Verb == "watch") }
 }
 
-// read returns the Request for an HTTP request. It derives the resource and the verb from the URL.
-func read(r *http.Request) Request {
+// parseRequest returns the Request for an HTTP request. It derives the resource and the verb from the URL.
+func parseRequest(r *http.Request) Request {
 	request := Request{At: time.Now(), Method: r.Method, Path: r.URL.Path}
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	switch {
@@ -61,52 +61,52 @@ func read(r *http.Request) Request {
 	return request
 }
 
-// watched counts responses with 410. It wraps the body of a watch response in lines, which reads it line by line.
-func (g *Gate) watched(response *http.Response) error {
+// wrapWatch counts responses with 410. It wraps the body of a watch response in lines, which reads it line by line.
+func (g *Gate) wrapWatch(response *http.Response) error {
 	if query := response.Request.URL.Query(); query.Get("watch") == "" || response.StatusCode != http.StatusOK {
 		if response.StatusCode == http.StatusGone {
-			g.gone()
+			g.countExpired()
 		}
 		return nil
 	}
-	response.Body = &lines{gate: g, body: response.Body, reader: bufio.NewReaderSize(response.Body, 64<<10)}
+	response.Body = &watchBody{gate: g, body: response.Body, reader: bufio.NewReaderSize(response.Body, 64<<10)}
 	return nil
 }
 
-func (g *Gate) gone() {
+func (g *Gate) countExpired() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.expired++
 }
 
-// lines is the body of a watch response. It returns the body line by line, counts errors with code 410, and drops the
+// watchBody is the body of a watch response. It returns the body line by line, counts errors with code 410, and drops the
 // bookmark at the end of a list if required.
-type lines struct {
-	gate   *Gate
-	body   io.Closer
-	reader *bufio.Reader
-	rest   []byte
-	err    error
+type watchBody struct {
+	gate     *Gate
+	body     io.Closer
+	reader   *bufio.Reader
+	buffered []byte
+	err      error
 }
 
 // Read implements io.Reader.
-func (l *lines) Read(p []byte) (int, error) {
-	for len(l.rest) == 0 && l.err == nil {
-		l.rest, l.err = l.reader.ReadBytes('\n')
-		if bytes.HasPrefix(l.rest, []byte(`{"type":"ERROR"`)) && bytes.Contains(l.rest, []byte(`"code":410`)) {
-			l.gate.gone()
+func (l *watchBody) Read(p []byte) (int, error) {
+	for len(l.buffered) == 0 && l.err == nil {
+		l.buffered, l.err = l.reader.ReadBytes('\n')
+		if bytes.HasPrefix(l.buffered, []byte(`{"type":"ERROR"`)) && bytes.Contains(l.buffered, []byte(`"code":410`)) {
+			l.gate.countExpired()
 		}
-		if l.gate.swallow && bytes.Contains(l.rest, []byte("k8s.io/initial-events-end")) {
-			l.rest = nil
+		if l.gate.dropListEnds && bytes.Contains(l.buffered, []byte("k8s.io/initial-events-end")) {
+			l.buffered = nil
 		}
 	}
-	if len(l.rest) == 0 {
+	if len(l.buffered) == 0 {
 		return 0, l.err
 	}
-	n := copy(p, l.rest)
-	l.rest = l.rest[n:]
+	n := copy(p, l.buffered)
+	l.buffered = l.buffered[n:]
 	return n, nil
 }
 
 // Close implements io.Closer.
-func (l *lines) Close() error { return l.body.Close() }
+func (l *watchBody) Close() error { return l.body.Close() }

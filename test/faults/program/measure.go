@@ -22,13 +22,13 @@ func (p *Program) RSS(ctx context.Context) (int, error) {
 	return p.metric(ctx, "process_resident_memory_bytes")
 }
 
-// Held returns the program's own estimate of the bytes that objects and changes use in its memory.
-func (p *Program) Held(ctx context.Context) (int, error) {
+// CachedBytes returns the program's own estimate of the bytes that objects and changes use in its memory.
+func (p *Program) CachedBytes(ctx context.Context) (int, error) {
 	return p.metric(ctx, "glasshouse_memory_held_bytes")
 }
 
-// Live returns the size of the live heap in bytes, after a garbage collection.
-func (p *Program) Live(ctx context.Context) (int, error) {
+// LiveHeap returns the size of the live heap in bytes, after a garbage collection.
+func (p *Program) LiveHeap(ctx context.Context) (int, error) {
 	text, err := p.get(ctx, "/debug/pprof/heap?gc=1&debug=1") // HeapAlloc excludes the profile's memory.
 	if err != nil {
 		return 0, err

@@ -60,11 +60,11 @@ func Start(ctx context.Context, options Options) (*Program, error) {
 	if err := <-started; err != nil {
 		return nil, fmt.Errorf("start %s: %w", options.Path, err)
 	}
-	return p, p.serves(ctx)
+	return p, p.waitForURLs(ctx)
 }
 
-// serves waits until the program has logged the lines that contain its URLs.
-func (p *Program) serves(ctx context.Context) error {
+// waitForURLs waits until the program has logged the lines that contain its URLs.
+func (p *Program) waitForURLs(ctx context.Context) error {
 	line := regexp.MustCompile(`(?s) metrics=(http://\S+)/metrics\n.* at (https?://\S+)/\n`)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -94,15 +94,15 @@ func (p *Program) Log() string { return p.out.String() }
 
 // Stop sends SIGTERM to the program, and waits until it has ended. After the time limit patience it kills the program
 // and returns an error. An exit code other than 0 is an error too.
-func (p *Program) Stop(patience time.Duration) error {
+func (p *Program) Stop(timeout time.Duration) error {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM) // If the process has already ended, Wait reports this.
 	select {
 	case <-p.ended:
 		return p.err
-	case <-time.After(patience):
+	case <-time.After(timeout):
 		_ = p.cmd.Process.Kill() // As above.
 		<-p.ended
-		return errors.New("it did not end within " + patience.String())
+		return errors.New("it did not end within " + timeout.String())
 	}
 }
 

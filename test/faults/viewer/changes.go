@@ -10,8 +10,8 @@ type Change struct{ Op, NS, Name, UID, RV string }
 
 func (c *Change) key() string { return c.NS + "/" + c.Name }
 
-// takeChange records a change. The change must be consistent with the last one of the same name.
-func (v *Viewer) takeChange(e *event) {
+// handleChange records a change. The change must be consistent with the last one of the same name.
+func (v *Viewer) handleChange(e *event) {
 	c := Change{Op: e.Op, NS: e.NS, Name: e.Name, UID: e.UID, RV: e.RV}
 	if last := lastOf(v.history, c.key()); last != nil {
 		alive := last.Op != "delete"
@@ -44,15 +44,15 @@ func (v *Viewer) History() []Change {
 	return slices.Clone(v.history)
 }
 
-// Led checks that the received changes explain how the rows in before became the rows in want. There must be a change
+// CompareChanges checks that the received changes explain how the rows in before became the rows in want. There must be a change
 // for each row that differs, and the last change of each name must match its row in want.
-func (v *Viewer) Led(before, want map[string]Row) error {
+func (v *Viewer) CompareChanges(before, want map[string]Row) error {
 	history := v.History()
 	for key, w := range want {
 		last := lastOf(history, key)
-		held, there := before[key]
+		row, exists := before[key]
 		switch {
-		case last == nil && there && held.UID == w.UID && held.RV == w.RV: // The object has not changed.
+		case last == nil && exists && row.UID == w.UID && row.RV == w.RV: // The object has not changed.
 		case last == nil, last.Op == "delete", last.UID != w.UID, last.RV != w.RV:
 			return fmt.Errorf("the last change of %s is %+v of %d, want one to %s at %s",
 				key, last, len(history), w.UID, w.RV)
@@ -60,12 +60,12 @@ func (v *Viewer) Led(before, want map[string]Row) error {
 	}
 	for i := range history {
 		key := history[i].key()
-		if _, there := want[key]; !there && lastOf(history, key).Op != "delete" {
+		if _, exists := want[key]; !exists && lastOf(history, key).Op != "delete" {
 			return fmt.Errorf("the last change of %s is %+v, and it is no more", key, *lastOf(history, key))
 		}
 	}
 	for key := range before {
-		if _, there := want[key]; !there && lastOf(history, key) == nil {
+		if _, exists := want[key]; !exists && lastOf(history, key) == nil {
 			return fmt.Errorf("nothing tells that %s is no more", key)
 		}
 	}

@@ -8,7 +8,7 @@
 //   - a heartbeat or digest for another state
 //
 // Run and Connect own the connection of a Viewer, so that only one of them may run at a time. All other methods are
-// safe for concurrent use, except for InParts.
+// safe for concurrent use, except for RequestChunks.
 package viewer
 
 import (
@@ -62,28 +62,28 @@ func Kinds() Want { return Want{View: "resources"} }
 type Viewer struct {
 	url string
 
-	mu      sync.Mutex
-	want    Want // The subscription, with the cursor to resume from.
-	columns []Column
-	rows    map[string]Row
-	parts   map[string]Row // The rows of a snapshot that is still incomplete.
-	order   []string       // The keys of a window's rows.
-	counts  counts         // The counts of a window.
-	object  []byte
-	text    string    // The chunks that have arrived of a message that is sent in chunks.
-	heard   time.Time // When the last message arrived.
-	history []Change
-	kinds   map[string]bool
-	synced  bool // Whether a snapshot has arrived.
-	anew    bool // Whether a reset has arrived, and not yet the snapshot after it.
-	fresh   bool // Whether nothing has arrived since it connected with a cursor.
-	tally   Tally
-	states  []State
-	faults  []string
-	closed  websocket.CloseError
-	closes  int
-	paused  chan struct{} // Closed to resume reading; nil while reading is not paused.
-	cut     context.CancelFunc
+	mu             sync.Mutex
+	want           Want // The subscription, with the cursor to resume from.
+	columns        []Column
+	rows           map[string]Row
+	partial        map[string]Row // The rows of a snapshot that is still incomplete.
+	order          []string       // The keys of a window's rows.
+	counts         counts         // The counts of a window.
+	object         []byte
+	text           string    // The chunks that have arrived of a message that is sent in chunks.
+	lastMessage    time.Time // When the last message arrived.
+	history        []Change
+	kinds          map[string]bool
+	synced         bool // Whether a snapshot has arrived.
+	resetting      bool // Whether a reset has arrived, and not yet the snapshot after it.
+	awaitingResume bool // Whether nothing has arrived since it connected with a cursor.
+	tally          Tally
+	states         []State
+	faults         []string
+	closed         websocket.CloseError
+	closes         int
+	paused         chan struct{} // Closed to resume reading; nil while reading is not paused.
+	cut            context.CancelFunc
 }
 
 // Tally counts the messages received.
@@ -101,8 +101,8 @@ func New(url string, want Want) *Viewer {
 	}
 }
 
-// InParts requests long messages in chunks. Call it before Run.
-func (v *Viewer) InParts() { v.url += "?parts=true" }
+// RequestChunks requests long messages in chunks. Call it before Run.
+func (v *Viewer) RequestChunks() { v.url += "?parts=true" }
 
 // Want returns the Viewer's subscription, with the cursor to resume from.
 func (v *Viewer) Want() Want {
@@ -136,8 +136,8 @@ func (v *Viewer) Connect(ctx context.Context) {
 	v.mu.Lock()
 	want := v.want
 	// A window never resumes: it gets all its rows again.
-	v.fresh, v.parts, v.cut = want.Cursor != "" && want.View != "window", nil, cancel
-	v.text, v.heard = "", time.Now()
+	v.awaitingResume, v.partial, v.cut = want.Cursor != "" && want.View != "window", nil, cancel
+	v.text, v.lastMessage = "", time.Now()
 	v.tally.Connections++
 	v.mu.Unlock()
 	frame, err := json.Marshal(want)
@@ -156,7 +156,7 @@ func (v *Viewer) Connect(ctx context.Context) {
 				break
 			}
 		}
-		v.take(frame)
+		v.handleFrame(frame)
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -176,7 +176,7 @@ func (v *Viewer) Cut() {
 }
 
 // Pause stops reading until goOn is called. The connection stays open.
-func (v *Viewer) Pause() (goOn func()) {
+func (v *Viewer) Pause() (resume func()) {
 	paused := make(chan struct{})
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -203,8 +203,8 @@ func (v *Viewer) wait(ctx context.Context) {
 }
 
 func (v *Viewer) fault(format string, args ...any) {
-	const enough = 20
-	if len(v.faults) < enough {
+	const maxFaults = 20
+	if len(v.faults) < maxFaults {
 		v.faults = append(v.faults, time.Now().Format("15:04:05.000 ")+fmt.Sprintf(format, args...))
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// told starts a Viewer with a server that sends it frames and closes the connection. It returns the Viewer after that.
-func told(t *testing.T, want viewer.Want, frames ...string) *viewer.Viewer {
+// receive starts a Viewer with a server that sends it frames and closes the connection. It returns the Viewer after that.
+func receive(t *testing.T, want viewer.Want, frames ...string) *viewer.Viewer {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{"glasshouse.v1+json"}})
@@ -68,7 +68,7 @@ func TestDigest(t *testing.T) {
 			{"another sum", fmt.Sprintf(`"cursor":"c","count":%d,"digest":"12345678"`, example.Count), 1},
 			{"another cursor", fmt.Sprintf(`"cursor":"d","count":%d,"digest":%q`, example.Count, example.Digest), 1},
 		} {
-			v := told(t, viewer.Rows("core/v1/pods"), snapshot, `{"type":"digest",`+test.digest+`}`)
+			v := receive(t, viewer.Rows("core/v1/pods"), snapshot, `{"type":"digest",`+test.digest+`}`)
 			if got := v.Faults(); len(got) != test.faults || v.Tally().Digests != 1 {
 				t.Errorf("%s, %s: %s of %d digests, want %d faults of one",
 					example.Name, test.name, got, v.Tally().Digests, test.faults)
@@ -92,7 +92,7 @@ func TestFaults(t *testing.T) {
 			`"count":2,"rows":[{"ns":"a","name":"y","uid":"2","rv":"5","cells":["0"]},` +
 			`{"ns":"a","name":"x","uid":"1","rv":"5","cells":["0"]}]}`
 	)
-	placed := func(event string) string { return `{"type":"window-events","cursor":"d","events":[` + event + `]}` }
+	windowEvents := func(event string) string { return `{"type":"window-events","cursor":"d","events":[` + event + `]}` }
 	events := func(event string) string { return `{"type":"events","cursor":"d","events":[` + event + `]}` }
 	for _, test := range []struct{ view, snapshot, frame, want string }{
 		{"rows", rows, events(`{"op":"update","ns":"a","name":"x","uid":"1","rv":"6","cells":{"0":"1"}}`), ""},
@@ -122,17 +122,17 @@ func TestFaults(t *testing.T) {
 		{"table", table, strings.Replace(table, `["0"]`, `[]`, 1), "not understood"},
 		{
 			"window", window,
-			placed(
+			windowEvents(
 				`{"op":"remove","at":0},{"op":"update","at":0,"uid":"1","rv":"6","cells":{"0":"1"}},` +
 					`{"op":"insert","at":1,"row":{"ns":"a","name":"y","uid":"2","rv":"5","cells":["0"]}}`,
 			),
 			"",
 		},
-		{"window", window, placed(`{"op":"remove","at":2}`), "remove at 2 of 2"},
-		{"window", window, placed(`{"op":"update","at":0,"uid":"1","rv":"6","cells":{"0":"1"}}`), "update of a/y"},
+		{"window", window, windowEvents(`{"op":"remove","at":2}`), "remove at 2 of 2"},
+		{"window", window, windowEvents(`{"op":"update","at":0,"uid":"1","rv":"6","cells":{"0":"1"}}`), "update of a/y"},
 		{
 			"window", window,
-			placed(`{"op":"insert","at":2,"row":{"ns":"a","name":"x","uid":"1","rv":"6","cells":["0"]}}`), "add of a/x",
+			windowEvents(`{"op":"insert","at":2,"row":{"ns":"a","name":"x","uid":"1","rv":"6","cells":["0"]}}`), "add of a/x",
 		},
 		{"window", window, window, ""},
 		{
@@ -170,7 +170,7 @@ func TestFaults(t *testing.T) {
 		},
 		{"changes", changes, events(`{"op":"delete","ns":"a","name":"x","uid":"2","rv":"6"}`), "comes"},
 	} {
-		v := told(t, viewer.Want{Resource: "core/v1/pods", View: test.view}, test.snapshot, test.frame)
+		v := receive(t, viewer.Want{Resource: "core/v1/pods", View: test.view}, test.snapshot, test.frame)
 		got := strings.Join(v.Faults(), "\n")
 		if (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
 			t.Errorf("%s, after %.60s: %s\ngot %q, want %q", test.view, test.snapshot, test.frame, got, test.want)
@@ -179,7 +179,7 @@ func TestFaults(t *testing.T) {
 }
 
 // A Viewer ignores an incomplete message if the connection ends within it.
-func TestHalfAMessage(t *testing.T) {
+func TestIncompleteMessage(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{"glasshouse.v1+json"}})
 		if err != nil {
@@ -209,18 +209,18 @@ func TestHalfAMessage(t *testing.T) {
 
 // Holds compares a Viewer's rows with all existing rows. For a window, it compares the part that the window shows, in
 // its order.
-func TestHolds(t *testing.T) {
+func TestCompareRows(t *testing.T) {
 	row := func(name, rv, cell string) viewer.Row {
 		return viewer.Row{
 			NS: "a", Name: name, UID: "u-" + name, RV: rv, Cells: []json.RawMessage{json.RawMessage(cell)},
 		}
 	}
 	all := func(rows ...viewer.Row) map[string]viewer.Row {
-		held := make(map[string]viewer.Row)
+		byKey := make(map[string]viewer.Row)
 		for _, r := range rows {
-			held[r.Key()] = r
+			byKey[r.Key()] = r
 		}
-		return held
+		return byKey
 	}
 	const (
 		table = `{"type":"snapshot","cursor":"c","columns":[{"name":"V"}],` +
@@ -233,7 +233,7 @@ func TestHolds(t *testing.T) {
 	w1, w2, w3, x := row("w-1", "5", "1"), row("w-2", "6", "1"), row("w-3", "7", "3"), row("x", "8", "4")
 	for _, test := range []struct {
 		name, frame string
-		there       map[string]viewer.Row
+		existing    map[string]viewer.Row
 		want        string
 	}{
 		{"table", table, all(w1, row("w-2", "6", "2")), ""},
@@ -246,13 +246,13 @@ func TestHolds(t *testing.T) {
 		{"window of too many", window, all(w1, w2, w3), "the counts are"},
 		{"window of what does not match", window, all(w1, w2, row("v", "7", "3"), x), "the counts are"},
 	} {
-		v := told(
+		v := receive(
 			t, viewer.Want{View: strings.Fields(test.name)[0], Q: "w", Sort: "-v", Offset: 1, Count: 2}, test.frame,
 		)
 		if faults := v.Faults(); len(faults) > 0 {
 			t.Errorf("%s: %s", test.name, faults)
 		}
-		if err := v.Holds(test.there); (err == nil) != (test.want == "") ||
+		if err := v.CompareRows(test.existing); (err == nil) != (test.want == "") ||
 			err != nil && !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q", test.name, err, test.want)
 		}

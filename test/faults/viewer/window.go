@@ -18,9 +18,9 @@ func keys(rows []Row) (keys []string) {
 	return keys
 }
 
-// place applies an event of a window to the order of the window's rows, and converts it into an event of the Rows view.
+// applyWindowEvent applies an event of a window to the order of the window's rows, and converts it into an event of the Rows view.
 // It returns false if the position in the event is invalid.
-func (v *Viewer) place(e *event) bool {
+func (v *Viewer) applyWindowEvent(e *event) bool {
 	if e.At < 0 || e.At > len(v.order) || e.At == len(v.order) && e.Op != "insert" {
 		v.fault("%s at %d of %d", e.Op, e.At, len(v.order))
 		return false
@@ -30,11 +30,11 @@ func (v *Viewer) place(e *event) bool {
 		e.Op = "add"
 		return true
 	}
-	held := v.rows[v.order[e.At]]
-	e.NS, e.Name = held.NS, held.Name
+	row := v.rows[v.order[e.At]]
+	e.NS, e.Name = row.NS, row.Name
 	if e.Op == "remove" {
 		v.order = slices.Delete(v.order, e.At, e.At+1)
-		e.Op, e.UID = "delete", held.UID
+		e.Op, e.UID = "delete", row.UID
 	}
 	return true
 }

@@ -2,23 +2,23 @@
 // becomes the activity feed: a scrolling list of the changes of this list, or of all watched resources. The code of the
 // feed is loaded on demand, and has subscriptions of its own.
 
-import { ages, clockTime } from "./age.ts";
-import type { ActivityFeed } from "./activityfeed.ts";
+import { formatAges, clockTime } from "./age.ts";
+import type { ActivityFeed } from "./activity-feed.ts";
 import { h } from "./dom.ts";
 import type { Kind } from "./kinds.ts";
 import type { Live } from "./live.ts";
-import { habits } from "./stored.ts";
-import type { Told } from "./told.ts";
+import { preferences } from "./preferences.ts";
+import type { LatestChange } from "./latest-change.ts";
 import type { ObjectName } from "./view.ts";
 
 /** The part of the cluster that the page lists. */
-export interface Scope {
+export interface ListScope {
   readonly kind: Kind;
   readonly ns: readonly string[];
   readonly labels: string;
 }
 
-export interface Way {
+export interface ActivityHost {
   readonly live: Live;
   readonly now: () => number;
   /** Returns the resources that the server watches now, the most important first; null if they are not known yet. */
@@ -29,18 +29,18 @@ export interface Way {
 }
 
 /** The user's preferences for the activity feed, which the browser stores. */
-export interface Habit {
+export interface ActivityPreferences {
   readonly height: number;
   /** Whether the feed shows the changes of all watched resources, not only those of the list on the page. */
   readonly all: boolean;
 }
 
-const pause = 200; // ms between two updates of the line, because people cannot read faster
-const usual = 260; // px, the default height
-const key = "glasshouse-activity";
+const updateInterval = 200; // ms between two updates of the line, because people cannot read faster
+const defaultHeight = 260; // px, the default height
+const storageKey = "glasshouse-activity";
 
 export class Activity {
-  private readonly words = h("span", { class: "words" });
+  private readonly text = h("span", { class: "words" });
   private readonly button = h(
     "button",
     {
@@ -51,42 +51,42 @@ export class Activity {
       title: "Activity (a)",
     },
     h("span", { class: "name" }, "Activity"),
-    this.words,
+    this.text,
   );
-  private readonly place = h("div", { id: "activity-feed", class: "activity-feed", hidden: true });
-  private scope: Scope | null = null;
+  private readonly container = h("div", { id: "activity-feed", class: "activity-feed", hidden: true });
+  private scope: ListScope | null = null;
   private since: number | null = null; // ms, the time at which the list became live; null while it is not live
-  private newest: Told | null = null;
-  private at = "";
+  private newest: LatestChange | null = null;
+  private newestAt = "";
   private timer: ReturnType<typeof setTimeout> | undefined;
   private feed: ActivityFeed | null = null;
-  private opened = false;
-  private habit: Habit;
+  private isOpen = false;
+  private preferences: ActivityPreferences;
 
-  constructor(root: HTMLElement, private readonly way: Way) {
-    root.replaceChildren(this.button, this.place);
+  constructor(root: HTMLElement, private readonly host: ActivityHost) {
+    root.replaceChildren(this.button, this.container);
     this.button.addEventListener("click", () => this.toggle());
-    const kept = read();
-    this.habit = kept;
-    if (kept.open) this.toggle();
+    const stored = readPreferences();
+    this.preferences = stored;
+    if (stored.open) this.toggle();
   }
 
   /** Whether the feed is open. A reload of the page would lose the changes that an open feed has received. */
   get open(): boolean {
-    return this.opened;
+    return this.isOpen;
   }
 
   /** Shows the activity of another list. */
-  follow(scope: Scope): void {
+  showList(scope: ListScope): void {
     this.scope = scope;
     this.newest = this.since = null;
-    this.idle();
-    this.feed?.follow(scope);
+    this.drawIdle();
+    this.feed?.showList(scope);
   }
 
   /** Reports that the set of watched resources may have changed. */
-  watched(): void {
-    this.feed?.watched();
+  watchedChanged(): void {
+    this.feed?.updateSources();
   }
 
   /** Reports that the state of the connection has changed. */
@@ -98,57 +98,57 @@ export class Activity {
    * Sets whether the list is live. Only a live list can report that nothing changes. Changes that no column shows are
    * not reported here.
    */
-  live(is: boolean): void {
-    if (is === (this.since !== null)) return;
-    this.since = is ? this.way.now() : null;
-    if (this.newest === null) this.idle();
+  setLive(isLive: boolean): void {
+    if (isLive === (this.since !== null)) return;
+    this.since = isLive ? this.host.now() : null;
+    if (this.newest === null) this.drawIdle();
   }
 
-  private idle(): void {
-    this.words.replaceChildren(
+  private drawIdle(): void {
+    this.text.replaceChildren(
       this.since === null
         ? ""
         : `No changes in this list since ${
-            clockTime(new Date(this.since).toISOString(), this.way.now())
+            clockTime(new Date(this.since).toISOString(), this.host.now())
           }`,
     );
   }
 
   /** Shows a change that has just arrived. */
-  happened(told: Told): void {
-    this.newest = told;
-    this.at = new Date(this.way.now()).toISOString();
-    this.timer ??= setTimeout(() => this.draw(), pause);
+  showChange(change: LatestChange): void {
+    this.newest = change;
+    this.newestAt = new Date(this.host.now()).toISOString();
+    this.timer ??= setTimeout(() => this.draw(), updateInterval);
   }
 
   /** Discards the last change, because its row may no longer be visible to the viewer. */
-  forget(): void {
+  clearChange(): void {
     this.newest = null;
-    this.idle();
+    this.drawIdle();
   }
 
   toggle(): void {
-    this.opened = !this.opened;
-    this.keep();
-    this.button.setAttribute("aria-expanded", String(this.opened));
-    this.place.hidden = !this.opened;
-    if (!this.opened) {
+    this.isOpen = !this.isOpen;
+    this.save();
+    this.button.setAttribute("aria-expanded", String(this.isOpen));
+    this.container.hidden = !this.isOpen;
+    if (!this.isOpen) {
       this.feed?.close();
       this.feed = null;
       return;
     }
-    this.place.replaceChildren(h("p", { class: "foot" }, "Loading history…"));
-    void import("./activityfeed.ts").then(
+    this.container.replaceChildren(h("p", { class: "foot" }, "Loading history…"));
+    void import("./activity-feed.ts").then(
       ({ ActivityFeed }) => {
-        if (!this.opened || this.feed !== null) return;
-        this.feed = new ActivityFeed(this.place, this.way, this.habit, (habit) => {
-          this.habit = habit;
-          this.keep();
+        if (!this.isOpen || this.feed !== null) return;
+        this.feed = new ActivityFeed(this.container, this.host, this.preferences, (preferences) => {
+          this.preferences = preferences;
+          this.save();
         });
-        if (this.scope !== null) this.feed.follow(this.scope);
+        if (this.scope !== null) this.feed.showList(this.scope);
       },
       () =>
-        this.place.replaceChildren(
+        this.container.replaceChildren(
           h("p", { class: "foot" }, "The activity could not be loaded. Reload the page to try again."),
         ),
     );
@@ -156,47 +156,47 @@ export class Activity {
 
   private draw(): void {
     this.timer = undefined;
-    const t = this.newest;
-    if (t === null) return;
-    const now = this.way.now();
-    const cells = t.cells.map((c) =>
+    const change = this.newest;
+    if (change === null) return;
+    const now = this.host.now();
+    const cells = change.cells.map((c) =>
       h(
         "span",
         { class: "cell" },
         `${c.column} `,
-        h("del", {}, ages(c.before, now) || "(empty)"),
+        h("del", {}, formatAges(c.before, now) || "(empty)"),
         " → ",
-        h("ins", {}, ages(c.after, now) || "(empty)"),
+        h("ins", {}, formatAges(c.after, now) || "(empty)"),
       ),
     );
-    const what =
-      t.op === "add"
+    const parts =
+      change.op === "add"
         ? [h("span", { class: "cell" }, "created")]
-        : t.op === "delete"
+        : change.op === "delete"
           ? [h("span", { class: "cell" }, "deleted")]
           : cells;
-    this.words.replaceChildren(
-      h("time", { datetime: this.at }, clockTime(this.at, now)),
-      h("span", { class: "subject" }, t.ns === "" ? t.name : `${t.ns}/${t.name}`),
-      ...what,
-      ...(t.by === null || t.by.manager === "" ? [] : [h("span", { class: "author" }, t.by.manager)]),
+    this.text.replaceChildren(
+      h("time", { datetime: this.newestAt }, clockTime(this.newestAt, now)),
+      h("span", { class: "subject" }, change.ns === "" ? change.name : `${change.ns}/${change.name}`),
+      ...parts,
+      ...(change.by === null || change.by.manager === "" ? [] : [h("span", { class: "author" }, change.by.manager)]),
     );
   }
 
-  private keep(): void {
-    habits.set(key, JSON.stringify({ ...this.habit, open: this.opened }));
+  private save(): void {
+    preferences.set(storageKey, JSON.stringify({ ...this.preferences, open: this.isOpen }));
   }
 }
 
-function read(): Habit & { open: boolean } {
+function readPreferences(): ActivityPreferences & { open: boolean } {
   try {
-    const kept = JSON.parse(habits.get(key) ?? "{}") as { open?: unknown; height?: unknown; all?: unknown } | null;
+    const stored = JSON.parse(preferences.get(storageKey) ?? "{}") as { open?: unknown; height?: unknown; all?: unknown } | null;
     return {
-      open: kept?.open === true,
-      height: typeof kept?.height === "number" ? kept.height : usual,
-      all: kept?.all === true,
+      open: stored?.open === true,
+      height: typeof stored?.height === "number" ? stored.height : defaultHeight,
+      all: stored?.all === true,
     };
   } catch {
-    return { open: false, height: usual, all: false };
+    return { open: false, height: defaultHeight, all: false };
   }
 }

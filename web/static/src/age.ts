@@ -15,28 +15,28 @@ export function humanDuration(ms: number): string {
   if (seconds < 0) return "0s";
   if (seconds < 60 * 2) return `${seconds}s`;
   const minutes = Math.trunc(ms / minute);
-  if (minutes < 10) return pair(minutes, "m", seconds % 60, "s");
+  if (minutes < 10) return twoUnits(minutes, "m", seconds % 60, "s");
   if (minutes < 60 * 3) return `${minutes}m`;
   const hours = Math.trunc(ms / hour);
   const days = Math.trunc(hours / 24);
   const years = Math.trunc(days / 365);
-  if (hours < 8) return pair(hours, "h", minutes % 60, "m");
+  if (hours < 8) return twoUnits(hours, "h", minutes % 60, "m");
   if (hours < 48) return `${hours}h`;
-  if (hours < 24 * 8) return pair(days, "d", hours % 24, "h");
+  if (hours < 24 * 8) return twoUnits(days, "d", hours % 24, "h");
   if (hours < 24 * 365 * 2) return `${days}d`;
-  if (hours < 24 * 365 * 8) return pair(years, "y", days % 365, "d");
+  if (hours < 24 * 365 * 8) return twoUnits(years, "y", days % 365, "d");
   return `${years}y`;
 }
 
-function pair(a: number, unitA: string, b: number, unitB: string): string {
+function twoUnits(a: number, unitA: string, b: number, unitB: string): string {
   return b === 0 ? `${a}${unitA}` : `${a}${unitA}${b}${unitB}`;
 }
 
-const ahead = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)) ago/g;
+const agoPattern = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)) ago/g;
 const timestamp = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)/g;
 
 /** Formats a relative cell: replaces each timestamp in it by the time passed since then. */
-export function ages(wire: string, now: number): string {
+export function formatAges(wire: string, now: number): string {
   return wire.replace(timestamp, (at) => {
     const ms = Date.parse(at);
     return Number.isNaN(ms) ? at : humanDuration(now - ms);
@@ -44,16 +44,16 @@ export function ages(wire: string, now: number): string {
 }
 
 /** Formats a relative cell like ages, but for a sentence: a future "TIME ago" becomes "in 5m". */
-export function passed(wire: string, now: number): string {
-  const future = wire.replace(ahead, (whole: string, at: string) => {
+export function formatAgesInSentence(wire: string, now: number): string {
+  const future = wire.replace(agoPattern, (match: string, at: string) => {
     const ms = Date.parse(at) - now;
-    return ms > 2 * second ? `in ${humanDuration(ms)}` : whole;
+    return ms > 2 * second ? `in ${humanDuration(ms)}` : match;
   });
-  return ages(future, now);
+  return formatAges(future, now);
 }
 
 /** Returns the first timestamp in a relative cell, in ms; NaN if there is none. */
-export function timeIn(wire: string): number {
+export function firstTimestamp(wire: string): number {
   timestamp.lastIndex = 0;
   const found = timestamp.exec(wire);
   return found === null ? NaN : Date.parse(found[0]);
@@ -63,8 +63,8 @@ export function timeIn(wire: string): number {
 export function clockTime(rfc3339: string, now: number): string {
   const at = new Date(rfc3339);
   if (Number.isNaN(at.getTime())) return "";
-  const two = (n: number): string => String(n).padStart(2, "0");
-  const time = `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
+  const pad2 = (n: number): string => String(n).padStart(2, "0");
+  const time = `${pad2(at.getHours())}:${pad2(at.getMinutes())}:${pad2(at.getSeconds())}`;
   if (at.toDateString() === new Date(now).toDateString()) return time;
-  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${time}`;
+  return `${at.getFullYear()}-${pad2(at.getMonth() + 1)}-${pad2(at.getDate())} ${time}`;
 }

@@ -7,15 +7,15 @@ export async function copyText(text: string): Promise<boolean> {
     return true;
   } catch {
     // If the clipboard API is not available, a copy command during a user action may still work.
-    const put = (e: ClipboardEvent): void => {
+    const onCopy = (e: ClipboardEvent): void => {
       e.clipboardData?.setData("text/plain", text);
       e.preventDefault();
     };
-    document.addEventListener("copy", put, { once: true, capture: true });
+    document.addEventListener("copy", onCopy, { once: true, capture: true });
     try {
       return document.execCommand("copy");
     } finally {
-      document.removeEventListener("copy", put, { capture: true });
+      document.removeEventListener("copy", onCopy, { capture: true });
     }
   }
 }

@@ -8,7 +8,7 @@ export class Clock {
   }
 
   /** Sets the offset from the Date header of a response that has just arrived. */
-  learn(header: string | null): void {
+  sync(header: string | null): void {
     const at = header === null ? NaN : Date.parse(header);
     if (Number.isNaN(at)) return;
     const skew = at - Date.now();

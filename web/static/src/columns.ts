@@ -2,28 +2,28 @@
 // because cells use a monospaced font. Widths only grow, so that nothing moves when rows are added or removed.
 
 import { h } from "./dom.ts";
-import { cellText, type Shape } from "./row.ts";
-import type { Entry } from "./ordered.ts";
+import { cellText, type TableShape } from "./row.ts";
+import type { Entry } from "./row-source.ts";
 import type { Sort } from "./sort.ts";
 
-const widest = 56; // characters; a longer text ends in an ellipsis
+const maxWidth = 56; // characters; a longer text ends in an ellipsis
 const relativeWidth = 9; // characters, as in "11h59m" and "<invalid>"
 
-export interface Head {
+export interface TableHead {
   readonly thead: HTMLTableSectionElement;
   readonly colgroup: HTMLTableColElement;
   readonly table: HTMLTableElement;
-  drawn?: string; // the columns that the header shows, as JSON
+  drawnColumns?: string; // the columns that the header shows, as JSON
 }
 
 /**
   * Draws the header for the columns of shape. If it shows the same columns already, its elements stay, so that a header
   * selected by keyboard stays selected.
  */
-export function drawHead(head: Head, shape: Shape, sort: Sort | null): void {
+export function drawHead(head: TableHead, shape: TableShape, sort: Sort | null): void {
   const columns = JSON.stringify([shape.namespace, shape.columns]);
-  if (head.drawn === columns && head.thead.firstElementChild !== null) return markSort(head, sort);
-  head.drawn = columns;
+  if (head.drawnColumns === columns && head.thead.firstElementChild !== null) return markSort(head, sort);
+  head.drawnColumns = columns;
   const cell = (column: string, name: string, sortable: string): HTMLElement =>
     h(
       "th",
@@ -37,7 +37,7 @@ export function drawHead(head: Head, shape: Shape, sort: Sort | null): void {
   head.colgroup.replaceChildren(...cells.map(() => h("col")));
 }
 
-export function markSort(head: Head, sort: Sort | null): void {
+export function markSort(head: TableHead, sort: Sort | null): void {
   for (const b of head.thead.querySelectorAll("[data-sort]"))
     b.parentElement?.setAttribute("aria-sort", sortState(b.getAttribute("data-sort") ?? "", sort));
 }
@@ -48,38 +48,38 @@ function sortState(column: string, sort: Sort | null): string {
 }
 
 /** The column widths that a table needs, from the entries so far. */
-export class Widths {
+export class ColumnWidths {
   private readonly chars: number[];
 
-  constructor(private readonly shape: Shape) {
+  constructor(private readonly shape: TableShape) {
     this.chars = shape.columns.map((c) => c.name.length + 2);
     if (shape.namespace) this.chars.unshift(11);
   }
 
   /** Measures the cells of the entries. Returns true if a column has grown. */
-  fit(entries: Iterable<Entry>): boolean {
+  measure(entries: Iterable<Entry>): boolean {
     const { columns, namespace } = this.shape;
     const offset = namespace ? 1 : 0;
     let grown = false;
-    const need = (at: number, n: number): void => {
+    const grow = (at: number, n: number): void => {
       if (n > (this.chars[at] ?? 0)) {
-        this.chars[at] = Math.min(n, widest);
-        grown ||= n <= widest;
+        this.chars[at] = Math.min(n, maxWidth);
+        grown ||= n <= maxWidth;
       }
     };
     for (const e of entries) {
-      if (namespace) need(0, e.ns.length);
+      if (namespace) grow(0, e.ns.length);
       columns.forEach((c, i) => {
         const text = cellText(e.cells[c.index]);
         // A timestamp has 20 characters, but is shown as an age, which has about 7.
-        need(i + offset, c.relative ? Math.max(relativeWidth, text.length - 13) : text.length);
+        grow(i + offset, c.relative ? Math.max(relativeWidth, text.length - 13) : text.length);
       });
     }
     return grown;
   }
 
   /** Sets the widths. The last column gets the remaining space. */
-  apply(head: Head): void {
+  apply(head: TableHead): void {
     const cols = head.colgroup.children;
     this.chars.forEach((n, i) => {
       const col = cols[i];

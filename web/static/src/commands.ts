@@ -1,9 +1,9 @@
 // Defines commands, the actions that a key or the palette starts. The keyboard, the palette and the help use the same
 // list of commands, so that they cannot disagree.
 
-import { isSign } from "./letters.ts";
+import { isCharacterKey } from "./single-key.ts";
 
-export type Where =
+export type KeyScope =
   /** The key works everywhere, except while the user types. */
   | "page"
   /** The key works while the rows have the focus. Letters and punctuation also work elsewhere, as with "page". */
@@ -16,47 +16,47 @@ export type Where =
   | "ever";
 
 export interface Command {
-  readonly words: string;
+  readonly label: string;
   readonly group: string;
   /** The names of KeyboardEvent.key; "Mod+" means Ctrl or Cmd. */
   readonly keys: readonly string[];
-  readonly where: Where;
+  readonly scope: KeyScope;
   /** Whether the command repeats while the key is pressed. */
   readonly repeats?: boolean;
   /** Whether the palette offers the command. */
-  readonly offered?: boolean;
+  readonly inPalette?: boolean;
   /** Whether the command applies at present. */
-  readonly can?: () => boolean;
+  readonly isEnabled?: () => boolean;
   readonly run: (key: string) => void;
 }
 
 /** Where the keyboard focus is. */
-export type Spot = "rows" | "filter" | "box" | "control" | "page";
+export type FocusArea = "rows" | "filter" | "box" | "control" | "page";
 
-export interface Press {
+export interface KeyPress {
   readonly key: string;
-  readonly mod: boolean; // Ctrl or Cmd, without any other modifier
+  readonly ctrlOrCmd: boolean; // Ctrl or Cmd, without any other modifier
   readonly plain: boolean; // no modifier, or only Shift
   readonly repeat: boolean;
-  readonly letters: boolean; // whether the user allows shortcuts of a single letter
-  readonly spot: Spot;
+  readonly singleKeys: boolean; // whether the user allows shortcuts of a single letter
+  readonly focus: FocusArea;
 }
 
 /** Returns the command for a key press; undefined if there is none. */
-export function commandOf(commands: readonly Command[], press: Press): Command | undefined {
-  if (!press.mod && (!press.plain || (isSign(press.key) && !press.letters))) return undefined;
-  const key = press.mod ? `Mod+${press.key.toLowerCase()}` : press.key;
+export function findCommand(commands: readonly Command[], press: KeyPress): Command | undefined {
+  if (!press.ctrlOrCmd && (!press.plain || (isCharacterKey(press.key) && !press.singleKeys))) return undefined;
+  const key = press.ctrlOrCmd ? `Mod+${press.key.toLowerCase()}` : press.key;
   return commands.find(
     (c) =>
-      c.keys.includes(key) && listens(c.where, press) && (c.repeats === true || !press.repeat) && c.can?.() !== false,
+      c.keys.includes(key) && matchesScope(c.scope, press) && (c.repeats === true || !press.repeat) && c.isEnabled?.() !== false,
   );
 }
 
-function listens(where: Where, { key, mod, spot }: Press): boolean {
+function matchesScope(scope: KeyScope, { key, ctrlOrCmd: mod, focus: spot }: KeyPress): boolean {
   const typing = spot === "filter" || spot === "box";
   // A focused control handles Enter and the arrow keys itself, but has no use for letters.
-  const sign = key.length === 1 && key !== " ";
-  switch (where) {
+  const isCharacter = key.length === 1 && key !== " ";
+  switch (scope) {
     case "ever":
       return true;
     case "box":
@@ -64,13 +64,13 @@ function listens(where: Where, { key, mod, spot }: Press): boolean {
     case "filter":
       return spot === "filter";
     case "rows":
-      return !mod && (spot === "rows" || (!typing && sign));
+      return !mod && (spot === "rows" || (!typing && isCharacter));
     case "page":
       return !mod && !typing;
   }
 }
 
-const names: Readonly<Record<string, string>> = {
+const keyLabels: Readonly<Record<string, string>> = {
   ArrowUp: "↑",
   ArrowDown: "↓",
   ArrowLeft: "←",
@@ -81,7 +81,7 @@ const names: Readonly<Record<string, string>> = {
 };
 
 /** Returns the label of a key, as printed on a keyboard. */
-export function keyWords(key: string, apple: boolean): string {
-  if (key.startsWith("Mod+")) return (apple ? "⌘ " : "Ctrl ") + key.slice(4).toUpperCase();
-  return names[key] ?? key;
+export function keyLabel(key: string, isApple: boolean): string {
+  if (key.startsWith("Mod+")) return (isApple ? "⌘ " : "Ctrl ") + key.slice(4).toUpperCase();
+  return keyLabels[key] ?? key;
 }

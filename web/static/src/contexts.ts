@@ -1,7 +1,7 @@
 // Reads and switches the contexts of the server's kubeconfig. The server shows the cluster of one context at a time,
 // the same to all viewers. The list is read again each time a viewer opens it.
 
-import { under } from "./base.ts";
+import { withBase } from "./base-path.ts";
 import { problemOf } from "./problem.ts";
 
 export interface Context {
@@ -15,50 +15,50 @@ export class Contexts {
   present = "";
   all: readonly Context[] = [];
   /** Why the contexts are not known, or why the last chosen one is not active; empty if all is well. */
-  trouble = "";
+  error = "";
   /** The name of the context that the server is switching to; empty for none. */
-  opening = "";
+  switchingTo = "";
 
   constructor(
     /** Called when another cluster is active. */
-    private readonly switched: () => void,
+    private readonly onSwitched: () => void,
     private readonly get: typeof fetch = (...a) => fetch(...a),
   ) {}
 
   /** Requests the contexts from the server. */
   async read(): Promise<void> {
     try {
-      const answer = await this.get(under("/api/v1/contexts"), {
+      const response = await this.get(withBase("/api/v1/contexts"), {
         cache: "no-store",
         headers: { accept: "application/json" },
       });
-      if (!answer.ok) {
-        this.trouble = (await problemOf(answer)).detail;
+      if (!response.ok) {
+        this.error = (await problemOf(response)).detail;
         return;
       }
-      ({ present: this.present, all: this.all } = readContexts(await answer.json()));
-      this.trouble = "";
+      ({ present: this.present, all: this.all } = readContexts(await response.json()));
+      this.error = "";
     } catch {
-      this.trouble = "The contexts could not be loaded.";
+      this.error = "The contexts could not be loaded.";
     }
   }
 
   /** Makes another context active for all viewers. Returns whether that succeeded; if not, trouble has the reason. */
   async choose(name: string): Promise<boolean> {
-    this.opening = name;
+    this.switchingTo = name;
     try {
-      const answer = await this.get(under("/api/v1/context"), {
+      const response = await this.get(withBase("/api/v1/context"), {
         method: "POST",
         headers: { accept: "application/json", "content-type": "application/json" },
         body: JSON.stringify({ name }),
       });
-      this.trouble = answer.ok ? "" : (await problemOf(answer)).detail;
+      this.error = response.ok ? "" : (await problemOf(response)).detail;
     } catch {
-      this.trouble = "The server did not respond.";
+      this.error = "The server did not respond.";
     }
-    this.opening = "";
-    if (this.trouble === "") this.switched();
-    return this.trouble === "";
+    this.switchingTo = "";
+    if (this.error === "") this.onSwitched();
+    return this.error === "";
   }
 }
 
@@ -82,6 +82,6 @@ export function readContexts(body: unknown): { present: string; all: readonly Co
   };
 }
 
-/** Returns the description of a context, like contextWords in web/templates/words.go. */
-export const contextWords = (c: Context): string =>
+/** Returns the description of a context, like contextText in web/templates/format.go. */
+export const contextText = (c: Context): string =>
   `cluster ${c.cluster}, user ${c.user}${c.namespace === "" ? "" : `, namespace ${c.namespace}`}`;

@@ -4,54 +4,54 @@
 import { readBuild, readCounts, readKinds, readProblems } from "./kinds.ts";
 import {
   states,
-  verdicts,
-  type Author,
-  type By,
+  healthStatuses,
+  type PatchAuthor,
+  type ChangeAuthor,
   type Cell,
   type Change,
   type Column,
   type Counts,
   type Health,
   type Message,
-  type Newest,
-  type News,
+  type NewestChange,
+  type ChangeSummary,
   type ObjectEvent,
   type PatchOp,
   type Problem,
   type Row,
   type RowEvent,
-  type Spec,
-  type Tree,
+  type SubscriptionSpec,
+  type JsonObject,
   type WindowEvent,
 } from "./wire.ts";
 
 /** A message that could not be decoded, with the id of its subscription if that is known. */
-export interface Fault {
+export interface DecodeFault {
   readonly id: number | null;
-  readonly what: string;
+  readonly message: string;
 }
 
 export interface Decoded {
   readonly messages: readonly Message[];
-  readonly faults: readonly Fault[];
+  readonly faults: readonly DecodeFault[];
 }
 
-class Malformed extends Error {}
+class MalformedError extends Error {}
 
 /**
  * Decodes the text of one message, or of an array of messages. viewOf returns the view of a subscription. It returns
  * null if there is no such subscription (any more); messages for that one are dropped without a check. Messages of an
  * unknown type are dropped, because the protocol may gain types and fields.
  */
-export function decode(text: string, viewOf: (id: number) => Spec["view"] | null): Decoded {
+export function decode(text: string, viewOf: (id: number) => SubscriptionSpec["view"] | null): Decoded {
   let frame: unknown;
   try {
     frame = parse(text);
   } catch {
-    return { messages: [], faults: [{ id: null, what: "a frame is not JSON" }] };
+    return { messages: [], faults: [{ id: null, message: "a frame is not JSON" }] };
   }
   const messages: Message[] = [];
-  const faults: Fault[] = [];
+  const faults: DecodeFault[] = [];
   for (const item of Array.isArray(frame) ? frame : [frame]) {
     let id: number | null = null;
     try {
@@ -60,8 +60,8 @@ export function decode(text: string, viewOf: (id: number) => Spec["view"] | null
       const read = message(m, id, viewOf);
       if (read !== null) messages.push(read);
     } catch (err) {
-      if (!(err instanceof Malformed)) throw err;
-      faults.push({ id, what: err.message });
+      if (!(err instanceof MalformedError)) throw err;
+      faults.push({ id, message: err.message });
     }
   }
   return { messages, faults };
@@ -69,10 +69,10 @@ export function decode(text: string, viewOf: (id: number) => Spec["view"] | null
 
 // JSON integers beyond 2^53 would lose digits. If the browser provides the source text, they become bigint. The regular
 // expression avoids the slow reviver for messages without such integers.
-const long = /[:[,]\s*-?\d{16,}\s*[,}\]]/;
+const longInteger = /[:[,]\s*-?\d{16,}\s*[,}\]]/;
 
 export function parse(text: string): unknown {
-  if (!long.test(text)) return JSON.parse(text);
+  if (!longInteger.test(text)) return JSON.parse(text);
   return JSON.parse(text, function (this: unknown, _key: string, value: unknown, context?: { source?: string }) {
     const source = context?.source;
     if (typeof value !== "number" || Number.isSafeInteger(value) || source === undefined || !/^-?\d+$/.test(source))
@@ -81,10 +81,10 @@ export function parse(text: string): unknown {
   } as (key: string, value: unknown) => unknown);
 }
 
-function message(m: Tree, id: number | null, viewOf: (id: number) => Spec["view"] | null): Message | null {
+function message(m: JsonObject, id: number | null, viewOf: (id: number) => SubscriptionSpec["view"] | null): Message | null {
   const type = string(m["type"], "type");
   if (type === "error") return { id, type, problem: problem(m["problem"]) };
-  if (id === null) throw new Malformed(`${type} without an id`);
+  if (id === null) throw new MalformedError(`${type} without an id`);
   if (type === "pong") return { id, type };
   const view = viewOf(id);
   if (view === null) return null;
@@ -95,7 +95,7 @@ function message(m: Tree, id: number | null, viewOf: (id: number) => Spec["view"
           id,
           type: "object",
           cursor: optional(m["cursor"], "cursor"),
-          object: absent(m["object"]) ? null : tree(m["object"], "object"),
+          object: isAbsent(m["object"]) ? null : tree(m["object"], "object"),
           ...health(m["health"]),
         };
       }
@@ -105,21 +105,21 @@ function message(m: Tree, id: number | null, viewOf: (id: number) => Spec["view"
           type: "changes",
           cursor: string(m["cursor"], "cursor"),
           since: optional(m["since"], "since"),
-          object: absent(m["object"]) ? null : tree(m["object"], "object"),
-          events: absent(m["events"]) ? [] : list(m["events"], "events").map(change),
+          object: isAbsent(m["object"]) ? null : tree(m["object"], "object"),
+          events: isAbsent(m["events"]) ? [] : list(m["events"], "events").map(change),
         };
       }
       return {
         id,
         type: "rows",
         cursor: optional(m["cursor"], "cursor"),
-        columns: absent(m["columns"]) ? null : list(m["columns"], "columns").map(column),
-        rows: absent(m["table"]) ? [] : table(m["table"]),
+        columns: isAbsent(m["columns"]) ? null : list(m["columns"], "columns").map(column),
+        rows: isAbsent(m["table"]) ? [] : table(m["table"]),
         last: m["last"] === true,
       };
     case "events": {
       const cursor = string(m["cursor"], "cursor");
-      const events = absent(m["events"]) ? [] : list(m["events"], "events");
+      const events = isAbsent(m["events"]) ? [] : list(m["events"], "events");
       if (view === "changes") return { id, type: "change-events", cursor, events: events.map(change) };
       return view === "object"
         ? { id, type: "object-events", cursor, events: events.map(objectEvent) }
@@ -127,17 +127,17 @@ function message(m: Tree, id: number | null, viewOf: (id: number) => Spec["view"
     }
     case "window": {
       if (view !== "window") return null;
-      const count = whole(m["count"], "count");
+      const count = nonNegativeInteger(m["count"], "count");
       const rows = list(m["rows"], "rows").map(row);
-      if (rows.length > count) throw new Malformed("a window has more rows than requested");
+      if (rows.length > count) throw new MalformedError("a window has more rows than requested");
       return {
         id,
         type,
         cursor: string(m["cursor"], "cursor"),
-        columns: absent(m["columns"]) ? null : list(m["columns"], "columns").map(column),
+        columns: isAbsent(m["columns"]) ? null : list(m["columns"], "columns").map(column),
         ...counts(m),
-        ...news(m),
-        offset: whole(m["offset"], "offset"),
+        ...decodeChangeSummary(m),
+        offset: nonNegativeInteger(m["offset"], "offset"),
         count,
         rows,
       };
@@ -149,21 +149,21 @@ function message(m: Tree, id: number | null, viewOf: (id: number) => Spec["view"
         type,
         cursor: string(m["cursor"], "cursor"),
         ...counts(m),
-        ...news(m),
+        ...decodeChangeSummary(m),
         events: list(m["events"], "events").map(windowEvent),
       };
     case "state": {
       const state = states.find((s) => s === m["state"]);
-      if (state === undefined) throw new Malformed("state is unknown");
+      if (state === undefined) throw new MalformedError("state is unknown");
       return {
         id,
         type,
         state,
         since: optional(m["since"], "since"),
         reason: optional(m["reason"], "reason"),
-        count: absent(m["count"]) ? null : number(m["count"], "count"),
-        total: absent(m["total"]) ? null : number(m["total"], "total"),
-        namespaces: absent(m["namespaces"])
+        count: isAbsent(m["count"]) ? null : number(m["count"], "count"),
+        total: isAbsent(m["total"]) ? null : number(m["total"], "total"),
+        namespaces: isAbsent(m["namespaces"])
           ? []
           : list(m["namespaces"], "namespaces").map((ns) => string(ns, "namespace")),
       };
@@ -177,11 +177,11 @@ function message(m: Tree, id: number | null, viewOf: (id: number) => Spec["view"
     case "digest": {
       if (view !== "table" && view !== "window") return null;
       const digest = string(m["digest"], "digest");
-      if (!/^[0-9a-f]{8}$/.test(digest)) throw new Malformed("a digest is not 8 hex digits");
+      if (!/^[0-9a-f]{8}$/.test(digest)) throw new MalformedError("a digest is not 8 hex digits");
       return { id, type, cursor: string(m["cursor"], "cursor"), count: number(m["count"], "count"), digest };
     }
     case "part":
-      return { id, type, told: whole(m["told"], "told"), of: whole(m["of"], "of"), text: string(m["text"], "text") };
+      return { id, type, told: nonNegativeInteger(m["told"], "told"), of: nonNegativeInteger(m["of"], "of"), text: string(m["text"], "text") };
     case "log":
       return view === "log" ? { id, type, text: string(m["text"], "text"), waiting: m["waiting"] === true } : null;
     case "log-end":
@@ -207,22 +207,22 @@ function tableEvent(v: unknown): RowEvent {
         name: string(e["name"], "name"),
         rv: optional(e["rv"], "rv"),
         cells: cells(e["cells"]),
-        ...tableBy(e["by"]),
+        ...decodeTableAuthor(e["by"]),
       };
     case "delete":
       return { op: "delete", ns: optional(e["ns"], "ns"), name: string(e["name"], "name") };
     default:
       // An unknown op is an error, because the event may have changed anything.
-      throw new Malformed("an event's op is unknown");
+      throw new MalformedError("an event's op is unknown");
   }
 }
 
 function windowEvent(v: unknown): WindowEvent {
   const e = tree(v, "event");
-  const at = whole(e["at"], "an event's place");
+  const at = nonNegativeInteger(e["at"], "an event's place");
   switch (e["op"]) {
     case "insert":
-      return { op: "insert", at, row: row(e["row"]), ...by(e["by"]) };
+      return { op: "insert", at, row: row(e["row"]), ...decodeAuthor(e["by"]) };
     case "update":
       return {
         op: "update",
@@ -230,45 +230,45 @@ function windowEvent(v: unknown): WindowEvent {
         uid: optional(e["uid"], "uid"),
         rv: optional(e["rv"], "rv"),
         cells: cells(e["cells"]),
-        ...by(e["by"]),
+        ...decodeAuthor(e["by"]),
       };
     case "remove":
       return {
         op: "remove",
         at,
-        ...why(e["why"]),
-        ...(absent(e["cells"])
+        ...decodeRemovalReason(e["why"]),
+        ...(isAbsent(e["cells"])
           ? {}
-          : { now: { rv: optional(e["rv"], "rv"), cells: cells(e["cells"]), ...by(e["by"]) } }),
+          : { now: { rv: optional(e["rv"], "rv"), cells: cells(e["cells"]), ...decodeAuthor(e["by"]) } }),
       };
     default:
-      throw new Malformed("an event's op is unknown");
+      throw new MalformedError("an event's op is unknown");
   }
 }
 
 // Decodes why a row was removed. An unknown reason counts as no reason.
-function why(v: unknown): { why?: "gone" | "filtered" | "moved" } {
+function decodeRemovalReason(v: unknown): { why?: "gone" | "filtered" | "moved" } {
   const known = (["gone", "filtered", "moved"] as const).find((w) => w === v);
   return known === undefined ? {} : { why: known };
 }
 
-function counts(m: Tree): Counts {
+function counts(m: JsonObject): Counts {
   return {
-    total: whole(m["total"], "total"),
-    matching: whole(m["matching"], "matching"),
-    failing: whole(m["failing"], "failing"),
-    waiting: whole(m["waiting"], "waiting"),
+    total: nonNegativeInteger(m["total"], "total"),
+    matching: nonNegativeInteger(m["matching"], "matching"),
+    failing: nonNegativeInteger(m["failing"], "failing"),
+    waiting: nonNegativeInteger(m["waiting"], "waiting"),
   };
 }
 
-function news(m: Tree): News {
+function decodeChangeSummary(m: JsonObject): ChangeSummary {
   return {
-    changes: absent(m["changes"]) ? 0 : whole(m["changes"], "changes"),
-    newest: absent(m["newest"]) ? null : newest(tree(m["newest"], "newest")),
+    changes: isAbsent(m["changes"]) ? 0 : nonNegativeInteger(m["changes"], "changes"),
+    newest: isAbsent(m["newest"]) ? null : decodeNewest(tree(m["newest"], "newest")),
   };
 }
 
-function newest(e: Tree): Newest | null {
+function decodeNewest(e: JsonObject): NewestChange | null {
   const op = (["add", "update", "delete"] as const).find((o) => o === e["op"]);
   return op === undefined
     ? null
@@ -278,42 +278,42 @@ function newest(e: Tree): Newest | null {
         name: string(e["name"], "name"),
         before: cells(e["before"]),
         cells: cells(e["cells"]),
-        ...by(e["by"]),
+        ...decodeAuthor(e["by"]),
       };
 }
 
 function objectEvent(v: unknown): ObjectEvent {
   const e = tree(v, "event");
-  const who = by(e["by"]);
+  const changedBy = decodeAuthor(e["by"]);
   switch (e["op"]) {
     case "add":
-      return { op: "add", object: tree(e["object"], "object"), ...health(e["health"]), ...who };
+      return { op: "add", object: tree(e["object"], "object"), ...health(e["health"]), ...changedBy };
     case "update":
       return {
         op: "update",
         uid: string(e["uid"], "uid"),
         rv: optional(e["rv"], "rv"),
-        ...patched(e),
+        ...decodePatch(e),
         ...health(e["health"]),
-        ...who,
+        ...changedBy,
       };
     case "delete":
-      return { op: "delete", uid: optional(e["uid"], "uid"), ...who };
+      return { op: "delete", uid: optional(e["uid"], "uid"), ...changedBy };
     default:
-      throw new Malformed("an event's op is unknown");
+      throw new MalformedError("an event's op is unknown");
   }
 }
 
 // Decodes a health. An unknown status becomes "Unknown".
 function health(v: unknown): { health?: Health } {
-  if (absent(v)) return {};
+  if (isAbsent(v)) return {};
   const h = tree(v, "health");
   const status = string(h["status"], "health status");
   return {
     health: {
-      status: verdicts.find((known) => known === status) ?? "Unknown",
+      status: healthStatuses.find((known) => known === status) ?? "Unknown",
       summary: string(h["summary"], "health summary"),
-      details: absent(h["details"])
+      details: isAbsent(h["details"])
         ? []
         : list(h["details"], "health details").map((d) => string(d, "a detail of health")),
     },
@@ -323,7 +323,7 @@ function health(v: unknown): { health?: Health } {
 function change(v: unknown): Change {
   const e = tree(v, "event");
   const op = (["add", "update", "delete"] as const).find((o) => o === e["op"]);
-  if (op === undefined) throw new Malformed("an event's op is unknown");
+  if (op === undefined) throw new MalformedError("an event's op is unknown");
   return {
     op,
     ns: optional(e["ns"], "ns"),
@@ -331,42 +331,42 @@ function change(v: unknown): Change {
     uid: optional(e["uid"], "uid"),
     rv: optional(e["rv"], "rv"),
     time: optional(e["time"], "time"),
-    ...(op === "update" ? { ...patched(e), ...was(e["was"]) } : { patch: [] }),
-    ...(op === "add" && !absent(e["object"]) ? { object: tree(e["object"], "object") } : {}),
-    ...by(e["by"]),
+    ...(op === "update" ? { ...decodePatch(e), ...decodePreviousValues(e["was"]) } : { patch: [] }),
+    ...(op === "add" && !isAbsent(e["object"]) ? { object: tree(e["object"], "object") } : {}),
+    ...decodeAuthor(e["by"]),
   };
 }
 
-function was(v: unknown): { was?: ReadonlyMap<number, unknown> } {
-  return absent(v)
+function decodePreviousValues(v: unknown): { was?: ReadonlyMap<number, unknown> } {
+  return isAbsent(v)
     ? {}
     : { was: new Map(Object.entries(tree(v, "the previous values")).map(([index, value]) => [Number(index), value])) };
 }
 
 // Decodes the patch of an event, and the authors of the patch operations.
-function patched(e: Tree): { patch: PatchOp[]; authors?: Author[] } {
+function decodePatch(e: JsonObject): { patch: PatchOp[]; authors?: PatchAuthor[] } {
   const patch = list(e["patch"], "patch").map(patchOp);
-  if (absent(e["authors"])) return { patch };
+  if (isAbsent(e["authors"])) return { patch };
   return { patch, authors: list(e["authors"], "authors").map((a) => author(a, patch.length)) };
 }
 
-function author(v: unknown, operations: number): Author {
+function author(v: unknown, operations: number): PatchAuthor {
   const a = tree(v, "author");
   const ops = list(a["ops"], "ops").map((op) => number(op, "an operation's index"));
   if (ops.some((op) => !Number.isInteger(op) || op < 0 || op >= operations))
-    throw new Malformed("an author's operation is not in the patch");
-  return { ...writer(a), ops };
+    throw new MalformedError("an author's operation is not in the patch");
+  return { ...decodeFieldManager(a), ops };
 }
 
 function patchOp(v: unknown): PatchOp {
   const o = tree(v, "patch");
   const path = string(o["path"], "path");
-  if (path !== "" && !path.startsWith("/")) throw new Malformed("a patch's path is not a JSON pointer");
+  if (path !== "" && !path.startsWith("/")) throw new MalformedError("a patch's path is not a JSON pointer");
   switch (o["op"]) {
     case "add":
     case "replace":
     case "test":
-      if (o["value"] === undefined) throw new Malformed("a patch has no value");
+      if (o["value"] === undefined) throw new MalformedError("a patch has no value");
       return { op: o["op"], path, value: o["value"] };
     case "remove":
       return { op: "remove", path };
@@ -374,7 +374,7 @@ function patchOp(v: unknown): PatchOp {
     case "copy":
       return { op: o["op"], path, from: string(o["from"], "from") };
     default:
-      throw new Malformed("a patch's op is unknown");
+      throw new MalformedError("a patch's op is unknown");
   }
 }
 
@@ -384,7 +384,7 @@ function column(v: unknown): Column {
     name: string(c["name"], "column name"),
     type: optional(c["type"], "column type"),
     format: optional(c["format"], "column format"),
-    priority: absent(c["priority"]) ? 0 : number(c["priority"], "priority"),
+    priority: isAbsent(c["priority"]) ? 0 : number(c["priority"], "priority"),
     relative: c["relative"] === true,
   };
 }
@@ -394,14 +394,14 @@ function column(v: unknown): Column {
 function table(v: unknown): Row[] {
   const t = tree(v, "table");
   const names = list(t["name"], "name");
-  const texts = (member: string): readonly unknown[] => same(list(t[member], member), member);
-  const same = <T>(column: readonly T[], what: string): readonly T[] => {
-    if (column.length !== names.length) throw new Malformed(`${what} has ${column.length} of ${names.length} rows`);
+  const columnOf = (member: string): readonly unknown[] => checkLength(list(t[member], member), member);
+  const checkLength = <T>(column: readonly T[], name: string): readonly T[] => {
+    if (column.length !== names.length) throw new MalformedError(`${name} has ${column.length} of ${names.length} rows`);
     return column;
   };
-  const [ns, rv, created] = [texts("ns"), texts("rv"), texts("created")];
+  const [ns, rv, created] = [columnOf("ns"), columnOf("rv"), columnOf("created")];
   const columns = list(t["cells"], "cells").map((c) =>
-    (c === "name" ? names : c === "created" ? created : same(list(c, "a column"), "a column")),
+    (c === "name" ? names : c === "created" ? created : checkLength(list(c, "a column"), "a column")),
   );
   return names.map((name, i) => ({
     ns: string(ns[i], "ns"),
@@ -427,9 +427,9 @@ function row(v: unknown): Row {
 
 function cells(v: unknown): Map<number, Cell> {
   const out = new Map<number, Cell>();
-  if (absent(v)) return out;
+  if (isAbsent(v)) return out;
   for (const [key, value] of Object.entries(tree(v, "cells"))) {
-    if (!/^\d{1,4}$/.test(key)) throw new Malformed("a cell's index is not a number");
+    if (!/^\d{1,4}$/.test(key)) throw new MalformedError("a cell's index is not a number");
     out.set(Number(key), cell(value));
   }
   return out;
@@ -444,19 +444,19 @@ function cell(v: unknown): Cell {
     : JSON.stringify(v, (_k, x: unknown) => (typeof x === "bigint" ? x.toString() : x));
 }
 
-function by(v: unknown): { by?: By } {
-  if (absent(v)) return {};
-  return { by: writer(tree(v, "by")) };
+function decodeAuthor(v: unknown): { by?: ChangeAuthor } {
+  if (isAbsent(v)) return {};
+  return { by: decodeFieldManager(tree(v, "by")) };
 }
 
 // In the view table, an author is an array without member names.
-function tableBy(v: unknown): { by?: By } {
-  if (absent(v)) return {};
+function decodeTableAuthor(v: unknown): { by?: ChangeAuthor } {
+  if (isAbsent(v)) return {};
   const [manager, operation, subresource, time] = list(v, "by");
-  return { by: writer({ manager, operation, subresource, time }) };
+  return { by: decodeFieldManager({ manager, operation, subresource, time }) };
 }
 
-function writer(b: Tree): By {
+function decodeFieldManager(b: JsonObject): ChangeAuthor {
   return {
     manager: optional(b["manager"], "manager"),
     operation: optional(b["operation"], "operation"),
@@ -474,36 +474,36 @@ function problem(v: unknown): Problem {
   };
 }
 
-function tree(v: unknown, what: string): Tree {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) throw new Malformed(`${what} is not an object`);
-  return v as Tree;
+function tree(v: unknown, name: string): JsonObject {
+  if (typeof v !== "object" || v === null || Array.isArray(v)) throw new MalformedError(`${name} is not an object`);
+  return v as JsonObject;
 }
 
-function list(v: unknown, what: string): unknown[] {
-  if (!Array.isArray(v)) throw new Malformed(`${what} is not a list`);
+function list(v: unknown, name: string): unknown[] {
+  if (!Array.isArray(v)) throw new MalformedError(`${name} is not a list`);
   return v;
 }
 
-function string(v: unknown, what: string): string {
-  if (typeof v !== "string") throw new Malformed(`${what} is not a string`);
+function string(v: unknown, name: string): string {
+  if (typeof v !== "string") throw new MalformedError(`${name} is not a string`);
   return v;
 }
 
-function number(v: unknown, what: string): number {
-  if (typeof v !== "number" || !Number.isFinite(v)) throw new Malformed(`${what} is not a number`);
+function number(v: unknown, name: string): number {
+  if (typeof v !== "number" || !Number.isFinite(v)) throw new MalformedError(`${name} is not a number`);
   return v;
 }
 
-function whole(v: unknown, what: string): number {
-  const n = number(v, what);
-  if (!Number.isSafeInteger(n) || n < 0) throw new Malformed(`${what} is not a non-negative integer`);
+function nonNegativeInteger(v: unknown, name: string): number {
+  const n = number(v, name);
+  if (!Number.isSafeInteger(n) || n < 0) throw new MalformedError(`${name} is not a non-negative integer`);
   return n;
 }
 
-function optional(v: unknown, what: string): string {
-  return absent(v) ? "" : string(v, what);
+function optional(v: unknown, name: string): string {
+  return isAbsent(v) ? "" : string(v, name);
 }
 
-function absent(v: unknown): v is null | undefined {
+function isAbsent(v: unknown): v is null | undefined {
   return v === undefined || v === null;
 }

@@ -7,22 +7,22 @@ const prime = 0x01000193;
 const slash = "/".charCodeAt(0);
 const encoder = new TextEncoder();
 
-export interface Digested {
+export interface DigestRow {
   readonly ns: string;
   readonly name: string;
   readonly rv: string;
 }
 
 /** Returns the sum of the hashes of entries[from] up to, but not including, entries[to]. */
-export function digest(entries: readonly Digested[], from = 0, to = entries.length): number {
+export function digest(entries: readonly DigestRow[], from = 0, to = entries.length): number {
   let sum = 0;
   for (let i = from; i < to; i++) {
-    const e = entries[i] as Digested;
-    let hash = fold(basis, e.ns);
+    const e = entries[i] as DigestRow;
+    let hash = hashText(basis, e.ns);
     hash = Math.imul(hash ^ slash, prime);
-    hash = fold(hash, e.name);
+    hash = hashText(hash, e.name);
     hash = Math.imul(hash ^ slash, prime);
-    sum = (sum + mix(fold(hash, e.rv))) | 0;
+    sum = (sum + mix(hashText(hash, e.rv))) | 0;
   }
   return sum;
 }
@@ -37,16 +37,16 @@ function mix(hash: number): number {
   return h ^ (h >>> 16);
 }
 
-function fold(hash: number, text: string): number {
+function hashText(hash: number, text: string): number {
   for (let i = 0; i < text.length; i++) {
     const c = text.charCodeAt(i);
-    if (c > 0x7f) return foldBytes(hash, encoder.encode(text.slice(i)));
+    if (c > 0x7f) return hashBytes(hash, encoder.encode(text.slice(i)));
     hash = Math.imul(hash ^ c, prime);
   }
   return hash;
 }
 
-function foldBytes(hash: number, bytes: Uint8Array): number {
+function hashBytes(hash: number, bytes: Uint8Array): number {
   for (const b of bytes) hash = Math.imul(hash ^ b, prime);
   return hash;
 }

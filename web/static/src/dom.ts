@@ -1,6 +1,6 @@
 // The only place that creates elements. Text is inserted as text, never as HTML.
 
-import { isOdd, pieces, spelled } from "./odd.ts";
+import { hasInvisible, splitInvisible, escapeInvisible } from "./invisible-chars.ts";
 
 export type Attributes = Readonly<Record<string, string | true | null | undefined>>;
 
@@ -12,28 +12,28 @@ export function h<K extends keyof HTMLElementTagNameMap>(
 ): HTMLElementTagNameMap[K] {
   const e = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
-    if (value !== null && value !== undefined) e.setAttribute(name, value === true ? "" : said(name, value));
+    if (value !== null && value !== undefined) e.setAttribute(name, value === true ? "" : attributeText(name, value));
   }
-  e.append(...children.flatMap((c) => (typeof c === "string" ? written(c) : [c])));
+  e.append(...children.flatMap((c) => (typeof c === "string" ? textNodes(c) : [c])));
   return e;
 }
 
 /** Returns a text as nodes, with its invisible characters made visible. */
-export const written = (text: string): (Node | string)[] =>
-  (isOdd(text) ? pieces(text).map((p) => (p.told === null ? p.text : odd(p.text, p.told))) : [text]);
+export const textNodes = (text: string): (Node | string)[] =>
+  (hasInvisible(text) ? splitInvisible(text).map((p) => (p.codePoints === null ? p.text : invisibleSpan(p.text, p.codePoints))) : [text]);
 
-function odd(text: string, told: string): HTMLElement {
+function invisibleSpan(text: string, codePoints: string): HTMLElement {
   const e = document.createElement("span");
-  e.setAttribute("class", "odd");
-  e.setAttribute("data-odd", told);
+  e.setAttribute("class", "invisible-char");
+  e.setAttribute("data-codepoints", codePoints);
   e.textContent = text;
   return e;
 }
 
 // Returns the value to set for an attribute. Values of title and aria-label cannot contain elements, so invisible
 // characters are spelled out.
-const said = (name: string, value: string): string =>
-  (name === "title" || name === "aria-label" ? spelled(value) : value);
+const attributeText = (name: string, value: string): string =>
+  (name === "title" || name === "aria-label" ? escapeInvisible(value) : value);
 
 /** Like h, but creates an SVG element. */
 export function svg<K extends keyof SVGElementTagNameMap>(
@@ -43,9 +43,9 @@ export function svg<K extends keyof SVGElementTagNameMap>(
 ): SVGElementTagNameMap[K] {
   const e = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) {
-    if (value !== null && value !== undefined) e.setAttribute(name, value === true ? "" : said(name, value));
+    if (value !== null && value !== undefined) e.setAttribute(name, value === true ? "" : attributeText(name, value));
   }
-  e.append(...children.map((c) => (typeof c === "string" ? spelled(c) : c)));
+  e.append(...children.map((c) => (typeof c === "string" ? escapeInvisible(c) : c)));
   return e;
 }
 
@@ -62,33 +62,33 @@ export function input(id: string): HTMLInputElement | null {
 }
 
 /** Formats an integer with commas: 10,020. */
-export const digits = (n: number): string => String(n).replace(/\B(?=(\d{3})+$)/g, ",");
+export const formatInteger = (n: number): string => String(n).replace(/\B(?=(\d{3})+$)/g, ",");
 
 export const setText = (e: Element, text: string): void => {
   if (e.textContent === text) return;
-  if (isOdd(text)) e.replaceChildren(...written(text));
+  if (hasInvisible(text)) e.replaceChildren(...textNodes(text));
   else e.textContent = text;
 };
 
 /** Sets an attribute, or removes it if the value is null. */
 export function setAttr(e: Element, name: string, value: string | null): void {
-  const to = value === null ? null : said(name, value);
+  const to = value === null ? null : attributeText(name, value);
   if (e.getAttribute(name) === to) return;
   if (to === null) e.removeAttribute(name);
   else e.setAttribute(name, to);
 }
 
 /** Makes children the only children of parent, in this order, with as few moves as possible. */
-export function arrange(parent: Element, children: readonly Element[]): void {
+export function arrangeChildren(parent: Element, children: readonly Element[]): void {
   let next = parent.firstElementChild;
   for (const child of children) {
     if (child === next) next = next.nextElementSibling;
     else parent.insertBefore(child, next);
   }
   while (next !== null) {
-    const gone = next;
+    const removed = next;
     next = next.nextElementSibling;
-    gone.remove();
+    removed.remove();
   }
 }
 
@@ -96,7 +96,7 @@ export function arrange(parent: Element, children: readonly Element[]): void {
   * Synchronizes the children of parent with a list of values. A child is created when a key first occurs, updated on
   * every call, and removed when its key is no longer in the list.
  */
-export function keep<T extends { readonly key: string }>(
+export function syncChildren<T extends { readonly key: string }>(
   parent: Element,
   list: readonly T[],
   make: () => Element,
@@ -104,7 +104,7 @@ export function keep<T extends { readonly key: string }>(
 ): void {
   const old = new Map([...parent.children].map((e) => [e.getAttribute("data-key"), e]));
   const children = list.map((t) => old.get(t.key) ?? make());
-  arrange(parent, children);
+  arrangeChildren(parent, children);
   list.forEach((t, i) => {
     const e = children[i] as Element;
     setAttr(e, "data-key", t.key);

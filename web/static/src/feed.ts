@@ -3,40 +3,40 @@
 
 import { digest, hex } from "./digest.ts";
 import type { Handler, Live, Subscription } from "./live.ts";
-import type { Entry, Ordered } from "./ordered.ts";
+import type { Entry, RowSource } from "./row-source.ts";
 import { Rows } from "./rows.ts";
 import type { Sort } from "./sort.ts";
-import type { Known } from "./status.ts";
-import { newestTold, toldOf, type Told } from "./told.ts";
-import { Window, windowAt, windowRows } from "./window.ts";
-import type { Message, Problem, Spec, State } from "./wire.ts";
+import type { SubscriptionInfo } from "./status.ts";
+import { latestChange, latestChangeFrom, type LatestChange } from "./latest-change.ts";
+import { WindowRows, windowOffset, windowSize } from "./window.ts";
+import type { Message, Problem, SubscriptionSpec, State } from "./wire.ts";
 
-export interface Watcher {
+export interface FeedListener {
   /** Called when a snapshot is complete. columns: whether its columns differ from the previous ones. */
-  arrived(columns: boolean): void;
+  snapshotArrived(columns: boolean): void;
   /** Called when rows have changed. */
-  moved(): void;
+  rowsChanged(): void;
   /** Called when the rows were discarded: permission was lost, the resource is gone, or the rows were wrong. */
-  dropped(): void;
+  rowsDiscarded(): void;
   /** Called with the newest change of a row. */
-  happened?(newest: Told): void;
+  rowChanged?(newest: LatestChange): void;
   /** Called when all rows are read again, because missed changes could not be replayed. */
   reset?(): void;
   /** Called when the status texts may have changed. */
-  told(): void;
+  statusChanged(): void;
   /** Returns the position of the first visible row. */
-  at?(): number;
+  firstVisibleRow?(): number;
 }
 
 /** The minimum time in ms between two messages, and between two redraws. */
-export const gap = 50;
+export const updateInterval = 50;
 // ms that a long computation may block before it pauses; an animation frame has 16 ms.
-const slice = 8;
-const patience = 300; // ms; if rows in a new order take longer, the status text mentions it
-const step = 5000;
+const sliceDuration = 8;
+const statusDelay = 300; // ms; if rows in a new order take longer, the status text mentions it
+const digestStep = 5000;
 
 export class Feed implements Handler {
-  rows: Ordered;
+  rows: RowSource;
   /** How many changes have arrived. */
   events = 0;
   private state: State | null = null;
@@ -46,67 +46,67 @@ export class Feed implements Handler {
   // Whether the window, a part of the list sorted by the server, is requested in the default order, because the sort
   // column does not exist. A complete list is in the default order then, too.
   private unsorted = false;
-  private behind = false; // whether a requested snapshot will replace the rows
-  private reordered = 0; // the number of the last request for another order
-  private soon = false; // whether the wait for another order is still so short that it needs no status text
+  private snapshotPending = false; // whether a requested snapshot will replace the rows
+  private reorderCount = 0; // the number of the last request for another order
+  private reorderIsRecent = false; // whether the wait for another order is still so short that it needs no status text
   // Whether the rows are being read again, because data was inconsistent or the server sent a reset.
-  private anew = false;
-  private checks = 0;
+  private isReloading = false;
+  private checkGeneration = 0;
   private subscription: Subscription;
 
   /** limit: the maximum number of rows that the page may have at once. expected: about how many rows will arrive. */
   constructor(
     private readonly live: Live,
-    private readonly what: Pick<Spec, "resource" | "ns" | "labels" | "fields">,
+    private readonly query: Pick<SubscriptionSpec, "resource" | "ns" | "labels" | "fields">,
     private readonly order: { sort: Sort | null; q: string },
-    private readonly watcher: Watcher,
+    private readonly listener: FeedListener,
     private readonly limit: number,
-    private expected: number,
-    private readonly later: (run: () => void, ms?: number) => void = (run, ms) => void setTimeout(run, ms),
+    private expectedRows: number,
+    private readonly schedule: (run: () => void, ms?: number) => void = (run, ms) => void setTimeout(run, ms),
   ) {
-    this.windowed = expected > limit;
-    this.rows = this.none();
+    this.windowed = expectedRows > limit;
+    this.rows = this.emptyRows();
     this.subscription = this.subscribe();
   }
 
-  private subscribe(at = 0): Subscription {
+  private subscribe(position = 0): Subscription {
     const { sort, q } = this.order;
-    const by = sort === null || this.unsorted ? "" : `${sort.descending ? "-" : ""}${sort.column}`;
-    const what = { ...this.what, every: gap };
+    const sortText = sort === null || this.unsorted ? "" : `${sort.descending ? "-" : ""}${sort.column}`;
+    const query = { ...this.query, every: updateInterval };
     return this.live.subscribe(
       this.windowed
-        ? { ...what, view: "window", q, sort: by, offset: windowAt(at), count: windowRows }
-        : { ...what, view: "table" },
+        ? { ...query, view: "window", q, sort: sortText, offset: windowOffset(position), count: windowSize }
+        : { ...query, view: "table" },
       this,
     );
   }
 
   // Switches to a window: the page then has only the rows near the viewport, and the server sorts and filters all. It
   // is called when there are more rows than the page may have.
-  private toWindow(shown: boolean): void {
+  private toWindow(hasRows: boolean): void {
     this.windowed = true;
-    this.checks++;
-    if (!shown) this.rows = this.none();
+    this.checkGeneration++;
+    if (!hasRows) this.rows = this.emptyRows();
     else if (this.rows instanceof Rows) this.rows.restart();
-    this.reorder(this.watcher.at?.());
+    this.reorder(this.listener.firstVisibleRow?.());
   }
 
   // Subscribes again, for another order or filter, or to switch to a window. The present rows stay until the new ones
   // arrive. The status text mentions the wait only if it is longer than patience.
-  private reorder(at = 0): void {
+  private reorder(position = 0): void {
     this.subscription.close();
-    this.behind = this.soon = true;
-    this.subscription = this.subscribe(at);
-    const time = ++this.reordered;
-    this.later(() => {
-      if (time !== this.reordered) return;
-      this.soon = false;
-      this.watcher.told();
-    }, patience);
+    this.snapshotPending = this.reorderIsRecent = true;
+    this.subscription = this.subscribe(position);
+    const request = ++this.reorderCount;
+    this.schedule(() => {
+      if (request !== this.reorderCount) return;
+      this.reorderIsRecent = false;
+      this.listener.statusChanged();
+    }, statusDelay);
   }
 
   close(): void {
-    this.checks++;
+    this.checkGeneration++;
     this.subscription.close();
   }
 
@@ -123,32 +123,32 @@ export class Feed implements Handler {
     if (this.windowed) this.reorder();
   }
 
-  known(): Known {
-    const { connection, since, said } = this.live;
+  info(): SubscriptionInfo {
+    const { connection, since, closeReason: closeReason } = this.live;
     return {
       connection,
       since,
-      said,
+      closeReason: closeReason,
       state: this.state,
       stale: this.stale,
-      complete: this.rows.complete && (!this.behind || this.soon),
+      isComplete: this.rows.isComplete && (!this.snapshotPending || this.reorderIsRecent),
       arriving: this.rows.arriving,
-      expected: this.expected,
+      expected: this.expectedRows,
       problem: this.problem,
-      anew: this.anew,
+      isReloading: this.isReloading,
     };
   }
 
   restart(): void {
-    this.checks++;
+    this.checkGeneration++;
     if (this.rows instanceof Rows) this.rows.restart();
-    this.behind = true;
-    this.watcher.told();
+    this.snapshotPending = true;
+    this.listener.statusChanged();
   }
 
   /** Whether the rows are those that were requested last, so that no snapshot is about to replace them. */
-  get settled(): boolean {
-    return this.rows.complete && !this.behind;
+  get isCurrent(): boolean {
+    return this.rows.isComplete && !this.snapshotPending;
   }
 
   /**
@@ -165,31 +165,31 @@ export class Feed implements Handler {
     switch (m.type) {
       case "rows":
       case "row-events": {
-        const { columns, complete } = this.rows;
+        const { columns, isComplete: complete } = this.rows;
         const newest =
-          m.type === "row-events" && this.rows instanceof Rows && this.watcher.happened !== undefined
-            ? newestTold(m.events, this.rows)
+          m.type === "row-events" && this.rows instanceof Rows && this.listener.rowChanged !== undefined
+            ? latestChange(m.events, this.rows)
             : null;
         if (!(this.rows instanceof Rows) || !this.rows.apply(m))
-          return this.again("an event does not match the cached rows");
+          return this.resync("an event does not match the cached rows");
         this.problem = null;
         // A complete list may grow somewhat above the limit before it becomes a window, and further while its order is
         // frozen under the pointer.
         if (
           m.type === "rows"
             ? (m.last ? this.rows.total : this.rows.arriving) > this.limit
-            : this.rows.total > (this.rows.held ? 2 : 1.2) * this.limit
+            : this.rows.total > (this.rows.isFrozen ? 2 : 1.2) * this.limit
         )
           return this.toWindow(complete);
-        if (newest !== null) this.watcher.happened?.(newest);
+        if (newest !== null) this.listener.rowChanged?.(newest);
         if (m.type === "row-events") this.events += m.events.length;
         if (m.type === "rows" && m.last) {
-          this.checks++;
-          this.behind = this.anew = false;
-          this.watcher.arrived(columns !== this.rows.columns);
-          this.warm(this.rows, [...this.rows.all()], 0);
+          this.checkGeneration++;
+          this.snapshotPending = this.isReloading = false;
+          this.listener.snapshotArrived(columns !== this.rows.columns);
+          this.prepareFilter(this.rows, [...this.rows.all()], 0);
         }
-        this.watcher.moved();
+        this.listener.rowsChanged();
         if (m.type === "row-events") return;
         break;
       }
@@ -197,38 +197,38 @@ export class Feed implements Handler {
       case "window-events": {
         const { columns } = this.rows;
         // If the list became too long, its rows stay on the screen until the window arrives.
-        const window = this.rows instanceof Window ? this.rows : this.none();
-        if (!(window instanceof Window) || !window.apply(m))
-          return this.again("an event does not match the cached window");
+        const window = this.rows instanceof WindowRows ? this.rows : this.emptyRows();
+        if (!(window instanceof WindowRows) || !window.apply(m))
+          return this.resync("an event does not match the cached window");
         this.rows = window;
         this.problem = null;
         this.events += m.changes;
-        if (m.newest !== null) this.watcher.happened?.(toldOf(m.newest, this.rows.columns));
+        if (m.newest !== null) this.listener.rowChanged?.(latestChangeFrom(m.newest, this.rows.columns));
         // The sort column did not exist before, but does now, so request the sort order again.
         if (this.unsorted && this.rows.columns.some((c) => c.name.toLowerCase() === this.order.sort?.column)) {
           this.unsorted = false;
           this.reorder();
         }
-        if (m.type === "window" && (this.behind || columns !== this.rows.columns)) {
-          this.behind = this.anew = false;
-          this.watcher.arrived(columns !== this.rows.columns);
+        if (m.type === "window" && (this.snapshotPending || columns !== this.rows.columns)) {
+          this.snapshotPending = this.isReloading = false;
+          this.listener.snapshotArrived(columns !== this.rows.columns);
         }
-        this.watcher.moved();
+        this.listener.rowsChanged();
         break;
       }
       case "digest":
         return this.check(m);
       case "reset":
         // If there are no rows, or they are being read again already, there is nothing to report.
-        if (this.rows.total === 0 || this.anew) break;
-        this.anew = true;
+        if (this.rows.total === 0 || this.isReloading) break;
+        this.isReloading = true;
         this.live.reset(m.reason);
-        this.watcher.reset?.();
+        this.listener.reset?.();
         break;
       case "state":
         this.state = m;
-        if (m.total !== null && (this.what.ns ?? []).length === 0 && (this.what.labels ?? "") === "")
-          this.expected = m.total;
+        if (m.total !== null && (this.query.ns ?? []).length === 0 && (this.query.labels ?? "") === "")
+          this.expectedRows = m.total;
         // After permission is lost, or the resource is gone, the rows must not stay on the screen.
         if (m.state === "forbidden" || m.state === "absent") this.drop();
         break;
@@ -242,57 +242,57 @@ export class Feed implements Handler {
         this.problem = m.problem;
         this.drop();
     }
-    this.watcher.told();
+    this.listener.statusChanged();
   }
 
   // Compares the rows with the server's rows at the same position in the history, by a digest over their keys and
   // versions. Entries are immutable, so the digest can be computed in slices while newer entries arrive.
   private check(m: Extract<Message, { type: "digest" }>): void {
-    if (!this.rows.complete || this.behind) return;
+    if (!this.rows.isComplete || this.snapshotPending) return;
     const entries = [...this.rows.all()];
-    if (entries.length !== m.count) return this.wrong(`${entries.length} rows are cached, the server has ${m.count}`);
-    this.count(entries, 0, 0, m.digest, ++this.checks);
+    if (entries.length !== m.count) return this.rejectRows(`${entries.length} rows are cached, the server has ${m.count}`);
+    this.computeDigest(entries, 0, 0, m.digest, ++this.checkGeneration);
   }
 
-  private count(entries: readonly Entry[], from: number, sum: number, want: string, check: number): void {
+  private computeDigest(entries: readonly Entry[], from: number, sum: number, expectedDigest: string, check: number): void {
     // Stop if the rows have been replaced, or a newer check has started.
-    if (check !== this.checks) return;
-    const end = performance.now() + slice;
+    if (check !== this.checkGeneration) return;
+    const end = performance.now() + sliceDuration;
     do {
-      const to = Math.min(entries.length, from + step);
+      const to = Math.min(entries.length, from + digestStep);
       sum = (sum + digest(entries, from, to)) | 0;
       from = to;
     } while (from < entries.length && performance.now() < end);
-    if (from < entries.length) return this.later(() => this.count(entries, from, sum, want, check));
-    if (hex(sum) !== want) this.wrong("the digest of the cached rows differs from the server's");
+    if (from < entries.length) return this.schedule(() => this.computeDigest(entries, from, sum, expectedDigest, check));
+    if (hex(sum) !== expectedDigest) this.rejectRows("the digest of the cached rows differs from the server's");
   }
 
   // Prepares the rows for the text filter before the user types one, in slices that do not block the page.
-  private warm(rows: Rows, entries: readonly Entry[], from: number): void {
+  private prepareFilter(rows: Rows, entries: readonly Entry[], from: number): void {
     if (rows !== this.rows) return;
-    const end = performance.now() + slice;
-    for (; from < entries.length && performance.now() < end; from++) rows.warm(entries[from] as Entry);
-    if (from < entries.length) this.later(() => this.warm(rows, entries, from));
+    const end = performance.now() + sliceDuration;
+    for (; from < entries.length && performance.now() < end; from++) rows.cacheSearchText(entries[from] as Entry);
+    if (from < entries.length) this.schedule(() => this.prepareFilter(rows, entries, from));
   }
 
-  private wrong(why: string): void {
+  private rejectRows(reason: string): void {
     this.drop();
-    this.again(why);
+    this.resync(reason);
   }
 
-  private again(why: string): void {
-    this.anew = true;
-    this.subscription.resync(why);
+  private resync(reason: string): void {
+    this.isReloading = true;
+    this.subscription.resync(reason);
   }
 
   private drop(): void {
-    this.checks++;
-    this.rows = this.none();
-    this.watcher.dropped();
+    this.checkGeneration++;
+    this.rows = this.emptyRows();
+    this.listener.rowsDiscarded();
   }
 
-  private none(): Ordered {
-    if (this.windowed) return new Window((offset, around) => this.subscription.move(offset, around));
+  private emptyRows(): RowSource {
+    if (this.windowed) return new WindowRows((offset, around) => this.subscription.move(offset, around));
     const rows = new Rows();
     rows.setSort(this.order.sort);
     rows.setFilter(this.order.q);

@@ -1,112 +1,112 @@
 // Splits a patch into changed fields, with their previous values.
 
 import { immutableJSONPatch } from "immutable-json-patch";
-import { isNoise } from "./noise.ts";
-import { at, isObject, keyOfList, pathWords, segments } from "./paths.ts";
-import type { Author, By, PatchOp, Tree } from "./wire.ts";
+import { isVolatile } from "./volatile-fields.ts";
+import { valueAt, isObject, keyOfList, pathText, segments } from "./paths.ts";
+import type { PatchAuthor, ChangeAuthor, PatchOp, JsonObject } from "./wire.ts";
 
 /** The content of a field: a value, nothing, or unknown because the server never sent it. */
 export type Value =
-  { readonly is: "value"; readonly value: unknown } | { readonly is: "none" } | { readonly is: "unknown" };
+  { readonly type: "value"; readonly value: unknown } | { readonly type: "none" } | { readonly type: "unknown" };
 
 export interface Field {
-  readonly words: string; // the path in readable form
+  readonly pathText: string; // the path in readable form
   readonly before: Value;
   readonly after: Value;
-  readonly noise: boolean;
-  readonly by: readonly By[]; // empty if the author is unknown
+  readonly isVolatile: boolean;
+  readonly by: readonly ChangeAuthor[]; // empty if the author is unknown
 }
 
-interface Patched {
+interface PatchedChange {
   readonly patch: readonly PatchOp[];
-  readonly by?: By;
-  readonly authors?: readonly Author[];
+  readonly by?: ChangeAuthor;
+  readonly authors?: readonly PatchAuthor[];
   readonly was?: ReadonlyMap<number, unknown>;
 }
 
-const none: Value = { is: "none" };
-const unknown: Value = { is: "unknown" };
-const of = (value: unknown): Value => (value === undefined ? none : { is: "value", value });
+const noValue: Value = { type: "none" };
+const unknownValue: Value = { type: "unknown" };
+const toValue = (value: unknown): Value => (value === undefined ? noValue : { type: "value", value });
 
 /**
   * Returns the fields that a change's patch changes, in the order of the patch. before: the complete object before the
   * change; null if it is not known. If it is null, a previous value is known only if the server sent it with the patch,
   * or if the field was added. A value that is replaced completely is split into the fields that differ.
  */
-export function fieldsOf(before: Tree | null, { patch, by, authors, was: told }: Patched): Field[] {
+export function fieldsOf(before: JsonObject | null, { patch, by, authors, was: previousValues }: PatchedChange): Field[] {
   const fields: Field[] = [];
   let root: unknown = before;
   patch.forEach((op, i) => {
     if (op.op === "test") return;
     const path = segments(op.path);
     const next: unknown = root === null ? null : immutableJSONPatch(root, [op]);
-    const after = op.op === "remove" ? none : "value" in op ? of(op.value) : of(at(next, path));
-    const inserted = op.op === "add" && (root === null || Array.isArray(at(root, path.slice(0, -1))));
-    const was = inserted
-      ? none
+    const after = op.op === "remove" ? noValue : "value" in op ? toValue(op.value) : toValue(valueAt(next, path));
+    const inserted = op.op === "add" && (root === null || Array.isArray(valueAt(root, path.slice(0, -1))));
+    const previous = inserted
+      ? noValue
       : root !== null
-        ? of(at(root, path))
-        : told?.has(i) === true
-          ? of(told.get(i))
-          : unknown;
+        ? toValue(valueAt(root, path))
+        : previousValues?.has(i) === true
+          ? toValue(previousValues.get(i))
+          : unknownValue;
     const owners = authors?.filter((a) => a.ops.includes(i)) ?? (by === undefined ? [] : [by]);
-    const begun = fields.length;
-    const tell: Tell = (p, b, a) =>
+    const countBefore = fields.length;
+    const addField: AddField = (p, b, a) =>
       fields.push({
-        words: pathWords(p, a.is === "none" ? root : next),
+        pathText: pathText(p, a.type === "none" ? root : next),
         before: b,
         after: a,
-        noise: isNoise(p),
+        isVolatile: isVolatile(p),
         by: owners,
       });
-    split(path, was, after, tell);
+    splitValue(path, previous, after, addField);
     // No field differs, because a list has the same elements in another order.
-    if (fields.length === begun) tell(path, was, after);
+    if (fields.length === countBefore) addField(path, previous, after);
     root = next;
   });
   return fields;
 }
 
-type Tell = (path: readonly string[], before: Value, after: Value) => void;
+type AddField = (path: readonly string[], before: Value, after: Value) => void;
 
-function split(path: readonly string[], before: Value, after: Value, tell: Tell): void {
-  const [b, a] = [before.is === "value" ? before.value : undefined, after.is === "value" ? after.value : undefined];
+function splitValue(path: readonly string[], before: Value, after: Value, addField: AddField): void {
+  const [b, a] = [before.type === "value" ? before.value : undefined, after.type === "value" ? after.value : undefined];
   if (isObject(b) && isObject(a)) {
-    for (const key of new Set([...Object.keys(b), ...Object.keys(a)])) part(path, key, b[key], key, a[key], tell);
+    for (const key of new Set([...Object.keys(b), ...Object.keys(a)])) compareMember(path, key, b[key], key, a[key], addField);
   } else if (Array.isArray(b) && Array.isArray(a) && b.length > 0 && a.length > 0) {
     const key = keyOfList(b, a);
-    if (key === undefined && b.length !== a.length) return tell(path, before, after);
-    const id = (e: unknown, i: number): unknown => (key === undefined ? i : (e as Tree)[key]);
-    const there = new Map(b.map((e: unknown, i) => [id(e, i), i]));
+    if (key === undefined && b.length !== a.length) return addField(path, before, after);
+    const id = (e: unknown, i: number): unknown => (key === undefined ? i : (e as JsonObject)[key]);
+    const indexById = new Map(b.map((e: unknown, i) => [id(e, i), i]));
     a.forEach((e: unknown, i) => {
-      const was = there.get(id(e, i));
-      there.delete(id(e, i));
-      part(path, String(was ?? i), was === undefined ? undefined : b[was], String(i), e, tell);
+      const previousIndex = indexById.get(id(e, i));
+      indexById.delete(id(e, i));
+      compareMember(path, String(previousIndex ?? i), previousIndex === undefined ? undefined : b[previousIndex], String(i), e, addField);
     });
-    for (const i of there.values()) part(path, String(i), b[i], String(i), undefined, tell);
+    for (const i of indexById.values()) compareMember(path, String(i), b[i], String(i), undefined, addField);
   } else {
-    tell(path, before, after);
+    addField(path, before, after);
   }
 }
 
-function part(
+function compareMember(
   path: readonly string[],
   keyBefore: string,
   before: unknown,
   keyAfter: string,
   after: unknown,
-  tell: Tell,
+  addField: AddField,
 ): void {
-  if (!same(before, after)) split([...path, after === undefined ? keyBefore : keyAfter], of(before), of(after), tell);
+  if (!jsonEqual(before, after)) splitValue([...path, after === undefined ? keyBefore : keyAfter], toValue(before), toValue(after), addField);
 }
 
 /** Whether two JSON values are equal. */
-export function same(a: unknown, b: unknown): boolean {
+export function jsonEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
-  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((e, i) => same(e, b[i]));
+  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((e, i) => jsonEqual(e, b[i]));
   if (!isObject(a) || !isObject(b)) return false;
   const names = Object.keys(a);
-  return names.length === Object.keys(b).length && names.every((n) => Object.hasOwn(b, n) && same(a[n], b[n]));
+  return names.length === Object.keys(b).length && names.every((n) => Object.hasOwn(b, n) && jsonEqual(a[n], b[n]));
 }
 
 /** Formats a value as JSON. Integers beyond 2^53 (of the type bigint) are written with all digits. */

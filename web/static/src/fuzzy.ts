@@ -14,19 +14,19 @@ export interface Hits {
   readonly best: readonly Hit[];
 }
 
-const ranked = 2000; // with more matches than this, they keep their order and are not ranked
+const maxRanked = 2000; // with more matches than this, they keep their order and are not ranked
 
 export class Fuzzy {
   private readonly fuzzy = new uFuzzy({ intraIns: 1, intraChars: "[a-z\\d._/:-]" });
 
-  search(hay: readonly string[], needle: string, most: number): Hits {
-    const [indices, info, order] = this.fuzzy.search(hay as string[], needle, 3, ranked);
+  search(haystack: readonly string[], needle: string, limit: number): Hits {
+    const [indices, info, order] = this.fuzzy.search(haystack as string[], needle, 3, maxRanked);
     if (indices === null) return { total: 0, best: [] };
     if (info === null)
-      return { total: indices.length, best: indices.slice(0, most).map((index) => ({ index, ranges: [] })) };
+      return { total: indices.length, best: indices.slice(0, limit).map((index) => ({ index, ranges: [] })) };
     return {
       total: order.length,
-      best: order.slice(0, most).map((at) => ({ index: info.idx[at] ?? 0, ranges: info.ranges[at] ?? [] })),
+      best: order.slice(0, limit).map((at) => ({ index: info.idx[at] ?? 0, ranges: info.ranges[at] ?? [] })),
     };
   }
 }

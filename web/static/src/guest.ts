@@ -2,11 +2,11 @@
 // beyond it. This is presentation only: the server enforces what a guest may see.
 
 import { clockTime } from "./age.ts";
-import { under } from "./base.ts";
+import { withBase } from "./base-path.ts";
 import { setText } from "./dom.ts";
 
 /** One shared resource, with its restrictions. */
-export interface Part {
+export interface SharedPart {
   readonly resource: string; // its ref; "core/v1/pods/log" for logs
   readonly namespaces: readonly string[]; // empty: all
   readonly labels: string;
@@ -16,12 +16,12 @@ export interface Part {
 }
 
 // Returns the html element. It is undefined in tests, which have no document, or only a part of one.
-const root = (): HTMLElement | undefined =>
+const documentRoot = (): HTMLElement | undefined =>
   (typeof document === "undefined" ? undefined : (document.documentElement as HTMLElement | undefined));
 
 /** Returns what the link shares with the guest; null for a viewer who is not a guest. */
-export function shared(): readonly Part[] | null {
-  const text = root()?.dataset["shared"];
+export function sharedParts(): readonly SharedPart[] | null {
+  const text = documentRoot()?.dataset["shared"];
   if (text === undefined) return null;
   try {
     return readParts(JSON.parse(text));
@@ -31,7 +31,7 @@ export function shared(): readonly Part[] | null {
 }
 
 /** Decodes a list of shared parts. Invalid ones are left out. */
-export function readParts(value: unknown): Part[] {
+export function readParts(value: unknown): SharedPart[] {
   const text = (v: unknown): string => (typeof v === "string" ? v : "");
   const list = Array.isArray(value) ? (value as unknown[]) : [];
   return list
@@ -50,28 +50,28 @@ export function readParts(value: unknown): Part[] {
 
 /** Whether the viewer is no guest, or the link shares at least some objects of the resource. */
 export function isShared(resource: string): boolean {
-  const parts = shared();
+  const parts = sharedParts();
   return parts === null || parts.some((p) => p.resource === resource);
 }
 
 /** Returns the namespaces in which a resource is shared; empty for all, null for a viewer who is not a guest. */
-export const sharedSpaces = (ref: string): readonly string[] | null =>
-  shared()?.find((p) => p.resource === ref)?.namespaces ?? null;
+export const sharedNamespaces = (ref: string): readonly string[] | null =>
+  sharedParts()?.find((p) => p.resource === ref)?.namespaces ?? null;
 
 /** Shows the expiry of the link, in the viewer's local time. */
-export function tellUntil(now: () => number): void {
+export function showExpiry(now: () => number): void {
   const time = document.getElementById("until");
   const at = time?.getAttribute("datetime") ?? "";
-  const tell = (): void => {
-    if (time !== null) setText(time, untilWords(at, now()));
+  const update = (): void => {
+    if (time !== null) setText(time, expiryText(at, now()));
   };
   if (time !== null) time.title = new Date(at).toString();
-  tell();
-  setInterval(tell, 60_000); // the day may have changed
+  update();
+  setInterval(update, 60_000); // the day may have changed
 }
 
 /** Formats a time relative to today: "14:03", "tomorrow 14:03", "2026-11-24 14:03". */
-export function untilWords(at: string, now: number): string {
+export function expiryText(at: string, now: number): string {
   const time = clockTime(at, now).replace(/:\d\d$/, "");
   const [day = "", clock = ""] = time.split(" ");
   if (clock === "") return time;
@@ -81,4 +81,4 @@ export function untilWords(at: string, now: number): string {
 }
 
 /** Leaves for the page that reports the end of the share. This removes the shared data from the screen. */
-export const endShare = (): void => location.replace(under("/share#ended"));
+export const endShare = (): void => location.replace(withBase("/share#ended"));

@@ -1,36 +1,36 @@
 // The commands (actions that a key or the palette starts) of each type of page.
 
-import { under } from "./base.ts";
-import type { Command, Where } from "./commands.ts";
+import { withBase } from "./base-path.ts";
+import type { Command, KeyScope } from "./commands.ts";
 import { byId, input } from "./dom.ts";
-import type { Jump } from "./jump.ts";
-import { lettersAct } from "./letters.ts";
+import type { PaletteLauncher } from "./palette-launcher.ts";
+import { singleKeysEnabled } from "./single-key.ts";
 import type { ListPage } from "./list.ts";
-import { density, setDensity, setTheme, turnTheme } from "./look.ts";
+import { density, setDensity, setTheme, toggleTheme } from "./theme.ts";
 import type { Panel } from "./panel.ts";
 import type { Picker } from "./picker.ts";
 import type { Popover } from "./popover.ts";
-import { say } from "./said.ts";
-import { tabsOf } from "./tabs.ts";
+import { showToast } from "./toast.ts";
+import { tabsFor } from "./tabs.ts";
 import type { Kind } from "./kinds.ts";
 import type { Table } from "./table.ts";
 
 const command = (
   group: string,
   keys: string,
-  where: Where,
-  words: string,
+  scope: KeyScope,
+  label: string,
   run: (key: string) => void,
-  more: Partial<Command> = {},
-): Command => ({ group, keys: keys === "" ? [] : keys.split(" "), where, words, run, ...more });
-const offered = { offered: true };
+  options: Partial<Command> = {},
+): Command => ({ group, keys: keys === "" ? [] : keys.split(" "), scope: scope, label: label, run, ...options });
+const inPalette = { inPalette: true };
 
 /**
   * Returns the commands that every page has. share: opens the share dialog; null for guests. contexts: null if the
   * server offers only one cluster.
  */
 export function pageCommands(
-  jump: Jump,
+  jump: PaletteLauncher,
   help: () => void,
   share: (() => void) | null,
   contexts: (() => void) | null,
@@ -40,53 +40,53 @@ export function pageCommands(
     command("Page", ":", "page", "Go to resource (:po shop)", () => jump.open(":")),
     ...(contexts === null
       ? []
-      : [command("Page", "C", "page", "Switch context", contexts, offered)]),
-    command("Page", "t", "page", "Toggle theme", turnTheme, offered),
-    command("Page", "", "page", "Use system theme", () => setTheme(""), offered),
+      : [command("Page", "C", "page", "Switch context", contexts, inPalette)]),
+    command("Page", "t", "page", "Toggle theme", toggleTheme, inPalette),
+    command("Page", "", "page", "Use system theme", () => setTheme(""), inPalette),
     ...(share === null ? [] : [
-      command("Page", "u", "page", "Copy link to this view", () => void copyLink(), offered),
-      command("Page", "L", "page", "Share this view, manage links", share, offered),
-      command("Page", "S", "page", "Go to watch status", () => location.assign(under("/status")), offered),
+      command("Page", "u", "page", "Copy link to this view", () => void copyLink(), inPalette),
+      command("Page", "L", "page", "Share this view, manage links", share, inPalette),
+      command("Page", "S", "page", "Go to watch status", () => location.assign(withBase("/status")), inPalette),
     ]),
-    command("Page", "?", "page", "Help", help, offered),
-    command("Page", "Escape", "box", "Leave the text field", () => leave()),
+    command("Page", "?", "page", "Help", help, inPalette),
+    command("Page", "Escape", "box", "Leave the text field", () => leaveTextField()),
   ];
 }
 
 /** Returns the commands of a list page. */
-export function listCommands(list: ListPage, picker: Picker, spaces: Popover, columns: Popover): Command[] {
-  const rows = (): void => byId("table").focus({ preventScroll: true });
-  const move = (keys: string, words: string, by: Parameters<Table["move"]>[0]): Command =>
+export function listCommands(list: ListPage, picker: Picker, namespacePopover: Popover, columnPopover: Popover): Command[] {
+  const focusRows = (): void => byId("table").focus({ preventScroll: true });
+  const move = (keys: string, label: string, by: Parameters<Table["move"]>[0]): Command =>
     command(
       "Rows",
       keys,
       "rows",
-      words,
+      label,
       () => {
         // If the focus is inside the panel, it stays there, and the panel shows the next or previous object.
-        if (document.activeElement?.closest("#panel") == null) rows();
+        if (document.activeElement?.closest("#panel") == null) focusRows();
         else if (by === 1 || by === -1) return list.step(by);
         list.table.move(by);
       },
       { repeats: true },
     );
   const isOpen = (): boolean => list.view.open !== null;
-  const choose = (by: number): void => {
+  const selectColumn = (by: number): void => {
     const column = list.table.chooseColumn(by);
-    if (column !== "") say(`Column ${column}${lettersAct() ? ": press s to sort" : ""}`);
+    if (column !== "") showToast(`Column ${column}${singleKeysEnabled() ? ": press s to sort" : ""}`);
   };
-  const height = (to: string): void => list.table.resize(() => setDensity(to));
+  const height = (to: string): void => list.table.changeRowHeight(() => setDensity(to));
   return [
     command("Rows", "/", "page", "Filter", () => {
       input("q")?.focus();
       input("q")?.select();
-    }, offered),
+    }, inPalette),
     command("Rows", "Enter ArrowDown", "filter", "Move to rows", () => {
-      rows();
+      focusRows();
       if (list.table.activeEntry === undefined) list.table.move("first");
     }),
     command("Rows", "Escape", "filter", "Clear filter", () => list.setFilter(""), {
-      can: () => input("q")?.value !== "",
+      isEnabled: () => input("q")?.value !== "",
     }),
     move("j ArrowDown", "Down", 1),
     move("k ArrowUp", "Up", -1),
@@ -98,19 +98,19 @@ export function listCommands(list: ListPage, picker: Picker, spaces: Popover, co
       const at = list.table.activeEntry;
       if (at !== undefined) list.open(at.ns, at.name);
     }),
-    command("Rows", "ArrowLeft ArrowRight", "rows", "Select column", (key) => choose(key === "ArrowLeft" ? -1 : 1), {
+    command("Rows", "ArrowLeft ArrowRight", "rows", "Select column", (key) => selectColumn(key === "ArrowLeft" ? -1 : 1), {
       repeats: true,
     }),
-    command("Rows", "s", "page", "Sort by selected column", () => list.sortBy(list.table.chooseColumn(0)), offered),
+    command("Rows", "s", "page", "Sort by selected column", () => list.sortBy(list.table.chooseColumn(0)), inPalette),
     ...tabCommands(list.kind, (key) => list.openTab(key)),
     command("Object", "] [", "page", "Next / previous object", (key) => list.step(key === "]" ? 1 : -1), {
       repeats: true,
-      can: isOpen,
+      isEnabled: isOpen,
     }),
-    command("Object", "Escape", "page", "Close panel", () => list.close(), { ...offered, can: isOpen }),
-    command("View", "n", "page", "Select namespaces", () => spaces.open(), {
-      ...offered,
-      can: () => byId("spaces").checkVisibility() && list.began,
+    command("Object", "Escape", "page", "Close panel", () => list.close(), { ...inPalette, isEnabled: isOpen }),
+    command("View", "n", "page", "Select namespaces", () => namespacePopover.open(), {
+      ...inPalette,
+      isEnabled: () => byId("namespace-button").checkVisibility() && list.hasData,
     }),
     command(
       "View",
@@ -118,51 +118,51 @@ export function listCommands(list: ListPage, picker: Picker, spaces: Popover, co
       "page",
       "Toggle wide columns",
       () => list.change({ cols: list.view.cols.join() === "wide" ? [] : ["wide"] }),
-      offered,
+      inPalette,
     ),
-    command("View", "v", "page", "Select columns", () => columns.open(), { ...offered, can: () => list.began }),
+    command("View", "v", "page", "Select columns", () => columnPopover.open(), { ...inPalette, isEnabled: () => list.hasData }),
     command("View", "d", "page", "Change row density", () =>
       height({ compact: "", "": "roomy", roomy: "compact" }[density()] ?? ""),
     ),
-    command("View", "", "page", "Density: compact", () => height("compact"), offered),
-    command("View", "", "page", "Density: normal", () => height(""), offered),
-    command("View", "", "page", "Density: comfortable", () => height("roomy"), offered),
+    command("View", "", "page", "Density: compact", () => height("compact"), inPalette),
+    command("View", "", "page", "Density: normal", () => height(""), inPalette),
+    command("View", "", "page", "Density: comfortable", () => height("roomy"), inPalette),
     command("View", "x", "page", "Export", () => {
       const menu = byId("export") as HTMLDetailsElement;
       menu.querySelector("summary")?.focus();
       menu.open = true;
-    }, { ...offered, can: () => byId("export").checkVisibility() }),
-    command("View", "a", "page", "Toggle activity", () => list.activity.toggle(), offered),
+    }, { ...inPalette, isEnabled: () => byId("export").checkVisibility() }),
+    command("View", "a", "page", "Toggle activity", () => list.activity.toggle(), inPalette),
     command("View", "p", "page", "Pin or unpin resource", () => picker.pin(), {
-      ...offered,
-      can: () => !byId("picker").hidden,
+      ...inPalette,
+      isEnabled: () => !byId("picker").hidden,
     }),
   ];
 }
 
 /** Returns the commands of an object page. leave: navigates to the list; null if the viewer may not see the list. */
-export function objectCommands(kind: Kind, panel: Panel, leave: (() => void) | null): Command[] {
+export function objectCommands(kind: Kind, panel: Panel, goToList: (() => void) | null): Command[] {
   return [
-    ...tabCommands(kind, (key) => panel.press(key)),
-    ...(leave === null ? [] : [command("Object", "Escape", "page", "Back to list", leave, offered)]),
+    ...tabCommands(kind, (key) => panel.openByKey(key)),
+    ...(goToList === null ? [] : [command("Object", "Escape", "page", "Back to list", goToList, inPalette)]),
   ];
 }
 
 function tabCommands(kind: Kind, open: (key: string) => void): Command[] {
-  return tabsOf(kind).flatMap((t) => (t.key === undefined ? [] : [command("Object", t.key, "page", t.label, open)]));
+  return tabsFor(kind).flatMap((t) => (t.key === undefined ? [] : [command("Object", t.key, "page", t.label, open)]));
 }
 
 async function copyLink(): Promise<void> {
   try {
     await navigator.clipboard.writeText(location.href);
-    say("Link copied");
+    showToast("Link copied");
   } catch {
-    say("Could not copy the link. Copy it from the address bar.");
+    showToast("Could not copy the link. Copy it from the address bar.");
   }
 }
 
-function leave(): void {
-  const rows = document.getElementById("table");
-  if (rows === null) (document.activeElement as HTMLElement | null)?.blur();
-  else rows.focus({ preventScroll: true });
+function leaveTextField(): void {
+  const focusRows = document.getElementById("table");
+  if (focusRows === null) (document.activeElement as HTMLElement | null)?.blur();
+  else focusRows.focus({ preventScroll: true });
 }

@@ -1,38 +1,38 @@
 // Runs commands on key presses.
 
-import { commandOf, type Command, type Spot } from "./commands.ts";
-import { lettersAct } from "./letters.ts";
+import { findCommand, type Command, type FocusArea } from "./commands.ts";
+import { singleKeysEnabled } from "./single-key.ts";
 
-export const apple = /Mac|iP(hone|ad)/.test(navigator.platform);
+export const isApple = /Mac|iP(hone|ad)/.test(navigator.platform);
 
 export function listenToKeys(commands: () => readonly Command[]): void {
   document.addEventListener("keydown", (e) => {
     if (e.defaultPrevented || e.isComposing) return;
     // An open dialog or popover has the keyboard to itself.
-    const above = document.querySelector("dialog[open], :popover-open:not([popover=manual])") !== null;
-    const graph = e.getModifierState("AltGraph"); // some keyboards type [ and ] with it
-    const plain = graph || (!e.ctrlKey && !e.metaKey && !e.altKey);
-    const mod = !plain && e.ctrlKey !== e.metaKey && !e.altKey && !e.shiftKey;
-    const command = commandOf(commands(), {
+    const dialogIsOpen = document.querySelector("dialog[open], :popover-open:not([popover=manual])") !== null;
+    const isAltGraph = e.getModifierState("AltGraph"); // some keyboards type [ and ] with it
+    const plain = isAltGraph || (!e.ctrlKey && !e.metaKey && !e.altKey);
+    const ctrlOrCmd = !plain && e.ctrlKey !== e.metaKey && !e.altKey && !e.shiftKey;
+    const command = findCommand(commands(), {
       key: e.key,
-      mod,
+      ctrlOrCmd: ctrlOrCmd,
       plain,
       repeat: e.repeat,
-      letters: lettersAct(),
-      spot: spotOf(e.target),
+      singleKeys: singleKeysEnabled(),
+      focus: focusAreaOf(e.target),
     });
-    if (command === undefined || (above && command.where !== "ever")) return;
+    if (command === undefined || (dialogIsOpen && command.scope !== "ever")) return;
     e.preventDefault();
     command.run(e.key);
   });
 }
 
-function spotOf(target: EventTarget | null): Spot {
+function focusAreaOf(target: EventTarget | null): FocusArea {
   // An element that has just been closed keeps the focus for one frame.
   const at = target instanceof HTMLElement && target.checkVisibility() ? target : document.body;
   if (at.id === "q") return "filter";
-  const typed = at instanceof HTMLInputElement && !["checkbox", "radio", "button", "submit"].includes(at.type);
-  if (typed || at instanceof HTMLTextAreaElement || at instanceof HTMLSelectElement || at.isContentEditable)
+  const isTextInput = at instanceof HTMLInputElement && !["checkbox", "radio", "button", "submit"].includes(at.type);
+  if (isTextInput || at instanceof HTMLTextAreaElement || at instanceof HTMLSelectElement || at.isContentEditable)
     return "box";
   if (at === document.body || at.id === "main") return "rows";
   if (at.closest("#rows") !== null) return at.closest("button") === null ? "rows" : "control";

@@ -7,13 +7,13 @@ export interface Kind {
   readonly namespaced: boolean;
 }
 
-export interface Listed extends Kind {
+export interface ListedKind extends Kind {
   readonly group: string;
   readonly short: readonly string[];
   readonly categories: readonly string[];
   readonly section: string;
   /** The text that the picker's filter searches, in lower case. */
-  readonly words: string;
+  readonly searchText: string;
   readonly state: string; // the state of the watch; empty: not watched
   readonly reason: string;
   readonly count: number | null;
@@ -22,7 +22,7 @@ export interface Listed extends Kind {
 }
 
 /**
- * Returns the plural name of a kind, for headings, like Plural in web/templates/words.go: "Pods", "NetworkPolicies".
+ * Returns the plural name of a kind, for headings, like Plural in web/templates/format.go: "Pods", "NetworkPolicies".
  */
 export function plural({ kind, resource }: Kind): string {
   for (const [cut, put] of [["", "s"], ["", "es"], ["y", "ies"], ["", ""]] as const) {
@@ -36,8 +36,8 @@ export function plural({ kind, resource }: Kind): string {
   * Ranks how well search terms match the names of a resource: 0 for its short name, 1 for its full name, 2 for a prefix
   * of a name, 3 for none of these.
  */
-export function nearness(
-  { kind, resource, short }: Pick<Listed, "kind" | "resource" | "short">,
+export function matchRank(
+  { kind, resource, short }: Pick<ListedKind, "kind" | "resource" | "short">,
   terms: readonly string[],
 ): number {
   const names = [kind.toLowerCase(), resource];
@@ -49,8 +49,8 @@ export function nearness(
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Decodes the resources that can be listed, in their preferred version. Invalid ones are left out. */
-export function readKinds(body: unknown): Listed[] {
-  const out: Listed[] = [];
+export function readKinds(body: unknown): ListedKind[] {
+  const out: ListedKind[] = [];
   for (const r of fields(body, "resources")) {
     const [group, version, resource, kind] = [
       text(r["group"]),
@@ -69,7 +69,7 @@ export function readKinds(body: unknown): Listed[] {
       short: texts(r["shortNames"]),
       categories: texts(r["categories"]),
       section: text(r["section"]) || group,
-      words: [kind, resource, group, ...texts(r["shortNames"]), ...texts(r["categories"])].join(" ").toLowerCase(),
+      searchText: [kind, resource, group, ...texts(r["shortNames"]), ...texts(r["categories"])].join(" ").toLowerCase(),
       state: text(r["state"]),
       reason: text(r["reason"]),
       count: typeof r["count"] === "number" ? r["count"] : null,

@@ -2,26 +2,26 @@
 // user would.
 
 // Ms; the actual interval is up to twice as long, so that many screens do not send requests at the same time.
-const every = 60_000;
+const checkInterval = 60_000;
 
 /** The part of a page that kiosk mode checks. */
-export interface Tended {
+export interface Retryable {
   /** Whether the server refused a request that the page does not repeat by itself. */
-  readonly refused: boolean;
-  again(): void;
+  readonly isRefused: boolean;
+  retry(): void;
 }
 
 /** Starts kiosk mode, which lasts as long as the page is open. */
-export function tend(page: () => Tended | null): void {
+export function startKiosk(page: () => Retryable | null): void {
   void keepAwake();
   // The browser releases the wake lock when the page is hidden, so request it again.
   document.addEventListener("visibilitychange", () => void keepAwake());
-  const look = (): void => {
+  const check = (): void => {
     const shown = page();
-    if (shown?.refused === true) shown.again();
-    setTimeout(look, every * (1 + Math.random()));
+    if (shown?.isRefused === true) shown.retry();
+    setTimeout(check, checkInterval * (1 + Math.random()));
   };
-  setTimeout(look, every);
+  setTimeout(check, checkInterval);
 }
 
 let lock: WakeLockSentinel | null = null;

@@ -3,11 +3,11 @@
 import { clockTime } from "./age.ts";
 import type { Live } from "./live.ts";
 
-const every = 10_000;
-const soon = 1000; // ms from the opening of the connection to the first ping, so that the rows load first
+const pingInterval = 10_000;
+const firstPingDelay = 1000; // ms from the opening of the connection to the first ping, so that the rows load first
 
 /** The functions of the browser that Latency calls. clock returns ms, with fractions. */
-export interface Host {
+export interface LatencyHost {
   clock(): number;
   now(): number;
   after(ms: number, run: () => void): unknown;
@@ -21,14 +21,14 @@ export class Latency {
   ms: number | null = null;
   /** When ms was measured. */
   at = 0;
-  private id = 0;
-  private sent: number | null = null;
+  private lastPingId = 0;
+  private sentAt: number | null = null;
   private timer: unknown = null;
 
   constructor(
     private readonly live: Pick<Live, "connection" | "ping" | "onPong">,
-    private readonly host: Host,
-    private readonly told: () => void,
+    private readonly host: LatencyHost,
+    private readonly onChange: () => void,
   ) {
     live.onPong = (id) => this.pong(id);
   }
@@ -36,37 +36,37 @@ export class Latency {
   /** Called when the state of the connection has changed. Discards the measurement of the previous connection. */
   reconnected(): void {
     this.host.cancel(this.timer);
-    this.sent = null;
-    this.tell(null);
-    if (this.live.connection === "open") this.timer = this.host.after(soon, () => this.ask());
+    this.sentAt = null;
+    this.setLatency(null);
+    if (this.live.connection === "open") this.timer = this.host.after(firstPingDelay, () => this.sendPing());
   }
 
-  private ask(): void {
-    this.timer = this.host.after(every, () => this.ask());
+  private sendPing(): void {
+    this.timer = this.host.after(pingInterval, () => this.sendPing());
     // If the previous ping has not been answered yet, the round-trip time is not known any more.
-    if (this.sent !== null) this.tell(null);
-    if (this.sent !== null || this.host.hidden()) return;
-    this.sent = this.host.clock();
-    this.live.ping(++this.id);
+    if (this.sentAt !== null) this.setLatency(null);
+    if (this.sentAt !== null || this.host.hidden()) return;
+    this.sentAt = this.host.clock();
+    this.live.ping(++this.lastPingId);
   }
 
   private pong(id: number): void {
-    if (id !== this.id || this.sent === null) return;
-    const took = this.host.clock() - this.sent;
-    this.sent = null;
+    if (id !== this.lastPingId || this.sentAt === null) return;
+    const roundTrip = this.host.clock() - this.sentAt;
+    this.sentAt = null;
     this.at = this.host.now();
-    this.tell(took);
+    this.setLatency(roundTrip);
   }
 
-  private tell(ms: number | null): void {
+  private setLatency(ms: number | null): void {
     if (ms === this.ms) return;
     this.ms = ms;
-    this.told();
+    this.onChange();
   }
 }
 
 /** Formats a round-trip time of ms, measured at at. title: the tooltip. */
-export function latencyWords(ms: number, at: number, now: number): { text: string; title: string } {
+export function latencyText(ms: number, at: number, now: number): { text: string; title: string } {
   const text = ms < 1 ? "<1 ms" : `${Math.round(ms)} ms`;
   return {
     text,

@@ -1,175 +1,175 @@
 // The list page of one resource: its view, its subscription, its table and the panel next to it.
 
 import { Activity } from "./activity.ts";
-import { inKiosk } from "./base.ts";
-import { columnWords, strangeWords } from "./columnset.ts";
-import { byId, digits, h, input, setText } from "./dom.ts";
-import { doubtExports, drawExports } from "./exports.ts";
-import { shared, sharedSpaces } from "./guest.ts";
-import { Feed, type Watcher } from "./feed.ts";
+import { isKiosk } from "./base-path.ts";
+import { columnsLabel, unknownColumnsText } from "./column-set.ts";
+import { byId, formatInteger, h, input, setText } from "./dom.ts";
+import { warnExports, drawExports } from "./exports.ts";
+import { sharedParts, sharedNamespaces } from "./guest.ts";
+import { Feed, type FeedListener } from "./feed.ts";
 import type { Live } from "./live.ts";
 import { plural, type Kind } from "./kinds.ts";
-import { say as announce, sayAfterTyping, sayAnew } from "./said.ts";
-import { missingWords, namespaceWords } from "./spaces.ts";
+import { showToast as announce, showToastAfterTyping, showReloadToast } from "./toast.ts";
+import { missingNamespacesText, namespacesLabel } from "./namespaces.ts";
 import type { Picker } from "./picker.ts";
 import { shapeOf } from "./row.ts";
-import { keyOf } from "./ordered.ts";
+import { keyOf } from "./row-source.ts";
 import { Rows } from "./rows.ts";
 import { Panel } from "./panel.ts";
 import { drawProgress } from "./progress.ts";
 import {
-  aloneWords,
-  anewWords,
-  banner,
-  counted,
-  coverage,
-  doubt,
-  lastKnown,
-  note,
+  offlineText,
+  reloadsText,
+  bannerText,
+  isCounted,
+  coverageText,
+  staleText,
+  lastCurrentText,
+  noteFor,
   status,
-  type Known,
+  type SubscriptionInfo,
 } from "./status.ts";
-import { drawNote, drawStatus, drawTrouble, sayIn } from "./statusview.ts";
-import { Rate } from "./rate.ts";
-import { tabsOf, type Host } from "./tabs.ts";
+import { drawNote, drawStatus, drawSeverityCounts, showText } from "./status-view.ts";
+import { EventRate } from "./event-rate.ts";
+import { tabsFor, type TabHost } from "./tabs.ts";
 import { Table } from "./table.ts";
-import type { Told } from "./told.ts";
+import type { LatestChange } from "./latest-change.ts";
 import {
   formatView,
   namespaces,
   pageHref,
-  plain,
+  defaultView,
   sameObject,
   titleOf,
-  usualLog,
+  defaultLog,
   type ObjectName,
-  type Opened,
+  type OpenedObject,
   type View,
 } from "./view.ts";
 import type { Column } from "./wire.ts";
 
-const patience = 3000; // ms; if the first connection takes longer, the page reports that it is not live
+const connectTimeout = 3000; // ms; if the first connection takes longer, the page reports that it is not live
 
-export class ListPage implements Watcher {
+export class ListPage implements FeedListener {
   view: View;
   kind: Kind;
   /** Whether the server has sent data. Until then, the server's HTML stays, and its links and form load new pages. */
-  began = false;
-  private alone = false; // whether the page shows that it is not live
+  hasData = false;
+  private isOffline = false; // whether the page shows that it is not live
   private feed: Feed;
-  private spaces: Feed | null = null; // the list of the cluster's namespaces; null unless the user chose several
-  private served: boolean; // whether the server-rendered rows are still shown, because no newer ones have arrived
-  private sought = true; // whether to scroll to the open object's row once rows of the new resource arrive
-  private shown = 0;
+  private namespaceFeed: Feed | null = null; // the list of the cluster's namespaces; null unless the user chose several
+  private showsServerRows: boolean; // whether the server-rendered rows are still shown, because no newer ones have arrived
+  private revealPending = true; // whether to scroll to the open object's row once rows of the new resource arrive
+  private visibleCount = 0;
   private panel: Panel | null = null;
   readonly table: Table;
-  private rate = new Rate(); // the rate of changes of the present list
+  private eventRate = new EventRate(); // the rate of changes of the present list
   readonly activity: Activity;
 
   constructor(
     private readonly live: Live,
     private readonly picker: Picker,
     private readonly now: () => number,
-    private readonly go: (view: View, how: "push" | "replace") => void,
+    private readonly navigate: (view: View, how: "push" | "replace") => void,
     kind: Kind,
     view: View,
     /** The maximum number of rows that the page keeps. */
     private readonly limit: number,
     /** The scroll position, in rows, to restore once the rows are there; null if there is none to restore. */
-    private coming: number | null,
+    private scrollToRestore: number | null,
   ) {
     this.kind = kind;
     this.view = view;
     // If the user scrolled before the script started, keep that position, and restore none.
     if (byId("rows").scrollTop !== 0) {
-      this.coming = null;
-      this.sought = false;
+      this.scrollToRestore = null;
+      this.revealPending = false;
     }
-    this.served = document.querySelector("#tbody tr") !== null;
+    this.showsServerRows = document.querySelector("#tbody tr") !== null;
     this.table = new Table(
       byId("rows"),
       byId("table") as HTMLTableElement,
       now,
-      (shown) => {
-        this.shown = shown;
-        this.tell();
+      (visibleCount) => {
+        this.visibleCount = visibleCount;
+        this.updateStatus();
       },
-      (waiting) => sayIn(byId("held"), waiting === "" ? null : waiting),
+      (waiting) => showText(byId("pending-changes"), waiting === "" ? null : waiting),
       () => {
         // After the user has scrolled, the earlier position must not be restored.
-        this.coming = null;
-        this.sought = false;
+        this.scrollToRestore = null;
+        this.revealPending = false;
       },
     );
     const changes = ({ ref, namespaced }: Kind, open: ObjectName): View => ({
-      ...(ref === this.view.ref ? this.view : { ...plain(ref), ns: namespaced ? this.view.ns : [] }),
+      ...(ref === this.view.ref ? this.view : { ...defaultView(ref), ns: namespaced ? this.view.ns : [] }),
       open,
       tab: "changes",
     });
     this.activity = new Activity(byId("activity"), {
       live,
       now,
-      watched: () => picker.watched(),
+      watched: () => picker.watchedKinds(),
       href: (kind, o) => formatView(changes(kind, o)),
-      open: (kind, o) => this.go(changes(kind, o), "push"),
+      open: (kind, o) => this.navigate(changes(kind, o), "push"),
     });
-    picker.onWatched = () => this.activity.watched();
+    picker.onWatched = () => this.activity.watchedChanged();
     picker.select(view.ref);
-    this.fill();
+    this.fillForm();
     this.feed = this.subscribe();
     this.drawExports();
-    this.tell();
+    this.updateStatus();
     this.openPanel();
   }
 
   /** The scroll position, in rows. Before the rows arrive, it is the position that will be restored. */
-  get place(): number {
-    return this.coming ?? this.table.top;
+  get scrollPosition(): number {
+    return this.scrollToRestore ?? this.table.top;
   }
 
   /**
    * Shows another view. The caller has already set the URL. For browser history navigation, place is the scroll
    * position stored with the history entry.
    */
-  show(view: View, kind: Kind, place: number | null = null): void {
+  show(view: View, kind: Kind, position: number | null = null): void {
     const old = this.view;
     // If only the tab of the panel differs, the rows stay, and so does a scroll position that is still to be restored.
-    this.coming = formatView({ ...view, tab: old.tab }) === formatView(old) ? this.coming : place;
+    this.scrollToRestore = formatView({ ...view, tab: old.tab }) === formatView(old) ? this.scrollToRestore : position;
     this.view = view;
-    const other = view.ref !== old.ref;
-    if (other) {
-      this.sought = true;
+    const isOtherKind = view.ref !== old.ref;
+    if (isOtherKind) {
+      this.revealPending = true;
       this.kind = kind;
       this.picker.select(view.ref);
     }
-    this.fill();
-    if (other || view.ns.join() !== old.ns.join() || view.labels !== old.labels) {
+    this.fillForm();
+    if (isOtherKind || view.ns.join() !== old.ns.join() || view.labels !== old.labels) {
       this.table.clear();
-      this.served = false;
-      this.again();
+      this.showsServerRows = false;
+      this.retry();
     } else {
       const sort = JSON.stringify(view.sort) !== JSON.stringify(old.sort);
       if (sort) this.feed.setSort(view.sort);
       if (view.q !== old.q) {
         this.feed.setFilter(view.q);
-        sayAfterTyping(() => this.foundWords());
+        showToastAfterTyping(() => this.matchCountText());
       }
-      if (view.cols.join() !== old.cols.join()) this.takeOver();
+      if (view.cols.join() !== old.cols.join()) this.showRows();
       else if (sort) this.table.markSort(view.sort);
       this.table.schedule();
     }
-    if (other || !sameObject(view.open, old.open)) this.openPanel();
+    if (isOtherKind || !sameObject(view.open, old.open)) this.openPanel();
     else this.panel?.show(view.tab);
-    this.settle();
+    this.restoreScroll();
     this.drawExports();
-    this.tell();
+    this.updateStatus();
   }
 
-  private settle(): void {
-    if (this.coming === null || !this.feed.settled) return;
-    this.table.goTo(this.coming);
-    this.coming = null;
-    this.sought = false;
+  private restoreScroll(): void {
+    if (this.scrollToRestore === null || !this.feed.isCurrent) return;
+    this.table.scrollToPosition(this.scrollToRestore);
+    this.scrollToRestore = null;
+    this.revealPending = false;
   }
 
   private drawExports(): void {
@@ -177,10 +177,10 @@ export class ListPage implements Watcher {
   }
 
   private subscribe(): Feed {
-    this.followSpaces();
-    this.rate = new Rate();
+    this.followNamespaces();
+    this.eventRate = new EventRate();
     const { ref, ns, labels, sort, q } = this.view;
-    this.activity.follow({ kind: this.kind, ns, labels });
+    this.activity.showList({ kind: this.kind, ns, labels });
     // The picker counts all objects of the resource. How many match namespaces or labels is not known.
     const expected = ns.length > 0 || labels !== "" ? 0 : this.picker.countOf(ref);
     return new Feed(this.live, { resource: ref, ns, labels }, { sort, q }, this, this.limit, expected);
@@ -188,17 +188,17 @@ export class ListPage implements Watcher {
 
   // Subscribes to the cluster's namespaces while the user has chosen several, to report chosen ones that do not exist.
   // For a single namespace, the list itself reports that.
-  private followSpaces(): void {
-    const several = this.view.ns.length > 1 && shared() === null;
-    if (several === (this.spaces !== null)) return;
-    this.spaces?.close();
-    const told = (): void => this.tell();
-    this.spaces = several
+  private followNamespaces(): void {
+    const hasSeveral = this.view.ns.length > 1 && sharedParts() === null;
+    if (hasSeveral === (this.namespaceFeed !== null)) return;
+    this.namespaceFeed?.close();
+    const update = (): void => this.updateStatus();
+    this.namespaceFeed = hasSeveral
       ? new Feed(
           this.live,
           { resource: "core/v1/namespaces" },
           { sort: null, q: "" },
-          { arrived: told, moved: told, dropped: told, told },
+          { snapshotArrived: update, rowsChanged: update, rowsDiscarded: update, statusChanged: update },
           this.limit,
           0,
         )
@@ -206,64 +206,64 @@ export class ListPage implements Watcher {
   }
 
   /** Whether the server refused the request for the rows. A repeated request may succeed. */
-  get refused(): boolean {
-    return this.feed.known().problem !== null;
+  get isRefused(): boolean {
+    return this.feed.info().problem !== null;
   }
 
   /** Subscribes again. */
-  again(): void {
+  retry(): void {
     this.feed.close();
     this.feed = this.subscribe();
-    this.tell();
+    this.updateStatus();
   }
 
   /** Updates the page after the state of the connection has changed, or after some time. */
   refresh(): void {
     this.feed.reconnected();
-    this.spaces?.reconnected();
+    this.namespaceFeed?.reconnected();
     this.activity.refresh();
     this.panel?.refresh();
-    this.tell();
+    this.updateStatus();
   }
 
-  private tellTrouble(): void {
+  private updateSeverityCounts(): void {
     const { rows } = this.feed;
-    drawTrouble(byId("trouble"), this.view, (tone) => (rows.complete ? rows.count(tone) : 0));
+    drawSeverityCounts(byId("severity-counts"), this.view, (tone) => (rows.isComplete ? rows.countSeverity(tone) : 0));
   }
 
   /** Updates ages and status texts. Called every second. */
   tick(): void {
-    if (!this.began) this.tell();
-    this.tellTrouble();
+    if (!this.hasData) this.updateStatus();
+    this.updateSeverityCounts();
     this.table.tick();
-    this.rate.tick(this.feed.events);
-    const e = byId("rate");
-    const live = this.feed.known().state?.state === "live" && this.live.connection === "open";
-    e.hidden = !live;
+    this.eventRate.tick(this.feed.events);
+    const rateElement = byId("rate");
+    const live = this.feed.info().state?.state === "live" && this.live.connection === "open";
+    rateElement.hidden = !live;
     if (!live) return;
-    e.title = `Changes of ${plural(this.kind)}: ${this.rate.words}`;
-    setText(e, `${this.rate.line} ${this.rate.words}`);
+    rateElement.title = `Changes of ${plural(this.kind)}: ${this.eventRate.text}`;
+    setText(rateElement, `${this.eventRate.sparkline} ${this.eventRate.text}`);
   }
 
-  arrived(columns: boolean): void {
-    if (columns || this.served || !byId("table").classList.contains("virtual") || byId("tbody").childElementCount === 0)
-      this.takeOver();
-    this.served = false;
-    this.tellTrouble();
-    this.settle();
-    if (this.sought) requestAnimationFrame(() => this.reveal()); // after the rows are drawn
+  snapshotArrived(columns: boolean): void {
+    if (columns || this.showsServerRows || !byId("table").classList.contains("virtual") || byId("tbody").childElementCount === 0)
+      this.showRows();
+    this.showsServerRows = false;
+    this.updateSeverityCounts();
+    this.restoreScroll();
+    if (this.revealPending) requestAnimationFrame(() => this.revealOpenRow()); // after the rows are drawn
   }
 
   // Scrolls to the row of the object that the URL opens.
-  private reveal(): void {
-    if (!this.sought) return;
-    this.sought = false;
+  private revealOpenRow(): void {
+    if (!this.revealPending) return;
+    this.revealPending = false;
     if (this.view.open !== null) this.table.step(this.view.open, 0, () => undefined);
   }
 
-  private takeOver(): void {
+  private showRows(): void {
     const { rows } = this.feed;
-    if (!rows.complete) return;
+    if (!rows.isComplete) return;
     this.drawExports();
     const shape = shapeOf(
       this.view.ref,
@@ -274,79 +274,79 @@ export class ListPage implements Watcher {
     this.table.show(rows, shape, this.view.sort);
   }
 
-  happened(newest: Told): void {
-    this.activity.happened(newest);
+  rowChanged(newest: LatestChange): void {
+    this.activity.showChange(newest);
   }
 
-  moved(): void {
+  rowsChanged(): void {
     this.table.changed();
   }
 
-  dropped(): void {
-    this.served = false;
-    this.shown = 0;
+  rowsDiscarded(): void {
+    this.showsServerRows = false;
+    this.visibleCount = 0;
     this.table.clear();
-    this.activity.forget();
+    this.activity.clearChange();
   }
 
   reset(): void {
-    sayAnew();
+    showReloadToast();
   }
 
-  told(): void {
-    this.tell();
+  statusChanged(): void {
+    this.updateStatus();
   }
 
-  at(): number {
+  firstVisibleRow(): number {
     return Math.floor(this.table.top);
   }
 
   // Writes the view into the form and the heading.
-  private fill(): void {
+  private fillForm(): void {
     const { view, kind } = this;
-    const put = (id: string, value: string): void => {
+    const setInput = (id: string, value: string): void => {
       const box = input(id);
       // The text may end in a space, which the view removes; do not overwrite it while the user types.
       if (box !== null && box.value.trim() !== value) box.value = value;
     };
-    put("q", view.q);
-    put("ns", view.ns.join(","));
-    put("labels", view.labels);
+    setInput("q", view.q);
+    setInput("ns", view.ns.join(","));
+    setInput("labels", view.labels);
     const ns = input("ns");
     // If the share link includes only one namespace, there is nothing to choose.
-    const within = sharedSpaces(kind.ref) ?? [];
-    const choice = kind.namespaced && within.length !== 1;
+    const allowed = sharedNamespaces(kind.ref) ?? [];
+    const choice = kind.namespaced && allowed.length !== 1;
     if (ns !== null) ns.hidden = !choice;
-    const button = byId("spaces");
+    const button = byId("namespace-button");
     // In kiosk mode, the button shows the chosen namespaces.
-    button.hidden = !choice && !(kind.namespaced && inKiosk());
-    setText(button, namespaceWords(inKiosk() && view.ns.length === 0 ? within : view.ns));
+    button.hidden = !choice && !(kind.namespaced && isKiosk());
+    setText(button, namespacesLabel(isKiosk() && view.ns.length === 0 ? allowed : view.ns));
     button.toggleAttribute("data-chosen", view.ns.length > 0);
-    setText(byId("columns"), columnWords(view.cols));
+    setText(byId("columns"), columnsLabel(view.cols));
     setText(byId("heading"), plural(kind));
     document.title = titleOf(plural(kind), view.open);
   }
 
   private openPanel(): void {
     const root = byId("panel");
-    const had = root.contains(document.activeElement);
+    const hadFocus = root.contains(document.activeElement);
     this.panel?.close();
     this.panel = null;
     root.replaceChildren();
     const { open, tab } = this.view;
     byId("side").hidden = open === null;
     this.table.setOpened(open === null ? null : keyOf(open.ns, open.name));
-    if (open !== null && this.alone) root.append(this.elsewhere(open));
+    if (open !== null && this.isOffline) root.append(this.objectPageNote(open));
     else if (open !== null)
-      this.panel = new Panel(root, this.host(open), tab, {
-        tab: (id) => this.go({ ...this.view, tab: id }, "push"),
+      this.panel = new Panel(root, this.createTabHost(open), tab, {
+        tab: (id) => this.navigate({ ...this.view, tab: id }, "push"),
         close: () => this.close(),
       });
-    if (had) this.panel?.focus();
+    if (hadFocus) this.panel?.focus();
   }
 
   // Returns a note with a link to the object's own page. It replaces the panel if the panel cannot show the object.
-  private elsewhere(open: ObjectName): HTMLElement {
+  private objectPageNote(open: ObjectName): HTMLElement {
     const close = h("a", { href: formatView({ ...this.view, open: null, tab: "" }) }, "Close");
     return h(
       "div",
@@ -358,7 +358,7 @@ export class ListPage implements Watcher {
     );
   }
 
-  private host(name: ObjectName): Host {
+  private createTabHost(name: ObjectName): TabHost {
     const { live, now, kind, picker } = this;
     return {
       live,
@@ -367,26 +367,26 @@ export class ListPage implements Watcher {
       name,
       kindOf: (apiVersion, kind) => picker.kindOf(apiVersion, kind),
       kindOfRef: (ref) => picker.get(ref),
-      log: () => this.view.open?.log ?? usualLog,
-      nameLog: (log) => this.change({ open: { ...name, log } }),
+      log: () => this.view.open?.log ?? defaultLog,
+      selectLog: (log) => this.change({ open: { ...name, log } }),
     };
   }
 
   // Returns the object for the view. If it is open already, the choice of its log stays.
-  private opened({ ns, name }: ObjectName): Opened {
+  private openedObject({ ns, name }: ObjectName): OpenedObject {
     const { open } = this.view;
     return open !== null && sameObject(open, { ns, name }) ? open : { ns, name };
   }
 
   /** Opens the object of a row. */
   open(ns: string, name: string): void {
-    this.go({ ...this.view, open: this.opened({ ns, name }) }, "push");
+    this.navigate({ ...this.view, open: this.openedObject({ ns, name }) }, "push");
   }
 
   /** Closes the panel. Returns false if none is open. */
   close(): boolean {
     if (this.view.open === null) return false;
-    this.go({ ...this.view, open: null, tab: "" }, "push");
+    this.navigate({ ...this.view, open: null, tab: "" }, "push");
     byId("table").focus({ preventScroll: true });
     return true;
   }
@@ -395,20 +395,20 @@ export class ListPage implements Watcher {
     const sort = this.view.sort;
     const next =
       sort?.column !== column ? { column, descending: false } : sort.descending ? null : { column, descending: true };
-    this.go({ ...this.view, sort: next }, "push");
+    this.navigate({ ...this.view, sort: next }, "push");
   }
 
   /** Applies the values of the form to the view. It is called while the user types in the text filter, too. */
   applyForm(how: "push" | "replace"): void {
-    this.go(this.formView(), how);
+    this.navigate(this.formView(), how);
   }
 
   /** Whether the page can reload without loss: the URL contains the complete state, and the rows are live. */
-  get spare(): boolean {
-    const live = this.began && status(this.feed.known(), this.now()).tone === "live";
+  get canReload(): boolean {
+    const live = this.hasData && status(this.feed.info(), this.now()).tone === "live";
     return live &&
       this.view.open === null &&
-      !this.table.chosen &&
+      !this.table.hasActiveRow &&
       !this.activity.open &&
       formatView(this.formView()) === formatView(this.view);
   }
@@ -429,17 +429,17 @@ export class ListPage implements Watcher {
   }
 
   /** All rows, including those that the text filter hides; null if the page has only those near the viewport. */
-  get held(): Rows | null {
+  get allRows(): Rows | null {
     return this.feed.rows instanceof Rows ? this.feed.rows : null;
   }
 
   /** The number of rows in a list of which the page has only a part; null if the page has all rows. */
-  get kept(): number | null {
-    return this.feed.rows instanceof Rows || !this.feed.rows.complete ? null : this.feed.rows.total;
+  get windowTotal(): number | null {
+    return this.feed.rows instanceof Rows || !this.feed.rows.isComplete ? null : this.feed.rows.total;
   }
 
   /** Returns the namespaces of the rows that the page has. */
-  seen(): Set<string> {
+  names(): Set<string> {
     const seen = new Set<string>();
     for (const e of this.feed.rows.all()) seen.add(e.ns);
     seen.delete("");
@@ -454,15 +454,15 @@ export class ListPage implements Watcher {
 
   /** Changes parts of the view, for the same resource. */
   change(part: Partial<View>, how: "push" | "replace" = "push"): void {
-    this.go({ ...this.view, ...part }, how);
+    this.navigate({ ...this.view, ...part }, how);
   }
 
   /** Opens a tab of the open object, or of the object of the active row. */
   openTab(key: string): void {
-    const kind = tabsOf(this.kind).find((t) => t.key === key);
+    const kind = tabsFor(this.kind).find((t) => t.key === key);
     const at = this.view.open ?? this.table.activeEntry;
     if (kind === undefined || at === undefined) return announce("Select an object first, with j and k.");
-    this.change({ open: this.opened(at), tab: kind === tabsOf(this.kind)[0] ? "" : kind.id });
+    this.change({ open: this.openedObject(at), tab: kind === tabsFor(this.kind)[0] ? "" : kind.id });
   }
 
   /** Opens the object before or after the one that is open. */
@@ -476,95 +476,95 @@ export class ListPage implements Watcher {
   }
 
   // Shows the state of the connection while the server has not sent any data.
-  private wait(): void {
-    const { connection, since, said } = this.live;
-    const alone = this.alone || connection === "lost" || Date.now() - since > patience;
+  private showConnecting(): void {
+    const { connection, since, closeReason: closeReason } = this.live;
+    const isOffline = this.isOffline || connection === "lost" || Date.now() - since > connectTimeout;
     drawStatus(byId("status"), {
-      tone: alone ? "warn" : "busy",
-      words: alone ? "Not live" : "Connecting…",
+      tone: isOffline ? "warn" : "busy",
+      text: isOffline ? "Not live" : "Connecting…",
       count: null,
       total: null,
     });
-    sayIn(
+    showText(
       byId("banner"),
-      alone ? aloneWords(said, this.picker.reached, byId("asof").dataset["at"] ?? "", this.now()) : null,
+      isOffline ? offlineText(closeReason, this.picker.isReachable, byId("asof").dataset["at"] ?? "", this.now()) : null,
     );
-    this.setAlone(alone);
+    this.setOffline(isOffline);
   }
 
-  private setAlone(is: boolean): void {
-    if (is === this.alone) return;
-    this.alone = is;
-    document.documentElement.toggleAttribute("data-alone", is);
+  private setOffline(offline: boolean): void {
+    if (offline === this.isOffline) return;
+    this.isOffline = offline;
+    document.documentElement.toggleAttribute("data-offline", offline);
     this.openPanel();
   }
 
   // Called when the server first sends data. From then on, the page is live.
-  private begin(): void {
-    this.began = true;
-    this.setAlone(false);
+  private becomeLive(): void {
+    this.hasData = true;
+    this.setOffline(false);
     // Apply what the user typed in the meantime.
     if (formatView(this.formView()) !== formatView(this.view)) this.applyForm("replace");
   }
 
   // Updates all status texts.
-  private tell(): void {
-    if (!this.began && !this.live.answered) return this.wait();
-    if (!this.began) this.begin();
-    const known = this.feed.known();
-    const narrowed = this.view.ns.length > 0 || this.view.labels !== "";
-    const s = status(known, this.now());
-    drawStatus(byId("status"), s);
-    doubtExports(byId("export"), doubt(known, this.now()));
-    drawProgress(byId("progress"), s, plural(this.kind));
-    this.activity.live(s.tone === "live");
-    sayIn(byId("anew"), anewWords(this.live.anew));
-    byId("anew").title = this.live.anewWhy;
-    const { complete, total } = this.feed.rows;
-    if (complete && counted(known))
+  private updateStatus(): void {
+    if (!this.hasData && !this.live.hasAnswered) return this.showConnecting();
+    if (!this.hasData) this.becomeLive();
+    const info = this.feed.info();
+    const isFiltered = this.view.ns.length > 0 || this.view.labels !== "";
+    const current = status(info, this.now());
+    drawStatus(byId("status"), current);
+    warnExports(byId("export"), staleText(info, this.now()));
+    drawProgress(byId("progress"), current, plural(this.kind));
+    this.activity.setLive(current.tone === "live");
+    showText(byId("reloads"), reloadsText(this.live.reloadCount));
+    byId("reloads").title = this.live.reloadReason;
+    const { isComplete: complete, total } = this.feed.rows;
+    if (complete && isCounted(info))
       setText(
         byId("count"),
-        this.view.q === "" || total === 0 ? digits(total) : `${digits(this.shown)} of ${digits(total)}`,
+        this.view.q === "" || total === 0 ? formatInteger(total) : `${formatInteger(this.visibleCount)} of ${formatInteger(total)}`,
       );
-    else if (complete || !this.served) setText(byId("count"), "");
-    if (complete || !this.served) byId("asof").hidden = true;
-    this.picker.setCount(complete && !narrowed && s.tone === "live" ? total : null);
-    const empty = complete ? this.shown === 0 && this.feed.rows.matching === 0 : !this.served;
-    const place = byId("note");
-    place.hidden = !empty;
+    else if (complete || !this.showsServerRows) setText(byId("count"), "");
+    if (complete || !this.showsServerRows) byId("asof").hidden = true;
+    this.picker.setCount(complete && !isFiltered && current.tone === "live" ? total : null);
+    const empty = complete ? this.visibleCount === 0 && this.feed.rows.matching === 0 : !this.showsServerRows;
+    const noteElement = byId("note");
+    noteElement.hidden = !empty;
     byId("rows").hidden = empty;
     if (empty)
       drawNote(
-        place,
-        note(known, plural(this.kind), total, narrowed, this.now(), this.view.ns.length > 0, this.kind.namespaced),
+        noteElement,
+        noteFor(info, plural(this.kind), total, isFiltered, this.now(), this.view.ns.length > 0, this.kind.namespaced),
         this.view.ref,
         plural(this.kind),
-        () => this.again(),
+        () => this.retry(),
       );
     // While the server-rendered rows are shown, the texts that the server rendered with them stay, too.
-    if (complete || !this.served) sayIn(byId("covered"), empty ? null : this.asideWords(known));
+    if (complete || !this.showsServerRows) showText(byId("coverage-note"), empty ? null : this.asideText(info));
     // The note about an empty list already says that the data may be outdated. If rows exist but none match, the
     // banner says it.
-    const doubted = complete && this.feed.rows.total > 0 && doubt(known, this.now()) !== null;
-    const above = empty && !doubted ? null : banner(known, this.now());
-    sayIn(byId("banner"), above);
-    byId("rows").toggleAttribute("data-stale", complete && s.tone !== "live" && s.tone !== "busy");
+    const isStale = complete && this.feed.rows.total > 0 && staleText(info, this.now()) !== null;
+    const banner = empty && !isStale ? null : bannerText(info, this.now());
+    showText(byId("banner"), banner);
+    byId("rows").toggleAttribute("data-stale", complete && current.tone !== "live" && current.tone !== "busy");
   }
 
   // Returns notes on what the rows lack: namespaces that do not exist or are not covered, and unknown columns.
-  private asideWords(known: Known): string | null {
+  private asideText(known: SubscriptionInfo): string | null {
     const { ns, sort, cols } = this.view;
     const missing =
-      this.spaces === null ? null : missingWords(ns, this.spaces.rows, lastKnown(this.spaces.known(), this.now()));
-    const words = [strangeWords(this.columns, this.kind.namespaced, sort, cols), missing, coverage(known)].filter(
+      this.namespaceFeed === null ? null : missingNamespacesText(ns, this.namespaceFeed.rows, lastCurrentText(this.namespaceFeed.info(), this.now()));
+    const words = [unknownColumnsText(this.columns, this.kind.namespaced, sort, cols), missing, coverageText(known)].filter(
       (w) => w !== null,
     );
     return words.length === 0 ? null : words.join(" ");
   }
 
   // For screen readers: how many of the rows match the text filter.
-  private foundWords(): string {
-    const { complete, matching, total } = this.feed.rows;
-    return complete && this.view.q !== "" ? `${digits(matching)} of ${digits(total)} ${plural(this.kind)}` : "";
+  private matchCountText(): string {
+    const { isComplete: complete, matching, total } = this.feed.rows;
+    return complete && this.view.q !== "" ? `${formatInteger(matching)} of ${formatInteger(total)} ${plural(this.kind)}` : "";
   }
 }

@@ -6,8 +6,8 @@
 // when it closes the connection, the page shows the reason and waits. There is no retry after three close codes: the
 // user is logged out, the share link has ended, or the server shows another cluster.
 
-import { decode, type Fault } from "./decode.ts";
-import type { Message, Spec } from "./wire.ts";
+import { decode, type DecodeFault } from "./decode.ts";
+import type { Message, SubscriptionSpec } from "./wire.ts";
 
 export type Connection = "connecting" | "open" | "lost";
 
@@ -24,12 +24,12 @@ export interface Subscription {
   /** Requests the rows from another offset, or around an object. Only for the view window, a part of a sorted list. */
   move(offset: number, around?: { readonly ns: string; readonly name: string }): void;
   /** Retries at once, if a retry is waiting. */
-  hurry(): void;
+  retryNow(): void;
   close(): void;
 }
 
 /** The functions of the browser and the page that Live calls. Tests replace them. */
-export interface Host {
+export interface LiveHost {
   open(url: string, protocol: string): WebSocket;
   now(): number;
   random(): number;
@@ -40,24 +40,24 @@ export interface Host {
      * Called when the server reports that the user is logged out, or that the share link has ended. If the viewer is
      * still logged in after all, the implementation calls again() to reconnect.
    */
-  ended(again: () => void): void;
+  accessEnded(again: () => void): void;
   /** Called when the server reports that it now shows another cluster than the page. */
-  switched(): void;
+  clusterSwitched(): void;
 }
 
 const [loggedOut, shareEnded, otherCluster] = [4401, 4403, 4409]; // close codes
-const silence = 35_000; // ms; the server sends something every 15 s
-const firstWait = 500;
-const longestWait = 20_000;
-const longestAsked = 60_000; // ms, the longest delay that the server may request
+const maxSilence = 35_000; // ms; the server sends something every 15 s
+const minRetryDelay = 500;
+const maxRetryDelay = 20_000;
+const maxRequestedDelay = 60_000; // ms, the longest delay that the server may request
 
-interface Sub {
-  spec: Spec;
+interface SubscriptionState {
+  spec: SubscriptionSpec;
   readonly handler: Handler;
   id: number;
   cursor: string | null; // null: no complete snapshot has arrived yet
-  sent: boolean; // whether it was sent to the server on this connection
-  text: string; // the parts of a long message that have arrived
+  isSent: boolean; // whether it was sent to the server on this connection
+  partialMessage: string; // the parts of a long message that have arrived
   ended: boolean; // whether the server ended or refused the subscription
   resyncs: number; // consecutive resyncs
   timer: unknown;
@@ -68,27 +68,27 @@ export class Live {
   /** ms, when the connection changed to its present state. */
   since: number;
   /** The server's reason for closing the connection; empty if it gave none. */
-  said = "";
+  closeReason = "";
   /** Whether the server has ever sent a message, which proves that connections are possible. */
-  answered = false;
+  hasAnswered = false;
   /** How often data had to be read again, because it was inconsistent or missed changes could not be replayed. */
-  anew = 0;
+  reloadCount = 0;
   /** Why data was last read again, for the status page; empty if it never was. */
-  anewWhy = "";
+  reloadReason = "";
   /** Called with the id of each ping that is answered. */
   onPong: (id: number) => void = () => {};
   private socket: WebSocket | null = null;
-  private readonly subs = new Map<number, Sub>();
+  private readonly subs = new Map<number, SubscriptionState>();
   private nextId = 1;
-  private tries = 0;
-  private heard = 0;
+  private retryCount = 0;
+  private lastReceivedAt = 0;
   private retry: unknown = null;
-  private asked = false; // whether the pending retry waits for the delay that the server requested
+  private waitsForServerDelay = false; // whether the pending retry waits for the delay that the server requested
   private watchdog: unknown = null;
 
   constructor(
     private readonly url: string,
-    private readonly host: Host,
+    private readonly host: LiveHost,
     private readonly onConnection: () => void,
   ) {
     this.since = host.now();
@@ -98,21 +98,21 @@ export class Live {
     if (this.socket !== null) return;
     this.host.cancel(this.retry);
     this.retry = null;
-    this.asked = false;
+    this.waitsForServerDelay = false;
     const socket = this.host.open(this.url, "glasshouse.v1+json");
     this.socket = socket;
-    this.heard = this.host.now();
+    this.lastReceivedAt = this.host.now();
     socket.onopen = () => {
       if (this.socket !== socket) return;
-      this.said = "";
-      this.change("open");
+      this.closeReason = "";
+      this.setConnection("open");
       for (const sub of [...this.subs.values()]) if (sub.timer === null) this.send(sub);
     };
     socket.onmessage = (e: MessageEvent) => {
-      if (this.socket === socket && typeof e.data === "string") this.receive(e.data);
+      if (this.socket === socket && typeof e.data === "string") this.handleText(e.data);
     };
-    socket.onclose = (e: CloseEvent) => this.drop(socket, e);
-    socket.onerror = () => this.drop(socket);
+    socket.onclose = (e: CloseEvent) => this.connectionLost(socket, e);
+    socket.onerror = () => this.connectionLost(socket);
     this.watch();
   }
 
@@ -120,24 +120,24 @@ export class Live {
    * Retries at once, for example when the network is back or the tab becomes visible. It does not retry before the
    * delay that the server requested.
    */
-  hurry(): void {
-    if (this.asked) return;
+  retryNow(): void {
+    if (this.waitsForServerDelay) return;
     if (this.retry !== null) {
-      this.tries = 0;
+      this.retryCount = 0;
       this.connect();
     } else if (this.socket !== null) {
       this.check();
     }
   }
 
-  subscribe(spec: Spec, handler: Handler): Subscription {
-    const sub: Sub = {
+  subscribe(spec: SubscriptionSpec, handler: Handler): Subscription {
+    const sub: SubscriptionState = {
       spec,
       handler,
       id: 0,
       cursor: null,
-      sent: false,
-      text: "",
+      isSent: false,
+      partialMessage: "",
       ended: false,
       resyncs: 0,
       timer: null,
@@ -148,9 +148,9 @@ export class Live {
       move: (offset, around) => {
         sub.spec = { ...sub.spec, offset };
         const row = around === undefined ? {} : { ns: around.ns === "" ? [] : [around.ns], name: around.name };
-        if (sub.sent) this.tell({ op: "window", id: sub.id, ...row, offset, count: sub.spec.count });
+        if (sub.isSent) this.sendMessage({ op: "window", id: sub.id, ...row, offset, count: sub.spec.count });
       },
-      hurry: () => {
+      retryNow: () => {
         if (sub.timer === null) return;
         this.host.cancel(sub.timer);
         this.send(sub);
@@ -165,28 +165,28 @@ export class Live {
 
   /** Records that a subscriber had to read its data again because the server could not replay missed changes. */
   reset(reason: string): void {
-    this.anew++;
+    this.reloadCount++;
     const why = reason === "" ? "" : `: ${reason}`;
-    this.anewWhy = `Missed changes could not be replayed, so the data was reloaded${why}.`;
+    this.reloadReason = `Missed changes could not be replayed, so the data was reloaded${why}.`;
   }
 
   /** Sends a ping with this id. The server answers with a pong that has the same id. */
   ping(id: number): void {
-    if (this.connection === "open") this.tell({ op: "ping", id });
+    if (this.connection === "open") this.sendMessage({ op: "ping", id });
   }
 
   // Each subscribe request uses a new id, so that messages still in flight for the old one are ignored.
-  private send(sub: Sub): void {
+  private send(sub: SubscriptionState): void {
     this.forget(sub);
     sub.id = this.nextId++;
-    sub.text = "";
+    sub.partialMessage = "";
     sub.ended = false;
     sub.timer = null;
     this.subs.set(sub.id, sub);
     if (this.connection !== "open") return;
-    sub.sent = true;
+    sub.isSent = true;
     const { resource, ns, labels, fields, name, every, view, watched, q, sort, offset, count, log } = sub.spec;
-    this.tell({
+    this.sendMessage({
       op: "subscribe",
       id: sub.id,
       ...(resource !== "" ? { resource } : {}),
@@ -203,27 +203,27 @@ export class Live {
     });
   }
 
-  private forget(sub: Sub): void {
-    if (!this.subs.delete(sub.id) || !sub.sent) return;
-    sub.sent = false;
-    this.tell({ op: "unsubscribe", id: sub.id });
+  private forget(sub: SubscriptionState): void {
+    if (!this.subs.delete(sub.id) || !sub.isSent) return;
+    sub.isSent = false;
+    this.sendMessage({ op: "unsubscribe", id: sub.id });
   }
 
-  private tell(message: unknown): void {
+  private sendMessage(message: unknown): void {
     if (this.socket?.readyState === 1) this.socket.send(JSON.stringify(message));
   }
 
-  private receive(text: string): void {
-    this.heard = this.host.now();
-    this.answered = true;
+  private handleText(text: string): void {
+    this.lastReceivedAt = this.host.now();
+    this.hasAnswered = true;
     const { messages, faults } = decode(text, (id) => this.subs.get(id)?.spec.view ?? null);
     for (const m of messages) this.deliver(m);
-    for (const f of faults) this.fault(f);
+    for (const f of faults) this.handleFault(f);
   }
 
   private deliver(m: Message): void {
     // Any message except an error shows that the server works.
-    if (m.type !== "error") this.tries = 0;
+    if (m.type !== "error") this.retryCount = 0;
     if (m.id === null) {
       if (m.type === "error") this.host.report(`the server rejected a message: ${m.problem.title} ${m.problem.detail}`);
       return;
@@ -232,14 +232,14 @@ export class Live {
     const sub = this.subs.get(m.id);
     if (sub === undefined) return;
     // Another message means that the rest of an incomplete long message will not arrive.
-    if (m.type !== "part") sub.text = "";
+    if (m.type !== "part") sub.partialMessage = "";
     switch (m.type) {
       case "part": {
-        sub.text += m.text;
+        sub.partialMessage += m.text;
         if (m.told < m.of) return sub.handler.part?.(m.told, m.of);
-        const whole = sub.text;
-        sub.text = "";
-        return this.receive(whole);
+        const complete = sub.partialMessage;
+        sub.partialMessage = "";
+        return this.handleText(complete);
       }
       case "heartbeat":
       case "digest":
@@ -266,7 +266,7 @@ export class Live {
         break;
       case "log-end":
         sub.ended = true;
-        sub.sent = false;
+        sub.isSent = false;
         break;
       case "row-events":
       case "window":
@@ -282,65 +282,65 @@ export class Live {
         break;
       case "error":
         sub.ended = true;
-        sub.sent = false;
+        sub.isSent = false;
         // A temporary error. Retry until the subscription is closed.
         if (m.problem.status === 503) {
           sub.cursor = null;
-          const most = Math.min(longestWait, firstWait * 4 * 2 ** sub.resyncs++);
-          sub.timer = this.host.after(most / 2 + (most / 2) * this.host.random(), () => this.send(sub));
+          const maxDelay = Math.min(maxRetryDelay, minRetryDelay * 4 * 2 ** sub.resyncs++);
+          sub.timer = this.host.after(maxDelay / 2 + (maxDelay / 2) * this.host.random(), () => this.send(sub));
         }
     }
     sub.handler.message(m);
   }
 
-  private fault(f: Fault): void {
+  private handleFault(f: DecodeFault): void {
     if (f.id !== null) {
       const sub = this.subs.get(f.id);
-      if (sub !== undefined) this.resync(sub, f.what);
+      if (sub !== undefined) this.resync(sub, f.message);
       return;
     }
-    this.host.report(f.what);
-    for (const sub of [...this.subs.values()]) this.resync(sub, f.what);
+    this.host.report(f.message);
+    for (const sub of [...this.subs.values()]) this.resync(sub, f.message);
   }
 
-  private resync(sub: Sub, why: string): void {
+  private resync(sub: SubscriptionState, why: string): void {
     if (sub.timer !== null || this.subs.get(sub.id) !== sub) return;
     this.host.report(`reloading ${sub.spec.resource || sub.spec.view}: ${why}`);
     // A log is not counted as read again, because it resumes after the lines that the page has.
     if (sub.spec.view !== "log") {
-      this.anew++;
-      this.anewWhy = `The cached data was inconsistent, so it was reloaded: ${why}.`;
+      this.reloadCount++;
+      this.reloadReason = `The cached data was inconsistent, so it was reloaded: ${why}.`;
     }
     sub.cursor = null;
     this.forget(sub);
     // Register the subscription under a new id before it is sent, so that a reconnect in the meantime finds it.
     sub.id = this.nextId++;
     this.subs.set(sub.id, sub);
-    const wait = Math.min(longestWait, sub.resyncs++ === 0 ? 0 : firstWait * 2 ** sub.resyncs);
+    const wait = Math.min(maxRetryDelay, sub.resyncs++ === 0 ? 0 : minRetryDelay * 2 ** sub.resyncs);
     sub.timer = this.host.after(wait, () => this.send(sub));
     sub.handler.restart(); // this may close the subscription
   }
 
-  private drop(socket: WebSocket, closed: Pick<CloseEvent, "code" | "reason"> = { code: 1006, reason: "" }): void {
+  private connectionLost(socket: WebSocket, closed: Pick<CloseEvent, "code" | "reason"> = { code: 1006, reason: "" }): void {
     if (this.socket !== socket) return;
     this.socket = null;
     socket.onopen = socket.onmessage = socket.onclose = socket.onerror = null;
     socket.close();
     this.host.cancel(this.watchdog);
-    const { words, wait } = partingWords(closed);
-    if (words !== "") this.said = words; // the text stays until a message arrives
-    this.asked = wait !== null;
-    this.change("lost");
+    const { words, wait } = parseCloseReason(closed);
+    if (words !== "") this.closeReason = words; // the text stays until a message arrives
+    this.waitsForServerDelay = wait !== null;
+    this.setConnection("lost");
     for (const sub of this.subs.values()) {
       this.host.cancel(sub.timer);
       sub.timer = null;
-      sub.sent = false;
+      sub.isSent = false;
       if (sub.cursor === null) sub.handler.restart();
     }
-    if (closed.code === loggedOut || closed.code === shareEnded) return this.host.ended(() => this.connect());
-    if (closed.code === otherCluster) return this.host.switched();
-    const most = Math.min(longestWait, firstWait * 2 ** this.tries++);
-    this.retry = this.host.after(wait ?? most / 2 + (most / 2) * this.host.random(), () => {
+    if (closed.code === loggedOut || closed.code === shareEnded) return this.host.accessEnded(() => this.connect());
+    if (closed.code === otherCluster) return this.host.clusterSwitched();
+    const maxDelay = Math.min(maxRetryDelay, minRetryDelay * 2 ** this.retryCount++);
+    this.retry = this.host.after(wait ?? maxDelay / 2 + (maxDelay / 2) * this.host.random(), () => {
       this.retry = null;
       this.connect();
     });
@@ -359,10 +359,10 @@ export class Live {
     // The view resources sends nothing while nothing changes.
     const waiting =
       this.connection !== "open" || [...this.subs.values()].some((s) => !s.ended && s.spec.view !== "resources");
-    if (this.socket !== null && waiting && this.host.now() - this.heard > silence) this.drop(this.socket);
+    if (this.socket !== null && waiting && this.host.now() - this.lastReceivedAt > maxSilence) this.connectionLost(this.socket);
   }
 
-  private change(to: Connection): void {
+  private setConnection(to: Connection): void {
     if (this.connection === to) return;
     this.connection = to;
     this.since = this.host.now();
@@ -372,8 +372,8 @@ export class Live {
 
 // Parses the close reason that a stopping or overloaded server sends: a delay and a message. The delay differs for each
 // client, so that not all clients return at the same time.
-function partingWords({ code, reason }: Pick<CloseEvent, "code" | "reason">): { words: string; wait: number | null } {
-  const asked = code === 1001 || code === 1013 ? /^retry after (\d+) ms: (.*)$/s.exec(reason) : null;
-  if (asked === null) return { words: reason, wait: null };
-  return { words: asked[2] ?? "", wait: Math.min(longestAsked, Number(asked[1])) };
+function parseCloseReason({ code, reason }: Pick<CloseEvent, "code" | "reason">): { words: string; wait: number | null } {
+  const match = code === 1001 || code === 1013 ? /^retry after (\d+) ms: (.*)$/s.exec(reason) : null;
+  if (match === null) return { words: reason, wait: null };
+  return { words: match[2] ?? "", wait: Math.min(maxRequestedDelay, Number(match[1])) };
 }

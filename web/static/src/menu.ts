@@ -1,7 +1,7 @@
 // The behavior of a menu, in addition to opening, which it does without script.
 
 /** Adds arrow keys to a menu. Esc and a click elsewhere close it. */
-export function tendMenu(menu: HTMLElement): void {
+export function addMenuKeys(menu: HTMLElement): void {
   const details = menu as HTMLDetailsElement;
   const summary = menu.querySelector("summary") as HTMLElement;
   const links = (): HTMLElement[] => [...menu.querySelectorAll<HTMLElement>("li a")];
@@ -22,15 +22,15 @@ export function tendMenu(menu: HTMLElement): void {
       close();
       summary.focus();
     } else if (step !== 0 && details.open) {
-      const all = links();
-      all[(all.indexOf(document.activeElement as HTMLElement) + step + all.length) % all.length]?.focus();
+      const items = links();
+      items[(items.indexOf(document.activeElement as HTMLElement) + step + items.length) % items.length]?.focus();
     } else return;
     e.preventDefault();
     e.stopPropagation();
   });
-  const begin = (): void => {
+  const focusFirstLink = (): void => {
     if (details.open && menu.contains(document.activeElement)) links()[0]?.focus();
   };
-  menu.addEventListener("toggle", begin);
-  begin(); // it may be open already
+  menu.addEventListener("toggle", focusFirstLink);
+  focusFirstLink(); // it may be open already
 }

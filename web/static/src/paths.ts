@@ -10,7 +10,7 @@ export const segments = (pointer: string): string[] =>
         .map((s) => s.replaceAll("~1", "/").replaceAll("~0", "~"));
 
 /** Returns the value at a path, or undefined if there is none. */
-export function at(root: unknown, path: readonly string[]): unknown {
+export function valueAt(root: unknown, path: readonly string[]): unknown {
   let value = root;
   for (const segment of path) {
     if (Array.isArray(value)) value = value[Number(segment)] as unknown;
@@ -25,11 +25,11 @@ export const isObject = (v: unknown): v is Readonly<Record<string, unknown>> =>
 
 // The names of members that identify the elements of lists in Kubernetes objects, the more specific ones first. For
 // example, a volume mount has a name too, but only its mountPath is unique.
-const keys = ["mountPath", "devicePath", "name", "type", "key", "ip", "uid", "containerPort", "port", "topologyKey"];
+const elementKeys = ["mountPath", "devicePath", "name", "type", "key", "ip", "uid", "containerPort", "port", "topologyKey"];
 
 /** Returns the first of keys whose values are unique within each of the lists; undefined if there is none. */
 export function keyOfList(...lists: readonly (readonly unknown[])[]): string | undefined {
-  return keys.find((key) => lists.every((list) => {
+  return elementKeys.find((key) => lists.every((list) => {
     const seen = new Set(
       list.map((e) => (isObject(e) ? e[key] : undefined)).filter((v) => typeof v === "string" || typeof v === "number"),
     );
@@ -42,20 +42,20 @@ export function keyOfList(...lists: readonly (readonly unknown[])[]): string | u
  * or its index if it has no key: spec.containers[0].image. An object key that is not a plain word is in brackets too.
  * The object itself is a dot.
  */
-export function pathWords(path: readonly string[], root: unknown): string {
-  let words = "";
+export function pathText(path: readonly string[], root: unknown): string {
+  let text = "";
   let value = root;
   for (const segment of path) {
     if (Array.isArray(value)) {
       const list = value as readonly unknown[];
       const element = list[Number(segment)];
       const key = isObject(element) ? keyOfList(list) : undefined;
-      words += `[${key === undefined ? segment : String((element as Readonly<Record<string, unknown>>)[key])}]`;
+      text += `[${key === undefined ? segment : String((element as Readonly<Record<string, unknown>>)[key])}]`;
     } else {
       // Without the object, a list index cannot be distinguished from a numeric key.
-      words += /^[A-Za-z_][\w-]*$/.test(segment) ? `${words === "" ? "" : "."}${segment}` : `[${segment}]`;
+      text += /^[A-Za-z_][\w-]*$/.test(segment) ? `${text === "" ? "" : "."}${segment}` : `[${segment}]`;
     }
-    value = at(value, [segment]);
+    value = valueAt(value, [segment]);
   }
-  return words === "" ? "." : words;
+  return text === "" ? "." : text;
 }

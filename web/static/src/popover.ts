@@ -14,12 +14,12 @@ export interface Content {
 export class Popover {
   readonly root: HTMLElement;
   private content: Content | null = null;
-  private opened = 0;
+  private openCount = 0;
 
   constructor(
     private readonly button: HTMLButtonElement,
     label: string,
-    private readonly make: (close: () => void) => Promise<Content>,
+    private readonly createContent: (close: () => void) => Promise<Content>,
   ) {
     this.root = h("div", {
       class: "pop",
@@ -33,7 +33,7 @@ export class Popover {
     button.setAttribute("aria-expanded", "false");
     button.setAttribute("aria-controls", this.root.id);
     this.root.addEventListener("toggle", (e) => this.toggled((e as ToggleEvent).newState === "open"));
-    addEventListener("resize", () => this.place());
+    addEventListener("resize", () => this.position());
   }
 
   open(): void {
@@ -48,14 +48,14 @@ export class Popover {
     this.button.setAttribute("aria-expanded", String(open));
     this.content?.close();
     this.content = null;
-    const mine = ++this.opened;
+    const openNumber = ++this.openCount;
     if (!open) return this.root.replaceChildren();
-    this.make(() => this.close()).then(
+    this.createContent(() => this.close()).then(
       (content) => {
-        if (mine !== this.opened) return content.close();
+        if (openNumber !== this.openCount) return content.close();
         this.content = content;
         this.root.replaceChildren(...content.elements);
-        this.place();
+        this.position();
         content.focus.focus();
       },
       () =>
@@ -65,7 +65,7 @@ export class Popover {
     );
   }
 
-  private place(): void {
+  private position(): void {
     if (!this.root.matches(":popover-open")) return;
     const at = this.button.getBoundingClientRect();
     const { width } = this.root.getBoundingClientRect();

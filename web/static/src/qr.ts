@@ -3,11 +3,11 @@
 import { encode } from "uqr";
 import { svg } from "./dom.ts";
 
-const quiet = 4; // modules of margin around the code, from ISO/IEC 18004
+const margin = 4; // modules of margin around the code, from ISO/IEC 18004
 
 /** Returns the outline of the dark modules of a text's code, and the number of modules on each side. */
-export function outline(text: string): { d: string; size: number } {
-  const { data, size } = encode(text, { ecc: "M", border: quiet });
+export function qrOutline(text: string): { d: string; size: number } {
+  const { data, size } = encode(text, { ecc: "M", border: margin });
   const runs: string[] = [];
   data.forEach((row, y) => {
     for (let x = 0; x < row.length; x++) {
@@ -21,11 +21,11 @@ export function outline(text: string): { d: string; size: number } {
 }
 
 /** Draws the code of a text. said is the label for screen readers. */
-export function drawCode(text: string, said: string): SVGElement {
-  const { d, size } = outline(text);
+export function drawQrCode(text: string, label: string): SVGElement {
+  const { d, size } = qrOutline(text);
   return svg(
     "svg",
-    { class: "qr", viewBox: `0 0 ${size} ${size}`, role: "img", "aria-label": said, "shape-rendering": "crispEdges" },
+    { class: "qr", viewBox: `0 0 ${size} ${size}`, role: "img", "aria-label": label, "shape-rendering": "crispEdges" },
     svg("rect", { width: String(size), height: String(size), fill: "#fff" }),
     svg("path", { d, fill: "#000" }),
   );

@@ -1,59 +1,59 @@
 // Creates the HTML elements of a table row, the same as templates/row.templ on the server. Tests compare both with
 // testdata/rows.html. An element is created empty, and filled again whenever it shows another row or version.
 
-import { ages } from "./age.ts";
+import { formatAges } from "./age.ts";
 import { h, setText } from "./dom.ts";
-import type { Entry } from "./ordered.ts";
-import { telling, toneIn, type Telling } from "./tone.ts";
+import type { Entry } from "./row-source.ts";
+import { severityColumnsOf, cellSeverity, type SeverityColumn } from "./severity.ts";
 import { objectHref } from "./view.ts";
 import type { Cell, Column } from "./wire.ts";
 
 /** The properties that all rows of a table have in common. */
-export interface Shape {
+export interface TableShape {
   readonly ref: string;
   readonly namespace: boolean; // whether rows have a namespace cell
   readonly link: number; // the column that links to the object; see linkColumn
   readonly columns: readonly ShownColumn[];
-  readonly telling: readonly Telling[]; // the columns that show a state, whether visible or not
+  readonly severityColumns: readonly SeverityColumn[]; // the columns that show a state, whether visible or not
 }
 
 export interface ShownColumn {
   readonly index: number; // the index in the columns that the server sent
   readonly name: string;
   readonly relative: boolean;
-  readonly tells: Telling | null;
+  readonly severityColumn: SeverityColumn | null;
 }
 
-export function shapeOf(ref: string, columns: readonly Column[], namespace: boolean, cols: readonly string[]): Shape {
+export function shapeOf(ref: string, columns: readonly Column[], namespace: boolean, cols: readonly string[]): TableShape {
   const wide = cols.length === 1 && cols[0] === "wide";
-  const chosen = (name: string): boolean => cols.includes(name.toLowerCase());
-  const usual = cols.length === 0 || wide;
-  const stands = (c: Column): boolean =>
-    usual ? wide || c.priority <= 0 : c.name.toLowerCase() === "name" || chosen(c.name);
-  const told = telling(columns.map((c) => c.name));
+  const isChosen = (name: string): boolean => cols.includes(name.toLowerCase());
+  const isDefault = cols.length === 0 || wide;
+  const isShown = (c: Column): boolean =>
+    isDefault ? wide || c.priority <= 0 : c.name.toLowerCase() === "name" || isChosen(c.name);
+  const severityColumns = severityColumnsOf(columns.map((c) => c.name));
   const shown = columns
     .map((c, index) => ({
       index,
       name: c.name,
       relative: c.relative,
-      tells: told.find((t) => t.index === index) ?? null,
-      stands: stands(c),
+      severityColumn: severityColumns.find((t) => t.index === index) ?? null,
+      stands: isShown(c),
     }))
     .filter((c) => c.stands);
   const link = shown.find((c) => c.name.toLowerCase() === "name") ?? shown.find((c) => !c.relative) ?? shown[0];
   return {
     ref,
-    namespace: namespace && (usual || chosen("namespace")),
+    namespace: namespace && (isDefault || isChosen("namespace")),
     link: link?.index ?? -1,
     columns: shown,
-    telling: told,
+    severityColumns: severityColumns,
   };
 }
 
 /** Returns the text of a cell, as kubectl prints it. */
 export const cellText = (cell: Cell | undefined): string => (cell === null || cell === undefined ? "" : String(cell));
 
-export function emptyRow(shape: Shape): HTMLTableRowElement {
+export function emptyRow(shape: TableShape): HTMLTableRowElement {
   const tr = h("tr");
   if (shape.namespace) tr.append(h("td", { class: "ns" }));
   for (const c of shape.columns) tr.append(c.index === shape.link ? h("th", { scope: "row" }, h("a")) : h("td"));
@@ -61,14 +61,14 @@ export function emptyRow(shape: Shape): HTMLTableRowElement {
 }
 
 /** A cell whose text has changed, and its previous text. */
-export interface Differs {
+export interface ChangedCell {
   readonly cell: Element;
   readonly before: string;
 }
 
 /** Fills a row of the same shape with an entry. Returns the cells that changed. */
-export function fillRow(tr: HTMLTableRowElement, shape: Shape, e: Entry, now: number): Differs[] {
-  const differ: Differs[] = [];
+export function fillRow(tr: HTMLTableRowElement, shape: TableShape, e: Entry, now: number): ChangedCell[] {
+  const changedCells: ChangedCell[] = [];
   tr.setAttribute("data-ns", e.ns);
   tr.setAttribute("data-name", e.name);
   let at = 0;
@@ -82,19 +82,19 @@ export function fillRow(tr: HTMLTableRowElement, shape: Shape, e: Entry, now: nu
       a.setAttribute("href", objectHref(shape.ref, e));
       setText(a, text);
     } else {
-      setText(td, c.relative ? ages(text, now) : text);
+      setText(td, c.relative ? formatAges(text, now) : text);
     }
-    const stands = c.tells === null ? null : toneIn(shape.telling, e.cells, c.tells);
-    if (stands !== null) td.setAttribute("data-tone", stands);
+    const severity = c.severityColumn === null ? null : cellSeverity(shape.severityColumns, e.cells, c.severityColumn);
+    if (severity !== null) td.setAttribute("data-tone", severity);
     else td.removeAttribute("data-tone");
     if ((c.relative ? td.getAttribute("data-wire") : before) === text) continue;
     if (c.relative) td.setAttribute("data-wire", text);
-    differ.push({ cell: td, before });
+    changedCells.push({ cell: td, before });
   }
-  return differ;
+  return changedCells;
 }
 
 /** Updates the ages of all timestamps under an element. */
 export function tick(root: Element, now: number): void {
-  for (const td of root.querySelectorAll("[data-wire]")) setText(td, ages(td.getAttribute("data-wire") ?? "", now));
+  for (const td of root.querySelectorAll("[data-wire]")) setText(td, formatAges(td.getAttribute("data-wire") ?? "", now));
 }

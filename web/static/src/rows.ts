@@ -5,20 +5,20 @@
 // entries are dropped and the few new ones are merged in. This happens once per animation frame, however many events
 // have arrived. The table compares entries by identity to find the rows that it must draw again.
 
-import { Hold } from "./hold.ts";
-import { compareRanks, natural, rank, type Rank, type Sort } from "./sort.ts";
-import { changedEntry, entryOf, keyOf, type Entry, type Ordered } from "./ordered.ts";
-import { telling, toneIn, toneOf, type Telling, type Tone } from "./tone.ts";
+import { FrozenOrder } from "./frozen-order.ts";
+import { compareRanks, naturalKey, rank, type Rank, type Sort } from "./sort.ts";
+import { changedEntry, entryOf, keyOf, type Entry, type RowSource } from "./row-source.ts";
+import { severityColumnsOf, cellSeverity, severityOfFilterWord, type SeverityColumn, type Severity } from "./severity.ts";
 import type { Column, Message } from "./wire.ts";
 
 // The work that is due before rows are read, in increasing order: nothing; merge new entries into the sorted rows;
 // also filter all rows again; or sort all rows again.
-const stales = ["no", "merge", "filter", "all"] as const;
+const pendingWork = ["no", "merge", "filter", "all"] as const;
 
-export class Rows implements Ordered {
+export class Rows implements RowSource {
   columns: readonly Column[] = [];
   /** Whether a complete snapshot has arrived. */
-  complete = false;
+  isComplete = false;
   version = 0;
   private byKey = new Map<string, Entry>();
   private incoming: Map<string, Entry> | null = null;
@@ -27,13 +27,13 @@ export class Rows implements Ordered {
   private terms: readonly string[] = [];
   private sorted: Entry[] = []; // all rows
   private filtered: Entry[] = []; // the rows that match the filter; the same array as sorted if there is no filter
-  private fresh: Entry[] = [];
-  private stale: (typeof stales)[number] = "no";
-  private inOrder = false; // whether byKey is in the default order, by namespace and name
+  private newEntries: Entry[] = [];
+  private pendingWorkLevel: (typeof pendingWork)[number] = "no";
+  private isInDefaultOrder = false; // whether byKey is in the default order, by namespace and name
   // the same as inOrder for the snapshot that is arriving, and the last entry of it so far
-  private comes: { inOrder: boolean; last: Entry | null } = { inOrder: true, last: null };
-  private order: Hold | null = null;
-  private told: { readonly of: readonly Column[]; readonly telling: readonly Telling[] } = { of: [], telling: [] };
+  private incomingOrder: { isInDefaultOrder: boolean; last: Entry | null } = { isInDefaultOrder: true, last: null };
+  private frozenOrder: FrozenOrder | null = null;
+  private severityCache: { readonly of: readonly Column[]; readonly telling: readonly SeverityColumn[] } = { of: [], telling: [] };
 
   /** How many rows there are, including those that the text filter hides. */
   get total(): number {
@@ -41,20 +41,20 @@ export class Rows implements Ordered {
   }
 
   /** Freezes the visible order (on), or unfreezes it. A new sort order or filter unfreezes it too. */
-  hold(on: boolean): void {
-    if (on === (this.order !== null)) return;
-    this.order = on ? new Hold(this.visible()) : null;
+  setFrozen(on: boolean): void {
+    if (on === (this.frozenOrder !== null)) return;
+    this.frozenOrder = on ? new FrozenOrder(this.visible()) : null;
     if (!on) this.version++; // Freezing changes nothing that is visible.
   }
 
   /** Whether the order is frozen. */
-  get held(): boolean {
-    return this.order !== null;
+  get isFrozen(): boolean {
+    return this.frozenOrder !== null;
   }
 
   /** Describes the changes that wait until the order is no longer frozen; empty for none. */
-  get waiting(): string {
-    return this.order?.words() ?? "";
+  get pendingText(): string {
+    return this.frozenOrder?.pendingText() ?? "";
   }
 
   get matching(): number {
@@ -62,24 +62,24 @@ export class Rows implements Ordered {
   }
 
   get length(): number {
-    return this.shown().length;
+    return this.positions().length;
   }
 
   /** Returns the rows at these positions in their newest versions. A frozen order may still include deleted rows. */
   slice(from: number, to: number): readonly Entry[] {
-    return this.shown().slice(from, to).map((e) => this.byKey.get(e.key) ?? e);
+    return this.positions().slice(from, to).map((e) => this.byKey.get(e.key) ?? e);
   }
 
   indexOf(key: string): number {
-    return this.shown().findIndex((e) => e.key === key);
+    return this.positions().findIndex((e) => e.key === key);
   }
 
-  seek(): boolean {
+  requestAround(): boolean {
     return false;
   }
 
-  private shown(): readonly Entry[] {
-    return this.order?.entries ?? this.visible();
+  private positions(): readonly Entry[] {
+    return this.frozenOrder?.entries ?? this.visible();
   }
 
   /** How many rows of an incomplete snapshot have arrived. */
@@ -91,7 +91,7 @@ export class Rows implements Ordered {
     return this.byKey.get(key);
   }
 
-  gone(key: string): boolean {
+  isDeleted(key: string): boolean {
     return !this.byKey.has(key);
   }
 
@@ -100,39 +100,39 @@ export class Rows implements Ordered {
   }
 
   setSort(sort: Sort | null): void {
-    this.order = null;
+    this.frozenOrder = null;
     this.sort = sort;
-    this.rerank();
+    this.recomputeRanks();
   }
 
   /** Filters the rows: those match whose namespace, name or cells contain every word of q. */
   setFilter(q: string): void {
-    this.order = null;
+    this.frozenOrder = null;
     this.terms = q.toLowerCase().split(/\s+/).filter((t) => t !== "");
-    this.touch("filter");
+    this.markStale("filter");
   }
 
   /** Returns the rows that match the filter, in order. The caller must not change the array. */
   visible(): readonly Entry[] {
-    if (this.stale === "no") return this.filtered;
-    const filters = this.terms.length > 0;
-    const fresh = this.fresh.filter((e) => !e.dead).sort(this.compare);
-    if (this.stale === "all") this.sorted = this.sortAll();
-    else this.sorted = this.merge(this.sorted, fresh);
-    if (this.stale === "merge" && filters)
+    if (this.pendingWorkLevel === "no") return this.filtered;
+    const hasFilter = this.terms.length > 0;
+    const newEntries = this.newEntries.filter((e) => !e.isDead).sort(this.compare);
+    if (this.pendingWorkLevel === "all") this.sorted = this.sortAll();
+    else this.sorted = this.merge(this.sorted, newEntries);
+    if (this.pendingWorkLevel === "merge" && hasFilter)
       this.filtered = this.merge(
         this.filtered,
-        fresh.filter((e) => this.matches(e)),
+        newEntries.filter((e) => this.matches(e)),
       );
-    else this.filtered = filters ? this.sorted.filter((e) => this.matches(e)) : this.sorted;
-    this.stale = "no";
-    this.fresh = [];
+    else this.filtered = hasFilter ? this.sorted.filter((e) => this.matches(e)) : this.sorted;
+    this.pendingWorkLevel = "no";
+    this.newEntries = [];
     return this.filtered;
   }
 
   private sortAll(): Entry[] {
     const all = [...this.byKey.values()];
-    return this.inOrder && this.sort === null ? all : all.sort(this.compare);
+    return this.isInDefaultOrder && this.sort === null ? all : all.sort(this.compare);
   }
 
   /** Discards a snapshot that did not arrive completely. */
@@ -149,64 +149,64 @@ export class Rows implements Ordered {
     const first = this.incoming === null;
     const incoming = (this.incoming ??= new Map());
     if (m.columns !== null) {
-      if (JSON.stringify(m.columns) !== JSON.stringify(this.columns)) this.order = null;
+      if (JSON.stringify(m.columns) !== JSON.stringify(this.columns)) this.frozenOrder = null;
       this.columns = m.columns;
     }
     else if (first && this.columns.length === 0 && m.rows.length > 0) return false;
-    if (first) this.comes = { inOrder: true, last: null };
+    if (first) this.incomingOrder = { isInDefaultOrder: true, last: null };
     for (const row of m.rows) {
-      const e = this.ranked(entryOf(row, false, null));
-      const { last } = this.comes;
-      if (last !== null && byName(last, e) >= 0) this.comes.inOrder = false;
-      this.comes.last = e;
+      const e = this.withRank(entryOf(row, false, null));
+      const { last } = this.incomingOrder;
+      if (last !== null && byName(last, e) >= 0) this.incomingOrder.isInDefaultOrder = false;
+      this.incomingOrder.last = e;
       incoming.set(e.key, e);
     }
     if (!m.last) return true;
-    if (this.order !== null)
+    if (this.frozenOrder !== null)
       for (const key of new Set([...this.byKey.keys(), ...incoming.keys()]))
-        this.note(this.byKey.get(key), incoming.get(key));
+        this.recordChange(this.byKey.get(key), incoming.get(key));
     this.byKey = incoming;
-    this.inOrder = this.comes.inOrder;
+    this.isInDefaultOrder = this.incomingOrder.isInDefaultOrder;
     this.incoming = null;
-    this.complete = true;
-    this.rerank();
+    this.isComplete = true;
+    this.recomputeRanks();
     return true;
   }
 
   private applyEvents(m: Extract<Message, { type: "row-events" }>): boolean {
-    if (!this.complete || this.incoming !== null) return false;
+    if (!this.isComplete || this.incoming !== null) return false;
     for (const e of m.events) {
       switch (e.op) {
         case "add":
-          this.put(this.ranked(entryOf(e.row, true, e.by ?? null)));
+          this.putEntry(this.withRank(entryOf(e.row, true, e.by ?? null)));
           break;
         case "update": {
           const old = this.byKey.get(keyOf(e.ns, e.name));
           if (old === undefined) return false;
           const next = changedEntry(old, e.rv, e.cells, e.by ?? null);
           if (next === null) return false;
-          this.put(this.ranked(next));
+          this.putEntry(this.withRank(next));
           break;
         }
         case "delete": {
           const old = this.byKey.get(keyOf(e.ns, e.name));
           if (old === undefined) break; // The row is already deleted.
-          old.dead = true;
+          old.isDead = true;
           this.byKey.delete(old.key);
-          this.note(old, undefined);
-          this.touch("merge");
+          this.recordChange(old, undefined);
+          this.markStale("merge");
         }
       }
     }
     return true;
   }
 
-  private put(e: Entry): void {
+  private putEntry(e: Entry): void {
     const old = this.byKey.get(e.key);
     this.byKey.set(e.key, e);
-    if (old === undefined) this.inOrder = false; // A map appends a new key at the end.
-    else old.dead = true;
-    this.note(old, e);
+    if (old === undefined) this.isInDefaultOrder = false; // A map appends a new key at the end.
+    else old.isDead = true;
+    this.recordChange(old, e);
     if (
       old !== undefined &&
       this.matches(old) === this.matches(e) &&
@@ -214,47 +214,47 @@ export class Rows implements Ordered {
       this.replace(old, e)
     )
       return;
-    if (this.stale === "all") return void this.version++;
-    this.fresh.push(e);
+    if (this.pendingWorkLevel === "all") return void this.version++;
+    this.newEntries.push(e);
     // New entries pile up if nothing reads the rows, as in a hidden tab. Then sorting all is cheaper than merging.
-    this.touch(this.fresh.length > this.byKey.size ? "all" : "merge");
+    this.markStale(this.newEntries.length > this.byKey.size ? "all" : "merge");
   }
 
   // Records a change of a row while the order is frozen. old is undefined for a new row, e for a deleted one.
-  private note(old: Entry | undefined, e: Entry | undefined): void {
+  private recordChange(old: Entry | undefined, e: Entry | undefined): void {
     const key = (e ?? old)?.key;
-    if (this.order === null || key === undefined) return;
-    const moves = old === undefined || e === undefined || this.compare(old, e) !== 0;
-    this.order.note(key, old !== undefined && this.matches(old), e !== undefined && this.matches(e), moves);
+    if (this.frozenOrder === null || key === undefined) return;
+    const hasMoved = old === undefined || e === undefined || this.compare(old, e) !== 0;
+    this.frozenOrder.recordChange(key, old !== undefined && this.matches(old), e !== undefined && this.matches(e), hasMoved);
   }
 
   // Replaces an entry in place. Returns false if the old entry is not in the sorted list yet.
   private replace(old: Entry, e: Entry): boolean {
     for (const list of new Set([this.sorted, this.filtered])) {
-      const at = this.place(list, e, 0);
+      const at = this.insertionIndex(list, e, 0);
       if (list[at] === old) list[at] = e;
       else if (list === this.sorted) return false;
     }
     return true;
   }
 
-  private merge(sorted: readonly Entry[], fresh: readonly Entry[]): Entry[] {
-    const kept = sorted.filter((e) => !e.dead);
-    if (fresh.length === 0) return kept;
+  private merge(sorted: readonly Entry[], newEntries: readonly Entry[]): Entry[] {
+    const remaining = sorted.filter((e) => !e.isDead);
+    if (newEntries.length === 0) return remaining;
     // Find the position of each new entry by binary search, and copy the kept entries before it.
     const parts: Entry[][] = [];
     let from = 0;
-    for (const f of fresh) {
-      const to = this.place(kept, f, from);
-      parts.push(kept.slice(from, to), [f]);
+    for (const f of newEntries) {
+      const to = this.insertionIndex(remaining, f, from);
+      parts.push(remaining.slice(from, to), [f]);
       from = to;
     }
-    parts.push(kept.slice(from));
+    parts.push(remaining.slice(from));
     return parts.flat();
   }
 
   // Returns the index of the first entry, from the index from on, that does not sort before e.
-  private place(entries: readonly Entry[], e: Entry, from: number): number {
+  private insertionIndex(entries: readonly Entry[], e: Entry, from: number): number {
     let [low, high] = [from, entries.length];
     while (low < high) {
       const middle = (low + high) >> 1;
@@ -264,22 +264,22 @@ export class Rows implements Ordered {
     return low;
   }
 
-  private ranked(e: Entry): Entry {
+  private withRank(e: Entry): Entry {
     e.rank = this.rankOf(e);
     return e;
   }
 
-  private rerank(): void {
+  private recomputeRanks(): void {
     const name = this.sort?.column;
     this.sortIndex = this.columns.findIndex((c) => c.name.toLowerCase() === name);
     for (const e of this.byKey.values()) e.rank = this.rankOf(e);
-    this.touch("all");
+    this.markStale("all");
   }
 
   private rankOf(e: Entry): Rank {
     const column = this.columns[this.sortIndex];
     if (column !== undefined) return rank(e.cells[this.sortIndex] ?? null, column);
-    return this.sort?.column === "namespace" ? natural(e.ns) : null;
+    return this.sort?.column === "namespace" ? naturalKey(e.ns) : null;
   }
 
   // The present sort order, as a comparison function: negative if a sorts before b.
@@ -288,47 +288,47 @@ export class Rows implements Ordered {
 
   private matches(e: Entry): boolean {
     if (this.terms.length === 0) return true;
-    const hay = this.hayOf(e);
+    const searchText = this.searchTextOf(e);
     return this.terms.every((t) => {
-      const tone = toneOf(t);
-      return tone === null ? hay.includes(t) : this.stands(e, tone);
+      const tone = severityOfFilterWord(t);
+      return tone === null ? searchText.includes(t) : this.hasSeverity(e, tone);
     });
   }
 
   /** Computes and caches the text of a row that is searched, so that the first filter is as fast as later ones. */
-  warm(e: Entry): void {
-    this.hayOf(e);
+  cacheSearchText(e: Entry): void {
+    this.searchTextOf(e);
   }
 
-  private hayOf(e: Entry): string {
-    return (e.hay ??= [e.ns, e.name, ...e.cells.filter((_, i) => this.columns[i]?.relative !== true)]
+  private searchTextOf(e: Entry): string {
+    return (e.searchText ??= [e.ns, e.name, ...e.cells.filter((_, i) => this.columns[i]?.relative !== true)]
       .join(" ")
       .toLowerCase());
   }
 
-  count(tone: Tone): number {
+  countSeverity(tone: Severity): number {
     let n = 0;
-    for (const e of this.byKey.values()) if (this.stands(e, tone)) n++;
+    for (const e of this.byKey.values()) if (this.hasSeverity(e, tone)) n++;
     return n;
   }
 
-  private stands(e: Entry, tone: Tone): boolean {
-    if (e.failing === null) {
-      if (this.told.of !== this.columns)
-        this.told = { of: this.columns, telling: telling(this.columns.map((c) => c.name)) };
-      e.failing = false;
-      for (const t of this.told.telling) {
-        const one = toneIn(this.told.telling, e.cells, t);
-        e.failing ||= one === "bad";
-        e.waiting ||= one === "warn";
+  private hasSeverity(e: Entry, tone: Severity): boolean {
+    if (e.isFailing === null) {
+      if (this.severityCache.of !== this.columns)
+        this.severityCache = { of: this.columns, telling: severityColumnsOf(this.columns.map((c) => c.name)) };
+      e.isFailing = false;
+      for (const t of this.severityCache.telling) {
+        const severity = cellSeverity(this.severityCache.telling, e.cells, t);
+        e.isFailing ||= severity === "bad";
+        e.isWaiting ||= severity === "warn";
       }
     }
-    return tone === "bad" ? e.failing : e.waiting;
+    return tone === "bad" ? e.isFailing : e.isWaiting;
   }
 
-  private touch(what: "merge" | "filter" | "all"): void {
-    if (what === "all") this.fresh = [];
-    if (stales.indexOf(what) > stales.indexOf(this.stale)) this.stale = what;
+  private markStale(work: "merge" | "filter" | "all"): void {
+    if (work === "all") this.newEntries = [];
+    if (pendingWork.indexOf(work) > pendingWork.indexOf(this.pendingWorkLevel)) this.pendingWorkLevel = work;
     this.version++;
   }
 }

@@ -1,9 +1,9 @@
 // Searches for objects across all watched resources on the server. Typing is debounced, and a request whose result is
 // no longer needed is canceled.
 
-import { under } from "./base.ts";
+import { withBase } from "./base-path.ts";
 
-export interface Found {
+export interface SearchResult {
   readonly ref: string;
   readonly kind: string;
   readonly ns: string;
@@ -11,73 +11,73 @@ export interface Found {
 }
 
 /** A resource that the server searched. */
-export interface Searched {
+export interface SearchedResource {
   readonly ref: string;
   readonly state: string;
   readonly count: number | null;
 }
 
-export interface Answer {
-  readonly results: readonly Found[];
-  readonly searched: readonly Searched[];
+export interface SearchResponse {
+  readonly results: readonly SearchResult[];
+  readonly searched: readonly SearchedResource[];
   /** Why the search returned nothing; empty if it was executed. */
   readonly trouble: string;
 }
 
-const pause = 120;
-export const none: Answer = { results: [], searched: [], trouble: "" };
+const debounceDelay = 120;
+export const emptyResponse: SearchResponse = { results: [], searched: [], trouble: "" };
 
 export class Search {
   private timer: ReturnType<typeof setTimeout> | undefined;
-  private asked: AbortController | null = null;
-  private absent = false;
+  private pending: AbortController | null = null;
+  private isUnsupported = false;
 
   constructor(
-    private readonly answered: (q: string, answer: Answer) => void,
+    private readonly onResponse: (q: string, answer: SearchResponse) => void,
     private readonly get: typeof fetch = (...a) => fetch(...a),
   ) {}
 
   /** Sends a search after a short pause, unless a new search or stop replaces it. */
-  ask(q: string): void {
+  request(q: string): void {
     this.stop();
     if (q.length < 2) return;
-    if (this.absent) return this.answered(q, { ...none, trouble: missing });
-    this.timer = setTimeout(() => void this.send(q), pause);
+    if (this.isUnsupported) return this.onResponse(q, { ...emptyResponse, trouble: unsupportedText });
+    this.timer = setTimeout(() => void this.send(q), debounceDelay);
   }
 
   stop(): void {
     clearTimeout(this.timer);
-    this.asked?.abort();
-    this.asked = null;
+    this.pending?.abort();
+    this.pending = null;
   }
 
   private async send(q: string): Promise<void> {
-    const asked = (this.asked = new AbortController());
-    const answer = await this.fetch(q, asked.signal).catch((): Answer => ({
-      ...none,
+    const controller = (this.pending = new AbortController());
+    const result = await this.fetch(q, controller.signal).catch((): SearchResponse => ({
+      ...emptyResponse,
       trouble: "The server did not respond to the search.",
     }));
-    if (!asked.signal.aborted) this.answered(q, answer);
+    if (!controller.signal.aborted) this.onResponse(q, result);
   }
 
-  private async fetch(q: string, signal: AbortSignal): Promise<Answer> {
-    const response = await this.get(under(`/api/v1/search?${new URLSearchParams({ q, limit: "20" }).toString()}`), {
+  private async fetch(q: string, signal: AbortSignal): Promise<SearchResponse> {
+    const response = await this.get(withBase(`/api/v1/search?${new URLSearchParams({ q, limit: "20" }).toString()}`), {
       headers: { accept: "application/json" },
       signal,
     });
     if (response.status === 404) {
-      this.absent = true;
-      return { ...none, trouble: missing };
+      this.isUnsupported = true;
+      return { ...emptyResponse, trouble: unsupportedText };
     }
-    if (!response.ok) return { ...none, trouble: `The search failed (status ${response.status}).` };
-    return readAnswer(await response.json());
+    if (!response.ok) return { ...emptyResponse, trouble: `The search failed (status ${response.status}).` };
+    return readSearchResponse(await response.json());
   }
 }
 
-const missing = "This server cannot search other resources.";
+const unsupportedText = "This server cannot search other resources.";
 
 /** Decodes a search response. Entries that cannot be read are dropped. */
-export function readAnswer(body: unknown): Answer {
+export function readSearchResponse(body: unknown): SearchResponse {
   const list = (name: string): Readonly<Record<string, unknown>>[] => {
     const value = typeof body === "object" && body !== null ? (body as Record<string, unknown>)[name] : undefined;
     return Array.isArray(value)

@@ -1,34 +1,34 @@
 // The share dialog: what to share, for how long, the new link, and the list of existing links.
 
-import { under } from "./base.ts";
+import { withBase } from "./base-path.ts";
 import { copyText } from "./clipboard.ts";
 import { h, setText } from "./dom.ts";
-import { untilWords } from "./guest.ts";
-import type { Kind, Listed } from "./kinds.ts";
+import { expiryText } from "./guest.ts";
+import type { Kind, ListedKind } from "./kinds.ts";
 import type { Live } from "./live.ts";
 import { problemOf } from "./problem.ts";
-import { KindsChooser } from "./sharekinds.ts";
-import { lasting, LinkList } from "./sharelist.ts";
+import { ShareKindsChooser } from "./share-kinds.ts";
+import { restartNote, ShareLinkList } from "./share-list.ts";
 import {
-  bareWords,
-  bodyOf,
-  eventsOfNone,
+  unmaskedText,
+  requestBody,
+  clusterEventsNamespace,
   hasEvents,
   hasLogs,
   isLoopback,
   kioskUrl,
-  longestNote,
+  maxNoteLength,
   partsOf,
-  partsWords,
-  readMade,
-  seesWords,
-  times,
-  type Choice,
-} from "./sharewords.ts";
+  partsText,
+  readCreated,
+  visibilityText,
+  linkLifetimes,
+  type ShareChoice,
+} from "./share-text.ts";
 import type { ObjectName, View } from "./view.ts";
 
 /** What the page shows now, if it can be shared. */
-export interface Seen {
+export interface PageContent {
   readonly kind: Kind;
   /** The view of a list; null on an object's own page. */
   readonly view: View | null;
@@ -39,14 +39,14 @@ export interface Seen {
 }
 
 /** The parts of the page that the dialog uses. */
-export interface Around {
+export interface ShareHost {
   readonly live: Live;
   readonly now: () => number;
-  seen(): Seen | null;
-  kinds(): readonly Listed[];
+  pageContent(): PageContent | null;
+  kinds(): readonly ListedKind[];
 }
 
-type What = Choice["what"];
+type ShareTarget = ShareChoice["what"];
 
 export class ShareDialog {
   private readonly body = h("div", { class: "share-body" });
@@ -58,11 +58,11 @@ export class ShareDialog {
     ),
   );
   readonly dialog = h("dialog", { id: "sharing", class: "sharing", "aria-labelledby": "sharing-title" });
-  private list: LinkList | null = null;
-  private kinds: KindsChooser | null = null;
-  private told = (): void => {}; // called when the choice may have changed
+  private list: ShareLinkList | null = null;
+  private kinds: ShareKindsChooser | null = null;
+  private choiceChanged = (): void => {}; // called when the choice may have changed
 
-  constructor(private readonly around: Around) {
+  constructor(private readonly host: ShareHost) {
     const close = h("button", { type: "button", class: "icon", "aria-label": "Close", title: "Close (Esc)" }, "×");
     const strip = h("div", { role: "tablist", class: "share-tabs", "aria-label": "Share" }, ...this.tabs);
     this.body.id = "share-panel";
@@ -107,73 +107,73 @@ export class ShareDialog {
     this.body.replaceChildren();
   }
 
-  private show(which: "new" | "links"): void {
+  private show(selected: "new" | "links"): void {
     this.closed();
     this.tabs.forEach((tab, i) => {
-      const on = (i === 0) === (which === "new");
+      const on = (i === 0) === (selected === "new");
       tab.setAttribute("aria-selected", String(on));
       tab.tabIndex = on ? 0 : -1;
     });
-    this.body.setAttribute("aria-labelledby", `share-tab-${which}`);
-    if (which === "new") return this.ask();
-    this.list = new LinkList(this.around.now);
+    this.body.setAttribute("aria-labelledby", `share-tab-${selected}`);
+    if (selected === "new") return this.showForm();
+    this.list = new ShareLinkList(this.host.now);
     this.body.replaceChildren(this.list.element);
   }
 
   // Shows the form: what to share, and for how long.
-  private ask(): void {
-    const seen = this.around.seen();
-    const inView = seen?.view?.ns ?? [];
-    const ns = inView.length > 0 || seen?.object == null || seen.object.ns === "" ? inView : [seen.object.ns];
-    const kinds = (this.kinds = new KindsChooser(this.around.live, this.around.kinds(), seen?.kind.ref ?? "", ns, () =>
-      this.told(),
+  private showForm(): void {
+    const content = this.host.pageContent();
+    const viewNamespaces = content?.view?.ns ?? [];
+    const ns = viewNamespaces.length > 0 || content?.object == null || content.object.ns === "" ? viewNamespaces : [content.object.ns];
+    const kinds = (this.kinds = new ShareKindsChooser(this.host.live, this.host.kinds(), content?.kind.ref ?? "", ns, () =>
+      this.choiceChanged(),
     ));
-    const usual: What = seen === null ? "kinds" : seen.object !== null ? "object" : "view";
+    const defaultTarget: ShareTarget = content === null ? "kinds" : content.object !== null ? "object" : "view";
     const logs = h("input", { type: "checkbox", id: "share-logs", name: "logs" });
     const events = h("input", { type: "checkbox", id: "share-events", name: "events" });
-    logs.checked = seen?.tab === "logs";
-    events.checked = seen?.tab === "events";
-    const extras = h(
+    logs.checked = content?.tab === "logs";
+    events.checked = content?.tab === "events";
+    const extrasElement = h(
       "div",
       { class: "share-extras" },
       h("label", {}, logs, "Include logs"),
       h("label", {}, events, h("span")),
     );
-    const of = (what: What): Choice | null => {
-      if (what === "kinds") return kinds.choice;
-      if (seen === null) return null;
-      const more = { kind: seen.kind, logs: logs.checked, events: events.checked };
-      if (what === "object") return seen.object === null ? null : { what, name: seen.object, tab: seen.tab, ...more };
-      return seen.view === null ? null : { what, view: seen.view, ...more };
+    const choiceFor = (target: ShareTarget): ShareChoice | null => {
+      if (target === "kinds") return kinds.choice;
+      if (content === null) return null;
+      const common = { kind: content.kind, logs: logs.checked, events: events.checked };
+      if (target === "object") return content.object === null ? null : { what: target, name: content.object, tab: content.tab, ...common };
+      return content.view === null ? null : { what: target, view: content.view, ...common };
     };
-    const titles: Record<What, string> = {
+    const labels: Record<ShareTarget, string> = {
       view: "This view",
       object: "This object",
       kinds: "Resources and namespaces",
     };
-    const options = (["view", "object", "kinds"] as const).filter((what) => what === "kinds" || of(what) !== null);
-    const radios = options.map((what) => {
-      const input = h("input", { type: "radio", name: "what", value: what });
-      input.checked = what === usual;
-      const choice = what === "kinds" ? null : of(what);
+    const options = (["view", "object", "kinds"] as const).filter((target) => target === "kinds" || choiceFor(target) !== null);
+    const radios = options.map((target) => {
+      const input = h("input", { type: "radio", name: "what", value: target });
+      input.checked = target === defaultTarget;
+      const choice = target === "kinds" ? null : choiceFor(target);
       const words =
         choice === null
           ? "select from lists"
-          : partsWords(partsOf({ ...choice, logs: false, events: false } as Choice));
+          : partsText(partsOf({ ...choice, logs: false, events: false } as ShareChoice));
       return {
-        what,
+        what: target,
         input,
         row: h(
           "label",
           { class: "share-what" },
           input,
-          h("span", { class: "name" }, titles[what]),
+          h("span", { class: "name" }, labels[target]),
           h("span", { class: "words" }, words),
         ),
       };
     });
-    const chosen = (): What => radios.find((r) => r.input.checked)?.what ?? usual;
-    const durations = times.map(({ seconds, words }, i) => {
+    const chosenTarget = (): ShareTarget => radios.find((r) => r.input.checked)?.what ?? defaultTarget;
+    const durations = linkLifetimes.map(({ seconds, words }, i) => {
       const input = h("input", { type: "radio", name: "seconds", value: String(seconds) });
       input.checked = i === 1;
       return h("label", {}, input, h("span", {}, words));
@@ -182,14 +182,14 @@ export class ShareDialog {
       type: "text",
       id: "share-note",
       name: "note",
-      maxlength: String(longestNote),
+      maxlength: String(maxNoteLength),
       placeholder: "Purpose (viewers see this)",
       autocomplete: "off",
     });
-    const sees = h("p", { class: "share-sees", role: "status" });
-    const failed = h("p", { class: "share-failed", role: "alert", hidden: true });
-    const make = h("button", { type: "submit", class: "primary" }, "Create link");
-    const bare = h("strong", {});
+    const visibleText = h("p", { class: "share-visible", role: "status" });
+    const errorElement = h("p", { class: "share-failed", role: "alert", hidden: true });
+    const createLink = h("button", { type: "submit", class: "primary" }, "Create link");
+    const unmaskedWarning = h("strong", {});
     const form = h(
       "form",
       { class: "share-form" },
@@ -203,68 +203,68 @@ export class ShareDialog {
       h("div", { class: "share-note" }, h("label", { for: "share-note" }, "Note"), note),
       h(
         "div",
-        { class: "share-means" },
-        sees,
+        { class: "share-explanation" },
+        visibleText,
         h(
           "p",
           {},
           "Anyone with the link can view this, without logging in, until it expires. It uses your current " +
             "permissions: if you lose access, viewers lose it too. Values of Secrets, ConfigMaps and environment " +
             "variables are always masked for viewers. ",
-          bare,
+          unmaskedWarning,
         ),
       ),
-      failed,
-      h("div", { class: "share-foot" }, make),
+      errorElement,
+      h("div", { class: "share-foot" }, createLink),
     );
-    this.told = () => {
-      const what = chosen();
-      const choice = of(what);
-      kinds.element.hidden = what !== "kinds";
-      extras.hidden = what === "kinds" || seen === null;
-      radios.find((r) => r.what === what)?.row.after(extras);
-      (extras.children[0] as HTMLElement).hidden = seen === null || !hasLogs(seen.kind);
-      (extras.children[1] as HTMLElement).hidden = seen === null || !hasEvents(seen.kind);
+    this.choiceChanged = () => {
+      const target = chosenTarget();
+      const choice = choiceFor(target);
+      kinds.element.hidden = target !== "kinds";
+      extrasElement.hidden = target === "kinds" || content === null;
+      radios.find((r) => r.what === target)?.row.after(extrasElement);
+      (extrasElement.children[0] as HTMLElement).hidden = content === null || !hasLogs(content.kind);
+      (extrasElement.children[1] as HTMLElement).hidden = content === null || !hasEvents(content.kind);
       setText(
-        extras.children[1]?.lastElementChild as Element,
-        what === "object"
+        extrasElement.children[1]?.lastElementChild as Element,
+        target === "object"
           ? "Include events about this object"
-          : seen?.kind.namespaced === true
+          : content?.kind.namespaced === true
             ? "Include all events in the same namespaces"
-            : `Include all events in namespace ${eventsOfNone}`,
+            : `Include all events in namespace ${clusterEventsNamespace}`,
       );
       const parts = choice === null ? [] : partsOf(choice);
-      setText(sees, seesWords(parts, document.documentElement.dataset["open"] !== undefined));
-      setText(bare, bareWords(parts) ?? "");
-      make.disabled = parts.length === 0;
+      setText(visibleText, visibilityText(parts, document.documentElement.dataset["open"] !== undefined));
+      setText(unmaskedWarning, unmaskedText(parts) ?? "");
+      createLink.disabled = parts.length === 0;
     };
-    form.addEventListener("change", () => this.told());
+    form.addEventListener("change", () => this.choiceChanged());
     form.addEventListener("submit", (e) => {
       e.preventDefault();
-      const choice = of(chosen());
-      if (choice === null || make.disabled) return;
-      make.disabled = true;
-      failed.hidden = true;
+      const choice = choiceFor(chosenTarget());
+      if (choice === null || createLink.disabled) return;
+      createLink.disabled = true;
+      errorElement.hidden = true;
       const seconds = Number(new FormData(form).get("seconds"));
-      void this.make(choice, seconds, note.value).catch((err: unknown) => {
-        failed.hidden = false;
-        setText(failed, err instanceof Error ? err.message : String(err));
-        make.disabled = false;
+      void this.createLink(choice, seconds, note.value).catch((err: unknown) => {
+        errorElement.hidden = false;
+        setText(errorElement, err instanceof Error ? err.message : String(err));
+        createLink.disabled = false;
       });
     });
-    this.told();
+    this.choiceChanged();
     this.body.replaceChildren(form);
     radios.find((r) => r.input.checked)?.input.focus();
   }
 
-  private async make(choice: Choice, seconds: number, note: string): Promise<void> {
+  private async createLink(choice: ShareChoice, seconds: number, note: string): Promise<void> {
     const base = document.documentElement.dataset["base"] ?? "";
-    let answer: Response;
+    let response: Response;
     try {
-      answer = await fetch(under("/api/v1/shares"), {
+      response = await fetch(withBase("/api/v1/shares"), {
         method: "POST",
         headers: { "content-type": "application/json", accept: "application/json" },
-        body: JSON.stringify(bodyOf(choice, base, seconds, note)),
+        body: JSON.stringify(requestBody(choice, base, seconds, note)),
         signal: AbortSignal.timeout(20_000),
       });
     } catch {
@@ -272,25 +272,25 @@ export class ShareDialog {
         "Glasshouse cannot be reached. The link was probably not created: check the list under Links.",
       );
     }
-    if (!answer.ok) {
-      const { title, detail } = await problemOf(answer);
+    if (!response.ok) {
+      const { title, detail } = await problemOf(response);
       throw new Error(`${title}. ${detail}`);
     }
-    const made = readMade(await answer.json().catch(() => null));
-    if (made === null)
+    const created = readCreated(await response.json().catch(() => null));
+    if (created === null)
       throw new Error("The response is invalid. Reload the page, and check the list under Links.");
-    if (this.dialog.open) this.tell(made);
+    if (this.dialog.open) this.showLink(created);
   }
 
   // Shows the new link. It is shown only this once.
-  private tell({
+  private showLink({
     url,
     persistent,
     link,
   }: {
     url: string;
     persistent: boolean;
-    link: { expires: string; parts: Parameters<typeof partsWords>[0] };
+    link: { expires: string; parts: Parameters<typeof partsText>[0] };
   }): void {
     this.kinds?.close();
     this.kinds = null;
@@ -304,13 +304,13 @@ export class ShareDialog {
     const copy = h("button", { type: "button", class: "primary" }, "Copy");
     const wall = h("input", { type: "checkbox", name: "kiosk" });
     const code = h("div", { class: "share-code" });
-    const said = h("p", { class: "share-said", role: "status" }, "Link created");
+    const said = h("p", { class: "share-status", role: "status" }, "Link created");
     const current = (): string => (wall.checked ? kioskUrl(url) : url);
     const draw = (): void => {
       address.value = current();
       setText(copy, "Copy");
       import("./qr.ts").then(
-        ({ drawCode }) => code.replaceChildren(drawCode(current(), "QR code of the link")),
+        ({ drawQrCode: drawCode }) => code.replaceChildren(drawCode(current(), "QR code of the link")),
         () => code.replaceChildren(h("p", {}, "The QR code could not be loaded. Reload the page to try again.")),
       );
     };
@@ -334,15 +334,15 @@ export class ShareDialog {
     done.addEventListener("click", () => this.dialog.close());
     const { hostname } = new URL(url, location.href);
     const notes = [
-      [`Viewers see ${partsWords(link.parts)} until ${untilWords(link.expires, this.around.now())}.`],
+      [`Viewers see ${partsText(link.parts)} until ${expiryText(link.expires, this.host.now())}.`],
       ["Copy it now: only its hash is stored, so you won't see it again. Revoke it any time under Links."],
-      ...(persistent ? [] : [lasting()]),
+      ...(persistent ? [] : [restartNote()]),
     ];
-    const near = isLoopback(hostname)
+    const loopbackNote = isLoopback(hostname)
       ? [
           h(
             "p",
-            { class: "share-near" },
+            { class: "share-loopback" },
             `${hostname} is a loopback address: this link only works on your machine. To share it, serve ` +
               "Glasshouse on a reachable address, for example through an Ingress.",
           ),
@@ -354,7 +354,7 @@ export class ShareDialog {
         { class: "share-made" },
         said,
         h("div", { class: "share-line" }, address, copy),
-        ...near,
+        ...loopbackNote,
         h(
           "div",
           { class: "share-beside" },

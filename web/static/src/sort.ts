@@ -1,7 +1,7 @@
 // Sorts rows by the meaning of their cells. Numbers, quantities, times and fractions are sorted by size, and text in
 // natural order (node-2 before node-10).
 
-import { timeIn } from "./age.ts";
+import { firstTimestamp } from "./age.ts";
 import type { Cell, Column } from "./wire.ts";
 
 /** The sort key of a cell. null means that the value is unknown, which is sorted last in both directions. */
@@ -26,18 +26,18 @@ const fraction = /^(\d+)\/(\d+)$/;
 const leading = /^(\d+(?:\.\d+)?)(?:%|[\s(])/;
 
 // A cache of the sort keys by text. In a long list, most texts occur many times.
-const known = new Map<string, Rank>();
-const mostKnown = 5000;
+const rankCache = new Map<string, Rank>();
+const maxCachedRanks = 5000;
 
 export function rank(cell: Cell, column: Pick<Column, "relative">): Rank {
   if (cell === null) return null;
   if (typeof cell === "number") return Number.isNaN(cell) ? null : cell;
   if (typeof cell === "boolean") return cell ? 1 : 0;
   if (column.relative) return rankText(cell, column);
-  let found = known.get(cell);
+  let found = rankCache.get(cell);
   if (found === undefined) {
     found = rankText(cell, column);
-    if (known.size < mostKnown) known.set(cell, found);
+    if (rankCache.size < maxCachedRanks) rankCache.set(cell, found);
   }
   return found;
 }
@@ -46,7 +46,7 @@ function rankText(cell: string, column: Pick<Column, "relative">): Rank {
   const text = cell.trim();
   if (unknown.has(text.toLowerCase())) return null;
   if (column.relative && /^\d{4}-/.test(text)) {
-    const at = timeIn(text);
+    const at = firstTimestamp(text);
     // Ages are sorted in the reverse order of timestamps: the newest object has the lowest age.
     return Number.isNaN(at) ? null : -at;
   }
@@ -63,11 +63,11 @@ function rankText(cell: string, column: Pick<Column, "relative">): Rank {
   if (f !== null) return Number(f[2]) === 0 ? 1 : Number(f[1]) / Number(f[2]);
   const l = leading.exec(text);
   if (l !== null) return Number(l[1]);
-  return natural(text);
+  return naturalKey(text);
 }
 
 /** Returns a text whose order by code units is the natural order. */
-export function natural(text: string): string {
+export function naturalKey(text: string): string {
   return text.toLowerCase().replace(/\d+/g, (digits) => digits.padStart(12, "0"));
 }
 

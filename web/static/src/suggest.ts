@@ -1,45 +1,45 @@
 // Suggests object names for an input while the user types.
 
-import { under } from "./base.ts";
+import { withBase } from "./base-path.ts";
 import { h } from "./dom.ts";
 
-const most = 20;
-const pause = 150; // ms after the last key
+const maxSuggestions = 20;
+const debounceDelay = 150; // ms after the last key
 
 /** Offers names of objects in the datalist of an input. The resource is the typed ref, or else ref(). */
-export function suggest(box: HTMLInputElement, list: HTMLElement, ref: () => string): void {
+export function suggestNames(input: HTMLInputElement, list: HTMLElement, ref: () => string): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let asked = 0;
-  const ask = async (): Promise<void> => {
-    const mine = ++asked;
-    const parts = box.value.trim().split("/");
-    const full = parts.length > 2;
-    const of = full ? parts.slice(0, 3).join("/") : ref();
-    if (of === "") return;
-    const words = (full ? parts.slice(3) : parts).filter((w) => w !== "" && w !== "_").join(" ");
-    const answer = await fetch(
-      under(
-        `/api/v1/snapshot/${of.split("/").map(encodeURIComponent).join("/")}?` +
-          `${new URLSearchParams({ q: words, limit: String(most), wait: "1s" })}`,
+  let requestNumber = 0;
+  const request = async (): Promise<void> => {
+    const ownRequest = ++requestNumber;
+    const parts = input.value.trim().split("/");
+    const hasRef = parts.length > 2;
+    const resource = hasRef ? parts.slice(0, 3).join("/") : ref();
+    if (resource === "") return;
+    const words = (hasRef ? parts.slice(3) : parts).filter((w) => w !== "" && w !== "_").join(" ");
+    const response = await fetch(
+      withBase(
+        `/api/v1/snapshot/${resource.split("/").map(encodeURIComponent).join("/")}?` +
+          `${new URLSearchParams({ q: words, limit: String(maxSuggestions), wait: "1s" })}`,
       ),
       { headers: { accept: "application/json" } },
     );
-    const body: unknown = answer.ok ? await answer.json() : null;
-    if (mine !== asked) return;
+    const body: unknown = response.ok ? await response.json() : null;
+    if (ownRequest !== requestNumber) return;
     list.replaceChildren(
       ...namesOf(body).map(([ns, name]) =>
-        h("option", { value: full ? `${of}/${ns === "" ? "_" : ns}/${name}` : ns === "" ? name : `${ns}/${name}` }),
+        h("option", { value: hasRef ? `${resource}/${ns === "" ? "_" : ns}/${name}` : ns === "" ? name : `${ns}/${name}` }),
       ),
     );
   };
-  const later = (): void => {
+  const scheduleRequest = (): void => {
     clearTimeout(timer);
     // Without suggestions, the user can still type a name.
-    timer = setTimeout(() => void ask().catch(() => undefined), pause);
+    timer = setTimeout(() => void request().catch(() => undefined), debounceDelay);
   };
-  box.addEventListener("input", later);
-  box.addEventListener("focus", later);
-  if (document.activeElement === box) later(); // The input had the focus before the script ran.
+  input.addEventListener("input", scheduleRequest);
+  input.addEventListener("focus", scheduleRequest);
+  if (document.activeElement === input) scheduleRequest(); // The input had the focus before the script ran.
 }
 
 // Returns the namespaces and names of a snapshot's rows; empty if the body is not a snapshot.

@@ -3,63 +3,63 @@
 // while the pointer is over the table. A deleted row is struck through and stays visible for a moment.
 
 import { clockTime } from "./age.ts";
-import { drawHead, markSort, Widths, type Head } from "./columns.ts";
+import { drawHead, markSort, ColumnWidths, type TableHead } from "./columns.ts";
 import { h, setAttr } from "./dom.ts";
-import { gap } from "./feed.ts";
-import { flash, unflash } from "./flash.ts";
-import { isolated } from "./odd.ts";
-import { emptyRow, fillRow, tick, type Differs, type Shape } from "./row.ts";
-import { keyOf, type Entry, type Ordered } from "./ordered.ts";
+import { updateInterval } from "./feed.ts";
+import { highlight, endHighlight } from "./cell-highlight.ts";
+import { isolateText } from "./invisible-chars.ts";
+import { emptyRow, fillRow, tick, type ChangedCell, type TableShape } from "./row.ts";
+import { keyOf, type Entry, type RowSource } from "./row-source.ts";
 import type { Sort } from "./sort.ts";
 import type { ObjectName } from "./view.ts";
 
 const overscan = 6;
-const parting = 900; // ms that a deleted row stays visible
-const mostParting = 20; // rows; if more are deleted at once, they disappear without a delay
+const deletedRowDuration = 900; // ms that a deleted row stays visible
+const maxDeletedRows = 20; // rows; if more are deleted at once, they disappear without a delay
 
-interface Drawn {
+interface DrawnRow {
   readonly tr: HTMLTableRowElement;
   entry: Entry;
 }
 
 export class Table {
-  private rows: Ordered | null = null;
-  private shape: Shape | null = null;
-  private widths: Widths | null = null;
-  private drawn = new Map<string, Drawn>();
+  private rows: RowSource | null = null;
+  private shape: TableShape | null = null;
+  private widths: ColumnWidths | null = null;
+  private drawn = new Map<string, DrawnRow>();
   private order: readonly Entry[] = []; // the entries in the order in which they are drawn
-  private readonly leaving = new Map<string, { readonly entry: Entry; readonly until: number }>();
+  private readonly deletedRows = new Map<string, { readonly entry: Entry; readonly until: number }>();
   private active: string | null = null; // the key of the active row, which the keyboard moves
   private activeIndex = -1; // the index of the active row, which is set even if that row is not loaded yet
-  private opened: string | null = null;
-  private stepping: {
+  private openedKey: string | null = null;
+  private pendingStep: {
     readonly from: ObjectName;
     readonly by: number;
-    readonly take: (row: Entry | null) => void;
-    readonly sought: boolean;
+    readonly onRow: (row: Entry | null) => void;
+    readonly isRequested: boolean;
   } | null = null;
   private frame = 0;
   private timer = 0;
-  private drewAt = 0;
+  private lastDrawnAt = 0;
   private version = -1;
-  private fresh = true; // whether the next drawing replaces everything, so that no changes are highlighted
-  private readonly head: Head;
+  private redrawAll = true; // whether the next drawing replaces everything, so that no changes are highlighted
+  private readonly head: TableHead;
   private readonly tbody: HTMLTableSectionElement;
   private readonly above = h("tr", { class: "pad", "aria-hidden": "true" }, h("td"));
   private readonly below = h("tr", { class: "pad", "aria-hidden": "true" }, h("td"));
   private rowHeight = 24;
-  private made = 0; // number of rows created, for their ids
+  private createdRows = 0; // number of rows created, for their ids
   private pointer: readonly [number, number] | null = null; // the position of the mouse; null for none
   // The position to scroll to once there are rows, in rows from the top; null if none.
-  private aim: number | null = null;
-  private put = 0; // the last scroll position that the table set itself
+  private pendingScroll: number | null = null;
+  private ownScrollTop = 0; // the last scroll position that the table set itself
 
   constructor(
     private readonly scroller: HTMLElement,
     private readonly table: HTMLTableElement,
     private readonly now: () => number,
     private readonly onDraw: (shown: number) => void,
-    private readonly onHold: (waiting: string) => void,
+    private readonly onPendingChanges: (waiting: string) => void,
     /** Called when the user has scrolled, by pointer or keyboard. */
     private readonly onScroll: () => void,
   ) {
@@ -71,15 +71,15 @@ export class Table {
     this.head = { thead, colgroup, table };
     this.tbody = tbody;
     const scrolled = (): void => {
-      if (scroller.scrollTop !== this.put) this.onScroll();
+      if (scroller.scrollTop !== this.ownScrollTop) this.onScroll();
       this.schedule();
     };
     scroller.addEventListener("scroll", scrolled, { passive: true });
     new ResizeObserver(() => this.schedule()).observe(scroller);
-    tbody.addEventListener("pointerover", (e) => this.hold(e.pointerType === "mouse"), { passive: true });
+    tbody.addEventListener("pointerover", (e) => this.setFrozen(e.pointerType === "mouse"), { passive: true });
     // Remove the marker of a new row after its animation. Otherwise the row would fade in again when it moves.
-    tbody.addEventListener("animationend", (e) => (e.target as Element).removeAttribute("data-came"));
-    for (const type of ["pointerleave", "pointercancel"] as const) tbody.addEventListener(type, () => this.hold(false));
+    tbody.addEventListener("animationend", (e) => (e.target as Element).removeAttribute("data-added"));
+    for (const type of ["pointerleave", "pointercancel"] as const) tbody.addEventListener(type, () => this.setFrozen(false));
     const at = (e: PointerEvent): void => {
       this.pointer = e.pointerType === "mouse" ? [e.clientX, e.clientY] : null;
     };
@@ -90,11 +90,11 @@ export class Table {
   }
 
   /** Shows other rows. shape: their columns. The previous rows, such as those that the server rendered, are removed. */
-  show(rows: Ordered, shape: Shape, sort: Sort | null): void {
+  show(rows: RowSource, shape: TableShape, sort: Sort | null): void {
     this.rows = rows;
     this.shape = shape;
-    this.widths = new Widths(shape);
-    this.widths.fit(rows.all());
+    this.widths = new ColumnWidths(shape);
+    this.widths.measure(rows.all());
     drawHead(this.head, shape, sort);
     this.widths.apply(this.head);
     this.table.classList.add("virtual");
@@ -103,33 +103,33 @@ export class Table {
     this.above.style.height = "0";
     this.below.style.height = `${rows.length * this.rowHeight}px`;
     this.tbody.replaceChildren(this.above, this.below);
-    this.forget();
-    this.fresh = true;
+    this.clearDrawn();
+    this.redrawAll = true;
     this.version = -1;
   }
 
   // Freezes the order of the rows (on), or lets changes of the order through again.
-  private hold(on: boolean): void {
-    if (this.rows === null || this.rows.held === on || (on && this.rows.length === 0)) return;
-    this.rows.hold(on);
+  private setFrozen(on: boolean): void {
+    if (this.rows === null || this.rows.isFrozen === on || (on && this.rows.length === 0)) return;
+    this.rows.setFrozen(on);
     this.schedule();
   }
 
   /** Unfreezes the order of the rows, which shows the pending changes. */
-  letIn(): void {
-    this.hold(false);
+  applyPendingChanges(): void {
+    this.setFrozen(false);
   }
 
-  private forget(): void {
+  private clearDrawn(): void {
     this.drawn.clear();
     this.order = [];
-    this.leaving.clear();
+    this.deletedRows.clear();
   }
 
   /** Removes all rows, for example before another resource is shown. */
   clear(): void {
-    this.rows = this.shape = this.widths = this.stepping = this.aim = null;
-    this.forget();
+    this.rows = this.shape = this.widths = this.pendingStep = this.pendingScroll = null;
+    this.clearDrawn();
     this.head.thead.replaceChildren();
     this.tbody.replaceChildren();
     this.scrollTo(0);
@@ -139,13 +139,13 @@ export class Table {
 
   markSort(sort: Sort | null): void {
     markSort(this.head, sort);
-    this.fresh = true;
+    this.redrawAll = true;
     this.schedule();
   }
 
   /** Marks the row of the object that is open in the panel. */
   setOpened(key: string | null): void {
-    this.opened = key;
+    this.openedKey = key;
     this.schedule();
   }
 
@@ -162,7 +162,7 @@ export class Table {
     if (rows === null || this.frame !== 0 || this.timer !== 0) return;
     if (rows.version === this.version && ![...this.drawn.values()].some((d) => rows.get(d.entry.key) !== d.entry))
       return;
-    const wait = this.drewAt + gap - performance.now();
+    const wait = this.lastDrawnAt + updateInterval - performance.now();
     if (wait <= 0) return this.schedule();
     this.timer = setTimeout(() => {
       this.timer = 0;
@@ -179,18 +179,18 @@ export class Table {
   }
 
   /** Whether there is an active row, even if it is not loaded yet. */
-  get chosen(): boolean {
+  get hasActiveRow(): boolean {
     return this.active !== null || this.activeIndex >= 0;
   }
 
   /** The scroll position in rows from the top. */
   get top(): number {
-    return this.aim ?? this.scroller.scrollTop / this.rowHeight;
+    return this.pendingScroll ?? this.scroller.scrollTop / this.rowHeight;
   }
 
   /** Scrolls to a position in rows from the top, as soon as there are rows. */
-  goTo(place: number): void {
-    this.aim = place;
+  scrollToPosition(placeRows: number): void {
+    this.pendingScroll = placeRows;
     this.schedule();
   }
 
@@ -201,7 +201,7 @@ export class Table {
     const page = Math.max(1, Math.floor(this.scroller.clientHeight / this.rowHeight) - 2);
     // Without an active row, start at the first visible row.
     const top = Math.ceil(this.top);
-    const from = this.chosen ? this.activeIndex : by === 1 || by === "page-down" ? top - 1 : top + 1;
+    const from = this.hasActiveRow ? this.activeIndex : by === 1 || by === "page-down" ? top - 1 : top + 1;
     const to =
       by === "first"
         ? 0
@@ -209,37 +209,37 @@ export class Table {
           ? length - 1
           : from + (by === "page-down" ? page : by === "page-up" ? -page : by);
     this.activate(Math.max(0, Math.min(length - 1, to)));
-    this.scroll();
+    this.revealActiveRow();
   }
 
   /**
     * Activates the row at the distance by from the row of the object from; 0 is that row itself. take is called with
     * the row as soon as it is loaded, or with null if there is no row at that distance.
    */
-  step(from: ObjectName, by: number, take: (row: Entry | null) => void): void {
-    this.stepping = { from, by, take, sought: false };
-    this.goOn();
+  step(from: ObjectName, by: number, onRow: (row: Entry | null) => void): void {
+    this.pendingStep = { from, by, onRow: onRow, isRequested: false };
+    this.continueStep();
   }
 
-  private goOn(): void {
-    const { rows, stepping } = this;
-    if (rows === null || stepping === null) return;
-    const { from, by, take } = stepping;
+  private continueStep(): void {
+    const { rows, pendingStep: pendingStep } = this;
+    if (rows === null || pendingStep === null) return;
+    const { from, by, onRow: onRow } = pendingStep;
     const at = rows.indexOf(keyOf(from.ns, from.name));
-    if (at < 0 && !stepping.sought && rows.seek(from.ns, from.name)) {
-      this.stepping = { ...stepping, sought: true };
+    if (at < 0 && !pendingStep.isRequested && rows.requestAround(from.ns, from.name)) {
+      this.pendingStep = { ...pendingStep, isRequested: true };
       return;
     }
     const to = at < 0 ? (by === 0 ? -1 : Math.max(0, this.activeIndex)) : at + by;
     const row = to < 0 ? undefined : rows.slice(to, to + 1)[0];
-    const comes = row === undefined && to >= 0 && to < rows.length;
-    if (row !== undefined || comes) {
+    const isLoading = row === undefined && to >= 0 && to < rows.length;
+    if (row !== undefined || isLoading) {
       this.activate(to);
-      this.scroll();
+      this.revealActiveRow();
     }
-    if (comes) return;
-    this.stepping = null;
-    take(row ?? null);
+    if (isLoading) return;
+    this.pendingStep = null;
+    onRow(row ?? null);
   }
 
   /**
@@ -255,11 +255,11 @@ export class Table {
   }
 
   /** Runs turn, which changes the row height, and scrolls so that the same rows stay visible. */
-  resize(turn: () => void): void {
+  changeRowHeight(applyHeight: () => void): void {
     const { top } = this;
-    turn();
+    applyHeight();
     this.measure();
-    if (this.rows !== null) this.goTo(top);
+    if (this.rows !== null) this.scrollToPosition(top);
   }
 
   private measure(): void {
@@ -270,10 +270,10 @@ export class Table {
   // Scrolls, and records the position, so that the scroll event is not taken for one of the user.
   private scrollTo(top: number): void {
     this.scroller.scrollTop = top;
-    this.put = this.scroller.scrollTop;
+    this.ownScrollTop = this.scroller.scrollTop;
   }
 
-  private scroll(): void {
+  private revealActiveRow(): void {
     const top = this.activeIndex * this.rowHeight;
     const room = this.scroller.clientHeight - this.head.thead.offsetHeight - this.rowHeight;
     if (top < this.scroller.scrollTop) this.scroller.scrollTop = top;
@@ -294,146 +294,146 @@ export class Table {
 
   private draw(): void {
     this.frame = 0;
-    this.drewAt = performance.now();
+    this.lastDrawnAt = performance.now();
     const { rows, shape, widths } = this;
     if (rows === null || shape === null || widths === null) return;
     const { length } = rows;
     if (rows.version !== this.version) {
       this.version = rows.version;
-      this.goOn();
+      this.continueStep();
       this.table.setAttribute("aria-rowcount", String(length + 1));
       this.onDraw(rows.matching);
-      this.onHold(rows.waiting);
+      this.onPendingChanges(rows.pendingText);
     }
-    const height = this.rowHeight;
-    if (this.aim !== null && length > 0) {
-      this.below.style.height = `${length * height}px`; // The scroll range must exist before scrolling.
-      this.scrollTo(this.aim * height);
-      this.aim = null;
+    const rowHeight = this.rowHeight;
+    if (this.pendingScroll !== null && length > 0) {
+      this.below.style.height = `${length * rowHeight}px`; // The scroll range must exist before scrolling.
+      this.scrollTo(this.pendingScroll * rowHeight);
+      this.pendingScroll = null;
     }
-    const first = Math.max(0, Math.min(Math.floor(this.scroller.scrollTop / height) - overscan, length - 1));
+    const first = Math.max(0, Math.min(Math.floor(this.scroller.scrollTop / rowHeight) - overscan, length - 1));
     const last = Math.min(
       length,
-      Math.ceil((this.scroller.scrollTop + this.scroller.clientHeight) / height) + overscan,
+      Math.ceil((this.scroller.scrollTop + this.scroller.clientHeight) / rowHeight) + overscan,
     );
-    const places = rows.slice(first, last);
+    const positions = rows.slice(first, last);
     // Leave empty space for rows that are not loaded yet, above or below the loaded rows.
     const before = Math.max(
       0,
-      places.findIndex((e) => e !== undefined),
+      positions.findIndex((e) => e !== undefined),
     );
-    const window = places.filter((e) => e !== undefined);
-    if (widths.fit(window)) widths.apply(this.head);
+    const window = positions.filter((e) => e !== undefined);
+    if (widths.measure(window)) widths.apply(this.head);
     // If the active row was activated by index before it was loaded, its key may be known now.
-    if (this.active === null && this.activeIndex >= 0) this.active = places[this.activeIndex - first]?.key ?? null;
-    this.place(this.withLeaving(window, rows), first + before, shape, rows);
-    this.above.style.height = `${(first + before) * height}px`;
-    this.below.style.height = `${Math.max(0, length - first - before - window.length) * height}px`;
-    this.scroller.toggleAttribute("data-waits", window.length < places.length);
-    this.fresh = false;
+    if (this.active === null && this.activeIndex >= 0) this.active = positions[this.activeIndex - first]?.key ?? null;
+    this.placeRows(this.withDeletedRows(window, rows), first + before, shape, rows);
+    this.above.style.height = `${(first + before) * rowHeight}px`;
+    this.below.style.height = `${Math.max(0, length - first - before - window.length) * rowHeight}px`;
+    this.scroller.toggleAttribute("data-loading", window.length < positions.length);
+    this.redrawAll = false;
     // The browser sends no pointer event when rows move under a pointer at rest, so check its position here. The check
     // comes after drawing, so that the effect of a user's action is drawn before the order freezes.
-    this.hold(this.pointer !== null && this.tbody.contains(document.elementFromPoint(...this.pointer)));
+    this.setFrozen(this.pointer !== null && this.tbody.contains(document.elementFromPoint(...this.pointer)));
     const activeRow = this.active === null ? undefined : this.drawn.get(this.active);
     if (activeRow === undefined) this.table.removeAttribute("aria-activedescendant");
     else this.table.setAttribute("aria-activedescendant", activeRow.tr.id);
   }
 
   // Returns the rows of the viewport with those that were just deleted, at their last position.
-  private withLeaving(window: Entry[], rows: Ordered): readonly Entry[] {
+  private withDeletedRows(window: Entry[], rows: RowSource): readonly Entry[] {
     const now = performance.now();
-    for (const [key, l] of this.leaving) if (this.fresh || l.until < now || !rows.gone(key)) this.leaving.delete(key);
-    if (this.fresh || rows.held) return window;
-    const gone = [...this.drawn.values()].filter(
-      (d) => rows.gone(d.entry.key) && !this.leaving.has(d.entry.key) && !d.tr.hasAttribute("data-gone"),
+    for (const [key, l] of this.deletedRows) if (this.redrawAll || l.until < now || !rows.isDeleted(key)) this.deletedRows.delete(key);
+    if (this.redrawAll || rows.isFrozen) return window;
+    const newlyDeleted = [...this.drawn.values()].filter(
+      (d) => rows.isDeleted(d.entry.key) && !this.deletedRows.has(d.entry.key) && !d.tr.hasAttribute("data-gone"),
     );
-    if (gone.length <= mostParting)
-      for (const { entry } of gone) this.leaving.set(entry.key, { entry, until: now + parting });
-    if (this.leaving.size === 0) return window;
-    setTimeout(() => this.schedule(), parting + 20);
+    if (newlyDeleted.length <= maxDeletedRows)
+      for (const { entry } of newlyDeleted) this.deletedRows.set(entry.key, { entry, until: now + deletedRowDuration });
+    if (this.deletedRows.size === 0) return window;
+    setTimeout(() => this.schedule(), deletedRowDuration + 20);
     const all = [...window];
     let at = 0;
     for (const e of this.order) {
-      const leaves = this.leaving.get(e.key)?.entry;
-      if (leaves !== undefined) all.splice(at++, 0, leaves);
+      const deletedEntry = this.deletedRows.get(e.key)?.entry;
+      if (deletedEntry !== undefined) all.splice(at++, 0, deletedEntry);
       else at = 1 + all.findIndex((other) => other.key === e.key) || at;
     }
     return all;
   }
 
-  private place(window: readonly Entry[], first: number, shape: Shape, rows: Ordered): void {
+  private placeRows(window: readonly Entry[], first: number, shape: TableShape, rows: RowSource): void {
     const now = this.now();
     this.order = window;
     const keep = new Set(window.map((e) => e.key));
-    const free: HTMLTableRowElement[] = [];
+    const freeRows: HTMLTableRowElement[] = [];
     for (const [key, d] of this.drawn) {
       if (keep.has(key)) continue;
-      free.push(d.tr);
+      freeRows.push(d.tr);
       this.drawn.delete(key);
     }
     // If no row element keeps its content, reuse all in document order. Otherwise, move the free elements to the end,
     // and leave the others in place.
     if (this.drawn.size === 0)
-      free.sort((a, b) => (a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1));
-    else this.below.before(...free);
-    const next = free.values();
-    let after: Element = this.above;
+      freeRows.sort((a, b) => (a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1));
+    else this.below.before(...freeRows);
+    const next = freeRows.values();
+    let previousElement: Element = this.above;
     window.forEach((e, i) => {
       let d = this.drawn.get(e.key);
       if (d === undefined) {
         const tr = next.next().value ?? this.newRow(shape);
-        unmark(tr);
+        clearMarks(tr);
         fillRow(tr, shape, e, now);
         d = { tr, entry: e };
         this.drawn.set(e.key, d);
-        if (e.added && !this.fresh && now - Date.parse(e.created) < 10_000) setAttr(tr, "data-came", "");
+        if (e.isAdded && !this.redrawAll && now - Date.parse(e.created) < 10_000) setAttr(tr, "data-added", "");
       } else if (d.entry !== e) {
-        const differ = fillRow(d.tr, shape, e, now);
+        const changedCells = fillRow(d.tr, shape, e, now);
         d.entry = e;
-        if (!this.fresh) for (const one of differ) mark(one, e, now);
+        if (!this.redrawAll) for (const changedCell of changedCells) markChange(changedCell, e, now);
       }
-      e.drawn = true;
-      if (after.nextElementSibling !== d.tr) after.after(d.tr);
-      after = d.tr;
-      this.dress(d.tr, e, first + i, rows.gone(e.key));
+      e.isDrawn = true;
+      if (previousElement.nextElementSibling !== d.tr) previousElement.after(d.tr);
+      previousElement = d.tr;
+      this.markRow(d.tr, e, first + i, rows.isDeleted(e.key));
     });
     for (const tr of next) tr.remove();
   }
 
-  private newRow(shape: Shape): HTMLTableRowElement {
+  private newRow(shape: TableShape): HTMLTableRowElement {
     const tr = emptyRow(shape);
-    tr.id = `row-${this.made++}`;
+    tr.id = `row-${this.createdRows++}`;
     // The keyboard moves between the rows of the grid, so the Tab key must skip the links in them.
     for (const a of tr.getElementsByTagName("a")) a.tabIndex = -1;
     return tr;
   }
 
-  private dress(tr: HTMLTableRowElement, e: Entry, index: number, gone: boolean): void {
-    setAttr(tr, "data-gone", gone ? "" : null);
+  private markRow(tr: HTMLTableRowElement, e: Entry, index: number, isDeleted: boolean): void {
+    setAttr(tr, "data-gone", isDeleted ? "" : null);
     setAttr(tr, "aria-rowindex", String(index + 2));
     setAttr(tr, "data-active", e.key === this.active ? "" : null);
-    setAttr(tr, "aria-selected", e.key === this.opened ? "true" : null);
+    setAttr(tr, "aria-selected", e.key === this.openedKey ? "true" : null);
     if (e.key === this.active) this.activeIndex = index;
   }
 }
 
 // Highlights a changed cell once. Its tooltip shows the previous text and the author of the change.
-function mark({ cell, before }: Differs, e: Entry, now: number): void {
+function markChange({ cell, before }: ChangedCell, e: Entry, now: number): void {
   const at = clockTime(e.by?.time || new Date(now).toISOString(), now);
-  const who =
-    e.by === null ? "" : ` by ${isolated(e.by.manager)}${e.by.subresource === "" ? "" : ` (${e.by.subresource})`}`;
+  const authorText =
+    e.by === null ? "" : ` by ${isolateText(e.by.manager)}${e.by.subresource === "" ? "" : ` (${e.by.subresource})`}`;
   // Not by setAttr, because it would spell out the isolating characters.
   cell.setAttribute(
     "title",
-    `${before === "" ? "" : `${isolated(before)} → ${isolated(cell.textContent ?? "")}\n`}Changed ${at}${who}`,
+    `${before === "" ? "" : `${isolateText(before)} → ${isolateText(cell.textContent ?? "")}\n`}Changed ${at}${authorText}`,
   );
-  flash(cell);
+  highlight(cell);
 }
 
-function unmark(tr: Element): void {
-  tr.removeAttribute("data-came");
+function clearMarks(tr: Element): void {
+  tr.removeAttribute("data-added");
   for (const e of [tr, ...tr.querySelectorAll("[title], [data-changed]")]) {
     e.removeAttribute("title");
-    if (e.hasAttribute("data-changed")) unflash(e);
+    if (e.hasAttribute("data-changed")) endHighlight(e);
   }
 }

@@ -1,16 +1,16 @@
 // The tabs of the panel, which shows the details of one object. The code of each tab is loaded when the tab is first
 // opened. An open tab is updated when the object changes.
 
-import { isShared, shared } from "./guest.ts";
-import type { Known } from "./status.ts";
+import { isShared, sharedParts } from "./guest.ts";
+import type { SubscriptionInfo } from "./status.ts";
 import type { Kind } from "./kinds.ts";
-import type { LastChange } from "./held.ts";
+import type { LastChange } from "./object-store.ts";
 import type { Live } from "./live.ts";
-import type { LogName, ObjectName } from "./view.ts";
-import type { Health, Tree } from "./wire.ts";
+import type { LogSelection, ObjectName } from "./view.ts";
+import type { Health, JsonObject } from "./wire.ts";
 
 /** The data and functions that the panel passes to each tab on creation. */
-export interface Host {
+export interface TabHost {
   readonly live: Live;
   readonly now: () => number;
   readonly kind: Kind;
@@ -23,88 +23,88 @@ export interface Host {
   /** Returns the resource with a ref (group/version/plural); undefined if it is not served or not known yet. */
   readonly kindOfRef: (ref: string) => Kind | undefined;
   /** Returns the container log that the page's URL selects. */
-  readonly log: () => LogName;
+  readonly log: () => LogSelection;
   /** Changes the page's URL to select another container log. */
-  readonly nameLog: (log: LogName) => void;
+  readonly selectLog: (log: LogSelection) => void;
 }
 
 /** The data that a tab shows. */
-export interface Shown {
+export interface TabData {
   /** The newest version of the object, or the last one before it was deleted; null if none is known. */
-  readonly object: Tree | null;
+  readonly object: JsonObject | null;
   readonly health: Health | null;
   readonly last: LastChange | null;
   /** Whether the object is deleted. object is its last version then. */
-  readonly gone: boolean;
-  readonly known: Known;
+  readonly isDeleted: boolean;
+  readonly info: SubscriptionInfo;
 }
 
 export interface Tab {
   readonly element: HTMLElement;
   /** Called when the data has changed, at most once per frame. */
-  show(shown: Shown): void;
+  show(shown: TabData): void;
   /** Called when the URL may select other content within this tab, such as another container's log. */
-  look?(): void;
+  urlChanged?(): void;
   /** Called every second, to update ages. */
   tick?(): void;
   close(): void;
 }
 
-export interface TabKind {
+export interface TabDefinition {
   readonly id: string; // the value of the URL's tab parameter
   readonly label: string;
   /** The key that opens the tab. */
   readonly key?: string;
   /** Whether objects of this resource have the tab. */
-  readonly of: (kind: Kind) => boolean;
+  readonly appliesTo: (kind: Kind) => boolean;
   /**
     * Loads the code and returns the class of the tab. The caller creates the tab only if it is still wanted, because a
     * tab registers listeners when it is created.
    */
-  readonly load: () => Promise<new (host: Host) => Tab>;
+  readonly load: () => Promise<new (host: TabHost) => Tab>;
 }
 
-const every = (): boolean => true;
+const always = (): boolean => true;
 
 /** All tabs. The first is the default. */
-export const tabs: readonly TabKind[] = [
+export const tabs: readonly TabDefinition[] = [
   {
     id: "overview",
     label: "Overview",
     key: "o",
-    of: every,
-    load: async () => (await import("./tabs/overview.ts")).Overview,
+    appliesTo: always,
+    load: async () => (await import("./tabs/overview.ts")).OverviewTab,
   },
-  { id: "yaml", label: "YAML", key: "y", of: every, load: async () => (await import("./tabs/yaml.ts")).YamlTab },
+  { id: "yaml", label: "YAML", key: "y", appliesTo: always, load: async () => (await import("./tabs/yaml.ts")).YamlTab },
   {
     id: "changes",
     label: "Changes",
     key: "c",
-    of: every,
-    load: async () => (await import("./tabs/changes.ts")).Changes,
+    appliesTo: always,
+    load: async () => (await import("./tabs/changes.ts")).ChangesTab,
   },
   {
     id: "events",
     label: "Events",
     key: "e",
-    of: (kind) => kind.resource !== "events" && isShared("core/v1/events"),
+    appliesTo: (kind) => kind.resource !== "events" && isShared("core/v1/events"),
     load: async () => (await import("./tabs/events.ts")).EventsTab,
   },
   {
     id: "related",
     label: "Related",
     key: "r",
-    of: () => shared() === null,
-    load: async () => (await import("./tabs/related.ts")).Related,
+    appliesTo: () => sharedParts() === null,
+    load: async () => (await import("./tabs/related.ts")).RelatedTab,
   },
   {
     id: "logs",
     label: "Logs",
     key: "l",
-    of: (kind) => kind.ref === "core/v1/pods" && isShared("core/v1/pods/log"),
-    load: async () => (await import("./tabs/logs.ts")).Logs,
+    appliesTo: (kind) => kind.ref === "core/v1/pods" && isShared("core/v1/pods/log"),
+    load: async () => (await import("./tabs/logs.ts")).LogsTab,
   },
 ];
 
 /** Returns the tabs for objects of a resource. */
-export const tabsOf = (kind: Kind): readonly TabKind[] => tabs.filter((t) => t.of(kind));
+export const tabsFor = (kind: Kind): readonly TabDefinition[] => tabs.filter((t) => t.appliesTo(kind));

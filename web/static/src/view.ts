@@ -1,7 +1,7 @@
 // Converts between a View, the complete state of a list page, and the URL of the page.
 
-import { inKiosk, under } from "./base.ts";
-import { spelled } from "./odd.ts";
+import { isKiosk, withBase } from "./base-path.ts";
+import { escapeInvisible } from "./invisible-chars.ts";
 import type { Sort } from "./sort.ts";
 
 export interface ObjectName {
@@ -10,17 +10,17 @@ export interface ObjectName {
 }
 
 /** Identifies one of a pod's logs, which have the same pod but different containers. */
-export interface LogName {
+export interface LogSelection {
   readonly container: string; // empty: the default container
   readonly previous: boolean; // the log of the previous container instance
 }
 
 /** The log that is shown if the URL selects none. */
-export const usualLog: LogName = { container: "", previous: false };
+export const defaultLog: LogSelection = { container: "", previous: false };
 
 /** An open object, and the log that its logs tab shows. */
-export interface Opened extends ObjectName {
-  readonly log?: LogName;
+export interface OpenedObject extends ObjectName {
+  readonly log?: LogSelection;
 }
 
 export interface View {
@@ -31,13 +31,13 @@ export interface View {
   readonly sort: Sort | null;
   /** The columns to show, in lower case. Empty: the default columns. "wide" alone: all columns. */
   readonly cols: readonly string[];
-  readonly open: Opened | null;
+  readonly open: OpenedObject | null;
   /** The tab of the open object that is shown; empty: the first tab. */
   readonly tab: string;
 }
 
 /** Returns the default view of a resource. */
-export const plain = (ref: string): View => ({
+export const defaultView = (ref: string): View => ({
   ref,
   ns: [],
   q: "",
@@ -52,15 +52,15 @@ export const plain = (ref: string): View => ({
 export function parseView(pathname: string, search: string, ref: string): View {
   const path = /\/r\/([^/]+\/[^/]+\/[^/]+)\/?$/.exec(pathname);
   const query = new URLSearchParams(search);
-  const one = (name: string): string => query.get(name)?.trim() ?? "";
+  const param = (name: string): string => query.get(name)?.trim() ?? "";
   const open = parseOpen(query.get("open") ?? "");
-  const tab = query.has("open") ? one("tab") : "";
+  const tab = query.has("open") ? param("tab") : "";
   return {
     ref: path === null ? ref : decodeURIComponent(path[1] ?? ""),
     ns: namespaces(query.getAll("ns").join(",")),
-    q: one("q"),
-    labels: one("labels"),
-    sort: parseSort(one("sort")),
+    q: param("q"),
+    labels: param("labels"),
+    sort: parseSort(param("sort")),
     cols: [...new Set(query.getAll("cols").map((c) => c.trim().toLowerCase()).filter((c) => c !== ""))],
     open: open !== null && tab === "logs" ? { ...open, log: parseLog(query) } : open,
     tab,
@@ -76,27 +76,27 @@ export function formatView(v: View): string {
   if (v.sort !== null) query.set("sort", (v.sort.descending ? "-" : "") + v.sort.column);
   for (const column of v.cols) query.append("cols", column);
   if (v.open !== null) query.set("open", `${v.open.ns === "" ? "_" : v.open.ns}/${v.open.name}`);
-  if (v.open !== null && v.tab !== "") putTab(query, v.tab, v.open.log);
-  return under(`/r/${v.ref}${behind(query)}`);
+  if (v.open !== null && v.tab !== "") setTabParams(query, v.tab, v.open.log);
+  return withBase(`/r/${v.ref}${queryText(query)}`);
 }
 
 // Formats the query string of a URL. In kiosk mode (for wall displays), links contain the kiosk parameter too.
-function behind(query: URLSearchParams): string {
-  if (inKiosk()) query.set("kiosk", "1");
+function queryText(query: URLSearchParams): string {
+  if (isKiosk()) query.set("kiosk", "1");
   // Slashes, commas and equals signs are valid in a query, and are easier to read unescaped.
   const search = query.toString().replaceAll("%2F", "/").replaceAll("%2C", ",").replaceAll("%3D", "=");
   return search === "" ? "" : `?${search}`;
 }
 
 /** Adds the parameters for a tab to a URL query. For the logs tab, they include the log that it shows. */
-export function putTab(query: URLSearchParams, tab: string, log = usualLog): void {
+export function setTabParams(query: URLSearchParams, tab: string, log = defaultLog): void {
   query.set("tab", tab);
   if (tab === "logs" && log.container !== "") query.set("container", log.container);
   if (tab === "logs" && log.previous) query.set("previous", "true");
 }
 
 /** Parses the log that a URL query selects. */
-export const parseLog = (query: URLSearchParams): LogName => ({
+export const parseLog = (query: URLSearchParams): LogSelection => ({
   container: query.get("container")?.trim() ?? "",
   previous: query.get("previous") === "true",
 });
@@ -106,15 +106,15 @@ export const sameObject = (a: ObjectName | null, b: ObjectName | null): boolean 
   a?.ns === b?.ns && a?.name === b?.name;
 
 /** Returns the URL of the list of a resource with an object of it open in the panel beside the table. */
-export const besideHref = (ref: string, o: ObjectName): string =>
-  formatView({ ...plain(ref), ns: o.ns === "" ? [] : [o.ns], open: o });
+export const panelHref = (ref: string, o: ObjectName): string =>
+  formatView({ ...defaultView(ref), ns: o.ns === "" ? [] : [o.ns], open: o });
 
 /** Returns the URL of an object's own page, or of a tab on that page. */
-export function objectHref(ref: string, o: ObjectName, tab = "", log?: LogName): string {
+export function objectHref(ref: string, o: ObjectName, tab = "", log?: LogSelection): string {
   const query = new URLSearchParams();
-  if (tab !== "") putTab(query, tab, log);
-  return under(
-    `/o/${ref}/${o.ns === "" ? "_" : encodeURIComponent(o.ns)}/${encodeURIComponent(o.name)}${behind(query)}`,
+  if (tab !== "") setTabParams(query, tab, log);
+  return withBase(
+    `/o/${ref}/${o.ns === "" ? "_" : encodeURIComponent(o.ns)}/${encodeURIComponent(o.name)}${queryText(query)}`,
   );
 }
 
@@ -123,12 +123,12 @@ export const pageHref = (v: View): string => (v.open === null ? formatView(v) : 
 
 /** Returns the URL of the page that compares object o with another object, which the user chooses there. */
 export const compareHref = (ref: string, o: ObjectName): string =>
-  under(`/compare${behind(new URLSearchParams({ a: `${ref}/${o.ns === "" ? "_" : o.ns}/${o.name}` }))}`);
+  withBase(`/compare${queryText(new URLSearchParams({ a: `${ref}/${o.ns === "" ? "_" : o.ns}/${o.name}` }))}`);
 
 /** Returns the title of a page. kinds: the plural of the kind. o: the open object; null for none. */
 export function titleOf(kinds: string, o: ObjectName | null): string {
   const object = o === null ? "" : `${o.ns === "" ? "" : `${o.ns}/`}${o.name} - `;
-  return `${spelled(object)}${kinds} - Glasshouse`;
+  return `${escapeInvisible(object)}${kinds} - Glasshouse`;
 }
 
 /** Parses typed text such as "a, b" into namespaces, without duplicates and sorted. */

@@ -1,6 +1,6 @@
 // The messages of /api/v1/live, after decode.ts has checked them.
 
-import type { Listed } from "./kinds.ts";
+import type { ListedKind } from "./kinds.ts";
 
 export type Cell = string | number | boolean | null;
 
@@ -23,7 +23,7 @@ export interface Row {
 }
 
 /** The author of a change: a field manager with its operation. */
-export interface By {
+export interface ChangeAuthor {
   readonly manager: string;
   readonly operation: string;
   readonly subresource: string;
@@ -31,18 +31,18 @@ export interface By {
 }
 
 /** One of several authors of a change. ops: the indices of its operations in the patch. */
-export interface Author extends By {
+export interface PatchAuthor extends ChangeAuthor {
   readonly ops: readonly number[];
 }
 
-export type Tree = Readonly<Record<string, unknown>>;
+export type JsonObject = Readonly<Record<string, unknown>>;
 
-export const verdicts = ["Current", "InProgress", "Failed", "Terminating", "Unknown"] as const;
-export type Verdict = (typeof verdicts)[number];
+export const healthStatuses = ["Current", "InProgress", "Failed", "Terminating", "Unknown"] as const;
+export type HealthStatus = (typeof healthStatuses)[number];
 
 /** The health of an object, with the reason. Sentences end without a period. */
 export interface Health {
-  readonly status: Verdict;
+  readonly status: HealthStatus;
   readonly summary: string;
   readonly details: readonly string[];
 }
@@ -53,27 +53,27 @@ export type PatchOp =
   | { readonly op: "move" | "copy"; readonly path: string; readonly from: string };
 
 export type RowEvent =
-  | { readonly op: "add"; readonly row: Row; readonly by?: By }
+  | { readonly op: "add"; readonly row: Row; readonly by?: ChangeAuthor }
   | {
       readonly op: "update";
       readonly ns: string;
       readonly name: string;
       readonly rv: string;
       readonly cells: ReadonlyMap<number, Cell>;
-      readonly by?: By;
+      readonly by?: ChangeAuthor;
     }
-  | { readonly op: "delete"; readonly ns: string; readonly name: string; readonly by?: By };
+  | { readonly op: "delete"; readonly ns: string; readonly name: string; readonly by?: ChangeAuthor };
 
 /** A change of the rows in a window, the loaded part of a sorted list. A position is valid after all earlier events. */
 export type WindowEvent =
-  | { readonly op: "insert"; readonly at: number; readonly row: Row; readonly by?: By }
+  | { readonly op: "insert"; readonly at: number; readonly row: Row; readonly by?: ChangeAuthor }
   | {
       readonly op: "update";
       readonly at: number;
       readonly uid: string;
       readonly rv: string;
       readonly cells: ReadonlyMap<number, Cell>;
-      readonly by?: By;
+      readonly by?: ChangeAuthor;
     }
   /**
     * why: what happened to the row itself. Without why, other rows pushed it out of the window. now: the changed data
@@ -83,7 +83,7 @@ export type WindowEvent =
       readonly op: "remove";
       readonly at: number;
       readonly why?: "gone" | "filtered" | "moved";
-      readonly now?: { readonly rv: string; readonly cells: ReadonlyMap<number, Cell>; readonly by?: By };
+      readonly now?: { readonly rv: string; readonly cells: ReadonlyMap<number, Cell>; readonly by?: ChangeAuthor };
     };
 
 /**
@@ -98,23 +98,23 @@ export interface Counts {
 }
 
 /** A summary of the changes since the last message, in all rows of the list. */
-export interface News {
+export interface ChangeSummary {
   readonly changes: number;
-  readonly newest: Newest | null;
+  readonly newest: NewestChange | null;
 }
 
 /** The newest change of a row that the viewer may see. For an update, it has the old and new text of changed cells. */
-export interface Newest {
+export interface NewestChange {
   readonly op: "add" | "update" | "delete";
   readonly ns: string;
   readonly name: string;
   readonly before: ReadonlyMap<number, Cell>;
   readonly cells: ReadonlyMap<number, Cell>;
-  readonly by?: By;
+  readonly by?: ChangeAuthor;
 }
 
 export type ObjectEvent =
-  | { readonly op: "add"; readonly object: Tree; readonly health?: Health; readonly by?: By }
+  | { readonly op: "add"; readonly object: JsonObject; readonly health?: Health; readonly by?: ChangeAuthor }
   /** If health is omitted, it is unchanged. */
   | {
       readonly op: "update";
@@ -122,10 +122,10 @@ export type ObjectEvent =
       readonly rv: string;
       readonly patch: readonly PatchOp[];
       readonly health?: Health;
-      readonly by?: By;
-      readonly authors?: readonly Author[];
+      readonly by?: ChangeAuthor;
+      readonly authors?: readonly PatchAuthor[];
     }
-  | { readonly op: "delete"; readonly uid: string; readonly by?: By };
+  | { readonly op: "delete"; readonly uid: string; readonly by?: ChangeAuthor };
 
 /** A change of one object, in the view changes. */
 export interface Change {
@@ -138,10 +138,10 @@ export interface Change {
   /** The operations of an update; empty for other changes. */
   readonly patch: readonly PatchOp[];
   /** The complete added object. It is only sent for an add, and only if the query names one object. */
-  readonly object?: Tree;
-  readonly by?: By;
+  readonly object?: JsonObject;
+  readonly by?: ChangeAuthor;
   /** All authors of the change; omitted if the author in by made the entire change. */
-  readonly authors?: readonly Author[];
+  readonly authors?: readonly PatchAuthor[];
   /**
     * The previous values that the patch replaced or removed. The key is the index of the operation in the patch. Long
     * values are omitted.
@@ -182,7 +182,7 @@ export type Message =
       readonly id: number;
       readonly type: "object";
       readonly cursor: string;
-      readonly object: Tree | null;
+      readonly object: JsonObject | null;
       readonly health?: Health;
     }
   | { readonly id: number; readonly type: "row-events"; readonly cursor: string; readonly events: readonly RowEvent[] }
@@ -197,7 +197,7 @@ export type Message =
       readonly type: "changes";
       readonly cursor: string;
       readonly since: string;
-      readonly object: Tree | null;
+      readonly object: JsonObject | null;
       readonly events: readonly Change[];
     }
   | { readonly id: number; readonly type: "change-events"; readonly cursor: string; readonly events: readonly Change[] }
@@ -210,19 +210,19 @@ export type Message =
       readonly count: number;
       readonly rows: readonly Row[];
     } & Counts &
-      News)
+      ChangeSummary)
   | ({
       readonly id: number;
       readonly type: "window-events";
       readonly cursor: string;
       readonly events: readonly WindowEvent[];
     } & Counts &
-      News)
+      ChangeSummary)
   | {
       readonly id: number;
       readonly type: "resources";
       readonly build: string;
-      readonly kinds: readonly Listed[];
+      readonly kinds: readonly ListedKind[];
       readonly problems: ReadonlyMap<string, string>;
     }
   | { readonly id: number; readonly type: "counts"; readonly counts: ReadonlyMap<string, number> }
@@ -245,7 +245,7 @@ export type Message =
   | { readonly id: number | null; readonly type: "error"; readonly problem: Problem };
 
 /** The parameters of a subscription. The view determines which messages the server sends. */
-export interface Spec {
+export interface SubscriptionSpec {
   /** Empty for the view resources, which covers all resources. */
   readonly resource: string;
   readonly ns?: readonly string[];

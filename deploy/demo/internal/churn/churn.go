@@ -33,51 +33,51 @@ type pod struct {
 // Pods increments the restart counts of the first most pods of a namespace, perSecond times a second in total, for the
 // duration long. If etcd is slower than that, it makes fewer changes. Pods returns the number of changes.
 func Pods(
-	ctx context.Context, etcd *clientv3.Client, namespace string, most int64, perSecond int, long time.Duration,
+	ctx context.Context, etcd *clientv3.Client, namespace string, maxPods int64, perSecond int, duration time.Duration,
 ) (int64, error) {
-	pods, err := read(ctx, etcd, namespace, most)
+	pods, err := read(ctx, etcd, namespace, maxPods)
 	if err != nil {
 		return 0, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, long)
+	ctx, cancel := context.WithTimeout(ctx, duration)
 	defer cancel()
-	var done atomic.Int64
+	var written atomic.Int64
 	group := errgroup.Group{}
 	limit := rate.NewLimiter(rate.Limit(perSecond), 1)
 	for first := range min(parallel, len(pods)) {
-		var own []*pod
+		var shard []*pod
 		for i := first; i < len(pods); i += parallel {
-			own = append(own, pods[i])
+			shard = append(shard, pods[i])
 		}
 		group.Go(func() error {
-			for i := 0; len(own) > 0 && limit.Wait(ctx) == nil; i++ {
-				at := i % len(own)
-				ok, err := own[at].write(context.WithoutCancel(ctx), etcd)
+			for i := 0; len(shard) > 0 && limit.Wait(ctx) == nil; i++ {
+				index := i % len(shard)
+				ok, err := shard[index].write(context.WithoutCancel(ctx), etcd)
 				if err != nil {
 					return err
 				}
 				if ok {
-					done.Add(1)
+					written.Add(1)
 				} else {
-					own = slices.Delete(own, at, at+1)
+					shard = slices.Delete(shard, index, index+1)
 				}
 			}
 			return nil
 		})
 	}
 	err = group.Wait()
-	return done.Load(), err
+	return written.Load(), err
 }
 
-func read(ctx context.Context, etcd *clientv3.Client, namespace string, most int64) ([]*pod, error) {
-	found, err := etcd.Get(ctx, "/registry/pods/"+namespace+"/", clientv3.WithPrefix(), clientv3.WithLimit(most))
+func read(ctx context.Context, etcd *clientv3.Client, namespace string, maxPods int64) ([]*pod, error) {
+	response, err := etcd.Get(ctx, "/registry/pods/"+namespace+"/", clientv3.WithPrefix(), clientv3.WithLimit(maxPods))
 	if err != nil {
 		return nil, fmt.Errorf("read the pods: %w", err)
 	}
 	var pods []*pod
-	for _, kv := range found.Kvs {
+	for _, kv := range response.Kvs {
 		p := &pod{key: string(kv.Key), object: &corev1.Pod{}, revision: kv.ModRevision}
-		if _, _, err := stored().Decode(kv.Value, nil, p.object); err != nil {
+		if _, _, err := podSerializer().Decode(kv.Value, nil, p.object); err != nil {
 			return nil, fmt.Errorf("decode %s: %w", p.key, err)
 		}
 		if len(p.object.Status.ContainerStatuses) > 0 {
@@ -90,8 +90,8 @@ func read(ctx context.Context, etcd *clientv3.Client, namespace string, most int
 	return pods, nil
 }
 
-// stored returns the encoding in which the API server stores pods.
-func stored() runtime.Serializer { return protobuf.NewSerializer(scheme.Scheme, scheme.Scheme) }
+// podSerializer returns the encoding in which the API server stores pods.
+func podSerializer() runtime.Serializer { return protobuf.NewSerializer(scheme.Scheme, scheme.Scheme) }
 
 // write increments the restart count by one. It returns false, without a write, if another writer has changed the pod.
 func (p *pod) write(ctx context.Context, etcd *clientv3.Client) (bool, error) {
@@ -102,19 +102,19 @@ func (p *pod) write(ctx context.Context, etcd *clientv3.Client) (bool, error) {
 			p.object.ManagedFields[i].Time = &now
 		}
 	}
-	text, err := runtime.Encode(stored(), p.object)
+	text, err := runtime.Encode(podSerializer(), p.object)
 	if err != nil {
 		return false, fmt.Errorf("encode %s: %w", p.key, err)
 	}
-	answer, err := etcd.Txn(ctx).
+	response, err := etcd.Txn(ctx).
 		If(clientv3.Compare(clientv3.ModRevision(p.key), "=", p.revision)).
 		Then(clientv3.OpPut(p.key, string(text))).
 		Commit()
 	if err != nil {
 		return false, fmt.Errorf("write %s: %w", p.key, err)
 	}
-	if answer.Succeeded {
-		p.revision = answer.Header.Revision
+	if response.Succeeded {
+		p.revision = response.Header.Revision
 	}
-	return answer.Succeeded, nil
+	return response.Succeeded, nil
 }

@@ -18,17 +18,17 @@ import (
 
 // Churn changes the first pods (their number is pods) of namespace big in the cluster that runs in the directory. It
 // makes rate changes a second in total, for the duration long, and returns the number of changes.
-func Churn(ctx context.Context, directory string, pods int64, rate int, long time.Duration) (int64, error) {
-	home := dir(directory)
-	p := plan{dir: home}
-	text, err := os.ReadFile(home.ports())
+func Churn(ctx context.Context, directory string, pods int64, rate int, duration time.Duration) (int64, error) {
+	dataDir := dir(directory)
+	p := plan{dir: dataDir}
+	text, err := os.ReadFile(dataDir.ports())
 	if err != nil {
 		return 0, fmt.Errorf("find the cluster: %w", err)
 	}
 	if err := json.Unmarshal(text, &p.ports); err != nil {
-		return 0, fmt.Errorf("read %s: %w", home.ports(), err)
+		return 0, fmt.Errorf("read %s: %w", dataDir.ports(), err)
 	}
-	if p.pki, err = identity.EnsurePKI(home.pki()); err != nil {
+	if p.pki, err = identity.EnsurePKI(dataDir.pki()); err != nil {
 		return 0, err
 	}
 	config, err := p.etcdClient()
@@ -42,7 +42,7 @@ func Churn(ctx context.Context, directory string, pods int64, rate int, long tim
 		return 0, fmt.Errorf("reach etcd: %w", err)
 	}
 	defer client.Close() //nolint:errcheck // the writes are complete
-	return churn.Pods(ctx, client, seed.Big, pods, rate, long)
+	return churn.Pods(ctx, client, seed.Big, pods, rate, duration)
 }
 
 // etcdClient returns the TLS configuration with the client certificate that etcd requires.

@@ -36,8 +36,8 @@ func (p plan) runCommand(ctx context.Context) error {
 	defer runtime.UnlockOSThread()
 	cmd.SysProcAttr = dieWithParent()
 	err := cmd.Run()
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		return ExitError{Code: exitCode(exit)}
+	if exitErr, ok := errors.AsType[*exec.ExitError](err); ok {
+		return ExitError{Code: exitCode(exitErr)}
 	}
 	if err != nil && ctx.Err() == nil {
 		return fmt.Errorf("run %s: %w", args[0], err)

@@ -12,20 +12,20 @@ import (
 	"glasshouse/deploy/demo/internal/seed"
 )
 
-// limitedTo is the namespace that the user "limited" may read.
-const limitedTo = "shop"
+// limitedNamespace is the namespace that the user "limited" may read.
+const limitedNamespace = "shop"
 
-// fill creates the nodes and the workload, and waits until the pods have reached their final state.
-func (p plan) fill(ctx context.Context, config *rest.Config, client kubernetes.Interface, progress progress) error {
-	if err := seed.Access(ctx, client, limitedTo); err != nil {
+// populate creates the nodes and the workload, and waits until the pods have reached their final state.
+func (p plan) populate(ctx context.Context, config *rest.Config, client kubernetes.Interface, progress progress) error {
+	if err := seed.Access(ctx, client, limitedNamespace); err != nil {
 		return err
 	}
 	if err := seed.Nodes(ctx, client, p.opts.nodes(), p.ports.Kubelet); err != nil {
 		return err
 	}
 	progress.step("%d nodes registered", p.opts.nodes())
-	if p.opts.Still {
-		return seed.Still(ctx, client, p.opts.nodes(), p.opts.Pods, func(done int) {
+	if p.opts.ControlPlaneOnly {
+		return seed.WriteRunningPods(ctx, client, p.opts.nodes(), p.opts.Pods, func(done int) {
 			progress.step("%d pods written", done)
 		})
 	}
@@ -33,7 +33,7 @@ func (p plan) fill(ctx context.Context, config *rest.Config, client kubernetes.I
 		return nil
 	}
 	if p.opts.Seed {
-		applied, err := seed.Apply(ctx, config, seed.Options{Quiet: p.opts.Life == 0})
+		applied, err := seed.Apply(ctx, config, seed.Options{SuspendCronJobs: p.opts.ChangesPerMinute == 0})
 		if err != nil {
 			return err
 		}
@@ -46,25 +46,25 @@ func (p plan) fill(ctx context.Context, config *rest.Config, client kubernetes.I
 	if pods > 0 {
 		progress.step("%d more pods requested in namespace %s", pods, seed.Big)
 	}
-	return p.settle(ctx, client, progress)
+	return p.waitForPods(ctx, client, progress)
 }
 
-// settle waits until all requested pods exist and none is still starting. Its time limit grows with the number of pods.
+// waitForPods waits until all requested pods exist and none is still starting. Its time limit grows with the number of pods.
 // After this limit it continues without an error.
-func (p plan) settle(ctx context.Context, client kubernetes.Interface, progress progress) error {
+func (p plan) waitForPods(ctx context.Context, client kubernetes.Interface, progress progress) error {
 	// 10,000 pods take two minutes on two cores. The limit is also sufficient for a machine that is five times slower.
 	limit := time.Minute + time.Duration(p.opts.Pods)*60*time.Millisecond
-	waiting, cancel := context.WithTimeout(ctx, limit)
+	waitCtx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	err := seed.Settle(waiting, client, func(c seed.Count) { progress.step("%s", c) })
-	if waiting.Err() != nil && ctx.Err() == nil {
+	err := seed.WaitForPods(waitCtx, client, func(c seed.Count) { progress.step("%s", c) })
+	if waitCtx.Err() != nil && ctx.Err() == nil {
 		progress.step("some pods are still starting; continuing")
 		return nil
 	}
 	return err
 }
 
-func (p plan) explain(progress progress) {
+func (p plan) printInstructions(progress progress) {
 	var next strings.Builder
 	fmt.Fprintf(
 		&next,
@@ -74,7 +74,7 @@ func (p plan) explain(progress progress) {
 	for _, user := range [][2]string{
 		{p.dir.kubeconfig(), "has all permissions"},
 		{p.dir.kubeconfigOf("viewer"), "may view most resources except Secrets (ClusterRole view)"},
-		{p.dir.kubeconfigOf("limited"), "may view everything in namespace " + limitedTo + " only"},
+		{p.dir.kubeconfigOf("limited"), "may view everything in namespace " + limitedNamespace + " only"},
 		{p.dir.kubeconfigOf("nobody"), "has no permissions"},
 	} {
 		fmt.Fprintf(&next, "  %s\n      %s\n", user[0], user[1])

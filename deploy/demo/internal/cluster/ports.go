@@ -25,8 +25,8 @@ func (p *ports) all() []*int {
 	return []*int{&p.APIServer, &p.Etcd, &p.EtcdPeer, &p.ControllerManager, &p.Scheduler, &p.Kubelet, &p.Forward}
 }
 
-// usualPorts returns the conventional ports of the parts.
-func usualPorts() ports {
+// defaultPorts returns the conventional ports of the parts.
+func defaultPorts() ports {
 	return ports{
 		APIServer:         6443,
 		Etcd:              2379,
@@ -42,16 +42,16 @@ func usualPorts() ports {
 // that is not free by any free port. If apiserver is not 0, it is the preferred port of the API server. The choice is
 // stored in the file, so that kubeconfigs written earlier stay valid if possible.
 func choosePorts(path string, apiserver int) (ports, error) {
-	wanted := usualPorts()
+	preferred := defaultPorts()
 	if data, err := os.ReadFile(path); err == nil {
-		if err := json.Unmarshal(data, &wanted); err != nil {
+		if err := json.Unmarshal(data, &preferred); err != nil {
 			return ports{}, fmt.Errorf("read %s: %w", path, err)
 		}
 	}
 	if apiserver != 0 {
-		wanted.APIServer = apiserver
+		preferred.APIServer = apiserver
 	}
-	chosen, err := freePorts(wanted)
+	chosen, err := freePorts(preferred)
 	if err != nil {
 		return ports{}, err
 	}
@@ -63,14 +63,14 @@ func choosePorts(path string, apiserver int) (ports, error) {
 }
 
 // freePorts keeps each port open until the last one is chosen. Therefore no two are the same.
-func freePorts(wanted ports) (_ ports, err error) {
-	var held []net.Listener
+func freePorts(preferred ports) (_ ports, err error) {
+	var listeners []net.Listener
 	defer func() {
-		for _, l := range held {
+		for _, l := range listeners {
 			err = errors.Join(err, l.Close())
 		}
 	}()
-	for _, port := range wanted.all() {
+	for _, port := range preferred.all() {
 		l, err := net.ListenTCP("tcp4", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: *port})
 		if err != nil {
 			l, err = net.ListenTCP("tcp4", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
@@ -78,12 +78,12 @@ func freePorts(wanted ports) (_ ports, err error) {
 		if err != nil {
 			return ports{}, fmt.Errorf("find a free port: %w", err)
 		}
-		held = append(held, l)
+		listeners = append(listeners, l)
 		addr, ok := l.Addr().(*net.TCPAddr)
 		if !ok {
 			return ports{}, fmt.Errorf("find a free port: %v is not a TCP address", l.Addr())
 		}
 		*port = addr.Port
 	}
-	return wanted, nil
+	return preferred, nil
 }

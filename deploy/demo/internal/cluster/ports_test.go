@@ -8,14 +8,14 @@ import (
 
 func TestChoosePorts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ports.json")
-	taken, err := net.Listen("tcp4", "127.0.0.1:0")
+	listener, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer taken.Close() //nolint:errcheck // the error does not matter here
-	addr, ok := taken.Addr().(*net.TCPAddr)
+	defer listener.Close() //nolint:errcheck // the error does not matter here
+	addr, ok := listener.Addr().(*net.TCPAddr)
 	if !ok {
-		t.Fatalf("a TCP listener on a %T", taken.Addr())
+		t.Fatalf("a TCP listener on a %T", listener.Addr())
 	}
 	port := addr.Port
 
@@ -26,20 +26,20 @@ func TestChoosePorts(t *testing.T) {
 	if first.APIServer == port {
 		t.Errorf("the API server gets port %d, which is taken", port)
 	}
-	seen := map[int]bool{}
+	used := map[int]bool{}
 	for _, p := range first.all() {
-		if *p == 0 || seen[*p] {
+		if *p == 0 || used[*p] {
 			t.Errorf("port %d is none, or given twice: %+v", *p, first)
 		}
-		seen[*p] = true
+		used[*p] = true
 	}
 
-	again, err := choosePorts(path, 0)
+	second, err := choosePorts(path, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again.APIServer != first.APIServer {
-		t.Errorf("the API server moves from %d to %d", first.APIServer, again.APIServer)
+	if second.APIServer != first.APIServer {
+		t.Errorf("the API server moves from %d to %d", first.APIServer, second.APIServer)
 	}
 }
 

@@ -10,17 +10,17 @@ import (
 )
 
 // prepare writes every file that the parts and the users read.
-func prepare(home dir, opts Options) (plan, identity.Tokens, error) {
-	p := plan{dir: home, opts: opts}
+func prepare(dataDir dir, opts Options) (plan, identity.Tokens, error) {
+	p := plan{dir: dataDir, opts: opts}
 	var err error
-	if p.pki, err = identity.EnsurePKI(home.pki()); err != nil {
+	if p.pki, err = identity.EnsurePKI(dataDir.pki()); err != nil {
 		return p, nil, err
 	}
-	tokens, err := identity.EnsureTokens(home.tokens(), identity.Users())
+	tokens, err := identity.EnsureTokens(dataDir.tokens(), identity.Users())
 	if err != nil {
 		return p, nil, err
 	}
-	if p.ports, err = choosePorts(home.ports(), opts.APIServerPort); err != nil {
+	if p.ports, err = choosePorts(dataDir.ports(), opts.APIServerPort); err != nil {
 		return p, nil, err
 	}
 	if err := p.writeKubeconfigs(tokens); err != nil {
@@ -31,11 +31,13 @@ func prepare(home dir, opts Options) (plan, identity.Tokens, error) {
 	}
 	const policy = "apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\n" +
 		"rules: [{level: Metadata}]\n"
-	return p, tokens, identity.WriteFile(home.join("audit-policy.yaml"), []byte(policy))
+	return p, tokens, identity.WriteFile(dataDir.join("audit-policy.yaml"), []byte(policy))
 }
 
-// people returns the users that get a kubeconfig for interactive use.
-func people() []string { return []string{identity.Viewer, identity.Limited, identity.Nobody} }
+// interactiveUsers returns the users that get a kubeconfig for interactive use.
+func interactiveUsers() []string {
+	return []string{identity.Viewer, identity.Limited, identity.Unprivileged}
+}
 
 func (p plan) writeKubeconfigs(tokens identity.Tokens) error {
 	ca, err := os.ReadFile(p.pki.Cert("ca"))
@@ -50,10 +52,10 @@ func (p plan) writeKubeconfigs(tokens identity.Tokens) error {
 	if err := write(p.dir.kubeconfig(), "demo", identity.Admin, ""); err != nil {
 		return err
 	}
-	for _, user := range people() {
+	for _, user := range interactiveUsers() {
 		namespace := ""
 		if user == identity.Limited {
-			namespace = limitedTo
+			namespace = limitedNamespace
 		}
 		if err := write(p.dir.kubeconfigOf(user), "demo-"+user, user, namespace); err != nil {
 			return err
@@ -75,7 +77,7 @@ func (p plan) writeKubelet() error {
 	logs := p.dir.podLog()
 	previous := filepath.Join(p.dir.podLogs(), "previous.log")
 	config, err := kubelet.Config(kubelet.Options{
-		Restarts: p.opts.Life > 0, Logs: logs, Previous: previous, Forward: p.ports.Forward,
+		Restarts: p.opts.ChangesPerMinute > 0, Logs: logs, Previous: previous, Forward: p.ports.Forward,
 	})
 	if err != nil {
 		return err

@@ -28,12 +28,12 @@ func newProber(p plan, token string) (prober, error) {
 
 // wait sends requests until url responds with 200, ctx ends, or the time limit patience is over. If ctx ends, wait
 // returns its cause.
-func (p prober) wait(ctx context.Context, name, url string, patience time.Duration) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("%s is not ready after %v", name, patience))
+func (p prober) wait(ctx context.Context, name, url string, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("%s is not ready after %v", name, timeout))
 	defer cancel()
 	var last error
 	for {
-		if last = p.ask(ctx, url); last == nil {
+		if last = p.probe(ctx, url); last == nil {
 			return nil
 		}
 		select {
@@ -44,7 +44,7 @@ func (p prober) wait(ctx context.Context, name, url string, patience time.Durati
 	}
 }
 
-func (p prober) ask(ctx context.Context, url string) error {
+func (p prober) probe(ctx context.Context, url string) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
 		return fmt.Errorf("send a request to %s: %w", url, err)

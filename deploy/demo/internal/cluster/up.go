@@ -19,10 +19,10 @@ import (
 )
 
 const (
-	// grace is the time in which a part may end by itself. The parts end one after the other, all within ten seconds.
-	grace = 2 * time.Second
-	// patience is the time in which a part must become ready. It is sufficient for a slow machine under load.
-	patience = 2 * time.Minute
+	// gracePeriod is the time in which a part may end by itself. The parts end one after the other, all within ten seconds.
+	gracePeriod = 2 * time.Second
+	// readyTimeout is the time in which a part must become ready. It is sufficient for a slow machine under load.
+	readyTimeout = 2 * time.Minute
 )
 
 // Up starts the cluster, runs what opts requests, and stops the cluster. It returns when no process of the cluster is
@@ -34,29 +34,29 @@ func Up(ctx context.Context, opts Options) (err error) {
 			return fmt.Errorf("find the command to run: %w", err)
 		}
 	}
-	home, err := openDir(opts.DataDir)
+	dataDir, err := openDir(opts.DataDir)
 	if err != nil {
 		return err
 	}
-	locked, err := lock(home.lock(), string(home))
+	dirLock, err := lock(dataDir.lock(), string(dataDir))
 	if err != nil {
 		return err
 	}
-	defer locked.Close() //nolint:errcheck // the process ends after this
+	defer dirLock.Close() //nolint:errcheck // the process ends after this
 
-	plan, tokens, err := prepare(home, opts)
+	plan, tokens, err := prepare(dataDir, opts)
 	if err != nil {
 		return err
 	}
-	fleet, running := proc.NewFleet(ctx, grace)
+	group, groupCtx := proc.NewGroup(ctx, gracePeriod)
 	defer func() {
-		stopping := time.Now()
-		fleet.Stop()
-		progress.step("stopped, in %.1f s", time.Since(stopping).Seconds())
+		stopStart := time.Now()
+		group.Stop()
+		progress.step("stopped, in %.1f s", time.Since(stopStart).Seconds())
 	}()
-	err = plan.live(running, fleet, tokens, progress)
-	if fallen, ok := errors.AsType[*proc.EndedError](context.Cause(running)); ok {
-		return fallen // this caused all other errors
+	err = plan.run(groupCtx, group, tokens, progress)
+	if ended, ok := errors.AsType[*proc.EndedError](context.Cause(groupCtx)); ok {
+		return ended // this caused all other errors
 	}
 	if ctx.Err() != nil && !isExit(err) {
 		return nil
@@ -69,8 +69,8 @@ func isExit(err error) bool {
 	return ok
 }
 
-// live starts the parts, fills the cluster, and keeps it running.
-func (p plan) live(ctx context.Context, fleet *proc.Fleet, tokens identity.Tokens, progress progress) error {
+// run starts the parts, fills the cluster, and keeps it running.
+func (p plan) run(ctx context.Context, group *proc.Group, tokens identity.Tokens, progress progress) error {
 	config, err := p.client()
 	if err != nil {
 		return err
@@ -79,50 +79,50 @@ func (p plan) live(ctx context.Context, fleet *proc.Fleet, tokens identity.Token
 	if err != nil {
 		return fmt.Errorf("make client: %w", err)
 	}
-	if err := p.start(ctx, fleet, client, tokens[identity.Admin], progress); err != nil {
+	if err := p.start(ctx, group, client, tokens[identity.Admin], progress); err != nil {
 		return err
 	}
-	if err := p.fill(ctx, config, client, progress); err != nil {
+	if err := p.populate(ctx, config, client, progress); err != nil {
 		return err
 	}
-	return p.stay(ctx, config, progress)
+	return p.keepRunning(ctx, config, progress)
 }
 
 // start starts the parts in the order of their dependencies.
 func (p plan) start(
-	ctx context.Context, fleet *proc.Fleet, client kubernetes.Interface, token string, progress progress,
+	ctx context.Context, group *proc.Group, client kubernetes.Interface, token string, progress progress,
 ) error {
 	probe, err := newProber(p, token)
 	if err != nil {
 		return err
 	}
-	self, err := os.Executable()
+	executable, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
 	launch := func(name string, args []string) {
-		fleet.Start(ctx, proc.Spec{
-			Name: name, Path: self, Args: args, Log: p.dir.log(name),
+		group.Start(ctx, proc.Spec{
+			Name: name, Path: executable, Args: args, Log: p.dir.log(name),
 			Env: []string{"KWOK_WORKDIR=" + string(p.dir)}, // not the configuration in the home directory
 		})
 	}
-	if err := p.writeCommands(self); err != nil {
+	if err := p.writeCommands(executable); err != nil {
 		return err
 	}
 	launch(parts.Etcd, p.etcdArgs())
-	if err := probe.wait(ctx, parts.Etcd, p.etcdServer()+"/health", patience); err != nil {
+	if err := probe.wait(ctx, parts.Etcd, p.etcdServer()+"/health", readyTimeout); err != nil {
 		return err
 	}
 	progress.step("etcd ready on %s", p.etcdServer())
 	launch(parts.APIServer, p.apiServerArgs())
-	if err := probe.wait(ctx, parts.APIServer, p.server()+"/readyz", patience); err != nil {
+	if err := probe.wait(ctx, parts.APIServer, p.server()+"/readyz", readyTimeout); err != nil {
 		return err
 	}
 	progress.step("kube-apiserver ready on %s", p.server())
-	if err := seed.Release(ctx, client); err != nil {
+	if err := seed.ReleaseNodes(ctx, client); err != nil {
 		return err
 	}
-	if p.opts.Still {
+	if p.opts.ControlPlaneOnly {
 		return nil
 	}
 	launch(parts.ControllerManager, p.controllerManagerArgs())
@@ -133,7 +133,7 @@ func (p plan) start(
 		parts.Scheduler:         p.ports.Scheduler,
 		parts.Kubelet:           p.ports.Kubelet,
 	} {
-		if err := probe.wait(ctx, name, fmt.Sprintf("https://localhost:%d/healthz", port), patience); err != nil {
+		if err := probe.wait(ctx, name, fmt.Sprintf("https://localhost:%d/healthz", port), readyTimeout); err != nil {
 			return err
 		}
 	}

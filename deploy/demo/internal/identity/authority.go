@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-const years = 10
+const validYears = 10
 
 // authority signs certificates.
 type authority struct {
@@ -39,12 +39,12 @@ func newAuthority(name string) (*authority, pair, error) {
 	if err != nil {
 		return nil, pair{}, fmt.Errorf("make a key: %w", err)
 	}
-	own := &authority{cert: template, key: key}
-	files, err := own.sign(template, key)
+	created := &authority{cert: template, key: key}
+	files, err := created.sign(template, key)
 	if err != nil {
 		return nil, pair{}, err
 	}
-	return own, files, nil
+	return created, files, nil
 }
 
 // loopback returns a certificate with the common name name. It is valid for servers on the loopback addresses and for
@@ -92,7 +92,7 @@ func template(name string) (*x509.Certificate, error) {
 		SerialNumber: serial,
 		Subject:      pkix.Name{CommonName: name},
 		NotBefore:    time.Now().Add(-time.Hour), // the clock of a virtual machine may jump back
-		NotAfter:     time.Now().AddDate(years, 0, 0),
+		NotAfter:     time.Now().AddDate(validYears, 0, 0),
 		KeyUsage:     x509.KeyUsageDigitalSignature,
 	}, nil
 }

@@ -12,18 +12,18 @@ import (
 	"glasshouse/deploy/demo/internal/identity"
 )
 
-func TestTokensStay(t *testing.T) {
+func TestTokensAreKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens.csv")
 	first, err := identity.EnsureTokens(path, identity.Users()[:2])
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := identity.EnsureTokens(path, identity.Users()) // as a later version with more users would
+	second, err := identity.EnsureTokens(path, identity.Users()) // as a later version with more users would
 	if err != nil {
 		t.Fatal(err)
 	}
 	seen := map[string]string{}
-	for user, token := range again {
+	for user, token := range second {
 		if other := seen[token]; other != "" || len(token) < 26 {
 			t.Errorf("token of %s is weak, or that of %q", user, other)
 		}
@@ -32,10 +32,10 @@ func TestTokensStay(t *testing.T) {
 			t.Errorf("token of %s changed", user)
 		}
 	}
-	if want := len(identity.Users()); len(again) != want {
-		t.Errorf("got tokens of %d users, want %d", len(again), want)
+	if want := len(identity.Users()); len(second) != want {
+		t.Errorf("got tokens of %d users, want %d", len(second), want)
 	}
-	onlyForOwner(t, path)
+	checkOwnerOnly(t, path)
 }
 
 func TestKubeconfigChecksServer(t *testing.T) {
@@ -58,7 +58,7 @@ func TestKubeconfigChecksServer(t *testing.T) {
 	if got.Insecure || string(got.CAData) != "CA" || got.Host != want.Server || got.BearerToken != "T" {
 		t.Errorf("got %+v", got)
 	}
-	onlyForOwner(t, path)
+	checkOwnerOnly(t, path)
 }
 
 func TestPKI(t *testing.T) {
@@ -82,17 +82,17 @@ func TestPKI(t *testing.T) {
 			t.Errorf("as %s: %v", name, err)
 		}
 	}
-	onlyForOwner(t, pki.Key("ca"))
+	checkOwnerOnly(t, pki.Key("ca"))
 
 	if _, err := identity.EnsurePKI(dir); err != nil {
 		t.Fatal(err)
 	}
-	if again, _ := os.ReadFile(pki.Cert("ca")); string(again) != string(ca) {
+	if unchanged, _ := os.ReadFile(pki.Cert("ca")); string(unchanged) != string(ca) {
 		t.Error("certificates are made anew")
 	}
 }
 
-func onlyForOwner(t *testing.T, path string) {
+func checkOwnerOnly(t *testing.T, path string) {
 	t.Helper()
 	info, err := os.Stat(path)
 	if err != nil {

@@ -23,7 +23,7 @@ const (
 	Admin             = "admin"
 	Viewer            = "viewer"
 	Limited           = "limited"
-	Nobody            = "nobody"
+	Unprivileged      = "nobody"
 	Kubelets          = "kubelets"
 	ControllerManager = "system:kube-controller-manager"
 	Scheduler         = "system:kube-scheduler"
@@ -35,7 +35,7 @@ func Users() []User {
 		{Name: Admin, Groups: []string{"system:masters"}},
 		{Name: Viewer},
 		{Name: Limited},
-		{Name: Nobody},
+		{Name: Unprivileged},
 		{Name: Kubelets, Groups: []string{"system:masters"}},
 		{Name: ControllerManager},
 		{Name: Scheduler},

@@ -34,17 +34,17 @@ func TestConfig(t *testing.T) {
 			if !strings.Contains(string(data), "target: {address: 127.0.0.1, port: 18080}") {
 				t.Error("port-forward does not lead to the port")
 			}
-			if got := slices.Contains(names(t, data), "pod-crash-restart"); got != test.want {
+			if got := slices.Contains(stageNames(t, data), "pod-crash-restart"); got != test.want {
 				t.Errorf("crashing pods restart: got %v, want %v", got, test.want)
 			}
 		})
 	}
 }
 
-// names returns the names in all documents. A document that is not valid YAML fails the test.
-func names(t *testing.T, data []byte) []string {
+// stageNames returns the names in all documents. A document that is not valid YAML fails the test.
+func stageNames(t *testing.T, data []byte) []string {
 	t.Helper()
-	var all []string
+	var found []string
 	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(data), 4096)
 	for {
 		var stage struct {
@@ -52,11 +52,11 @@ func names(t *testing.T, data []byte) []string {
 		}
 		err := decoder.Decode(&stage)
 		if errors.Is(err, io.EOF) {
-			return all
+			return found
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, stage.Metadata.Name)
+		found = append(found, stage.Metadata.Name)
 	}
 }

@@ -8,16 +8,16 @@ import (
 )
 
 const (
-	// lineEvery is the time between two lines of a growing log.
-	lineEvery = time.Second
-	// fullLog is the size in bytes after which the file is rotated, as a kubelet does. It is reached after some hours.
-	fullLog = 1 << 20
+	// lineInterval is the time between two lines of a growing log.
+	lineInterval = time.Second
+	// maxLogSize is the size in bytes after which the file is rotated, as a kubelet does. It is reached after some hours.
+	maxLogSize = 1 << 20
 )
 
 // Grow appends one line a second to the file with the content of Logs, until ctx ends. When the file is full, Grow
 // replaces it. A client that follows the log continues in the new file.
 func Grow(ctx context.Context, path string) error {
-	tick := time.NewTicker(lineEvery)
+	tick := time.NewTicker(lineInterval)
 	defer tick.Stop()
 	for n := 0; ; n++ {
 		select {
@@ -25,7 +25,7 @@ func Grow(ctx context.Context, path string) error {
 			return nil
 		case now := <-tick.C:
 			if err := appendLine(
-				path, fmt.Sprintf("%s stdout F %s\n", now.UTC().Format(time.RFC3339Nano), request(n)),
+				path, fmt.Sprintf("%s stdout F %s\n", now.UTC().Format(time.RFC3339Nano), requestLine(n)),
 			); err != nil {
 				return err
 			}
@@ -34,16 +34,16 @@ func Grow(ctx context.Context, path string) error {
 }
 
 func appendLine(path, line string) error {
-	if info, err := os.Stat(path); err == nil && info.Size() > fullLog {
-		return renew(path, line)
+	if info, err := os.Stat(path); err == nil && info.Size() > maxLogSize {
+		return rotate(path, line)
 	}
 	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("open the log of the pods: %w", err)
 	}
 	_, err = file.WriteString(line)
-	if closed := file.Close(); err == nil {
-		err = closed
+	if closeErr := file.Close(); err == nil {
+		err = closeErr
 	}
 	if err != nil {
 		return fmt.Errorf("write to the log of the pods: %w", err)
@@ -51,8 +51,8 @@ func appendLine(path, line string) error {
 	return nil
 }
 
-// renew replaces the full file with a new one.
-func renew(path, line string) error {
+// rotate replaces the full file with a new one.
+func rotate(path, line string) error {
 	if err := os.WriteFile(path+".new", []byte(line), 0o600); err != nil {
 		return fmt.Errorf("restart the log of the pods: %w", err)
 	}
@@ -62,21 +62,21 @@ func renew(path, line string) error {
 	return nil
 }
 
-// request returns the log line of a server's n-th request. Some lines contain color codes, because many programs treat
+// requestLine returns the log line of a server's n-th request. Some lines contain color codes, because many programs treat
 // any output as a terminal.
-func request(n int) string {
+func requestLine(n int) string {
 	path := []string{"/api/items", "/api/orders", "/api/cart", "/healthz", "/api/search?q=größe"}[n%5]
-	took := 3 + n*37%180
+	duration := 3 + n*37%180
 	switch {
 	case n%29 == 28:
 		return fmt.Sprintf(
 			"\x1b[31mlevel=error\x1b[0m msg=\"request\" method=GET path=%s status=502 took=%dms "+
 				"error=\"connection refused\"",
-			path, took,
+			path, duration,
 		)
 	case n%11 == 10:
 		return fmt.Sprintf("\x1b[33mlevel=warn\x1b[0m msg=\"slow request\" method=GET path=%s status=200 took=1.%ds",
-			path, took)
+			path, duration)
 	}
-	return fmt.Sprintf("level=info msg=\"request\" method=GET path=%s status=200 took=%dms", path, took)
+	return fmt.Sprintf("level=info msg=\"request\" method=GET path=%s status=200 took=%dms", path, duration)
 }

@@ -31,9 +31,9 @@ func TestGrow(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := bytes.Count(text, []byte("\n"))
-	whole := regexp.MustCompile(`(?m)^\S+Z stdout F .*level=.*$`).FindAll(text, -1)
-	if len(whole) != lines || lines < 100 || len(text) > 1<<20+200 {
+	logLines := regexp.MustCompile(`(?m)^\S+Z stdout F .*level=.*$`).FindAll(text, -1)
+	if len(logLines) != lines || lines < 100 || len(text) > 1<<20+200 {
 		t.Errorf("after 8 hours the file has %d bytes and %d lines, of which %d are a log's",
-			len(text), lines, len(whole))
+			len(text), lines, len(logLines))
 	}
 }

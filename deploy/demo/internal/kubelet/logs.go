@@ -33,9 +33,9 @@ func PreviousLogs() []byte {
 // one minute old.
 func lines(text ...string) []byte {
 	var out bytes.Buffer
-	begin := time.Now().UTC().Add(-time.Minute - time.Duration(len(text))*time.Second)
+	start := time.Now().UTC().Add(-time.Minute - time.Duration(len(text))*time.Second)
 	for i, line := range text {
-		fmt.Fprintf(&out, "%s stdout F %s\n", begin.Add(time.Duration(i)*time.Second).Format(time.RFC3339Nano), line)
+		fmt.Fprintf(&out, "%s stdout F %s\n", start.Add(time.Duration(i)*time.Second).Format(time.RFC3339Nano), line)
 	}
 	return out.Bytes()
 }

@@ -14,29 +14,29 @@ import (
 
 // target is a Deployment that this package may change, with its minimum and maximum number of pods.
 type target struct {
-	namespace, name string
-	least, most     int
+	namespace, name          string
+	minReplicas, maxReplicas int
 }
 
 func targets() []target {
 	return []target{
-		{namespace: "shop", name: "storefront", least: 6, most: 12},
-		{namespace: "shop", name: "catalog", least: 4, most: 9},
-		{namespace: "shop", name: "cart", least: 3, most: 7},
-		{namespace: "shop", name: "search", least: 3, most: 6},
-		{namespace: "shop", name: "image-resizer", least: 1, most: 6},
-		{namespace: "payments", name: "gateway", least: 3, most: 6},
-		{namespace: "payments", name: "webhooks", least: 1, most: 4},
-		{namespace: "data", name: "stream-orders", least: 2, most: 8},
-		{namespace: "data", name: "stream-clicks", least: 2, most: 6},
-		{namespace: "monitoring", name: "grafana", least: 1, most: 3},
-		{namespace: "ci", name: "runner", least: 3, most: 10},
+		{namespace: "shop", name: "storefront", minReplicas: 6, maxReplicas: 12},
+		{namespace: "shop", name: "catalog", minReplicas: 4, maxReplicas: 9},
+		{namespace: "shop", name: "cart", minReplicas: 3, maxReplicas: 7},
+		{namespace: "shop", name: "search", minReplicas: 3, maxReplicas: 6},
+		{namespace: "shop", name: "image-resizer", minReplicas: 1, maxReplicas: 6},
+		{namespace: "payments", name: "gateway", minReplicas: 3, maxReplicas: 6},
+		{namespace: "payments", name: "webhooks", minReplicas: 1, maxReplicas: 4},
+		{namespace: "data", name: "stream-orders", minReplicas: 2, maxReplicas: 8},
+		{namespace: "data", name: "stream-clicks", minReplicas: 2, maxReplicas: 6},
+		{namespace: "monitoring", name: "grafana", minReplicas: 1, maxReplicas: 3},
+		{namespace: "ci", name: "runner", minReplicas: 3, maxReplicas: 10},
 	}
 }
 
 // rollOut changes a Deployment's image to the next patch version. 0 follows 9.
-func rollOut(ctx context.Context, w world) (string, error) {
-	t := one(targets()...)
+func rollOut(ctx context.Context, w clients) (string, error) {
+	t := choose(targets()...)
 	api := w.typed.AppsV1().Deployments(t.namespace)
 	found, err := api.Get(ctx, t.name, metav1.GetOptions{})
 	if err != nil {
@@ -48,7 +48,7 @@ func rollOut(ctx context.Context, w world) (string, error) {
 		nil, `{"spec":{"template":{"spec":{"containers":[{"name":%q,"image":%q}]}}}}`, container.Name, image,
 	)
 	_, err = api.Patch(ctx, t.name, types.StrategicMergePatchType, patch, metav1.PatchOptions{
-		FieldManager: one("kubectl-set", "argocd-controller", "deploy-bot"),
+		FieldManager: choose("kubectl-set", "argocd-controller", "deploy-bot"),
 	})
 	if err != nil {
 		return "", fmt.Errorf("roll out: %w", err)
@@ -58,27 +58,27 @@ func rollOut(ctx context.Context, w world) (string, error) {
 
 // nextVersion increments the last digit of an image's version, modulo 10.
 func nextVersion(image string) string {
-	const round = 10
+	const modulus = 10
 	return regexp.MustCompile(`\d$`).ReplaceAllStringFunc(image, func(digit string) string {
 		n, _ := strconv.Atoi(digit) // the pattern matches only digits
-		return strconv.Itoa((n + 1) % round)
+		return strconv.Itoa((n + 1) % modulus)
 	})
 }
 
 // scale adds or removes one or two pods, within the limits of the target.
-func scale(ctx context.Context, w world) (string, error) {
-	t := one(targets()...)
+func scale(ctx context.Context, w clients) (string, error) {
+	t := choose(targets()...)
 	api := w.typed.AppsV1().Deployments(t.namespace)
 	found, err := api.GetScale(ctx, t.name, metav1.GetOptions{})
 	if err != nil {
 		return "", fmt.Errorf("scale: %w", err)
 	}
 	old := int(found.Spec.Replicas)
-	replicas := min(t.most, max(t.least, old+one(-2, -1, 1, 2)))
+	replicas := min(t.maxReplicas, max(t.minReplicas, old+choose(-2, -1, 1, 2)))
 	patch := fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas)
 	_, err = api.Patch(
 		ctx, t.name, types.MergePatchType, patch,
-		metav1.PatchOptions{FieldManager: one("kubectl", "autoscaler")}, "scale",
+		metav1.PatchOptions{FieldManager: choose("kubectl", "autoscaler")}, "scale",
 	)
 	if err != nil {
 		return "", fmt.Errorf("scale: %w", err)
@@ -87,8 +87,8 @@ func scale(ctx context.Context, w world) (string, error) {
 }
 
 // restart sends the same patch as kubectl rollout restart.
-func restart(ctx context.Context, w world) (string, error) {
-	t := one(targets()...)
+func restart(ctx context.Context, w clients) (string, error) {
+	t := choose(targets()...)
 	patch := fmt.Appendf(
 		nil, `{"spec":{"template":{"metadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":%q}}}}}`,
 		time.Now().Format(time.RFC3339),
@@ -102,9 +102,9 @@ func restart(ctx context.Context, w world) (string, error) {
 	return fmt.Sprintf("%s/%s restarts", t.namespace, t.name), nil
 }
 
-// evict deletes one pod. Its Deployment creates another.
-func evict(ctx context.Context, w world) (string, error) {
-	t := one(targets()...)
+// deletePod deletes one pod. Its Deployment creates another.
+func deletePod(ctx context.Context, w clients) (string, error) {
+	t := choose(targets()...)
 	api := w.typed.CoreV1().Pods(t.namespace)
 	pods, err := api.List(ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=" + t.name})
 	if err != nil {

@@ -9,55 +9,55 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// note is the content of an event.
-type note struct {
-	kind, reason, message, from string
+// eventTemplate is the content of an event.
+type eventTemplate struct {
+	kind, reason, message, component string
 }
 
-func notes() []note {
-	return []note{
+func eventTemplates() []eventTemplate {
+	return []eventTemplate{
 		{
-			kind:    corev1.EventTypeWarning,
-			reason:  "Unhealthy",
-			message: "Readiness probe failed: Get \"http://10.64.0.17:8080/healthz\": context deadline exceeded",
-			from:    "kubelet",
+			kind:      corev1.EventTypeWarning,
+			reason:    "Unhealthy",
+			message:   "Readiness probe failed: Get \"http://10.64.0.17:8080/healthz\": context deadline exceeded",
+			component: "kubelet",
 		},
 		{
-			kind:    corev1.EventTypeWarning,
-			reason:  "Unhealthy",
-			message: "Liveness probe failed: HTTP probe failed with statuscode: 500",
-			from:    "kubelet",
+			kind:      corev1.EventTypeWarning,
+			reason:    "Unhealthy",
+			message:   "Liveness probe failed: HTTP probe failed with statuscode: 500",
+			component: "kubelet",
 		},
 		{
-			kind:    corev1.EventTypeNormal,
-			reason:  "Pulling",
-			message: "Pulling image \"registry.example.com/infra/mesh-proxy:2.8.1\"",
-			from:    "kubelet",
+			kind:      corev1.EventTypeNormal,
+			reason:    "Pulling",
+			message:   "Pulling image \"registry.example.com/infra/mesh-proxy:2.8.1\"",
+			component: "kubelet",
 		},
 		{
-			kind:    corev1.EventTypeWarning,
-			reason:  "DNSConfigForming",
-			message: "Nameserver limits were exceeded, some nameservers have been omitted",
-			from:    "kubelet",
+			kind:      corev1.EventTypeWarning,
+			reason:    "DNSConfigForming",
+			message:   "Nameserver limits were exceeded, some nameservers have been omitted",
+			component: "kubelet",
 		},
 		{
-			kind:    corev1.EventTypeNormal,
-			reason:  "SecretSynced",
-			message: "Secret was synced from the vault",
-			from:    "secrets-sync",
+			kind:      corev1.EventTypeNormal,
+			reason:    "SecretSynced",
+			message:   "Secret was synced from the vault",
+			component: "secrets-sync",
 		},
 		{
-			kind:    corev1.EventTypeWarning,
-			reason:  "PolicyViolation",
-			message: "container may run as root",
-			from:    "policy",
+			kind:      corev1.EventTypeWarning,
+			reason:    "PolicyViolation",
+			message:   "container may run as root",
+			component: "policy",
 		},
 	}
 }
 
-// report creates an Event about a random pod. The API server deletes Events after an hour.
-func report(ctx context.Context, w world) (string, error) {
-	t, n := one(targets()...), one(notes()...)
+// createEvent creates an Event about a random pod. The API server deletes Events after an hour.
+func createEvent(ctx context.Context, w clients) (string, error) {
+	t, n := choose(targets()...), choose(eventTemplates()...)
 	pods, err := w.typed.CoreV1().Pods(t.namespace).List(ctx, metav1.ListOptions{
 		LabelSelector: "app.kubernetes.io/name=" + t.name,
 	})
@@ -80,12 +80,12 @@ func report(ctx context.Context, w world) (string, error) {
 			ResourceVersion: pod.ResourceVersion,
 		},
 		Type: n.kind, Reason: n.reason, Message: n.message,
-		Source:         corev1.EventSource{Component: n.from, Host: pod.Spec.NodeName},
+		Source:         corev1.EventSource{Component: n.component, Host: pod.Spec.NodeName},
 		FirstTimestamp: now, LastTimestamp: now, Count: 1,
-		ReportingController: n.from, ReportingInstance: pod.Spec.NodeName,
+		ReportingController: n.component, ReportingInstance: pod.Spec.NodeName,
 	}
 	if _, err := w.typed.CoreV1().Events(pod.Namespace).Create(
-		ctx, event, metav1.CreateOptions{FieldManager: n.from},
+		ctx, event, metav1.CreateOptions{FieldManager: n.component},
 	); err != nil {
 		return "", fmt.Errorf("report: %w", err)
 	}

@@ -10,16 +10,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// build creates a Job for a build. The build completes after some seconds, and fails one time in five. Its Job is
+// startBuild creates a Job for a build. The build completes after some seconds, and fails one time in five. Its Job is
 // deleted two minutes after it has finished.
-func build(ctx context.Context, w world) (string, error) {
-	project := one("storefront", "catalog", "cart", "checkout", "gateway", "ledger", "edge-proxy")
+func startBuild(ctx context.Context, w clients) (string, error) {
+	project := choose("storefront", "catalog", "cart", "checkout", "gateway", "ledger", "edge-proxy")
 	labels := map[string]string{
 		"app.kubernetes.io/name": "build-" + project, "app.kubernetes.io/part-of": "ci",
-		"ci.example.com/branch": one("main", "main", "fix-rounding", "upgrade-deps"),
+		"ci.example.com/branch": choose("main", "main", "fix-rounding", "upgrade-deps"),
 	}
-	annotations := map[string]string{"demo.glasshouse/runs-for": one("8s", "15s", "30s", "55s")}
-	if one(true, false, false, false, false) {
+	annotations := map[string]string{"demo.glasshouse/runs-for": choose("8s", "15s", "30s", "55s")}
+	if choose(true, false, false, false, false) {
 		annotations["demo.glasshouse/state"] = "fails"
 	}
 	amount := corev1.ResourceList{
@@ -42,9 +42,9 @@ func build(ctx context.Context, w world) (string, error) {
 			},
 		},
 	}
-	made, err := w.typed.BatchV1().Jobs("ci").Create(ctx, job, metav1.CreateOptions{FieldManager: "ci-runner"})
+	created, err := w.typed.BatchV1().Jobs("ci").Create(ctx, job, metav1.CreateOptions{FieldManager: "ci-runner"})
 	if err != nil {
 		return "", fmt.Errorf("start a build: %w", err)
 	}
-	return "job ci/" + made.Name + " starts", nil
+	return "job ci/" + created.Name + " starts", nil
 }

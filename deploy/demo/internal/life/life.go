@@ -15,8 +15,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// world contains the clients that an action uses.
-type world struct {
+// clients contains the clients that an action uses.
+type clients struct {
 	typed   kubernetes.Interface
 	dynamic dynamic.Interface
 }
@@ -24,22 +24,22 @@ type world struct {
 // action makes one change and returns a description of it. Its weight is its relative frequency.
 type action struct {
 	weight int
-	do     func(context.Context, world) (string, error)
+	run    func(context.Context, clients) (string, error)
 }
 
 func actions() []action {
 	return []action{
-		{weight: 3, do: rollOut},
-		{weight: 4, do: scale},
-		{weight: 1, do: restart},
-		{weight: 2, do: evict},
-		{weight: 3, do: build},
-		{weight: 4, do: report},
-		{weight: 2, do: editConfig},
-		{weight: 1, do: rotateSecret},
-		{weight: 3, do: flipFlag},
-		{weight: 2, do: backUp},
-		{weight: 1, do: cordon},
+		{weight: 3, run: rollOut},
+		{weight: 4, run: scale},
+		{weight: 1, run: restart},
+		{weight: 2, run: deletePod},
+		{weight: 3, run: startBuild},
+		{weight: 4, run: createEvent},
+		{weight: 2, run: editConfig},
+		{weight: 1, run: rotateSecret},
+		{weight: 3, run: changeFeatureFlag},
+		{weight: 2, run: updateBackup},
+		{weight: 1, run: cordon},
 	}
 }
 
@@ -52,14 +52,14 @@ func Run(ctx context.Context, config *rest.Config, perMinute int, path string) e
 	}
 	defer file.Close() //nolint:errcheck // a lost log line does no harm
 	log := slog.New(slog.NewTextHandler(file, nil))
-	var w world
+	var w clients
 	if w.typed, err = kubernetes.NewForConfig(config); err != nil {
 		return fmt.Errorf("make client: %w", err)
 	}
 	if w.dynamic, err = dynamic.NewForConfig(config); err != nil {
 		return fmt.Errorf("make client: %w", err)
 	}
-	all := actions()
+	choices := actions()
 	pause := time.Minute / time.Duration(perMinute)
 	for {
 		select {
@@ -67,30 +67,30 @@ func Run(ctx context.Context, config *rest.Config, perMinute int, path string) e
 		case <-ctx.Done():
 			return nil
 		}
-		did, err := pick(all).do(ctx, w)
+		description, err := pick(choices).run(ctx, w)
 		if err != nil {
 			log.WarnContext(ctx, "not done", "err", err)
 			continue
 		}
-		log.InfoContext(ctx, "done", "what", did)
+		log.InfoContext(ctx, "done", "what", description)
 	}
 }
 
-func pick(all []action) action {
+func pick(choices []action) action {
 	total := 0
-	for _, a := range all {
+	for _, a := range choices {
 		total += a.weight
 	}
-	at := rand.IntN(total) //nolint:gosec // this random number is not security-relevant
-	for _, a := range all {
-		if at -= a.weight; at < 0 {
+	remaining := rand.IntN(total) //nolint:gosec // this random number is not security-relevant
+	for _, a := range choices {
+		if remaining -= a.weight; remaining < 0 {
 			return a
 		}
 	}
-	return all[0]
+	return choices[0]
 }
 
-// one returns one of the choices at random.
-func one[T any](choices ...T) T {
+// choose returns one of the choices at random.
+func choose[T any](choices ...T) T {
 	return choices[rand.IntN(len(choices))] //nolint:gosec // this random number is not security-relevant
 }

@@ -2,7 +2,7 @@ package life
 
 import "testing"
 
-func TestNextVersionGoesRound(t *testing.T) {
+func TestNextVersionWraps(t *testing.T) {
 	for image, want := range map[string]string{
 		"registry.example.com/shop/cart:1.44.7": "registry.example.com/shop/cart:1.44.8",
 		"registry.example.com/ci/runner:18.6.9": "registry.example.com/ci/runner:18.6.0",
@@ -14,10 +14,10 @@ func TestNextVersionGoesRound(t *testing.T) {
 	}
 }
 
-func TestPickKnowsEveryAction(t *testing.T) {
-	all := actions()
+func TestPickReturnsAnAction(t *testing.T) {
+	choices := actions()
 	for range 1000 {
-		if pick(all).do == nil {
+		if pick(choices).run == nil {
 			t.Fatal("an action that does nothing")
 		}
 	}

@@ -13,25 +13,25 @@ import (
 )
 
 // editConfig changes a line of a ConfigMap.
-func editConfig(ctx context.Context, w world) (string, error) {
-	type edit struct{ namespace, name, key, value, by string }
-	e := one(
+func editConfig(ctx context.Context, w clients) (string, error) {
+	type edit struct{ namespace, name, key, value, manager string }
+	e := choose(
 		edit{
 			"shop", "opening-hours", "banner",
-			one(
+			choose(
 				"Free shipping above 50 EUR", "20 % off tents this week", "We are closed on Monday",
 				"New: winter boots",
 			),
 			"kubectl-edit",
 		},
-		edit{"shop", "opening-hours", "saturday", one("09:00-18:00", "10:00-16:00"), "kubectl-edit"},
-		edit{"shop", "storefront-config", "LOG_LEVEL", one("info", "debug", "warn"), "kubectl-patch"},
+		edit{"shop", "opening-hours", "saturday", choose("09:00-18:00", "10:00-16:00"), "kubectl-edit"},
+		edit{"shop", "storefront-config", "LOG_LEVEL", choose("info", "debug", "warn"), "kubectl-patch"},
 		edit{
 			"payments", "gateway-config", "gateway.yaml",
 			fmt.Sprintf(
 				"acquirers:\n  - name: north\n    weight: %d\n  - name: south\n    weight: 20\n"+
 					"timeout: %ds\nretries: 2\n",
-				one(60, 70, 80), one(3, 4, 5),
+				choose(60, 70, 80), choose(3, 4, 5),
 			),
 			"config-sync",
 		},
@@ -41,7 +41,7 @@ func editConfig(ctx context.Context, w world) (string, error) {
 		return "", fmt.Errorf("edit: %w", err)
 	}
 	if _, err := w.typed.CoreV1().ConfigMaps(e.namespace).Patch(
-		ctx, e.name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: e.by},
+		ctx, e.name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: e.manager},
 	); err != nil {
 		return "", fmt.Errorf("edit: %w", err)
 	}
@@ -49,7 +49,7 @@ func editConfig(ctx context.Context, w world) (string, error) {
 }
 
 // rotateSecret writes a new value to a Secret. Like the old value, it is only a placeholder.
-func rotateSecret(ctx context.Context, w world) (string, error) {
+func rotateSecret(ctx context.Context, w clients) (string, error) {
 	patch := fmt.Appendf(nil, `{"stringData":{"api-key":%q}}`, "not-a-real-secret-"+rand.Text())
 	if _, err := w.typed.CoreV1().Secrets("payments").Patch(
 		ctx, "acquirer-api", types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "secrets-sync"},
@@ -59,13 +59,13 @@ func rotateSecret(ctx context.Context, w world) (string, error) {
 	return "secret payments/acquirer-api is rotated", nil
 }
 
-// flipFlag changes the share of customers that have a feature, and then the status, as the feature's controller would.
-func flipFlag(ctx context.Context, w world) (string, error) {
+// changeFeatureFlag changes the share of customers that have a feature, and then the status, as the feature's controller would.
+func changeFeatureFlag(ctx context.Context, w clients) (string, error) {
 	api := w.dynamic.Resource(schema.GroupVersionResource{
 		Group: "shop.example.com", Version: "v1", Resource: "featureflags",
 	}).Namespace("shop")
-	name, percent := one("reviews", "express-shipping", "ai-search", "price-alerts", "buy-again"),
-		one(0, 5, 25, 50, 100)
+	name, percent := choose("reviews", "express-shipping", "ai-search", "price-alerts", "buy-again"),
+		choose(0, 5, 25, 50, 100)
 	patch := fmt.Appendf(nil, `{"spec":{"enabled":%t,"rollout":%d}}`, percent > 0, percent)
 	flag, err := api.Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "flag-admin"})
 	if err != nil {
@@ -81,19 +81,19 @@ func flipFlag(ctx context.Context, w world) (string, error) {
 	return fmt.Sprintf("feature flag %s is at %d %%", name, percent), nil
 }
 
-// backUp writes a random phase (Running, Succeeded or Failed) to the status of a Backup.
-func backUp(ctx context.Context, w world) (string, error) {
+// updateBackup writes a random phase (Running, Succeeded or Failed) to the status of a Backup.
+func updateBackup(ctx context.Context, w clients) (string, error) {
 	api := w.dynamic.Resource(schema.GroupVersionResource{
 		Group: "data.example.com", Version: "v1", Resource: "backups",
 	}).Namespace("data")
-	name := one("postgres-daily", "postgres-wal", "ledger-hourly", "kafka-topics")
-	phase := one("Running", "Succeeded", "Succeeded", "Failed")
+	name := choose("postgres-daily", "postgres-wal", "ledger-hourly", "kafka-topics")
+	phase := choose("Running", "Succeeded", "Succeeded", "Failed")
 	message := ""
 	if phase == "Failed" {
 		message = "upload was cut off after 4 of 7 parts"
 	}
 	patch := fmt.Appendf(nil, `{"status":{"phase":%q,"lastRunTime":%q,"sizeGiB":%d,"message":%q}}`,
-		phase, time.Now().UTC().Format(time.RFC3339), one(3, 97, 98, 412, 415), message)
+		phase, time.Now().UTC().Format(time.RFC3339), choose(3, 97, 98, 412, 415), message)
 	if _, err := api.Patch(
 		ctx, name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "backup-operator"}, "status",
 	); err != nil {
@@ -103,15 +103,15 @@ func backUp(ctx context.Context, w world) (string, error) {
 }
 
 // cordon marks one node as unschedulable or schedulable, at random.
-func cordon(ctx context.Context, w world) (string, error) {
+func cordon(ctx context.Context, w clients) (string, error) {
 	const name = "node-a-02"
-	closed := one(true, false)
-	patch := fmt.Appendf(nil, `{"spec":{"unschedulable":%t}}`, closed)
+	unschedulable := choose(true, false)
+	patch := fmt.Appendf(nil, `{"spec":{"unschedulable":%t}}`, unschedulable)
 	if _, err := w.typed.CoreV1().Nodes().Patch(
 		ctx, name, types.StrategicMergePatchType, patch,
-		metav1.PatchOptions{FieldManager: one("kubectl-cordon", "node-upgrader")},
+		metav1.PatchOptions{FieldManager: choose("kubectl-cordon", "node-upgrader")},
 	); err != nil {
 		return "", fmt.Errorf("cordon: %w", err)
 	}
-	return fmt.Sprintf("node %s unschedulable: %t", name, closed), nil
+	return fmt.Sprintf("node %s unschedulable: %t", name, unschedulable), nil
 }

@@ -21,13 +21,13 @@ func (e *EndedError) Error() string {
 // Tail returns the last n lines of a file, indented and cut at 300 bytes each. If the file cannot be read, it returns
 // the reason instead.
 func Tail(path string, n int) string {
-	const window, width = 64 << 10, 300
+	const maxBytes, maxLineLength = 64 << 10, 300
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return "  (" + err.Error() + ")"
 	}
-	if len(data) > window {
-		data = data[len(data)-window:]
+	if len(data) > maxBytes {
+		data = data[len(data)-maxBytes:]
 	}
 	data = bytes.TrimRight(data, "\n")
 	if len(data) == 0 {
@@ -36,8 +36,8 @@ func Tail(path string, n int) string {
 	lines := strings.Split(string(data), "\n")
 	lines = lines[max(0, len(lines)-n):]
 	for i, line := range lines {
-		if len(line) > width {
-			line = line[:width] + "..."
+		if len(line) > maxLineLength {
+			line = line[:maxLineLength] + "..."
 		}
 		lines[i] = "  " + line
 	}

@@ -25,7 +25,7 @@ type Spec struct {
 //
 // The process gets the reading end of a pipe as file descriptor 3. Run keeps the writing end open. The kernel closes it
 // when this process ends for any reason.
-func Run(ctx context.Context, spec Spec, grace time.Duration) error {
+func Run(ctx context.Context, spec Spec, gracePeriod time.Duration) error {
 	log, err := os.OpenFile(spec.Log, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("start %s: %w", spec.Name, err)
@@ -46,7 +46,7 @@ func Run(ctx context.Context, spec Spec, grace time.Duration) error {
 	// order.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	cmd.WaitDelay = grace
+	cmd.WaitDelay = gracePeriod
 	err = cmd.Start()
 	_ = read.Close()
 	if err != nil {

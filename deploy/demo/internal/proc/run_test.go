@@ -13,13 +13,13 @@ import (
 	"glasshouse/deploy/demo/internal/proc"
 )
 
-func shell(t *testing.T, script string) proc.Spec {
+func shellSpec(t *testing.T, script string) proc.Spec {
 	t.Helper()
 	return proc.Spec{Name: "sh", Path: "/bin/sh", Args: []string{"-c", script}, Log: filepath.Join(t.TempDir(), "log")}
 }
 
-func TestRunTellsWhyItEnded(t *testing.T) {
-	err := proc.Run(t.Context(), shell(t, "echo cannot bind; exit 3"), time.Second)
+func TestRunReturnsEndedError(t *testing.T) {
+	err := proc.Run(t.Context(), shellSpec(t, "echo cannot bind; exit 3"), time.Second)
 	ended, ok := errors.AsType[*proc.EndedError](err)
 	if !ok || !strings.Contains(ended.Tail, "cannot bind") || !strings.Contains(ended.State, "3") {
 		t.Errorf("got %v", err)
@@ -41,20 +41,20 @@ func TestRunStopsWithContext(t *testing.T) {
 				cancel()
 			}()
 			script := trap + "; echo > " + ready + "; while :; do sleep 0.01; done"
-			if err := proc.Run(ctx, shell(t, script), 100*time.Millisecond); err != nil {
+			if err := proc.Run(ctx, shellSpec(t, script), 100*time.Millisecond); err != nil {
 				t.Errorf("got %v, want none", err)
 			}
 		})
 	}
 }
 
-func TestFleetFallsTogether(t *testing.T) {
-	fleet, running := proc.NewFleet(t.Context(), time.Second)
-	fleet.Start(running, shell(t, "exec sleep 60"))
-	fleet.Start(running, shell(t, "exit 1"))
-	<-running.Done()
-	if _, ok := errors.AsType[*proc.EndedError](context.Cause(running)); !ok {
-		t.Errorf("cause: got %v", context.Cause(running))
+func TestGroupFailsWhenAProcessEnds(t *testing.T) {
+	group, groupCtx := proc.NewGroup(t.Context(), time.Second)
+	group.Start(groupCtx, shellSpec(t, "exec sleep 60"))
+	group.Start(groupCtx, shellSpec(t, "exit 1"))
+	<-groupCtx.Done()
+	if _, ok := errors.AsType[*proc.EndedError](context.Cause(groupCtx)); !ok {
+		t.Errorf("cause: got %v", context.Cause(groupCtx))
 	}
-	fleet.Stop() // the other process sleeps for a minute, so the test would time out if Stop did not end it
+	group.Stop() // the other process sleeps for a minute, so the test would time out if Stop did not end it
 }

@@ -13,18 +13,18 @@ import (
 
 // Options describes how to apply the workload.
 type Options struct {
-	Quiet bool // suspend CronJobs, so that nothing changes by itself
+	SuspendCronJobs bool // suspend CronJobs, so that nothing changes by itself
 }
 
 // Applied describes what Apply did.
 type Applied struct {
-	Objects    int
-	Namespaces int
-	Kept       bool // the workload existed already
+	Objects        int
+	Namespaces     int
+	AlreadyPresent bool // the workload existed already
 }
 
 func (a Applied) String() string {
-	if a.Kept {
+	if a.AlreadyPresent {
 		return "the workload of the company exists already"
 	}
 	return fmt.Sprintf("the workload of the company was applied: %d objects in %d namespaces", a.Objects, a.Namespaces)
@@ -45,12 +45,12 @@ func Apply(ctx context.Context, config *rest.Config, opts Options) (Applied, err
 	if err != nil {
 		return Applied{}, fmt.Errorf("make client: %w", err)
 	}
-	mark, err := fingerprint(opts)
+	hash, err := fingerprintOf(opts)
 	if err != nil {
 		return Applied{}, err
 	}
-	if kept, err := marked(ctx, typed, mark); err != nil || kept {
-		return Applied{Kept: kept}, err
+	if present, err := wasApplied(ctx, typed, hash); err != nil || present {
+		return Applied{AlreadyPresent: present}, err
 	}
 	applied := Applied{}
 	for phase := range phases {
@@ -73,7 +73,7 @@ func Apply(ctx context.Context, config *rest.Config, opts Options) (Applied, err
 	if err := remove(ctx, typed, items); err != nil {
 		return Applied{}, err
 	}
-	return applied, setMark(ctx, typed, mark)
+	return applied, recordApplied(ctx, typed, hash)
 }
 
 // remove deletes the items that are to be shown as terminating.

@@ -34,25 +34,25 @@ func Fill(ctx context.Context, client kubernetes.Interface, total int) (int, err
 	if total == 0 && len(existing.Items) == 0 {
 		return 0, nil
 	}
-	company, _, err := countOrdered(ctx, client)
+	company, _, err := countRequested(ctx, client)
 	if err != nil {
 		return 0, fmt.Errorf("count pods: %w", err)
 	}
-	missing := max(0, total-company.ordered)
+	missing := max(0, total-company.requested)
 	if _, err := client.CoreV1().Namespaces().Apply(ctx, corev1ac.Namespace(Big), applyAs("demo")); err != nil {
 		return 0, fmt.Errorf("make namespace %s: %w", Big, err)
 	}
-	return missing, order(ctx, client, missing, len(existing.Items))
+	return missing, applyDeployments(ctx, client, missing, len(existing.Items))
 }
 
-// order applies Deployments for the number missing of pods, and scales the other existing ones to zero.
-func order(ctx context.Context, client kubernetes.Interface, missing, existing int) error {
+// applyDeployments applies Deployments for the number missing of pods, and scales the other existing ones to zero.
+func applyDeployments(ctx context.Context, client kubernetes.Interface, missing, existing int) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallel)
 	for i := 0; i < existing || i*perDeployment < missing; i++ {
 		replicas := min(perDeployment, max(0, missing-i*perDeployment))
 		group.Go(func() error {
-			if _, err := client.AppsV1().Deployments(Big).Apply(ctx, crowd(i, replicas), applyAs("demo")); err != nil &&
+			if _, err := client.AppsV1().Deployments(Big).Apply(ctx, loadDeployment(i, replicas), applyAs("demo")); err != nil &&
 				!apierrors.IsAlreadyExists(err) {
 				return fmt.Errorf("request pods: %w", err)
 			}
@@ -66,7 +66,7 @@ func applyAs(manager string) metav1.ApplyOptions {
 	return metav1.ApplyOptions{FieldManager: manager, Force: true}
 }
 
-func crowd(i, replicas int) *v1.DeploymentApplyConfiguration {
+func loadDeployment(i, replicas int) *v1.DeploymentApplyConfiguration {
 	name := fmt.Sprintf("crowd-%03d", i)
 	labels := map[string]string{
 		"app.kubernetes.io/name": name, "app.kubernetes.io/part-of": Big, "tier": []string{"web", "api", "worker"}[i%3],

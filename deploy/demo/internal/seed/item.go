@@ -21,7 +21,7 @@ import (
 func (i Item) apply(ctx context.Context, client dynamic.Interface, opts Options) error {
 	object := i.Object.DeepCopy()
 	unstructured.RemoveNestedField(object.Object, "status")
-	if opts.Quiet && object.GetKind() == "CronJob" {
+	if opts.SuspendCronJobs && object.GetKind() == "CronJob" {
 		_ = unstructured.SetNestedField(object.Object, true, "spec", "suspend") // cannot fail, because there is a spec
 	}
 	resource, _ := meta.UnsafeGuessKindToResource(object.GroupVersionKind())
@@ -29,15 +29,15 @@ func (i Item) apply(ctx context.Context, client dynamic.Interface, opts Options)
 	if object.GetNamespace() != "" {
 		api = client.Resource(resource).Namespace(object.GetNamespace())
 	}
-	err := patiently(ctx, func() error {
-		if i.By == clientSide {
+	err := retryUntilReady(ctx, func() error {
+		if i.Manager == clientSide {
 			return createAsKubectl(ctx, api, object)
 		}
-		_, err := api.Apply(ctx, object.GetName(), object, applyAs(i.By))
+		_, err := api.Apply(ctx, object.GetName(), object, applyAs(i.Manager))
 		return err //nolint:wrapcheck // wrapped below
 	})
-	if err == nil && i.StatusBy != "" {
-		_, err = api.ApplyStatus(ctx, object.GetName(), i.status(), applyAs(i.StatusBy))
+	if err == nil && i.StatusManager != "" {
+		_, err = api.ApplyStatus(ctx, object.GetName(), i.status(), applyAs(i.StatusManager))
 	}
 	if err != nil {
 		return fmt.Errorf("apply %s %s/%s: %w", object.GetKind(), object.GetNamespace(), object.GetName(), err)
@@ -93,18 +93,18 @@ func createAsKubectl(ctx context.Context, api dynamic.ResourceInterface, object 
 	return err //nolint:wrapcheck // the caller names the object
 }
 
-// patiently retries for up to 20 seconds if a request fails only because the cluster is not ready: a definition is not
+// retryUntilReady retries for up to 20 seconds if a request fails only because the cluster is not ready: a definition is not
 // served yet, a namespace has no service account yet, or its quota is not counted yet.
-func patiently(ctx context.Context, try func() error) error {
+func retryUntilReady(ctx context.Context, operation func() error) error {
 	deadline := time.Now().Add(20 * time.Second)
 	for {
-		err := try()
-		early := apierrors.IsNotFound(err) || apierrors.IsConflict(err) ||
+		err := operation()
+		isTransient := apierrors.IsNotFound(err) || apierrors.IsConflict(err) ||
 			apierrors.IsForbidden(err) &&
 				(strings.Contains(err.Error(), "service account") ||
 					strings.Contains(err.Error(), "serviceaccount") ||
 					strings.Contains(err.Error(), "status unknown for quota"))
-		if !early || time.Now().After(deadline) {
+		if !isTransient || time.Now().After(deadline) {
 			return err
 		}
 		select {

@@ -13,10 +13,10 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-const markNamespace, markName = metav1.NamespaceSystem, "demo-workload"
+const recordNamespace, recordName = metav1.NamespaceSystem, "demo-workload"
 
-// fingerprint returns a hash that identifies the workload and its options.
-func fingerprint(opts Options) (string, error) {
+// fingerprintOf returns a hash that identifies the workload and its options.
+func fingerprintOf(opts Options) (string, error) {
 	hash := sha256.New()
 	entries, err := workload.ReadDir("workload")
 	if err != nil {
@@ -29,25 +29,25 @@ func fingerprint(opts Options) (string, error) {
 		}
 		hash.Write(data)
 	}
-	hash.Write(strconv.AppendBool(nil, opts.Quiet))
+	hash.Write(strconv.AppendBool(nil, opts.SuspendCronJobs))
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-// marked reports whether the workload with that fingerprint was completely applied to the cluster.
-func marked(ctx context.Context, client kubernetes.Interface, mark string) (bool, error) {
-	found, err := client.CoreV1().ConfigMaps(markNamespace).Get(ctx, markName, metav1.GetOptions{})
+// wasApplied reports whether the workload with that fingerprint was completely applied to the cluster.
+func wasApplied(ctx context.Context, client kubernetes.Interface, hash string) (bool, error) {
+	found, err := client.CoreV1().ConfigMaps(recordNamespace).Get(ctx, recordName, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return false, nil
 	}
 	if err != nil {
 		return false, fmt.Errorf("find the workload: %w", err)
 	}
-	return found.Data["fingerprint"] == mark, nil
+	return found.Data["fingerprint"] == hash, nil
 }
 
-func setMark(ctx context.Context, client kubernetes.Interface, mark string) error {
-	note := corev1ac.ConfigMap(markName, markNamespace).WithData(map[string]string{"fingerprint": mark})
-	if _, err := client.CoreV1().ConfigMaps(markNamespace).Apply(ctx, note, applyAs("demo")); err != nil {
+func recordApplied(ctx context.Context, client kubernetes.Interface, hash string) error {
+	record := corev1ac.ConfigMap(recordName, recordNamespace).WithData(map[string]string{"fingerprint": hash})
+	if _, err := client.CoreV1().ConfigMaps(recordNamespace).Apply(ctx, record, applyAs("demo")); err != nil {
 		return fmt.Errorf("record the workload: %w", err)
 	}
 	return nil

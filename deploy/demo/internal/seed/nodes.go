@@ -25,7 +25,7 @@ func Nodes(ctx context.Context, client kubernetes.Interface, n, port int) error 
 	group.SetLimit(parallel)
 	for i := range n {
 		group.Go(func() error {
-			want := node(i, port)
+			want := newNode(i, port)
 			_, err := client.CoreV1().Nodes().Create(ctx, want, metav1.CreateOptions{FieldManager: "kubelet"})
 			if apierrors.IsAlreadyExists(err) {
 				patch := fmt.Appendf(nil, `{"status":{"daemonEndpoints":{"kubeletEndpoint":{"Port":%d}}}}`, port)
@@ -41,9 +41,9 @@ func Nodes(ctx context.Context, client kubernetes.Interface, n, port int) error 
 	return group.Wait()
 }
 
-// Release deletes the node leases of the last run's kubelets. The new kubelets have another identity. Without Release
+// ReleaseNodes deletes the node leases of the last run's kubelets. The new kubelets have another identity. Without Release
 // they would ignore the pods of every node until its lease expires, 40 seconds later.
-func Release(ctx context.Context, client kubernetes.Interface) error {
+func ReleaseNodes(ctx context.Context, client kubernetes.Interface) error {
 	err := client.CoordinationV1().Leases(corev1.NamespaceNodeLease).DeleteCollection(
 		ctx, metav1.DeleteOptions{}, metav1.ListOptions{},
 	)
@@ -53,8 +53,8 @@ func Release(ctx context.Context, client kubernetes.Interface) error {
 	return nil
 }
 
-// role returns the purpose of node i. The first nodes are general ones, so that the smallest cluster has only these.
-func role(i int) string {
+// nodeRole returns the purpose of node i. The first nodes are general ones, so that the smallest cluster has only these.
+func nodeRole(i int) string {
 	switch i {
 	case 4:
 		return "cordoned"
@@ -69,15 +69,15 @@ func role(i int) string {
 	}
 }
 
-func node(i, port int) *corev1.Node {
+func newNode(i, port int) *corev1.Node {
 	const zones = 3
-	kind := role(i)
-	machine := machines(kind)
+	purpose := nodeRole(i)
+	machine := machineFor(purpose)
 	name := fmt.Sprintf("node-%s-%02d", string(rune('a'+i%zones)), i/zones+1)
 	address := fmt.Sprintf("10.10.%d.%d", 1+i/200, 20+i%200)
 	node := &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{
-			NodeLabel:                                 kind,
+			NodeLabel:                                 purpose,
 			corev1.LabelHostname:                      name,
 			corev1.LabelOSStable:                      "linux",
 			corev1.LabelArchStable:                    "amd64",
@@ -90,7 +90,7 @@ func node(i, port int) *corev1.Node {
 			PodCIDR:       podCIDR(i),
 			PodCIDRs:      []string{podCIDR(i)},
 			ProviderID:    "demo:///eu-north-1" + string(rune('a'+i%zones)) + "/" + name,
-			Unschedulable: kind == "cordoned",
+			Unschedulable: purpose == "cordoned",
 		},
 		Status: corev1.NodeStatus{
 			Capacity:    machine.size,
@@ -126,7 +126,7 @@ type machine struct {
 	size              corev1.ResourceList
 }
 
-func machines(kind string) machine {
+func machineFor(kind string) machine {
 	size := func(cpu, memory string) corev1.ResourceList {
 		return corev1.ResourceList{
 			corev1.ResourceCPU:              resource.MustParse(cpu),

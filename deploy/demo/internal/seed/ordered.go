@@ -7,44 +7,44 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// orders is the sum of the pods that Deployments, StatefulSets and DaemonSets request, and of those that are ready.
-type orders struct {
-	ordered, ready int
+// podCounts is the sum of the pods that Deployments, StatefulSets and DaemonSets request, and of those that are ready.
+type podCounts struct {
+	requested, ready int
 }
 
-func (o *orders) add(ordered, ready int32) {
-	o.ordered += int(ordered)
+func (o *podCounts) add(requested, ready int32) {
+	o.requested += int(requested)
 	o.ready += int(ready)
 }
 
-// countOrdered returns the pods of the company's workload, and those of namespace Big.
-func countOrdered(ctx context.Context, client kubernetes.Interface) (company, crowd orders, err error) {
+// countRequested returns the pods of the company's workload, and those of namespace Big.
+func countRequested(ctx context.Context, client kubernetes.Interface) (company, big podCounts, err error) {
 	opts, apps := metav1.ListOptions{ResourceVersion: "0"}, client.AppsV1()
 	deployments, err := apps.Deployments("").List(ctx, opts)
 	if err != nil {
-		return company, crowd, err //nolint:wrapcheck // the caller wraps it
+		return company, big, err //nolint:wrapcheck // the caller wraps it
 	}
 	for i := range deployments.Items {
 		d := &deployments.Items[i]
 		if d.Namespace == Big {
-			crowd.add(*d.Spec.Replicas, min(*d.Spec.Replicas, d.Status.ReadyReplicas))
+			big.add(*d.Spec.Replicas, min(*d.Spec.Replicas, d.Status.ReadyReplicas))
 		} else {
 			company.add(*d.Spec.Replicas, d.Status.ReadyReplicas)
 		}
 	}
 	sets, err := apps.StatefulSets("").List(ctx, opts)
 	if err != nil {
-		return company, crowd, err //nolint:wrapcheck // the caller wraps it
+		return company, big, err //nolint:wrapcheck // the caller wraps it
 	}
 	for i := range sets.Items {
 		company.add(*sets.Items[i].Spec.Replicas, sets.Items[i].Status.ReadyReplicas)
 	}
 	daemons, err := apps.DaemonSets("").List(ctx, opts)
 	if err != nil {
-		return company, crowd, err //nolint:wrapcheck // the caller wraps it
+		return company, big, err //nolint:wrapcheck // the caller wraps it
 	}
 	for i := range daemons.Items {
 		company.add(daemons.Items[i].Status.DesiredNumberScheduled, daemons.Items[i].Status.NumberReady)
 	}
-	return company, crowd, nil
+	return company, big, nil
 }

@@ -13,24 +13,24 @@ import (
 // Count is the progress of the pods.
 type Count struct {
 	Total   int // existing pods, and those that a Deployment, StatefulSet or DaemonSet has yet to create
-	Settled int // pods in their final state, good or bad
+	Stable  int // pods in their final state, good or bad
 	Running int // settled pods in phase Running
 }
 
 func (c Count) String() string {
-	return fmt.Sprintf("%d of %d pods settled, %d running", c.Settled, c.Total, c.Running)
+	return fmt.Sprintf("%d of %d pods settled, %d running", c.Stable, c.Total, c.Running)
 }
 
-// Settle blocks until all requested pods have reached their final state, good or bad. It reports each count that
+// WaitForPods blocks until all requested pods have reached their final state, good or bad. It reports each count that
 // differs from the previous one, at most every two seconds, and the final count.
-func Settle(ctx context.Context, client kubernetes.Interface, report func(Count)) error {
+func WaitForPods(ctx context.Context, client kubernetes.Interface, report func(Count)) error {
 	var last Count
 	for tick := 1; ; tick++ {
 		count, err := countPods(ctx, client)
 		if err != nil {
 			return fmt.Errorf("count pods: %w", err)
 		}
-		if count.Settled == count.Total {
+		if count.Stable == count.Total {
 			report(count)
 			return nil
 		}
@@ -50,7 +50,7 @@ func Settle(ctx context.Context, client kubernetes.Interface, report func(Count)
 // countPods checks each pod of the company's workload. For namespace Big it uses the status of the Deployments. Listing
 // 10,000 pods twice a second would load the API server more than creating them.
 func countPods(ctx context.Context, client kubernetes.Interface) (Count, error) {
-	company, crowd, err := countOrdered(ctx, client)
+	company, big, err := countRequested(ctx, client)
 	if err != nil {
 		return Count{}, err
 	}
@@ -61,35 +61,35 @@ func countPods(ctx context.Context, client kubernetes.Interface) (Count, error) 
 	if err != nil {
 		return Count{}, err //nolint:wrapcheck // the caller wraps it
 	}
-	count := Count{Total: len(pods.Items) + crowd.ordered, Settled: crowd.ready, Running: crowd.ready}
+	count := Count{Total: len(pods.Items) + big.requested, Stable: big.ready, Running: big.ready}
 	controlled := 0
 	for i := range pods.Items {
 		pod := &pods.Items[i]
 		if owner := metav1.GetControllerOf(pod); owner != nil && owner.Kind != "Job" {
 			controlled++
 		}
-		if moving(pod) {
+		if isChanging(pod) {
 			continue
 		}
-		count.Settled++
+		count.Stable++
 		if pod.Status.Phase == corev1.PodRunning {
 			count.Running++
 		}
 	}
-	count.Total += max(0, company.ordered-controlled)
+	count.Total += max(0, company.requested-controlled)
 	return count, nil
 }
 
-// moving reports whether the pod is still changing: it waits for the scheduler, is starting, or will complete soon.
-func moving(pod *corev1.Pod) bool {
+// isChanging reports whether the pod is still changing: it waits for the scheduler, is starting, or will complete soon.
+func isChanging(pod *corev1.Pod) bool {
 	if pod.DeletionTimestamp != nil {
 		return false
 	}
 	if pod.Status.Phase == corev1.PodRunning {
 		// A Job's pod counts as changing if it completes within 15 seconds. The pods of the workload's Jobs never
 		// restart.
-		runs, err := time.ParseDuration(pod.Annotations["demo.glasshouse/runs-for"])
-		return err == nil && runs < 15*time.Second && pod.Spec.RestartPolicy == corev1.RestartPolicyNever
+		duration, err := time.ParseDuration(pod.Annotations["demo.glasshouse/runs-for"])
+		return err == nil && duration < 15*time.Second && pod.Spec.RestartPolicy == corev1.RestartPolicyNever
 	}
 	if pod.Status.Phase != corev1.PodPending {
 		return false
@@ -97,10 +97,10 @@ func moving(pod *corev1.Pod) bool {
 	if pod.Spec.NodeName == "" {
 		return len(pod.Status.Conditions) == 0 // a condition means that the scheduler found no node
 	}
-	return pod.Status.PodIP == "" || onTheWay(pod)
+	return pod.Status.PodIP == "" || isStarting(pod)
 }
 
-func onTheWay(pod *corev1.Pod) bool {
+func isStarting(pod *corev1.Pod) bool {
 	for i := range pod.Status.InitContainerStatuses {
 		if pod.Status.InitContainerStatuses[i].State.Running != nil {
 			return false // the pod waits for its init container, by design

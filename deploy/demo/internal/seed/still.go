@@ -15,10 +15,10 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Still writes running pods into namespace Big in a cluster without controllers, scheduler and kubelets. Each pod
+// WriteRunningPods writes running pods into namespace Big in a cluster without controllers, scheduler and kubelets. Each pod
 // belongs to a ReplicaSet, is assigned to a node, and takes two writes. The result is the same as after Fill in a
 // complete cluster. Still keeps existing pods.
-func Still(ctx context.Context, client kubernetes.Interface, nodes, total int, report func(done int)) error {
+func WriteRunningPods(ctx context.Context, client kubernetes.Interface, nodes, total int, report func(written int)) error {
 	opts := metav1.ApplyOptions{FieldManager: "demo", Force: true}
 	if _, err := client.CoreV1().Namespaces().Apply(ctx, corev1ac.Namespace(Big), opts); err != nil {
 		return fmt.Errorf("make namespace %s: %w", Big, err)
@@ -29,23 +29,23 @@ func Still(ctx context.Context, client kubernetes.Interface, nodes, total int, r
 	); err != nil {
 		return fmt.Errorf("make service account: %w", err)
 	}
-	for done := 0; done < total; done += perDeployment {
-		set, err := stillSet(ctx, client, done/perDeployment, min(perDeployment, total-done))
+	for written := 0; written < total; written += perDeployment {
+		set, err := ensureReplicaSet(ctx, client, written/perDeployment, min(perDeployment, total-written))
 		if err != nil {
 			return err
 		}
 		if missing := *set.Spec.Replicas - set.Status.ReadyReplicas; missing > 0 {
-			if err := stillPods(ctx, client, set, done, nodes); err != nil {
+			if err := writePods(ctx, client, set, written, nodes); err != nil {
 				return err
 			}
-			report(done + int(*set.Spec.Replicas))
+			report(written + int(*set.Spec.Replicas))
 		}
 	}
 	return nil
 }
 
-// stillSet creates the i-th ReplicaSet, or returns the existing one.
-func stillSet(ctx context.Context, client kubernetes.Interface, i, replicas int) (*appsv1.ReplicaSet, error) {
+// ensureReplicaSet creates the i-th ReplicaSet, or returns the existing one.
+func ensureReplicaSet(ctx context.Context, client kubernetes.Interface, i, replicas int) (*appsv1.ReplicaSet, error) {
 	name := fmt.Sprintf("still-%04d", i)
 	labels := map[string]string{
 		"app.kubernetes.io/name": name, "app.kubernetes.io/part-of": Big, "tier": []string{"web", "api", "worker"}[i%3],
@@ -81,13 +81,13 @@ func stillSet(ctx context.Context, client kubernetes.Interface, i, replicas int)
 	return set, nil
 }
 
-// stillPods creates the pods of a ReplicaSet, and then updates its status. The first pod has the number first among all
+// writePods creates the pods of a ReplicaSet, and then updates its status. The first pod has the number first among all
 // pods.
-func stillPods(ctx context.Context, client kubernetes.Interface, set *appsv1.ReplicaSet, first, nodes int) error {
+func writePods(ctx context.Context, client kubernetes.Interface, set *appsv1.ReplicaSet, first, nodes int) error {
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(parallel)
 	for i := range int(*set.Spec.Replicas) {
-		group.Go(func() error { return stillPod(groupCtx, client, set, i, first+i, nodes) })
+		group.Go(func() error { return writePod(groupCtx, client, set, i, first+i, nodes) })
 	}
 	if err := group.Wait(); err != nil {
 		return fmt.Errorf("make pods: %w", err)
@@ -103,7 +103,7 @@ func stillPods(ctx context.Context, client kubernetes.Interface, set *appsv1.Rep
 	return nil
 }
 
-func stillPod(ctx context.Context, client kubernetes.Interface, set *appsv1.ReplicaSet, i, number, nodes int) error {
+func writePod(ctx context.Context, client kubernetes.Interface, set *appsv1.ReplicaSet, i, number, nodes int) error {
 	pods := client.CoreV1().Pods(Big)
 	want := &corev1.Pod{ObjectMeta: *set.Spec.Template.ObjectMeta.DeepCopy(), Spec: *set.Spec.Template.Spec.DeepCopy()}
 	// i is less than 250, so that two hexadecimal digits are enough.
@@ -111,8 +111,8 @@ func stillPod(ctx context.Context, client kubernetes.Interface, set *appsv1.Repl
 	want.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(
 		set, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"),
 	)}
-	onto := node(general(number, nodes), 0)
-	want.Spec.NodeName = onto.Name
+	target := newNode(generalNode(number, nodes), 0)
+	want.Spec.NodeName = target.Name
 	pod, err := pods.Create(ctx, want, metav1.CreateOptions{FieldManager: "kube-controller-manager"})
 	if apierrors.IsAlreadyExists(err) {
 		pod, err = pods.Get(ctx, want.Name, metav1.GetOptions{})
@@ -120,24 +120,24 @@ func stillPod(ctx context.Context, client kubernetes.Interface, set *appsv1.Repl
 	if err != nil {
 		return err //nolint:wrapcheck // the caller wraps it
 	}
-	pod.Status = stillStatus(
-		pod, onto.Status.Addresses[0].Address, fmt.Sprintf("10.%d.%d.%d", 64+number>>16&63, number>>8&255, number&255),
+	pod.Status = runningStatus(
+		pod, target.Status.Addresses[0].Address, fmt.Sprintf("10.%d.%d.%d", 64+number>>16&63, number>>8&255, number&255),
 	)
 	_, err = pods.UpdateStatus(ctx, pod, metav1.UpdateOptions{FieldManager: "kubelet"})
 	return err //nolint:wrapcheck // the caller wraps it
 }
 
-// general returns the number of a node that accepts any pod.
-func general(number, nodes int) int {
+// generalNode returns the number of a node that accepts any pod.
+func generalNode(number, nodes int) int {
 	for i := number % nodes; ; i = (i + 1) % nodes {
-		if role(i) == "general" {
+		if nodeRole(i) == "general" {
 			return i
 		}
 	}
 }
 
-// stillStatus returns the status of a running pod, as the stage pod-at-once writes it.
-func stillStatus(pod *corev1.Pod, hostIP, podIP string) corev1.PodStatus {
+// runningStatus returns the status of a running pod, as the stage pod-at-once writes it.
+func runningStatus(pod *corev1.Pod, hostIP, podIP string) corev1.PodStatus {
 	now := metav1.Now()
 	status := corev1.PodStatus{
 		Phase: corev1.PodRunning, QOSClass: pod.Status.QOSClass, StartTime: &now,

@@ -12,21 +12,21 @@ import (
 )
 
 // All pods run, and a second call of Still writes no pod again.
-func TestStillPodsRun(t *testing.T) {
+func TestWrittenPodsRun(t *testing.T) {
 	client := fake.NewClientset()
 	const nodes, total = 12, 600
-	var told []int
-	still := func() {
+	var reported []int
+	writePods := func() {
 		t.Helper()
-		if err := seed.Still(t.Context(), client, nodes, total, func(done int) {
-			told = append(told, done)
+		if err := seed.WriteRunningPods(t.Context(), client, nodes, total, func(done int) {
+			reported = append(reported, done)
 		}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	still()
-	if want := []int{250, 500, 600}; !slices.Equal(told, want) {
-		t.Errorf("it told of %v pods, want %v", told, want)
+	writePods()
+	if want := []int{250, 500, 600}; !slices.Equal(reported, want) {
+		t.Errorf("it told of %v pods, want %v", reported, want)
 	}
 	pods, err := client.CoreV1().Pods(seed.Big).List(t.Context(), metav1.ListOptions{})
 	if err != nil || len(pods.Items) != total {
@@ -45,7 +45,7 @@ func TestStillPodsRun(t *testing.T) {
 		t.Errorf("%d addresses for %d pods", len(addresses), total)
 	}
 	client.ClearActions()
-	still()
+	writePods()
 	for _, action := range client.Actions() {
 		if action.GetResource().Resource == "pods" {
 			t.Fatalf("the second time it did %s on a pod", action.GetVerb())

@@ -29,10 +29,10 @@ const clientSide = "kubectl-client-side-apply"
 
 // Item is one object of the workload, with the directives for it.
 type Item struct {
-	Object   *unstructured.Unstructured
-	By       string
-	StatusBy string
-	Delete   bool
+	Object        *unstructured.Unstructured
+	Manager       string
+	StatusManager string
+	Delete        bool
 }
 
 // Workload returns all items. It computes relative times ("ago 36h") from now.
@@ -47,18 +47,18 @@ func Workload(now time.Time) ([]Item, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read workload: %w", err)
 		}
-		more, err := parse(data, now)
+		fileItems, err := parse(data, now)
 		if err != nil {
 			return nil, fmt.Errorf("read workload %s: %w", entry.Name(), err)
 		}
-		items = append(items, more...)
+		items = append(items, fileItems...)
 	}
 	return items, nil
 }
 
 func parse(data []byte, now time.Time) ([]Item, error) {
 	head, rest, _ := bytes.Cut(data, []byte("\n---\n"))
-	whole := directives(head)
+	fileDirectives := directives(head)
 	var items []Item
 	for doc := range bytes.SplitSeq(rest, []byte("\n---\n")) {
 		object := &unstructured.Unstructured{}
@@ -70,12 +70,12 @@ func parse(data []byte, now time.Time) ([]Item, error) {
 				return nil, fmt.Errorf("%s: %w", object.GetName(), err)
 			}
 		}
-		own := directives(doc)
+		objectDirectives := directives(doc)
 		items = append(items, Item{
-			Object:   object,
-			By:       first(own["by"], whole["by"]),
-			StatusBy: own["status-by"],
-			Delete:   own["then"] == "delete",
+			Object:        object,
+			Manager:       firstNonEmpty(objectDirectives["by"], fileDirectives["by"]),
+			StatusManager: objectDirectives["status-by"],
+			Delete:        objectDirectives["then"] == "delete",
 		})
 	}
 	return items, nil
@@ -95,7 +95,7 @@ func directives(doc []byte) map[string]string {
 	return found
 }
 
-func first(names ...string) string {
+func firstNonEmpty(names ...string) string {
 	return names[max(0, slices.IndexFunc(names, func(name string) bool { return name != "" }))]
 }
 
@@ -103,15 +103,15 @@ func first(names ...string) string {
 func resolveTimes(fields map[string]any, now time.Time) error {
 	for key, value := range fields {
 		text, _ := value.(string) // other types stay as they are
-		ago, ok := strings.CutPrefix(text, "ago ")
+		ageText, ok := strings.CutPrefix(text, "ago ")
 		if !ok {
 			continue
 		}
-		before, err := time.ParseDuration(ago)
+		age, err := time.ParseDuration(ageText)
 		if err != nil {
 			return fmt.Errorf("%s: %w", key, err)
 		}
-		fields[key] = now.Add(-before).UTC().Format(time.RFC3339)
+		fields[key] = now.Add(-age).UTC().Format(time.RFC3339)
 	}
 	return nil
 }

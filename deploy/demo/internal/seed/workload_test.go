@@ -63,7 +63,7 @@ func TestWorkloadHasEveryState(t *testing.T) {
 func TestWorkloadHasManyAuthors(t *testing.T) {
 	authors := map[string]int{}
 	for _, item := range load(t) {
-		authors[item.By]++
+		authors[item.Manager]++
 	}
 	const want = 5
 	if len(authors) < want || authors[""] > 0 {
@@ -87,7 +87,7 @@ func TestWorkloadIsUnambiguous(t *testing.T) {
 	}
 }
 
-func TestWorkloadTellsTimesFromNow(t *testing.T) {
+func TestRelativeTimesAreResolved(t *testing.T) {
 	now := time.Date(2031, 1, 2, 3, 4, 5, 0, time.UTC)
 	items, err := seed.Workload(now)
 	if err != nil {

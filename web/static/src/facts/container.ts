@@ -1,15 +1,15 @@
 // The details of each container of a pod in the overview: its state, image and resources.
 
-import { fact, item, none, piece, since, type Fact, type Item, type Piece, type Tone } from "./fact.ts";
+import { fact, item, absentPiece, piece, since, type Fact, type Item, type Piece, type FactTone } from "./fact.ts";
 import { amountPiece } from "./quantity.ts";
-import { at, isTree, list, members, number, scalar, text, time, trees } from "./read.ts";
+import { valueAt, isTree, list, members, number, scalar, text, time, trees } from "./read.ts";
 
 /** Returns all containers, init containers first. */
 export function containers(pod: unknown): Item[] {
   return [
-    ...of(pod, "initContainers", "initContainerStatuses", "init"),
-    ...of(pod, "containers", "containerStatuses", ""),
-    ...of(pod, "ephemeralContainers", "ephemeralContainerStatuses", "ephemeral"),
+    ...containersIn(pod, "initContainers", "initContainerStatuses", "init"),
+    ...containersIn(pod, "containers", "containerStatuses", ""),
+    ...containersIn(pod, "ephemeralContainers", "ephemeralContainerStatuses", "ephemeral"),
   ];
 }
 
@@ -17,26 +17,26 @@ export function containers(pod: unknown): Item[] {
 export const images = (spec: unknown): Fact | null =>
   fact(
     "Images",
-    ...[...trees(at(spec, "initContainers")), ...trees(at(spec, "containers"))].map((c) =>
+    ...[...trees(valueAt(spec, "initContainers")), ...trees(valueAt(spec, "containers"))].map((c) =>
       piece(text(c["image"]), { title: `container ${text(c["name"])}` }),
     ),
   );
 
-function of(pod: unknown, where: string, statuses: string, role: string): Item[] {
-  const told = trees(at(pod, "status", statuses));
-  return trees(at(pod, "spec", where)).map((c) => {
+function containersIn(pod: unknown, specField: string, statusField: string, role: string): Item[] {
+  const containerStatuses = trees(valueAt(pod, "status", statusField));
+  return trees(valueAt(pod, "spec", specField)).map((c) => {
     const name = text(c["name"]);
-    const status = told.find((s) => s["name"] === name);
+    const status = containerStatuses.find((s) => s["name"] === name);
     const sidecar = role === "init" && c["restartPolicy"] === "Always";
     return item(
       name === "" ? "container" : name,
-      [role === "" ? null : none(sidecar ? "sidecar" : role), ...head(status, role === "init" && !sidecar)],
+      [role === "" ? null : absentPiece(sidecar ? "sidecar" : role), ...headPieces(status, role === "init" && !sidecar)],
       [
-        fact("Image", piece(text(c["image"]), { title: text(at(status, "imageID")) || undefined })),
-        why(at(status, "state")),
-        lastExit(at(status, "lastState", "terminated")),
-        resources("Requests", at(c, "resources", "requests")),
-        resources("Limits", at(c, "resources", "limits")),
+        fact("Image", piece(text(c["image"]), { title: text(valueAt(status, "imageID")) || undefined })),
+        messageFact(valueAt(status, "state")),
+        lastExit(valueAt(status, "lastState", "terminated")),
+        resources("Requests", valueAt(c, "resources", "requests")),
+        resources("Limits", valueAt(c, "resources", "limits")),
         fact("Ports", ...trees(c["ports"]).map(port)),
         fact("Probes", ...["startup", "readiness", "liveness"].map((p) => probe(p, c[`${p}Probe`]))),
       ],
@@ -45,75 +45,75 @@ function of(pod: unknown, where: string, statuses: string, role: string): Item[]
 }
 
 // The state of a container. A pod that has not started has no status, which differs from zero restarts.
-function head(status: unknown, ends: boolean): (Piece | null)[] {
-  if (status === undefined) return [none("not started")];
-  const ready = at(status, "ready");
-  const restarts = number(at(status, "restartCount"));
-  const finished = at(status, "state", "terminated", "exitCode") === 0;
+function headPieces(status: unknown, runsToCompletion: boolean): (Piece | null)[] {
+  if (status === undefined) return [absentPiece("not started")];
+  const ready = valueAt(status, "ready");
+  const restarts = number(valueAt(status, "restartCount"));
+  const finished = valueAt(status, "state", "terminated", "exitCode") === 0;
   const readiness =
     ready === true ? piece("ready", { tone: "good" }) : ready === false ? piece("not ready", { tone: "bad" }) : null;
   return [
-    state(at(status, "state")),
-    finished || ends ? null : readiness,
-    restarts === null || (ends && restarts === 0)
+    state(valueAt(status, "state")),
+    finished || runsToCompletion ? null : readiness,
+    restarts === null || (runsToCompletion && restarts === 0)
       ? null
       : piece(`${restarts} ${restarts === 1 ? "restart" : "restarts"}`, { tone: restarts > 0 ? "warn" : "quiet" }),
   ];
 }
 
-const starting = new Set(["ContainerCreating", "PodInitializing", "Pending"]);
+const startingReasons = new Set(["ContainerCreating", "PodInitializing", "Pending"]);
 
 function state(v: unknown): Piece | null {
-  const [waiting, running, terminated] = [at(v, "waiting"), at(v, "running"), at(v, "terminated")];
+  const [waiting, running, terminated] = [valueAt(v, "waiting"), valueAt(v, "running"), valueAt(v, "terminated")];
   if (isTree(waiting)) {
     const reason = text(waiting["reason"]);
     return {
       text: reason || "Waiting",
-      tone: reason === "" || starting.has(reason) ? "warn" : "bad",
+      tone: reason === "" || startingReasons.has(reason) ? "warn" : "bad",
       title: text(waiting["message"]) || undefined,
     };
   }
   if (isTree(running)) {
-    const from = time(running["startedAt"]);
-    return from === ""
+    const startedAt = time(running["startedAt"]);
+    return startedAt === ""
       ? { text: "Running", tone: "good" }
-      : { text: `Running ${from}`, title: `since ${from}`, tone: "good", passing: true };
+      : { text: `Running ${startedAt}`, title: `since ${startedAt}`, tone: "good", isRelative: true };
   }
-  return isTree(terminated) ? { ...exit(terminated), tone: terminated["exitCode"] === 0 ? "quiet" : "bad" } : null;
+  return isTree(terminated) ? { ...exitPiece(terminated), tone: terminated["exitCode"] === 0 ? "quiet" : "bad" } : null;
 }
 
-const why = (v: unknown): Fact | null =>
-  fact("Message", text(at(v, "waiting", "message")).trim(), text(at(v, "terminated", "message")).trim());
+const messageFact = (v: unknown): Fact | null =>
+  fact("Message", text(valueAt(v, "waiting", "message")).trim(), text(valueAt(v, "terminated", "message")).trim());
 
-function exit(v: unknown): Piece {
-  const code = scalar(at(v, "exitCode"));
-  const signal = number(at(v, "signal")) ?? 0;
+function exitPiece(v: unknown): Piece {
+  const code = scalar(valueAt(v, "exitCode"));
+  const signal = number(valueAt(v, "signal")) ?? 0;
   const words = [
-    text(at(v, "reason")) || "Terminated",
+    text(valueAt(v, "reason")) || "Terminated",
     code === "" ? "" : `exit ${code}`,
     signal === 0 ? "" : `signal ${signal}`,
   ].filter((w) => w !== "");
-  return { text: words.join(", "), title: text(at(v, "message")) || undefined };
+  return { text: words.join(", "), title: text(valueAt(v, "message")) || undefined };
 }
 
 function lastExit(v: unknown): Fact | null {
   if (!isTree(v)) return null;
-  const tone: Tone = v["exitCode"] === 0 ? "quiet" : "bad";
-  return fact("Last exit", { ...exit(v), tone }, since(time(v["finishedAt"])), text(v["message"]).trim());
+  const tone: FactTone = v["exitCode"] === 0 ? "quiet" : "bad";
+  return fact("Last exit", { ...exitPiece(v), tone }, since(time(v["finishedAt"])), text(v["message"]).trim());
 }
 
 function resources(name: string, v: unknown): Fact | null {
   const all = members(v);
   return fact(
     name,
-    ...(all.length === 0 ? [none()] : all.map(([resource, value]) => amountPiece(resource, value, resource))),
+    ...(all.length === 0 ? [absentPiece()] : all.map(([resource, value]) => amountPiece(resource, value, resource))),
   );
 }
 
 function port(p: unknown): string {
-  const name = text(at(p, "name"));
-  const protocol = text(at(p, "protocol"));
-  return `${name === "" ? "" : `${name} `}${scalar(at(p, "containerPort"))}${
+  const name = text(valueAt(p, "name"));
+  const protocol = text(valueAt(p, "protocol"));
+  return `${name === "" ? "" : `${name} `}${scalar(valueAt(p, "containerPort"))}${
     protocol === "" || protocol === "TCP" ? "" : `/${protocol}`
   }`;
 }
@@ -125,13 +125,13 @@ function probe(name: string, v: unknown): Piece | null {
     .filter((k) => number(v[k]) !== null)
     .map((k) => `${k}: ${scalar(v[k])}`);
   return {
-    text: `${name} ${how(v)}${seconds === null ? "" : ` every ${seconds}s`}`,
+    text: `${name} ${probeText(v)}${seconds === null ? "" : ` every ${seconds}s`}`,
     title: numbers.join("\n") || undefined,
   };
 }
 
-function how(v: unknown): string {
-  const [http, tcp, grpc, exec] = [at(v, "httpGet"), at(v, "tcpSocket"), at(v, "grpc"), at(v, "exec", "command")];
+function probeText(v: unknown): string {
+  const [http, tcp, grpc, exec] = [valueAt(v, "httpGet"), valueAt(v, "tcpSocket"), valueAt(v, "grpc"), valueAt(v, "exec", "command")];
   if (isTree(http))
     return `GET ${http["scheme"] === "HTTPS" ? "https " : ""}:${scalar(http["port"])}${text(http["path"]) || "/"}`;
   if (isTree(tcp)) return `tcp :${scalar(tcp["port"])}`;

@@ -2,7 +2,7 @@
 // functions that create facts are pure, and accept objects of any shape.
 
 /** good is healthy, warn is not yet healthy, bad is failed. quiet is absent or disabled by intent. */
-export type Tone = "good" | "warn" | "bad" | "quiet";
+export type FactTone = "good" | "warn" | "bad" | "quiet";
 
 /** A reference to another object, which may not exist. */
 export interface Target {
@@ -17,16 +17,16 @@ export interface Piece {
   readonly text: string;
   /** The tooltip: the raw value, or more details. */
   readonly title?: string | undefined;
-  readonly tone?: Tone | undefined;
+  readonly tone?: FactTone | undefined;
   /** Set if timestamps in the text are shown as the time that has passed since. */
-  readonly passing?: true;
-  readonly to?: Target;
+  readonly isRelative?: true;
+  readonly target?: Target;
 }
 
 /** A count and the wanted count, shown as a bar. */
 export interface Bar {
-  readonly have: number;
-  readonly want: number;
+  readonly actual: number;
+  readonly desired: number;
 }
 
 export interface Fact {
@@ -52,40 +52,40 @@ export interface Section {
   readonly items: readonly Item[];
 }
 
-const mostFacts = 200; // in a section
-const mostItems = 100;
+const maxFacts = 200; // in a section
+const maxItems = 100;
 
-type Some<T> = T | null | undefined;
+type Optional<T> = T | null | undefined;
 
 /** Returns a piece with this text; null if the text is empty, because then the value is unknown. */
 export const piece = (text: string, more: Omit<Piece, "text"> = {}): Piece | null =>
   (text === "" ? null : { text, ...more });
 
 /** Returns the piece that says that a value is not set or not wanted. */
-export const none = (text = "none"): Piece => ({ text, tone: "quiet" });
+export const absentPiece = (text = "none"): Piece => ({ text, tone: "quiet" });
 
 /** Returns a piece that shows how long ago time is, with time itself as the tooltip. */
 export const since = (time: string, before = "", after = " ago"): Piece | null =>
-  (time === "" ? null : { text: `${before}${time}${after}`, title: time, passing: true });
+  (time === "" ? null : { text: `${before}${time}${after}`, title: time, isRelative: true });
 
 /** Returns a link to another object. */
 export const link = (apiVersion: string, kind: string, ns: string, name: string, text = name): Piece | null =>
-  (name === "" ? null : { text, title: `${kind} ${name}`, to: { apiVersion, kind, ns, name } });
+  (name === "" ? null : { text, title: `${kind} ${name}`, target: { apiVersion, kind, ns, name } });
 
 /** Returns a fact; null if it has no pieces. */
-export function fact(name: string, ...pieces: readonly Some<Piece | string>[]): Fact | null {
-  const said = pieces.map((p) => (typeof p === "string" ? piece(p) : p)).filter((p) => p !== null && p !== undefined);
-  return said.length === 0 ? null : { key: name, name, pieces: said };
+export function fact(name: string, ...pieces: readonly Optional<Piece | string>[]): Fact | null {
+  const present = pieces.map((p) => (typeof p === "string" ? piece(p) : p)).filter((p) => p !== null && p !== undefined);
+  return present.length === 0 ? null : { key: name, name, pieces: present };
 }
 
 /** Returns the first pieces of a long list, and how many more there are. */
-export function few(pieces: readonly Some<Piece | string>[], most = 20): Some<Piece | string>[] {
-  return pieces.length <= most ? [...pieces] : [...pieces.slice(0, most), none(`and ${pieces.length - most} more`)];
+export function firstPieces(pieces: readonly Optional<Piece | string>[], limit = 20): Optional<Piece | string>[] {
+  return pieces.length <= limit ? [...pieces] : [...pieces.slice(0, limit), absentPiece(`and ${pieces.length - limit} more`)];
 }
 
-export const facts = (list: readonly Some<Fact>[]): Fact[] => unique(list.filter((f) => f !== null && f !== undefined));
+export const facts = (list: readonly Optional<Fact>[]): Fact[] => unique(list.filter((f) => f !== null && f !== undefined));
 
-export const item = (title: string, head: readonly Some<Piece>[], list: readonly Some<Fact>[]): Item => ({
+export const item = (title: string, head: readonly Optional<Piece>[], list: readonly Optional<Fact>[]): Item => ({
   key: title,
   title,
   head: head.filter((p) => p !== null && p !== undefined),
@@ -95,18 +95,18 @@ export const item = (title: string, head: readonly Some<Piece>[], list: readonly
 /** Returns a section of limited length; null if it would be empty. */
 export function section(
   title: string,
-  list: readonly Some<Fact>[],
+  list: readonly Optional<Fact>[],
   items: readonly Item[] = [],
-  most = mostFacts,
+  limit = maxFacts,
 ): Section | null {
   const all = list.filter((f) => f !== null && f !== undefined);
   if (all.length + items.length === 0) return null;
-  const over = Math.max(0, all.length - most) + Math.max(0, items.length - mostItems);
+  const omittedCount = Math.max(0, all.length - limit) + Math.max(0, items.length - maxItems);
   return {
     key: title,
     title,
-    facts: facts([...all.slice(0, most), over === 0 ? null : fact("More", none(`${over} more; see the YAML tab`))]),
-    items: unique(items.slice(0, mostItems)),
+    facts: facts([...all.slice(0, limit), omittedCount === 0 ? null : fact("More", absentPiece(`${omittedCount} more; see the YAML tab`))]),
+    items: unique(items.slice(0, maxItems)),
   };
 }
 

@@ -7,17 +7,17 @@ import { configMap, secret } from "./config.ts";
 import type { Section } from "./fact.ts";
 import { endpointSlice, ingress, service } from "./network.ts";
 import { node } from "./node.ts";
-import { other } from "./other.ts";
+import { genericFacts } from "./generic.ts";
 import { pod } from "./pod.ts";
-import { at, text } from "./read.ts";
+import { valueAt, text } from "./read.ts";
 import { claim, volume } from "./storage.ts";
 import { daemonSet, deployment, replicaSet, statefulSet } from "./workload.ts";
 
-type Extract = (object: unknown) => (Section | null)[];
+type FactExtractor = (object: unknown) => (Section | null)[];
 
 // The functions that return the facts, by API group and kind. The group is needed because a Service of another group,
 // for example, is another kind.
-const kinds: Readonly<Record<string, Extract>> = {
+const kinds: Readonly<Record<string, FactExtractor>> = {
   "/Pod": pod,
   "/Service": service,
   "/ConfigMap": configMap,
@@ -45,9 +45,9 @@ const kinds: Readonly<Record<string, Extract>> = {
 
 /** Returns the sections of an object, the key facts first. */
 export function factsOf(object: unknown): Section[] {
-  const version = text(at(object, "apiVersion"));
-  const name = `${version.includes("/") ? version.slice(0, version.indexOf("/")) : ""}/${text(at(object, "kind"))}`;
-  const extract = (Object.hasOwn(kinds, name) ? kinds[name] : undefined) ?? other;
+  const version = text(valueAt(object, "apiVersion"));
+  const name = `${version.includes("/") ? version.slice(0, version.indexOf("/")) : ""}/${text(valueAt(object, "kind"))}`;
+  const extract = (Object.hasOwn(kinds, name) ? kinds[name] : undefined) ?? genericFacts;
   const all = extract(object).filter((s) => s !== null);
   const seen = new Set<string>();
   // A section for a member of the object may have the same key as a predefined one, so make the keys unique.

@@ -1,52 +1,52 @@
 import { images } from "./container.ts";
-import { fact, few, link, none, piece, section, since, type Section } from "./fact.ts";
-import { at, number, scalar, text, time, trees } from "./read.ts";
-import { selector, share } from "./workload.ts";
+import { fact, firstPieces, link, absentPiece, piece, section, since, type Section } from "./fact.ts";
+import { valueAt, number, scalar, text, time, trees } from "./read.ts";
+import { selectorPieces, shareFact } from "./workload.ts";
 
 export function job(o: unknown): (Section | null)[] {
-  const [spec, status] = [at(o, "spec"), at(o, "status")];
-  const [active, failed] = [number(at(status, "active")), number(at(status, "failed"))];
-  const started = time(at(status, "startTime"));
-  const count = number(at(status, "succeeded")) ?? (started === "" ? null : 0);
+  const [spec, status] = [valueAt(o, "spec"), valueAt(o, "status")];
+  const [active, failed] = [number(valueAt(status, "active")), number(valueAt(status, "failed"))];
+  const started = time(valueAt(status, "startTime"));
+  const count = number(valueAt(status, "succeeded")) ?? (started === "" ? null : 0);
   return [section("", [
-    share("Succeeded", count, number(at(spec, "completions"))),
+    shareFact("Succeeded", count, number(valueAt(spec, "completions"))),
     fact("Active", active === null ? null : String(active)),
     fact("Failed", failed === null ? null : piece(String(failed), { tone: failed > 0 ? "bad" : "quiet" })),
-    at(spec, "suspend") === true ? fact("Suspended", { text: "no pods are created", tone: "warn" }) : null,
-    fact("Parallelism", scalar(at(spec, "parallelism"))),
-    fact("Retries", after(at(spec, "backoffLimit"), "at most ")),
-    fact("Deadline", after(at(spec, "activeDeadlineSeconds"), "", " s")),
-    fact("Started", since(started) ?? none("not yet")),
-    fact("Completed", since(time(at(status, "completionTime")))),
-    fact("TTL after finished", after(at(spec, "ttlSecondsAfterFinished"), "", " s")),
-    fact("Selector", ...selector(at(spec, "selector"))),
-    images(at(spec, "template", "spec")),
+    valueAt(spec, "suspend") === true ? fact("Suspended", { text: "no pods are created", tone: "warn" }) : null,
+    fact("Parallelism", scalar(valueAt(spec, "parallelism"))),
+    fact("Retries", withUnit(valueAt(spec, "backoffLimit"), "at most ")),
+    fact("Deadline", withUnit(valueAt(spec, "activeDeadlineSeconds"), "", " s")),
+    fact("Started", since(started) ?? absentPiece("not yet")),
+    fact("Completed", since(time(valueAt(status, "completionTime")))),
+    fact("TTL after finished", withUnit(valueAt(spec, "ttlSecondsAfterFinished"), "", " s")),
+    fact("Selector", ...selectorPieces(valueAt(spec, "selector"))),
+    images(valueAt(spec, "template", "spec")),
   ])];
 }
 
 export function cronJob(o: unknown): (Section | null)[] {
-  const [spec, status] = [at(o, "spec"), at(o, "status")];
-  const ns = text(at(o, "metadata", "namespace"));
-  const active = trees(at(status, "active")).map((j) =>
+  const [spec, status] = [valueAt(o, "spec"), valueAt(o, "status")];
+  const ns = text(valueAt(o, "metadata", "namespace"));
+  const active = trees(valueAt(status, "active")).map((j) =>
     link("batch/v1", "Job", text(j["namespace"]) || ns, text(j["name"])),
   );
   const limits = [
-    after(at(spec, "successfulJobsHistoryLimit"), "", " successful"),
-    after(at(spec, "failedJobsHistoryLimit"), "", " failed"),
+    withUnit(valueAt(spec, "successfulJobsHistoryLimit"), "", " successful"),
+    withUnit(valueAt(spec, "failedJobsHistoryLimit"), "", " failed"),
   ];
   return [
     section("", [
-      fact("Schedule", text(at(spec, "schedule")), text(at(spec, "timeZone"))),
-      at(spec, "suspend") === true ? fact("Suspended", { text: "no jobs are created", tone: "warn" }) : null,
-      fact("Last scheduled", since(time(at(status, "lastScheduleTime"))) ?? none("not yet")),
-      fact("Last success", since(time(at(status, "lastSuccessfulTime"))) ?? none("not yet")),
-      fact("Active", ...(active.length === 0 ? [none()] : few(active))),
-      fact("Concurrency", text(at(spec, "concurrencyPolicy"))),
+      fact("Schedule", text(valueAt(spec, "schedule")), text(valueAt(spec, "timeZone"))),
+      valueAt(spec, "suspend") === true ? fact("Suspended", { text: "no jobs are created", tone: "warn" }) : null,
+      fact("Last scheduled", since(time(valueAt(status, "lastScheduleTime"))) ?? absentPiece("not yet")),
+      fact("Last success", since(time(valueAt(status, "lastSuccessfulTime"))) ?? absentPiece("not yet")),
+      fact("Active", ...(active.length === 0 ? [absentPiece()] : firstPieces(active))),
+      fact("Concurrency", text(valueAt(spec, "concurrencyPolicy"))),
       fact("History limits", ...limits),
-      images(at(spec, "jobTemplate", "spec", "template", "spec")),
+      images(valueAt(spec, "jobTemplate", "spec", "template", "spec")),
     ]),
   ];
 }
 
-const after = (v: unknown, before: string, behind = ""): string =>
-  (number(v) === null ? "" : `${before}${scalar(v)}${behind}`);
+const withUnit = (v: unknown, before: string, suffix = ""): string =>
+  (number(v) === null ? "" : `${before}${scalar(v)}${suffix}`);

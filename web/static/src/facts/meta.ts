@@ -1,37 +1,37 @@
 // Facts from the metadata of an object: labels, annotations, owners and dates.
 
 import { fact, facts, link, piece, since, type Fact } from "./fact.ts";
-import { at, members, number, scalar, text, texts, time, trees } from "./read.ts";
+import { valueAt, members, number, scalar, text, texts, time, trees } from "./read.ts";
 
 /** Returns the facts of an object's metadata. */
 export function metaFacts(o: unknown): Fact[] {
-  const m = at(o, "metadata");
-  const deleted = time(at(m, "deletionTimestamp"));
-  const finalizers = texts(at(m, "finalizers"));
+  const m = valueAt(o, "metadata");
+  const deleted = time(valueAt(m, "deletionTimestamp"));
+  const finalizers = texts(valueAt(m, "finalizers"));
   return facts([
-    fact("Name", text(at(m, "name"))),
-    fact("Namespace", link("v1", "Namespace", "", text(at(m, "namespace")))),
-    fact("Created", since(time(at(m, "creationTimestamp")))),
+    fact("Name", text(valueAt(m, "name"))),
+    fact("Namespace", link("v1", "Namespace", "", text(valueAt(m, "namespace")))),
+    fact("Created", since(time(valueAt(m, "creationTimestamp")))),
     fact(
       "Deletion",
-      deleted === "" ? null : { text: `requested ${deleted} ago`, title: deleted, passing: true, tone: "warn" },
+      deleted === "" ? null : { text: `requested ${deleted} ago`, title: deleted, isRelative: true, tone: "warn" },
     ),
     fact("Finalizers", ...finalizers.map((f) => piece(f, deleted === "" ? {} : { tone: "warn" }))),
     generation(o),
-    fact("Kind", [text(at(o, "kind")), text(at(o, "apiVersion"))].filter((t) => t !== "").join(", ")),
-    fact("UID", text(at(m, "uid"))),
+    fact("Kind", [text(valueAt(o, "kind")), text(valueAt(o, "apiVersion"))].filter((t) => t !== "").join(", ")),
+    fact("UID", text(valueAt(m, "uid"))),
   ]);
 }
 
 function generation(o: unknown): Fact | null {
-  const now = number(at(o, "metadata", "generation"));
-  const seen = number(at(o, "status", "observedGeneration"));
-  if (now === null) return null;
-  if (seen === null) return fact("Generation", String(now));
+  const current = number(valueAt(o, "metadata", "generation"));
+  const observed = number(valueAt(o, "status", "observedGeneration"));
+  if (current === null) return null;
+  if (observed === null) return fact("Generation", String(current));
   return fact(
     "Generation",
-    String(now),
-    seen >= now ? { text: "observed", tone: "good" } : { text: `controller observed ${seen}`, tone: "warn" },
+    String(current),
+    observed >= current ? { text: "observed", tone: "good" } : { text: `controller observed ${observed}`, tone: "warn" },
   );
 }
 
@@ -45,8 +45,8 @@ const pairs = (v: unknown): Pair[] =>
     .map(([key, value]) => ({ key, value: scalar(value) }))
     .sort((a, b) => (a.key < b.key ? -1 : 1));
 
-export const labelsOf = (o: unknown): Pair[] => pairs(at(o, "metadata", "labels"));
-export const annotationsOf = (o: unknown): Pair[] => pairs(at(o, "metadata", "annotations"));
+export const labelsOf = (o: unknown): Pair[] => pairs(valueAt(o, "metadata", "labels"));
+export const annotationsOf = (o: unknown): Pair[] => pairs(valueAt(o, "metadata", "annotations"));
 
 export interface Owner {
   readonly apiVersion: string;
@@ -57,7 +57,7 @@ export interface Owner {
 
 /** Returns the owners of an object, its controller first. */
 export function ownersOf(o: unknown): Owner[] {
-  const all = trees(at(o, "metadata", "ownerReferences")).filter(
+  const all = trees(valueAt(o, "metadata", "ownerReferences")).filter(
     (r) => text(r["name"]) !== "" && text(r["kind"]) !== "",
   );
   all.sort((a, b) => Number(b["controller"] === true) - Number(a["controller"] === true));

@@ -1,54 +1,54 @@
-import { fact, few, item, link, none, piece, section, type Fact, type Piece, type Section } from "./fact.ts";
-import { at, isTree, list, scalar, text, texts, trees } from "./read.ts";
-import { selector } from "./workload.ts";
+import { fact, firstPieces, item, link, absentPiece, piece, section, type Fact, type Piece, type Section } from "./fact.ts";
+import { valueAt, isTree, list, scalar, text, texts, trees } from "./read.ts";
+import { selectorPieces } from "./workload.ts";
 
 export function service(o: unknown): (Section | null)[] {
-  const spec = at(o, "spec");
-  const ips = texts(at(spec, "clusterIPs"));
-  const selected = selector(at(spec, "selector"));
-  const balanced = at(spec, "type") === "LoadBalancer";
-  const affinity = text(at(spec, "sessionAffinity"));
+  const spec = valueAt(o, "spec");
+  const ips = texts(valueAt(spec, "clusterIPs"));
+  const selected = selectorPieces(valueAt(spec, "selector"));
+  const isLoadBalancer = valueAt(spec, "type") === "LoadBalancer";
+  const affinity = text(valueAt(spec, "sessionAffinity"));
   return [
     section("", [
-      fact("Type", text(at(spec, "type"))),
+      fact("Type", text(valueAt(spec, "type"))),
       fact(
         "Cluster IP",
-        ...(ips.length > 0 ? ips : [text(at(spec, "clusterIP"))]).map((ip) =>
-          (ip === "None" ? none("none (headless)") : ip),
+        ...(ips.length > 0 ? ips : [text(valueAt(spec, "clusterIP"))]).map((ip) =>
+          (ip === "None" ? absentPiece("none (headless)") : ip),
         ),
       ),
-      fact("External IP", ...texts(at(spec, "externalIPs"))),
-      fact("External name", text(at(spec, "externalName"))),
+      fact("External IP", ...texts(valueAt(spec, "externalIPs"))),
+      fact("External name", text(valueAt(spec, "externalName"))),
       fact(
         "Load balancer",
-        ...(balanced && addresses(o).length === 0 ? [piece("pending", { tone: "warn" })] : addresses(o)),
+        ...(isLoadBalancer && addresses(o).length === 0 ? [piece("pending", { tone: "warn" })] : addresses(o)),
       ),
-      fact("Ports", ...trees(at(spec, "ports")).map(port)),
-      fact("Selector", ...(selected.length > 0 ? selected : [none("none (endpoints managed manually)")])),
+      fact("Ports", ...trees(valueAt(spec, "ports")).map(port)),
+      fact("Selector", ...(selected.length > 0 ? selected : [absentPiece("none (endpoints managed manually)")])),
       fact("Session affinity", affinity === "None" ? null : affinity),
-      fact("Traffic policy", text(at(spec, "externalTrafficPolicy")), text(at(spec, "trafficDistribution"))),
+      fact("Traffic policy", text(valueAt(spec, "externalTrafficPolicy")), text(valueAt(spec, "trafficDistribution"))),
     ]),
   ];
 }
 
 export function ingress(o: unknown): (Section | null)[] {
-  const spec = at(o, "spec");
-  const ns = text(at(o, "metadata", "namespace"));
-  const hosts = trees(at(spec, "rules")).map((rule) =>
+  const spec = valueAt(o, "spec");
+  const ns = text(valueAt(o, "metadata", "namespace"));
+  const hosts = trees(valueAt(spec, "rules")).map((rule) =>
     item(
       text(rule["host"]) || "any host",
       [],
-      trees(at(rule, "http", "paths")).map((p) =>
+      trees(valueAt(rule, "http", "paths")).map((p) =>
         fact(text(p["path"]) || "/", backend(p["backend"], ns), piece(text(p["pathType"]), { tone: "quiet" })),
       ),
     ),
   );
   return [
     section("", [
-      fact("Class", link("networking.k8s.io/v1", "IngressClass", "", text(at(spec, "ingressClassName")))),
-      fact("Address", ...(addresses(o).length > 0 ? addresses(o) : [none("none assigned")])),
-      fact("Default backend", backend(at(spec, "defaultBackend"), ns)),
-      ...trees(at(spec, "tls")).map((t): Fact | null =>
+      fact("Class", link("networking.k8s.io/v1", "IngressClass", "", text(valueAt(spec, "ingressClassName")))),
+      fact("Address", ...(addresses(o).length > 0 ? addresses(o) : [absentPiece("none assigned")])),
+      fact("Default backend", backend(valueAt(spec, "defaultBackend"), ns)),
+      ...trees(valueAt(spec, "tls")).map((t): Fact | null =>
         fact("TLS", link("v1", "Secret", ns, text(t["secretName"])), ...texts(t["hosts"])),
       ),
     ]),
@@ -57,13 +57,13 @@ export function ingress(o: unknown): (Section | null)[] {
 }
 
 export function endpointSlice(o: unknown): (Section | null)[] {
-  const ends = trees(at(o, "endpoints"));
-  const ready = ends.filter((e) => at(e, "conditions", "ready") !== false);
-  const told = (e: unknown): Piece | null => {
-    const to = at(e, "targetRef");
-    const address = list(at(e, "addresses")).map(scalar).join(", ");
-    return text(at(to, "kind")) === "Pod"
-      ? link("v1", "Pod", text(at(to, "namespace")), text(at(to, "name")), `${address} ${text(at(to, "name"))}`)
+  const endpoints = trees(valueAt(o, "endpoints"));
+  const ready = endpoints.filter((e) => valueAt(e, "conditions", "ready") !== false);
+  const endpointPiece = (e: unknown): Piece | null => {
+    const to = valueAt(e, "targetRef");
+    const address = list(valueAt(e, "addresses")).map(scalar).join(", ");
+    return text(valueAt(to, "kind")) === "Pod"
+      ? link("v1", "Pod", text(valueAt(to, "namespace")), text(valueAt(to, "name")), `${address} ${text(valueAt(to, "name"))}`)
       : piece(address);
   };
   return [
@@ -73,24 +73,24 @@ export function endpointSlice(o: unknown): (Section | null)[] {
         link(
           "v1",
           "Service",
-          text(at(o, "metadata", "namespace")),
-          text(at(o, "metadata", "labels", "kubernetes.io/service-name")),
+          text(valueAt(o, "metadata", "namespace")),
+          text(valueAt(o, "metadata", "labels", "kubernetes.io/service-name")),
         ),
       ),
-      fact("Address type", text(at(o, "addressType"))),
+      fact("Address type", text(valueAt(o, "addressType"))),
       fact(
         "Ports",
-        ...trees(at(o, "ports")).map((p) =>
+        ...trees(valueAt(o, "ports")).map((p) =>
           [text(p["name"]), `${scalar(p["port"])}/${text(p["protocol"])}`].filter((t) => t !== "").join(" "),
         ),
       ),
-      fact("Ready", ...(ready.length === 0 ? [none()] : few(ready.map(told)))),
+      fact("Ready", ...(ready.length === 0 ? [absentPiece()] : firstPieces(ready.map(endpointPiece)))),
       fact(
         "Not ready",
-        ...few(
-          ends
+        ...firstPieces(
+          endpoints
             .filter((e) => !ready.includes(e))
-            .map(told)
+            .map(endpointPiece)
             .map((p) => (p === null ? null : { ...p, tone: "warn" as const })),
         ),
       ),
@@ -99,16 +99,16 @@ export function endpointSlice(o: unknown): (Section | null)[] {
 }
 
 const addresses = (o: unknown): string[] =>
-  trees(at(o, "status", "loadBalancer", "ingress")).map((i) => text(i["hostname"]) || text(i["ip"]));
+  trees(valueAt(o, "status", "loadBalancer", "ingress")).map((i) => text(i["hostname"]) || text(i["ip"]));
 
 function port(p: unknown): Piece | null {
-  const to = scalar(at(p, "targetPort"));
-  const node = scalar(at(p, "nodePort"));
-  const name = text(at(p, "name"));
-  const number = scalar(at(p, "port"));
+  const to = scalar(valueAt(p, "targetPort"));
+  const node = scalar(valueAt(p, "nodePort"));
+  const name = text(valueAt(p, "name"));
+  const number = scalar(valueAt(p, "port"));
   return piece(
     `${name === "" ? "" : `${name} `}${number}${to === "" || to === number ? "" : ` → ${to}`}/${
-      text(at(p, "protocol")) || "TCP"
+      text(valueAt(p, "protocol")) || "TCP"
     }${node === "" || node === "0" ? "" : `, node port ${node}`}`,
   );
 }
@@ -116,9 +116,9 @@ function port(p: unknown): Piece | null {
 function backend(b: unknown, ns: string): Piece | null {
   if (!isTree(b)) return null;
   const service = b["service"];
-  const name = text(at(service, "name"));
-  const p = scalar(at(service, "port", "number")) || text(at(service, "port", "name"));
+  const name = text(valueAt(service, "name"));
+  const p = scalar(valueAt(service, "port", "number")) || text(valueAt(service, "port", "name"));
   if (name !== "") return link("v1", "Service", ns, name, p === "" ? name : `${name}:${p}`);
   const r = b["resource"];
-  return piece(`${text(at(r, "kind"))} ${text(at(r, "name"))}`.trim());
+  return piece(`${text(valueAt(r, "kind"))} ${text(valueAt(r, "name"))}`.trim());
 }

@@ -1,70 +1,70 @@
-import { fact, few, none, piece, section, since, type Section } from "./fact.ts";
+import { fact, firstPieces, absentPiece, piece, section, since, type Section } from "./fact.ts";
 import { amount, quantity } from "./quantity.ts";
-import { at, members, number, scalar, text, texts, time, trees } from "./read.ts";
+import { valueAt, members, number, scalar, text, texts, time, trees } from "./read.ts";
 
 export function node(o: unknown): (Section | null)[] {
-  const [spec, status] = [at(o, "spec"), at(o, "status")];
-  const info = at(status, "nodeInfo");
-  const roles = members(at(o, "metadata", "labels"))
+  const [spec, status] = [valueAt(o, "spec"), valueAt(o, "status")];
+  const info = valueAt(status, "nodeInfo");
+  const roles = members(valueAt(o, "metadata", "labels"))
     .map(([k]) => k)
     .filter((k) => k.startsWith("node-role.kubernetes.io/"))
     .map((k) => k.slice(24));
-  const closed = at(spec, "unschedulable") === true;
-  const taints = trees(at(spec, "taints"));
+  const isCordoned = valueAt(spec, "unschedulable") === true;
+  const taints = trees(valueAt(spec, "taints"));
   return [
     section("", [
-      fact("Schedulable", closed ? { text: "no (cordoned)", tone: "warn" } : "yes"),
+      fact("Schedulable", isCordoned ? { text: "no (cordoned)", tone: "warn" } : "yes"),
       fact(
         "Taints",
         ...(taints.length === 0
-          ? [none()]
+          ? [absentPiece()]
           : taints.map((t) =>
               piece(`${text(t["key"])}${text(t["value"]) === "" ? "" : `=${text(t["value"])}`}:${text(t["effect"])}`, {
                 title: time(t["timeAdded"]) || undefined,
               }),
             )),
       ),
-      fact("Roles", ...(roles.length === 0 ? [none()] : roles)),
+      fact("Roles", ...(roles.length === 0 ? [absentPiece()] : roles)),
       ...addresses(status),
       fact(
         "Pod CIDR",
-        ...(texts(at(spec, "podCIDRs")).length > 0 ? texts(at(spec, "podCIDRs")) : [text(at(spec, "podCIDR"))]),
+        ...(texts(valueAt(spec, "podCIDRs")).length > 0 ? texts(valueAt(spec, "podCIDRs")) : [text(valueAt(spec, "podCIDR"))]),
       ),
-      fact("Provider ID", text(at(spec, "providerID"))),
+      fact("Provider ID", text(valueAt(spec, "providerID"))),
     ]),
     resources(status),
     section("Versions", [
-      fact("Kubelet", text(at(info, "kubeletVersion"))),
-      fact("Runtime", text(at(info, "containerRuntimeVersion"))),
+      fact("Kubelet", text(valueAt(info, "kubeletVersion"))),
+      fact("Runtime", text(valueAt(info, "containerRuntimeVersion"))),
       fact(
         "System",
-        text(at(info, "osImage")),
-        [text(at(info, "operatingSystem")), text(at(info, "architecture"))].filter((t) => t !== "").join("/"),
+        text(valueAt(info, "osImage")),
+        [text(valueAt(info, "operatingSystem")), text(valueAt(info, "architecture"))].filter((t) => t !== "").join("/"),
       ),
-      fact("Kernel", text(at(info, "kernelVersion"))),
-      fact("Booted", since(time(at(info, "bootTime")))),
+      fact("Kernel", text(valueAt(info, "kernelVersion"))),
+      fact("Booted", since(time(valueAt(info, "bootTime")))),
     ]),
-    section("Images", [fact("Images on node", count(at(status, "images")))]),
+    section("Images", [fact("Images on node", count(valueAt(status, "images")))]),
   ];
 }
 
 // Returns the allocatable amount of each resource, with the capacity as the tooltip. The kubelet reserves the rest.
 function resources(status: unknown): Section | null {
-  const capacity = at(status, "capacity");
-  const names = [...new Set([...members(capacity), ...members(at(status, "allocatable"))].map(([k]) => k))];
-  const usual = ["cpu", "memory", "ephemeral-storage", "pods"];
-  names.sort((a, b) => (usual.indexOf(a) + 1 || 9) - (usual.indexOf(b) + 1 || 9));
+  const capacity = valueAt(status, "capacity");
+  const names = [...new Set([...members(capacity), ...members(valueAt(status, "allocatable"))].map(([k]) => k))];
+  const preferredOrder = ["cpu", "memory", "ephemeral-storage", "pods"];
+  names.sort((a, b) => (preferredOrder.indexOf(a) + 1 || 9) - (preferredOrder.indexOf(b) + 1 || 9));
   return section(
     "Allocatable",
-    few(names, 30).map((name) => {
+    firstPieces(names, 30).map((name) => {
       if (typeof name !== "string") return null;
-      const [all, free] = [at(capacity, name), at(status, "allocatable", name)];
+      const [all, allocatable] = [valueAt(capacity, name), valueAt(status, "allocatable", name)];
       // Leave out huge page sizes of which the node has no pages.
       if (name.startsWith("hugepages-") && quantity(all) === 0) return null;
-      const title = `allocatable ${scalar(free) || "unknown"}, capacity ${scalar(all) || "unknown"}`;
+      const title = `allocatable ${scalar(allocatable) || "unknown"}, capacity ${scalar(all) || "unknown"}`;
       return fact(
         name,
-        free === undefined ? none("unknown") : piece(amount(name, free), { title }),
+        allocatable === undefined ? absentPiece("unknown") : piece(amount(name, allocatable), { title }),
         all === undefined ? null : piece(`of ${amount(name, all)} (capacity)`, { title, tone: "quiet" }),
       );
     }),
@@ -79,12 +79,12 @@ const addressNames: Readonly<Record<string, string>> = {
 };
 
 function addresses(status: unknown) {
-  const by = new Map<string, string[]>();
-  for (const a of trees(at(status, "addresses"))) {
+  const byType = new Map<string, string[]>();
+  for (const a of trees(valueAt(status, "addresses"))) {
     const type = text(a["type"]);
-    by.set(type, [...(by.get(type) ?? []), text(a["address"])]);
+    byType.set(type, [...(byType.get(type) ?? []), text(a["address"])]);
   }
-  return [...by].map(([type, all]) => fact(addressNames[type] ?? type, ...few(all)));
+  return [...byType].map(([type, all]) => fact(addressNames[type] ?? type, ...firstPieces(all)));
 }
 
 const count = (v: unknown): string =>
@@ -92,7 +92,7 @@ const count = (v: unknown): string =>
     Array.isArray(v)
       ? `${v.length} reported, ${amount(
           "storage",
-          v.reduce((sum: number, i) => sum + (number(at(i, "sizeBytes")) ?? 0), 0),
+          v.reduce((sum: number, i) => sum + (number(valueAt(i, "sizeBytes")) ?? 0), 0),
         )}`
       : ""
   );

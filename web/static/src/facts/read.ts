@@ -1,10 +1,10 @@
 // Functions to read objects of any shape. They never throw. A value of another type than the requested one counts as
 // absent.
 
-import type { Tree } from "../wire.ts";
+import type { JsonObject } from "../wire.ts";
 
 /** Returns the value at a path, undefined if there is none. */
-export function at(v: unknown, ...path: readonly string[]): unknown {
+export function valueAt(v: unknown, ...path: readonly string[]): unknown {
   for (const name of path) {
     if (!isTree(v) || !Object.hasOwn(v, name)) return undefined;
     v = v[name];
@@ -12,12 +12,12 @@ export function at(v: unknown, ...path: readonly string[]): unknown {
   return v;
 }
 
-export const isTree = (v: unknown): v is Tree => typeof v === "object" && v !== null && !Array.isArray(v);
+export const isTree = (v: unknown): v is JsonObject => typeof v === "object" && v !== null && !Array.isArray(v);
 
 export const list = (v: unknown): readonly unknown[] => (Array.isArray(v) ? v : []);
 
 /** Returns the elements of a list that are objects. */
-export const trees = (v: unknown): Tree[] => list(v).filter(isTree);
+export const trees = (v: unknown): JsonObject[] => list(v).filter(isTree);
 
 /** Returns the members of an object. */
 export const members = (v: unknown): [string, unknown][] => (isTree(v) ? Object.entries(v) : []);

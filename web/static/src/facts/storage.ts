@@ -1,38 +1,38 @@
 import { fact, link, piece, section, type Section } from "./fact.ts";
 import { amountPiece } from "./quantity.ts";
-import { at, isScalar, isTree, members, scalar, text, texts } from "./read.ts";
+import { valueAt, isScalar, isTree, members, scalar, text, texts } from "./read.ts";
 
 export function claim(o: unknown): (Section | null)[] {
-  const [spec, status] = [at(o, "spec"), at(o, "status")];
+  const [spec, status] = [valueAt(o, "spec"), valueAt(o, "status")];
   return [
     section("", [
-      fact("Phase", phase(text(at(status, "phase")))),
+      fact("Phase", phase(text(valueAt(status, "phase")))),
       fact(
         "Volume",
-        link("v1", "PersistentVolume", "", text(at(spec, "volumeName"))) ?? piece("not bound yet", { tone: "warn" }),
+        link("v1", "PersistentVolume", "", text(valueAt(spec, "volumeName"))) ?? piece("not bound yet", { tone: "warn" }),
       ),
-      fact("Capacity", amountPiece("storage", at(status, "capacity", "storage"))),
-      fact("Requested", amountPiece("storage", at(spec, "resources", "requests", "storage"))),
-      fact("Storage class", link("storage.k8s.io/v1", "StorageClass", "", text(at(spec, "storageClassName")))),
-      fact("Access modes", ...texts(at(spec, "accessModes"))),
-      fact("Volume mode", text(at(spec, "volumeMode"))),
+      fact("Capacity", amountPiece("storage", valueAt(status, "capacity", "storage"))),
+      fact("Requested", amountPiece("storage", valueAt(spec, "resources", "requests", "storage"))),
+      fact("Storage class", link("storage.k8s.io/v1", "StorageClass", "", text(valueAt(spec, "storageClassName")))),
+      fact("Access modes", ...texts(valueAt(spec, "accessModes"))),
+      fact("Volume mode", text(valueAt(spec, "volumeMode"))),
     ]),
   ];
 }
 
 export function volume(o: unknown): (Section | null)[] {
-  const [spec, status] = [at(o, "spec"), at(o, "status")];
-  const ref = at(spec, "claimRef");
-  const [ns, name] = [text(at(ref, "namespace")), text(at(ref, "name"))];
+  const [spec, status] = [valueAt(o, "spec"), valueAt(o, "status")];
+  const ref = valueAt(spec, "claimRef");
+  const [ns, name] = [text(valueAt(ref, "namespace")), text(valueAt(ref, "name"))];
   return [
     section("", [
-      fact("Phase", phase(text(at(status, "phase"))), text(at(status, "reason")), text(at(status, "message"))),
+      fact("Phase", phase(text(valueAt(status, "phase"))), text(valueAt(status, "reason")), text(valueAt(status, "message"))),
       fact("Claim", link("v1", "PersistentVolumeClaim", ns, name, `${ns}/${name}`)),
-      fact("Capacity", amountPiece("storage", at(spec, "capacity", "storage"))),
-      fact("Storage class", link("storage.k8s.io/v1", "StorageClass", "", text(at(spec, "storageClassName")))),
-      fact("Reclaim policy", text(at(spec, "persistentVolumeReclaimPolicy"))),
-      fact("Access modes", ...texts(at(spec, "accessModes"))),
-      fact("Volume mode", text(at(spec, "volumeMode"))),
+      fact("Capacity", amountPiece("storage", valueAt(spec, "capacity", "storage"))),
+      fact("Storage class", link("storage.k8s.io/v1", "StorageClass", "", text(valueAt(spec, "storageClassName")))),
+      fact("Reclaim policy", text(valueAt(spec, "persistentVolumeReclaimPolicy"))),
+      fact("Access modes", ...texts(valueAt(spec, "accessModes"))),
+      fact("Volume mode", text(valueAt(spec, "volumeMode"))),
     ]),
     ...source(spec),
   ];
@@ -40,9 +40,9 @@ export function volume(o: unknown): (Section | null)[] {
 
 // Returns the section about the volume source, the member of the spec that is named after a storage type.
 function source(spec: unknown): (Section | null)[] {
-  const known = new Set(["capacity", "claimRef", "nodeAffinity"]);
+  const excludedMembers = new Set(["capacity", "claimRef", "nodeAffinity"]);
   return members(spec)
-    .filter(([k, v]) => isTree(v) && !known.has(k))
+    .filter(([k, v]) => isTree(v) && !excludedMembers.has(k))
     .map(([k, v]) =>
       section(
         k,

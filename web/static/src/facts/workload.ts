@@ -1,64 +1,64 @@
 // Facts of workloads: Deployments and similar kinds.
 
 import { images } from "./container.ts";
-import { fact, few, link, none, piece, section, type Fact, type Piece, type Section, type Tone } from "./fact.ts";
+import { fact, firstPieces, link, absentPiece, piece, section, type Fact, type Piece, type Section, type FactTone } from "./fact.ts";
 import { amount } from "./quantity.ts";
-import { at, isScalar, isTree, members, number, scalar, text, trees } from "./read.ts";
+import { valueAt, isScalar, isTree, members, number, scalar, text, trees } from "./read.ts";
 
 export function deployment(o: unknown): (Section | null)[] {
-  const spec = at(o, "spec");
-  const rolling = at(spec, "strategy", "rollingUpdate");
+  const spec = valueAt(o, "spec");
+  const rollingUpdate = valueAt(spec, "strategy", "rollingUpdate");
   return [
     section("", [
-      ...replicas(o, [
+      ...replicaFacts(o, [
         ["Ready", "readyReplicas"],
         ["Updated", "updatedReplicas"],
         ["Available", "availableReplicas"],
       ]),
-      at(spec, "paused") === true ? fact("Paused", { text: "changes are not rolled out", tone: "warn" }) : null,
+      valueAt(spec, "paused") === true ? fact("Paused", { text: "changes are not rolled out", tone: "warn" }) : null,
       fact(
         "Strategy",
-        text(at(spec, "strategy", "type")),
-        said(rolling, "maxSurge", "max surge"),
-        said(rolling, "maxUnavailable", "max unavailable"),
+        text(valueAt(spec, "strategy", "type")),
+        settingPiece(rollingUpdate, "maxSurge", "max surge"),
+        settingPiece(rollingUpdate, "maxUnavailable", "max unavailable"),
       ),
-      fact("Selector", ...selector(at(spec, "selector"))),
-      template(o),
-      fact("Revision", text(at(o, "metadata", "annotations", "deployment.kubernetes.io/revision"))),
+      fact("Selector", ...selectorPieces(valueAt(spec, "selector"))),
+      templateImages(o),
+      fact("Revision", text(valueAt(o, "metadata", "annotations", "deployment.kubernetes.io/revision"))),
     ]),
   ];
 }
 
 export function statefulSet(o: unknown): (Section | null)[] {
-  const [spec, status] = [at(o, "spec"), at(o, "status")];
-  const ns = text(at(o, "metadata", "namespace"));
-  const [current, update] = [text(at(status, "currentRevision")), text(at(status, "updateRevision"))];
+  const [spec, status] = [valueAt(o, "spec"), valueAt(o, "status")];
+  const ns = text(valueAt(o, "metadata", "namespace"));
+  const [current, update] = [text(valueAt(status, "currentRevision")), text(valueAt(status, "updateRevision"))];
   return [
     section("", [
-      ...replicas(o, [
+      ...replicaFacts(o, [
         ["Ready", "readyReplicas"],
         ["Updated", "updatedReplicas"],
         ["Available", "availableReplicas"],
       ]),
       fact(
         "Strategy",
-        text(at(spec, "updateStrategy", "type")),
-        said(at(spec, "updateStrategy", "rollingUpdate"), "partition", "partition"),
-        text(at(spec, "podManagementPolicy")),
+        text(valueAt(spec, "updateStrategy", "type")),
+        settingPiece(valueAt(spec, "updateStrategy", "rollingUpdate"), "partition", "partition"),
+        text(valueAt(spec, "podManagementPolicy")),
       ),
       fact(
         "Revision",
         current,
         current === update ? null : piece(update === "" ? "" : `to ${update}`, { tone: "warn" }),
       ),
-      fact("Service", link("v1", "Service", ns, text(at(spec, "serviceName")))),
-      fact("Selector", ...selector(at(spec, "selector"))),
-      template(o),
+      fact("Service", link("v1", "Service", ns, text(valueAt(spec, "serviceName")))),
+      fact("Selector", ...selectorPieces(valueAt(spec, "selector"))),
+      templateImages(o),
       fact(
         "Claims",
-        ...trees(at(spec, "volumeClaimTemplates")).map((c) =>
-          `${text(at(c, "metadata", "name"))} ${
-            amount("storage", at(c, "spec", "resources", "requests", "storage"))
+        ...trees(valueAt(spec, "volumeClaimTemplates")).map((c) =>
+          `${text(valueAt(c, "metadata", "name"))} ${
+            amount("storage", valueAt(c, "spec", "resources", "requests", "storage"))
           }`.trim(),
         ),
       ),
@@ -67,11 +67,11 @@ export function statefulSet(o: unknown): (Section | null)[] {
 }
 
 export function daemonSet(o: unknown): (Section | null)[] {
-  const [spec, status] = [at(o, "spec"), at(o, "status")];
-  const want = number(at(status, "desiredNumberScheduled"));
-  const wrong = number(at(status, "numberMisscheduled")) ?? 0;
-  const rolling = at(spec, "updateStrategy", "rollingUpdate");
-  const of = ([name, member]: readonly [string, string]): Fact => share(name, told(o, member), seen(o) ? want : null);
+  const [spec, status] = [valueAt(o, "spec"), valueAt(o, "status")];
+  const desired = number(valueAt(status, "desiredNumberScheduled"));
+  const misscheduled = number(valueAt(status, "numberMisscheduled")) ?? 0;
+  const rollingUpdate = valueAt(spec, "updateStrategy", "rollingUpdate");
+  const countFact = ([name, member]: readonly [string, string]): Fact => shareFact(name, statusCount(o, member), hasStatus(o) ? desired : null);
   return [
     section("", [
       ...([
@@ -79,17 +79,17 @@ export function daemonSet(o: unknown): (Section | null)[] {
         ["Ready", "numberReady"],
         ["Updated", "updatedNumberScheduled"],
         ["Available", "numberAvailable"],
-      ] as const).map(of),
-      wrong > 0 ? fact("Misscheduled", { text: `on ${wrong} ${wrong === 1 ? "node" : "nodes"}`, tone: "warn" }) : null,
+      ] as const).map(countFact),
+      misscheduled > 0 ? fact("Misscheduled", { text: `on ${misscheduled} ${misscheduled === 1 ? "node" : "nodes"}`, tone: "warn" }) : null,
       fact(
         "Strategy",
-        text(at(spec, "updateStrategy", "type")),
-        said(rolling, "maxSurge", "max surge"),
-        said(rolling, "maxUnavailable", "max unavailable"),
+        text(valueAt(spec, "updateStrategy", "type")),
+        settingPiece(rollingUpdate, "maxSurge", "max surge"),
+        settingPiece(rollingUpdate, "maxUnavailable", "max unavailable"),
       ),
-      fact("Selector", ...selector(at(spec, "selector"))),
-      fact("Node selector", ...selector(at(spec, "template", "spec", "nodeSelector"))),
-      template(o),
+      fact("Selector", ...selectorPieces(valueAt(spec, "selector"))),
+      fact("Node selector", ...selectorPieces(valueAt(spec, "template", "spec", "nodeSelector"))),
+      templateImages(o),
     ]),
   ];
 }
@@ -97,18 +97,18 @@ export function daemonSet(o: unknown): (Section | null)[] {
 /** Facts of ReplicaSets, and of ReplicationControllers, whose selector is a plain map. */
 export function replicaSet(o: unknown): (Section | null)[] {
   return [section("", [
-    ...replicas(o, [["Current", "replicas"], ["Ready", "readyReplicas"], ["Available", "availableReplicas"]]),
-    fact("Selector", ...selector(at(o, "spec", "selector"))),
-    template(o),
-    fact("Revision", text(at(o, "metadata", "annotations", "deployment.kubernetes.io/revision"))),
+    ...replicaFacts(o, [["Current", "replicas"], ["Ready", "readyReplicas"], ["Available", "availableReplicas"]]),
+    fact("Selector", ...selectorPieces(valueAt(o, "spec", "selector"))),
+    templateImages(o),
+    fact("Revision", text(valueAt(o, "metadata", "annotations", "deployment.kubernetes.io/revision"))),
   ])];
 }
 
 /** Formats a label selector like kubectl. Whether an empty one selects all or nothing depends on the kind with it. */
-export function selector(v: unknown): (Piece | null)[] {
+export function selectorPieces(v: unknown): (Piece | null)[] {
   if (!isTree(v)) return [];
   if (!("matchLabels" in v) && !("matchExpressions" in v))
-    return few(
+    return firstPieces(
       members(v)
         .filter(([, value]) => isScalar(value))
         .map(([k, value]) => `${k}=${scalar(value)}`),
@@ -121,37 +121,37 @@ export function selector(v: unknown): (Piece | null)[] {
   return [...members(v["matchLabels"]).map(([k, value]) => piece(`${k}=${scalar(value)}`)), ...expressions];
 }
 
-export const template = (o: unknown): Fact | null => images(at(o, "spec", "template", "spec"));
+export const templateImages = (o: unknown): Fact | null => images(valueAt(o, "spec", "template", "spec"));
 
 /** Whether the controller has written the status. Only then does a missing count mean 0; otherwise it is unknown. */
-const seen = (o: unknown): boolean =>
-  number(at(o, "status", "observedGeneration")) !== null || number(at(o, "status", "replicas")) !== null;
+const hasStatus = (o: unknown): boolean =>
+  number(valueAt(o, "status", "observedGeneration")) !== null || number(valueAt(o, "status", "replicas")) !== null;
 
-const told = (o: unknown, member: string): number | null =>
-  number(at(o, "status", member)) ?? (seen(o) && at(o, "status", member) === undefined ? 0 : null);
+const statusCount = (o: unknown, member: string): number | null =>
+  number(valueAt(o, "status", member)) ?? (hasStatus(o) && valueAt(o, "status", member) === undefined ? 0 : null);
 
-function replicas(o: unknown, counts: readonly (readonly [string, string])[]): (Fact | null)[] {
+function replicaFacts(o: unknown, counts: readonly (readonly [string, string])[]): (Fact | null)[] {
   // The API server sets the default 1. If there is no value even so, as in an object that is not a workload, the
   // desired count is unknown.
-  const want = number(at(o, "spec", "replicas"));
+  const desired = number(valueAt(o, "spec", "replicas"));
   return [
-    fact("Desired", want === null ? none("unknown") : String(want)),
-    ...counts.map(([name, member]) => share(name, told(o, member), want)),
+    fact("Desired", desired === null ? absentPiece("unknown") : String(desired)),
+    ...counts.map(([name, member]) => shareFact(name, statusCount(o, member), desired)),
   ];
 }
 
 /** Returns the fact "have of want". It has a bar only if both counts are known and want is not 0. */
-export function share(name: string, have: number | null, want: number | null): Fact {
-  if (have === null) return { key: name, name, pieces: [none("unknown")] };
-  if (want === null) return { key: name, name, pieces: [{ text: String(have) }] };
-  const tone: Tone = have === want ? "good" : "warn";
+export function shareFact(name: string, actual: number | null, desired: number | null): Fact {
+  if (actual === null) return { key: name, name, pieces: [absentPiece("unknown")] };
+  if (desired === null) return { key: name, name, pieces: [{ text: String(actual) }] };
+  const tone: FactTone = actual === desired ? "good" : "warn";
   return {
     key: name,
     name,
-    pieces: [{ text: `${have} of ${want}`, tone: want === 0 && have === 0 ? "quiet" : tone }],
-    ...(want > 0 ? { bar: { have, want } } : {}),
+    pieces: [{ text: `${actual} of ${desired}`, tone: desired === 0 && actual === 0 ? "quiet" : tone }],
+    ...(desired > 0 ? { bar: { actual: actual, desired: desired } } : {}),
   };
 }
 
-const said = (v: unknown, member: string, words: string): Piece | null =>
-  (isScalar(at(v, member)) ? piece(`${words} ${scalar(at(v, member))}`) : null);
+const settingPiece = (v: unknown, member: string, words: string): Piece | null =>
+  (isScalar(valueAt(v, member)) ? piece(`${words} ${scalar(valueAt(v, member))}`) : null);

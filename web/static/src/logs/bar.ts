@@ -1,13 +1,13 @@
 // The bar above a log: the choice of the log, its display options, and the search.
 
-import { digits, h, setText } from "../dom.ts";
-import { FindBox, type Finder } from "../findbox.ts";
-import { habits } from "../stored.ts";
-import type { LogName } from "../view.ts";
+import { formatInteger, h, setText } from "../dom.ts";
+import { FindBox, type FindActions } from "../find-box.ts";
+import { preferences } from "../preferences.ts";
+import type { LogSelection } from "../view.ts";
 import type { Container } from "./containers.ts";
 
 /** Selects the part of the log to read. */
-export interface Choice {
+export interface LogChoice {
   readonly container: string;
   readonly tail: number;
   readonly since: string;
@@ -16,15 +16,15 @@ export interface Choice {
 }
 
 /** The functions of the tab that the bar calls when the user operates it. */
-export interface Deeds extends Finder {
-  chosen(): void;
-  shown(): void; // called when the user has switched timestamps or line wrapping
+export interface LogBarActions extends FindActions {
+  logSelected(): void;
+  displayChanged(): void; // called when the user has switched timestamps or line wrapping
   copy(): Promise<boolean>;
   download(): void;
 }
 
-const tails = [100, 500, 5000];
-const ages: readonly (readonly [string, string])[] = [
+const tailOptions = [100, 500, 5000];
+const ageOptions: readonly (readonly [string, string])[] = [
   ["", "Any time"],
   ["5m", "Last 5 min"],
   ["15m", "Last 15 min"],
@@ -38,12 +38,12 @@ export class Bar {
   private readonly tail = h(
     "select",
     { "aria-label": "Number of lines to load", title: "Number of lines to load" },
-    ...tails.map((n) => h("option", { value: String(n), selected: n === 500 ? true : null }, `${digits(n)} lines`)),
+    ...tailOptions.map((n) => h("option", { value: String(n), selected: n === 500 ? true : null }, `${formatInteger(n)} lines`)),
   );
   private readonly since = h(
     "select",
     { "aria-label": "Time range", title: "Time range" },
-    ...ages.map(([value, words]) => h("option", { value }, words)),
+    ...ageOptions.map(([value, labels]) => h("option", { value }, labels)),
   );
   private readonly previous = toggle("Previous", "Log of the previous container instance");
   private readonly follow = toggle("Follow", "Follow new lines");
@@ -52,7 +52,7 @@ export class Bar {
   readonly find: FindBox;
   // Announces the number of matches to screen readers. It changes only after an action of the user, because new lines
   // arrive all the time.
-  private readonly said = h("span", { class: "said", role: "status" });
+  private readonly announcement = h("span", { class: "announcement", role: "status" });
   private readonly copy = h("button", { type: "button", title: "Copy the loaded lines" }, "Copy");
   private readonly download = h(
     "button",
@@ -60,17 +60,17 @@ export class Bar {
     "Download",
   );
   readonly element: HTMLElement;
-  private known = "";
+  private drawnOptions = "";
   private timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(private readonly deeds: Deeds) {
-    for (const e of [this.container, this.tail, this.since]) e.addEventListener("change", () => deeds.chosen());
+  constructor(private readonly actions: LogBarActions) {
+    for (const e of [this.container, this.tail, this.since]) e.addEventListener("change", () => actions.logSelected());
     press(this.follow, true);
-    press(this.times, habits.get("log-times") !== null);
-    press(this.wrap, habits.get("log-wrap") !== null);
+    press(this.times, preferences.get("log-times") !== null);
+    press(this.wrap, preferences.get("log-wrap") !== null);
     for (const b of [this.previous, this.follow, this.times, this.wrap])
-      b.addEventListener("click", () => this.turn(b));
-    this.find = new FindBox(deeds, "Find in the log", "Find in the log (/ or Ctrl F)");
+      b.addEventListener("click", () => this.toggleButton(b));
+    this.find = new FindBox(actions, "Find in the log", "Find in the log (/ or Ctrl F)");
     this.element = h(
       "div",
       { class: "log-bar" },
@@ -84,18 +84,18 @@ export class Bar {
         this.wrap,
         this.copy,
         this.download,
-        this.said,
+        this.announcement,
       ),
     );
-    this.copy.addEventListener("click", () => void this.copied());
-    this.download.addEventListener("click", () => deeds.download());
+    this.copy.addEventListener("click", () => void this.copyLines());
+    this.download.addEventListener("click", () => actions.download());
   }
 
   close(): void {
     clearTimeout(this.timer);
   }
 
-  get choice(): Choice {
+  get choice(): LogChoice {
     const previous = pressed(this.previous);
     return {
       container: this.container.value,
@@ -106,26 +106,26 @@ export class Bar {
     };
   }
 
-  get timed(): boolean {
+  get showsTimes(): boolean {
     return pressed(this.times);
   }
 
-  get wrapped(): boolean {
+  get isWrapped(): boolean {
     return pressed(this.wrap);
   }
 
   /** Shows the containers of the pod, and which log is open. */
-  containers(all: readonly Container[], seen: LogName): void {
-    const words = all.map(
+  showContainers(all: readonly Container[], selected: LogSelection): void {
+    const labels = all.map(
       (c) => `${c.name}${c.role === "" ? "" : ` (${c.role})`}${c.state === "" ? "" : ` – ${c.state}`}`,
     );
-    const known = JSON.stringify([words, all.map((c) => c.name)]);
-    if (known !== this.known) {
-      this.known = known;
-      this.container.replaceChildren(...all.map((c, i) => h("option", { value: c.name }, words[i] ?? "")));
+    const drawnOptions = JSON.stringify([labels, all.map((c) => c.name)]);
+    if (drawnOptions !== this.drawnOptions) {
+      this.drawnOptions = drawnOptions;
+      this.container.replaceChildren(...all.map((c, i) => h("option", { value: c.name }, labels[i] ?? "")));
     }
-    this.container.value = seen.container;
-    press(this.previous, seen.previous);
+    this.container.value = selected.container;
+    press(this.previous, selected.previous);
     const restarts = all.find((c) => c.name === this.container.value)?.restarts ?? 0;
     this.previous.disabled = restarts === 0 && !pressed(this.previous);
     this.previous.title =
@@ -134,23 +134,23 @@ export class Bar {
   }
 
   /** Announces the position of the search to screen readers. */
-  sayFound(): void {
-    setText(this.said, this.find.found.textContent ?? "");
+  announceMatches(): void {
+    setText(this.announcement, this.find.matchCount.textContent ?? "");
   }
 
-  private turn(b: HTMLButtonElement): void {
+  private toggleButton(b: HTMLButtonElement): void {
     press(b, !pressed(b));
     if (b === this.previous || b === this.follow) {
       this.follow.disabled = pressed(this.previous);
-      return this.deeds.chosen();
+      return this.actions.logSelected();
     }
-    habits.turn("log-times", this.timed);
-    habits.turn("log-wrap", this.wrapped);
-    this.deeds.shown();
+    preferences.setFlag("log-times", this.showsTimes);
+    preferences.setFlag("log-wrap", this.isWrapped);
+    this.actions.displayChanged();
   }
 
-  private async copied(): Promise<void> {
-    setText(this.copy, (await this.deeds.copy()) ? "Copied" : "Copy failed");
+  private async copyLines(): Promise<void> {
+    setText(this.copy, (await this.actions.copy()) ? "Copied" : "Copy failed");
     clearTimeout(this.timer);
     this.timer = setTimeout(() => setText(this.copy, "Copy"), 2000);
   }

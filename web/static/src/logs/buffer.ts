@@ -3,7 +3,7 @@
 
 import type { Line } from "./lines.ts";
 
-const each = 48; // bytes; about how much memory a line needs in addition to its text
+const lineOverhead = 48; // bytes; about how much memory a line needs in addition to its text
 
 export class LogBuffer {
   private lines: Line[] = [];
@@ -29,9 +29,9 @@ export class LogBuffer {
   append(lines: readonly Line[]): void {
     for (const line of lines) {
       this.lines.push(line);
-      this.bytes += weigh(line);
+      this.bytes += lineBytes(line);
       while (this.size > 1 && (this.size > this.maxLines || this.bytes > this.maxBytes)) {
-        this.bytes -= weigh(this.lines[this.head] as Line);
+        this.bytes -= lineBytes(this.lines[this.head] as Line);
         this.head++;
         this.first++;
       }
@@ -65,4 +65,4 @@ export class LogBuffer {
 }
 
 // Estimates the memory of a line in bytes. A character may take two.
-const weigh = (line: Line): number => 2 * (line.text.length + line.at.length) + each;
+const lineBytes = (line: Line): number => 2 * (line.text.length + line.at.length) + lineOverhead;

@@ -1,6 +1,6 @@
 // The containers of a pod, read from its spec and status.
 
-import type { Tree } from "../wire.ts";
+import type { JsonObject } from "../wire.ts";
 
 export interface Container {
   readonly name: string;
@@ -16,17 +16,17 @@ export interface Container {
   readonly restarts: number;
 }
 
-const parts = [
+const containerFields = [
   ["containers", "containerStatuses", ""],
   ["initContainers", "initContainerStatuses", "init"],
   ["ephemeralContainers", "ephemeralContainerStatuses", "ephemeral"],
 ] as const;
 
 /** Returns all containers: regular containers first, then init and ephemeral containers. */
-export function containersOf(pod: Tree | null): Container[] {
+export function containersOf(pod: JsonObject | null): Container[] {
   const spec = tree(pod?.["spec"]);
   const status = tree(pod?.["status"]);
-  return parts.flatMap(([field, statuses, role]) =>
+  return containerFields.flatMap(([field, statuses, role]) =>
     trees(spec[field])
       .filter((c) => text(c["name"]) !== "")
       .map((c) => {
@@ -37,26 +37,26 @@ export function containersOf(pod: Tree | null): Container[] {
 }
 
 /** Returns the default container, as kubectl does: the one named by the annotation, or else the first. */
-export function firstOf(pod: Tree | null, all: readonly Container[]): string {
-  const named = text(tree(tree(pod?.["metadata"])["annotations"])["kubectl.kubernetes.io/default-container"]);
-  return (all.find((c) => c.name === named) ?? all[0])?.name ?? "";
+export function defaultContainer(pod: JsonObject | null, all: readonly Container[]): string {
+  const annotated = text(tree(tree(pod?.["metadata"])["annotations"])["kubectl.kubernetes.io/default-container"]);
+  return (all.find((c) => c.name === annotated) ?? all[0])?.name ?? "";
 }
 
 /** Whether the pod is assigned to a node. */
-export const placed = (pod: Tree | null): boolean => text(tree(pod?.["spec"])["nodeName"]) !== "";
+export const isScheduled = (pod: JsonObject | null): boolean => text(tree(pod?.["spec"])["nodeName"]) !== "";
 
-function stateOf(s: Tree): Omit<Container, "name" | "role"> {
+function stateOf(s: JsonObject): Omit<Container, "name" | "role"> {
   const restarts = typeof s["restartCount"] === "number" ? s["restartCount"] : 0;
   const state = tree(s["state"]);
   const id = `${text(s["containerID"])} ${restarts}`;
   if ("running" in state) return { state: "running", phase: "running", id, restarts };
   if ("waiting" in state)
-    return { state: words("waiting", text(tree(state["waiting"])["reason"])), phase: "waiting", id, restarts };
+    return { state: withReason("waiting", text(tree(state["waiting"])["reason"])), phase: "waiting", id, restarts };
   if ("terminated" in state) {
     const t = tree(state["terminated"]);
     const code = typeof t["exitCode"] === "number" ? `exit code ${t["exitCode"]}` : "";
     return {
-      state: words("terminated", [text(t["reason"]), code].filter((w) => w !== "").join(", ")),
+      state: withReason("terminated", [text(t["reason"]), code].filter((w) => w !== "").join(", ")),
       phase: "ended",
       id,
       restarts,
@@ -65,7 +65,7 @@ function stateOf(s: Tree): Omit<Container, "name" | "role"> {
   return { state: "", phase: "", id, restarts };
 }
 
-const words = (state: string, why: string): string => (why === "" ? state : `${state}: ${why}`);
+const withReason = (state: string, reason: string): string => (reason === "" ? state : `${state}: ${reason}`);
 const text = (v: unknown): string => (typeof v === "string" ? v : "");
-const tree = (v: unknown): Tree => (typeof v === "object" && v !== null && !Array.isArray(v) ? (v as Tree) : {});
-const trees = (v: unknown): Tree[] => (Array.isArray(v) ? v.map(tree) : []);
+const tree = (v: unknown): JsonObject => (typeof v === "object" && v !== null && !Array.isArray(v) ? (v as JsonObject) : {});
+const trees = (v: unknown): JsonObject[] => (Array.isArray(v) ? v.map(tree) : []);

@@ -8,45 +8,45 @@ export interface Line {
   readonly note?: true;
 }
 
-const longest = 1 << 20; // characters; the rest of a longer line is dropped, so that memory is limited
-const stamped = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)) /;
+const maxLineLength = 1 << 20; // characters; the rest of a longer line is dropped, so that memory is limited
+const timestampPrefix = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)) /;
 
 export class LineReader {
-  private rest = "";
-  private told = false; // whether push has already returned the current line, because it reached the limit
+  private pendingText = "";
+  private lineEmitted = false; // whether push has already returned the current line, because it reached the limit
 
   /** Adds a chunk of text. Returns the lines that are now complete, or have reached the maximum length. */
   push(text: string): Line[] {
     const lines: Line[] = [];
     for (const [n, part] of text.split("\n").entries()) {
       if (n > 0) {
-        if (!this.told) lines.push(lineOf(this.rest));
-        this.renew();
+        if (!this.lineEmitted) lines.push(lineOf(this.pendingText));
+        this.startLine();
       }
-      if (this.told) continue;
-      this.rest += part;
-      if (this.rest.length <= longest) continue;
-      lines.push(lineOf(`${this.rest.slice(0, longest)} ⋯ the rest of this line is omitted`));
-      this.renew(true);
+      if (this.lineEmitted) continue;
+      this.pendingText += part;
+      if (this.pendingText.length <= maxLineLength) continue;
+      lines.push(lineOf(`${this.pendingText.slice(0, maxLineLength)} ⋯ the rest of this line is omitted`));
+      this.startLine(true);
     }
     return lines;
   }
 
   /** Ends the text. Returns the last line if it has no line break; otherwise nothing. */
   end(): Line[] {
-    const last = this.rest === "" ? [] : [lineOf(this.rest)];
-    this.renew();
+    const last = this.pendingText === "" ? [] : [lineOf(this.pendingText)];
+    this.startLine();
     return last;
   }
 
-  private renew(told = false): void {
-    this.rest = "";
-    this.told = told;
+  private startLine(emitted = false): void {
+    this.pendingText = "";
+    this.lineEmitted = emitted;
   }
 }
 
 function lineOf(raw: string): Line {
-  const at = stamped.exec(raw)?.[1] ?? "";
+  const at = timestampPrefix.exec(raw)?.[1] ?? "";
   return { at, text: at === "" ? raw : raw.slice(at.length + 1) };
 }
 
@@ -56,9 +56,9 @@ function lineOf(raw: string): Line {
  */
 export class Overlap {
   private last = "";
-  private equal = 0; // how many lines had exactly the time last
-  private skip = 0;
-  private checking = false;
+  private equalCount = 0; // how many lines had exactly the time last
+  private skipCount = 0;
+  private isChecking = false;
 
   /** The time from which on to read the log again, which is that of the last line; empty if there was none. */
   get since(): string {
@@ -66,39 +66,39 @@ export class Overlap {
   }
 
   /** The caller calls this when it starts to read the log again from the time since. */
-  again(): void {
-    this.skip = this.equal;
-    this.checking = this.last !== "";
+  restart(): void {
+    this.skipCount = this.equalCount;
+    this.isChecking = this.last !== "";
   }
 
   /** Returns those lines that are new. gap: whether lines between the earlier and the new ones may be missing. */
-  fresh(lines: readonly Line[]): { readonly lines: readonly Line[]; readonly gap: boolean } {
+  newLines(lines: readonly Line[]): { readonly lines: readonly Line[]; readonly gap: boolean } {
     const before = this.last;
     let gap = false;
     const out = lines.filter((line) => {
-      if (this.checking && line.at !== "") {
+      if (this.isChecking && line.at !== "") {
         const order = compareTimes(line.at, before);
         if (order < 0) return false;
-        if (order === 0 && this.skip > 0) {
-          this.skip--;
+        if (order === 0 && this.skipCount > 0) {
+          this.skipCount--;
           return false;
         }
         // If none of the earlier lines arrived again, the log was truncated or rotated.
-        if (this.skip > 0 && this.skip === this.equal) gap = true;
-        this.checking = false;
+        if (this.skipCount > 0 && this.skipCount === this.equalCount) gap = true;
+        this.isChecking = false;
       }
-      this.learn(line.at);
+      this.recordTime(line.at);
       return true;
     });
     return { lines: out, gap };
   }
 
-  private learn(at: string): void {
+  private recordTime(at: string): void {
     if (at === "") return;
-    if (at === this.last) this.equal++;
+    if (at === this.last) this.equalCount++;
     else {
       this.last = at;
-      this.equal = 1;
+      this.equalCount = 1;
     }
   }
 }

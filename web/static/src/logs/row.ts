@@ -1,20 +1,20 @@
 // The element of a log line: its time, its level, and the search matches.
 
-import { digits, h, written } from "../dom.ts";
+import { formatInteger, h, textNodes } from "../dom.ts";
 import { levelOf } from "./level.ts";
 import type { Line } from "./lines.ts";
 import type { Span } from "./search.ts";
 
 /** The maximum number of characters of a log line that are drawn. */
-export const most = 4000;
+export const maxDrawnLength = 4000;
 
 /** Creates the element of a line. current is the index of the selected match. */
-export function rowOf(line: Line, times: boolean, found: readonly Span[], current: number): HTMLElement {
+export function createLineElement(line: Line, times: boolean, found: readonly Span[], current: number): HTMLElement {
   if (line.note === true) return h("div", { class: "log-note" }, line.text);
   const level = levelOf(line.text);
-  const row = h("div", { class: "log-line", "data-tone": level?.tone });
+  const row = h("div", { class: "log-line", "data-tone": level?.severity });
   if (times && line.at !== "") row.append(h("time", { datetime: line.at }, shortTime(line.at)), " ");
-  const text = line.text.length > most ? line.text.slice(0, most) : line.text;
+  const text = line.text.length > maxDrawnLength ? line.text.slice(0, maxDrawnLength) : line.text;
   const marks = found.map((span, nth) => ({
     ...span,
     make: (part: string) => h("mark", { "data-current": nth === current ? true : null }, part),
@@ -26,13 +26,13 @@ export function rowOf(line: Line, times: boolean, found: readonly Span[], curren
   let at = 0;
   for (const span of [...marks, ...word].sort((a, b) => a.start - b.start)) {
     if (span.start >= text.length) break;
-    row.append(...written(text.slice(at, span.start)), span.make(text.slice(span.start, span.end)));
+    row.append(...textNodes(text.slice(at, span.start)), span.make(text.slice(span.start, span.end)));
     at = span.end;
   }
-  row.append(...written(text.slice(at)));
+  row.append(...textNodes(text.slice(at)));
   if (text !== line.text)
     row.append(
-      h("span", { class: "log-more" }, ` ⋯ ${digits(line.text.length - most)} more characters (included in copies)`),
+      h("span", { class: "log-more" }, ` ⋯ ${formatInteger(line.text.length - maxDrawnLength)} more characters (included in copies)`),
     );
   return row;
 }

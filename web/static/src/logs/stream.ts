@@ -6,7 +6,7 @@ import type { Handler, Live, Subscription } from "../live.ts";
 import type { LogSpec, Problem } from "../wire.ts";
 
 /** The parameters of a log. */
-export interface Ask {
+export interface LogRequest {
   readonly ns: string;
   readonly pod: string;
   readonly container: string;
@@ -23,7 +23,7 @@ export type LogState =
     * The log was requested, and nothing has arrived yet. late: whether the API server has not responded for a while.
     * since: when the log was interrupted, if this request is to resume it; otherwise null.
    */
-  | { readonly at: "asking"; readonly late: boolean; readonly since: number | null }
+  | { readonly at: "asking"; readonly isSlow: boolean; readonly since: number | null }
   /** The API server has responded. Lines arrive as the container writes them. */
   | { readonly at: "reading" }
   /** The log has ended (since is null), or reading was stopped at the time since, and there may be more lines. */
@@ -33,18 +33,18 @@ export type LogState =
 
 export interface Reader {
   lines(lines: readonly Line[], gap: boolean): void;
-  told(state: LogState): void;
+  stateChanged(state: LogState): void;
 }
 
 export class LogStream implements Handler {
   private readonly overlap = new Overlap();
-  private rest = new LineReader();
-  private begun = false; // whether the API server has responded to the current request
+  private lineReader = new LineReader();
+  private hasResponded = false; // whether the API server has responded to the current request
   private since: number | null = null; // when the log was interrupted; null if it was not
   private subscription: Subscription | null = null;
 
   constructor(
-    private ask: Ask,
+    private request: LogRequest,
     private readonly reader: Reader,
     private readonly live: Live,
     private readonly now: () => number,
@@ -59,7 +59,7 @@ export class LogStream implements Handler {
 
   /** Sets whether to follow the log. If on, it resumes after the last received line; otherwise it stops. */
   follow(on: boolean): void {
-    this.ask = { ...this.ask, follow: on };
+    this.request = { ...this.request, follow: on };
     if (!on) return this.stop();
     this.close();
     this.run();
@@ -73,37 +73,37 @@ export class LogStream implements Handler {
   }
 
   /** If a retry is pending, retries at once. */
-  hurry(): void {
-    this.live.hurry();
-    this.subscription?.hurry();
+  retryNow(): void {
+    this.live.retryNow();
+    this.subscription?.retryNow();
   }
 
   message(m: Parameters<Handler["message"]>[0]): void {
     if (m.type === "log" && m.waiting) {
-      this.asking(true);
+      this.reportAsking(true);
     } else if (m.type === "log") {
-      if (!this.begun) this.begin();
-      this.tell(this.rest.push(m.text));
+      if (!this.hasResponded) this.responseStarted();
+      this.deliver(this.lineReader.push(m.text));
     } else if (m.type === "log-end") {
-      this.tell(this.rest.end());
+      this.deliver(this.lineReader.end());
       this.end(null);
     } else if (m.type === "error") {
-      this.refused(m.problem);
+      this.reportRefused(m.problem);
     }
   }
 
   /** Called when the connection was lost or a message was invalid. Live then requests the log again. */
   restart(): void {
-    this.renew();
+    this.startResponse();
     this.since ??= this.now();
-    this.asking();
+    this.reportAsking();
   }
 
   private run(): void {
-    const { ns, pod } = this.ask;
+    const { ns, pod } = this.request;
     const spec = (): LogSpec => this.spec();
-    this.renew();
-    this.asking();
+    this.startResponse();
+    this.reportAsking();
     this.subscription = this.live.subscribe(
       {
         resource: "core/v1/pods",
@@ -120,7 +120,7 @@ export class LogStream implements Handler {
 
   // Timestamps are always requested. They allow an interrupted log to resume at the same line.
   private spec(): LogSpec {
-    const { container, tail, since, previous, follow } = this.ask;
+    const { container, tail, since, previous, follow } = this.request;
     const from = this.overlap.since;
     return {
       container,
@@ -133,40 +133,40 @@ export class LogStream implements Handler {
   }
 
   // Discards an incomplete line, because the next response starts with a complete one.
-  private renew(): void {
-    this.begun = false;
-    this.rest = new LineReader();
-    this.overlap.again();
+  private startResponse(): void {
+    this.hasResponded = false;
+    this.lineReader = new LineReader();
+    this.overlap.restart();
   }
 
-  private begin(): void {
-    this.begun = true;
+  private responseStarted(): void {
+    this.hasResponded = true;
     this.since = null;
-    this.reader.told({ at: "reading" });
+    this.reader.stateChanged({ at: "reading" });
   }
 
-  private tell(lines: readonly Line[]): void {
-    const fresh = this.overlap.fresh(lines);
+  private deliver(lines: readonly Line[]): void {
+    const fresh = this.overlap.newLines(lines);
     if (fresh.lines.length > 0) this.reader.lines(fresh.lines, fresh.gap);
   }
 
   // Reports that the log could not be read. Live retries by itself for a temporary problem (503) only.
-  private refused(problem: Problem): void {
-    const again = problem.status === 503;
-    this.renew();
-    if (!again) this.close();
+  private reportRefused(problem: Problem): void {
+    const retries = problem.status === 503;
+    this.startResponse();
+    if (!retries) this.close();
     this.since ??= this.now();
-    this.reader.told({ at: "refused", problem, again, since: this.since });
+    this.reader.stateChanged({ at: "refused", problem, again: retries, since: this.since });
   }
 
   private end(since: number | null): void {
     this.close();
-    this.reader.told({ at: "ended", since });
+    this.reader.stateChanged({ at: "ended", since });
   }
 
-  private asking(late = false): void {
+  private reportAsking(late = false): void {
     const { connection, since } = this.live;
     if (connection === "lost") this.since ??= since;
-    this.reader.told({ at: "asking", late, since: this.since });
+    this.reader.stateChanged({ at: "asking", isSlow: late, since: this.since });
   }
 }

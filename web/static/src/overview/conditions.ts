@@ -1,9 +1,9 @@
 // The conditions of an object as a table.
 
-import { passed } from "../age.ts";
-import { h, keep, setAttr, setText } from "../dom.ts";
+import { formatAgesInSentence } from "../age.ts";
+import { h, syncChildren, setAttr, setText } from "../dom.ts";
 import type { Condition } from "../facts/conditions.ts";
-import type { Sheet } from "./sheet.ts";
+import type { FactView } from "./fact-view.ts";
 
 export class ConditionsView {
   private readonly body = h("tbody");
@@ -21,7 +21,7 @@ export class ConditionsView {
     ),
   );
 
-  constructor(private readonly sheet: Sheet, private readonly now: () => number) {}
+  constructor(private readonly factView: FactView, private readonly now: () => number) {}
 
   show(conditions: readonly Condition[]): void {
     this.element.hidden = conditions.length === 0;
@@ -34,18 +34,18 @@ export class ConditionsView {
         h("td", {}, h("span", { class: "reason" }), h("span", { class: "message" })),
         h("td"),
       );
-    keep(this.body, conditions, make, (tr, c) => {
-      const [type, status, words, age] = tr.children as unknown as [Element, Element, Element, Element];
+    syncChildren(this.body, conditions, make, (tr, c) => {
+      const [type, status, reasonCell, age] = tr.children as unknown as [Element, Element, Element, Element];
       setText(type, c.type);
       setText(status, c.status);
       setAttr(status, "data-tone", c.tone);
       setAttr(status, "title", c.meaning);
-      setText(words.children[0] as Element, c.reason);
-      setText(words.children[1] as Element, c.message);
+      setText(reasonCell.children[0] as Element, c.reason);
+      setText(reasonCell.children[1] as Element, c.message);
       setAttr(age, "data-wire", c.since === "" ? null : c.since);
       setAttr(age, "title", c.since === "" ? null : `since ${c.since}`);
-      setText(age, c.since === "" ? "" : passed(c.since, this.now()));
-      this.sheet.changed(tr, [c.status, c.reason, c.message, c.since].join("\n"));
+      setText(age, c.since === "" ? "" : formatAgesInSentence(c.since, this.now()));
+      this.factView.highlightIfChanged(tr, [c.status, c.reason, c.message, c.since].join("\n"));
     });
   }
 }

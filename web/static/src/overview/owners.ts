@@ -1,61 +1,61 @@
 // The owners of the object: the path from the root owner to it, as links.
 
-import { under } from "../base.ts";
-import { h, written } from "../dom.ts";
-import { climb, type Answer, type Step } from "../facts/climb.ts";
+import { withBase } from "../base-path.ts";
+import { h, textNodes } from "../dom.ts";
+import { ownerChain, type OwnerResult, type OwnerStep } from "../facts/owner-chain.ts";
 import { ownersOf, type Owner } from "../facts/meta.ts";
-import { shared } from "../guest.ts";
-import type { Host } from "../tabs.ts";
-import type { Tree } from "../wire.ts";
-import type { Sheet } from "./sheet.ts";
+import { sharedParts } from "../guest.ts";
+import type { TabHost } from "../tabs.ts";
+import type { JsonObject } from "../wire.ts";
+import type { FactView } from "./fact-view.ts";
 
 export class OwnersView {
   private readonly list = h("ol");
-  private readonly others = h("p", { class: "others" });
+  private readonly otherOwners = h("p", { class: "others" });
   readonly element = h(
     "nav",
     { class: "part owners", "aria-labelledby": "owners" },
     h("h3", { id: "owners" }, "Owners"),
     this.list,
-    this.others,
+    this.otherOwners,
   );
-  private drawn = "";
-  private gone = new AbortController();
-  private failed = false; // whether reading an owner failed for a temporary reason
+  private drawnKey = "";
+  private pendingRead = new AbortController();
+  private readFailed = false; // whether reading an owner failed for a temporary reason
 
-  constructor(private readonly host: Host, private readonly sheet: Sheet) {}
+  constructor(private readonly host: TabHost, private readonly factView: FactView) {}
 
   /**
    * Shows the owners of an object. They are read again if the owners change, if their resources become known, or if the
    * last attempt failed.
    */
-  show(object: Tree): void {
+  show(object: JsonObject): void {
     const owners = ownersOf(object);
-    const asked = JSON.stringify(owners.map((o) => [o, this.host.kindOf(o.apiVersion, o.kind)?.ref]));
+    const ownersKey = JSON.stringify(owners.map((o) => [o, this.host.kindOf(o.apiVersion, o.kind)?.ref]));
     this.element.hidden = owners.length === 0;
-    if (asked === this.drawn && !this.failed) return;
-    this.drawn = asked;
-    this.failed = false;
-    this.gone.abort();
-    const gone = (this.gone = new AbortController());
-    this.draw(owners.slice(0, 1).map((owner) => ({ owner, trouble: "" })), owners);
-    void climb(object, (owner) => this.read(owner, gone.signal)).then((steps) => {
-      if (gone.signal.aborted) return;
+    if (ownersKey === this.drawnKey && !this.readFailed) return;
+    this.drawnKey = ownersKey;
+    this.readFailed = false;
+    this.pendingRead.abort();
+    const pendingRead = (this.pendingRead = new AbortController());
+    this.draw(owners.slice(0, 1).map((owner) => ({ owner, error: "" })), owners);
+    void ownerChain(object, (owner) => this.readOwner(owner, pendingRead.signal)).then((steps) => {
+      if (pendingRead.signal.aborted) return;
       this.draw(steps, owners);
       if (steps.some((s) => this.host.kindOf(s.owner.apiVersion, s.owner.kind) === undefined))
-        this.sheet.unresolved = true;
+        this.factView.hasUnresolvedLinks = true;
     });
   }
 
   close(): void {
-    this.gone.abort();
+    this.pendingRead.abort();
   }
 
-  private draw(steps: readonly Step[], owners: readonly Owner[]): void {
+  private draw(steps: readonly OwnerStep[], owners: readonly Owner[]): void {
     const { kind, name } = this.host;
-    const way = [...steps]
+    const items = [...steps]
       .reverse()
-      .map(({ owner, trouble }) =>
+      .map(({ owner, error: trouble }) =>
         h(
           "li",
           {},
@@ -66,39 +66,39 @@ export class OwnersView {
         ),
       );
     this.list.replaceChildren(
-      ...way,
+      ...items,
       h("li", { "aria-current": "true" }, h("span", { class: "kind" }, kind.kind), " ", name.name),
     );
-    const others = owners.slice(1, 10);
-    this.others.hidden = others.length === 0;
-    this.others.replaceChildren(
+    const otherOwners = owners.slice(1, 10);
+    this.otherOwners.hidden = otherOwners.length === 0;
+    this.otherOwners.replaceChildren(
       "Also owned by ",
-      ...others.flatMap((o, i) => [...(i === 0 ? [] : [", "]), ...written(`${o.kind} `), this.link(o)]),
+      ...otherOwners.flatMap((o, i) => [...(i === 0 ? [] : [", "]), ...textNodes(`${o.kind} `), this.link(o)]),
     );
   }
 
   private link(o: Owner): HTMLElement {
-    const href = this.sheet.href({ ...o, ns: this.host.name.ns });
+    const href = this.factView.href({ ...o, ns: this.host.name.ns });
     return href === null ? h("span", {}, o.name) : h("a", { href, "data-address": "" }, o.name);
   }
 
-  private async read(o: Owner, signal: AbortSignal): Promise<Answer> {
+  private async readOwner(o: Owner, signal: AbortSignal): Promise<OwnerResult> {
     const kind = this.host.kindOf(o.apiVersion, o.kind);
     if (kind === undefined)
-      return { trouble: shared() === null ? `${o.apiVersion} is not available` : "not shared with you" };
+      return { trouble: sharedParts() === null ? `${o.apiVersion} is not available` : "not shared with you" };
     const ns = kind.namespaced ? encodeURIComponent(this.host.name.ns) : "_";
     try {
-      const answer = await fetch(under(`/api/v1/object/${kind.ref}/${ns}/${encodeURIComponent(o.name)}`), {
+      const response = await fetch(withBase(`/api/v1/object/${kind.ref}/${ns}/${encodeURIComponent(o.name)}`), {
         signal,
         headers: { accept: "application/json" },
       });
-      if (answer.ok) return { object: (await answer.json()) as unknown };
-      if (answer.status === 404) return { trouble: "not found" };
-      if (answer.status === 403) return { trouble: "forbidden" };
-      this.failed = !signal.aborted;
-      return { trouble: `could not be read (${answer.status})` };
+      if (response.ok) return { object: (await response.json()) as unknown };
+      if (response.status === 404) return { trouble: "not found" };
+      if (response.status === 403) return { trouble: "forbidden" };
+      this.readFailed = !signal.aborted;
+      return { trouble: `could not be read (${response.status})` };
     } catch {
-      this.failed = !signal.aborted;
+      this.readFailed = !signal.aborted;
       return { trouble: "could not be read" };
     }
   }

@@ -87,7 +87,7 @@ const text = (v: unknown): string => (typeof v === "string" ? v : "");
 export interface Relation {
   readonly node: GraphNode;
   /** The intermediate object and its relation; null if the object itself is related. */
-  readonly through: { readonly words: string; readonly other: GraphNode } | null;
+  readonly intermediate: { readonly words: string; readonly object: GraphNode } | null;
   readonly via: string;
 }
 
@@ -99,53 +99,53 @@ export interface Group {
 /** Groups the nodes by their relation to the object. Each node occurs once, in the nearest group. */
 export function groupsOf(graph: Graph): Group[] {
   const byId = new Map(graph.nodes.map((n) => [n.id, n]));
-  const self = graph.nodes[0] as GraphNode;
-  const told = new Set([self.id]);
+  const subject = graph.nodes[0] as GraphNode;
+  const listed = new Set([subject.id]);
   const groups: Group[] = [];
   const add = (title: string, relations: readonly Relation[]): void => {
     if (relations.length > 0) groups.push({ title, relations });
   };
-  const take = (id: string, edge: Edge, through: Relation["through"]): Relation[] => {
+  const relationTo = (id: string, edge: Edge, intermediate: Relation["intermediate"]): Relation[] => {
     const node = byId.get(id);
-    if (node === undefined || told.has(id)) return [];
-    told.add(id);
-    return [{ node, through, via: edge.via }];
+    if (node === undefined || listed.has(id)) return [];
+    listed.add(id);
+    return [{ node, intermediate: intermediate, via: edge.via }];
   };
   // Returns the owners of the object and their owners, or the objects that it owns and so on, by following "owns"
   // edges.
-  const chain = (from: "from" | "to", to: "from" | "to", words: string): Relation[] => {
+  const ownerRelations = (from: "from" | "to", to: "from" | "to", relationText: string): Relation[] => {
     const out: Relation[] = [];
-    const at = [self];
+    const at = [subject];
     for (let next = at.shift(); next !== undefined; next = at.shift()) {
       for (const e of graph.edges) {
         if (e.type !== "owns" || e[from] !== next.id) continue;
-        const found = take(e[to], e, next === self ? null : { words, other: next });
+        const found = relationTo(e[to], e, next === subject ? null : { words: relationText, object: next });
         out.push(...found);
         at.push(...found.map((r) => r.node));
       }
     }
     return out;
   };
-  const beside = (type: EdgeType, from: "from" | "to", to: "from" | "to"): Relation[] =>
-    graph.edges.filter((e) => e.type === type && e[from] === self.id).flatMap((e) => take(e[to], e, null));
-  add("Owned by", chain("to", "from", "owns"));
-  add("Owns", chain("from", "to", "owned by"));
-  add("Uses", beside("uses", "from", "to"));
-  add("Used by", beside("uses", "to", "from"));
-  add("Selects", beside("selects", "from", "to"));
-  add("Selected by", beside("selects", "to", "from"));
-  add("Indirect", further(graph.edges, told, take, byId));
-  add("Not connected", graph.nodes.filter((n) => !told.has(n.id)).map((node) => ({ node, through: null, via: "" })));
+  const directRelations = (type: EdgeType, from: "from" | "to", to: "from" | "to"): Relation[] =>
+    graph.edges.filter((e) => e.type === type && e[from] === subject.id).flatMap((e) => relationTo(e[to], e, null));
+  add("Owned by", ownerRelations("to", "from", "owns"));
+  add("Owns", ownerRelations("from", "to", "owned by"));
+  add("Uses", directRelations("uses", "from", "to"));
+  add("Used by", directRelations("uses", "to", "from"));
+  add("Selects", directRelations("selects", "from", "to"));
+  add("Selected by", directRelations("selects", "to", "from"));
+  add("Indirect", indirectRelations(graph.edges, listed, relationTo, byId));
+  add("Not connected", graph.nodes.filter((n) => !listed.has(n.id)).map((node) => ({ node, intermediate: null, via: "" })));
   return groups;
 }
 
-const passive = { owns: "owned by", uses: "used by", selects: "selected by" } as const;
+const passiveVerbs = { owns: "owned by", uses: "used by", selects: "selected by" } as const;
 
 // Returns the nodes that are related only through other nodes (told: those listed already), nearest first.
-function further(
+function indirectRelations(
   edges: readonly Edge[],
-  told: ReadonlySet<string>,
-  take: (id: string, edge: Edge, through: Relation["through"]) => Relation[],
+  listed: ReadonlySet<string>,
+  relationTo: (id: string, edge: Edge, intermediate: Relation["intermediate"]) => Relation[],
   byId: ReadonlyMap<string, GraphNode>,
 ): Relation[] {
   const out: Relation[] = [];
@@ -154,8 +154,8 @@ function further(
     for (const e of edges) {
       const [from, to] = [byId.get(e.from), byId.get(e.to)];
       if (from === undefined || to === undefined) continue;
-      if (told.has(from.id)) out.push(...take(to.id, e, { words: passive[e.type], other: from }));
-      else if (told.has(to.id)) out.push(...take(from.id, e, { words: e.type, other: to }));
+      if (listed.has(from.id)) out.push(...relationTo(to.id, e, { words: passiveVerbs[e.type], object: from }));
+      else if (listed.has(to.id)) out.push(...relationTo(from.id, e, { words: e.type, object: to }));
     }
   }
   return out;

@@ -1,19 +1,19 @@
 // The related objects as a list, grouped by their relation to the object.
 
-import { digits, h } from "../dom.ts";
-import type { Host } from "../tabs.ts";
-import { linkTo, nameOf, stateOf } from "./card.ts";
+import { formatInteger, h } from "../dom.ts";
+import type { TabHost } from "../tabs.ts";
+import { nodeLink, nodeLabel, stateElements } from "./card.ts";
 import { groupsOf, type Graph, type Relation } from "./graph.ts";
 
-export function listOf(graph: Graph, beside: boolean, host: Host): HTMLElement {
+export function relatedList(graph: Graph, inPanel: boolean, host: TabHost): HTMLElement {
   const groups = groupsOf(graph);
   const parts = groups.map(({ title, relations }) => {
     const count = relations.reduce((n, r) => n + Math.max(1, r.node.count), 0);
     return h(
       "section",
       {},
-      h("h3", { "aria-level": beside ? null : "2" }, title, h("span", { class: "count" }, digits(count))),
-      h("ul", {}, ...relations.map((r) => item(r, beside, host))),
+      h("h3", { "aria-level": inPanel ? null : "2" }, title, h("span", { class: "count" }, formatInteger(count))),
+      h("ul", {}, ...relations.map((r) => item(r, inPanel, host))),
     );
   });
   return h(
@@ -23,12 +23,12 @@ export function listOf(graph: Graph, beside: boolean, host: Host): HTMLElement {
   );
 }
 
-function item({ node, through, via }: Relation, beside: boolean, host: Host): HTMLElement {
+function item({ node, intermediate: intermediate, via }: Relation, inPanel: boolean, host: TabHost): HTMLElement {
   const where = node.ns !== "" && node.ns !== host.name.ns ? [h("span", { class: "where" }, `in ${node.ns}`)] : [];
-  const how =
-    through === null
+  const intermediateText =
+    intermediate === null
       ? []
-      : [h("span", { class: "through" }, `${through.words} ${through.other.kind} ${nameOf(through.other)}`)];
+      : [h("span", { class: "through" }, `${intermediate.words} ${intermediate.object.kind} ${nodeLabel(intermediate.object)}`)];
   const reason = node.reason === "" ? [] : [h("span", { class: "reason" }, node.reason)];
   return h(
     "li",
@@ -37,10 +37,10 @@ function item({ node, through, via }: Relation, beside: boolean, host: Host): HT
     h(
       "div",
       {},
-      linkTo(node, false, beside, nameOf(node)),
+      nodeLink(node, false, inPanel, nodeLabel(node)),
       ...where,
-      ...stateOf(node),
-      ...how,
+      ...stateElements(node),
+      ...intermediateText,
       h("span", { class: "via" }, via),
       ...reason,
     ),

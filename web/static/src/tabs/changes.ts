@@ -1,27 +1,27 @@
 // The tab with the changes of an object, newest first, as far back as the server's history reaches.
 
 import { clockTime } from "../age.ts";
-import { changeView, later } from "../changeview.ts";
-import type { Layout } from "../diffview.ts";
-import { arrange, digits, h, setText } from "../dom.ts";
+import { changeView, lazyDetails } from "../change-view.ts";
+import type { DiffLayout } from "../diff-view.ts";
+import { arrangeChildren, formatInteger, h, setText } from "../dom.ts";
 import { History } from "../history.ts";
-import { keptLayout, layoutSwitch } from "../layout.ts";
+import { storedLayout, layoutSwitch } from "../diff-layout.ts";
 import type { Handler, Subscription } from "../live.ts";
 import { tick } from "../row.ts";
-import { partWords } from "../status.ts";
-import type { Host, Tab } from "../tabs.ts";
-import { Timeline, type Group } from "../timeline.ts";
-import { timeOf } from "../who.ts";
+import { receivedText } from "../status.ts";
+import type { TabHost, Tab } from "../tabs.ts";
+import { Timeline, type StepGroup } from "../timeline.ts";
+import { timeView } from "../author-view.ts";
 import type { Problem, State } from "../wire.ts";
 
-const page = 200; // changes drawn initially, and added by each click
+const pageSize = 200; // changes drawn initially, and added by each click
 
 interface Drawn {
   readonly element: HTMLElement;
   readonly steps: number;
 }
 
-export class Changes implements Tab, Handler {
+export class ChangesTab implements Tab, Handler {
   readonly element: HTMLElement;
   private readonly filter = h("input", {
     type: "search",
@@ -30,33 +30,33 @@ export class Changes implements Tab, Handler {
     autocomplete: "off",
     spellcheck: "false",
   });
-  private readonly kept = h("span", { class: "kept" });
+  private readonly historySummary = h("span", { class: "kept" });
   private readonly list = h("div", {
     class: "timeline",
     tabindex: "0",
     role: "region",
     "aria-label": "Changes, newest first",
   });
-  private readonly older = h("button", { type: "button", class: "older" }, "Show older");
-  private readonly foot = h("p", { class: "foot" });
+  private readonly olderButton = h("button", { type: "button", class: "older" }, "Show older");
+  private readonly footer = h("p", { class: "foot" });
   private readonly history = new History();
   private readonly timeline = new Timeline();
   private readonly subscription: Subscription;
   // By the number of the group's oldest step, which stays the same while newer steps are added.
   private drawn = new Map<number, Drawn>();
-  private layout: Layout = keptLayout("inline");
-  private limit = page;
+  private layout: DiffLayout = storedLayout("inline");
+  private limit = pageSize;
   private complete = false;
-  private far = ""; // describes how much of a long message has arrived; empty if none is arriving
+  private progress = ""; // describes how much of a long message has arrived; empty if none is arriving
   private state: State | null = null;
   private problem: Problem | null = null;
   private frame = 0;
 
-  constructor(private readonly host: Host) {
+  constructor(private readonly host: TabHost) {
     const { live, kind, name } = host;
-    const turn = (to: Layout): void => {
+    const setLayout = (to: DiffLayout): void => {
       this.layout = to;
-      this.anew();
+      this.redrawAll();
     };
     this.element = h(
       "section",
@@ -65,18 +65,18 @@ export class Changes implements Tab, Handler {
         "div",
         { class: "tools" },
         this.filter,
-        layoutSwitch(this.layout, turn),
+        layoutSwitch(this.layout, setLayout),
         h("span", { class: "spring" }),
-        this.kept,
+        this.historySummary,
       ),
       this.list,
     );
     this.filter.addEventListener("input", () => {
-      this.limit = page;
-      this.anew();
+      this.limit = pageSize;
+      this.redrawAll();
     });
-    this.older.addEventListener("click", () => {
-      this.limit += page;
+    this.olderButton.addEventListener("click", () => {
+      this.limit += pageSize;
       this.draw();
     });
     this.subscription = live.subscribe(
@@ -87,38 +87,38 @@ export class Changes implements Tab, Handler {
   }
 
   message(m: Parameters<Handler["message"]>[0]): void {
-    let fits = true;
-    this.far = "";
+    let isConsistent = true;
+    this.progress = "";
     if (m.type === "changes") {
-      fits = this.history.begin(m.object, m.since, m.events);
+      isConsistent = this.history.applySnapshot(m.object, m.since, m.events);
       this.complete = true;
       this.problem = null;
       this.drawn.clear();
-    } else if (m.type === "change-events") fits = this.history.add(m.events);
+    } else if (m.type === "change-events") isConsistent = this.history.add(m.events);
     else if (m.type === "state") {
       this.state = m;
-      if (m.state === "forbidden") this.drop();
+      if (m.state === "forbidden") this.clear();
     } else if (m.type === "error") {
       this.problem = m.problem;
-      this.drop();
+      this.clear();
     }
-    if (!fits) this.subscription.resync("a change does not match the version before it");
+    if (!isConsistent) this.subscription.resync("a change does not match the version before it");
     this.schedule();
   }
 
-  part(told: number, of: number): void {
-    this.far = `: ${partWords(told, of)}`;
+  part(received: number, of: number): void {
+    this.progress = `: ${receivedText(received, of)}`;
     this.schedule();
   }
 
   // Called when a new snapshot will arrive. The changes on the screen stay until then, because they are still correct.
   restart(): void {
-    this.far = "";
+    this.progress = "";
   }
 
   // Removes all changes from the screen after permission is lost.
-  private drop(): void {
-    this.history.forget();
+  private clear(): void {
+    this.history.clear();
     this.complete = false;
   }
 
@@ -138,7 +138,7 @@ export class Changes implements Tab, Handler {
     if (this.frame === 0) this.frame = requestAnimationFrame(() => this.draw());
   }
 
-  private anew(): void {
+  private redrawAll(): void {
     this.drawn.clear();
     this.draw();
   }
@@ -162,40 +162,40 @@ export class Changes implements Tab, Handler {
     }
     this.drawn = drawn;
     const since = clockTime(history.since, this.host.now());
-    const missed = history.steps.filter((s) => s.missed).length;
+    const gapCount = history.steps.filter((s) => s.isGap).length;
     setText(
-      this.kept,
+      this.historySummary,
       this.complete && since !== ""
-        ? `${changesWords(history.steps.length - missed)} since ${since}${missed > 0 ? ", some missed" : ""}`
+        ? `${changeCountText(history.steps.length - gapCount)} since ${since}${gapCount > 0 ? ", some missed" : ""}`
         : "",
     );
-    setText(this.foot, this.footWords(groups.length > 0, more, since));
-    arrange(this.list, [...[...drawn.values()].map((d) => d.element), ...(more ? [this.older] : []), this.foot]);
+    setText(this.footer, this.footerText(groups.length > 0, more, since));
+    arrangeChildren(this.list, [...[...drawn.values()].map((d) => d.element), ...(more ? [this.olderButton] : []), this.footer]);
     this.list.toggleAttribute("data-empty", groups.length === 0);
   }
 
-  private groupView(group: Group): HTMLElement {
+  private groupView(group: StepGroup): HTMLElement {
     const now = this.host.now();
     const views = (): HTMLElement[] => group.map((s) => changeView(s.step, s.fields, this.layout, now));
-    if (!group[0].quiet) return views()[0] as HTMLElement;
-    const fold = later(`${group.length} minor ${group.length === 1 ? "change" : "changes"}`, views);
-    fold.firstElementChild?.append(timeOf(group[0].step.change.time, now));
+    if (!group[0].isMinor) return views()[0] as HTMLElement;
+    const fold = lazyDetails(`${group.length} minor ${group.length === 1 ? "change" : "changes"}`, views);
+    fold.firstElementChild?.append(timeView(group[0].step.change.time, now));
     return fold;
   }
 
-  private footWords(some: boolean, more: boolean, since: string): string {
+  private footerText(hasGroups: boolean, more: boolean, since: string): string {
     if (this.problem !== null) return `${this.problem.title}. ${this.problem.detail}`;
     if (!this.complete)
       return this.state?.state === "forbidden" || this.state?.state === "absent" || this.state?.state === "failed"
         ? this.state.reason
-        : `Loading history${this.far === "" ? "…" : this.far}`;
+        : `Loading history${this.progress === "" ? "…" : this.progress}`;
     if (more) return "";
     const before = since === "" ? "" : `History starts at ${since}`;
-    if (some) return before;
+    if (hasGroups) return before;
     return this.history.steps.length > 0
       ? "No changes match the filter"
       : `No changes since ${since}, when the history starts`;
   }
 }
 
-const changesWords = (n: number): string => (n === 1 ? "1 change" : `${n === 0 ? "No" : digits(n)} changes`);
+const changeCountText = (n: number): string => (n === 1 ? "1 change" : `${n === 0 ? "No" : formatInteger(n)} changes`);

@@ -1,26 +1,26 @@
 // The tab with the Kubernetes events of an object, newest first, live. They are watched only while the tab is open.
 
-import { passed } from "../age.ts";
-import { digits, h, keep, setAttr, setText } from "../dom.ts";
-import { happened, selectorOf, type Happened } from "../facts/happened.ts";
-import { at, text } from "../facts/read.ts";
-import { Feed, type Watcher } from "../feed.ts";
-import { Sheet } from "../overview/sheet.ts";
-import { banner, note, status, type Note } from "../status.ts";
-import { habits } from "../stored.ts";
-import type { Host, Shown, Tab } from "../tabs.ts";
+import { formatAgesInSentence } from "../age.ts";
+import { formatInteger, h, syncChildren, setAttr, setText } from "../dom.ts";
+import { eventsFrom, eventSelector, type EventRow } from "../facts/event-rows.ts";
+import { valueAt, text } from "../facts/read.ts";
+import { Feed, type FeedListener } from "../feed.ts";
+import { FactView } from "../overview/fact-view.ts";
+import { bannerText, noteFor, status, type Note } from "../status.ts";
+import { preferences } from "../preferences.ts";
+import type { TabHost, TabData, Tab } from "../tabs.ts";
 
-const most = 200; // events drawn at most
-const kept = "glasshouse-warnings-first";
+const maxEvents = 200; // events drawn at most
+const warningsFirstKey = "glasshouse-warnings-first";
 
-export class EventsTab implements Tab, Watcher {
+export class EventsTab implements Tab, FeedListener {
   private readonly warningsFirst = h("input", { type: "checkbox" });
   private readonly state = h("span", { class: "status", role: "status" });
   private readonly count = h("span", { class: "count" });
-  private readonly above = h("p", { class: "banner", hidden: true });
+  private readonly bannerElement = h("p", { class: "banner", hidden: true });
   private readonly note = h("div", { class: "note" });
   private readonly list = h("ol");
-  private readonly more = h("p", { class: "more" });
+  private readonly omittedNote = h("p", { class: "more" });
   readonly element = h(
     "div",
     { class: "events", tabindex: "0" },
@@ -32,40 +32,40 @@ export class EventsTab implements Tab, Watcher {
       h("span", { class: "spring" }),
       h("label", {}, this.warningsFirst, " Warnings first"),
     ),
-    this.above,
+    this.bannerElement,
     this.note,
     this.list,
-    this.more,
+    this.omittedNote,
   );
-  private readonly sheet: Sheet;
+  private readonly factView: FactView;
   private feed: Feed | null = null;
-  private of = ""; // the field selector of the subscription
+  private fieldSelector = ""; // the field selector of the subscription
   private frame = 0;
 
-  constructor(private readonly host: Host) {
-    this.sheet = new Sheet(host);
-    this.warningsFirst.checked = habits.get(kept) !== null;
+  constructor(private readonly host: TabHost) {
+    this.factView = new FactView(host);
+    this.warningsFirst.checked = preferences.get(warningsFirstKey) !== null;
     this.warningsFirst.addEventListener("change", () => {
-      habits.turn(kept, this.warningsFirst.checked);
+      preferences.setFlag(warningsFirstKey, this.warningsFirst.checked);
       this.schedule();
     });
     this.draw();
   }
 
-  show({ object }: Shown): void {
+  show({ object }: TabData): void {
     this.feed?.reconnected();
-    const uid = text(at(object, "metadata", "uid"));
+    const uid = text(valueAt(object, "metadata", "uid"));
     const { kind, name } = this.host;
-    const of = uid === "" ? "" : selectorOf(kind.kind, name.name, uid);
-    if (of !== "" && of !== this.of) {
-      this.of = of;
-      this.follow();
+    const fieldSelector = uid === "" ? "" : eventSelector(kind.kind, name.name, uid);
+    if (fieldSelector !== "" && fieldSelector !== this.fieldSelector) {
+      this.fieldSelector = fieldSelector;
+      this.subscribe();
     }
     this.schedule();
   }
 
   tick(): void {
-    this.sheet.tick(this.list);
+    this.factView.tick(this.list);
     this.schedule(); // The status text may contain an age.
   }
 
@@ -74,28 +74,28 @@ export class EventsTab implements Tab, Watcher {
     cancelAnimationFrame(this.frame);
   }
 
-  arrived(): void {
-    this.sheet.first = true;
+  snapshotArrived(): void {
+    this.factView.isFirstRender = true;
     this.schedule();
   }
-  moved(): void {
+  rowsChanged(): void {
     this.schedule();
   }
-  dropped(): void {
+  rowsDiscarded(): void {
     this.schedule();
   }
-  told(): void {
+  statusChanged(): void {
     this.schedule();
   }
 
-  private follow(): void {
+  private subscribe(): void {
     this.feed?.close();
-    this.sheet.first = true;
+    this.factView.isFirstRender = true;
     const { live, name } = this.host;
     // Sort by ascending age, so that the newest event is first.
     this.feed = new Feed(
       live,
-      { resource: "core/v1/events", ns: name.ns === "" ? [] : [name.ns], fields: this.of },
+      { resource: "core/v1/events", ns: name.ns === "" ? [] : [name.ns], fields: this.fieldSelector },
       { sort: { column: "last seen", descending: false }, q: "" },
       this,
       Infinity,
@@ -111,45 +111,45 @@ export class EventsTab implements Tab, Watcher {
     this.frame = 0;
     const { feed, host } = this;
     if (feed === null)
-      return this.say({ title: "Events", detail: "They load after the object.", next: "", act: null });
+      return this.showNote({ title: "Events", detail: "They load after the object.", next: "", act: null });
     const { rows } = feed;
-    const known = feed.known();
-    const all = happened(
+    const known = feed.info();
+    const all = eventsFrom(
       rows.columns,
       rows.slice(0, rows.length).filter((e) => e !== undefined),
       this.warningsFirst.checked,
     );
     const s = status(known, host.now());
     // The panel shows the status of the object already, so show that of the events only if it is not "Live".
-    setText(this.state, s.tone === "live" ? "" : s.words);
+    setText(this.state, s.tone === "live" ? "" : s.text);
     this.state.dataset["state"] = s.tone;
     const warnings = all.filter((e) => e.warning).length;
     setText(
       this.count,
-      rows.complete
-        ? `${digits(all.length)} ` +
+      rows.isComplete
+        ? `${formatInteger(all.length)} ` +
           `${all.length === 1 ? "event" : "events"}` +
-          `${warnings === 0 ? "" : `, ${digits(warnings)} ${warnings === 1 ? "warning" : "warnings"}`}`
+          `${warnings === 0 ? "" : `, ${formatInteger(warnings)} ${warnings === 1 ? "warning" : "warnings"}`}`
         : "",
     );
-    const above = all.length === 0 ? null : banner(known, host.now());
-    this.above.hidden = above === null;
-    setText(this.above, above ?? "");
-    this.say(
+    const banner = all.length === 0 ? null : bannerText(known, host.now());
+    this.bannerElement.hidden = banner === null;
+    setText(this.bannerElement, banner ?? "");
+    this.showNote(
       all.length > 0
         ? null
-        : rows.complete && s.tone === "live"
-          ? nothing
-          : note(known, "events", 0, false, host.now()),
+        : rows.isComplete && s.tone === "live"
+          ? noEventsNote
+          : noteFor(known, "events", 0, false, host.now()),
     );
-    keep(this.list, all.slice(0, most), empty, (e, h) => this.event(e, h));
-    this.more.hidden = all.length <= most;
-    const older = all.length - most;
-    setText(this.more, `${digits(older)} older ${older === 1 ? "event is" : "events are"} not shown.`);
-    if (rows.complete) this.sheet.first = false;
+    syncChildren(this.list, all.slice(0, maxEvents), createEventElement, (e, h) => this.event(e, h));
+    this.omittedNote.hidden = all.length <= maxEvents;
+    const older = all.length - maxEvents;
+    setText(this.omittedNote, `${formatInteger(older)} older ${older === 1 ? "event is" : "events are"} not shown.`);
+    if (rows.isComplete) this.factView.isFirstRender = false;
   }
 
-  private say(n: Note | null): void {
+  private showNote(n: Note | null): void {
     this.note.hidden = n === null;
     const words = n === null ? "" : JSON.stringify(n);
     if (n === null || this.note.dataset["note"] === words) return;
@@ -160,39 +160,39 @@ export class EventsTab implements Tab, Watcher {
     );
   }
 
-  private event(e: Element, h: Happened): void {
+  private event(e: Element, h: EventRow): void {
     const [head, message, foot] = e.children as unknown as [Element, Element, Element];
     const [type, reason, count, last] = head.children as unknown as [Element, Element, HTMLElement, Element];
     setAttr(e, "data-tone", h.warning ? "warn" : null);
     setText(type, h.type);
     setText(reason, h.reason);
     count.hidden = h.count === null || h.count < 2;
-    setText(count, h.count === null ? "" : `${digits(h.count)} times`);
-    this.passing(last, h.last, "", " ago");
+    setText(count, h.count === null ? "" : `${formatInteger(h.count)} times`);
+    this.setRelativeTime(last, h.last, "", " ago");
     setText(message, h.message);
     const [source, first] = foot.children as unknown as [Element, HTMLElement];
     setText(source, [h.source, h.part].filter((t) => t !== "").join(", "));
     first.hidden = h.first === "" || h.first === h.last;
-    this.passing(first, h.first, "first ", " ago");
-    this.sheet.changed(e, [h.reason, h.message, h.count, h.last].join("\n"));
+    this.setRelativeTime(first, h.first, "first ", " ago");
+    this.factView.highlightIfChanged(e, [h.reason, h.message, h.count, h.last].join("\n"));
   }
 
-  private passing(e: Element, time: string, before: string, after: string): void {
+  private setRelativeTime(e: Element, time: string, before: string, after: string): void {
     const wire = time === "" ? "" : `${before}${time}${after}`;
     setAttr(e, "data-wire", wire);
     setAttr(e, "title", time);
-    setText(e, passed(wire, this.host.now()));
+    setText(e, formatAgesInSentence(wire, this.host.now()));
   }
 }
 
-const nothing: Note = {
+const noEventsNote: Note = {
   title: "No events",
   detail: "The cluster has no events of this object. It deletes events after a while, by default after an hour.",
   next: "New ones will appear here automatically.",
   act: null,
 };
 
-const empty = (): Element =>
+const createEventElement = (): Element =>
   h(
     "li",
     {},

@@ -4,81 +4,81 @@ import { h, setAttr } from "../dom.ts";
 import { conditionsOf } from "../facts/conditions.ts";
 import { factsOf } from "../facts/facts.ts";
 import { annotationsOf, labelsOf, metaFacts } from "../facts/meta.ts";
-import { at, text } from "../facts/read.ts";
-import { shared } from "../guest.ts";
+import { valueAt, text } from "../facts/read.ts";
+import { sharedParts } from "../guest.ts";
 import { ConditionsView } from "../overview/conditions.ts";
 import { OwnersView } from "../overview/owners.ts";
-import { AnnotationsView, LabelsView } from "../overview/pairs.ts";
-import { Sheet } from "../overview/sheet.ts";
-import { UsesView } from "../overview/uses.ts";
-import { VerdictView } from "../overview/verdict.ts";
-import type { Host, Shown, Tab } from "../tabs.ts";
-import type { Health, Tree } from "../wire.ts";
+import { AnnotationsView, LabelsView } from "../overview/labels.ts";
+import { FactView } from "../overview/fact-view.ts";
+import { ReferencesView } from "../overview/references.ts";
+import { HealthView } from "../overview/health.ts";
+import type { TabHost, TabData, Tab } from "../tabs.ts";
+import type { Health, JsonObject } from "../wire.ts";
 
-export class Overview implements Tab {
-  private readonly sheet: Sheet;
-  private readonly verdict = new VerdictView();
+export class OverviewTab implements Tab {
+  private readonly factView: FactView;
+  private readonly healthView = new HealthView();
   private readonly facts = h("div", { class: "facts" });
   private readonly conditions: ConditionsView;
   private readonly owners: OwnersView;
-  private readonly uses: UsesView;
+  private readonly references: ReferencesView;
   private readonly labels: LabelsView;
   private readonly annotations: AnnotationsView;
   private readonly meta = h("dl", { class: "pairs" });
   readonly element = h("div", { class: "overview", tabindex: "0" });
-  private object: Tree | null = null;
+  private object: JsonObject | null = null;
   private health: Health | null = null;
-  private gone = false;
+  private isDeleted = false;
 
-  constructor(host: Host) {
-    const sheet = (this.sheet = new Sheet(host));
-    this.conditions = new ConditionsView(sheet, host.now);
-    this.owners = new OwnersView(host, sheet);
-    this.uses = new UsesView(host);
-    this.uses.element.hidden = shared() !== null; // Guests see no related objects.
-    this.labels = new LabelsView(sheet, host.kind.ref);
-    this.annotations = new AnnotationsView(sheet);
+  constructor(host: TabHost) {
+    const factView = (this.factView = new FactView(host));
+    this.conditions = new ConditionsView(factView, host.now);
+    this.owners = new OwnersView(host, factView);
+    this.references = new ReferencesView(host);
+    this.references.element.hidden = sharedParts() !== null; // Guests see no related objects.
+    this.labels = new LabelsView(factView, host.kind.ref);
+    this.annotations = new AnnotationsView(factView);
   }
 
-  show({ object, health, gone }: Shown): void {
-    if (object === this.object && health === this.health && gone === this.gone) return;
+  show({ object, health, isDeleted: gone }: TabData): void {
+    if (object === this.object && health === this.health && gone === this.isDeleted) return;
     // If the object was replaced by another one with the same name, highlight no differences between the two.
-    this.sheet.first = uid(object) !== uid(this.object);
+    this.factView.isFirstRender = uid(object) !== uid(this.object);
     this.object = object;
     this.health = health;
-    this.gone = gone;
-    this.uses.show(uid(object), gone);
+    this.isDeleted = gone;
+    this.references.show(uid(object), gone);
     if (object === null) this.element.replaceChildren();
     else this.draw(object);
   }
 
   /** Updates ages. It also draws the facts again if a link needs a resource that was not known before. */
   tick(): void {
-    this.sheet.tick(this.element);
-    this.uses.tick();
-    if (this.object === null || !this.sheet.unresolved) return;
-    this.sheet.first = true;
+    this.factView.tick(this.element);
+    this.references.tick();
+    if (this.object === null || !this.factView.hasUnresolvedLinks) return;
+    this.factView.isFirstRender = true;
     this.draw(this.object);
   }
 
   close(): void {
     this.owners.close();
-    this.uses.close();
+    this.references.close();
   }
 
-  private draw(object: Tree): void {
-    const { sheet, element } = this;
-    sheet.unresolved = false;
-    const verdict = this.verdict.show(this.health, this.gone);
-    if (!this.gone) sheet.changed(this.verdict.line, verdict);
-    sheet.sections(this.facts, factsOf(object));
+  private draw(object: JsonObject): void {
+    const { factView: factView, element } = this;
+    factView.hasUnresolvedLinks = false;
+    const healthText = this.healthView.show(this.health, this.isDeleted);
+    if (!this.isDeleted) factView.highlightIfChanged(this.healthView.summaryElement, healthText);
+    factView.sections(this.facts, factsOf(object));
     this.conditions.show(conditionsOf(object));
     this.owners.show(object);
     this.labels.show(labelsOf(object));
     this.annotations.show(annotationsOf(object));
-    sheet.facts(this.meta, metaFacts(object));
+    factView.facts(this.meta, metaFacts(object));
     if (element.childElementCount === 0) element.append(
-      this.verdict.element,
+      this.healthView.element,
       h(
         "div",
         { class: "columns" },
@@ -87,7 +87,7 @@ export class Overview implements Tab {
           "div",
           { class: "column" },
           this.owners.element,
-          this.uses.element,
+          this.references.element,
           this.labels.element,
           this.annotations.element,
           h("section", { class: "part" }, h("h3", {}, "Object"), this.meta),
@@ -100,4 +100,4 @@ export class Overview implements Tab {
   }
 }
 
-const uid = (object: Tree | null): string => text(at(object, "metadata", "uid"));
+const uid = (object: JsonObject | null): string => text(valueAt(object, "metadata", "uid"));

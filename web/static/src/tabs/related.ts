@@ -1,28 +1,28 @@
 // The tab with the objects related to an object, as a graph or as a list.
 
 import { clockTime } from "../age.ts";
-import { digits, h, setText } from "../dom.ts";
-import { Drawing } from "../related/drawing.ts";
+import { formatInteger, h, setText } from "../dom.ts";
+import { GraphView } from "../related/graph-view.ts";
 import type { Graph } from "../related/graph.ts";
-import { listOf } from "../related/list.ts";
-import { cardHeight, cardWidth, linksOf } from "../related/picture.ts";
-import { every, Reading } from "../related/reading.ts";
-import { looked, SearchedView } from "../related/searched.ts";
-import { forbidden } from "../status.ts";
-import { habits } from "../stored.ts";
-import type { Host, Shown, Tab } from "../tabs.ts";
-import type { Problem, Tree } from "../wire.ts";
+import { relatedList } from "../related/list.ts";
+import { cardHeight, cardWidth, linksOf } from "../related/graph-layout.ts";
+import { refreshInterval, RelatedPoller } from "../related/poller.ts";
+import { wasSearched, SearchedView } from "../related/searched.ts";
+import { forbiddenNote } from "../status.ts";
+import { preferences } from "../preferences.ts";
+import type { TabHost, TabData, Tab } from "../tabs.ts";
+import type { Problem, JsonObject } from "../wire.ts";
 
-type As = "graph" | "list";
+type ViewMode = "graph" | "list";
 
-export class Related implements Tab {
+export class RelatedTab implements Tab {
   // The id of the node that the user last opened by keyboard. When the graph of that object opens, it receives the
   // focus.
-  private static followed = "";
-  private readonly asGraph = h("button", { type: "button" }, "Graph");
-  private readonly asList = h("button", { type: "button" }, "List");
+  private static lastOpenedId = "";
+  private readonly graphButton = h("button", { type: "button" }, "Graph");
+  private readonly listButton = h("button", { type: "button" }, "List");
   private readonly time = h("span", { class: "related-time" });
-  private readonly again = h(
+  private readonly refreshButton = h(
     "button",
     { type: "button", class: "icon", "aria-label": "Refresh", title: "Refresh" },
     "↻",
@@ -32,73 +32,73 @@ export class Related implements Tab {
   private readonly problem = h("p", { class: "banner", role: "status", hidden: true });
   private readonly searched: SearchedView;
   readonly element = h("div", { class: "related" });
-  private readonly drawing: Drawing;
-  private readonly reading: Reading;
+  private readonly graphView: GraphView;
+  private readonly poller: RelatedPoller;
   private layouting = new AbortController();
   private graph: Graph | null = null;
-  private seen: Tree | null = null; // the object of the last request
-  private gone = false;
-  private at = 0; // ms; when the graph on the screen was read
-  private barred = ""; // why the object may no longer be read; empty if it may
-  private as: As;
+  private requestedObject: JsonObject | null = null; // the object of the last request
+  private isDeleted = false;
+  private readAt = 0; // ms; when the graph on the screen was read
+  private forbiddenKey = ""; // why the object may no longer be read; empty if it may
+  private mode: ViewMode;
 
-  constructor(private readonly host: Host) {
+  constructor(private readonly host: TabHost) {
     const small = matchMedia("(max-width: 800px)").matches;
-    const liked = habits.get("related-as");
-    this.as = liked === "graph" || liked === "list" ? liked : small ? "list" : "graph";
-    this.drawing = new Drawing(host);
+    const storedMode = preferences.get("related-as");
+    this.mode = storedMode === "graph" || storedMode === "list" ? storedMode : small ? "list" : "graph";
+    this.graphView = new GraphView(host);
     this.searched = new SearchedView(host);
-    this.reading = new Reading(
+    this.poller = new RelatedPoller(
       host,
-      (graph, at) => this.read(graph, at),
-      (problem) => this.failed(problem),
-      () => this.tell(),
+      (graph, at) => this.showGraph(graph, at),
+      (problem) => this.showError(problem),
+      () => this.updateStatus(),
     );
-    this.asGraph.addEventListener("click", () => this.turn("graph"));
-    this.asList.addEventListener("click", () => this.turn("list"));
-    this.again.addEventListener("click", () => this.reading.ask());
-    this.drawing.element.addEventListener("click", (e) => {
+    this.graphButton.addEventListener("click", () => this.setMode("graph"));
+    this.listButton.addEventListener("click", () => this.setMode("list"));
+    this.refreshButton.addEventListener("click", () => this.poller.request());
+    this.graphView.element.addEventListener("click", (e) => {
       const id =
         e.detail === 0 && e.target instanceof Element
           ? e.target.closest<HTMLElement>(".card")?.dataset["id"]
           : undefined;
-      Related.followed = id ?? "";
+      RelatedTab.lastOpenedId = id ?? "";
     });
-    const scale = (sign: string, label: string, run: () => void, more = "icon"): HTMLElement => {
+    const zoomButton = (sign: string, label: string, run: () => void, more = "icon"): HTMLElement => {
       const b = h("button", { type: "button", class: more, "aria-label": label, title: label }, sign);
       b.addEventListener("click", run);
       return b;
     };
     this.zoom.append(
-      scale("−", "Zoom out", () => this.drawing.plane.zoom(0.8)),
-      scale("+", "Zoom in", () => this.drawing.plane.zoom(1.25)),
-      scale("Fit", "Fit", () => this.drawing.fit(), "fit"),
+      zoomButton("−", "Zoom out", () => this.graphView.panZoom.zoom(0.8)),
+      zoomButton("+", "Zoom in", () => this.graphView.panZoom.zoom(1.25)),
+      zoomButton("Fit", "Fit", () => this.graphView.fit(), "fit"),
     );
     this.element.append(
       h(
         "div",
         { class: "related-bar" },
-        h("span", { class: "switch", role: "group", "aria-label": "Show as" }, this.asGraph, this.asList),
+        h("span", { class: "switch", role: "group", "aria-label": "Show as" }, this.graphButton, this.listButton),
         h("span", { class: "spring" }),
         this.time,
-        this.again,
+        this.refreshButton,
         this.zoom,
       ),
       this.problem,
       this.body,
       this.searched.element,
     );
-    this.arrange();
+    this.updateControls();
   }
 
-  show({ object, gone, known }: Shown): void {
-    this.gone = gone;
-    const why = forbidden(known, this.host.kind.resource);
-    const barred = why === null ? "" : JSON.stringify(why);
-    if (barred !== this.barred) {
-      this.barred = barred;
-      this.reading.close();
-      this.forget();
+  show({ object, isDeleted: gone, info: known }: TabData): void {
+    this.isDeleted = gone;
+    const why = forbiddenNote(known, this.host.kind.resource);
+    const forbiddenKey = why === null ? "" : JSON.stringify(why);
+    if (forbiddenKey !== this.forbiddenKey) {
+      this.forbiddenKey = forbiddenKey;
+      this.poller.close();
+      this.clear();
       this.problem.hidden = true;
       if (why !== null)
         this.body.replaceChildren(
@@ -109,45 +109,45 @@ export class Related implements Tab {
             ...[why.detail, why.next].filter((p) => p !== "").map((p) => h("p", {}, p)),
           ),
         );
-      this.tell();
+      this.updateStatus();
     }
     if (why !== null) return;
     // Read no more graphs of a deleted object. The panel reports that it is deleted.
     if (gone) {
-      this.reading.close();
+      this.poller.close();
       this.problem.hidden = this.graph !== null;
       setText(this.problem, "The object was deleted before its related objects were loaded.");
-      return this.tell();
+      return this.updateStatus();
     }
-    if (object === null || object === this.seen) return;
-    this.seen = object;
-    this.reading.ask();
+    if (object === null || object === this.requestedObject) return;
+    this.requestedObject = object;
+    this.poller.request();
   }
 
   tick(): void {
-    if (this.seen !== null && !this.gone && document.visibilityState === "visible") this.reading.look();
-    this.tell();
+    if (this.requestedObject !== null && !this.isDeleted && document.visibilityState === "visible") this.poller.refreshIfOld();
+    this.updateStatus();
   }
 
   close(): void {
-    this.reading.close();
+    this.poller.close();
     this.layouting.abort();
-    this.drawing.plane.close();
+    this.graphView.panZoom.close();
   }
 
-  private read(graph: Graph, at: number): void {
-    const same = this.problem.hidden && JSON.stringify(graph) === JSON.stringify(this.graph);
+  private showGraph(graph: Graph, readAt: number): void {
+    const isSame = this.problem.hidden && JSON.stringify(graph) === JSON.stringify(this.graph);
     this.graph = graph;
     this.problem.hidden = true;
-    this.at = at;
-    this.tell();
-    if (same) return;
+    this.readAt = readAt;
+    this.updateStatus();
+    if (isSame) return;
     this.searched.show(graph);
     this.draw();
   }
 
-  private failed(problem: Problem): void {
-    if (problem.status === 403) this.forget();
+  private showError(problem: Problem): void {
+    if (problem.status === 403) this.clear();
     this.problem.hidden = false;
     setText(
       this.problem,
@@ -157,56 +157,56 @@ export class Related implements Tab {
   }
 
   // Removes the graph after permission is lost.
-  private forget(): void {
+  private clear(): void {
     this.layouting.abort();
-    this.graph = this.seen = null;
+    this.graph = this.requestedObject = null;
     this.searched.clear();
-    this.drawing.clear();
+    this.graphView.clear();
     this.body.replaceChildren();
   }
 
-  private tell(): void {
-    this.again.disabled = this.reading.busy || this.barred !== "";
-    this.element.toggleAttribute("data-busy", this.reading.busy);
+  private updateStatus(): void {
+    this.refreshButton.disabled = this.poller.isBusy || this.forbiddenKey !== "";
+    this.element.toggleAttribute("data-busy", this.poller.isBusy);
     // "Live" in the panel is about the object only. The graph has its own text, which says when it was read.
-    const looking = this.graph === null && this.problem.hidden && this.barred === "";
+    const isLoading = this.graph === null && this.problem.hidden && this.forbiddenKey === "";
     setText(
       this.time,
       this.graph !== null
-        ? `Snapshot from ${clockTime(new Date(this.at).toISOString(), this.host.now())}`
-        : looking
+        ? `Snapshot from ${clockTime(new Date(this.readAt).toISOString(), this.host.now())}`
+        : isLoading
           ? "Searching…"
           : "",
     );
-    this.time.toggleAttribute("data-dated", this.graph !== null);
-    this.time.toggleAttribute("data-old", this.graph !== null && this.host.now() - this.at > 2 * every);
+    this.time.toggleAttribute("data-has-time", this.graph !== null);
+    this.time.toggleAttribute("data-old", this.graph !== null && this.host.now() - this.readAt > 2 * refreshInterval);
   }
 
-  private turn(as: As): void {
-    this.as = as;
-    habits.set("related-as", as);
-    this.arrange();
+  private setMode(mode: ViewMode): void {
+    this.mode = mode;
+    preferences.set("related-as", mode);
+    this.updateControls();
     this.draw();
   }
 
-  private arrange(): void {
-    this.asGraph.setAttribute("aria-pressed", String(this.as === "graph"));
-    this.asList.setAttribute("aria-pressed", String(this.as === "list"));
-    this.zoom.hidden = this.as === "list";
+  private updateControls(): void {
+    this.graphButton.setAttribute("aria-pressed", String(this.mode === "graph"));
+    this.listButton.setAttribute("aria-pressed", String(this.mode === "list"));
+    this.zoom.hidden = this.mode === "list";
   }
 
   private draw(): void {
     const { graph } = this;
     this.layouting.abort();
     if (graph === null) return;
-    const beside = this.element.closest("#panel") !== null;
-    if (graph.nodes.length === 1) this.body.replaceChildren(this.alone(graph));
-    else if (this.as === "list") this.list(graph, beside);
-    else void this.lay(graph, beside);
+    const inPanel = this.element.closest("#panel") !== null;
+    if (graph.nodes.length === 1) this.body.replaceChildren(this.emptyNote(graph));
+    else if (this.mode === "list") this.drawList(graph, inPanel);
+    else void this.drawGraph(graph, inPanel);
   }
 
-  private alone(graph: Graph): HTMLElement {
-    const all = graph.searched.every(looked);
+  private emptyNote(graph: Graph): HTMLElement {
+    const all = graph.searched.every(wasSearched);
     return h(
       "div",
       { class: "note" },
@@ -215,13 +215,13 @@ export class Related implements Tab {
     );
   }
 
-  private async lay(graph: Graph, beside: boolean): Promise<void> {
+  private async drawGraph(graph: Graph, inPanel: boolean): Promise<void> {
     const { signal } = (this.layouting = new AbortController());
-    if (!this.body.contains(this.drawing.element))
-      this.body.replaceChildren(h("p", { class: "note" }, `Laying out ${digits(graph.nodes.length)} objects…`));
+    if (!this.body.contains(this.graphView.element))
+      this.body.replaceChildren(h("p", { class: "note" }, `Laying out ${formatInteger(graph.nodes.length)} objects…`));
     try {
-      const { layout } = await import("../related/layout.ts");
-      const picture = await layout(
+      const { layout } = await import("../related/layout-worker.ts");
+      const layoutResult = await layout(
         {
           ids: graph.nodes.map((n) => n.id),
           links: linksOf(graph).map(({ from, to }) => ({ from, to })),
@@ -231,27 +231,27 @@ export class Related implements Tab {
         signal,
       );
       if (signal.aborted) return;
-      this.drawing.draw(graph, picture, beside);
-      if (!this.body.contains(this.drawing.element)) this.body.replaceChildren(this.drawing.element);
-      if (Related.followed !== "" && Related.followed === graph.nodes[0]?.id) this.drawing.focus();
-      Related.followed = "";
+      this.graphView.draw(graph, layoutResult, inPanel);
+      if (!this.body.contains(this.graphView.element)) this.body.replaceChildren(this.graphView.element);
+      if (RelatedTab.lastOpenedId !== "" && RelatedTab.lastOpenedId === graph.nodes[0]?.id) this.graphView.focus();
+      RelatedTab.lastOpenedId = "";
     } catch {
       if (signal.aborted) return;
-      this.failed({ title: "The graph could not be laid out", status: 0, detail: "The list shows the same objects." });
-      this.list(graph, beside);
+      this.showError({ title: "The graph could not be laid out", status: 0, detail: "The list shows the same objects." });
+      this.drawList(graph, inPanel);
     }
   }
 
   // The new list keeps the scroll position and the focus of the previous one.
-  private list(graph: Graph, beside: boolean): void {
+  private drawList(graph: Graph, inPanel: boolean): void {
     const { body } = this;
-    const at = body.firstElementChild?.scrollTop ?? 0;
+    const scrollTop = body.firstElementChild?.scrollTop ?? 0;
     const focused = body.contains(document.activeElement)
       ? (document.activeElement as HTMLElement).dataset["id"]
       : undefined;
-    const list = listOf(graph, beside, this.host);
+    const list = relatedList(graph, inPanel, this.host);
     body.replaceChildren(list);
-    list.scrollTop = at;
+    list.scrollTop = scrollTop;
     if (focused !== undefined)
       [...list.querySelectorAll<HTMLElement>("[data-id]")]
         .find((e) => e.dataset["id"] === focused)

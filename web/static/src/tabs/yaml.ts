@@ -2,132 +2,132 @@
 
 import { clockTime } from "../age.ts";
 import { copyText } from "../clipboard.ts";
-import { digits, h } from "../dom.ts";
-import type { LastChange } from "../held.ts";
-import { Slices } from "../slices.ts";
-import { habits } from "../stored.ts";
-import type { Host, Shown, Tab } from "../tabs.ts";
-import type { Tree } from "../wire.ts";
+import { formatInteger, h } from "../dom.ts";
+import type { LastChange } from "../object-store.ts";
+import { TimeSlicer } from "../time-slice.ts";
+import { preferences } from "../preferences.ts";
+import type { TabHost, TabData, Tab } from "../tabs.ts";
+import type { JsonObject } from "../wire.ts";
 import { Bar } from "../yaml/bar.ts";
-import { selected, whole } from "../yaml/copy.ts";
-import { Search } from "../yaml/find.ts";
-import { Hands } from "../yaml/hands.ts";
-import { paint, unpaint } from "../yaml/paint.ts";
-import { LiveText } from "../yaml/text.ts";
-import { Writer } from "../yaml/write.ts";
+import { selectedText, completeText } from "../yaml/copy.ts";
+import { Search } from "../yaml/search.ts";
+import { TextInput } from "../yaml/text-input.ts";
+import { highlightLines, clearHighlights } from "../yaml/highlight.ts";
+import { LiveText } from "../yaml/live-text.ts";
+import { YamlWriter } from "../yaml/writer.ts";
 
 export class YamlTab implements Tab {
-  private readonly writer = new Writer();
+  private readonly writer = new YamlWriter();
   private readonly search = new Search();
   private readonly text = new LiveText(() => this.schedule());
   private readonly bar: Bar;
-  private readonly hands: Hands;
+  private readonly input: TextInput;
   readonly element: HTMLElement;
-  private wanted: Shown | null = null;
-  private busy = false;
-  private drawn: Tree | null = null;
-  private last: LastChange | null = null; // the last change as of the last drawing
-  private gone = false;
-  private closed = false;
+  private pending: TabData | null = null;
+  private isDrawing = false;
+  private drawnObject: JsonObject | null = null;
+  private drawnChange: LastChange | null = null; // the last change as of the last drawing
+  private isDeleted = false;
+  private isClosed = false;
   private frame = 0;
-  private readonly slices = new Slices(() => !this.closed);
+  private readonly slicer = new TimeSlicer(() => !this.isClosed);
 
-  constructor(private readonly host: Host) {
+  constructor(private readonly host: TabHost) {
     const { text, search } = this;
     this.bar = new Bar({
-      search: (words) => {
-        search.of(words);
-        this.hands.step(1);
+      setQuery: (words) => {
+        search.setQuery(words);
+        this.input.step(1);
       },
-      step: (by) => this.hands.step(by),
-      leave: () => text.element.focus({ preventScroll: true }),
-      fold: () => this.hands.foldAll(),
-      wrap: () => this.wrap(!text.element.hasAttribute("data-wrap")),
-      copy: () => copyText(whole(text)),
+      step: (by) => this.input.step(by),
+      focusText: () => text.element.focus({ preventScroll: true }),
+      fold: () => this.input.foldAll(),
+      wrap: () => this.setWrapped(!text.element.hasAttribute("data-wrap")),
+      copy: () => copyText(completeText(text)),
     });
-    this.hands = new Hands(text, search, this.bar, () => this.schedule());
+    this.input = new TextInput(text, search, this.bar, () => this.schedule());
     this.element = h("div", { class: "yaml-tab" }, this.bar.element, text.element);
-    this.element.addEventListener("keydown", (e) => this.hands.key(e));
+    this.element.addEventListener("keydown", (e) => this.input.key(e));
     text.element.addEventListener("copy", (e) => {
-      const part = selected(text);
+      const part = selectedText(text);
       if (part === null || e.clipboardData === null) return;
       e.clipboardData.setData("text/plain", part);
       e.preventDefault();
     });
-    this.wrap(habits.get("wrap") !== null);
+    this.setWrapped(preferences.get("wrap") !== null);
   }
 
-  show(shown: Shown): void {
-    if (shown.gone !== this.gone) {
-      this.gone = shown.gone;
+  show(shown: TabData): void {
+    if (shown.isDeleted !== this.isDeleted) {
+      this.isDeleted = shown.isDeleted;
       this.schedule();
     }
-    if (shown.object === this.drawn && !this.busy) return;
-    this.wanted = shown;
-    if (!this.busy) void this.draw();
+    if (shown.object === this.drawnObject && !this.isDrawing) return;
+    this.pending = shown;
+    if (!this.isDrawing) void this.draw();
   }
 
   close(): void {
-    this.closed = true;
+    this.isClosed = true;
     cancelAnimationFrame(this.frame);
     this.bar.close();
     this.text.close();
-    unpaint();
+    clearHighlights();
   }
 
   // Draws the newest object. If newer ones arrive during the drawing, it then draws the newest of them.
   private async draw(): Promise<void> {
-    this.busy = true;
+    this.isDrawing = true;
     try {
-      await this.drawWanted();
+      await this.drawPending();
     } finally {
-      this.busy = false;
+      this.isDrawing = false;
     }
   }
 
-  private async drawWanted(): Promise<void> {
-    for (let w = this.wanted; w !== null && !this.closed; w = this.wanted) {
-      this.wanted = null;
-      this.slices.begin();
-      if (w.object === this.drawn) continue;
-      const event = w.last === this.last ? null : w.last;
+  private async drawPending(): Promise<void> {
+    for (let w = this.pending; w !== null && !this.isClosed; w = this.pending) {
+      this.pending = null;
+      this.slicer.begin();
+      if (w.object === this.drawnObject) continue;
+      const event = w.last === this.drawnChange ? null : w.last;
       // If several changes have arrived, draw the version before the last one first, so that only the last is marked.
-      if (this.drawn !== null && event !== null && event.before !== null && event.before !== this.drawn)
-        await this.put(event.before, null);
-      await this.put(w.object, this.drawn === null ? null : changeWords(event, this.host.now()));
-      this.last = w.last;
+      if (this.drawnObject !== null && event !== null && event.before !== null && event.before !== this.drawnObject)
+        await this.drawObject(event.before, null);
+      await this.drawObject(w.object, this.drawnObject === null ? null : changeText(event, this.host.now()));
+      this.drawnChange = w.last;
     }
   }
 
-  private async put(object: Tree | null, words: string | null): Promise<void> {
-    const lines = object === null ? [] : await this.writer.write(object, this.slices.rest);
-    if (lines === null || this.closed) return;
-    await this.text.show(lines, words, this.slices.rest);
-    if (this.closed) return;
-    this.drawn = object;
-    this.search.over(this.text.rows);
-    this.hands.told();
-    this.bar.tellSize(lines.length);
+  private async drawObject(object: JsonObject | null, words: string | null): Promise<void> {
+    const lines = object === null ? [] : await this.writer.write(object, this.slicer.pauseIfDue);
+    if (lines === null || this.isClosed) return;
+    await this.text.show(lines, words, this.slicer.pauseIfDue);
+    if (this.isClosed) return;
+    this.drawnObject = object;
+    this.search.setRows(this.text.rows);
+    this.input.updateBar();
+    this.bar.setSize(lines.length);
     const unit = lines.length === 1 ? "line" : "lines";
-    this.text.element.setAttribute("aria-label", `YAML, ${digits(lines.length)} ${unit}`);
+    this.text.element.setAttribute("aria-label", `YAML, ${formatInteger(lines.length)} ${unit}`);
   }
 
   private schedule(): void {
-    if (this.frame !== 0 || this.closed) return;
+    if (this.frame !== 0 || this.isClosed) return;
     this.frame = requestAnimationFrame(() => {
       this.frame = 0;
-      paint(this.text.near, this.search, this.gone);
+      highlightLines(this.text.nearBlocks, this.search, this.isDeleted);
     });
   }
 
-  private wrap(on: boolean): void {
-    this.text.hold(() => this.text.element.toggleAttribute("data-wrap", on));
-    this.bar.tellWrapped(on);
-    habits.turn("wrap", on);
+  private setWrapped(on: boolean): void {
+    this.text.keepScrollPosition(() => this.text.element.toggleAttribute("data-wrap", on));
+    this.bar.setWrapped(on);
+    preferences.setFlag("wrap", on);
   }
 }
 
-function changeWords(last: LastChange | null, now: number): string {
+function changeText(last: LastChange | null, now: number): string {
   if (last === null) return "Changed since you last viewed it";
   const names = last.by.map((a) => `${a.manager}${a.subresource === "" ? "" : ` (${a.subresource})`}`);
   return `Changed ${clockTime(last.at, now)}${names.length === 0 ? "" : ` by ${[...new Set(names)].join(", ")}`}`;

@@ -1,10 +1,10 @@
 // The bar above a YAML text: the search, and actions on the text.
 
-import { digits, h, setText } from "../dom.ts";
-import { FindBox, type Finder } from "../findbox.ts";
+import { formatInteger, h, setText } from "../dom.ts";
+import { FindBox, type FindActions } from "../find-box.ts";
 
 /** The functions of the tab that the bar calls when the user presses its buttons. */
-export interface Deeds extends Finder {
+export interface YamlBarActions extends FindActions {
   fold(): void;
   wrap(): void;
   copy(): Promise<boolean>;
@@ -12,7 +12,7 @@ export interface Deeds extends Finder {
 
 export class Bar {
   readonly find: FindBox;
-  private readonly size = h("span", { class: "size" });
+  private readonly sizeElement = h("span", { class: "size" });
   private readonly fold = h("button", { type: "button" }, "Fold all");
   private readonly wrap = h(
     "button",
@@ -20,62 +20,62 @@ export class Bar {
     "Wrap",
   );
   private readonly copy = h("button", { type: "button", title: "Copy the YAML" }, "Copy");
-  private readonly said = h("span", { class: "said", role: "status" });
+  private readonly announcement = h("span", { class: "announcement", role: "status" });
   readonly element: HTMLElement;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(private readonly deeds: Deeds) {
+  constructor(private readonly actions: YamlBarActions) {
     this.find = new FindBox(
-      deeds,
+      actions,
       "Find in the YAML",
       "Find in the YAML (/ or Ctrl F; press Ctrl F again for the browser's search)",
     );
-    this.find.found.setAttribute("role", "status");
+    this.find.matchCount.setAttribute("role", "status");
     this.element = h(
       "div",
       { class: "yaml-bar" },
       this.find.element,
       h("span", { class: "spring" }),
-      this.size,
+      this.sizeElement,
       this.fold,
       this.wrap,
       this.copy,
-      this.said,
+      this.announcement,
     );
-    this.fold.addEventListener("click", () => deeds.fold());
-    this.wrap.addEventListener("click", () => deeds.wrap());
-    this.copy.addEventListener("click", () => void this.copied());
+    this.fold.addEventListener("click", () => actions.fold());
+    this.wrap.addEventListener("click", () => actions.wrap());
+    this.copy.addEventListener("click", () => void this.copyText());
   }
 
   close(): void {
     clearTimeout(this.timer);
   }
 
-  tellSize(lines: number): void {
-    setText(this.size, lines === 0 ? "" : `${digits(lines)} ${lines === 1 ? "line" : "lines"}`);
+  setSize(lines: number): void {
+    setText(this.sizeElement, lines === 0 ? "" : `${formatInteger(lines)} ${lines === 1 ? "line" : "lines"}`);
   }
 
-  tellFolded(some: boolean): void {
+  setFolded(some: boolean): void {
     setText(this.fold, some ? "Unfold all" : "Fold all");
   }
 
-  tellWrapped(on: boolean): void {
+  setWrapped(on: boolean): void {
     this.wrap.setAttribute("aria-pressed", String(on));
   }
 
   /** Announces a text to screen readers. */
-  say(words: string): void {
-    setText(this.said, words);
+  announce(text: string): void {
+    setText(this.announcement, text);
   }
 
-  private async copied(): Promise<void> {
-    const words = (await this.deeds.copy()) ? "Copied" : "Copy failed";
-    setText(this.copy, words);
-    this.say(words);
+  private async copyText(): Promise<void> {
+    const text = (await this.actions.copy()) ? "Copied" : "Copy failed";
+    setText(this.copy, text);
+    this.announce(text);
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
       setText(this.copy, "Copy");
-      this.say("");
+      this.announce("");
     }, 2000);
   }
 }

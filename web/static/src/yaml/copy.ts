@@ -1,13 +1,13 @@
 // Copies text from the YAML view, including folded lines.
 
-import { column, type Row } from "./row.ts";
-import type { LiveText } from "./text.ts";
+import { columnOf, type Row } from "./row.ts";
+import type { LiveText } from "./live-text.ts";
 
 /** Returns the complete text. */
-export const whole = (text: LiveText): string => text.rows.map((r) => `${r.line.text}\n`).join("");
+export const completeText = (text: LiveText): string => text.rows.map((r) => `${r.line.text}\n`).join("");
 
 /** Returns the selected text; null if nothing is selected, or if the selection reaches outside the text. */
-export function selected(text: LiveText): string | null {
+export function selectedText(text: LiveText): string | null {
   const selection = getSelection();
   if (selection === null || selection.isCollapsed || selection.rangeCount === 0) return null;
   const { startContainer, startOffset, endContainer, endOffset } = selection.getRangeAt(0);
@@ -30,16 +30,16 @@ interface Position {
 function position(text: LiveText, node: Node, offset: number): Position {
   if (node instanceof Text) {
     const row = text.row(node);
-    if (row !== undefined) return { index: row.index, column: column(row, node, offset) };
+    if (row !== undefined) return { index: row.index, column: columnOf(row, node, offset) };
   }
   // In an element, offset counts child nodes: the position is before that child, or after the last one.
   const child = node.childNodes[offset];
   if (child !== undefined) {
-    const row = text.row(child) ?? text.row(first(child));
+    const row = text.row(child) ?? text.row(firstLine(child));
     if (row !== undefined)
       return {
         index: row.index,
-        column: child === row.element || child.contains(row.element) ? 0 : before(row, child),
+        column: child === row.element || child.contains(row.element) ? 0 : lengthBefore(row, child),
       };
   }
   const inside = text.row(node);
@@ -49,10 +49,10 @@ function position(text: LiveText, node: Node, offset: number): Position {
   return { index: row?.index ?? 0, column: row?.line.text.length ?? 0 };
 }
 
-const first = (node: Node): Element | null => (node instanceof Element ? node.querySelector(".line") : null);
+const firstLine = (node: Node): Element | null => (node instanceof Element ? node.querySelector(".line") : null);
 
 // Returns how many characters of the row's text are before the node.
-function before(row: Row, node: Node): number {
+function lengthBefore(row: Row, node: Node): number {
   const walk = document.createTreeWalker(row.element, NodeFilter.SHOW_TEXT);
   let n = 0;
   for (let t = walk.nextNode(); t !== null; t = walk.nextNode()) {

@@ -2,8 +2,8 @@
 // and select them. Lines are grouped into blocks, and the browser skips the layout of blocks that are not visible. Only
 // the start of a very long line is laid out. The rest follows on request, or when it contains a match.
 
-import { digits, h } from "../dom.ts";
-import type { Line } from "./write.ts";
+import { formatInteger, h } from "../dom.ts";
+import type { Line } from "./writer.ts";
 
 export interface Row {
   line: Line;
@@ -22,21 +22,21 @@ export interface Block {
 }
 
 export const blockSize = 64; // lines
-const head = 1000; // characters; of a longer line, only this many are laid out at first
-const piece = 2000;
+const initialLength = 1000; // characters; of a longer line, only this many are laid out at first
+const pieceLength = 2000;
 
 /** Creates the row for a line. It is not in a block yet. */
 export function newRow(line: Line): Row {
   const { text } = line;
-  const element = one("line", text.length <= head + 200 ? text : text.slice(0, cut(text, head)));
+  const element = textElement("line", text.length <= initialLength + 200 ? text : text.slice(0, safeCut(text, initialLength)));
   const shown = element.firstChild instanceof Text ? element.firstChild.length : 0;
-  if (shown < text.length) element.append(more(text.length - shown), rest(text, shown));
+  if (shown < text.length) element.append(moreButton(text.length - shown), restElement(text, shown));
   return { line, element, block: null, index: -1, folded: false, hidden: false, found: null };
 }
 
 // Creates an element with a single text node, so that positions in the text can be counted. Invisible characters need
 // no treatment, because the YAML writer has already escaped them.
-function one(name: string, text: string): HTMLElement {
+function textElement(name: string, text: string): HTMLElement {
   const element = h("div", { class: name });
   element.textContent = text;
   return element;
@@ -45,58 +45,58 @@ function one(name: string, text: string): HTMLElement {
 export const newBlock = (): Block => ({ element: h("div", { class: "block" }), rows: [], shown: -1 });
 
 /** Returns an upper bound of the width of a line, in columns of the monospaced font. */
-export const columns = ({ text, wide }: Line): number => Math.min(text.length, head + 200) * (wide ? 2 : 1);
+export const maxColumns = ({ text, isWide: wide }: Line): number => Math.min(text.length, initialLength + 200) * (wide ? 2 : 1);
 
 /** Shows the rest of a long line. */
-export function openRest(row: Row): void {
+export function showRest(row: Row): void {
   row.element.classList.add("open");
   row.element.querySelector(":scope > .rest")?.removeAttribute("hidden");
   row.element.querySelector(":scope > .more")?.remove();
 }
 
 /** Returns the text node that contains a character of a row, and the offset in that node. */
-export function place(row: Row, column: number): [Text, number] | null {
-  let left = column;
-  for (const text of texts(row.element)) {
-    if (left <= text.length) return [text, left];
-    left -= text.length;
+export function textPosition(row: Row, column: number): [Text, number] | null {
+  let remaining = column;
+  for (const text of textNodes(row.element)) {
+    if (remaining <= text.length) return [text, remaining];
+    remaining -= text.length;
   }
   return null;
 }
 
 /** Converts a DOM position, an offset in a text node, into the index of a character of the row. */
-export function column(row: Row, node: Text, offset: number): number {
+export function columnOf(row: Row, node: Text, offset: number): number {
   let before = 0;
-  for (const text of texts(row.element)) {
+  for (const text of textNodes(row.element)) {
     if (text === node) return before + offset;
     before += text.length;
   }
   return 0;
 }
 
-function* texts(line: Element): Generator<Text> {
+function* textNodes(line: Element): Generator<Text> {
   if (line.firstChild instanceof Text) yield line.firstChild;
   for (const p of line.querySelector(":scope > .rest")?.children ?? [])
     if (p.firstChild instanceof Text) yield p.firstChild;
 }
 
-function more(length: number): HTMLElement {
-  const words = `${digits(length)} more characters`;
+function moreButton(length: number): HTMLElement {
+  const words = `${formatInteger(length)} more characters`;
   return h("button", { type: "button", class: "more", "data-words": words, "aria-label": `Show ${words}` });
 }
 
-function rest(text: string, from: number): HTMLElement {
+function restElement(text: string, from: number): HTMLElement {
   const element = h("div", { class: "rest", hidden: "until-found" });
   while (from < text.length) {
-    const to = cut(text, from + piece);
-    element.append(one("piece", text.slice(from, to)));
+    const to = safeCut(text, from + pieceLength);
+    element.append(textElement("piece", text.slice(from, to)));
     from = to;
   }
   return element;
 }
 
 /** Returns where to cut a text: at this position, or after the second half of a surrogate pair. */
-export function cut(text: string, at: number): number {
+export function safeCut(text: string, at: number): number {
   const code = text.charCodeAt(at - 1);
   return code >= 0xd800 && code < 0xdc00 ? at + 1 : Math.min(at, text.length);
 }

@@ -1,22 +1,22 @@
 // Formats keys and scalars as YAML. js-yaml decides whether a string needs quotes, and which. Its dump schema quotes
 // every string that a YAML 1.1 or 1.2 parser would parse as something other than a string.
 
-import { isOdd } from "../odd.ts";
+import { hasInvisible } from "../invisible-chars.ts";
 import { defineScalarTag, dump, DUMP_SCHEMA, NOT_RESOLVED, type Schema } from "js-yaml";
 
 /** The type of a value, for its color. */
-export type Tone = "string" | "number" | "word";
+export type ScalarType = "string" | "number" | "word";
 
 export interface Scalar {
   readonly first: string; // the text after the key or the dash
   readonly rest: readonly string[]; // the lines of a block scalar, indented by two
-  readonly tone: Tone;
+  readonly type: ScalarType;
 }
 
 // Returns the dump schema of js-yaml with two extensions. It accepts integers beyond 2^53, which decode.ts decodes as
 // bigint. It also quotes strings that kubectl, unlike js-yaml, parses as a number or a document end.
 function schema(): Schema {
-  const misread = defineScalarTag("misread", {
+  const ambiguous = defineScalarTag("misread", {
     implicit: true,
     implicitFirstChars: [..."-+.0123456789"],
     identify: () => false,
@@ -25,7 +25,7 @@ function schema(): Schema {
   const int = DUMP_SCHEMA.tags.find((t) => t.tagName === "tag:yaml.org,2002:int");
   if (int?.nodeKind !== "scalar") throw new Error("the library has no tag for whole numbers");
   return DUMP_SCHEMA.withTags(
-    misread,
+    ambiguous,
     defineScalarTag(int.tagName, {
       ...int,
       identify: (v) => typeof v === "bigint" || int.identify(v),
@@ -38,70 +38,70 @@ const options = { schema: schema(), lineWidth: -1, noRefs: true, seqNoIndent: tr
 
 // Matches strings that need no quotes unless they are one of words. Most strings in an object are such, and calling the
 // library for each would take most of the time.
-const harmless = /^[A-Za-z][\w./+=@,;():-]*$/;
-const words = new Set(["y", "n", "yes", "no", "on", "off", "true", "false", "null"]);
-const plain = (text: string): boolean =>
-  harmless.test(text) && !text.endsWith(":") && (text.length > 5 || !words.has(text.toLowerCase()));
+const plainPattern = /^[A-Za-z][\w./+=@,;():-]*$/;
+const reservedWords = new Set(["y", "n", "yes", "no", "on", "off", "true", "false", "null"]);
+const isPlain = (text: string): boolean =>
+  plainPattern.test(text) && !text.endsWith(":") && (text.length > 5 || !reservedWords.has(text.toLowerCase()));
 
 /** Formats a scalar, or an empty map or list. */
 export function scalar(value: unknown): Scalar {
-  const tone: Tone =
+  const type: ScalarType =
     typeof value === "string" ? "string" : typeof value === "number" || typeof value === "bigint" ? "number" : "word";
-  if (tone === "string" ? plain(value as string) : Number.isSafeInteger(value) || typeof value !== "number")
-    return { first: simple(value), rest: [], tone };
-  if (tone === "string" && isTricky(value as string)) return { first: quoted(value as string), rest: [], tone };
-  if (tone === "string" && clear.test(value as string)) return block(value as string);
-  const [first = "", ...rest] = dumped(value);
-  return { first, rest, tone };
+  if (type === "string" ? isPlain(value as string) : Number.isSafeInteger(value) || typeof value !== "number")
+    return { first: plainText(value), rest: [], type: type };
+  if (type === "string" && needsEscapes(value as string)) return { first: quote(value as string), rest: [], type: type };
+  if (type === "string" && blockPattern.test(value as string)) return blockScalar(value as string);
+  const [first = "", ...rest] = dumpValue(value);
+  return { first, rest, type: type };
 }
 
 // Strings with invisible characters, or with characters that change the writing direction, are quoted and those
 // characters escaped. A string of several lines is quoted only for characters that change the direction, because those
 // can overwrite neighboring text.
-const turns = /[\u202a-\u202e\u2066-\u2069]/;
-const isTricky = (text: string): boolean => turns.test(text) || (!text.includes("\n") && isOdd(text));
-const quoted = (text: string): string => JSON.stringify(text).replace(/[^\n\x20-\x7e\xa0-\xac\xae-\u0600]/gu, (c) => {
+const directional = /[\u202a-\u202e\u2066-\u2069]/;
+const needsEscapes = (text: string): boolean => directional.test(text) || (!text.includes("\n") && hasInvisible(text));
+const quote = (text: string): string => JSON.stringify(text).replace(/[^\n\x20-\x7e\xa0-\xac\xae-\u0600]/gu, (c) => {
   const n = c.codePointAt(0) ?? 0;
-  if (!isOdd(c) && n !== 0xfffe && n !== 0xffff) return c;
+  if (!hasInvisible(c) && n !== 0xfffe && n !== 0xffff) return c;
   return n > 0xffff ? `\\U${n.toString(16).padStart(8, "0")}` : `\\u${n.toString(16).padStart(4, "0")}`;
 });
 
 // Matches strings of several lines without special characters and leading space, which are written as a block scalar.
 // For a string of a megabyte, this test is faster than the library.
-const clear = /^(?=\S)(?=[^]*\n)[\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]*$/;
+const blockPattern = /^(?=\S)(?=[^]*\n)[\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]*$/;
 
-function block(text: string): Scalar {
+function blockScalar(text: string): Scalar {
   let end = text.length;
   while (text[end - 1] === "\n") end--;
   const newlines = text.length - end;
   const rest = text.slice(0, end).split("\n").map((l) => (l === "" ? "" : `  ${l}`));
   for (let i = 1; i < newlines; i++) rest.push("");
-  return { first: newlines === 0 ? "|-" : newlines === 1 ? "|" : "|+", rest, tone: "string" };
+  return { first: newlines === 0 ? "|-" : newlines === 1 ? "|" : "|+", rest, type: "string" };
 }
 
-const simple = (value: unknown): string =>
+const plainText = (value: unknown): string =>
   typeof value !== "object" || value === null ? String(value) : Array.isArray(value) ? "[]" : "{}";
 
 /** Formats a map key, without the colon; null if it needs YAML's explicit form, "? key". */
 export function keyText(key: string): string | null {
-  if (key.length < 128 && plain(key)) return key;
-  if (isOdd(key) && key.length < 128) return quoted(key);
+  if (key.length < 128 && isPlain(key)) return key;
+  if (hasInvisible(key) && key.length < 128) return quote(key);
   const text = dump({ [key]: 0 }, options);
   return text.endsWith(": 0\n") && !text.startsWith("? ") ? text.slice(0, -4) : null;
 }
 
 /** Formats a map key for which keyText returns null. The caller appends ": " and the value after the last line. */
 export const keyLines = (key: string): string[] =>
-  isTricky(key)
-    ? [`? ${quoted(key)}`]
-    : dumped({ [key]: 0 })
+  needsEscapes(key)
+    ? [`? ${quote(key)}`]
+    : dumpValue({ [key]: 0 })
         .slice(0, -1)
         .map((l, i) => (i === 0 ? l : l.slice(2)));
 
 // Formats a value by js-yaml, as an item of a list: the first line is the text after the dash. Strings with JSON are in
 // single quotes, which are easier to read, and which kubectl accepts too. A second item follows the value, because
 // js-yaml adds an end marker to a document that ends in empty lines.
-const dumped = (value: unknown): string[] =>
+const dumpValue = (value: unknown): string[] =>
   dump([value, 0], {
     ...options,
     sortKeys: compareKeys,
@@ -127,9 +127,9 @@ export function compareKeys(a: string, b: string): number {
   const m = digitsEnd(a, at);
   const n = digitsEnd(b, at);
   // A 0 after a nonzero digit is part of a number, not a leading zero. Then the number with more digits is larger.
-  const within = (x === 48 || y === 48) && /[1-9]\d*$/.test(a.slice(0, at));
-  const differ = within || m === n ? m - n : Number(a.slice(at, m)) - Number(b.slice(at, n));
-  return differ || m - n || x - y;
+  const isWithinNumber = (x === 48 || y === 48) && /[1-9]\d*$/.test(a.slice(0, at));
+  const difference = isWithinNumber || m === n ? m - n : Number(a.slice(at, m)) - Number(b.slice(at, n));
+  return difference || m - n || x - y;
 }
 
 function digitsEnd(text: string, at: number): number {

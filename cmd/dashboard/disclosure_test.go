@@ -1,0 +1,578 @@
+//go:build integration
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/go-chi/chi/v5"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"glasshouse/internal/web"
+)
+
+// prober sends requests of every form to all routes, as users with few permissions.
+type prober struct {
+	*dashboard
+
+	api                          *apiClient
+	ownNamespace, otherNamespace string // A namespace that one user may read, and one that no user may read.
+	noneToken                    string // The token of a user without permissions.
+	userToken                    string // The token of a user who may read the ConfigMaps of own.
+}
+
+// target is the object that requests ask for. The object may not exist.
+type target struct{ ref, ns, name string }
+
+// expand replaces the words REF, NS and NAME in a request by those of the aim.
+func (a target) expand(template string) string {
+	return strings.NewReplacer("REF", a.ref, "NS", a.ns, "NAME", a.name).Replace(template)
+}
+
+// mask returns a response without the names in the aim, and without values that differ each time: times, versions and
+// cursors.
+func (a target) mask(text string) string {
+	text = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)`).ReplaceAllString(text,
+		"TIME")
+	text = regexp.MustCompile(`"rv":\[[^]]*\]`).ReplaceAllString(text, `"rv":X`)
+	text = regexp.MustCompile(`("(?:rv|resourceVersion|cursor)":|(?:rv|resourceVersion): `+
+		`|data-cursor=)(?:"|&#34;)?[^",&\n> ]*(?:"|&#34;)?`).ReplaceAllString(text, "${1}X")
+	text = regexp.MustCompile(`("path":"/metadata/resourceVersion","value":)"\d+"`).ReplaceAllString(text, "${1}X")
+	text = regexp.MustCompile(`("\d+":)"\d+"`).ReplaceAllString(text, "${1}X") // An earlier resourceVersion.
+	text = regexp.MustCompile(`>(\d+[smhd])+<`).ReplaceAllString(text, ">AGE<")
+	return strings.NewReplacer(a.ns, "NS", a.name, "NAME").Replace(text)
+}
+
+// routeRequests returns the requests for each route, by its method and pattern. A route that is missing here has not been
+// checked for what it reveals. Requests without a word in capitals reveal nothing about the cluster, or reveal the same
+// to all known users.
+func routeRequests() map[string][]string {
+	list := []string{
+		"", "?ns=NS", "?ns=NS&ns=default", "?ns=NS,default", "?labels=app%3DNAME", "?ns=NS&labels=app%3DNAME",
+		"?q=NAME", "?ns=NS&q=NAME",
+	}
+	withParams := func(params ...string) []string {
+		all := slices.Clone(list)
+		for _, w := range params {
+			all = append(all, "?"+w, "?ns=NS&"+w)
+		}
+		return all
+	}
+	withPath := func(path string, queries []string) []string {
+		all := make([]string, len(queries))
+		for n, query := range queries {
+			all[n] = path + query
+		}
+		return all
+	}
+	const snapshot = "/api/v1/snapshot/REF"
+	return map[string][]string{
+		"GET /": {"/"},
+		"GET /r/{group}/{version}/{resource}": withPath("/r/REF",
+			withParams("sort=-name", "cols=wide", "from=1", "open=NS/NAME", "open=NS/NAME&tab=yaml",
+				"open=NS/NAME&tab=logs&container=c")),
+		"GET /o/{group}/{version}/{resource}/{namespace}/{name}": {"/o/REF/NS/NAME"},
+		"GET /compare": {
+			"/compare", "/compare?a=REF/NS/NAME&b=REF/NS/NAME", "/compare?a=REF/NS/NAME",
+			"/compare?b=REF/NS/NAME&hide=status",
+		},
+		"GET /status":           {"/status"},
+		"GET /api/openapi.json": {"/api/openapi.json"},
+		"GET /api/v1/resources": {"/api/v1/resources"},
+		"GET /api/v1/snapshot/{group}/{version}/{resource}": withPath(snapshot,
+			withParams("fields=metadata.name%3DNAME", "fields=metadata.namespace%3DNS", "limit=1", "view=objects",
+				"format=csv", "format=ndjson", "format=yaml", "view=objects&format=ndjson", "view=objects&format=yaml",
+				"cols=wide&sort=-name", "wait=1s")),
+		"GET /api/v1/object/{group}/{version}/{resource}/{namespace}/{name}": {
+			"/api/v1/object/REF/NS/NAME", "/api/v1/object/REF/NS/NAME?format=yaml",
+		},
+		"GET /api/v1/related/{group}/{version}/{resource}/{namespace}/{name}": {"/api/v1/related/REF/NS/NAME"},
+		"GET /api/v1/logs/{namespace}/{name}": {
+			"/api/v1/logs/NS/NAME", "/api/v1/logs/NS/NAME?tail=1", "/api/v1/logs/NS/NAME?follow=true",
+			"/api/v1/logs/NS/NAME?container=c&previous=true",
+		},
+		"GET /api/v1/search": {
+			"/api/v1/search?q=NAME", "/api/v1/search?q=NS&limit=100",
+		},
+		"GET /api/v1/status":         {"/api/v1/status"},
+		"GET /api/v1/live":           {"/api/v1/live"}, // Not a WebSocket: refused. frames tests messages.
+		"GET /static/*":              {"/static/nothing.js"},
+		"GET /third-party-notices":   {"/third-party-notices"},
+		"GET /healthz":               {"/healthz"},
+		"GET /readyz":                {"/readyz"},
+		"GET /login":                 {"/login", "/login?to=/r/REF"},
+		"POST /login":                nil, // Needs a token; see TestLoginRequiresOwnOrigin.
+		"GET /login/callback":        {"/login/callback"},
+		"POST /logout":               nil,
+		"GET /contexts":              {"/contexts"},
+		"POST /contexts":             nil, // Exists only without a login; see TestContextsAreOfferedOnlyLocally.
+		"GET /api/v1/contexts":       {"/api/v1/contexts"},
+		"POST /api/v1/context":       nil,
+		"GET /api/v1/shares":         {"/api/v1/shares"},
+		"POST /api/v1/shares":        nil, // See TestInvalidSharesAreRefused and TestSharesAreManagedByTheirCreators.
+		"DELETE /api/v1/shares/{id}": nil,
+		"GET /share":                 {"/share"},
+		"POST /share":                nil, // Needs a token; see TestInvalidTokensAreAnsweredLikeEndedShares.
+		"POST /share/leave":          nil,
+	}
+}
+
+// subscriptions returns subscriptions of every form and view, by description.
+func subscriptions() map[string]string {
+	filters := map[string]string{
+		"all": ``, "one namespace": `,"ns":["NS"]`, "several": `,"ns":["NS","default"]`,
+		"labels": `,"labels":"app=NAME"`, "labels of one": `,"ns":["NS"],"labels":"app=NAME"`,
+		"fields": `,"fields":"metadata.name=NAME"`, "fields of one": `,"ns":["NS"],"fields":"metadata.name=NAME"`,
+		"words": `,"q":"NAME"`, "words of one": `,"ns":["NS"],"q":"NAME"`, "watched": `,"ns":["NS"],"watched":true`,
+	}
+	all := map[string]string{
+		"object":               `"resource":"REF","ns":["NS"],"name":"NAME","view":"object"`,
+		"changes of an object": `"resource":"REF","ns":["NS"],"name":"NAME","view":"changes"`,
+		"log":                  `"resource":"core/v1/pods","view":"log","ns":["NS"],"name":"NAME"`,
+	}
+	for name, filter := range filters {
+		for _, view := range []string{"rows", "table", "changes", "window"} {
+			members := `"resource":"REF"` + filter + `,"view":"` + view + `"`
+			if view == "window" {
+				members += `,"offset":0,"count":100`
+			} else if strings.Contains(filter, `"q"`) {
+				continue // Text search is only for windows.
+			}
+			all[name+", "+view] = members
+		}
+	}
+	return all
+}
+
+func newProber(t *testing.T) *prober {
+	t.Helper()
+	d := startReady(t, adminConfig(t), "--auth", "token")
+	w := &prober{dashboard: d, api: newAPIClient(t, adminConfig(t))}
+	w.ownNamespace, w.otherNamespace = w.api.namespace(t), w.api.namespace(t)
+	w.noneToken = w.token(t, w.ownNamespace, "none")
+	w.userToken = w.token(t, w.ownNamespace, "one", rbacv1.PolicyRule{
+		APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get", "list", "watch"},
+	})
+	for _, ns := range []string{w.ownNamespace, w.otherNamespace} {
+		w.plant(t, ns, plantedName, "0")
+	}
+	eventually(t, "the one has their right", func() error {
+		if body, status := w.getAs(w.userToken,
+			"/api/v1/object/core/v1/configmaps/"+w.ownNamespace+"/"+plantedName); status != http.StatusOK {
+			return fmt.Errorf("%d %s", status, body)
+		}
+		return nil
+	})
+	return w
+}
+
+// plantedName is the name of every planted object. No other name contains it.
+const plantedName = "planted-here"
+
+// firstDifference describes the first difference of two texts.
+func firstDifference(got, want string) string {
+	at := 0
+	for at < min(len(got), len(want)) && got[at] == want[at] {
+		at++
+	}
+	around := func(text string) string { return text[min(len(text), max(0, at-100)):min(len(text), at+200)] }
+	return fmt.Sprintf("at %d: %q and %q", at, around(got), around(want))
+}
+
+// plantedValue is a value in every planted object.
+const plantedValue = "seen-where-nobody-may-look"
+
+// plant writes a ConfigMap with a value and the treasure.
+func (w *prober) plant(t *testing.T, ns, name, value string) {
+	t.Helper()
+	configMap := &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"app": name}},
+		Data:       map[string]string{"value": value, "treasure": plantedValue},
+	}
+	_, err := w.api.core.ConfigMaps(ns).Update(t.Context(), configMap, metav1.UpdateOptions{})
+	if err != nil {
+		_, err = w.api.core.ConfigMaps(ns).Create(t.Context(), configMap, metav1.CreateOptions{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// token returns the token of a new service account with permissions in its namespace. Its RoleBinding has the name of
+// the account.
+func (w *prober) token(t *testing.T, ns, name string, rules ...rbacv1.PolicyRule) string {
+	t.Helper()
+	client, err := kubernetes.NewForConfig(mustConfig(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	meta := metav1.ObjectMeta{Name: name, Namespace: ns}
+	if _, err := client.CoreV1().ServiceAccounts(ns).Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: meta},
+		metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if len(rules) > 0 {
+		if _, err := client.RbacV1().Roles(ns).Create(t.Context(), &rbacv1.Role{ObjectMeta: meta, Rules: rules},
+			metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		binding := &rbacv1.RoleBinding{
+			ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name},
+			Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Name: name, Namespace: ns}},
+		}
+		if _, err := client.RbacV1().RoleBindings(ns).Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	request, err := client.CoreV1().ServiceAccounts(ns).CreateToken(t.Context(), name, &authenticationv1.TokenRequest{},
+		metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return request.Status.Token
+}
+
+// getAs sends a request with a token. It does not normalize the path.
+func (w *prober) getAs(token, path string) (body string, status int) {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), 20*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, w.url, nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	request.URL.Opaque = path
+	request.Header.Set("Authorization", "Bearer "+token)
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	response, err := client.Do(request)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		w.t.Fatalf("%s: %v", path, err)
+	}
+	return string(text), response.StatusCode
+}
+
+// routes returns all patterns of the server's own route table.
+func (w *prober) routes(t *testing.T) (patterns []string) {
+	t.Helper()
+	server, err := web.New(web.Options{Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler, err := server.Handler()
+	if err != nil {
+		t.Fatal(err)
+	}
+	routes, ok := handler.(chi.Routes)
+	if !ok {
+		t.Fatal("the handler is no router")
+	}
+	err = chi.Walk(routes, func(method, pattern string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+		patterns = append(patterns, method+" "+pattern)
+		return nil
+	})
+	if err != nil || len(patterns) < 20 {
+		t.Fatalf("the routes are %q, %v", patterns, err)
+	}
+	return patterns
+}
+
+// backgroundSocket is a socket that is read in the background. It collects messages by the id of their subscription.
+type backgroundSocket struct {
+	t        *testing.T
+	conn     *websocket.Conn
+	messages chan string
+}
+
+func (w *prober) openSocket(t *testing.T, token string) *backgroundSocket {
+	t.Helper()
+	conn, _, err := websocket.Dial(t.Context(), strings.Replace(w.url, "http://", "ws://", 1)+"/api/v1/live",
+		&websocket.DialOptions{
+			Subprotocols: []string{"glasshouse.v1+json"}, HTTPHeader: http.Header{"Authorization": {"Bearer " + token}},
+		})
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn.SetReadLimit(64 << 20)
+	e := &backgroundSocket{t, conn, make(chan string, 10_000)}
+	readDone := make(chan struct{})
+	go func() {
+		defer close(readDone)
+		for {
+			_, message, err := conn.Read(t.Context())
+			if err != nil {
+				return
+			}
+			e.messages <- string(message)
+		}
+	}()
+	t.Cleanup(func() { _ = conn.CloseNow(); <-readDone })
+	return e
+}
+
+func (e *backgroundSocket) send(frame string) {
+	e.t.Helper()
+	if err := e.conn.Write(e.t.Context(), websocket.MessageText, []byte(frame)); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// collect adds messages to all, by the id of their subscription, until enough returns true and no more arrive for a while.
+// It skips heartbeats and digests, which depend on time.
+func (e *backgroundSocket) collect(all map[int][]string, isComplete func() bool) {
+	e.t.Helper()
+	const quietTime = 1500 * time.Millisecond
+	deadline := time.After(time.Minute)
+	for {
+		wait := time.After(quietTime)
+		if !isComplete() {
+			wait = nil
+		}
+		select {
+		case message := <-e.messages:
+			var m struct {
+				ID   int
+				Type string
+			}
+			if err := json.Unmarshal([]byte(message), &m); err != nil {
+				e.t.Fatal(err)
+			}
+			if m.Type != "heartbeat" && m.Type != "digest" {
+				all[m.ID] = append(all[m.ID], message)
+			}
+		case <-wait:
+			return
+		case <-deadline:
+			e.t.Fatalf("not everything was told within a minute: %v", all)
+		}
+	}
+}
+
+// A user without permissions receives no data from any route or any form of subscription. The response is the same
+// whether the requested object exists or not.
+func TestUsersWithoutPermissionsLearnNothing(t *testing.T) {
+	w := newProber(t)
+	const ref = "core/v1/configmaps"
+	existing := target{ref, w.otherNamespace, plantedName}
+	targets := map[string]target{
+		"no such object": {ref, w.otherNamespace, "nothing-here"}, "no such namespace": {ref, "no-" + w.otherNamespace[3:], "nothing-here"},
+	}
+	byRoute := routeRequests()
+	count := 0
+	for _, route := range w.routes(t) {
+		requests, listed := byRoute[route]
+		if !listed {
+			t.Errorf("%s is a new route: decide here what it tells to whom", route)
+		}
+		delete(byRoute, route)
+		for _, request := range requests {
+			body, status := w.getAs(w.noneToken, existing.expand(request))
+			if strings.Contains(body, plantedValue) {
+				t.Errorf("%s tells what there is: %.500s", request, body)
+			}
+			if strings.Contains(request, "REF") && !strings.HasPrefix(request, "/r/") &&
+				!strings.HasPrefix(request, "/compare") && !strings.HasPrefix(request, "/login") &&
+				status != http.StatusForbidden {
+				t.Errorf("%s: got %d, want 403: %s", request, status, body)
+			}
+			count++
+			if !strings.Contains(request, "NS") && !strings.Contains(request, "NAME") {
+				continue
+			}
+			for description, a := range targets {
+				other, otherStatus := w.getAs(w.noneToken, a.expand(request))
+				if masked, otherMasked := existing.mask(body), a.mask(other); status != otherStatus || masked != otherMasked {
+					t.Errorf("%s is another with %s: %d and %d, %s", request, description, status, otherStatus,
+						firstDifference(masked, otherMasked))
+				}
+			}
+		}
+	}
+	for route := range byRoute {
+		t.Errorf("%s is no route any more", route)
+	}
+
+	collectMessages := func(a target) map[int][]string {
+		e, all, n := w.openSocket(t, w.noneToken), make(map[int][]string), 0
+		names := slices.Sorted(maps.Keys(subscriptions()))
+		for _, name := range names {
+			n++
+			e.send(fmt.Sprintf(`{"op":"subscribe","id":%d,%s}`, n, a.expand(subscriptions()[name])))
+		}
+		e.collect(all, func() bool { return len(all) == n })
+		w.plant(t, w.otherNamespace, plantedName, "1")
+		e.collect(all, func() bool { return true })
+		for id, messages := range all {
+			for n := range messages {
+				if strings.Contains(messages[n], plantedValue) || !strings.Contains(messages[n], "orbidden") {
+					t.Errorf("%s: is told %s", names[id-1], messages[n])
+				}
+				messages[n] = a.mask(messages[n])
+			}
+		}
+		return all
+	}
+	count += len(subscriptions())
+	want := collectMessages(existing)
+	for description, a := range targets {
+		if got := collectMessages(a); !maps.EqualFunc(got, want, slices.Equal) {
+			t.Errorf("with %s subscriptions are told\n%v\nand where there is one\n%v", description, got, want)
+		}
+	}
+	if count < 100 {
+		t.Errorf("only %d questions were asked", count)
+	}
+	t.Logf("%d questions", count)
+
+	// A test in which everything is refused would also pass if nothing worked.
+	if body, status := w.getAs(w.userToken, "/api/v1/snapshot/"+ref+"?view=objects"); status != http.StatusOK ||
+		!strings.Contains(body, plantedValue) || strings.Contains(body, w.otherNamespace) {
+		t.Errorf("who may look into a namespace is told %d %s", status, body)
+	}
+}
+
+// Changes that a user may not see affect no response and no message to that user.
+func TestHiddenChangesCauseNoMessages(t *testing.T) {
+	w := newProber(t)
+	const ref = "core/v1/configmaps"
+	own, foreign := target{ref, w.ownNamespace, plantedName}, target{ref, w.otherNamespace, plantedName}
+	requests := []string{
+		"/", "/status", "/api/v1/status", "/api/v1/resources", "/api/v1/search?q=planted", "/api/v1/search?q=stir",
+		"/readyz",
+	}
+	for _, list := range routeRequests() {
+		for _, q := range list {
+			if strings.Contains(q, "REF") || strings.Contains(q, "NS") {
+				requests = append(requests, own.expand(q), foreign.expand(q))
+			}
+		}
+	}
+	slices.Sort(requests)
+	record := func(busy bool) (messages map[int][]string, responses map[string]string) {
+		e := w.openSocket(t, w.userToken)
+		messages, responses = make(map[int][]string), make(map[string]string)
+		n, updating, changeViews := 0, []int{}, []int{}
+		for _, a := range []target{own, foreign} {
+			for _, name := range slices.Sorted(maps.Keys(subscriptions())) {
+				n++
+				members := a.expand(subscriptions()[name])
+				e.send(fmt.Sprintf(`{"op":"subscribe","id":%d,%s}`, n, members))
+				if a == own && !strings.Contains(members, `"view":"log"`) {
+					updating = append(updating, n)
+				}
+				if strings.Contains(members, `"view":"changes"`) {
+					changeViews = append(changeViews, n)
+				}
+			}
+		}
+		n++
+		e.send(fmt.Sprintf(`{"op":"subscribe","id":%d,"view":"resources"}`, n))
+		e.collect(messages, func() bool { return len(messages) == n })
+		for round := range 4 {
+			if busy {
+				for m := range 10 {
+					w.plant(t, w.otherNamespace, plantedName, fmt.Sprint(round, m))
+					w.plant(t, w.otherNamespace, fmt.Sprintf("stir-%d-%d", round, m), "")
+				}
+			}
+			before := make(map[int]int)
+			for _, id := range updating {
+				before[id] = len(messages[id])
+			}
+			w.plant(t, w.ownNamespace, plantedName, strconv.Itoa((round+1)%4)) // The last value equals the first.
+			e.collect(messages, func() bool {
+				return !slices.ContainsFunc(updating, func(id int) bool { return len(messages[id]) == before[id] })
+			})
+		}
+		// The snapshots of these views contain earlier changes.
+		for _, id := range changeViews {
+			messages[id] = slices.DeleteFunc(messages[id], func(message string) bool {
+				return strings.Contains(message, `"type":"snapshot"`)
+			})
+		}
+		for id := range messages {
+			for n := range messages[id] {
+				if busy && strings.Contains(messages[id][n], "stir-") {
+					t.Errorf("the subscription %d is told of another's: %s", id, messages[id][n])
+				}
+				messages[id][n] = own.mask(messages[id][n])
+			}
+		}
+		for _, q := range requests {
+			body, status := w.getAs(w.userToken, q)
+			responses[q] = fmt.Sprint(status, " ", own.mask(body))
+		}
+		return messages, responses
+	}
+	// Some data is returned only for watched resources, so start the watch first.
+	first, received := w.openSocket(t, w.userToken), make(map[int][]string)
+	first.send(`{"op":"subscribe","id":1,` + own.expand(`"resource":"REF","ns":["NS"],"view":"rows"`) + `}`)
+	first.collect(received, func() bool { return strings.Contains(strings.Join(received[1], ""), `"type":"snapshot"`) })
+	_, _ = record(false) // The first run starts watches. They are running in both of the next runs.
+	quiet, quietResponses := record(false)
+	busy, busyResponses := record(true)
+	for id := range quiet {
+		if got, want := strings.Join(busy[id], "\n"), strings.Join(quiet[id], "\n"); got != want {
+			t.Errorf("subscription %d is told another thing while others are busy, %s", id, firstDifference(got, want))
+		}
+	}
+	for q, want := range quietResponses {
+		if got := busyResponses[q]; got != want {
+			t.Errorf("%s is another after others were busy, %s", q, firstDifference(got, want))
+		}
+	}
+	t.Logf("%d subscriptions and %d questions", len(quiet), len(quietResponses))
+}
+
+// A path is decoded only once. However its escapes are written, it gives no access to an object of a namespace that the
+// user may not read.
+func TestEscapedPathsGiveNoOtherAccess(t *testing.T) {
+	w := newProber(t)
+	w.plant(t, w.ownNamespace, "configmaps", "0") // The object has the same name as its resource.
+	const ref = "core/v1/configmaps"
+	for _, suffix := range []string{
+		"/OWN/../NOT/NAME", "/OWN/..%2fNOT/NAME", "/OWN%2f..%2fNOT/NAME", "/OWN/%2e%2e/NOT/NAME",
+		"/OWN/%2e%2e%2fNOT%2fNAME", "/OWN/%252e%252e%252fNOT%252fNAME", "//NOT/NAME", "/OWN//NOT/NAME",
+		"/OWN/NAME/../../NOT/NAME",
+		"/OWN%00/../NOT/NAME", "/NOT%2fNAME/NAME", "/OWN/..;/NOT/NAME", `/OWN/..\NOT\NAME`, "/OWN,NOT/NAME",
+		"/_/NOT/NAME", "/_/NAME", "/NOT/configmaps", "/configmaps/NAME", "/HEX/NAME", "/OWN/NAME?ns=NOT",
+		"/OWN/NAME%3fns=NOT", "/OWN/NAME%23/NOT",
+		"/NOT/NAME/log", "/NOT/NAME?name=NAME&namespace=OWN",
+	} {
+		for _, route := range []string{"/api/v1/object/", "/o/", "/api/v1/related/", "/api/v1/snapshot/"} {
+			path := route + ref +
+				strings.NewReplacer("OWN", w.ownNamespace, "NOT", w.otherNamespace, "HEX", "%74"+w.otherNamespace[1:], "NAME", plantedName).Replace(suffix)
+			body, status := w.getAs(w.userToken, path)
+			hasOther := regexp.MustCompile(`"?namespace"?: ?"?` + w.otherNamespace).MatchString(body)
+			hasOwn := regexp.MustCompile(`"?namespace"?: ?"?` + w.ownNamespace).MatchString(body)
+			if hasOther || strings.Contains(body, plantedValue) && !hasOwn {
+				t.Errorf("%s: got %d %.500s", path, status, body)
+			}
+		}
+	}
+	if body, status := w.getAs(w.userToken, "/api/v1/object/"+ref+"/"+w.ownNamespace+"/configmaps"); status != http.StatusOK ||
+		!strings.Contains(body, plantedValue) {
+		t.Errorf("an object that is called as its resource is: got %d %s", status, body)
+	}
+}

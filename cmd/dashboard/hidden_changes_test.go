@@ -1,0 +1,520 @@
+//go:build integration
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+)
+
+// observer is a restricted reader that searches for signs of hidden changes.
+type observer struct {
+	prober *prober
+	name   string
+	header http.Header
+	target target // The object that requests ask for.
+	byName bool   // Whether it may list nothing, and may read one object by its name.
+
+	requests  []string
+	responses map[string]string // First response to each question in each state of the visible objects, masked.
+	messages  map[string]string // First messages of each view in each state, masked.
+	cursors   map[string]bool
+	lengths   map[int]bool
+	socket    *backgroundSocket
+	last      map[int]string // The newest cursor of each subscription.
+	views     []string       // The view of each subscription, at the index of its ID minus one.
+	nextID    int
+}
+
+func (w *prober) newObserver(t *testing.T, name string, header http.Header, object target) *observer {
+	t.Helper()
+	s := &observer{
+		prober: w, name: name, header: header, target: object, byName: name == "user by name",
+		responses: make(map[string]string), messages: make(map[string]string), last: make(map[int]string),
+		cursors: make(map[string]bool), lengths: make(map[int]bool),
+	}
+	requests := routeRequests()
+	for _, route := range w.routes(t) {
+		routeRequests, listed := requests[route]
+		if !listed {
+			t.Errorf("%s is a new route: add its questions to walks", route)
+		}
+		for _, request := range routeRequests {
+			// This response would not end. The spy follows the view log instead.
+			if !strings.Contains(request, "follow=true") {
+				s.requests = append(s.requests, object.expand(request))
+			}
+		}
+	}
+	slices.Sort(s.requests)
+	options := &websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}, HTTPHeader: header}
+	conn, _, err := websocket.Dial(t.Context(), strings.Replace(w.url, "http://", "ws://", 1)+"/api/v1/live", options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn.SetReadLimit(64 << 20)
+	s.socket = &backgroundSocket{t, conn, make(chan string, 10_000)}
+	readDone := make(chan struct{})
+	go func() {
+		defer close(readDone)
+		for {
+			_, message, err := conn.Read(t.Context())
+			if err != nil {
+				return
+			}
+			s.socket.messages <- string(message)
+		}
+	}()
+	t.Cleanup(func() { _ = conn.CloseNow(); <-readDone })
+	return s
+}
+
+// get sends a request. It returns the response with its headers, and the cursor in it if there is one.
+func (s *observer) get(t *testing.T, path string) (masked, cursor string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.prober.url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.URL.Opaque = path
+	request.Header = s.header.Clone()
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	response, err := client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	if response.StatusCode == http.StatusTooManyRequests {
+		t.Fatalf("%s asks too much: %s", s.name, body)
+	}
+	cursor = s.recordCursor(t, path, string(body))
+	text := string(body)
+	if strings.HasPrefix(path, "/api/v1/logs/") && response.StatusCode == http.StatusOK {
+		text = "LOG" // The log grows.
+	}
+	var out strings.Builder
+	fmt.Fprintln(&out, response.StatusCode)
+	for _, name := range slices.Sorted(maps.Keys(response.Header)) {
+		if name != "Date" && name != "Content-Length" && name != "Set-Cookie" {
+			fmt.Fprintln(&out, name, response.Header[name])
+		}
+	}
+	return s.mask(out.String() + text), cursor
+}
+
+func (s *observer) mask(text string) string {
+	text = regexp.MustCompile(`"digest":"[0-9a-f]*"`).ReplaceAllString(text, `"digest":X`)
+	text = regexp.MustCompile(`"nonce-[^"]*"`).ReplaceAllString(text, "NONCE")
+	return s.target.mask(text)
+}
+
+// recordCursor records the cursor in a text and returns it. Each cursor must be unique.
+func (s *observer) recordCursor(t *testing.T, source, text string) string {
+	t.Helper()
+	match := regexp.MustCompile(`"cursor":"([^"]+)"`).FindStringSubmatch(text)
+	if match == nil {
+		return ""
+	}
+	if s.cursors[match[1]] {
+		t.Errorf("%s, %s: the cursor %s comes twice", s.name, source, match[1])
+	}
+	s.cursors[match[1]], s.lengths[len(match[1])] = true, true
+	return match[1]
+}
+
+// wantSame checks that a text equals the first text with the same key.
+func (s *observer) wantSame(t *testing.T, first map[string]string, key, text string) {
+	t.Helper()
+	want, known := first[key]
+	if !known {
+		first[key] = text
+	} else if text != want {
+		t.Errorf("%s, %s has changed, %s", s.name, key, firstDifference(text, want))
+	}
+}
+
+// subscribe subscribes to a view, and returns the ID.
+func (s *observer) subscribe(view, members string) (id int) {
+	s.nextID++
+	s.views = append(s.views, view)
+	memberText := `"resource":"REF","view":"` + view + `"`
+	switch view {
+	case "window":
+		memberText += `,"offset":0,"count":100`
+	case "object":
+		memberText += `,"ns":["NS"],"name":"NAME"`
+	case "changes":
+		if s.byName {
+			memberText += `,"ns":["NS"],"name":"NAME"`
+		}
+	case "log":
+		memberText = `"resource":"core/v1/pods","ns":["NS"],"name":"NAME","view":"log","follow":true`
+	case "resources":
+		memberText = `"view":"resources"`
+	}
+	s.socket.send(fmt.Sprintf(`{"op":"subscribe","id":%d,%s%s}`, s.nextID, s.target.expand(memberText), members))
+	return s.nextID
+}
+
+// readUntil reads messages until enough returns true. It returns the messages with changes, by subscription. The cursor of a
+// heartbeat or digest must be the newest one.
+func (s *observer) readUntil(t *testing.T, enough func(received map[int][]string) bool) map[int][]string {
+	t.Helper()
+	received := make(map[int][]string)
+	deadline := time.After(30 * time.Second)
+	for !enough(received) {
+		var message string
+		select {
+		case message = <-s.socket.messages:
+		case <-deadline:
+			t.Fatalf("%s: not enough within 30 s: %v", s.name, received)
+		}
+		var m struct {
+			ID           int
+			Type, Cursor string
+		}
+		if err := json.Unmarshal([]byte(message), &m); err != nil {
+			t.Fatal(err)
+		}
+		if m.Type == "heartbeat" || m.Type == "digest" {
+			if m.Cursor != "" && m.Cursor != s.last[m.ID] {
+				t.Errorf("%s: a %s of %s has another cursor than the last message", s.name, m.Type, s.views[m.ID-1])
+			}
+			continue
+		}
+		if cursor := s.recordCursor(t, s.views[m.ID-1], message); cursor != "" {
+			s.last[m.ID] = cursor
+		}
+		if strings.HasSuffix(message, `"events":[]}`) && !strings.Contains(message, `"changes":`) {
+			continue // This message has only a fresh cursor, which is sent after a while.
+		}
+		received[m.ID] = append(received[m.ID], message)
+	}
+	return received
+}
+
+// wantSameMessages compares the messages of a subscription with the first ones of the same view and state.
+func (s *observer) wantSameMessages(t *testing.T, id int, state string, messages []string) {
+	t.Helper()
+	view := s.views[id-1]
+	text := strings.Join(messages, "\n")
+	switch view {
+	case "log":
+		text = regexp.MustCompile(`"text":"(?:[^"\\]|\\.)*"`).ReplaceAllString(messages[0], "TEXT")
+	case "changes":
+		// The snapshot contains the changes of the last minute.
+		if strings.Contains(text, `"type":"snapshot"`) {
+			text = regexp.MustCompile(`"events":\[.*\]`).ReplaceAllString(text, "EVENTS")
+			text = regexp.MustCompile(`,"object":\{.*\}`).ReplaceAllString(text, "")
+		}
+	}
+	text = regexp.MustCompile(`"id":\d+,`).ReplaceAllString(text, "")
+	s.wantSame(t, s.messages, view+" "+state, s.mask(text))
+}
+
+// subscribedViews returns the views to which the spy subscribes.
+func (s *observer) subscribedViews() []string {
+	if s.byName {
+		return []string{"object", "changes"}
+	}
+	return []string{"rows", "table", "window", "object", "changes"}
+}
+
+// newObservers returns restricted readers of each sort. Readers with access to a whole namespace see the namespace own.
+// Readers with access to a part of a namespace see it in the namespace part.
+func (w *prober) newObservers(t *testing.T, ownNamespace, partNamespace string) []*observer {
+	t.Helper()
+	const ref = "core/v1/configmaps"
+	read := []string{"get", "list", "watch"}
+	rule := rbacv1.PolicyRule{
+		APIGroups: []string{""}, Resources: []string{"configmaps", "pods", "pods/log"}, Verbs: read,
+	}
+	nameRule := rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: read}
+	nameRule.ResourceNames = []string{plantedName}
+	namespaceToken := w.token(t, ownNamespace, "spy", rule)
+	nameToken := w.clusterToken(t, ownNamespace, "spy-named", nameRule)
+	ownerToken := w.clusterToken(t, ownNamespace, "spy-owner", rule)
+	w.noneToken = ownerToken // This user sees everything, including what the spies may not see.
+	guest := func(parts string) http.Header {
+		return http.Header{"Cookie": {w.openLink(w.share(t, ownerToken, parts))}, "Origin": {w.url}}
+	}
+	sharePart := func(ns, filter string) string {
+		return fmt.Sprintf(`{"resource":%q,"namespaces":[%q]%s}`, ref, ns, filter)
+	}
+	bearer := func(token string) http.Header { return http.Header{"Authorization": {"Bearer " + token}} }
+	ownTarget, partTarget := target{ref, ownNamespace, plantedName}, target{ref, partNamespace, plantedName}
+	eventually(t, "the readers have their rights", func() error {
+		for _, token := range []string{namespaceToken, nameToken} {
+			if body, status := w.getAs(token, "/api/v1/object/"+ref+"/"+ownNamespace+"/"+plantedName); status != http.StatusOK {
+				return fmt.Errorf("%d %s", status, body)
+			}
+		}
+		return nil
+	})
+	const pods = `,{"resource":"core/v1/pods","namespaces":[%q]},{"resource":"core/v1/pods/log","namespaces":[%q]}`
+	logs := fmt.Sprintf(pods, ownNamespace, ownNamespace)
+	return []*observer{
+		w.newObserver(t, "user by namespace", bearer(namespaceToken), ownTarget),
+		w.newObserver(t, "user by name", bearer(nameToken), ownTarget),
+		w.newObserver(t, "guest by namespace", guest(sharePart(ownNamespace, "")+logs), ownTarget),
+		w.newObserver(t, "guest by labels", guest(sharePart(partNamespace, `,"labels":"app=`+plantedName+`"`)), partTarget),
+		w.newObserver(t, "guest by name", guest(sharePart(partNamespace, `,"name":"`+plantedName+`"`)), partTarget),
+		w.newObserver(t, "guest by text", guest(sharePart(partNamespace, `,"q":"`+plantedName+`"`)), partTarget),
+	}
+}
+
+// share creates a share with a token, and returns its link.
+func (w *prober) share(t *testing.T, token, parts string) (link string) {
+	t.Helper()
+	var shareURL string
+	eventually(t, "it is shared", func() error {
+		body := strings.NewReader(`{"parts":[` + parts + `],"to":"/r/core/v1/configmaps","seconds":3600}`)
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.url+"/api/v1/shares", body)
+		if err != nil {
+			return err
+		}
+		request.Header.Set("Authorization", "Bearer "+token)
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = response.Body.Close() }()
+		text, err := io.ReadAll(response.Body)
+		if err != nil || response.StatusCode != http.StatusCreated {
+			return fmt.Errorf("%d %s %w", response.StatusCode, text, err)
+		}
+		var created struct{ URL string }
+		err = json.Unmarshal(text, &created)
+		shareURL = created.URL
+		return err
+	})
+	return shareURL
+}
+
+// clusterToken returns the token of a new service account with permissions in all namespaces.
+func (w *prober) clusterToken(t *testing.T, ns, name string, rule rbacv1.PolicyRule) string {
+	t.Helper()
+	client, err := kubernetes.NewForConfig(mustConfig(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	meta := metav1.ObjectMeta{Name: ns + "-" + name}
+	role := &rbacv1.ClusterRole{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{rule}}
+	if _, err := client.RbacV1().ClusterRoles().Create(t.Context(), role, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: meta.Name},
+		Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Name: name, Namespace: ns}},
+	}
+	if _, err := client.RbacV1().ClusterRoleBindings().Create(t.Context(), binding,
+		metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx := context.WithoutCancel(t.Context())
+		_ = client.RbacV1().ClusterRoles().Delete(ctx, meta.Name, metav1.DeleteOptions{})
+		_ = client.RbacV1().ClusterRoleBindings().Delete(ctx, meta.Name, metav1.DeleteOptions{})
+	})
+	return w.token(t, ns, name)
+}
+
+// change makes a change that the spies may see, and returns when the program has received it.
+func (w *prober) change(t *testing.T, namespaces []string, value string) {
+	t.Helper()
+	for _, ns := range namespaces {
+		w.plant(t, ns, plantedName, value)
+		w.waitForValue(t, ns, plantedName, value)
+	}
+}
+
+func (w *prober) waitForValue(t *testing.T, ns, name, value string) {
+	t.Helper()
+	eventually(t, "the program knows a change", func() error {
+		body, status := w.getAs(w.noneToken, "/api/v1/object/core/v1/configmaps/"+ns+"/"+name)
+		if status != http.StatusOK || !strings.Contains(body, `"value":"`+value+`"`) {
+			return fmt.Errorf("%d %s", status, body)
+		}
+		return nil
+	})
+}
+
+// changeHidden changes objects that no spy may see, and returns when the program has received these changes.
+func (w *prober) changeHidden(t *testing.T, part string, n int) {
+	t.Helper()
+	value := fmt.Sprint("stir-", n)
+	if n%20 == 0 {
+		w.api.namespace(t)
+	}
+	for _, ns := range []string{w.otherNamespace, part} {
+		w.plant(t, ns, "stir", value)
+		w.plant(t, ns, value, "")
+		if err := w.api.core.ConfigMaps(ns).Delete(t.Context(), value, metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		w.plant(t, ns, "stir", value+"-end")
+		w.waitForValue(t, ns, "stir", value+"-end")
+	}
+	w.plant(t, w.otherNamespace, plantedName, value)
+	w.waitForValue(t, w.otherNamespace, plantedName, value)
+}
+
+// Invariant: S24. Nothing that a restricted reader receives depends on objects that it may not see. Responses, headers
+// and messages of all routes and views differ only in times and resourceVersions. Hidden objects change in half of the
+// rounds. A guess from the differences is right as often as by chance. ROUNDS is the number of rounds (200).
+func TestHiddenChangesCannotBeGuessed(t *testing.T) {
+	rounds := 200
+	if s := os.Getenv("ROUNDS"); s != "" {
+		rounds, _ = strconv.Atoi(s)
+	}
+	w := newProber(t)
+	partNamespace := w.api.namespace(t)
+	visible := []string{w.ownNamespace, partNamespace}
+	w.plant(t, partNamespace, plantedName, "0")
+	spec := corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "example.com/c"}}}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: plantedName}, Spec: spec}
+	if _, err := w.api.core.Pods(w.ownNamespace).Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the pod runs", func() error {
+		pod, err := w.api.core.Pods(w.ownNamespace).Get(t.Context(), plantedName, metav1.GetOptions{})
+		if err == nil && pod.Status.Phase != corev1.PodRunning {
+			err = fmt.Errorf("it is %s", pod.Status.Phase)
+		}
+		return err
+	})
+	observers := w.newObservers(t, w.ownNamespace, partNamespace)
+	allSocket := w.openSocket(t, w.noneToken) // This subscription keeps all resources watched.
+	for n, ref := range []string{"core/v1/configmaps", "core/v1/pods"} {
+		allSocket.send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":%q,"view":"table"}`, n+1, ref))
+	}
+	allSocket.collect(make(map[int][]string), func() bool { return true })
+	followed := make(map[*observer][]int)
+	// The first round starts all watches. The next ones are the baseline.
+	for round := range 3 {
+		state := strconv.Itoa(round % 2)
+		w.changeHidden(t, partNamespace, 1000+round)
+		w.change(t, visible, state)
+		for _, s := range observers {
+			if round == 1 {
+				clear(s.responses)
+			}
+			for _, request := range s.requests {
+				response, _ := s.get(t, request)
+				s.wantSame(t, s.responses, request+" "+state, response)
+				if round == 0 {
+					clear(s.responses)
+				}
+			}
+			for _, view := range s.subscribedViews() {
+				if round == 0 {
+					followed[s] = append(followed[s], s.subscribe(view, ""))
+				}
+			}
+			if round == 0 && strings.HasSuffix(s.name, "by namespace") {
+				s.subscribe("log", "")
+			}
+			if round == 0 {
+				s.subscribe("resources", "")
+				s.readUntil(t, func(received map[int][]string) bool {
+					return len(received) == len(s.views) && !slices.ContainsFunc(followed[s], func(id int) bool {
+						return !strings.Contains(strings.Join(received[id], ""), `"cursor":`)
+					})
+				})
+			}
+		}
+	}
+	byCursor, byContent := make(map[string]int), make(map[string]int)
+	for round := range rounds {
+		changes, state := round%4 == 1 || round%4 == 2, strconv.Itoa((round+1)%2)
+		before, cursors := make(map[*observer]string), make(map[*observer]string)
+		firstPath := func(s *observer) string {
+			if s.byName {
+				return "/api/v1/object/" + s.target.expand("REF/NS/NAME")
+			}
+			return "/api/v1/snapshot/" + s.target.ref
+		}
+		oldCursors := make(map[*observer]map[int]string) // The cursors from before the visible change.
+		for _, s := range observers {
+			oldCursors[s] = maps.Clone(s.last)
+		}
+		w.change(t, visible, state)
+		for _, s := range observers {
+			received := s.readUntil(t, func(received map[int][]string) bool {
+				return !slices.ContainsFunc(followed[s], func(id int) bool {
+					return len(received[id]) == 0 || !strings.Contains(received[id][len(received[id])-1], `"events":[{`)
+				})
+			})
+			for id, messages := range received {
+				if round > 1 || s.views[id-1] == "log" {
+					s.wantSameMessages(t, id, state, messages)
+				}
+			}
+			before[s], cursors[s] = s.get(t, firstPath(s))
+		}
+		if changes {
+			w.changeHidden(t, partNamespace, round)
+		}
+		for _, s := range observers {
+			after, cursor := s.get(t, firstPath(s))
+			if (cursor != cursors[s]) == changes {
+				byCursor[s.name]++
+			}
+			if (after != before[s]) == changes {
+				byContent[s.name]++
+			}
+			for n := round / 4 % 10; n < len(s.requests); n += 10 {
+				response, _ := s.get(t, s.requests[n])
+				s.wantSame(t, s.responses, s.requests[n]+" "+state, response)
+			}
+			views := s.subscribedViews()
+			view := views[round/4%len(views)]
+			id := s.subscribe(view, fmt.Sprintf(`,"cursor":%q`, oldCursors[s][followed[s][round/4%len(views)]]))
+			received := s.readUntil(t, func(received map[int][]string) bool {
+				return strings.Contains(strings.Join(received[id], ""), `"cursor":`)
+			})
+			if text := strings.Join(received[id], ""); view != "window" &&
+				(strings.Contains(text, `"reset"`) || !strings.Contains(text, `"events":[{`)) {
+				t.Errorf("%s does not resume the view %s: %s", s.name, view, text)
+			}
+			if round > 1 { // In earlier rounds, the cursor may be older than several changes.
+				s.wantSameMessages(t, id, state+", resubscribed", received[id])
+			}
+			s.socket.send(fmt.Sprintf(`{"op":"unsubscribe","id":%d}`, id))
+		}
+	}
+	for _, s := range observers {
+		want := rounds / 2
+		if !s.byName && byCursor[s.name] != want || byContent[s.name] != want || len(s.lengths) != 1 {
+			t.Errorf("%s: of %d guesses %d are right by the cursor and %d by all else, want %d; cursors have the "+
+				"lengths %v",
+				s.name, rounds, byCursor[s.name], byContent[s.name], want, s.lengths)
+		}
+		t.Logf("%s: of %d guesses %d are right by all but the cursor; %d cursors, %d questions",
+			s.name, rounds, byContent[s.name], len(s.cursors), len(s.requests))
+		if !s.byName { // The response for an object has no cursor.
+			t.Logf("%s: of %d guesses %d are right by the cursor", s.name, rounds, byCursor[s.name])
+		}
+	}
+}

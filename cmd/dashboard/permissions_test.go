@@ -1,0 +1,114 @@
+//go:build integration
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// A user who may list only in some namespaces sees these namespaces, whether the request names them or not. A new
+// permission is detected, and a revoked one removes its rows.
+func TestPermissionChangesAreDetected(t *testing.T) {
+	admin := adminConfig(t)
+	o := newAPIClient(t, admin)
+	firstNS, secondNS := o.namespace(t), o.namespace(t)
+	o.apply(t, firstNS, "a", "1")
+	o.apply(t, secondNS, "b", "1")
+	limited := filepath.Join(filepath.Dir(admin), "kubeconfig-nobody")
+	d := startReady(t, limited)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	defer cancel()
+	tab := dial(ctx, t, d)
+	tab.send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/configmaps","ns":[%q,%q]}`, firstNS, secondNS))
+	tab.readContaining(`"state":"forbidden"`)
+
+	began := time.Now()
+	o.grant(t, firstNS, "list", "watch")
+	tab.readContaining(`"state":"live"`, `"namespaces":["`+firstNS+`"]`)
+	tab.readContaining(`"type":"snapshot"`, `"name":"a"`)
+	t.Logf("a right that came was found after %s", time.Since(began))
+	if elapsed := time.Since(began); elapsed > time.Minute {
+		t.Errorf("a right that came was found after %s, want 60 s at most", elapsed)
+	}
+
+	began = time.Now()
+	revoke := o.grant(t, secondNS, "list", "watch")
+	tab.readContaining(`"op":"add"`, `"name":"b"`)
+	t.Logf("another was found after %s", time.Since(began))
+	o.apply(t, secondNS, "b", "2")
+	tab.readContaining(`"op":"update"`, `"name":"b"`)
+
+	began = time.Now()
+	revoke()
+	tab.readContaining(`"type":"reset"`, "permissions were lost")
+	if snapshot := tab.readContaining(`"type":"snapshot"`); containsEach(snapshot, `"name":"b"`) {
+		t.Errorf("a row that may not be seen is told: %s", snapshot)
+	}
+	t.Logf("one that went took its rows with it after %s", time.Since(began))
+	if elapsed := time.Since(began); elapsed > 15*time.Second {
+		t.Errorf("a right that went was found after %s, want 15 s at most", elapsed)
+	}
+	o.apply(t, firstNS, "a", "2")
+	tab.readContaining(`"op":"update"`, `"name":"a"`)
+	if body := d.get("/api/v1/snapshot/core/v1/configmaps?ns=" + firstNS + "&ns=" + secondNS); !containsEach(body,
+		`"namespaces":["`+firstNS+`"]`, `"state":"live"`, `"name":"a"`) || containsEach(body, `"name":"b"`) {
+		t.Errorf("got %s, want the rows of one namespace", body)
+	}
+}
+
+// grant gives the demo's user without permissions some permissions on ConfigMaps in a namespace, until the returned
+// function is called.
+func (o *apiClient) grant(t *testing.T, ns string, verbs ...string) (revoke func()) {
+	t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", adminConfig(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	role := &rbacv1.Role{
+		ObjectMeta: metav1.ObjectMeta{Name: "looks"}, Rules: []rbacv1.PolicyRule{
+			{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: verbs},
+		},
+	}
+	if _, err := client.RbacV1().Roles(ns).Create(t.Context(), role, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return o.grantRole(t, ns)
+}
+
+// grantRole binds the Role that allow has created to the demo's user without permissions, until the returned function is
+// called.
+func (o *apiClient) grantRole(t *testing.T, ns string) (revoke func()) {
+	t.Helper()
+	client, err := kubernetes.NewForConfig(mustConfig(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	binding := &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "looks"}, RoleRef: rbacv1.RoleRef{
+			APIGroup: rbacv1.GroupName, Kind: "Role", Name: "looks",
+		},
+		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: "nobody"}},
+	}
+	if _, err := client.RbacV1().RoleBindings(ns).Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		t.Helper()
+		if err := client.RbacV1().RoleBindings(ns).Delete(t.Context(), "looks", metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,128 @@
+//go:build integration
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"glasshouse/internal/watch"
+)
+
+// After a permission is revoked, its data is sent for at most 15 s, whatever happens in the meantime. LOST is the
+// number of permissions to revoke (4), a few at a time.
+func TestRevokedPermissionsStopUpdatesIn15Seconds(t *testing.T) {
+	const limit, concurrent = 15 * time.Second, 10
+	count := 4
+	if s := os.Getenv("LOST"); s != "" {
+		count, _ = strconv.Atoi(s)
+	}
+	w := newProber(t)
+	config := mustConfig(t)
+	config.QPS = -1
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	var durations []time.Duration
+	var running sync.WaitGroup
+	slots := make(chan struct{}, concurrent)
+	for range count {
+		ns := w.api.namespace(t)
+		w.plant(t, ns, plantedName, "0")
+		token := w.token(t, ns, "loses", rbacv1.PolicyRule{
+			APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get", "list", "watch"},
+		})
+		e := w.openSocket(t, token)
+		eventually(t, "the right has come", func() error {
+			if body, status := w.getAs(token, "/api/v1/snapshot/core/v1/configmaps?ns="+ns); status != 200 {
+				return fmt.Errorf("%d %s", status, body)
+			}
+			return nil
+		})
+		for id, view := range []string{
+			`"view":"rows"`, `"view":"changes"`, `"view":"window","offset":0,"count":10`,
+			`"name":"` + plantedName + `","view":"object"`,
+		} {
+			e.send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":"core/v1/configmaps","ns":[%q],%s}`, id+1, ns,
+				view))
+		}
+		slots <- struct{}{}
+		running.Go(func() {
+			defer func() { <-slots }()
+			duration, err := measureRevocation(t, client, e, ns)
+			mu.Lock()
+			defer mu.Unlock()
+			if durations = append(durations, duration); err != nil || duration > limit {
+				t.Errorf("it was told for %s after the right had gone, %v", duration, err)
+			}
+		})
+	}
+	running.Wait()
+	slices.Sort(durations)
+	t.Logf("%d rights were lost: told for %s at the median, %s at most", count, durations[len(durations)/2],
+		durations[len(durations)-1])
+}
+
+// measureRevocation revokes a permission while a ConfigMap changes, and returns for how long changes were still sent. It reads
+// until no further change can arrive.
+func measureRevocation(t *testing.T, client kubernetes.Interface, e *backgroundSocket, ns string) (duration time.Duration, err error) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	var changing sync.WaitGroup
+	changing.Go(func() {
+		for range watch.Ticks(ctx, 100*time.Millisecond) {
+			configMap := &corev1.ConfigMap{
+				ObjectMeta: metav1.ObjectMeta{Name: plantedName}, Data: map[string]string{"value": time.Now().String()},
+			}
+			if _, updateErr := client.CoreV1().ConfigMaps(ns).Update(ctx, configMap, metav1.UpdateOptions{}); updateErr != nil &&
+				ctx.Err() == nil {
+				t.Errorf("change something: %v", updateErr)
+			}
+		}
+	})
+	defer changing.Wait()
+	defer stop()
+	var began, last time.Time
+	changes, forbidden := 0, make(map[string]bool)
+	deadline := time.After(2 * time.Minute)
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case message := <-e.messages:
+			if strings.Contains(message, plantedName) || strings.Contains(message, `"op":"`) {
+				changes, last = changes+1, time.Now()
+			}
+			if strings.Contains(message, `"state":"forbidden"`) {
+				id, _, _ := strings.Cut(message, ",")
+				forbidden[id] = true
+			}
+		case <-tick.C:
+		case <-deadline:
+			return 0, fmt.Errorf("%d changes were told, and only %v are told to be forbidden", changes, forbidden)
+		}
+		switch {
+		case began.IsZero() && changes > 40:
+			began = time.Now()
+			if err := client.RbacV1().RoleBindings(ns).Delete(ctx, "loses", metav1.DeleteOptions{}); err != nil {
+				return 0, fmt.Errorf("take the right away: %w", err)
+			}
+		case !began.IsZero() && time.Since(began) > 25*time.Second && len(forbidden) == 4:
+			return max(0, last.Sub(began)), nil
+		}
+	}
+}

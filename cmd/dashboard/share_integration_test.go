@@ -1,0 +1,266 @@
+//go:build integration
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// writeUserToken writes the token of the demo's user without permissions to a file.
+func writeUserToken(t *testing.T) (file, token string) {
+	t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", filepath.Join(filepath.Dir(adminConfig(t)), "kubeconfig-nobody"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file = filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte(config.BearerToken+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file, config.BearerToken
+}
+
+// shareCommand runs "dashboard share" with arguments, and returns its output. The command must succeed.
+func (d *dashboard) shareCommand(args ...string) string {
+	d.t.Helper()
+	var stdout, stderr console
+	if code := run(d.t.Context(), append([]string{"share"}, append(args, "--server", d.url)...), &stdout,
+		&stderr); code != 0 {
+		d.t.Fatalf("share %q: %d %s", args, code, stderr.String())
+	}
+	return strings.TrimSpace(stdout.String())
+}
+
+// openLink opens a link as its page does, and returns the guest cookie.
+func (d *dashboard) openLink(link string) (cookie string) {
+	d.t.Helper()
+	_, token, _ := strings.Cut(link, "#")
+	status, cookie := d.exchange(token)
+	if status != http.StatusOK || cookie == "" {
+		d.t.Fatalf("the link %s is answered with %d", link, status)
+	}
+	return cookie
+}
+
+func (d *dashboard) exchange(token string) (status int, cookie string) {
+	d.t.Helper()
+	request, err := http.NewRequestWithContext(d.t.Context(), http.MethodPost, d.url+"/share",
+		strings.NewReader(`{"token":"`+token+`"}`))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	_, _ = io.Copy(io.Discard, response.Body)
+	for _, c := range response.Cookies() {
+		cookie = c.Name + "=" + c.Value
+	}
+	return response.StatusCode, cookie
+}
+
+// dialAsGuest opens the WebSocket of a guest.
+func (d *dashboard) dialAsGuest(ctx context.Context, cookie string) *socket {
+	d.t.Helper()
+	conn, _, err := websocket.Dial(ctx, strings.Replace(d.url, "http://", "ws://", 1)+"/api/v1/live",
+		&websocket.DialOptions{
+			Subprotocols: []string{"glasshouse.v1+json"},
+			HTTPHeader:   http.Header{"Cookie": {cookie}, "Origin": {d.url}},
+		})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	conn.SetReadLimit(64 << 20)
+	d.t.Cleanup(func() { _ = conn.CloseNow() })
+	return &socket{t: d.t, ctx: ctx, conn: conn}
+}
+
+// A user of a real cluster shares data with the command line. A guest sees this data without a login, masked. When the
+// user loses the permission, the guest loses it within 15 s, even during changes. When the share is revoked, the guest
+// loses all access.
+func TestShareFollowsItsCreatorsPermissions(t *testing.T) {
+	o := newAPIClient(t, adminConfig(t))
+	ns := o.namespace(t)
+	o.apply(t, ns, "a", "c4n4ry-value")
+	revoke := o.grant(t, ns, "list", "watch", "get")
+	file, _ := writeUserToken(t)
+	d := startProgramProcess(t, adminConfig(t), "--auth", "token", "--data-dir", filepath.Join(t.TempDir(), "data"))
+	eventually(t, "the API server is reached", func() error {
+		if text, code := d.request("/readyz"); code != http.StatusOK {
+			return fmt.Errorf("%d %s", code, text)
+		}
+		return nil
+	})
+	var stdout, stderr console
+	if code := run(t.Context(),
+		[]string{
+			"share", "create", "--server", d.url, "--token-file", file, "--resource", "core/v1/pods",
+			"--namespace", ns,
+		}, &stdout, &stderr); code != 1 ||
+		!strings.Contains(stderr.String(), "Forbidden: You cannot list pods") {
+		t.Errorf("what may not be seen is shared: %d %s", code, stderr.String())
+	}
+	link := d.shareCommand("create", "--token-file", file, "--resource", "core/v1/configmaps", "--namespace", ns, "--for",
+		"1h")
+	if !regexp.MustCompile("^" + d.url + `/share#[\w-]{43}$`).MatchString(link) {
+		t.Fatalf("the link is %q", link)
+	}
+	listed := d.shareCommand("list", "--token-file", file)
+	match := regexp.MustCompile(`(?m)^(\w+) +\d+m +0 +never +nobody +/r/core/v1/configmaps\?ns=` +
+		ns).FindStringSubmatch(listed)
+	if match == nil {
+		t.Fatalf("it is listed as %s", listed)
+	}
+	cookie := d.openLink(link)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	tab := d.dialAsGuest(ctx, cookie)
+	tab.send(`{"op":"subscribe","id":1,"resource":"core/v1/configmaps","view":"rows"}`)
+	tab.readContaining(`"type":"snapshot"`, `"name":"a"`)
+	text, code := d.request("/api/v1/object/core/v1/configmaps/"+ns+"/a", "Cookie", cookie)
+	if code != http.StatusOK || strings.Contains(text, "c4n4ry") || !strings.Contains(text, `"name":"a"`) {
+		t.Errorf("a guest is given %d %s", code, text)
+	}
+	if text, code := d.request("/api/v1/snapshot/core/v1/configmaps?ns=kube-system", "Cookie",
+		cookie); code != http.StatusForbidden {
+		t.Errorf("a guest sees another namespace: %d %.300s", code, text)
+	}
+	var slowest time.Duration
+	for try := range 3 {
+		if try > 0 {
+			revoke = o.grantRole(t, ns)
+			tab = d.dialAsGuest(ctx, cookie)
+			eventually(t, "the right is back", func() error {
+				if text, code := d.request("/api/v1/snapshot/core/v1/configmaps", "Cookie",
+					cookie); code != http.StatusOK {
+					return fmt.Errorf("%d %s", code, text)
+				}
+				return nil
+			})
+			tab.send(`{"op":"subscribe","id":1,"resource":"core/v1/configmaps","view":"rows"}`)
+			tab.readContaining(`"type":"snapshot"`, `"name":"a"`)
+		}
+		revoke()
+		began := time.Now()
+		stop := make(chan struct{})
+		var changing sync.WaitGroup
+		changing.Go(func() { // The object changes all the time.
+			for n := 0; ; n++ {
+				select {
+				case <-stop:
+					return
+				default:
+					o.apply(t, ns, "a", fmt.Sprint("value ", n))
+				}
+			}
+		})
+		tab.readContaining(`"state":"forbidden"`)
+		took := time.Since(began)
+		close(stop)
+		changing.Wait()
+		slowest = max(slowest, took)
+	}
+	t.Logf("a right that its creator loses is lost to a guest after %s at most", slowest)
+	if slowest > 15*time.Second {
+		t.Errorf("a guest saw what its creator did not for %s", slowest)
+	}
+	began := time.Now()
+	d.shareCommand("revoke", match[1], "--token-file", file)
+	for {
+		if _, _, err := tab.conn.Read(ctx); err != nil {
+			if code := websocket.CloseStatus(err); code != 4403 || time.Since(began) > 5*time.Second {
+				t.Errorf("the socket ended with %d, %s later", code, time.Since(began))
+			}
+			break
+		}
+	}
+	if text, code := d.request("/api/v1/status", "Cookie", cookie); code != http.StatusUnauthorized ||
+		!strings.Contains(text, "Link expired") {
+		t.Errorf("a guest is answered with %d %s", code, text)
+	}
+}
+
+// After a wash, which overwrites the read buffers, the program's memory contains no token of a link and no guest
+// cookie. Its log and files contain none either.
+func TestMemoryContainsNoShareTokens(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	d, metrics, process := startProcessWith(t, "--data-dir", dir)
+	eventually(t, "pods are known", func() error {
+		if text, code := d.request("/api/v1/snapshot/core/v1/pods?limit=1"); code != http.StatusOK {
+			return fmt.Errorf("%d %s", code, text)
+		}
+		return nil
+	})
+	secrets := make(map[string]string)
+	for n := range 5 {
+		link := d.shareCommand("create", "--resource", "core/v1/pods", "--note", "canary")
+		_, token, _ := strings.Cut(link, "#")
+		_, cookie, _ := strings.Cut(d.openLink(link), "=")
+		secrets[fmt.Sprint("token ", n)], secrets[fmt.Sprint("cookie ", n)] = token, cookie
+	}
+	var found []string
+	for try := range 4 {
+		// These requests use the same buffers.
+		for n := range 300 {
+			d.exchange(strings.Repeat("x", 43))
+			if n%10 == 0 {
+				d.openLink(d.shareCommand("create", "--resource", "core/v1/nodes"))
+				d.shareCommand("list")
+				d.request("/api/v1/snapshot/core/v1/pods?view=objects")
+			}
+			if n == 90 {
+				break
+			}
+		}
+		http.DefaultClient.CloseIdleConnections()
+		found = nil
+		size := 0
+		for _, region := range readProcessMemory(t, metrics, process) {
+			size += len(region)
+			for name, secret := range secrets {
+				if bytes.Contains(region, []byte(secret)) {
+					found = append(found, name)
+				}
+			}
+		}
+		t.Logf("try %d: %d MiB of memory hold %q", try, size>>20, found)
+		if len(found) == 0 {
+			break
+		}
+	}
+	if len(found) > 0 {
+		t.Errorf("the memory holds %q", found)
+	}
+	d.stop()
+	texts := map[string]string{"the log": d.log()}
+	for _, name := range []string{"shares.json", "audit.jsonl"} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil || !strings.Contains(string(text), "canary") {
+			t.Fatalf("%s: %v, %.300s", name, err, text)
+		}
+		texts[name] = string(text)
+	}
+	for place, text := range texts {
+		for name, secret := range secrets {
+			if strings.Contains(text, secret) {
+				t.Errorf("%s has %s", place, name)
+			}
+		}
+	}
+}

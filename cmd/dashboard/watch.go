@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"glasshouse/internal/watch"
+)
+
+// watchSettings are the flags that determine what is watched, how long, and in how much memory.
+type watchSettings struct {
+	always    []string
+	linger    time.Duration
+	memory    string
+	ringBytes string
+	ringAge   time.Duration
+}
+
+func (s *watchSettings) addFlags(flags *pflag.FlagSet) {
+	flags.StringSliceVar(&s.always, "watch", nil,
+		"Resources to watch even without readers, such as core/v1/pods,apps/v1/deployments.")
+	flags.DurationVar(&s.linger, "linger", 5*time.Minute,
+		"How long a resource is watched after its last reader has left.")
+	flags.StringVar(&s.memory, "memory-limit", "",
+		"The memory limit of the program, such as 512Mi; off means no limit. The default is the memory limit of the "+
+			"container, if there is one.")
+	flags.StringVar(&s.ringBytes, "ring-bytes", "64Mi",
+		"The maximum size of the history of each resource, from which readers resume after an interruption.")
+	flags.DurationVar(&s.ringAge, "ring-age", 5*time.Minute, "The maximum age of the history of each resource.")
+}
+
+// options validates the settings, and sets the memory limit of the garbage collector. container returns the memory
+// limit of the container in bytes.
+func (s *watchSettings) options(log *slog.Logger, container func() (uint64, error)) (watch.Options, error) {
+	options := watch.Options{Pinned: s.always, Linger: s.linger, Ring: watch.Ring{Age: s.ringAge}}
+	for _, ref := range s.always {
+		if strings.Count(ref, "/") != 2 {
+			return options, &usageError{
+				fmt.Errorf("--watch %q is not a resource: write group/version/resource, such as core/v1/pods or "+
+					"apps/v1/deployments", ref),
+			}
+		}
+	}
+	if s.linger <= 0 || s.ringAge <= 0 {
+		return options, &usageError{
+			fmt.Errorf("--linger is %s and --ring-age is %s; both must be positive, such as 5m", s.linger, s.ringAge),
+		}
+	}
+	ring, err := resource.ParseQuantity(s.ringBytes)
+	if err != nil || ring.Value() < 1<<20 || ring.Value() > 1<<40 {
+		return options, &usageError{
+			fmt.Errorf("--ring-bytes is %q; it must be a size of at least 1Mi, such as 64Mi", s.ringBytes),
+		}
+	}
+	options.Ring.Bytes = int(ring.Value())
+	options.MemoryLimit, err = s.memoryLimit(log, container)
+	return options, err
+}
+
+// heapTenths is the share of the memory limit that the Go runtime may use, in tenths. The process uses more than that:
+// the pages of the binary, and what the kernel counts for sockets. In total it should stay below nine tenths of the
+// limit.
+const heapTenths = 8
+
+// memoryLimit returns the memory limit of the program in bytes; 0 means no limit.
+func (s *watchSettings) memoryLimit(log *slog.Logger, container func() (uint64, error)) (int64, error) {
+	var limit int64
+	switch s.memory {
+	case "off":
+		return 0, nil
+	case "":
+		found, err := container()
+		if err != nil || found > 1<<40 {
+			return 0, nil //nolint:nilerr // Not in a container, or in one without a limit.
+		}
+		limit = int64(found)
+	default:
+		quantity, err := resource.ParseQuantity(s.memory)
+		if err != nil || quantity.Value() < watch.MinMemory {
+			return 0, &usageError{
+				fmt.Errorf("--memory-limit is %q; it must be a size of at least %dMi, such as 512Mi, or off", s.memory,
+					watch.MinMemory>>20),
+			}
+		}
+		limit = quantity.Value()
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(limit / 10 * heapTenths)
+	}
+	if limit < watch.MinMemory {
+		log.Warn("the memory limit of the container is less than the program needs; watched objects get as much "+
+			"memory as with the minimum of --memory-limit", "bytes", limit, "minimum", watch.MinMemory)
+	}
+	return max(limit, watch.MinMemory), nil
+}

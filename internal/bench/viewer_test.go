@@ -1,0 +1,81 @@
+//go:build integration
+
+package bench_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/coder/websocket"
+	"k8s.io/client-go/rest"
+)
+
+// viewer is one client of the program's WebSocket.
+type viewer struct {
+	complete chan struct{} // Closed when the snapshot is complete.
+	rows     atomic.Int64  // Number of rows in the snapshot.
+	stop     context.CancelFunc
+}
+
+// newViewer subscribes, and calls take with each message of events.
+func newViewer(t *testing.T, server *child, subscribe string, reading *sync.WaitGroup, onEvents func(frame []byte)) *viewer {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	conn, _, err := websocket.Dial(
+		ctx, "ws://"+server.address+"/api/v1/live",
+		&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}},
+	)
+	if err == nil {
+		conn.SetReadLimit(64 << 20)
+		err = conn.Write(ctx, websocket.MessageText, []byte(subscribe))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &viewer{complete: make(chan struct{}), stop: cancel}
+	reading.Go(func() {
+		defer func() { _ = conn.CloseNow() }()
+		for {
+			_, frame, err := conn.Read(ctx)
+			switch head := frame[:min(40, len(frame))]; {
+			case err != nil:
+				return
+			case bytes.Contains(head, []byte(`"type":"events"`)) && onEvents != nil:
+				onEvents(frame)
+			case bytes.Contains(head, []byte(`"type":"snapshot"`)):
+				v.rows.Add(int64(bytes.Count(frame, []byte(`,"cells":[`))))
+				if bytes.HasSuffix(frame, []byte(`"last":true}`)) {
+					close(v.complete)
+				}
+			}
+		}
+	})
+	return v
+}
+
+// get sends a request to the API server like client-go, but does not decode the response.
+func get(ctx context.Context, t *testing.T, config *rest.Config, path, accept string) io.ReadCloser {
+	t.Helper()
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, config.Host+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Accept", accept)
+	response, err := client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if response.StatusCode != http.StatusOK {
+		t.Fatalf("GET %s: %s", path, response.Status)
+	}
+	return response.Body
+}

@@ -1,0 +1,160 @@
+//go:build integration
+
+package bench_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// viewerGroup is many viewers that read as fast as they can. They only count messages, so that they are not the bottleneck.
+type viewerGroup struct {
+	events atomic.Int64 // Events delivered to all viewers together.
+	frames atomic.Int64 // Number of messages with these events.
+	bytes  atomic.Int64
+	conns  []net.Conn
+	ended  sync.WaitGroup
+}
+
+// join opens n sockets at an address, subscribes on each, and waits until all have their snapshot.
+func join(t *testing.T, address string, n int, subscribe string) *viewerGroup {
+	t.Helper()
+	c := &viewerGroup{conns: make([]net.Conn, n)}
+	var ready sync.WaitGroup
+	slots := make(chan struct{}, 4)
+	for i := range n {
+		ready.Add(1)
+		slots <- struct{}{}
+		conn, in, err := open(address, subscribe)
+		if err != nil {
+			t.Fatalf("viewer %d: %v", i, err)
+		}
+		c.conns[i] = conn
+		c.ended.Go(func() {
+			started := sync.OnceFunc(func() { <-slots; ready.Done() })
+			defer started()
+			c.read(in, started)
+		})
+	}
+	ready.Wait()
+	t.Cleanup(c.closeAll)
+	c.waitUntilQuiet()
+	return c
+}
+
+// waitUntilQuiet waits until no more data arrives.
+func (c *viewerGroup) waitUntilQuiet() {
+	for before := int64(-1); before != c.bytes.Load(); <-time.After(500 * time.Millisecond) {
+		before = c.bytes.Load()
+	}
+}
+
+func (c *viewerGroup) closeAll() {
+	for _, conn := range c.conns {
+		_ = conn.Close()
+	}
+	c.ended.Wait()
+}
+
+// open does the same handshake as a browser, which offers compression.
+func open(address, subscribe string) (net.Conn, io.Reader, error) {
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		return nil, nil, err
+	}
+	_, err = fmt.Fprintf(conn, "GET /api/v1/live HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"+
+		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: "+
+		"glasshouse.v1+json\r\n"+
+		"Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\n\r\n", address)
+	if err != nil {
+		return nil, nil, err
+	}
+	in := bufio.NewReaderSize(conn, 16)
+	response, err := http.ReadResponse(in, nil)
+	if err != nil || response.StatusCode != http.StatusSwitchingProtocols {
+		return nil, nil, fmt.Errorf("the handshake: %v, %w", response, err)
+	}
+	rest, _ := in.Peek(in.Buffered())
+	_, err = conn.Write(masked(subscribe))
+	return conn, io.MultiReader(bytes.NewReader(rest), conn), err
+}
+
+// masked returns a text frame of a client, masked with zeros.
+func masked(text string) []byte {
+	frame := []byte{0x81}
+	if len(text) < 126 {
+		frame = append(frame, 0x80|byte(len(text)))
+	} else {
+		frame = binary.BigEndian.AppendUint16(append(frame, 0x80|126), uint16(len(text))) //nolint:gosec // It is short.
+	}
+	return append(append(frame, 0, 0, 0, 0), text...)
+}
+
+// read counts the data that it receives. begun is called after the first data.
+func (c *viewerGroup) read(in io.Reader, started func()) {
+	// Both marks have the same length; otherwise the shorter one could be counted twice. A long message may arrive in
+	// two frames, and the first one has 16 bytes.
+	const eventMark, messageMark = `"op":"update"`, `ts","cursor":`
+	buffer := make([]byte, 32<<10)
+	keptBytes := 0 // Bytes from the end of the last read that may contain the beginning of a mark.
+	for {
+		n, err := in.Read(buffer[keptBytes:])
+		if err != nil {
+			return
+		}
+		c.bytes.Add(int64(n))
+		if found := bytes.Count(buffer[:keptBytes+n], []byte(eventMark)); found > 0 {
+			c.events.Add(int64(found))
+		}
+		c.frames.Add(int64(bytes.Count(buffer[:keptBytes+n], []byte(messageMark))))
+		end := min(len(eventMark)-1, keptBytes+n)
+		keptBytes = copy(buffer, buffer[keptBytes+n-end:keptBytes+n])
+		started()
+	}
+}
+
+// waitForEvents waits until the given number of events has been delivered, and fails if no more events arrive.
+func (c *viewerGroup) waitForEvents(t *testing.T, want int64) {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	last, since := int64(-1), time.Now()
+	for range tick.C {
+		got := c.events.Load()
+		switch {
+		case got >= want:
+			return
+		case got != last:
+			last, since = got, time.Now()
+		case time.Since(since) > 10*time.Second:
+			t.Fatalf("%d events came, want %d", got, want)
+		}
+	}
+}
+
+// subscribeTo returns the message with which a page subscribes.
+func subscribeTo(ref string) string {
+	return fmt.Sprintf(`{"op":"subscribe","id":1,"resource":%q,"view":"rows"}`, ref)
+}
+
+// callAtRate calls change n times at a rate. It catches up after a delay.
+func callAtRate(n, rate int, change func(i int)) {
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	start := time.Now()
+	for i := 0; i < n; {
+		<-tick.C
+		for due := int(time.Since(start).Seconds() * float64(rate)); i < n && i <= due; i++ {
+			change(i)
+		}
+	}
+}

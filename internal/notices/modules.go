@@ -1,0 +1,129 @@
+package notices
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+)
+
+// standardLibrary is the name of the component for the standard library, which has no module. It sorts before all
+// module paths.
+const standardLibrary = "Go standard library and runtime"
+
+// platforms returns the platforms that the program is released for. Some modules are linked on only one of them.
+func platforms() [][2]string {
+	return [][2]string{
+		{"linux", "amd64"},
+		{"linux", "arm64"},
+		{"darwin", "amd64"},
+		{"darwin", "arm64"},
+		{"windows", "amd64"},
+		{"windows", "arm64"},
+	}
+}
+
+// linkedPackage is a package as `go list` describes it.
+type linkedPackage struct {
+	Dir      string
+	Root     string // The folder of its module, or GOROOT.
+	Standard bool
+	Module   *struct {
+		Path, Version string
+		Main          bool
+	}
+}
+
+// linkedModule records where the license files of a module are: in its root, and in each folder from there to a linked
+// package. Forked code has its own license in its folder. For the standard library, only the root counts. Its vendored
+// modules have the same license. The license of crypto/internal/boring applies to programs built with BoringCrypto.
+type linkedModule struct {
+	name, version, root string
+	folders             map[string]bool
+}
+
+// Modules returns the Go modules that are linked into cmd/dashboard on at least one platform, in the order of their
+// names, the standard library first. It runs the go command in root, the root of the repository.
+func Modules(ctx context.Context, root string) ([]Component, error) {
+	modules := map[string]*linkedModule{}
+	for _, platform := range platforms() {
+		packages, err := listPackages(ctx, root, platform[0], platform[1])
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range packages {
+			if p.Module == nil || !p.Module.Main {
+				p.addTo(modules)
+			}
+		}
+	}
+	var components []Component
+	for _, name := range slices.Sorted(maps.Keys(modules)) {
+		component, err := modules[name].component()
+		if err != nil {
+			return nil, err
+		}
+		components = append(components, component)
+	}
+	return components, nil
+}
+
+func listPackages(ctx context.Context, root, goos, goarch string) ([]linkedPackage, error) {
+	list := exec.CommandContext(ctx, "go", "list", "-deps", "-json=Dir,Root,Standard,Module", "./cmd/dashboard")
+	list.Dir = root
+	list.Env = append(os.Environ(), "GOOS="+goos, "GOARCH="+goarch, "CGO_ENABLED=0")
+	output, err := list.Output()
+	if err != nil {
+		if exitErr, ok := errors.AsType[*exec.ExitError](err); ok {
+			err = fmt.Errorf("%w: %s", err, exitErr.Stderr)
+		}
+		return nil, fmt.Errorf("list the packages of %s/%s: %w", goos, goarch, err)
+	}
+	var packages []linkedPackage
+	for decoder := json.NewDecoder(bytes.NewReader(output)); ; {
+		var p linkedPackage
+		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
+			return packages, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("decode the packages of %s/%s: %w", goos, goarch, err)
+		}
+		packages = append(packages, p)
+	}
+}
+
+func (p linkedPackage) addTo(modules map[string]*linkedModule) {
+	name, version, folder := standardLibrary, "", p.Root
+	if !p.Standard {
+		name, version, folder = p.Module.Path, p.Module.Version, p.Dir
+	}
+	if modules[name] == nil {
+		folders := map[string]bool{p.Root: true}
+		modules[name] = &linkedModule{name: name, version: version, root: p.Root, folders: folders}
+	}
+	for ; len(folder) > len(p.Root); folder = filepath.Dir(folder) {
+		modules[name].folders[folder] = true
+	}
+}
+
+func (m *linkedModule) component() (Component, error) {
+	component := Component{Name: m.name, Version: m.version}
+	for _, folder := range slices.Sorted(maps.Keys(m.folders)) {
+		texts, err := readTexts(m.root, folder)
+		if err != nil {
+			return Component{}, err
+		}
+		component.Texts = append(component.Texts, texts...)
+	}
+	var err error
+	if component.License, err = identify(component.Texts); err != nil {
+		return Component{}, fmt.Errorf("identify the license of %s: %w", component.title(), err)
+	}
+	return component, nil
+}

@@ -1,0 +1,176 @@
+package relations
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/jsonscan"
+	"glasshouse/internal/watch/objectrefs"
+)
+
+// list is a kind to search, with the objects that were found.
+type list struct {
+	kind     string          // As group/resource.
+	resource *watch.Resource // Nil if the viewer knows no such kind.
+	status   watch.Status
+	entries  []entry // Sorted by namespace and name.
+	complete bool    // The list is complete: an object that it lacks does not exist.
+}
+
+// entry is one object of a list.
+type entry struct {
+	*watch.Item
+
+	list    *list
+	owners  []objectrefs.Ref
+	via     string               // Path of the JSON member that refers to the finder's object; empty if none does.
+	selects *objectrefs.Selector // Nil if the entry does not select pods.
+	id      string               // ID of its node; empty if it has none.
+}
+
+// search reads the kinds whose objects are likely to have relations to the object, all at the same time.
+func (f *finder) search(ctx context.Context) {
+	kinds := append(likelyKinds(f.kind), operatorKinds(f.resource, f.known)...)
+	f.lists = make([]*list, len(kinds))
+	var reading sync.WaitGroup
+	for n, kind := range kinds {
+		l := &list{kind: kind, resource: f.byName(kind)}
+		f.lists[n] = l
+		switch {
+		case l.resource == nil && f.access.IsGuest(): // A guest may not know whether the cluster serves it.
+			l.status = watch.Status{State: watch.Forbidden, Reason: "Not included in this link."}
+		case l.resource == nil:
+			l.status = watch.Status{State: watch.Absent, Reason: "Not available in this cluster."}
+		case n >= maxKinds:
+			l.status = watch.Status{
+				State:  watch.Failed,
+				Reason: fmt.Sprintf("Limit of %d resource types reached (%d candidates).", maxKinds, len(kinds)),
+			}
+		default:
+			reading.Go(func() { f.read(ctx, l) })
+		}
+	}
+	reading.Wait()
+	f.graph.Searched = make([]Searched, len(kinds))
+	for n, l := range f.lists {
+		f.graph.Searched[n] = Searched{kinds[n], l.status}
+		if l.resource != nil {
+			f.graph.Searched[n].Ref = l.resource.Ref()
+		}
+	}
+}
+
+// read reads one kind.
+func (f *finder) read(ctx context.Context, l *list) {
+	query := watch.Query{Resource: l.resource.Ref()}
+	if l.resource.Namespaced && f.object.Namespace != "" {
+		query.Namespaces = []string{f.object.Namespace}
+	}
+	snapshot, err := f.access.Snapshot(ctx, query, listWait)
+	if err != nil {
+		l.status = watch.Status{State: watch.Failed, Reason: err.Error()}
+		if p, ok := errors.AsType[*watch.Problem](err); ok {
+			l.status.Reason = f.access.PublicDetail(p)
+			l.status.State = map[watch.Cause]watch.State{
+				watch.Unknown: watch.Absent, watch.Refused: watch.Forbidden, watch.Invalid: watch.Failed,
+				watch.Unavailable: watch.Failed, watch.Unauthenticated: watch.Forbidden,
+			}[p.Cause]
+		}
+		return
+	}
+	l.status = snapshot.Status
+	if !snapshot.Synced {
+		return
+	}
+	l.complete = snapshot.Status.State == watch.Live && len(snapshot.Status.Namespaces) == 0 && !snapshot.IsPartial
+	f.access.Grow(entryMemory * int64(len(snapshot.Objects)))
+	l.entries = make([]entry, len(snapshot.Objects))
+	for n, o := range snapshot.Objects {
+		l.entries[n] = entry{Item: o, list: l}
+	}
+}
+
+// readRefs reads the references in the text of each entry. The text of most entries does not contain the object's name, so
+// they do not refer to it. Only their owners are read.
+func (f *finder) readRefs() {
+	name := jsonscan.AppendString(nil, f.object.Name)
+	var text []byte
+	for _, l := range f.lists {
+		mayHaveSelector := selectsPods(l.kind)
+		for n := range l.entries {
+			e := &l.entries[n]
+			var err error
+			if text, err = e.AppendJSON(text[:0]); err != nil {
+				continue // Not reached: this program compressed the text.
+			}
+			if !mayHaveSelector && !bytes.Contains(text, name) {
+				e.owners = objectrefs.Owners(text)
+				continue
+			}
+			o := objectrefs.Of(text)
+			e.owners, e.selects = o.Owners, o.Selects
+			index := slices.IndexFunc(o.Uses, func(r objectrefs.Ref) bool { return f.refersToObject(&r, e.Namespace()) })
+			if index >= 0 {
+				e.via = o.Uses[index].Via
+			}
+		}
+	}
+}
+
+// refersToObject reports whether r, a reference in an object of the given namespace, points to the finder's object.
+func (f *finder) refersToObject(r *objectrefs.Ref, namespace string) bool {
+	if r.Group != f.object.Group || r.Kind != f.object.Kind || r.Name != f.object.Name {
+		return false
+	}
+	if r.Namespace != "" {
+		namespace = r.Namespace
+	}
+	return !f.resource.Namespaced || namespace == f.object.Namespace
+}
+
+// byName returns the preferred version of a resource. name has the form group/resource.
+func (f *finder) byName(name string) *watch.Resource {
+	return f.find(func(r *watch.Resource) bool { return nameOf(r) == name })
+}
+
+// byKind returns the preferred version of the resource of a kind.
+func (f *finder) byKind(group, kind string) *watch.Resource {
+	return f.find(func(r *watch.Resource) bool { return r.Group == group && r.Kind == kind })
+}
+
+func (f *finder) find(match func(*watch.Resource) bool) *watch.Resource {
+	for n := range f.known {
+		if r := &f.known[n].Resource; r.Preferred && match(r) {
+			return r
+		}
+	}
+	return nil
+}
+
+// entryOf finds an object in the lists. missing reports that a complete list does not contain the object, so it does
+// not exist.
+func (f *finder) entryOf(r *watch.Resource, namespace, name string) (e *entry, missing bool) {
+	kind := nameOf(r)
+	index := slices.IndexFunc(f.lists, func(l *list) bool { return l.kind == kind })
+	if index < 0 {
+		return nil, false
+	}
+	l := f.lists[index]
+	n, found := slices.BinarySearchFunc(l.entries, 0, func(e entry, _ int) int {
+		if c := strings.Compare(e.Namespace(), namespace); c != 0 {
+			return c
+		}
+		return strings.Compare(e.Name(), name)
+	})
+	if found {
+		return &l.entries[n], false
+	}
+	isCovered := f.object.Namespace == "" || !r.Namespaced || namespace == f.object.Namespace
+	return nil, l.complete && isCovered
+}

@@ -1,0 +1,109 @@
+package relations
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/objectrefs"
+)
+
+// target is the object that a reference points to.
+type target struct {
+	objectrefs.Ref
+
+	resource *watch.Resource // Nil if the viewer knows no such kind.
+	node     Node
+	owners   []objectrefs.Ref // Known if the object was found.
+}
+
+// target returns the object that a reference points to. namespace is that of the referring object. ok is false if the
+// reference is not valid.
+func (f *finder) target(r *objectrefs.Ref, namespace string) (t *target, ok bool) {
+	t = &target{Ref: *r, resource: f.byKind(r.Group, r.Kind)}
+	if t.Namespace == "" {
+		t.Namespace = namespace
+	}
+	t.node = Node{Kind: r.Kind, Name: r.Name, UID: r.UID, State: Unknown}
+	if t.resource == nil {
+		group := r.Group
+		if group == "" {
+			group = "core"
+		}
+		t.node.ID, t.node.Namespace = idOf(group+"/"+r.Kind, t.Namespace, r.Name), t.Namespace
+		t.node.Reason = fmt.Sprintf("Kind %s of API group %s is not available in this cluster.", r.Kind, group)
+		if f.access.IsGuest() { // A guest may not know whether the cluster serves it.
+			t.node.State = Forbidden
+			t.node.Reason = fmt.Sprintf("This link does not include kind %s.", r.Kind)
+		}
+		return t, true
+	}
+	if !t.resource.Namespaced {
+		t.Namespace = ""
+	}
+	t.node.ID, t.node.Ref, t.node.Namespace =
+		idOf(nameOf(t.resource), t.Namespace, r.Name), t.resource.Ref(), t.Namespace
+	return t, t.resource.Namespaced == (t.Namespace != "")
+}
+
+// readTargets reads targets to determine whether they exist, a few at a time.
+func (f *finder) readTargets(ctx context.Context, targets ...*target) {
+	var reading sync.WaitGroup
+	slots := make(chan struct{}, parallel)
+	for _, t := range targets {
+		if t.resource == nil {
+			continue
+		}
+		e, missing := f.entryOf(t.resource, t.Namespace, t.Name)
+		switch {
+		case e != nil:
+			t.setFound(e.UID(), e.owners)
+		case missing:
+			t.node.State = Missing
+		case f.reads >= maxReads:
+			t.node.Reason = fmt.Sprintf(
+				"Limit of %d individual lookups reached.", maxReads,
+			)
+		default:
+			f.reads++
+			slots <- struct{}{}
+			reading.Go(func() {
+				defer func() { <-slots }()
+				t.read(ctx, f.access)
+			})
+		}
+	}
+	reading.Wait()
+}
+
+func (t *target) read(ctx context.Context, access *watch.Access) {
+	text, err := access.Object(ctx, t.resource.Ref(), t.Namespace, t.Name)
+	if err == nil {
+		o := objectrefs.Of(text)
+		t.setFound(o.UID, o.Owners)
+		return
+	}
+	t.node.Reason = err.Error()
+	if p, ok := errors.AsType[*watch.Problem](err); ok {
+		t.node.Reason = access.PublicDetail(p)
+		switch p.Cause {
+		case watch.Unknown:
+			t.node.State, t.node.Reason = Missing, ""
+		case watch.Refused:
+			t.node.State = Forbidden
+		case watch.Invalid, watch.Unavailable, watch.Unauthenticated:
+		}
+	}
+}
+
+// setFound records the object that has the name of the target. If the reference has another UID, the target is missing.
+func (t *target) setFound(uid string, owners []objectrefs.Ref) {
+	if t.UID != "" && t.UID != uid {
+		t.node.State, t.node.Reason = Missing, "Another object has its name."
+		t.node.ID += "@" + t.UID
+		return
+	}
+	t.node.UID, t.node.State, t.owners = uid, Present, owners
+}

@@ -1,0 +1,205 @@
+package relations
+
+import (
+	"context"
+
+	"glasshouse/internal/watch/objectrefs"
+)
+
+// addOwners adds the object itself, and its owners up to the root.
+func (f *finder) addOwners(ctx context.Context) {
+	f.graph.Edges = []Edge{}
+	f.add(Node{
+		ID: f.self(), Ref: f.resource.Ref(), Kind: f.resource.Kind,
+		Namespace: f.object.Namespace, Name: f.object.Name, UID: f.object.UID, State: Present,
+	})
+	f.addOwnersOf(ctx, f.self(), f.object.Namespace, f.object.Owners, 0)
+}
+
+// addOwnersOf adds the owners of one node, and their owners.
+func (f *finder) addOwnersOf(ctx context.Context, from, namespace string, owners []objectrefs.Ref, depth int) {
+	var targets []*target
+	for n := range owners {
+		if t, ok := f.target(&owners[n], namespace); ok && depth < maxOwnerDepth {
+			targets = append(targets, t)
+		}
+	}
+	f.readTargets(ctx, targets...)
+	for n, t := range targets {
+		_, known := f.nodes[t.node.ID]
+		if !f.add(t.node) {
+			return
+		}
+		f.link(t.node.ID, from, "owns", owners[n].Via)
+		if !known { // This ends cycles of owners.
+			f.addOwnersOf(ctx, t.node.ID, t.Namespace, t.owners, depth+1)
+		}
+	}
+}
+
+// addUsed adds the objects that the object refers to.
+func (f *finder) addUsed(ctx context.Context) {
+	var targets []*target
+	for n := range f.object.Uses {
+		if t, ok := f.target(&f.object.Uses[n], f.object.Namespace); ok && len(targets) < maxNodes {
+			targets = append(targets, t)
+		}
+	}
+	f.readTargets(ctx, targets...)
+	for _, t := range targets {
+		if f.add(t.node) {
+			f.link(f.self(), t.node.ID, "uses", t.Via)
+		}
+	}
+}
+
+// each calls visit for each entry of all lists, except the object itself.
+func (f *finder) each(visit func(*entry)) {
+	for _, l := range f.lists {
+		for n := range l.entries {
+			e := &l.entries[n]
+			if l.kind != f.kind || e.Name() != f.object.Name || e.Namespace() != f.object.Namespace {
+				visit(e)
+			}
+		}
+	}
+}
+
+// addOwned adds the objects that the object owns, and the objects that those own.
+func (f *finder) addOwned() {
+	ownedBy := make(map[string][]*entry)
+	f.each(func(e *entry) {
+		for _, owner := range e.owners {
+			ownedBy[owner.UID] = append(ownedBy[owner.UID], e)
+		}
+	})
+	seen := map[string]bool{"": true}
+	for next := []string{f.object.UID}; len(next) > 0; next = next[1:] {
+		if seen[next[0]] {
+			continue
+		}
+		seen[next[0]] = true
+		f.assignNodes(ownedBy[next[0]])
+		for _, e := range ownedBy[next[0]] {
+			if _, ok := f.nodes[e.ownID()]; ok {
+				next = append(next, e.UID())
+			}
+		}
+	}
+}
+
+// addUsers adds the objects that refer to the object.
+func (f *finder) addUsers() {
+	var users []*entry
+	f.each(func(e *entry) {
+		if e.via != "" {
+			users = append(users, e)
+		}
+	})
+	f.assignNodes(users)
+	for _, e := range users {
+		if e.id != "" {
+			f.link(e.id, f.self(), "uses", e.via)
+		}
+	}
+}
+
+// addSelected adds the pods that the object selects.
+func (f *finder) addSelected() {
+	if f.object.Selects == nil {
+		return
+	}
+	f.each(func(e *entry) {
+		if f.selects(f.object.Selects, f.object.Namespace, e) {
+			f.pods = append(f.pods, e)
+		}
+	})
+	f.assignNodes(f.pods)
+}
+
+// addPodOwners adds the owners of the pods that the object selects, up to the root.
+func (f *finder) addPodOwners(ctx context.Context) {
+	followed := make(map[string]bool)
+	for _, e := range f.pods {
+		if e.id == "" {
+			continue
+		}
+		if len(e.owners) > 0 && !followed[e.owners[0].UID] && len(followed) < maxChains {
+			followed[e.owners[0].UID] = true
+			f.addOwnersOf(ctx, e.id, e.Namespace(), e.owners[:1], 0)
+		}
+	}
+}
+
+// linkSelected adds the edges from the object to the pods that it selects.
+func (f *finder) linkSelected() {
+	for _, e := range f.pods {
+		if e.id != "" {
+			f.linkSelector(f.self(), e.id, f.object.Selects.Via)
+		}
+	}
+}
+
+// linkOwners adds the edges between owners and owned objects that both have a node.
+func (f *finder) linkOwners() {
+	byUID := make(map[string]string)
+	for _, n := range f.graph.Nodes {
+		if n.UID != "" {
+			byUID[n.UID] = n.ID
+		}
+	}
+	for _, e := range f.withNode {
+		for _, owner := range e.owners {
+			if id := byUID[owner.UID]; id != "" {
+				f.link(id, e.id, "owns", owner.Via)
+			}
+		}
+	}
+}
+
+// addSelectors adds the objects that select pods in the graph.
+func (f *finder) addSelectors() {
+	pods := f.withNode
+	var found []*entry
+	f.each(func(e *entry) {
+		if e.selects == nil {
+			return
+		}
+		var to []string
+		if f.kind == "core/pods" && e.Namespace() == f.object.Namespace && e.selects.Matches(f.object.Labels) {
+			to = append(to, f.self())
+		}
+		for _, pod := range pods {
+			if f.selects(e.selects, e.Namespace(), pod) {
+				to = append(to, pod.id)
+			}
+		}
+		if len(to) == 0 {
+			return
+		}
+		f.assignNodes([]*entry{e})
+		if e.id == "" {
+			return
+		}
+		for _, id := range to {
+			f.linkSelector(e.id, id, e.selects.Via)
+		}
+		found = append(found, e)
+	})
+	if len(found) > 0 {
+		f.linkOwners()
+	}
+}
+
+// linkSelector adds an edge from a selecting object to a pod. If the selecting object owns the pod, there is an edge
+// already, and no second one is needed.
+func (f *finder) linkSelector(from, to, via string) {
+	if !f.edges[Edge{From: from, To: to, Type: "owns"}] {
+		f.link(from, to, "selects", via)
+	}
+}
+
+// selects reports whether s, the selector of an object in the namespace, matches the entry. Selectors match pods only.
+func (f *finder) selects(s *objectrefs.Selector, namespace string, e *entry) bool {
+	return e.list.kind == "core/pods" && e.Namespace() == namespace && s.Matches(f.labels.of(e.Labels()))
+}

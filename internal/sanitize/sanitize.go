@@ -1,0 +1,37 @@
+// Package sanitize removes the characters that control a terminal from texts of other authors.
+package sanitize
+
+import (
+	"log/slog"
+	"strings"
+	"unicode"
+)
+
+// Text returns the text as one line for a terminal. Each character that is not printable is replaced with U+FFFD, and
+// so has no effect.
+func Text(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, text)
+}
+
+// Attr replaces control characters beyond ASCII in a log attribute with U+FFFD. slog's JSON output does not escape
+// them, and some terminals obey them. Use Attr as ReplaceAttr in slog.HandlerOptions.
+func Attr(_ []string, a slog.Attr) slog.Attr {
+	isControl := func(r rune) bool { return r >= 0x7f && unicode.IsControl(r) }
+	if kind := a.Value.Kind(); kind != slog.KindString && kind != slog.KindAny {
+		return a
+	}
+	if text := a.Value.String(); strings.ContainsFunc(text, isControl) {
+		a.Value = slog.StringValue(strings.Map(func(r rune) rune {
+			if isControl(r) {
+				return unicode.ReplacementChar
+			}
+			return r
+		}, text))
+	}
+	return a
+}

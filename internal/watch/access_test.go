@@ -1,0 +1,105 @@
+package watch_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch"
+)
+
+// Subscriptions wait for the scan limiter, which bounds concurrent scans, before they scan rows. A snapshot of all rows
+// needs no scan, because that list is shared.
+func TestSubscriptionsWaitForScanLimiter(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		query watch.Query
+		view  watch.View
+		scans int // The number of scans. A second scan is for the digest, after a minute.
+	}{
+		{"all rows", watch.Query{}, watch.Rows, 1},
+		{"some rows", watch.Query{Labels: "a!=b"}, watch.Rows, 2},
+		{"a table", watch.Query{Labels: "a!=b"}, watch.Table, 2},
+		{"a window", watch.Query{}, watch.Windowed, 1},
+		{"changes", watch.Query{}, watch.Changes, 1},
+		{"an object", watch.Query{Namespaces: []string{"a"}, Name: "p"}, watch.Object, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := serveCluster(t)
+				server.Set(pods, pod("a", "p", "Running"))
+				scans, running := 0, 0
+				access := cluster.For(watch.Viewer{Program: true}).
+					WithScanLimiter(func(context.Context) (release func(), err error) {
+						scans++
+						running++
+						return func() { running-- }, nil
+					})
+				test.query.Resource = pods
+				if test.view == watch.Windowed {
+					window, err := watch.NewWindow("", 0, 10)
+					if err != nil {
+						t.Fatal(err)
+					}
+					test.query.Window = window
+				}
+				subscription, err := access.Subscribe(t.Context(), test.query, test.view, "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer subscription.Close()
+				for began := time.Now(); time.Since(began) < 2*time.Minute; {
+					if _, err := subscription.Next(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+					if running != 0 {
+						t.Fatal("a turn is held while a message is told")
+					}
+					if scans >= test.scans && test.scans > 0 {
+						break
+					}
+				}
+				if scans != test.scans {
+					t.Errorf("it had %d turns, want %d", scans, test.scans)
+				}
+			})
+		})
+	}
+}
+
+// Other reads also wait for the scan limiter, and do not scan rows if it refuses. It is released before the response is
+// sent.
+func TestReadsWaitForScanLimiter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		scans, running := 0, 0
+		var refused error
+		access := cluster.For(watch.Viewer{Program: true}).WithScanLimiter(func(context.Context) (release func(), err error) {
+			scans++
+			running++
+			return func() { running-- }, refused
+		})
+		read := func() (all []error) {
+			_, err := access.Snapshot(t.Context(), watch.Query{Resource: pods}, 0)
+			_, found := access.Search(t.Context(), "p", 1, func(_, _ *watch.Resource) int { return 0 })
+			return []error{err, found}
+		}
+		for n, err := range read() {
+			if err != nil {
+				t.Errorf("%d: %v", n, err)
+			}
+		}
+		if scans != 2 || running != 0 {
+			t.Errorf("of %d turns %d are held, want 2 and none", scans, running)
+		}
+		refused = errors.New("not now")
+		for n, err := range read() {
+			if !errors.Is(err, refused) {
+				t.Errorf("%d: got %v without a turn", n, err)
+			}
+		}
+	})
+}

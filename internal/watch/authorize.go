@@ -1,0 +1,85 @@
+package watch
+
+import (
+	"context"
+	"slices"
+	"strings"
+)
+
+// podLogsRef is the resource name by which a Part of a link's Scope shares the logs of pods.
+const podLogsRef = "core/v1/pods/log"
+
+// Authorize returns an error with the reason if the viewer may not read the result of the query. It also returns one if the
+// viewer may read only some of the namespaces that the query names.
+func (a *Access) Authorize(ctx context.Context, q Query) error {
+	verb := verbList
+	if q.Name != "" {
+		verb = verbGet
+	}
+	return a.authorize(ctx, q, verb)
+}
+
+func (a *Access) authorize(ctx context.Context, q Query, verb accessVerb) error {
+	resource, err := a.Resource(ctx, q.Resource)
+	if err != nil {
+		return err
+	}
+	permitted, err := a.check(ctx, &q, resource, verb, ttlRequest())
+	if err != nil {
+		return err
+	}
+	for _, ns := range q.Namespaces {
+		if !slices.Contains(permitted.namespaces, ns) {
+			return errForbidden(resource, verb, &filter{namespaces: []string{ns}})
+		}
+	}
+	return nil
+}
+
+// AuthorizeShare returns an error with the reason if the viewer cannot share the Scope: the Scope is invalid, or the viewer
+// may not see its content now.
+func (a *Access) AuthorizeShare(ctx context.Context, s *Scope) error {
+	for n := range s.Parts {
+		p := &s.Parts[n]
+		if slices.ContainsFunc(s.Parts[:n], func(other Part) bool { return other.Resource == p.Resource }) {
+			return invalid(
+				"Duplicate resource", "%.100q is in two parts; combine them, with several namespaces.", p.Resource,
+			)
+		}
+		if err := a.authorizePart(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *Access) authorizePart(ctx context.Context, p *Part) error {
+	q := Query{Resource: p.Resource, Namespaces: p.Namespaces, Labels: p.Labels, Name: p.Name, Text: p.Text}
+	verb := verbList
+	switch {
+	case p.Resource == podLogsRef:
+		q.Resource, verb = strings.TrimSuffix(podLogsRef, "/log"), verbLog
+	case p.Name != "":
+		verb = verbGet
+	}
+	resource, err := a.Resource(ctx, q.Resource)
+	if err != nil {
+		return err
+	}
+	if p.Name != "" && resource.Namespaced && len(p.Namespaces) != 1 {
+		return invalid(
+			"Invalid object reference",
+			"%s is namespaced: a part with a name needs exactly one namespace.",
+			resource.Ref(),
+		)
+	}
+	if p.Regarding != "" && !isValidRegarding(resource, p.Regarding) {
+		return invalid(
+			"Invalid object reference",
+			"about is %.100q; it applies only to events, and must be the kind, group and name of an object, such as "+
+				"pod.core/web-1 or deployment.apps/web, or pod/web-1 for any group.",
+			p.Regarding,
+		)
+	}
+	return a.authorize(ctx, q, verb)
+}

@@ -1,0 +1,93 @@
+package cellsort
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// paddedDigits is the number of digits to which natural pads a number in a text.
+const paddedDigits = 12
+
+// padNumbers converts a text so that plain text comparison gives the natural order: numbers in it are padded with zeros.
+func padNumbers(text string) string {
+	text = Lower(text)
+	var out []byte
+	copied := 0
+	for i := 0; i < len(text); {
+		n := digits(text[i:])
+		if n == 0 {
+			i++
+			continue
+		}
+		if n < paddedDigits {
+			if out == nil {
+				out = make([]byte, 0, len(text)+2*paddedDigits)
+			}
+			out = append(out, text[copied:i]...)
+			out = append(out, "000000000000"[:paddedDigits-n]...)
+			copied = i
+		}
+		i += n
+	}
+	if out == nil {
+		return text
+	}
+	return string(append(out, text[copied:]...))
+}
+
+// CompareText compares texts by UTF-16 code units, as JavaScript does. A character beyond U+FFFF (two code units)
+// therefore sorts before U+E000 to U+FFFF.
+func CompareText[S string | []byte](a, b S) int {
+	for i := range min(len(a), len(b)) {
+		if x, y := a[i], b[i]; x != y {
+			if x >= 0xee && y >= 0xee { // U+E000 begins with 0xee, U+10000 with 0xf0.
+				x, y = x^0x10, y^0x10
+			}
+			return int(x) - int(y)
+		}
+	}
+	return len(a) - len(b)
+}
+
+// Words returns the words of a text filter, in lower case.
+func Words(filter string) []string { return strings.FieldsFunc(Lower(filter), isSpace) }
+
+// isSpace reports whether JavaScript treats r as white space.
+func isSpace(r rune) bool { return r == '\ufeff' || r != '\u0085' && unicode.IsSpace(r) }
+
+// Lower returns a text in lower case, with the two exceptions that Unicode defines for all languages.
+func Lower(text string) string {
+	if !strings.ContainsAny(text, "İΣ") {
+		return strings.ToLower(text)
+	}
+	var out strings.Builder
+	for i, r := range text {
+		switch {
+		case r == 'İ':
+			out.WriteString("i\u0307")
+		case r == 'Σ' && isWordEnd(text[:i], text[i+utf8.RuneLen(r):]):
+			out.WriteRune('ς')
+		default:
+			out.WriteRune(unicode.ToLower(r))
+		}
+	}
+	return out.String()
+}
+
+// isWordEnd reports whether a character is the last letter of a word. before and after are the texts around the character.
+func isWordEnd(before, after string) bool {
+	last, _ := utf8.DecodeLastRuneInString(strings.TrimRightFunc(before, isIgnorable))
+	next, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(after, isIgnorable))
+	return isCased(last) && !isCased(next)
+}
+
+func isCased(r rune) bool {
+	return unicode.In(r, unicode.Lu, unicode.Ll, unicode.Lt, unicode.Other_Lowercase, unicode.Other_Uppercase)
+}
+
+// isIgnorable reports whether r may be inside a word without ending it, such as an apostrophe.
+func isIgnorable(r rune) bool {
+	return strings.ContainsRune("'.:^`¨·’‘․﹒…", r) ||
+		unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf, unicode.Lm, unicode.Sk)
+}

@@ -1,0 +1,130 @@
+package watch_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	mathbig "math/big"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+)
+
+// newAuthority returns a certificate authority with a self-signed certificate for name, and that certificate in PEM.
+func newAuthority(t *testing.T, name string) (*tls.Certificate, []byte) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: mathbig.NewInt(1), DNSNames: []string{name}, NotBefore: time.Now().Add(-time.Hour),
+		NotAfter: time.Now().Add(24 * time.Hour),
+		IsCA:     true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pem.EncodeToMemory(&pem.Block{
+		Type: "CERTIFICATE", Bytes: der,
+	})
+}
+
+// runTLSCluster runs a Cluster for a TLS server. The test may replace the server's certificate later. securely writes the
+// certificate authorities to the CA file of the Cluster.
+func runTLSCluster(
+	t *testing.T, first *tls.Certificate, authorities []byte,
+) (server *apitest.Server, cluster *watch.Cluster, setCertificate func(*tls.Certificate), writeAuthorities func([]byte)) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "ca.crt")
+	writeAuthorities = func(text []byte) {
+		t.Helper()
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	writeAuthorities(authorities)
+	var cert atomic.Pointer[tls.Certificate]
+	cert.Store(first)
+	server = apitest.New(t, kinds()...)
+	server.EnableTLS(file, cert.Load)
+	server.Set(pods, pod("a", "p", "Running"))
+	setCertificate = func(next *tls.Certificate) {
+		cert.Store(next)
+		server.Down(true) // This ends all connections.
+		server.Down(false)
+	}
+	return server, runCluster(t, server), setCertificate, writeAuthorities
+}
+
+// The program sends no request to an API server whose certificate is not signed by a known authority, or is for another
+// name.
+func TestUntrustedAPIServerGetsNoRequests(t *testing.T) {
+	for name, want := range map[string]string{
+		"api.test":   "certificate signed by unknown authority",
+		"other.test": "certificate is valid for other.test, not api.test",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			cert, trusted := newAuthority(t, name)
+			if name == "api.test" {
+				_, trusted = newAuthority(t, name)
+			}
+			server, cluster, _, _ := runTLSCluster(t, cert, trusted)
+			advance(time.Minute)
+			_, err := cluster.For(watch.Viewer{Program: true}).Snapshot(
+				t.Context(), watch.Query{Resource: pods}, time.Minute,
+			)
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, want %q", err, want)
+			}
+			if requests := server.Requests(""); len(requests) > 0 {
+				t.Errorf("it was asked %q", requests)
+			}
+		})
+	}
+}
+
+// The program reads the CA file repeatedly. Without a restart, it reaches an API server with a certificate of the next
+// authority. There is no interruption if the file contained both authorities before.
+func TestRotatedAuthorityIsTrusted(t *testing.T) {
+	for _, both := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			first, firstPEM := newAuthority(t, "api.test")
+			next, nextPEM := newAuthority(t, "api.test")
+			server, cluster, setCertificate, writeAuthorities := runTLSCluster(t, first, firstPEM)
+			r := subscribe(t, cluster, watch.Query{Resource: pods}, "")
+			r.settle()
+			r.wantRows("a/p=Running")
+			if both {
+				writeAuthorities(append(firstPEM, nextPEM...))
+				advance(6 * time.Minute)
+			}
+			setCertificate(next)
+			advance(20 * time.Second)
+			r.settle()
+			if refused := strings.Contains(r.reason, "unknown authority"); refused == both ||
+				(r.state == "live") != both {
+				t.Errorf("both are known: %t, and it is %s: %s", both, r.state, r.reason)
+			}
+			writeAuthorities(nextPEM)
+			advance(6 * time.Minute)
+			server.Set(pods, pod("a", "p", "Failed"))
+			r.settle()
+			r.wantRows("a/p=Failed")
+			if r.state != "live" {
+				t.Errorf("it is %s: %s", r.state, r.reason)
+			}
+		})
+	}
+}

@@ -1,0 +1,270 @@
+package watch_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	jsonpatch "github.com/evanphx/json-patch/v5"
+
+	"glasshouse/internal/watch"
+)
+
+// One object changes ten thousand times in a second, and a slow reader follows it. Each message has one event, whose
+// patch fits the reader's copy. The reader's last copy is equal to the object.
+func TestFloodOfOneObject(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "0"), pod("a", "q", "Running"))
+		object := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}, Name: "p"}, "")
+		rows := subscribe(t, cluster, watch.Query{}, "")
+		rows.settle()
+		var copied []byte
+		for copied == nil {
+			copied = object.next().Object
+		}
+		const changes = 10_000
+		go func() {
+			for i := range changes {
+				p := pod("a", "p", strconv.Itoa(i+1))
+				// The specs differ, so that each patch fits only one version.
+				p.Rest += fmt.Sprintf(`,"spec":{"only-in-%d":1}`, i%7)
+				server.Set(pods, p)
+				if i%100 == 99 {
+					<-time.After(10 * time.Millisecond)
+				}
+			}
+		}()
+		last, messages := fmt.Sprintf(`"phase":"%d"`, changes), 0
+		for !strings.Contains(string(copied), last) {
+			for _, r := range []*reader{object, rows} {
+				m := r.next()
+				if len(m.Events) > 1 {
+					t.Fatalf("a message has %d events of one object", len(m.Events))
+				}
+				if r == rows || len(m.Events) == 0 {
+					continue
+				}
+				messages++
+				patch, err := jsonpatch.DecodePatch(m.Events[0].Patch)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if copied, err = patch.Apply(copied); err != nil {
+					t.Fatalf("the patch does not fit what the reader holds: %v", err)
+				}
+				if want := fmt.Sprintf(`"resourceVersion":%q`, m.Events[0].RV); !strings.Contains(string(copied), want) {
+					t.Fatalf("the patch gives %s, want %s", copied, want)
+				}
+			}
+			<-time.After(70 * time.Millisecond) // Read slowly.
+		}
+		for _, c := range cluster.WatchStatus().Entries {
+			if c.Resource == pods && c.RingChanges != changes {
+				t.Errorf("%d changes came, want each of %d", c.RingChanges, changes)
+			}
+		}
+		if messages < 5 || messages > 30 {
+			t.Errorf("the reader was told %d times, want one time for each time it read", messages)
+		}
+		want, err := cluster.For(watch.Viewer{Program: true}).Object(t.Context(), pods, "a", "p")
+		if err != nil || !sameJSON(t, copied, want) {
+			t.Errorf("the reader holds %s, want %s, %v", copied, want, err)
+		}
+		rows.settle()
+		rows.wantRows(fmt.Sprintf("a/p=%d", changes), "a/q=Running")
+	})
+}
+
+func sameJSON(t *testing.T, a, b []byte) bool {
+	t.Helper()
+	var values [2]any
+	for i, text := range [][]byte{a, b} {
+		if err := json.Unmarshal(text, &values[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return fmt.Sprint(values[0]) == fmt.Sprint(values[1])
+}
+
+// If the reader accepts a message late, the next batch is larger. If it accepts a message on time, the next change is
+// sent at once.
+func TestBatchesGrowUnderLoad(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "0"))
+		r := subscribe(t, cluster, watch.Query{}, "")
+		r.settle()
+		change := func(name string) {
+			server.Set(pods, pod("a", name, "Running"))
+		}
+		for i := range 3 { // These changes are sent without load.
+			change(fmt.Sprint("rest-", i))
+			start := time.Now()
+			if m := r.next(); len(m.Events) != 1 || time.Since(start) != 0 {
+				t.Fatalf("at rest %d events came after %s, want one at once", len(m.Events), time.Since(start))
+			}
+		}
+		for _, test := range []struct{ late, wait time.Duration }{
+			{2 * time.Millisecond, 6 * time.Millisecond},
+			{time.Second, 50 * time.Millisecond}, // 50 ms is the maximum delay.
+		} {
+			change("first " + test.late.String())
+			r.next()
+			<-time.After(test.late) // The message is in flight for this time.
+			go func() {
+				change("second " + test.late.String())
+				<-time.After(test.wait / 2)
+				change("third " + test.late.String())
+			}()
+			start := time.Now()
+			if m := r.next(); len(m.Events) != 2 || time.Since(start) != test.wait {
+				t.Errorf("%d events came after %s, want 2 after %s", len(m.Events), time.Since(start), test.wait)
+			}
+			go change("soon after " + test.late.String()) // A coalesced change is not late.
+			start = time.Now()
+			if m := r.next(); len(m.Events) != 1 || time.Since(start) != 0 {
+				t.Errorf("%d events came after %s, want one at once", len(m.Events), time.Since(start))
+			}
+		}
+	})
+}
+
+// Many readers of one change are a large fan-out. Each of them gets the first change at once, and then all that follow
+// in batches, at different times. With few readers, each change is sent.
+func TestFanOutIsSpread(t *testing.T) {
+	const changes, each = 200, 10 * time.Millisecond
+	for size, test := range map[int]struct{ minMessages, maxMessages int }{
+		127:  {changes, changes},
+		128:  {20, 22}, // The limits of the number of messages to one reader: about 10 a second for 128 readers.
+		1000: {5, 7},
+	} {
+		t.Run(fmt.Sprint("one of ", size), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := serveCluster(t)
+				server.Set(pods, pod("a", "p", "begin"))
+				access := cluster.For(watch.Viewer{Program: true}).WithFanOut(func() int { return size })
+				var mu sync.Mutex
+				at := make(map[time.Time]int) // The number of messages that are sent at each time.
+				all := make([]*reader, 64)
+				for i := range all {
+					all[i] = subscribeAs(t, access, watch.Query{Resource: pods}, watch.Rows, "")
+					all[i].settle()
+				}
+				began := time.Now()
+				var readers sync.WaitGroup
+				for _, r := range all {
+					readers.Go(func() {
+						messages := 0
+						for r.rows["a/p"].Cells[1] != "end" {
+							if r.next().Type != "events" {
+								continue // Skip a heartbeat from before the changes.
+							}
+							mu.Lock()
+							at[time.Now()]++
+							mu.Unlock()
+							if messages++; messages == 1 && time.Since(began) != 0 {
+								t.Errorf("the first change is told after %s", time.Since(began))
+							}
+						}
+						if messages < test.minMessages || messages > test.maxMessages {
+							t.Errorf("%d messages come of %d changes, want %d to %d",
+								messages, changes, test.minMessages, test.maxMessages)
+						}
+					})
+				}
+				for n := range changes - 1 {
+					server.Set(pods, pod("a", "p", strconv.Itoa(n)))
+					<-time.After(each)
+				}
+				server.Set(pods, pod("a", "p", "end"))
+				readers.Wait()
+				delete(at, began)
+				for when, n := range at {
+					// An eighth of the 64 readers is expected on average. More than 24 occur by chance once in a
+					// million times.
+					if size == 1000 && n > 24 {
+						t.Errorf("%d of 64 are told at once, %s after the beginning", n, when.Sub(began))
+					}
+				}
+			})
+		})
+	}
+}
+
+// A client can request a pause, because it draws at most every 50 ms, for example. It then gets messages no more often
+// than that, and the first change after a quiet time at once. The same applies to a window.
+func TestRequestedPauses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "0"))
+		query := watch.Query{Every: 50 * time.Millisecond}
+		r, p := subscribe(t, cluster, query, ""), openWindow(t, cluster, query, "", 0, 10)
+		for name, reader := range map[string]struct {
+			settle func() string
+			next   func() string
+		}{
+			"rows":   {r.settle, func() string { return r.next().Type }},
+			"window": {p.settle, func() string { return p.next().Type }},
+		} {
+			reader.settle()
+			start := time.Now()
+			go func() {
+				for n := range 34 { // Change the pod every 3 ms.
+					server.Set(pods, pod("a", "p", fmt.Sprint(name, n)))
+					<-time.After(3 * time.Millisecond)
+				}
+			}()
+			for n := range 3 {
+				if kind, after := reader.next(), time.Since(start); !strings.HasSuffix(kind, "events") ||
+					after != time.Duration(n)*query.Every {
+					t.Errorf("%s: message %d is of %s, and came after %s", name, n, kind, after)
+				}
+			}
+			if all := reader.settle(); strings.Count(all, "update") != 3 {
+				t.Errorf("%s: the third was to have the last change, but there came: %s", name, all)
+			}
+		}
+	})
+}
+
+// Readers that start at the same time share one list of rows. Each of them then gets what has changed since that list.
+func TestConcurrentSnapshotsAreShared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		longRow := pod("a", "long", "1")
+		// The row is so long that the other rows are sent in a later part. Until then, the first reader keeps the list
+		// in memory.
+		longRow.UID = strings.Repeat("x", 300<<10)
+		server.Set(pods, longRow, pod("a", "p", "1"), pod("b", "q", "1"))
+		first := subscribe(t, cluster, watch.Query{}, "")
+		for first.next().Type != "snapshot" {
+			continue
+		}
+		server.Set(pods, pod("a", "p", "2"))
+		synctest.Wait()
+		second := subscribe(t, cluster, watch.Query{}, "")
+		inB := subscribe(t, cluster, watch.Query{Namespaces: []string{"b"}}, "")
+		for second.next().Type != "snapshot" {
+			continue
+		}
+		now, err := cluster.For(watch.Viewer{Program: true}).Snapshot(
+			t.Context(), watch.Query{Resource: pods}, time.Minute,
+		)
+		if err != nil || !strings.Contains(string(now.Objects[1].Cells()), "2") {
+			t.Errorf("a snapshot of its own has %s, %v; want what is now", now.Objects[1].Cells(), err)
+		}
+		second.wantSettle("state live, snapshot of 3, update a/p")
+		inB.wantSettle("state live, snapshot of 1")
+		for _, r := range []*reader{first, second} {
+			r.settle()
+			r.wantRows("a/long=1", "a/p=2", "b/q=1")
+		}
+		inB.wantRows("b/q=1")
+	})
+}

@@ -1,0 +1,198 @@
+package watch_test
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+)
+
+// newNamedOnlyCluster starts a cluster in which the program may not list the namespaces. It may watch the pods of a namespace
+// that a query names. One reader reads namespace a.
+func newNamedOnlyCluster(t *testing.T) (*apitest.Server, *watch.Cluster) {
+	t.Helper()
+	server := apitest.New(t, kinds()...)
+	server.Set(namespaces, apitest.Item{Name: "a"}, apitest.Item{Name: "b"})
+	server.Refuse(namespaces, "", http.StatusForbidden, "no")
+	allowOnly(server, "a", "b")
+	cluster := runClusterWith(t, server, watch.Options{
+		Linger: 5 * time.Minute, Ring: watch.Ring{Age: time.Hour}, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+	})
+	server.Set(pods, pod("a", "p", "Running"))
+	subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}}, "").settle()
+	return server, cluster
+}
+
+// After a namespace was released, its changes are unknown. A reader that was disconnected since before the release is
+// reset, even if the namespace was empty. Readers of other namespaces are not reset.
+func TestReaderResetsAfterNamespaceExpired(t *testing.T) {
+	for name, empty := range map[string]bool{"with rows": false, "empty": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := newNamedOnlyCluster(t)
+				if !empty {
+					server.Set(pods, pod("b", "q", "Running"))
+				}
+				cursors := make(map[string]string)
+				for _, ns := range []string{"a", "b", "a b"} {
+					f := subscribeChanges(t, cluster, watch.Query{Namespaces: strings.Fields(ns)}, "")
+					f.wantSettle("snapshot")
+					f.sub.Close()
+					cursors[ns] = f.cursor
+				}
+				<-time.After(6 * time.Minute)
+				server.Set(pods, pod("b", "r", "Running"))
+				server.Delete(pods, "b", "r")
+				<-time.After(time.Minute)
+				for ns, cursor := range cursors {
+					f := subscribeChanges(t, cluster, watch.Query{Namespaces: strings.Fields(ns)}, cursor)
+					if got := f.settle(); strings.HasPrefix(got, "reset, snapshot") != (ns != "a") {
+						t.Errorf("who was away from %s is told %q", ns, got)
+					}
+				}
+				f := subscribeChanges(t, cluster, watch.Query{Namespaces: []string{"b"}}, "")
+				f.settle()
+				server.Set(pods, pod("b", "s", "Running"))
+				subscribeChanges(t, cluster, watch.Query{Namespaces: []string{"b"}}, f.cursor).wantSettle("add b/s")
+			})
+		})
+	}
+}
+
+// A reader may also resume just while the namespace is being released. It gets a reset, or else all changes.
+func TestResumeWhileNamespaceExpires(t *testing.T) {
+	for wait := range 20 {
+		t.Run(fmt.Sprintf("%d s", wait), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := newNamedOnlyCluster(t)
+				f := subscribeChanges(t, cluster, watch.Query{Namespaces: []string{"b"}}, "")
+				f.wantSettle("snapshot")
+				f.sub.Close()
+				server.Hang(apitest.SelfReviewsPath) // This delays the reconciler's next decision what to watch.
+				<-time.After(5*time.Minute + time.Duration(wait)*time.Second)
+				f = subscribeChanges(t, cluster, watch.Query{Namespaces: []string{"b"}}, f.cursor)
+				var want []string
+				for n := range 100 {
+					name := fmt.Sprint("p", n)
+					server.Set(pods, pod("b", name, "Running"))
+					server.Delete(pods, "b", name)
+					want = append(want, "add b/"+name, "delete b/"+name)
+					<-time.After(100 * time.Millisecond)
+				}
+				if got := f.settle(); !strings.Contains(got, "reset, snapshot") && got != strings.Join(want, ", ") {
+					t.Errorf("neither what happened nor a reset is told: %.300s", got)
+				}
+			})
+		})
+	}
+}
+
+// When one feed replaces another, no reader is reset, and readers get all changes.
+func TestSwappedFeedsResetNoReader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"), pod("b", "r", "Running"))
+		server.RevokeWatch(pods)
+		allowOnly(server, "a")
+		all, single := subscribeChanges(t, cluster, watch.Query{}, ""),
+			subscribeChanges(t, cluster, watch.Query{Namespaces: []string{"a"}}, "")
+		all.wantSettle("snapshot")
+		single.wantSettle("snapshot")
+		before, after := []string{all.cursor, single.cursor}, "add a/n"
+		lists := func() int { return cluster.WatchStatus().Entries[1].Lists }
+		// The next poll is up to 30 s away, and the permission is reviewed every 10 s.
+		for before := lists(); lists() == before; {
+			advance(time.Second)
+		}
+		server.Set(pods, pod("a", "n", "Running"), pod("b", "s", "Running"))
+		server.Refuse(pods, "", 0, "")
+		advance(time.Minute)
+		all.wantSettle(after)
+		single.wantSettle(after)
+		server.RefuseWatches(pods, 0) // From now on the resource is watched.
+		advance(time.Minute)
+		subscribeChanges(t, cluster, watch.Query{}, before[0]).wantSettle(after)
+		subscribeChanges(t, cluster, watch.Query{Namespaces: []string{"a"}}, before[1]).wantSettle(after)
+	})
+}
+
+// A new permission for a namespace does not reset readers, because they had no rows of that namespace before.
+func TestNewPermissionResetsNoReader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		allowOnly(server, "a")
+		f := subscribeChanges(t, cluster, watch.Query{}, "")
+		f.wantSettle("snapshot")
+		server.Refuse(pods, "b", 0, "")
+		advance(time.Minute)
+		server.Set(pods, pod("b", "q", "Running"))
+		subscribeChanges(t, cluster, watch.Query{}, f.cursor).wantSettle("add b/q")
+	})
+}
+
+// If a namespace is deleted, readers of all namespaces are not reset. If it is created again, they are reset.
+func TestRecreatedNamespaceResetsReaders(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(namespaces, apitest.Item{Name: "ci"})
+		server.Set(pods, pod("a", "p", "Running"), pod("ci", "q", "Running"))
+		allowOnly(server, "a", "ci")
+		f := subscribeChanges(t, cluster, watch.Query{}, "")
+		f.wantSettle("snapshot")
+		server.Delete(namespaces, "", "ci")
+		advance(time.Minute)
+		server.Set(pods, pod("a", "p", "Failed"))
+		subscribeChanges(t, cluster, watch.Query{}, f.cursor).wantSettle("update a/p")
+		server.Set(namespaces, apitest.Item{Name: "ci"})
+		advance(time.Minute)
+		if got := subscribeChanges(t, cluster, watch.Query{}, f.cursor).settle(); !strings.HasPrefix(got, "reset, snapshot") {
+			t.Errorf("who was away is told %q, want a reset", got)
+		}
+	})
+}
+
+// When one feed replaces another, the new feed never lists older objects than those in memory, whichever API server
+// responds.
+func TestSwappedFeedsListNoOlderRows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := apitest.New(t, kinds()...)
+		server.Set(namespaces, apitest.Item{Name: "a"})
+		server.Set(pods, pod("a", "p", "Pending")) // Version 102.
+		server.HangStreamingLists(pods)            // This list is a plain list.
+		server.Config.WrapTransport = func(next http.RoundTripper) http.RoundTripper {
+			return roundTripperFunc(func(r *http.Request) (*http.Response, error) {
+				response, err := next.RoundTrip(r)
+				// Another API server, whose cache lags behind, responds to lists of any version.
+				if err == nil && r.URL.Path == "/api/v1/pods" && r.URL.Query().Get("resourceVersion") == "0" &&
+					r.URL.Query().Get("watch") == "" {
+					text, _ := io.ReadAll(response.Body)
+					old := strings.NewReplacer(
+						`"resourceVersion":"103"`, `"resourceVersion":"102"`, "Running", "Pending",
+					).Replace(string(text))
+					response.Body = io.NopCloser(strings.NewReader(old))
+				}
+				return response, err
+			})
+		}
+		allowOnly(server, "a")
+		cluster := runClusterWith(t, server, watch.Options{Linger: time.Minute, Log: slog.New(slog.DiscardHandler)})
+		f := subscribeChanges(t, cluster, watch.Query{}, "")
+		f.settle()
+		f.settle()
+		server.Set(pods, pod("a", "p", "Running")) // Version 103.
+		f.settle()
+		server.Refuse(pods, "", 0, "")
+		<-time.After(2 * time.Minute)
+		if log := f.settle(); strings.Contains(log, "update") {
+			t.Errorf("nothing has happened, and it was told: %s", log)
+		}
+	})
+}

@@ -1,0 +1,103 @@
+package watch_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+)
+
+// If a query returns no rows of a namespace, the program asks the API server whether the namespace exists. If the API
+// server does not answer this, no reader is delayed.
+func TestHangingNamespaceChecksDelayNoReader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("c", "p", "Running"))
+		for _, ns := range []string{"a", "b"} {
+			server.Hang("/api/v1/namespaces/" + ns)
+		}
+		subscribe(t, cluster, watch.Query{}, "").settle()
+		q := watch.Query{Resource: pods, Namespaces: []string{"a", "b"}}
+		began := time.Now()
+		r := subscribe(t, cluster, q, "")
+		for r.next().Type != "snapshot" {
+			continue
+		}
+		if passed := time.Since(began); passed > 2*time.Second {
+			t.Errorf("it took %s to tell that there are no rows", passed)
+		}
+		began = time.Now()
+		snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), q, 0)
+		if passed := time.Since(began); err != nil || !snapshot.Synced || passed > 2*time.Second {
+			t.Errorf("the snapshot is %+v (%v), after %s", snapshot, err, passed)
+		}
+	})
+}
+
+// Concurrent readers of an empty namespace cause a single request, even if the first reader leaves. Readers that come
+// later cause a new request.
+func TestNamespacesAreCheckedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := apitest.New(t, kinds()...)
+		server.Set(namespaces, apitest.Item{Name: "a"})
+		server.Config.WrapTransport = func(next http.RoundTripper) http.RoundTripper {
+			return roundTripperFunc(func(r *http.Request) (*http.Response, error) {
+				if strings.HasSuffix(r.URL.Path, "/namespaces/a") {
+					select {
+					case <-time.After(time.Second):
+					case <-r.Context().Done():
+						return nil, r.Context().Err()
+					}
+				}
+				return next.RoundTrip(r)
+			})
+		}
+		cluster := runCluster(t, server)
+		subscribe(t, cluster, watch.Query{}, "").settle()
+		read := func(ctx context.Context, ns string) error {
+			_, err := cluster.For(watch.Viewer{Program: true}).Snapshot(
+				ctx, watch.Query{Resource: pods, Namespaces: []string{ns}}, 0,
+			)
+			return err
+		}
+		checks := func() int { return len(server.Requests("/namespaces/a")) }
+		canceled, cancel := context.WithCancel(t.Context())
+		var readers sync.WaitGroup
+		readers.Go(func() { _ = read(canceled, "a") })
+		synctest.Wait()
+		for range 100 {
+			readers.Go(func() {
+				if err := read(t.Context(), "a"); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		synctest.Wait()
+		cancel()
+		readers.Wait()
+		if n := checks(); n != 1 { // The first reader's own request was canceled before it was sent.
+			t.Errorf("101 who looked asked %d times, want once", n)
+		}
+		advance(time.Second)
+		if err := read(t.Context(), "a"); err != nil || checks() != 1 {
+			t.Errorf("who looked a moment later asked again (%v)", err)
+		}
+		advance(4 * time.Second)
+		if err := read(t.Context(), "a"); err != nil || checks() != 2 {
+			t.Errorf("who looked later asked %d times (%v), want anew", checks()-1, err)
+		}
+		for n := range 3000 { // The cache of these answers has a limit.
+			wantProblem(t, read(t.Context(), fmt.Sprint("none-", n)), watch.Unknown, "Unknown namespace", "none-")
+		}
+		if n := cluster.CachedNamespaces(); n > 1000 {
+			t.Errorf("%d namespaces are remembered, want 1000 at most", n)
+		}
+	})
+}

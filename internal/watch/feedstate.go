@@ -1,0 +1,304 @@
+package watch
+
+import (
+	"context"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+const (
+	// gracePeriod is how long a watch may be interrupted before the resource is reported as stale. API servers end each watch
+	// after some minutes, and the next one opens within milliseconds.
+	gracePeriod = time.Second
+	// progressInterval is the time between two progress reports of a list.
+	progressInterval = 100 * time.Millisecond
+	// totalDelay is how long a first list may take before the number of objects is requested.
+	totalDelay = 200 * time.Millisecond
+)
+
+// feedState is the state of a feed (one list and watch of an informer). The informer's lock guards it.
+type feedState struct {
+	status           Status
+	hasOwnStatus     bool      // This feed has set the status itself; otherwise it still is the initial one.
+	isStopping       bool      // The feed is being stopped and must not become Live again.
+	synced           bool      // All listed objects are in the journal.
+	open             bool      // A watch is open.
+	listing          bool      // The open watch has not sent all of its initial list yet.
+	continues        bool      // The watch continues where the previous one ended, or after its own list.
+	interruptedSince time.Time // Since when no watch continues; zero while one does, and before the first.
+	watchRefusal     string    // Why the API server refused the watch, although it allowed the list.
+	oversizedReason  string    // Why its list was canceled for memory; empty if it was not.
+	outdated         bool      // Its objects were listed with columns that have changed since.
+	stalled          bool      // A streaming list stalled: use plain lists from now on.
+	usePlainOnce     bool      // A streaming list failed: use a plain list once.
+	listedAt         time.Time // When the last list was in the journal.
+	listedCount      int
+	reportedAt       time.Time // When the progress of the list was last reported.
+	estimatedTotal   int       // The approximate number of objects of the first list; 0 if unknown.
+	staleTimer       *time.Timer
+	feedStats
+}
+
+// feedStats contains statistics for the watch status: those of one feed, or the sums of all feeds that have ended.
+type feedStats struct {
+	lists             int // Lists that were read to their end.
+	drops             int // Watches that ended.
+	interruptions     int // Interruptions: intervals without a watch, longer than grace, after a list.
+	interruptedFor    time.Duration
+	interruptionStart time.Time // Start of the present interruption; zero if there is none.
+	lastEvent         time.Time
+}
+
+// add adds the statistics of other, except an interruption that has not ended.
+func (r *feedStats) add(other *feedStats) {
+	r.lists += other.lists
+	r.drops += other.drops
+	r.interruptions += other.interruptions
+	r.interruptedFor += other.interruptedFor
+	if other.lastEvent.After(r.lastEvent) {
+		r.lastEvent = other.lastEvent
+	}
+}
+
+// finish is called when a feed has ended. It stops the timer of the feed, and ends its interruption.
+func (s *feedState) finish() {
+	if s.staleTimer != nil {
+		s.staleTimer.Stop()
+		s.staleTimer = nil
+	}
+	s.endInterruption(time.Now())
+}
+
+// endInterruption ends the present interruption, if there is one, and counts its duration.
+func (s *feedState) endInterruption(now time.Time) {
+	if !s.interruptionStart.IsZero() {
+		s.interruptedFor += now.Sub(s.interruptionStart)
+		s.interruptionStart = time.Time{}
+	}
+}
+
+// markContinued records that a watch continues where the previous one ended, or after its own list.
+func (s *feedState) markContinued() { s.continues, s.interruptedSince = true, time.Time{} }
+
+// markStopping records that the feed is being stopped. A Live status becomes Syncing, because the feed that follows begins with
+// a list.
+func (s *feedState) markStopping(now time.Time) {
+	s.isStopping = true
+	if s.status.State == Live {
+		s.status = Status{State: Syncing, Since: now}
+	}
+}
+
+// set changes the status, and reports whether readers must be informed. While the state stays the same, its start time
+// is kept.
+func (s *feedState) set(state State, since time.Time, reason string) bool {
+	if s.isStopping && state == Live {
+		return false
+	}
+	changed := s.status.State != state || s.status.Reason != reason
+	if s.status.State == state {
+		since = s.status.Since
+	}
+	switch {
+	case state == Live:
+		s.endInterruption(since)
+	case s.status.State == Live:
+		s.interruptions++
+		s.interruptionStart = since
+	}
+	s.status, s.hasOwnStatus = Status{State: state, Since: since, Reason: reason}, true
+	if s.staleTimer != nil {
+		s.staleTimer.Stop()
+		s.staleTimer = nil
+	}
+	return changed
+}
+
+// observe records the progress of a list, and reports it to readers at intervals.
+func (f *feed) observe(objects int, bytes int64) {
+	f.mu.Lock()
+	f.state.listedCount = objects
+	report := time.Since(f.state.reportedAt) >= progressInterval && f.state.status.State == Syncing
+	if report {
+		f.state.reportedAt = time.Now()
+		f.state.status.Count, f.state.status.Total = &objects, nil
+		// Without a total, the estimate was too low: there are more objects by now, or it was wrong.
+		if total := f.state.estimatedTotal; total >= objects {
+			f.state.status.Total = &total
+		}
+	}
+	f.mu.Unlock()
+	if report {
+		f.Wake()
+	}
+	f.measure(objects, bytes)
+}
+
+// requestTotal requests the number of objects from the API server, if the first list takes so long that its progress must be
+// shown. It sends no request for one namespace among several, with a field selector, or for metadata alone. No total is
+// reported for those.
+func (f *feed) requestTotal(ctx context.Context) {
+	if f.namespace != "" || f.scope.Fields != "" || f.scope.Metadata {
+		return
+	}
+	sleep(ctx, totalDelay)
+	f.mu.Lock()
+	waiting := f.state.status.State == Syncing
+	f.mu.Unlock()
+	if !waiting || ctx.Err() != nil {
+		return
+	}
+	count, err := f.client.Count(ctx, f.scope)
+	if err != nil {
+		return // The list will report the error.
+	}
+	f.mu.Lock()
+	f.state.estimatedTotal = count
+	f.mu.Unlock()
+}
+
+// logPanic logs a panic of the decoder.
+func (f *feed) logPanic(v any, stack []byte) {
+	f.log.Error("decoding panicked", "panic", v, "stack", string(stack))
+}
+
+// recordStall records that a streaming list made no progress.
+func (f *feed) recordStall() {
+	f.mu.Lock()
+	f.state.stalled = true
+	f.mu.Unlock()
+	f.log.Warn("the streaming list made no progress; using plain lists from now on", "after", stallTimeout)
+}
+
+// recordStreamFailure records why a streaming list failed. A plain list follows, whose error is more precise.
+func (f *feed) recordStreamFailure(ctx context.Context, err error) {
+	f.mu.Lock()
+	f.state.usePlainOnce = true
+	f.mu.Unlock()
+	f.recordFailure(ctx, err)
+}
+
+func (f *feed) usesPlainLists() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.state.stalled || f.state.usePlainOnce
+}
+
+// recordRefusal records why the API server refuses the watch; "" means that it does not.
+func (f *feed) recordRefusal(reason string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.state.watchRefusal = reason
+}
+
+func (f *feed) watchRefusal() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.state.watchRefusal
+}
+
+// recordOpening records that a watch is about to be requested.
+func (f *feed) recordOpening() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.state.continues = false
+}
+
+// recordOpened records that a watch is open. initial means that the watch begins with a list; the feed then becomes Live only
+// when that list has been read.
+//
+// Any other watch makes the feed Live only when it is known to continue without a gap: the API server may no longer
+// have the version from which it was to start. The API server does have the version of a list that ended less than
+// grace ago.
+func (f *feed) recordOpened(initial bool) {
+	f.mu.Lock()
+	f.state.open, f.state.listing = true, initial
+	if time.Since(f.state.listedAt) < gracePeriod {
+		f.state.markContinued()
+	}
+	live := f.state.synced && !initial && f.state.continues
+	changed := live && f.state.set(Live, time.Now(), "")
+	f.mu.Unlock()
+	f.announce(changed)
+	if !live {
+		f.Wake()
+	}
+}
+
+// recordContinued records that a watch, which is open or about to be opened, continues without a gap.
+func (f *feed) recordContinued() {
+	f.mu.Lock()
+	f.state.markContinued()
+	changed := f.state.open && !f.state.listing && f.state.synced && f.state.set(Live, time.Now(), "")
+	f.mu.Unlock()
+	f.announce(changed)
+}
+
+// recordEnded records that the watch is closed. The feed becomes Stale, unless another watch continues within grace. If that
+// watch also ends without having continued, grace still counts from the first end.
+func (f *feed) recordEnded(ctx context.Context) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.state.interruptedSince.IsZero() {
+		f.state.interruptedSince = time.Now()
+	}
+	at := f.state.interruptedSince
+	f.state.open, f.state.continues = false, false
+	f.state.drops++
+	if f.state.staleTimer != nil {
+		f.state.staleTimer.Stop()
+		f.state.staleTimer = nil
+	}
+	if f.state.status.State != Live || ctx.Err() != nil {
+		return
+	}
+	f.state.staleTimer = time.AfterFunc(gracePeriod-time.Since(at), func() {
+		f.mu.Lock()
+		stale := (!f.state.open || f.state.listing) && f.state.status.State == Live && ctx.Err() == nil
+		stale = stale && f.state.set(Stale, at, "The watch ended and has not been opened again yet.")
+		f.mu.Unlock()
+		f.announce(stale)
+	})
+}
+
+// recordFailure records that a list or the opening of a watch failed. The Reflector or the poll retries it. If the API server
+// refuses or does not know the resource, its rows are removed.
+func (f *feed) recordFailure(ctx context.Context, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	f.mu.Lock()
+	state := stateOf(err, f.state.synced)
+	// Change this together with the state: hidden rows must not appear as an empty list.
+	f.state.synced = f.state.synced && !state.isRefused()
+	since := time.Now()
+	if state == Stale && !f.state.interruptedSince.IsZero() {
+		since = f.state.interruptedSince
+	}
+	changed := f.state.set(state, since, reasonOf(err))
+	f.state.status.isInvalidRequest = apierrors.IsBadRequest(err) || apierrors.IsInvalid(err)
+	f.mu.Unlock()
+	f.announce(changed)
+	if state.isRefused() {
+		f.requestReconcile() // The reconciler handles the refusal in dropForbidden.
+	}
+}
+
+// announce logs a changed status and wakes the readers.
+func (f *feed) announce(changed bool) {
+	if !changed {
+		return
+	}
+	f.mu.Lock()
+	status := f.state.status
+	f.mu.Unlock()
+	f.log.Info("resource state", "namespace", f.namespace, "state", status.State, "reason", status.Reason)
+	f.notify()
+}
+
+// notify wakes the informer's readers, and everything that waits for a change of state in the cluster.
+func (i *informer) notify() {
+	i.Wake()
+	i.stateChanged()
+}

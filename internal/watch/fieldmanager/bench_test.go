@@ -1,0 +1,43 @@
+package fieldmanager_test
+
+import (
+	"testing"
+
+	"glasshouse/internal/watch/diff"
+	"glasshouse/internal/watch/fieldmanager"
+)
+
+// BenchmarkPodStatus compares the time to find the authors of a pod's status change with the time to compute the
+// change.
+func BenchmarkPodStatus(b *testing.B) {
+	recorded := versions(b, "pod.jsonl")
+	before, after := recorded[2], recorded[3]
+	patch, err := diff.Patch(before.text, after.text)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("diff", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := diff.Patch(before.text, after.text); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("authors", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if len(fieldmanager.Attribute(after.managed, patch, after.text, before.newestTime())) != 1 {
+				b.Fatal("not the kubelet alone")
+			}
+		}
+	})
+	b.Run("newest", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if newest, _ := fieldmanager.Newest(after.managed); newest == nil {
+				b.Fatal("nobody")
+			}
+		}
+	})
+}

@@ -1,0 +1,125 @@
+package fieldmanager
+
+import (
+	"bytes"
+	"slices"
+
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
+)
+
+// maxShapes limits the number of key shapes (sets of member names) that are tried for the elements of one list. A list
+// has one key shape, unless its data is hostile.
+const maxShapes = 8
+
+// entry is one entry of managedFields.
+type entry struct {
+	Author
+
+	fields []byte // FieldsV1 as text, parsed when first needed.
+	set    *fieldpath.Set
+	shapes map[*fieldpath.Set][][]string // For each list in set, the names of the members in its elements' keys.
+}
+
+// ownedDepth returns how many steps of the path lead to a value that the entry owns. It returns all steps if the entry owns
+// the value at the path, or a value inside it. It returns fewer steps if the entry owns a parent as a whole. ok is
+// false if the entry owns none of these.
+func (e *entry) ownedDepth(path []step) (depth int, ok bool) {
+	set := e.parse()
+	for i := range path {
+		member, children := e.find(set, &path[i])
+		switch {
+		case children == nil:
+			return i + 1, member
+		case i == len(path)-1:
+			return len(path), true
+		}
+		set = children
+	}
+	return 0, !set.Empty()
+}
+
+// parse parses the fields. An entry with malformed fields owns nothing.
+func (e *entry) parse() *fieldpath.Set {
+	if e.set == nil {
+		e.set = &fieldpath.Set{}
+		if len(e.fields) > 0 && e.set.FromJSON(bytes.NewReader(e.fields)) != nil {
+			e.set = &fieldpath.Set{}
+		}
+		e.shapes = make(map[*fieldpath.Set][][]string)
+	}
+	return e.set
+}
+
+// find follows one step of a path in a set of owned fields. member means that the set contains the resulting field
+// itself. below is the set of owned fields inside it.
+func (e *entry) find(set *fieldpath.Set, s *step) (member bool, children *fieldpath.Set) {
+	if s.item == nil {
+		return getElement(set, fieldpath.FieldNameElement(s.name))
+	}
+	if member, children = getElement(set, fieldpath.IndexElement(s.index)); member || children != nil {
+		return member, children // The elements of this list are identified by index, not by a key.
+	}
+	if s.item.parse(); s.item.members == nil {
+		v, err := value.FromJSON(s.item.text)
+		if err != nil {
+			return false, nil
+		}
+		return getElement(set, fieldpath.ValueElement(v))
+	}
+	for _, names := range e.shapesOf(set) {
+		if key, ok := keyOf(s.item, names); ok {
+			if member, children = getElement(set, key); member || children != nil {
+				return member, children
+			}
+		}
+	}
+	return false, nil
+}
+
+func getElement(set *fieldpath.Set, element fieldpath.PathElement) (member bool, children *fieldpath.Set) {
+	children, _ = set.Children.Get(element)
+	return set.Members.Has(element), children
+}
+
+// shapesOf returns, for each shape of keys in the set, the names of the members that identify an element of the list.
+func (e *entry) shapesOf(set *fieldpath.Set) [][]string {
+	shapes, ok := e.shapes[set]
+	if ok {
+		return shapes
+	}
+	add := func(element fieldpath.PathElement) {
+		if element.Key == nil || len(shapes) == maxShapes {
+			return
+		}
+		names := make([]string, len(*element.Key))
+		for i, field := range *element.Key {
+			names[i] = field.Name
+		}
+		if !slices.ContainsFunc(shapes, func(ok []string) bool { return slices.Equal(ok, names) }) {
+			shapes = append(shapes, names)
+		}
+	}
+	set.Members.Iterate(add)
+	set.Children.Iterate(add)
+	e.shapes[set] = shapes
+	return shapes
+}
+
+// keyOf returns the key of a list element, which consists of the members with the names. It returns false if the
+// element lacks one of them.
+func keyOf(item *node, names []string) (fieldpath.PathElement, bool) {
+	key := make([]value.Field, len(names))
+	for i, name := range names {
+		member := item.members[name]
+		if member == nil {
+			return fieldpath.PathElement{}, false
+		}
+		v, err := value.FromJSON(member.text)
+		if err != nil {
+			return fieldpath.PathElement{}, false
+		}
+		key[i] = value.Field{Name: name, Value: v}
+	}
+	return fieldpath.KeyElement(key...), true
+}

@@ -1,0 +1,134 @@
+package fieldmanager_test
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"glasshouse/internal/watch/diff"
+	"glasshouse/internal/watch/fieldmanager"
+	"glasshouse/internal/watch/redact"
+)
+
+// version is an object at one time, in its stored form, and its managedFields.
+type version struct{ text, managed []byte }
+
+func (v *version) newestTime() time.Time {
+	if newest, _ := fieldmanager.Newest(v.managed); newest != nil {
+		return newest.Time
+	}
+	return time.Time{}
+}
+
+// versions reads the events of a watch of a real API server.
+func versions(tb testing.TB, name string) (out []version) {
+	tb.Helper()
+	file, err := os.ReadFile("testdata/" + name)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for line := range strings.Lines(string(file)) {
+		clean, err := redact.New(nil, "", "").Object(nil, []byte(line))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		out = append(out, version{clean.Text, clean.Managed})
+	}
+	return out
+}
+
+// formatShares returns the shares in a short form, one in each line: the author, and the paths.
+func formatShares(tb testing.TB, shares []fieldmanager.Share, patch []byte) string {
+	tb.Helper()
+	paths := pathsOf(tb, patch)
+	var s strings.Builder
+	for _, share := range shares {
+		fmt.Fprintf(
+			&s, "%s %s %s %s:", share.Manager, share.Operation, share.Subresource, share.Time.Format("15:04:05"),
+		)
+		for _, i := range share.Ops {
+			fmt.Fprintf(&s, " %s", paths[i])
+		}
+		s.WriteString("\n")
+	}
+	return strings.TrimSpace(s.String())
+}
+
+// Changes that a real API server made at the request of curl.
+func TestRecordedChanges(t *testing.T) {
+	const controller, oncall = "kube-controller-manager Update status 14:43:17:", "oncall Apply  14:43:18:"
+	for _, test := range []struct {
+		name     string
+		file     string
+		from, to int
+		want     string
+	}{
+		{
+			"a second manager applies a variable to one of two containers", "apply.jsonl", 1, 2,
+			oncall + " replace /metadata/generation replace /metadata/resourceVersion add " +
+				"/spec/template/spec/containers/1/env",
+		},
+		{
+			"a controller writes the status, and an annotation with it", "apply.jsonl", 0, 1,
+			controller + " add /metadata/annotations/deployment.kubernetes.io~1revision replace " +
+				"/metadata/resourceVersion replace /status",
+		},
+		{
+			"both, folded", "apply.jsonl", 0, 2,
+			oncall + " replace /metadata/generation replace /metadata/resourceVersion add " +
+				"/spec/template/spec/containers/1/env\n" +
+				controller + " add /metadata/annotations/deployment.kubernetes.io~1revision replace /status",
+		},
+		{
+			"an edit adds an annotation and removes another's; a third one's stays", "deployment.jsonl", 0, 1,
+			"kubectl-edit Update  14:43:20: replace /metadata/annotations replace /metadata/generation replace " +
+				"/metadata/resourceVersion",
+		},
+		{"an Update that only removes leaves no trace", "deployment.jsonl", 2, 3, ""},
+		{
+			"another port and another finalizer", "service.jsonl", 0, 1,
+			"monitoring Apply  14:43:23: add /metadata/finalizers/1 replace /metadata/resourceVersion add " +
+				"/spec/ports/2",
+		},
+		{"a pod is bound, which managedFields do not tell", "pod.jsonl", 0, 1, ""},
+		{
+			"the kubelet in the second of the creation", "pod.jsonl", 1, 2,
+			"kubelet Update status 14:43:16: replace /metadata/resourceVersion replace /status",
+		},
+		{
+			"the pod runs", "pod.jsonl", 2, 3,
+			"kubelet Update status 14:43:17: replace /metadata/resourceVersion replace " +
+				"/status/conditions/0/lastTransitionTime replace /status/conditions/1/lastTransitionTime " +
+				"replace /status/conditions/2 replace /status/conditions/3 replace /status/containerStatuses " +
+				"replace /status/phase",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			recorded := versions(t, test.file)
+			before, after := recorded[test.from], recorded[test.to]
+			patch, err := diff.Patch(before.text, after.text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := formatShares(t, fieldmanager.Attribute(after.managed, patch, after.text, before.newestTime()), patch)
+			if got != test.want {
+				t.Errorf("%s\ngot  %s\nwant %s", patch, got, test.want)
+			}
+		})
+	}
+}
+
+func pathsOf(tb testing.TB, patch []byte) (paths []string) {
+	tb.Helper()
+	for part := range strings.SplitSeq(string(patch), `{"op":"`) {
+		op, rest, ok := strings.Cut(part, `","path":"`)
+		path, _, _ := strings.Cut(rest, `"`)
+		if ok && slices.Contains([]string{"add", "remove", "replace"}, op) {
+			paths = append(paths, op+" "+path)
+		}
+	}
+	return paths
+}

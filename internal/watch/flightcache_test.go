@@ -1,0 +1,72 @@
+package watch_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch"
+)
+
+// When the cache of answers is full, the entries that are too old for any caller are dropped first.
+func TestFullCacheDropsOldEntriesFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := watch.NewFlightCache(100, 45*time.Second)
+		requests := 0
+		request := func(from, to int) {
+			for n := from; n < to; n++ {
+				_, _ = s.Get(t.Context(), n, 45*time.Second, func(context.Context) error { requests++; return nil })
+			}
+		}
+		request(0, 60)
+		advance(30 * time.Second)
+		request(60, 99)
+		advance(20 * time.Second)
+		request(99, 110)
+		if requests = 0; s.Len() > 100 {
+			t.Errorf("%d answers are kept, want at most 100", s.Len())
+		}
+		if request(60, 110); requests > 0 {
+			t.Errorf("%d of the newer 50 were asked for again", requests)
+		}
+		request(200, 2000)
+		if s.Len() > 100 {
+			t.Errorf("%d answers are kept, want at most 100", s.Len())
+		}
+	})
+}
+
+// Callers share one request. A caller whose context ends early does not affect the result of the other callers.
+func TestCanceledCallerDoesNotAffectOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := watch.NewFlightCache(10, time.Minute)
+		request := func(ctx context.Context) error {
+			select {
+			case <-time.After(3 * time.Second):
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		canceled, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		first := make(chan bool)
+		go func() {
+			_, ok := s.Get(canceled, 1, time.Minute, request)
+			first <- ok
+		}()
+		synctest.Wait()
+		second := make(chan error)
+		go func() {
+			result, _ := s.Get(t.Context(), 1, time.Minute, request)
+			second <- result
+		}()
+		if <-first {
+			t.Error("the first has an answer after its end")
+		}
+		if err := <-second; err != nil {
+			t.Errorf("the second is told %v", err)
+		}
+	})
+}

@@ -1,0 +1,83 @@
+package watch
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// dropForbidden stops the feeds (watches of one namespace, or of all) that the API server refused, and removes their rows and
+// the history. They are tried again after a while.
+//
+// dropForbidden returns false if the API server does not find the resource at all. A "not found" for one namespace does not
+// prove that.
+func (s *reconciler) dropForbidden() bool {
+	refused := make(map[string]Status)
+	s.mu.Lock()
+	for ns, f := range s.feeds {
+		if status := f.state.status; f.state.hasOwnStatus && status.State.isRefused() {
+			refused[ns] = status
+		}
+	}
+	s.mu.Unlock()
+	if len(refused) == 0 {
+		return true
+	}
+	for _, status := range refused {
+		if status.State == Absent {
+			s.refreshSoon() // The resource may be gone.
+		}
+	}
+	if refused[""].State == Absent {
+		s.nextAttempt = time.Now().Add(reviewEvery)
+		s.setAbsent(fmt.Sprintf("The API server reports that %s is not found.", s.scope.Resource.GroupResource()))
+		return false
+	}
+	for ns, status := range refused {
+		s.access[ns] = namespaceAccess{permissions{reason: status.Reason}, true, time.Now().Add(s.reviewInterval(ns, false))}
+		s.mu.Lock()
+		s.denied[ns] = status
+		s.mu.Unlock()
+	}
+	hadListed := false
+	s.endFeeds(func(f *feed) bool {
+		_, ok := refused[f.namespace]
+		hadListed = hadListed || ok && f.state.lists > 0
+		return ok
+	})
+	_, all := refused[""]
+	if evicted, _ := s.evict(func(ns string) bool { _, ok := refused[ns]; return ok || all }); evicted || hadListed {
+		s.resetReaders()
+	}
+	return true
+}
+
+// refusesList reports whether the API server still refuses a short list of a namespace. It returns false for any other
+// error, which the feed then handles.
+func (s *reconciler) refusesList(ctx context.Context, namespace string) bool {
+	return s.tryList(ctx, namespace).isRefused()
+}
+
+// tryList requests a short list of a namespace, or of all namespaces if it is "". It returns the state that follows from
+// the response: Live if the list succeeds.
+func (s *reconciler) tryList(ctx context.Context, namespace string) State {
+	scope := s.scope
+	scope.Namespace = namespace
+	if _, _, err := s.client.Estimate(ctx, scope); err != nil {
+		return stateOf(err, false)
+	}
+	return Live
+}
+
+// isStillListed reports whether the API server still serves the resource, by a short list of one watched namespace. An error
+// other than "not found" counts as served. It returns false if nothing is watched.
+func (s *reconciler) isStillListed(ctx context.Context) bool {
+	s.mu.Lock()
+	namespace, watched := "", false
+	for namespace = range s.feeds {
+		watched = true
+		break
+	}
+	s.mu.Unlock()
+	return watched && s.tryList(ctx, namespace) != Absent
+}

@@ -1,0 +1,122 @@
+package watch_test
+
+import (
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+)
+
+// Some aggregated APIs respond to an unknown namespace with 404 Not Found. The other namespaces of the resource are not
+// affected.
+func TestNotFoundNamespaceAffectsNoOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
+		allowOnly(server, "a")
+		a := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}}, "")
+		a.settle()
+		all := subscribe(t, cluster, watch.Query{}, "")
+		all.settle()
+		server.Refuse(pods, "b", http.StatusNotFound, "no such namespace")
+		<-time.After(40 * time.Second) // Now the review permits the namespace.
+		if got := a.settle(); got != "" && got != "state live" {
+			t.Errorf("who looks at a is told %s", got)
+		}
+		a.wantLive(1)
+		for range 8 {
+			a.wantSettle("")
+		}
+		if all.settle(); all.state != "live" || len(all.rows) != 1 {
+			t.Errorf("all is %s with %d rows, want live with 1", all.state, len(all.rows))
+		}
+		b := subscribe(t, cluster, watch.Query{Namespaces: []string{"b"}}, "")
+		if b.settle(); b.state != "absent" || b.reason != "no such namespace" {
+			t.Errorf("b is %s: %s, want absent with the API server's reason", b.state, b.reason)
+		}
+		all.log = nil
+		for range 8 {
+			all.wantSettle("")
+		}
+		server.Refuse(pods, "b", 0, "")
+		<-time.After(time.Minute)
+		b.settle()
+		b.wantLive(1)
+	})
+}
+
+// The program does not list a resource again after it was removed, even if no follower causes discoveries. When the
+// resource is served again, it is found.
+func TestRemovedResourceIsNotListed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		kind := apitest.Kind{Ref: widgets, Kind: "Widget", Columns: `[{"name":"Name","type":"string"}]`}
+		server.AddKind(kind)
+		r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+		r.settle()
+		server.RemoveKind(widgets)
+		<-time.After(10 * time.Second)
+		r.wantSettle("state absent, reset, snapshot of 0")
+		before := len(server.Requests("/widgets"))
+		<-time.After(5 * time.Minute)
+		r.wantSettle("")
+		if lists := len(server.Requests("/widgets")) - before; lists > 0 {
+			t.Errorf("it is listed %d times in 5 minutes", lists)
+		}
+		server.AddKind(kind)
+		server.Set(widgets, apitest.Item{Namespace: "a", Name: "w"})
+		<-time.After(30 * time.Second)
+		r.settle()
+		r.wantLive(1)
+	})
+}
+
+// Discovery contains a resource, but the API server does not find it, as with an unhealthy aggregated API. The resource
+// is absent until it is found.
+func TestServedResourceThatIsNotFound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Refuse(pods, "", http.StatusNotFound, "nothing here")
+		r := subscribe(t, cluster, watch.Query{}, "")
+		if r.settle(); r.state != "absent" {
+			t.Errorf("it is %s, want absent", r.state)
+		}
+		for range 8 {
+			r.wantSettle("")
+		}
+		server.Refuse(pods, "", 0, "")
+		<-time.After(15 * time.Second)
+		r.wantSettle("state live, snapshot of 0")
+	})
+}
+
+// Discovery does not contain a resource once, but the API server still lists it. The resource stays live. When it is
+// really removed, its state is absent.
+func TestResourceMissingInDiscoveryStaysLive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		r := subscribe(t, cluster, watch.Query{}, "")
+		r.settle()
+		server.FailPath("/api", http.StatusNotFound, "not today") // client-go treats this as an empty group.
+		server.AddKind(apitest.Kind{Ref: widgets, Kind: "Widget"})
+		for range 4 {
+			advance(11 * time.Second)
+			serves(t, cluster, pods)
+		}
+		if serves(t, cluster, pods) {
+			t.Error("discovery has what it cannot read")
+		}
+		r.wantSettle("")
+		r.wantLive(1)
+		server.RemoveKind(pods)
+		<-time.After(30 * time.Second)
+		r.settle()
+		if r.wantRows(); r.state != "absent" {
+			t.Errorf("it is %s, want absent", r.state)
+		}
+	})
+}

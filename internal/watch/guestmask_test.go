@@ -1,0 +1,338 @@
+package watch_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+)
+
+// copyAnnotation returns an annotation as JSON text. The value of the annotation is a copy of an object that contains value.
+func copyAnnotation(value string) string {
+	text := fmt.Sprintf(`{"data":{"k":%q}}`, value)
+	return fmt.Sprintf(`"annotations":{"example.com/copy":%q}`, text)
+}
+
+// sensitiveObjects returns, for each ref, a function that returns the JSON of an object. The object contains value in all places
+// that the guest mask covers.
+func sensitiveObjects() map[string]func(value string) string {
+	pod := func(v string) string {
+		return fmt.Sprintf(`"spec":{"containers":[{"name":"c","env":[{"name":"A","value":%q}]}]}`, v)
+	}
+	template := func(v string) string {
+		return fmt.Sprintf(`"template":{"metadata":{%s},%s}`, copyAnnotation(v), pod(v))
+	}
+	return map[string]func(string) string{
+		"core/v1/secrets": func(v string) string { return fmt.Sprintf(`"data":{"k":%q}`, v) },
+		"core/v1/configmaps": func(v string) string {
+			return fmt.Sprintf(`"data":{"k":%q},"binaryData":{"b":%q}`, v, v)
+		},
+		pods: func(v string) string {
+			return fmt.Sprintf(
+				`"spec":{"containers":[{"name":"c","env":[{"name":"A","value":%q},{"name":"B",`+
+					`"valueFrom":{"secretKeyRef":{"name":"it","key":"k"}}}],`+
+					`"envFrom":[{"secretRef":{"name":"it"}}]}],"initContainers":[{"name":"i","env":[{"name":"A",`+
+					`"value":%q}]}]}`,
+				v, v,
+			)
+		},
+		runs:                  func(v string) string { return pod(v)[:len(pod(v))-1] + "," + template(v) + "}" },
+		"apps/v1/deployments": func(v string) string { return fmt.Sprintf(`"spec":{%s}`, template(v)) },
+		"batch/v1/cronjobs": func(v string) string {
+			return fmt.Sprintf(`"spec":{"jobTemplate":{"metadata":{%s},"spec":{%s}}}`, copyAnnotation(v), template(v))
+		},
+		"apps/v1/controllerrevisions": func(v string) string {
+			return fmt.Sprintf(`"data":{"spec":{%s}}`, template(v))
+		},
+	}
+}
+
+// runs is a custom resource. Two of its columns show an environment variable and an annotation of a template.
+const (
+	runs       = "example.com/v1/runs"
+	runColumns = `[{"name":"Name","type":"string","format":"name"}` +
+		`,{"name":"Value","type":"string",` +
+		`"description":"Custom resource definition column (in JSONPath format): .spec.containers[0].env[0].value"}` +
+		`,{"name":"Mood","type":"string",` +
+		`"description":"Custom resource definition column (in JSONPath format): .status.mood"}` +
+		`,{"name":"Copy","type":"string",` +
+		`"description":"Custom resource definition column (in JSONPath format): ` +
+		`.spec.template.metadata.annotations.example\\.com/copy"}]`
+)
+
+// guest returns a viewer with whom all these resources are shared.
+func guest() watch.Viewer {
+	scope := &watch.Scope{}
+	for ref := range sensitiveObjects() {
+		scope.Parts = append(scope.Parts, watch.Part{Resource: ref})
+	}
+	return watch.Viewer{Program: true, Scope: scope}
+}
+
+// readEverything returns everything that a viewer receives about an object while its value changes to each of values. It uses
+// all views, single reads, snapshots, and reads while the API server is unavailable.
+func readEverything(t *testing.T, viewer watch.Viewer, ref string, values ...string) (all string, patches []string) {
+	t.Helper()
+	server, cluster := serveCluster(t)
+	switch ref {
+	case pods:
+	case runs:
+		server.AddKind(apitest.Kind{Ref: ref, Kind: "Run", Columns: runColumns})
+	default:
+		server.AddKind(apitest.Kind{
+			Ref: ref, Kind: "Thing", Columns: `[{"name":"Name","type":"string","format":"name"}]`,
+		})
+	}
+	set := func(value string) {
+		cells := `["it"]`
+		if ref == runs {
+			cells = fmt.Sprintf(`["it",%q,"calm",%q]`, value, value)
+		}
+		server.Set(
+			ref,
+			apitest.Item{Namespace: "a", Name: "it", Cells: cells, Metadata: copyAnnotation(value), Rest: sensitiveObjects()[ref](value)},
+		)
+	}
+	set(values[0])
+	advance(3 * time.Second)
+	access := cluster.For(viewer)
+	var messages strings.Builder
+	window, err := watch.NewWindow("", 0, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	object := watch.Query{Namespaces: []string{"a"}, Name: "it"}
+	type reading struct {
+		view watch.View
+		sub  *watch.Subscription
+	}
+	var readings []reading
+	for _, r := range []struct {
+		view watch.View
+		q    watch.Query
+	}{
+		{watch.Rows, watch.Query{}},
+		{watch.Table, watch.Query{}},
+		{watch.Windowed, watch.Query{Window: window}},
+		{watch.Object, object},
+		{watch.Changes, object},
+		{watch.Changes, watch.Query{}},
+	} {
+		r.q.Resource = ref
+		sub, err := access.Subscribe(t.Context(), r.q, r.view, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer sub.Close()
+		readings = append(readings, reading{r.view, sub})
+	}
+	readSubscriptions := func() {
+		for _, r := range readings {
+			for {
+				m, err := r.sub.Next(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				messages.Write(m)
+				var decoded message
+				if err := json.Unmarshal([]byte("{"+string(m)+"}"), &decoded); err != nil {
+					t.Fatal(err)
+				}
+				for _, e := range decoded.Events {
+					if r.view == watch.Object && e.Patch != nil {
+						patches = append(patches, string(e.Patch))
+					}
+				}
+				if decoded.Type == "heartbeat" {
+					break
+				}
+			}
+		}
+	}
+	read := func() {
+		text, err := access.Object(t.Context(), ref, "a", "it")
+		if err != nil {
+			t.Fatal(err)
+		}
+		messages.Write(text)
+		last, _, err := access.LastKnown(t.Context(), ref, "a", "it")
+		if err != nil {
+			t.Fatal(err)
+		}
+		messages.Write(last)
+		snapshot, err := access.Snapshot(t.Context(), watch.Query{Resource: ref}, time.Minute)
+		if err != nil || len(snapshot.Objects) != 1 {
+			t.Fatalf("a snapshot of %d, %v", len(snapshot.Objects), err)
+		}
+		text, err = snapshot.Objects[0].JSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		messages.Write(snapshot.Objects[0].AppendRow(text))
+	}
+	read() // The resource is not watched yet, so this reads from the API server.
+	readSubscriptions()
+	for _, value := range values[1:] {
+		set(value)
+		readSubscriptions()
+		read()
+	}
+	lateSub, err := access.Subscribe(
+		t.Context(), watch.Query{Resource: ref, Namespaces: []string{"a"}, Name: "it"}, watch.Changes, "",
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lateSub.Close()
+	readings = append(readings, reading{watch.Changes, lateSub})
+	server.Delete(ref, "a", "it")
+	readSubscriptions()
+	set(values[0])
+	readSubscriptions()
+	server.Down(true)
+	advance(10 * time.Second)
+	last, _, err := access.LastKnown(t.Context(), ref, "a", "it")
+	if err != nil {
+		t.Fatal(err)
+	}
+	messages.Write(last)
+	return messages.String(), patches
+}
+
+// Guests do not see values of Secrets, ConfigMaps and environment variables in any read. If a value changes, it is
+// marked as changed.
+func TestSharedTextsAreMasked(t *testing.T) {
+	for ref := range sensitiveObjects() {
+		t.Run(ref, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				all, patches := readEverything(t, guest(), ref, "CANARY1", "CANARY2", "CANARY1")
+				if strings.Contains(all, "CANARY") || !strings.Contains(all, `"(masked)"`) {
+					t.Errorf("heard %s", all)
+				}
+				if len(patches) != 2 || strings.Count(strings.Join(patches, ""), "(masked, changed)") < 2 {
+					t.Errorf("the patches are %q, want each to show a change", patches)
+				}
+			})
+		})
+	}
+}
+
+// The same reads return these values to the program's own viewer. This proves that the test above covers all places.
+func TestProgramSeesUnmaskedTexts(t *testing.T) {
+	for ref := range sensitiveObjects() {
+		synctest.Test(t, func(t *testing.T) {
+			all, patches := readEverything(t, watch.Viewer{Program: true}, ref, "CANARY1", "CANARY2", "CANARY1")
+			if strings.Contains(all, "CANARY2") != (ref != secrets) || len(patches) != 2 {
+				t.Errorf("%s: heard %s", ref, all)
+			}
+		})
+	}
+}
+
+// Guests cannot tell from masks whether two values are equal. The messages are the same for every new value, and for an
+// old value that returns.
+func TestSharedMasksAreUnlinkable(t *testing.T) {
+	for ref := range sensitiveObjects() {
+		var patchSets [][]string
+		for _, values := range [][]string{
+			{"A", "B", "A", "C"},
+			{"A", "B", "C", "A"},
+			{"D", "E", "F", "G"},
+			{"long and other", "E", "long and other", "E"},
+		} {
+			synctest.Test(t, func(t *testing.T) {
+				_, patches := readEverything(t, guest(), ref, values...)
+				patchSets = append(patchSets, patches)
+			})
+		}
+		for _, patches := range patchSets {
+			if !slices.Equal(patches, patchSets[0]) {
+				t.Errorf("%s: told %q, and of other values %q", ref, patches, patchSets[0])
+			}
+		}
+	}
+}
+
+// For guests, cells of custom resources that show masked values are masked, too. Guests cannot find out the values by a
+// sort order, a word or a selector. All other viewers see the values.
+func TestSharedCellsAreMasked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.AddKind(apitest.Kind{Ref: runs, Kind: "Run", Columns: runColumns})
+		for name, value := range map[string]string{"x": "CANARY2", "y": "CANARY1", "z": "CANARY3"} {
+			server.Set(
+				runs,
+				apitest.Item{
+					Namespace: "a",
+					Name:      name,
+					Cells:     fmt.Sprintf(`[%q,%q,"calm",%q]`, name, value, value),
+					Rest:      sensitiveObjects()[runs](value),
+				},
+			)
+		}
+		// All viewers except guests share the informer of their query.
+		own := subscribe(t, cluster, watch.Query{Resource: runs}, "")
+		own.settle()
+		for viewer, want := range map[*watch.Viewer]struct{ all, found, sorted, cell string }{
+			{Program: true}:                                        {"x y z", "x", "y x z", "CANARY2"},
+			{Program: true, Scope: guest().Scope}:                  {"x y z", "", "x y z", "(masked)"},
+			{User: &watch.User{Name: "ann"}, Scope: guest().Scope}: {"x y z", "", "x y z", "(masked)"},
+		} {
+			allow(server, "ann list runs *", "ann watch runs *", "ann get runs *")
+			access := cluster.For(*viewer)
+			names := func(q watch.Query) string {
+				t.Helper()
+				q.Resource = runs
+				snapshot, err := access.Snapshot(t.Context(), q, time.Minute)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var names []string
+				for _, o := range snapshot.Objects {
+					names = append(names, o.Name())
+				}
+				if len(names) == 3 && strings.Count(string(snapshot.Objects[0].Cells()), want.cell) != 2 {
+					t.Errorf("%+v: the cells are %s", viewer, snapshot.Objects[0].Cells())
+				}
+				return strings.Join(names, " ")
+			}
+			if all, found, byOther := names(watch.Query{}), names(watch.Query{Text: "canary2"}), names(watch.Query{
+				Text: "calm",
+			}); all != want.all || found != want.found || byOther != want.all {
+				t.Errorf("%+v: sees %q, finds %q by the value, and %q by another", viewer, all, found, byOther)
+			}
+			window, err := watch.NewWindow("Value", 0, 10)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sub, err := access.Subscribe(t.Context(), watch.Query{Resource: runs, Window: window}, watch.Windowed, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			messages := ""
+			for !strings.Contains(messages, `"rows":`) {
+				message, err := sub.Next(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				messages += string(message)
+			}
+			sub.Close()
+			var order []string
+			for _, match := range regexp.MustCompile(`"name":"([xyz])"`).FindAllStringSubmatch(messages, -1) {
+				order = append(order, match[1])
+			}
+			if got := strings.Join(order, " "); got != want.sorted ||
+				strings.Contains(messages, "CANARY") != (viewer.Scope == nil) {
+				t.Errorf("%+v: by the value they are in the order %s: %s", viewer, got, messages)
+			}
+		}
+	})
+}

@@ -1,0 +1,127 @@
+package journal_test
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch/journal"
+)
+
+func TestHistory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := newJournal(5 * 376) // Five updates.
+		if got := j.History(j.Now(), 10); len(got) > 0 {
+			t.Errorf("before the first state the past is %v", describe(got))
+		}
+		j.Replace([]testEntry{{Key: "a", Value: object{1, 0}}})
+		if retained, completeSince := j.Retained(); len(j.History(j.Now(), 10)) > 0 || retained != 0 || !completeSince.IsZero() {
+			t.Errorf("after the first state %d changes are kept, since %s", retained, completeSince)
+		}
+		start := time.Now()
+		for i := range 8 {
+			<-time.After(time.Second)
+			j.Set("a", object{1, i + 1})
+		}
+		for _, test := range []struct {
+			until uint64
+			limit int
+			want  string
+		}{
+			{9, 10, "[5 6 7 8 9]"},
+			{9, 2, "[8 9]"},
+			{7, 2, "[6 7]"},
+			{6, 10, "[5 6]"},
+			{5, 1, "[5]"},
+			{4, 10, "[]"},
+			{0, 10, "[]"},
+			{10, 10, "[]"},
+			{9, 0, "[]"},
+		} {
+			offsets := []uint64{}
+			for _, c := range j.History(journal.At(test.until), test.limit) {
+				offsets = append(offsets, c.Offset)
+			}
+			if got := fmt.Sprint(offsets); got != test.want {
+				t.Errorf("the last %d up to %d are %s, want %s", test.limit, test.until, got, test.want)
+			}
+		}
+		if retained, completeSince := j.Retained(); retained != 5 || completeSince.Sub(start) != 3*time.Second {
+			t.Errorf("%d changes are kept, all since %s; want 5, and 3s: when the last was that it dropped",
+				retained, completeSince.Sub(start))
+		}
+		<-time.After(time.Second)
+		j.Forget()
+		if retained, completeSince := j.Retained(); retained != 0 || completeSince != time.Now() {
+			t.Errorf("after Forget %d changes are kept, all since %s", retained, completeSince.Sub(start))
+		}
+	})
+}
+
+// The data that is given with a change counts in the ring, and is freed with the change.
+func TestSetWith(t *testing.T) {
+	j := journal.New[string, object, *string](journal.Options[string, object]{
+		Same:      func(before, after object) bool { return before == after },
+		Continues: continues,
+		Size:      func(object) int { return 100 },
+		MaxBytes:  1000,
+		MaxAge:    time.Hour,
+	})
+	freed := make(chan string, 10)
+	set := func(value object, note string, weight int) {
+		memo := new(note)
+		runtime.AddCleanup(memo, func(note string) { freed <- note }, note)
+		j.SetWith("a", value, memo, weight)
+	}
+	set(object{1, 1}, "add", 300)
+	_, before := j.Weight()
+	set(object{1, 1}, "nothing to tell", 300)
+	if _, got := j.Weight(); got != before || got != 300+176+100 {
+		t.Errorf("the weight is %d and then %d, want %d", before, got, 300+176+100)
+	}
+	changes, next, err := j.Next(t.Context(), journal.At(0), 10)
+	if err != nil || len(changes) != 1 || *changes[0].Memo != "add" {
+		t.Fatalf("changes are %+v, %v", changes, err)
+	}
+	set(object{2, 1}, "another thing", 0)
+	changes, _, err = j.Next(t.Context(), next, 10)
+	if err != nil || len(changes) != 2 || changes[0].Memo != nil || *changes[1].Memo != "another thing" {
+		t.Fatalf("changes are %+v, %v; want a delete without and an add with what was given", changes, err)
+	}
+	set(object{2, 2}, "too heavy for the others", 1000)
+	var dropped []string
+	for deadline := time.After(time.Minute); len(dropped) < 3; {
+		runtime.GC()
+		select {
+		case note := <-freed:
+			dropped = append(dropped, note)
+		case <-deadline:
+			t.Fatalf("of what the ring no longer holds only %q have gone", dropped)
+		default:
+		}
+	}
+	slices.Sort(dropped)
+	if got, _, _ := j.Get("a"); fmt.Sprint(dropped) != "[add another thing nothing to tell]" || got != (object{2, 2}) {
+		t.Errorf("%q have gone, and the state is %v", dropped, got)
+	}
+	runtime.KeepAlive(j)
+}
+
+// A mark takes an offset and changes nothing, even if changes around it are merged.
+func TestMark(t *testing.T) {
+	j := newJournal(1 << 20)
+	j.Set("a", object{1, 1})
+	j.Mark()
+	j.Set("a", object{1, 2})
+	j.Mark()
+	changes, cursor, err := j.Next(t.Context(), journal.Cursor{}, 100)
+	if err != nil || len(changes) != 4 || cursor.Offset != 4 || changes[1].Op != 0 || j.Len() != 1 {
+		t.Errorf("%d changes up to %d (%v), want 4, two of them marks", len(changes), cursor.Offset, err)
+	}
+	if folded := journal.Fold(changes, continues); len(folded) != 1 || folded[0].Op != journal.Add {
+		t.Errorf("merged they are %v", describe(folded))
+	}
+}

@@ -1,0 +1,179 @@
+package jsonscan_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"glasshouse/internal/watch/jsonscan"
+)
+
+func TestObjectSkipsUnreadMembers(t *testing.T) {
+	text := ` { "a" : {"deep":[1,{"x":"}"}]} , "b\u0041" : "v\n" , "c":[ true ,null, -1.5e+3 ] , "d":{} } `
+	c := jsonscan.NewCursor([]byte(text))
+	var keys []string
+	var value, number string
+	err := c.Object(func(key []byte) error {
+		keys = append(keys, string(key))
+		switch string(key) {
+		case "bA":
+			s, err := c.Text()
+			value = s
+			return err
+		case "c":
+			return c.Array(func(i int) error {
+				if i != 2 {
+					return nil
+				}
+				raw, err := c.Value()
+				number = string(raw)
+				return err
+			})
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.End(); err != nil {
+		t.Error(err)
+	}
+	if got, want := strings.Join(keys, " "), "a bA c d"; got != want {
+		t.Errorf("keys: got %q, want %q", got, want)
+	}
+	if value != "v\n" || number != "-1.5e+3" {
+		t.Errorf("got %q and %q", value, number)
+	}
+}
+
+// A value is returned only if no name in it matches. Otherwise the cursor stays where it is.
+func TestValueWithoutNames(t *testing.T) {
+	for text, want := range map[string]bool{
+		`{"a":{"b":[{"c":"wanted"}]}}`: true, `["wanted"]`: true, `7`: true, `{}`: true,
+		`{"wanted":1}`: false, `{"a":[[{"wanted":1}]]}`: false, `{"a":1,"w\u0061nted":1}`: false, `{"a\n":1}`: false,
+	} {
+		c := jsonscan.NewCursor([]byte(text))
+		value, ok, err := c.ValueWithout(func(name []byte) bool { return string(name) == "wanted" })
+		if err != nil || ok != want || ok && string(value) != text {
+			t.Errorf("%s: got %s, %t, %v", text, value, ok, err)
+		}
+		if !ok {
+			err = c.Skip()
+		}
+		if err := errors.Join(err, c.End()); err != nil {
+			t.Errorf("%s: then %v", text, err)
+		}
+	}
+	c := jsonscan.NewCursor([]byte(`{"a":{"b"}}`))
+	if value, ok, err := c.ValueWithout(func([]byte) bool { return false }); err == nil {
+		t.Errorf("broken text gives %s, %t", value, ok)
+	}
+}
+
+func TestErrStopEndsObject(t *testing.T) {
+	c := jsonscan.NewCursor([]byte(`{"a":1,"b":`))
+	err := c.Object(func([]byte) error { return jsonscan.ErrStop })
+	if !errors.Is(err, jsonscan.ErrStop) {
+		t.Errorf("got %v, want ErrStop", err)
+	}
+}
+
+func TestErrorsContainPosition(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"a" 1}`:      `byte 5: unexpected '1', want ':'`,
+		`[1 2]`:        `byte 3: unexpected '2', want ',' or ']'`,
+		`{"a":`:        `byte 5: unexpected end of the text, want a value`,
+		`"abc`:         `byte 4: unexpected end of the text, want the end of a string`,
+		"\"a\x01\"":    `byte 2: control character in a string`,
+		`"\x"`:         `byte 1: invalid escape`,
+		`{"a":1,}`:     `byte 7: unexpected '}', want the name of a member`,
+		`[1,]`:         `byte 3: unexpected ']', want a value`,
+		`{"a":tru}`:    `byte 5: unexpected 't', want a value`,
+		`{"n":01}`:     `byte 6: unexpected '1', want ',' or '}'`,
+		`{"n":-}`:      `byte 6: unexpected '}', want a digit`,
+		`{"n":1.}`:     `byte 7: unexpected '}', want a digit`,
+		`{{"a":1}:"b"`: `byte 1: unexpected '{', want the name of a member`,
+	} {
+		if err := jsonscan.NewCursor([]byte(text)).Skip(); err == nil || err.Error() != want {
+			t.Errorf("%s: got %v, want %s", text, err, want)
+		}
+	}
+}
+
+func TestDepthIsBounded(t *testing.T) {
+	for _, nest := range []string{"[", `{"a":`} {
+		text := []byte(strings.Repeat(nest, 3*jsonscan.MaxDepth))
+		if err := jsonscan.NewCursor(text).Skip(); err == nil || !strings.Contains(err.Error(), "nested deeper") {
+			t.Errorf("%q: got %v", nest, err)
+		}
+	}
+}
+
+func TestAppendStringIsJSON(t *testing.T) {
+	for _, s := range []string{"", "plain", "a\"b\\c", "é\x00\x1f", "<script>&", "\xff", "\u2028"} {
+		var decoded string
+		if err := json.Unmarshal(jsonscan.AppendString(nil, s), &decoded); err != nil {
+			t.Errorf("%q: %v", s, err)
+		}
+		if want := strings.ToValidUTF8(s, "\ufffd"); decoded != want {
+			t.Errorf("got %q, want %q", decoded, want)
+		}
+	}
+}
+
+// Strings are read eight bytes at a time. The test has each byte at each position.
+func TestEveryByteAtEveryPosition(t *testing.T) {
+	for position := range 18 {
+		for b := range 256 {
+			text := []byte("[\"" + strings.Repeat("a\x80", 10) + "\",1]")
+			text[2+position] = byte(b)
+			c := jsonscan.NewCursor(text)
+			err := c.Skip()
+			if err == nil {
+				err = c.End()
+			}
+			if want := json.Valid(text); (err == nil) != want {
+				t.Errorf("%q: %v, but json.Valid says %v", text, err, want)
+			}
+		}
+	}
+}
+
+// readAll reads a document through Object and Array instead of Skip.
+func readAll(c *jsonscan.Cursor) error {
+	switch c.Peek() {
+	case '{':
+		return c.Object(func(key []byte) error {
+			if c.Peek(); len(key)%2 == 1 {
+				return nil // Object reads it.
+			}
+			return readAll(c)
+		})
+	case '[':
+		return c.Array(func(int) error { return readAll(c) })
+	}
+	return c.Skip()
+}
+
+func FuzzAcceptsExactlyWhatEncodingJSONAccepts(f *testing.F) {
+	for _, s := range []string{
+		`{}`, `[]`, `{"a":[1,2,{"b":null}]}`, `"\ud800"`, `-0.1e-7`, ` [ ] `, `{"a"::1}`, `[,]`, `nul`, "\"\x7f\"",
+		`{"a":}`, `:`, `{":":":"}`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		want := json.Valid(data)
+		for name, read := range map[string]func(*jsonscan.Cursor) error{"Skip": (*jsonscan.Cursor).Skip, "walk": readAll} {
+			c := jsonscan.NewCursor(data)
+			err := read(c)
+			if err == nil {
+				err = c.End()
+			}
+			if got := err == nil; got != want {
+				t.Errorf("%s(%q): %v, but json.Valid says %v", name, data, err, want)
+			}
+		}
+	})
+}

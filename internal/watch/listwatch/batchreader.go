@@ -1,0 +1,34 @@
+package listwatch
+
+import (
+	"io"
+	"time"
+)
+
+// batchInterval is the shortest time between two reads of a long list, after its first batchThreshold bytes. An API server
+// sends each object in a separate HTTP/2 frame. HTTP/2 wakes the reader for each frame, and answers it with two window
+// updates. For 10,000 pods, this took a fifth of the processor time and a tenth of the total time.
+const batchInterval, batchThreshold = 4 * time.Millisecond, 256 << 10
+
+// batchReader reads a long list in large pieces, and all other data without delay.
+type batchReader struct {
+	source      io.Reader
+	isList      bool      // The data belongs to a list.
+	readBytes   int       // Bytes of the list so far.
+	lastDrained time.Time // Time of the last Read that returned all available data.
+}
+
+func (g *batchReader) Read(p []byte) (int, error) {
+	if !g.isList {
+		return g.source.Read(p)
+	}
+	if wait := batchInterval - time.Since(g.lastDrained); wait > 0 && g.readBytes >= batchThreshold {
+		<-time.After(wait)
+	}
+	n, err := g.source.Read(p)
+	g.readBytes += n
+	if n < len(p) {
+		g.lastDrained = time.Now()
+	}
+	return n, err
+}

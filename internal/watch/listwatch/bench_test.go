@@ -1,0 +1,43 @@
+package listwatch_test
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"testing"
+
+	"glasshouse/internal/watch/listwatch"
+)
+
+// podSpecificText matches the parts of a pod's text that differ from pod to pod.
+var podSpecificText = regexp.MustCompile(
+	`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{64}|-[0-9a-z]{5}"|` +
+		`\d\d:\d\dZ|\d+\.\d+\.\d+"|"\d{4,}"`,
+)
+
+// BenchmarkEvent measures making an Object from a pod's event, including its managedFields.
+func BenchmarkEvent(b *testing.B) {
+	text, err := os.ReadFile("../testdata/pod-table.jsonl")
+	if err != nil {
+		b.Fatal(err)
+	}
+	pods := bytes.SplitAfter(bytes.TrimSpace(text), []byte("\n"))
+	lines := pods[:1]
+	random := rand.New(rand.NewPCG(1, 1)) //nolint:gosec // The same values in each run.
+	for n := range 2000 {
+		lines = append(lines, podSpecificText.ReplaceAllFunc(pods[1+n%(len(pods)-1)], func(match []byte) []byte {
+			for i, c := range match {
+				switch {
+				case c >= '0' && c <= '9':
+					match[i] = byte('0' + random.IntN(6))
+				case c >= 'a' && c <= 'f':
+					match[i] = byte('a' + random.IntN(6))
+				}
+			}
+			return match
+		}))
+	}
+	b.Run("listed", func(b *testing.B) { listwatch.Decode(b, lines, true) })
+	b.Run("watched", func(b *testing.B) { listwatch.Decode(b, lines, false) })
+}

@@ -1,0 +1,215 @@
+package listwatch
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"glasshouse/internal/watch/jsonscan"
+)
+
+// Column is one column of the API server's table for a resource.
+type Column struct {
+	Name        string `json:"name"`
+	Type        string `json:"type"`
+	Format      string `json:"format"`
+	Description string `json:"description,omitempty"`
+	Priority    int32  `json:"priority"` // Above 0: kubectl shows it with -o wide only.
+	// Relative marks cells with RFC 3339 timestamps that are shown as elapsed time. A timestamp is the whole cell or a
+	// part of its text ("3 (2026-11-21T10:00:00Z ago)").
+	Relative bool `json:"relative,omitempty"`
+
+	fullDescription string   // The complete description. For a CRD's column it may contain the JSONPath.
+	paths           []string // Paths of the timestamp in the object; the first one with a value is used.
+	shownPath       string   // JSON Pointer to the shown value, or to a parent of it; empty if unknown.
+}
+
+// plainColumns returns the columns Name and Age, for objects that a server sent without a Table.
+func plainColumns() []Column {
+	return markRelative([]Column{{Name: "Name", Type: "string", Format: "name"}, {Name: "Age", Type: "date"}}, "", nil)
+}
+
+const creationPath = "metadata.creationTimestamp"
+
+// relativePaths returns the paths in an object to the timestamps that the API server prints as elapsed time, for one
+// column of a resource (kubernetes v1.36, pkg/printers/internalversion/printers.go). [] in a path means each element of
+// a list. If there are several timestamps, the one that the server printed is used.
+func relativePaths(resource, column string) []string {
+	switch resource + " " + column {
+	case "pods Restarts":
+		return []string{
+			"status.containerStatuses.[].lastState.terminated.finishedAt",
+			"status.initContainerStatuses.[].lastState.terminated.finishedAt",
+		}
+	case "events Last Seen", "events.events.k8s.io Last Seen":
+		return []string{
+			"series.lastObservedTime", "lastTimestamp", "deprecatedLastTimestamp", "eventTime", "firstTimestamp",
+			"deprecatedFirstTimestamp",
+		}
+	case "events First Seen", "events.events.k8s.io First Seen":
+		return []string{"firstTimestamp", "deprecatedFirstTimestamp", "eventTime"}
+	case "cronjobs.batch Last Schedule":
+		return []string{"status.lastScheduleTime"}
+	case "jobs.batch Duration":
+		return []string{"status.startTime"}
+	}
+	if column == "Age" {
+		return []string{creationPath}
+	}
+	return nil
+}
+
+// markRelative marks the columns whose cells show elapsed time. dates contains the paths of a CRD's printer columns of
+// type date; the key is the column's name. It is nil if the resource is not known to be a CRD's. A CRD's column with
+// the name Age but of another type may contain anything, so it is not marked.
+func markRelative(columns []Column, resource string, dates map[string]string) []Column {
+	for i := range columns {
+		c := &columns[i]
+		isCRD := dates != nil || strings.HasPrefix(c.fullDescription, generatedDescription)
+		if path, ok := dates[c.Name]; ok {
+			c.paths = []string{path}
+		} else if c.Type == "date" || !isCRD {
+			c.paths = relativePaths(resource, c.Name)
+		}
+		c.Relative = len(c.paths) > 0 || c.Type == "date"
+	}
+	return columns
+}
+
+// ElapsedText returns the text of a relative cell as it is shown at the time now: each timestamp in it is replaced by the
+// time that has elapsed since then.
+func (c *Column) ElapsedText(cell string, now time.Time) string {
+	if !c.Relative {
+		return cell
+	}
+	return timestampPattern.ReplaceAllStringFunc(cell, func(text string) string {
+		at, err := time.Parse(time.RFC3339, text)
+		if err != nil {
+			return text
+		}
+		return duration.HumanDuration(now.Sub(at))
+	})
+}
+
+// timestampPattern matches the timestamps that resolve writes into cells.
+var timestampPattern = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
+
+// elapsedPattern matches an elapsed time that duration.HumanDuration printed, either as the complete cell or as "(5m ago)"
+// after a number.
+var elapsedPattern = regexp.MustCompile(`^(?:(\d+) \()?((?:\d+[ydhms]){1,2})(?: ago\))?$`)
+
+// futureDuration is the text that duration.HumanDuration prints for a time in the future. A timestamp can be in the future by
+// the API server's clock, or because another clock set it.
+const futureDuration = "<invalid>"
+
+// resolve replaces the elapsed time in a cell with a timestamp.
+//
+// If one of the column's paths leads to a timestamp in the object, resolve uses that. Otherwise it subtracts the
+// elapsed time from now; the result is then only as exact as the text of the cell.
+func (c *Column) resolve(cell string, object []byte, created, now time.Time) string {
+	m := elapsedPattern.FindStringSubmatchIndex(cell)
+	if m == nil && cell == futureDuration {
+		m = []int{0, len(cell), -1, -1, 0, len(cell)}
+	}
+	if m == nil {
+		return cell // "<unknown>", "<none>", "3": no elapsed time.
+	}
+	printed := cell[m[4]:m[5]]
+	if c.Name == "Duration" && lookup(object, "status.completionTime") != nil {
+		return cell // The process has ended, so the duration is final.
+	}
+	at := created // The typical case; it avoids a search through the object.
+	if created.IsZero() || len(c.paths) != 1 || c.paths[0] != creationPath {
+		at = c.timestamp(printed, object, now)
+	}
+	if at.IsZero() && printed == futureDuration {
+		return cell
+	}
+	if at.IsZero() {
+		at = now.Add(-parseElapsed(printed)).Truncate(time.Second)
+	}
+	return cell[:m[4]] + at.UTC().Format(time.RFC3339) + cell[m[5]:]
+}
+
+// timestamp returns the time to which the column's paths lead, or the zero Time if there is none. If a path leads to
+// several elements of a list, timestamp returns the time that prints as printed. If none does, it returns the newest.
+func (c *Column) timestamp(printed string, object []byte, now time.Time) time.Time {
+	var newest time.Time
+	for _, path := range c.paths {
+		for _, text := range lookup(object, path) {
+			at, err := time.Parse(time.RFC3339, text)
+			if err != nil || at.IsZero() {
+				continue
+			}
+			if !strings.Contains(path, "[]") || duration.HumanDuration(now.Sub(at)) == printed {
+				return at
+			}
+			if at.After(newest) {
+				newest = at
+			}
+		}
+	}
+	return newest
+}
+
+// parseElapsed parses a duration that duration.HumanDuration printed. A day has 24 hours, and a year has 365 days.
+func parseElapsed(text string) (total time.Duration) {
+	units := map[byte]time.Duration{
+		's': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'y': 365 * 24 * time.Hour,
+	}
+	for start, i := 0, 0; i < len(text); i++ {
+		if unit, ok := units[text[i]]; ok {
+			n, _ := strconv.Atoi(text[start:i]) // Digits only, because of the pattern.
+			total += time.Duration(n) * unit
+			start = i + 1
+		}
+	}
+	return total
+}
+
+// lookup returns the strings to which a dotted path leads.
+func lookup(object []byte, path string) []string {
+	return find(jsonscan.NewCursor(object), strings.Split(path, "."))
+}
+
+func find(c *jsonscan.Cursor, path []string) (found []string) {
+	if len(path) == 0 {
+		if text, err := c.Text(); err == nil && text != "" {
+			return []string{text}
+		}
+		return nil
+	}
+	visit := func() {
+		if kind := c.Peek(); len(path) == 1 && kind == '"' || len(path) > 1 && (kind == '{' || kind == '[') {
+			found = append(found, find(c, path[1:])...)
+		}
+	}
+	// The object was parsed before, so it is well formed.
+	switch {
+	case path[0] == "[]" && c.Peek() == '[':
+		_ = c.Array(func(int) error { visit(); return nil })
+	case path[0] != "[]" && c.Peek() == '{':
+		_ = c.Object(func(key []byte) error {
+			if string(key) == path[0] {
+				visit()
+			}
+			return nil
+		})
+	}
+	return found
+}
+
+// SimplePath converts a JSONPath of plain member names (".status.lastRun") into the path form that Source.SetDates
+// uses. It reports false for every other JSONPath.
+func SimplePath(jsonPath string) (string, bool) {
+	path := strings.TrimPrefix(strings.TrimSuffix(strings.TrimPrefix(jsonPath, "{"), "}"), ".")
+	names := strings.Split(path, ".")
+	simple := !slices.ContainsFunc(names, func(name string) bool {
+		return name == "" || strings.ContainsAny(name, `[]()'"*?@\ `)
+	})
+	return path, simple
+}

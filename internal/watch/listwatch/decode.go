@@ -1,0 +1,235 @@
+package listwatch
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+	"unique"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"glasshouse/internal/watch/fieldmanager"
+	"glasshouse/internal/watch/jsonscan"
+	"glasshouse/internal/watch/redact"
+)
+
+// seed is the seed of the hashes in Object.print. It is different in each process, so that an attacker cannot construct
+// two texts with the same hash.
+var seed = maphash.MakeSeed() //nolint:gochecknoglobals // The hashes of all decoders are compared.
+
+// decoder converts the API server's data for one resource into Objects. Only one stream uses it at a time.
+type decoder struct {
+	resource schema.GroupResource
+	dates    map[string]string
+	paths    map[string]string
+	redactor *redact.Redactor
+
+	columns      atomic.Pointer[[]Column] // The columns of the newest list; the slice is never nil.
+	codec        *codec                   // Compresses new bodies.
+	managers     *codec                   // Compresses the managedFields of new versions.
+	listing      bool
+	listBytes    int64     // Size of the list's objects in bytes, without the objects in training.
+	training     []*Object // Objects that wait for a dictionary to be compressed; nil if none are being collected.
+	trainingSize int       // Size of the bodies of the objects in training, in bytes.
+	samples      [][]byte  // managedFields of some objects in training.
+	scratch      []byte
+	packed       []byte
+
+	managed     *Managed // The Managed of the newest event that had managedFields.
+	managedText []byte   // The text from which managed was made.
+}
+
+func newDecoder(groupResource schema.GroupResource, redactor *redact.Redactor) *decoder {
+	return &decoder{resource: groupResource, redactor: redactor, codec: new(codec), managers: new(codec)}
+}
+
+// beginList starts a complete list. A new dictionary will be built from its first objects.
+func (d *decoder) beginList() {
+	d.redactor.BeginList()
+	d.training, d.trainingSize, d.samples = make([]*Object, 0, trainingObjects), 0, nil
+	d.listing, d.listBytes = true, 0
+}
+
+// collecting reports whether the objects that were decoded so far still wait for their dictionary. Until it exists, no
+// other code may receive them.
+func (d *decoder) collecting() bool { return d.training != nil }
+
+// endList ends a list, and compresses the objects that still wait for a dictionary.
+func (d *decoder) endList() {
+	d.redactor.EndList()
+	d.train()
+	d.listing = false
+}
+
+// members contains the members of an object's metadata that the decoder reads.
+type members struct {
+	namespace, name, uid, resourceVersion, created string
+	labels                                         []byte
+}
+
+func readMembers(object []byte) (m members, err error) {
+	c := jsonscan.NewCursor(object)
+	err = c.Object(func(key []byte) error {
+		if string(key) != "metadata" {
+			return nil
+		}
+		err := c.Object(func(key []byte) (err error) {
+			switch string(key) {
+			case "namespace":
+				m.namespace, err = c.Text()
+			case "name":
+				m.name, err = c.Text()
+			case "uid":
+				m.uid, err = c.Text()
+			case "resourceVersion":
+				m.resourceVersion, err = c.Text()
+			case "creationTimestamp":
+				m.created, err = c.Text()
+			case "labels":
+				m.labels, err = c.Value()
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		return jsonscan.ErrStop
+	})
+	if errors.Is(err, jsonscan.ErrStop) {
+		err = nil
+	}
+	if err == nil && m.name == "" {
+		err = errors.New("it has no name")
+	}
+	return m, err
+}
+
+// LabelsOf returns the labels in an object's text as a JSON object, in the form that an Object stores. The result is
+// empty if there are no labels. It shares the text's bytes.
+func LabelsOf(object []byte) []byte {
+	m, _ := readMembers(object) // A text that is not an object has no labels.
+	return m.labels
+}
+
+// toValidUTF8 returns the text as valid UTF-8: any other bytes are replaced by U+FFFD.
+func toValidUTF8(text []byte) []byte {
+	if utf8.Valid(text) {
+		return text
+	}
+	return bytes.ToValidUTF8(text, []byte(string(utf8.RuneError)))
+}
+
+// object makes an Object from the cells of a row and the JSON object at the cursor. managed is the text of the object's
+// managedFields, and shares the cursor's bytes.
+func (d *decoder) object(cells []byte, c *jsonscan.Cursor) (o *Object, managed []byte, err error) {
+	redacted, err := d.redactor.Next(d.scratch[:0], c)
+	if err != nil {
+		return nil, nil, fmt.Errorf("decode an object: %w", err)
+	}
+	clean, managed := redacted.Text, redacted.Managed
+	d.scratch = clean
+	m, err := readMembers(clean)
+	if err != nil {
+		return nil, nil, fmt.Errorf("decode an object: %w", err)
+	}
+	o = &Object{
+		labels: unique.Make(string(m.labels)), managedTime: fieldmanager.Latest(managed).Unix(),
+		textHash: maphash.Bytes(seed, clean),
+	}
+	if at, err := time.Parse(time.RFC3339, m.created); err == nil {
+		o.created = at.Unix()
+	}
+	body := clean
+	if d.training == nil {
+		d.packed = d.codec.encode(d.packed, clean)
+		body, o.codec = d.packed, d.codec
+	}
+	o.pack(m.namespace, m.name, m.uid, m.resourceVersion, d.cells(cells, &redacted, &m, o.Created()), body)
+	if d.training == nil {
+		d.listBytes += int64(o.Size())
+	}
+	if d.training != nil {
+		if len(d.training)%(trainingObjects/sampleObjects) == 0 {
+			d.samples = append(d.samples, bytes.Clone(managed))
+		}
+		d.trainingSize += len(clean)
+		if d.training = append(d.training, o); len(d.training) == trainingObjects || d.trainingSize >= trainingBytes {
+			d.train()
+		}
+	}
+	return o, managed, nil
+}
+
+// cells prepares the cells of a row to be stored. It replaces elapsed times with timestamps. It also undoes the HTML
+// escaping of encoding/json, which makes 16 bytes of "<none>".
+//
+// A row without cells gets the cells of plainColumns. Cells after the last column are removed; rows of IPAddress have
+// such cells. A cell is masked if it may show a value that was removed from the object.
+func (d *decoder) cells(raw []byte, object *redact.Redacted, m *members, created time.Time) []byte {
+	now, columns, builtIn := time.Now(), d.currentColumns(), IsBuiltIn(d.resource.Group)
+	if raw == nil {
+		out := jsonscan.AppendString([]byte{'['}, m.name)
+		out = jsonscan.AppendString(append(out, ','), m.created)
+		return append(out, ']')
+	}
+	out := make([]byte, 0, len(raw)+32)
+	out = append(out, '[')
+	c := jsonscan.NewCursor(raw)
+	_ = c.Array(func(i int) error { // The row was parsed before, so it is well formed.
+		if i >= len(columns) && len(columns) > 0 {
+			_, err := c.Value()
+			return err
+		}
+		if i > 0 {
+			out = append(out, ',')
+		}
+		if i >= len(columns) && len(object.Masked) > 0 || i < len(columns) && columns[i].mayShowMasked(object, builtIn) {
+			out = append(out, maskedCell...)
+			return c.Skip()
+		}
+		relative := i < len(columns) && columns[i].Relative && c.Peek() == '"'
+		cell, err := c.Value()
+		if err != nil || !relative && bytes.IndexByte(cell, '\\') < 0 {
+			out = append(out, cell...)
+			return err
+		}
+		if cell[0] != '"' {
+			out = append(out, cell...) // A cell that is an array or object stays unchanged.
+			return nil
+		}
+		text, err := jsonscan.Unquote(cell)
+		if relative {
+			text = columns[i].resolve(text, object.Text, created, now)
+		}
+		out = jsonscan.AppendString(out, text)
+		return err
+	})
+	return append(out, ']')
+}
+
+// train builds the dictionaries from the objects collected so far, if there are enough, and compresses these objects.
+func (d *decoder) train() {
+	objects, managers := d.training, d.samples
+	d.training, d.samples = nil, nil
+	if len(objects) == 0 {
+		return // The dictionaries exist already, or the list is empty.
+	}
+	d.codec, d.managers = new(codec), new(codec)
+	if len(objects) >= 2*sampleObjects {
+		samples := make([][]byte, sampleObjects)
+		for i := range samples {
+			o := objects[i*len(objects)/sampleObjects]
+			samples[i] = o.data[o.ends[4]:]
+		}
+		d.codec, d.managers = newCodec(samples), newCodec(managers)
+	}
+	for _, o := range objects {
+		d.packed = d.codec.encode(d.packed, o.data[o.ends[4]:])
+		o.repack(d.codec, d.packed)
+		d.listBytes += int64(o.Size())
+	}
+}

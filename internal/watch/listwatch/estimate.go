@@ -1,0 +1,81 @@
+package listwatch
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// estimateObjects is the number of objects that an estimate of memory reads. They are enough for a compression
+// dictionary, so that they are as small as they would be in memory.
+const estimateObjects = 64
+
+// estimateStall is SourceOptions.Stall for the request of an estimate, and estimateTimeout is the time limit for the
+// complete estimate. The caller waits for the estimate, but can work without it.
+const (
+	estimateStall   = 5 * time.Second
+	estimateTimeout = 10 * time.Second
+)
+
+// Count returns the approximate number of objects in a scope. It requests a list with a limit of one object, and adds
+// the number of remaining objects that the server reports. It fails if the server does not report that.
+func (c *Client) Count(ctx context.Context, scope Scope) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, estimateTimeout)
+	defer cancel()
+	source, err := c.Source(
+		scope, SourceOptions{Stall: estimateStall, Observe: func(int, int64) {}, Panicked: func(any, []byte) {}},
+	)
+	if err != nil {
+		return 0, err
+	}
+	list, err := source.List(ctx, metav1.ListOptions{Limit: 1})
+	switch {
+	case err != nil:
+		return 0, err
+	case list.Continue == "":
+		return len(list.Items), nil
+	case list.RemainingItemCount == nil:
+		return 0, errors.New("the API server does not report the number of objects")
+	}
+	return len(list.Items) + remainingItems(list), nil
+}
+
+// remainingItems returns the number of objects that follow a page of a list, or 0 if the server does not report it.
+func remainingItems(list *List) int {
+	if list.RemainingItemCount == nil {
+		return 0
+	}
+	return int(min(max(0, *list.RemainingItemCount), maxRemaining))
+}
+
+// maxRemaining limits the number of remaining objects that a server reports. No cluster has that many objects.
+const maxRemaining = 1 << 30
+
+// Estimate returns the number of objects in a scope, and the approximate memory for them, in bytes. The memory includes
+// the digests of their masked values. Estimate requests one short page of the list. If the server does not report how
+// many objects remain (it does not for a selector), only the objects of the page count.
+func (c *Client) Estimate(ctx context.Context, scope Scope) (objects int, bytes int64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, estimateTimeout)
+	defer cancel()
+	source, err := c.Source(
+		scope, SourceOptions{Stall: estimateStall, Observe: func(int, int64) {}, Panicked: func(any, []byte) {}},
+	)
+	if err != nil {
+		return 0, 0, err
+	}
+	list, err := source.List(ctx, metav1.ListOptions{Limit: estimateObjects})
+	if err != nil || len(list.Items) == 0 {
+		return 0, 0, err
+	}
+	if list.Continue != "" {
+		source.decoder.endList()
+	}
+	for _, o := range list.Items {
+		bytes += int64(o.Size())
+	}
+	bytes += source.DigestBytes()
+	objects = len(list.Items) + remainingItems(list)
+	return objects, bytes / int64(len(list.Items)) * int64(objects), nil
+}

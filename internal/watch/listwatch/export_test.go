@@ -1,0 +1,89 @@
+package listwatch
+
+import (
+	"encoding/json"
+	"io"
+	"runtime"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"glasshouse/internal/watch/redact"
+)
+
+// CheckLine decodes a line as each kind of input that it may be, and checks the results. From outside the package, a
+// line can only arrive through a stream. A stream for each fuzz input would be a thousand times slower.
+func CheckLine(t *testing.T, line []byte) {
+	t.Helper()
+	for _, initial := range []bool{false, true} {
+		for _, resource := range []string{"pods", "secrets"} {
+			d := newDecoder(schema.GroupResource{Resource: resource}, redact.New(nil, "", resource))
+			if initial {
+				d.beginList()
+			}
+			e, err := d.event(line, initial)
+			if err != nil || e.object == nil {
+				continue
+			}
+			if initial {
+				d.endList()
+			}
+			text, err := e.object.JSON()
+			if err != nil || !json.Valid(text) {
+				t.Errorf("the text is %q, %v", text, err)
+			}
+			if e.managed != nil {
+				if initial {
+					t.Error("managedFields of a list are compressed")
+				}
+				if text, err := e.managed.JSON(); err != nil || !json.Valid(text) {
+					t.Errorf("the managedFields are %q, %v", text, err)
+				}
+			}
+			if row := e.object.AppendRow(nil); !json.Valid(row) {
+				t.Errorf("the row is %q", row)
+			}
+		}
+	}
+}
+
+// Compressed returns an Object that is the only one of its list. gone is called after the garbage collector has freed
+// the codec of its text.
+func Compressed(text string, freed func()) *Object {
+	objectCodec := new(codec)
+	runtime.AddCleanup(objectCodec, func(freed func()) { freed() }, freed)
+	o := &Object{codec: objectCodec}
+	o.pack("a", "p", "", "1", []byte("[]"), objectCodec.encode(nil, []byte(text)))
+	return o
+}
+
+// Decode decodes the lines of a pod stream again and again. With initial, they are lines of a list whose first objects
+// have made a dictionary. Otherwise they are events after the list.
+func Decode(b *testing.B, lines [][]byte, initial bool) {
+	b.Helper()
+	d := newDecoder(schema.GroupResource{Resource: "pods"}, redact.New(nil, "", "pods"))
+	d.beginList()
+	decode := func(n int, initial bool) {
+		if _, err := d.event(lines[n%len(lines)], initial); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for n := range trainingObjects {
+		decode(n, true)
+	}
+	if !initial {
+		d.endList()
+	}
+	n := 0
+	b.ReportAllocs()
+	for b.Loop() {
+		decode(1+n%(len(lines)-1), initial) // Without the first line, which has the columns.
+		n++
+	}
+}
+
+// ReadInBatches reads a list from r in the same way as a stream does. After a call of ends, data is read without delay.
+func ReadInBatches(r io.Reader) (list io.Reader, endList func()) {
+	g := &batchReader{source: r, isList: true}
+	return g, func() { g.isList = false }
+}

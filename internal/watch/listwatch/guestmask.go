@@ -1,0 +1,49 @@
+package listwatch
+
+import (
+	"bytes"
+	"hash/maphash"
+
+	"glasshouse/internal/watch/redact"
+)
+
+// GuestMask is the guest mask of a resource: it returns Objects as guests of a share link may see them. Only one goroutine
+// may use it.
+type GuestMask struct {
+	mask      *redact.GuestMask
+	lastCodec *codec // The masking codec for the previous Object. Objects of one list share a codec.
+}
+
+// NewGuestMask returns the guest mask of a resource. group is "" for the core group.
+func NewGuestMask(group, resource string) *GuestMask {
+	return &GuestMask{mask: redact.NewGuestMask(group, resource)}
+}
+
+// Object returns a masked Object. Its text is masked each time it is read.
+func (v *GuestMask) Object(o *Object) *Object {
+	if v.lastCodec == nil || v.lastCodec.unmasked != o.codec {
+		v.lastCodec = &codec{mask: v.mask.Object, unmasked: o.codec}
+	}
+	masked := *o
+	masked.codec = v.lastCodec
+	return &masked
+}
+
+// After returns o with a masked text. Masked values that differ from those in before are marked as changed.
+func (v *GuestMask) After(before, o *Object) (*Object, error) {
+	old, err := before.JSON()
+	if err != nil {
+		return nil, err
+	}
+	text, err := o.JSON()
+	if err != nil {
+		return nil, err
+	}
+	if text, err = v.mask.After(nil, old, text); err != nil {
+		return nil, err
+	}
+	masked := *o
+	masked.data = append(bytes.Clone(o.data[:o.ends[4]]), text...)
+	masked.codec, masked.textHash = nil, maphash.Bytes(seed, text)
+	return &masked, nil
+}

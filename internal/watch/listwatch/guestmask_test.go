@@ -1,0 +1,33 @@
+package listwatch_test
+
+import (
+	"runtime"
+	"testing"
+	"time"
+
+	"glasshouse/internal/watch/listwatch"
+)
+
+// A Veil that has masked the objects of many lists keeps only the last list in memory.
+func TestGuestMaskKeepsOneListInMemory(t *testing.T) {
+	mask := listwatch.NewGuestMask("", "pods")
+	freed := make(chan struct{}, 10)
+	for range cap(freed) {
+		o := listwatch.Compressed(`{"kind":"Pod","metadata":{"name":"p","namespace":"a","resourceVersion":"1"},`+
+			`"spec":{"containers":[{"name":"c","env":[{"name":"A","value":"CANARY"}]}]}}`, func() {
+			freed <- struct{}{}
+		})
+		if text, err := mask.Object(o).JSON(); err != nil || len(text) == 0 {
+			t.Fatalf("%s, %v", text, err)
+		}
+	}
+	runtime.GC()
+	for n := range cap(freed) - 1 {
+		select {
+		case <-freed:
+		case <-time.After(10 * time.Second):
+			t.Fatalf("of %d lists %d are held", cap(freed), cap(freed)-n)
+		}
+	}
+	runtime.KeepAlive(mask)
+}

@@ -1,0 +1,108 @@
+package listwatch
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"glasshouse/internal/watch/jsonscan"
+)
+
+// list reads a Table, or a plain list, one member at a time. It calls observe with the number of rows so far. It never
+// has the text of all rows in memory.
+func (d *decoder) list(body io.Reader, observe func(int)) (*List, error) {
+	list := &List{}
+	add := func(cells []byte, object *jsonscan.Cursor) error {
+		o, _, err := d.object(cells, object)
+		if err != nil {
+			return err
+		}
+		list.Items = append(list.Items, o)
+		observe(len(list.Items))
+		return nil
+	}
+	dec := json.NewDecoder(body)
+	isList := false
+	err := eachMember(dec, func(key string) error {
+		switch key {
+		case "metadata":
+			return dec.Decode(&list.ListMeta)
+		case "columnDefinitions":
+			var definitions json.RawMessage
+			if err := dec.Decode(&definitions); err != nil {
+				return err
+			}
+			return d.setColumns(definitions)
+		case "rows":
+			isList = true
+			return eachElement(dec, func(raw json.RawMessage) error {
+				return d.row(jsonscan.NewCursor(toValidUTF8(raw)), add)
+			})
+		case "items": // This case also applies to an empty list, because nothing else provides its columns.
+			isList = true
+			if err := d.useColumns(plainColumns()); err != nil {
+				return err
+			}
+			return eachElement(dec, func(raw json.RawMessage) error {
+				return add(nil, jsonscan.NewCursor(toValidUTF8(raw)))
+			})
+		}
+		var skipped json.RawMessage
+		return dec.Decode(&skipped)
+	})
+	if err == nil && !isList {
+		err = errNotAList
+	}
+	return list, err
+}
+
+// errNotAList means that the response is not a list, for example because a gateway in front of the API server sent it.
+// Such a response must not count as an empty list.
+var errNotAList = errors.New("the response is not a list: it has neither rows nor items")
+
+// eachMember reads the next JSON object from decode, and calls visit for each member. visit must read the member's
+// value.
+func eachMember(dec *json.Decoder, visit func(key string) error) error {
+	return each(dec, '{', func() error {
+		key, err := dec.Token()
+		if err != nil {
+			return err
+		}
+		name, ok := key.(string)
+		if !ok {
+			return fmt.Errorf("unexpected %v, want the name of a member", key)
+		}
+		return visit(name)
+	})
+}
+
+// eachElement reads the next JSON array from decode, and calls visit for each element. It accepts null as an empty
+// array.
+func eachElement(dec *json.Decoder, visit func(json.RawMessage) error) error {
+	return each(dec, '[', func() error {
+		var raw json.RawMessage
+		if err := dec.Decode(&raw); err != nil {
+			return err
+		}
+		return visit(raw)
+	})
+}
+
+func each(dec *json.Decoder, opening json.Delim, item func() error) error {
+	switch token, err := dec.Token(); {
+	case err != nil:
+		return err
+	case token == nil:
+		return nil
+	case token != opening:
+		return fmt.Errorf("unexpected %v, want %v", token, opening)
+	}
+	for dec.More() {
+		if err := item(); err != nil {
+			return err
+		}
+	}
+	_, err := dec.Token()
+	return err
+}

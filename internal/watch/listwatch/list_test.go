@@ -1,0 +1,219 @@
+package listwatch_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/listwatch"
+)
+
+// items returns objects that are similar to each other, like those of one kind.
+func items(n int) []apitest.Item {
+	list := make([]apitest.Item, n)
+	for i := range list {
+		list[i] = apitest.Item{
+			Namespace: "a", Name: fmt.Sprintf("p%04d", i),
+			Rest: fmt.Sprintf(
+				`"spec":{"containers":[{"image":"registry.example.com/team/app:v%d","args":[%q]}],`+
+					`"restartPolicy":"Always","filler":%q}`,
+				i, strings.Repeat(strconv.Itoa(i*i), 20), strings.Repeat("the same for all of them ", 20),
+			),
+		}
+	}
+	return list
+}
+
+func wantText(i int, item apitest.Item) string {
+	return fmt.Sprintf(
+		`{"apiVersion":"v1","kind":"Pod","metadata":{"name":%q,"namespace":"a","uid":"a/%s",`+
+			`"resourceVersion":"%d"},%s}`,
+		item.Name, item.Name, 101+i, item.Rest,
+	)
+}
+
+// Recorded changes keep objects of previous lists in memory. These may need the memory of the decoder, but not that of
+// the encoder.
+func TestObjectsOfPreviousListsAreSmall(t *testing.T) {
+	server := podServer(t)
+	server.Set(pods, items(40)...)
+	s := newSource(t, server, pods, listwatch.SourceOptions{})
+	var objects []*listwatch.Object
+	heapAlloc := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.GC() // The second call also frees what pools keep.
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	list := func() { objects = append(objects, listAll(t, s)[0]) }
+	list()
+	before := heapAlloc()
+	const lists = 50
+	for range lists {
+		list()
+	}
+	growth := int64(heapAlloc()) - int64(before) //nolint:gosec // Far below 2^63.
+	t.Logf("%d bytes for each list", growth/lists)
+	if growth/lists > 150_000 {
+		t.Errorf("each list leaves %d bytes", growth/lists)
+	}
+	for _, o := range objects {
+		if text, err := o.JSON(); err != nil || !strings.HasPrefix(string(text), "{") {
+			t.Fatalf("an object of a list before is %s, %v", text, err)
+		}
+	}
+}
+
+// Each text is decoded byte by byte as it was, with or without a dictionary, from a list or a stream. A dictionary
+// makes it small.
+func TestTextsRoundTrip(t *testing.T) {
+	for _, n := range []int{1, 31, 32, 255, 256, 300} {
+		t.Run(strconv.Itoa(n), func(t *testing.T) {
+			server := podServer(t)
+			all := items(n)
+			server.Set(pods, all...)
+			s := newSource(t, server, pods, listwatch.SourceOptions{})
+			check := func(label string, objects []*listwatch.Object) {
+				size := 0
+				for i, o := range objects {
+					text, err := o.JSON()
+					if err != nil || string(text) != wantText(i, all[i]) {
+						t.Fatalf("%s: object %d is %s, %v; want %s", label, i, text, err, wantText(i, all[i]))
+					}
+					size += o.Size()
+				}
+				if len(objects) != n {
+					t.Errorf("%s: got %d objects, want %d", label, len(objects), n)
+				}
+				if average := size / n; n >= 32 && average > 300 {
+					t.Errorf("%s: an object of 700 bytes takes %d, want 300 at most", label, average)
+				}
+			}
+			check("list", listAll(t, s))
+
+			w := openWatch(t, s, streamingListOptions())
+			streamed := make([]*listwatch.Object, 0, n)
+			for range n {
+				streamed = append(streamed, objectOf(t, nextEvent(t, w)))
+			}
+			nextEvent(t, w)
+			check("stream", streamed)
+
+			server.Set(pods, all[0])
+			text, err := objectOf(t, nextEvent(t, w)).JSON()
+			if want := wantText(n, all[0]); err != nil || string(text) != want {
+				t.Errorf("a change is %s, %v; want %s", text, err, want)
+			}
+		})
+	}
+}
+
+// The reader of a streaming list may read an object as soon as it receives it, as client-go does. The race detector
+// checks this.
+func TestStreamedObjectsCanBeReadImmediately(t *testing.T) {
+	server := podServer(t)
+	server.Set(pods, items(300)...)
+	w := openWatch(t, newSource(t, server, pods, listwatch.SourceOptions{}), streamingListOptions())
+	names := 0
+	for range 300 {
+		names += len(objectOf(t, nextEvent(t, w)).Name())
+	}
+	if names != 300*len("p0000") {
+		t.Errorf("read %d bytes of names", names)
+	}
+}
+
+func TestList(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		columns string
+		page, n int
+		want    int // Number of columns.
+	}{
+		{name: "a table", columns: "[" + nameColumn + "," + ageColumn + "]", n: 5, want: 2},
+		{name: "a table in pages", columns: "[" + nameColumn + "," + ageColumn + "]", n: 5, page: 2, want: 2},
+		{name: "an empty table", columns: "[" + nameColumn + "]", want: 1},
+		{name: "a plain list", n: 5, want: 2},
+		{name: "a plain list in pages", n: 300, page: 7, want: 2},
+		{name: "an empty plain list", want: 2},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			server := apitest.New(t, apitest.Kind{Ref: pods, Kind: "Pod", Columns: test.columns, Page: test.page})
+			all := items(test.n)
+			server.Set(pods, all...)
+			var observed []int
+			s := newSource(t, server, pods, listwatch.SourceOptions{Observe: func(n int, _ int64) {
+				observed = append(observed, n)
+			}})
+			var got []*listwatch.Object
+			options := metav1.ListOptions{}
+			for {
+				list, err := s.List(t.Context(), options)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if want := strconv.Itoa(100 + test.n); list.ResourceVersion != want {
+					t.Errorf("the list's resourceVersion is %q, want %q", list.ResourceVersion, want)
+				}
+				got = append(got, list.Items...)
+				if options.Continue = list.Continue; options.Continue == "" {
+					break
+				}
+			}
+			if len(got) != test.n || len(s.Columns()) != test.want {
+				t.Fatalf("got %d objects and columns %v, want %d and %d", len(got), s.Columns(), test.n, test.want)
+			}
+			for i, o := range got {
+				if text, err := o.JSON(); err != nil || string(text) != wantText(i, all[i]) {
+					t.Errorf("object %d is %s, %v; want %s", i, text, err, wantText(i, all[i]))
+				}
+				if observed[i] != i+1 {
+					t.Errorf("object %d was observed as number %d", i, observed[i])
+				}
+			}
+		})
+	}
+}
+
+func TestListErrors(t *testing.T) {
+	server := podServer(t)
+	s := newSource(t, server, pods, listwatch.SourceOptions{})
+	for status, want := range map[int]string{403: "you may not", 404: "you may not", 500: "you may not"} {
+		server.Refuse(pods, "", status, "you may not")
+		if _, err := s.List(t.Context(), metav1.ListOptions{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("status %d: got %v, want an error with %q", status, err, want)
+		}
+		if _, err := s.Watch(t.Context(), metav1.ListOptions{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("status %d: got %v, want an error with %q", status, err, want)
+		}
+	}
+}
+
+// Columns change with the next list.
+func TestColumnsChangeWithAList(t *testing.T) {
+	server := podServer(t)
+	server.Set(pods, items(1)...)
+	s := newSource(t, server, pods, listwatch.SourceOptions{})
+	listAll(t, s)
+	server.SetColumns(pods, "["+column("Shade")+"]")
+	listAll(t, s)
+	if c := s.Columns(); len(c) != 1 || c[0].Name != "Shade" {
+		t.Errorf("columns are %v, want Shade", c)
+	}
+}
+
+// The JSON of a column, as the page receives it.
+func TestColumnsAsJSON(t *testing.T) {
+	got, err := json.Marshal(listwatch.Column{Name: "Age", Type: "date", Relative: true})
+	if want := `{"name":"Age","type":"date","format":"","priority":0,"relative":true}`; err != nil ||
+		string(got) != want {
+		t.Errorf("got %s, %v; want %s", got, err, want)
+	}
+}

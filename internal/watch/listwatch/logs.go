@@ -1,0 +1,49 @@
+package listwatch
+
+import (
+	"context"
+	"io"
+	"strconv"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// LogOptions selects a part of a container's log.
+type LogOptions struct {
+	Container  string // May be empty if the pod has only one container.
+	Follow     bool
+	Previous   bool
+	Timestamps bool
+	Tail       int           // Number of existing lines to send, counted from the newest.
+	Age        time.Duration // Maximum age of a line; 0 for no limit.
+	Since      time.Time     // Earliest time of a line; the zero Time for no limit.
+}
+
+// Logs opens the log of a container. A server may not respond before the log has data to send, so only ctx limits the
+// wait for the response and the reads.
+func (c *Client) Logs(ctx context.Context, namespace, pod string, options LogOptions) (io.ReadCloser, error) {
+	client, err := c.restClient(schema.GroupVersion{Version: "v1"})
+	if err != nil {
+		return nil, err
+	}
+	request := client.Get().Namespace(namespace).Resource("pods").Name(pod).SubResource("log").
+		Param("tailLines", strconv.Itoa(options.Tail)).SetHeader("Accept", "*/*")
+	if options.Container != "" {
+		request.Param("container", options.Container)
+	}
+	for name, set := range map[string]bool{
+		"follow": options.Follow, "previous": options.Previous, "timestamps": options.Timestamps,
+	} {
+		if set {
+			request.Param(name, "true")
+		}
+	}
+	if options.Age > 0 {
+		request.Param("sinceSeconds", strconv.FormatInt(int64(max(1, options.Age.Round(time.Second).Seconds())), 10))
+	}
+	if !options.Since.IsZero() {
+		request.Param("sinceTime", options.Since.UTC().Format(time.RFC3339))
+	}
+	return request.Stream(ctx)
+}

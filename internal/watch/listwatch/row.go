@@ -1,0 +1,31 @@
+package listwatch
+
+import (
+	"time"
+
+	"glasshouse/internal/watch/jsonscan"
+)
+
+// AppendRow appends the object as the JSON of a row, which browsers read: {"ns","name","uid","rv","created","cells"}.
+func (o *Object) AppendRow(dst []byte) []byte {
+	dst = append(dst, `{"ns":`...)
+	dst = jsonscan.AppendString(dst, o.text(0))
+	dst = append(dst, `,"name":`...)
+	dst = jsonscan.AppendString(dst, o.text(1))
+	dst = o.AppendVersion(dst)
+	if created := o.Created(); !created.IsZero() {
+		dst = append(dst, `,"created":"`...)
+		dst = created.AppendFormat(dst, time.RFC3339)
+		dst = append(dst, '"')
+	}
+	dst = append(dst, `,"cells":`...)
+	return append(append(dst, o.Cells()...), '}')
+}
+
+// AppendVersion appends the members that identify the object and its version: `,"uid":"..","rv":".."`.
+func (o *Object) AppendVersion(dst []byte) []byte {
+	dst = append(dst, `,"uid":`...)
+	dst = jsonscan.AppendString(dst, o.text(2))
+	dst = append(dst, `,"rv":`...)
+	return jsonscan.AppendString(dst, o.text(3))
+}

@@ -1,0 +1,516 @@
+package listwatch_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	apiwatch "k8s.io/apimachinery/pkg/watch"
+
+	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/listwatch"
+)
+
+const pods = "core/v1/pods"
+
+func podServer(t *testing.T) *apitest.Server {
+	t.Helper()
+	return apitest.New(t, apitest.Kind{Ref: pods, Kind: "Pod", Columns: "[" + nameColumn + "," + ageColumn + "]"})
+}
+
+// A streaming list sends its objects, then a bookmark that ends the list, then the changes.
+func TestStreamingList(t *testing.T) {
+	server := podServer(t)
+	server.Set(pods, apitest.Item{Namespace: "a", Name: "p1"}, apitest.Item{Namespace: "a", Name: "p2"})
+	var observed []int
+	s := newSource(t, server, pods, listwatch.SourceOptions{Observe: func(n int, _ int64) { observed = append(observed, n) }})
+	w := openWatch(t, s, streamingListOptions())
+	var got []string
+	read := func() {
+		e := nextEvent(t, w)
+		m, err := meta.Accessor(e.Object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(
+			got,
+			fmt.Sprint(
+				e.Type, " ", m.GetNamespace(), "/", m.GetName(), " ", m.GetResourceVersion(), " ",
+				m.GetAnnotations()[metav1.InitialEventsAnnotationKey],
+			),
+		)
+	}
+	read()
+	read()
+	read()
+	server.Set(pods, apitest.Item{Namespace: "a", Name: "p1"})
+	read()
+	server.Delete(pods, "a", "p2")
+	read()
+	server.Send(
+		pods,
+		`{"type":"BOOKMARK","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{},`+
+			`"columnDefinitions":null,"rows":[{"cells":["",""],"object":{"metadata":{"resourceVersion":"777",`+
+			`"annotations":{"x":"y"}}}}]}}`+"\n",
+	)
+	read()
+	want := []string{
+		"ADDED a/p1 101 ", "ADDED a/p2 102 ", "BOOKMARK / 102 true", "MODIFIED a/p1 103 ", "DELETED a/p2 104 ",
+		"BOOKMARK / 777 ",
+	}
+	if a, b := strings.Join(got, "\n"), strings.Join(want, "\n"); a != b {
+		t.Errorf("got\n%s\nwant\n%s", a, b)
+	}
+	if fmt.Sprint(observed) != "[1 2 2]" { // The last call is at the end of the list.
+		t.Errorf("observed %v, want [1 2 2]", observed)
+	}
+}
+
+// The end of an empty streaming list provides the columns.
+func TestEmptyStreamingList(t *testing.T) {
+	s := newSource(t, podServer(t), pods, listwatch.SourceOptions{})
+	if e := nextEvent(t, openWatch(t, s, streamingListOptions())); e.Type != apiwatch.Bookmark {
+		t.Errorf("got %s, want BOOKMARK", e.Type)
+	}
+	if len(s.Columns()) != 2 {
+		t.Errorf("columns are %v, want two", s.Columns())
+	}
+}
+
+// A panic while decoding fails the list or the watch, not the process.
+func TestPanicWhileDecoding(t *testing.T) {
+	server := podServer(t)
+	server.Set(pods, apitest.Item{Namespace: "a", Name: "p1"})
+	panics := 0
+	s := newSource(t, server, pods, listwatch.SourceOptions{
+		Observe:  func(int, int64) { panic("boom") },
+		Panicked: func(any, []byte) { panics++ },
+	})
+	if e := nextEvent(t, openWatch(t, s, streamingListOptions())); e.Type != apiwatch.Error {
+		t.Errorf("the stream: got %s, want ERROR", e.Type)
+	}
+	if _, err := s.List(t.Context(), metav1.ListOptions{}); err == nil {
+		t.Error("the list: got no error")
+	}
+	if panics != 2 {
+		t.Errorf("%d panics were told, want 2", panics)
+	}
+}
+
+// A line that is not a valid event ends the stream with an error. The process continues.
+func TestMalformedLines(t *testing.T) {
+	expired := apitest.Failure(410, "Expired", "too old")
+	tests := []struct{ name, line, want string }{
+		{"an error of the server", `{"type":"ERROR","object":` + expired + `}`, "too old"},
+		{"an error without a status", `{"type":"ERROR"}`, "an ERROR event without a Status"},
+		{"an error of another type", `{"type":"ERROR","object":[]}`, "an ERROR event without a Status"},
+		{"not JSON", `oops`, "decode a watch event"},
+		{"half of it", `{"type":"ADDED","object":{"metadata":{`, "decode a watch event"},
+		{"something behind it", `{"type":"ADDED","object":{"metadata":{"name":"a"}}} x`, "decode a watch event"},
+		{"an array", `[]`, "decode a watch event"},
+		{"an empty line", ``, "decode a watch event"},
+		{"no type", `{"object":{}}`, `unknown type ""`},
+		{"another type", `{"type":"SHOUTED","object":{}}`, `unknown type "SHOUTED"`},
+		{"a type of another type", `{"type":7,"object":{}}`, "decode a watch event"},
+		{"no object", `{"type":"ADDED"}`, ""},
+		{"object null", `{"type":"ADDED","object":null}`, ""},
+		{
+			"no name",
+			`{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[{"cells":["x"],` +
+				`"object":{"metadata":{}}}]}}`,
+			"it has no name",
+		},
+		{
+			"a plain object", `{"type":"ADDED","object":{"metadata":{"name":"x"}}}`,
+			"the columns of the resource have changed",
+		},
+		{
+			"a table without rows",
+			`{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[]}}`,
+			"ADDED event without an object",
+		},
+		{
+			"rows null", `{"type":"MODIFIED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":null}}`,
+			"MODIFIED event without an object",
+		},
+		{
+			"a row without an object",
+			`{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[{"cells":["x"]}]}}`,
+			"decode an object",
+		},
+		{
+			"a row that is none",
+			`{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[7]}}`, "",
+		},
+		{
+			"columns that are none",
+			`{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","columnDefinitions":{"a":1},` +
+				`"rows":[]}}`,
+			"decode the column definitions",
+		},
+		{
+			"other columns",
+			`{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1",` +
+				`"columnDefinitions":[{"name":"X","type":"string"}],"rows":[]}}`,
+			"the columns of the resource have changed",
+		},
+		{"deep nesting", `{"type":"ADDED","object":` + strings.Repeat("[", 20_000) + `}`, "decode a watch event"},
+		{
+			"a bookmark of another type",
+			`{"type":"BOOKMARK","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[{"object":[]}]}}`,
+			"",
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			server := podServer(t)
+			s := newSource(t, server, pods, listwatch.SourceOptions{})
+			listAll(t, s)
+			w := openWatch(t, s, metav1.ListOptions{ResourceVersion: "100"})
+			server.Send(pods, test.line+"\n")
+			e := nextEvent(t, w)
+			status, ok := e.Object.(*metav1.Status)
+			if e.Type != apiwatch.Error || !ok {
+				t.Fatalf("got %s with %T, want ERROR with a Status", e.Type, e.Object)
+			}
+			if !strings.Contains(status.Message, test.want) || status.Message == "" {
+				t.Errorf("the message is %q, want one with %q", status.Message, test.want)
+			}
+			if e, open := <-w.ResultChan(); open {
+				t.Errorf("the watch goes on with %s", e.Type)
+			}
+		})
+	}
+}
+
+// Unusual but valid lines are accepted.
+func TestUnusualLines(t *testing.T) {
+	row := func(cells, object string) string {
+		return `{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{},` +
+			`"columnDefinitions":null,"rows":[{"cells":` + cells + `,"object":` + object + `}]}}`
+	}
+	for _, test := range []struct{ name, line, want string }{
+		{
+			"invalid UTF-8", row(`["x`+"\xff"+`",""]`, `{"metadata":{"name":"n`+"\xc3\x28"+`"}}`),
+			"n\ufffd( [\"x\ufffd\",\"\"] {\"metadata\":{\"name\":\"n\ufffd(\"}}",
+		},
+		{
+			"invalid UTF-8 in the object alone", row(`["",""]`, `{"metadata":{"name":"n`+"\xff"+`"}}`),
+			"n\ufffd [\"\",\"\"] {\"metadata\":{\"name\":\"n\ufffd\"}}",
+		},
+		{
+			"invalid UTF-8 in the cells alone", row(`["`+"\xff"+`",""]`, `{"metadata":{"name":"n"}}`),
+			"n [\"\ufffd\",\"\"] {\"metadata\":{\"name\":\"n\"}}",
+		},
+		{
+			"half of a surrogate", row(`["x\ud800",""]`, `{"metadata":{"name":"n"}}`),
+			"n [\"x\ufffd\",\"\"] {\"metadata\":{\"name\":\"n\"}}",
+		},
+		{
+			"nulls",
+			row(
+				`null`,
+				`{"metadata":{"name":"n","namespace":null,"uid":null,"labels":null,"annotations":null,`+
+					`"creationTimestamp":null,"managedFields":null}}`,
+			),
+			`n [] {"metadata":{"name":"n","namespace":null,"uid":null,"labels":null,"annotations":null,` +
+				`"creationTimestamp":null}}`,
+		},
+		{
+			"managedFields of another type",
+			row(`["",""]`, `{"metadata":{"name":"n","managedFields":{"a":"CANARY"}}}`),
+			`n ["",""] {"metadata":{"name":"n"}}`,
+		},
+		{
+			"space", "  " + strings.ReplaceAll(row(`["",""]`, `{"metadata":{"name":"n"}}`), ":", " : ") + " ",
+			`n ["",""] {"metadata":{"name":"n"}}`,
+		},
+		{
+			"members in another order",
+			`{"object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[{"object":{"metadata":{"name":"n"}},` +
+				`"cells":["x",""]}]},"type":"MODIFIED"}`,
+			`n ["x",""] {"metadata":{"name":"n"}}`,
+		},
+		{
+			"a carriage return", row(`["",""]`, `{"metadata":{"name":"n"}}`) + "\r",
+			`n ["",""] {"metadata":{"name":"n"}}`,
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			server := podServer(t)
+			s := newSource(t, server, pods, listwatch.SourceOptions{})
+			listAll(t, s)
+			w := openWatch(t, s, metav1.ListOptions{ResourceVersion: "100"})
+			server.Send(pods, test.line+"\n")
+			v := versionOf(t, nextEvent(t, w))
+			o := v.Object
+			text, err := o.JSON()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := o.Name() + " " + string(o.Cells()) + " " + string(text); got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+			if v.Managed != nil {
+				t.Errorf("managedFields are %+v, want none", v.Managed)
+			}
+		})
+	}
+}
+
+// An interrupted watch ends without an error, so that the next watch resumes after its last event. An interrupted
+// streaming list is an error.
+func TestInterruptedStream(t *testing.T) {
+	for _, test := range []struct {
+		name        string
+		options     metav1.ListOptions
+		partialLine string
+		want        string
+	}{
+		{name: "a watch between lines", options: metav1.ListOptions{ResourceVersion: "100"}},
+		{
+			name: "a watch in a line", options: metav1.ListOptions{ResourceVersion: "100"},
+			partialLine: `{"type":"ADDED","object":{"metad`,
+		},
+		{name: "a list between lines", options: streamingListOptions(), want: "unexpected EOF"},
+		{
+			name: "a list in a line", options: streamingListOptions(), partialLine: `{"type":"ADDED","object":{"metad`,
+			want: "unexpected EOF",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			server := podServer(t)
+			server.HangStreamingLists(pods)
+			observed := make(chan int, 1)
+			s := newSource(t, server, pods, listwatch.SourceOptions{Observe: func(n int, _ int64) { observed <- n }})
+			w := openWatch(t, s, test.options)
+			server.Set(pods, apitest.Item{Namespace: "a", Name: "p1"})
+			if test.options.SendInitialEvents != nil {
+				<-observed
+			} else {
+				objectOf(t, nextEvent(t, w))
+			}
+			if test.partialLine != "" {
+				server.Send(pods, test.partialLine)
+			}
+			server.EndWatches(pods)
+			e, open := <-w.ResultChan()
+			if test.want == "" {
+				if open {
+					t.Errorf("got %s %+v, want an end", e.Type, e.Object)
+				}
+				return
+			}
+			if status, ok := e.Object.(*metav1.Status); !ok || !strings.Contains(status.Message, test.want) {
+				t.Errorf("got %s %+v, want an error with %q", e.Type, e.Object, test.want)
+			}
+		})
+	}
+}
+
+// A streaming list without progress fails; a slow one does not.
+func TestStall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := podServer(t)
+		server.HangStreamingLists(pods)
+		var stalled, observed atomic.Int32
+		s := newSource(t, server, pods, listwatch.SourceOptions{
+			Stall: 30 * time.Second, Stalled: func() { stalled.Add(1) }, Observe: func(int, int64) { observed.Add(1) },
+		})
+		w := openWatch(t, s, streamingListOptions())
+		for i := range 5 {
+			<-time.After(29 * time.Second)
+			server.Set(pods, apitest.Item{Namespace: "a", Name: fmt.Sprint("p", i)})
+			synctest.Wait()
+		}
+		last := time.Now()
+		e := nextEvent(t, w)
+		if observed.Load() != 5 {
+			t.Errorf("%d objects were observed, want 5", observed.Load())
+		}
+		status, ok := e.Object.(*metav1.Status)
+		if e.Type != apiwatch.Error || !ok || status.Reason != metav1.StatusReasonTimeout {
+			t.Errorf("got %s %+v, want ERROR with the reason Timeout", e.Type, e.Object)
+		}
+		if got := time.Since(last); got != 30*time.Second {
+			t.Errorf("given up after %s, want 30s", got)
+		}
+		if stalled.Load() != 1 {
+			t.Errorf("Stalled was called %d times, want once", stalled.Load())
+		}
+	})
+}
+
+// The server may have to collect a list before it responds. It may take as long as it allows itself, one minute. After
+// the response has begun, the list must make progress.
+func TestSlowLists(t *testing.T) {
+	const row = `{"cells":["x",""],"object":{"metadata":{"name":"x"}}}`
+	for _, test := range []struct {
+		name                    string
+		firstDelay, secondDelay time.Duration // Delays before the first and the second half.
+		objects, failsAfter     int           // Seconds until the failure; 0 for none.
+	}{
+		{"slow to begin", 70 * time.Second, 0, 2, 0},
+		{"never begins", time.Hour, 0, 0, 75},
+		{"slow to go on", 70 * time.Second, 25 * time.Second, 2, 0},
+		{"never goes on", 0, time.Hour, 0, 30},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := podServer(t)
+				server.Handle("/api/v1/pods", func(w http.ResponseWriter, r *http.Request) {
+					for n, part := range []string{
+						`{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{},"rows":[` + row,
+						`,` + row + `]}`,
+					} {
+						select {
+						case <-time.After([]time.Duration{test.firstDelay, test.secondDelay}[n]):
+						case <-r.Context().Done():
+							return
+						}
+						_, _ = io.WriteString(w, part) // The client may have disconnected.
+						_ = http.NewResponseController(w).Flush()
+					}
+				})
+				s := newSource(t, server, pods, listwatch.SourceOptions{Stall: 15 * time.Second})
+				start := time.Now()
+				list, err := s.List(t.Context(), metav1.ListOptions{})
+				switch elapsed := time.Since(start); {
+				case test.failsAfter > 0:
+					if err == nil || elapsed != time.Duration(test.failsAfter)*time.Second ||
+						!strings.Contains(err.Error(), fmt.Sprintf("no progress for %s", elapsed)) {
+						t.Errorf("after %s: %v, want it given up after %d s", elapsed, err, test.failsAfter)
+					}
+				case err != nil || len(list.Items) != test.objects:
+					t.Errorf("after %s: %+v, %v, want %d objects", elapsed, list, err, test.objects)
+				}
+			})
+		})
+	}
+}
+
+// A list waits for an estimate and can do without it, so an estimate times out sooner.
+func TestEstimateTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := podServer(t)
+		server.Hang("/api/v1/pods")
+		client := listwatch.NewClient(server.Config, nil)
+		scope := listwatch.Scope{Resource: schema.GroupVersionResource{Version: "v1", Resource: "pods"}}
+		start := time.Now()
+		if _, _, err := client.Estimate(t.Context(), scope); err == nil || time.Since(start) != 10*time.Second {
+			t.Errorf("an estimate: %v after %s, want an error after 10 s", err, time.Since(start))
+		}
+		start = time.Now()
+		if _, err := client.Count(t.Context(), scope); err == nil || time.Since(start) != 10*time.Second {
+			t.Errorf("a count: %v after %s, want an error after 10 s", err, time.Since(start))
+		}
+	})
+}
+
+// While the end of a list is missing, changes do not count as its progress.
+func TestChangesAreNotListProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := podServer(t)
+		server.HangStreamingLists(pods)
+		var stalled atomic.Int32
+		s := newSource(t, server, pods, listwatch.SourceOptions{Stall: 30 * time.Second, Stalled: func() { stalled.Add(1) }})
+		w := openWatch(t, s, streamingListOptions())
+		start := time.Now()
+		for i := range 40 {
+			server.Set(pods, apitest.Item{Namespace: "a", Name: "p", Rest: fmt.Sprintf(`"spec":{"i":%d}`, i)})
+			<-time.After(time.Second)
+		}
+		e := nextEvent(t, w)
+		if status, ok := e.Object.(*metav1.Status); !ok || status.Reason != metav1.StatusReasonTimeout ||
+			stalled.Load() != 1 {
+			t.Errorf("got %s %+v, want ERROR with the reason Timeout", e.Type, e.Object)
+		}
+		if got := time.Since(start); got > 40*time.Second {
+			t.Errorf("it was given up only after %s, when nothing changed any more", got)
+		}
+	})
+}
+
+// Large objects are sent and compressed before many of them are in memory.
+func TestLargeObjectsAreSentEarly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := podServer(t)
+		server.HangStreamingLists(pods)
+		for i := range 80 {
+			server.Set(
+				pods,
+				apitest.Item{
+					Namespace: "a", Name: fmt.Sprint("p", i),
+					Rest: fmt.Sprintf(`"spec":{"text":%q}`, strings.Repeat("x", 128<<10)),
+				},
+			)
+		}
+		w := openWatch(t, newSource(t, server, pods, listwatch.SourceOptions{}), streamingListOptions())
+		if o := objectOf(t, nextEvent(t, w)); o.Size() > 1<<16 {
+			t.Errorf("%d bytes are held of 128 KiB of one letter", o.Size())
+		}
+	})
+}
+
+// A watch without data for a long time is ended, so that the next one can resume. A watch that is quiet for a shorter
+// time is not.
+func TestSilentWatchIsClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := podServer(t)
+		s := newSource(t, server, pods, listwatch.SourceOptions{Stall: 30 * time.Second})
+		w := openWatch(t, s, streamingListOptions())
+		nextEvent(t, w)
+		server.HangStreamingLists(pods)
+		for i := range 3 {
+			<-time.After(149 * time.Second)
+			server.Set(pods, apitest.Item{Namespace: "a", Name: fmt.Sprint("p", i)})
+			objectOf(t, nextEvent(t, w))
+		}
+		start := time.Now()
+		if e, more := <-w.ResultChan(); more || time.Since(start) != 150*time.Second {
+			t.Errorf("after %s of silence came %s %+v, want the end after 2m30s", time.Since(start), e.Type, e.Object)
+		}
+	})
+}
+
+// Stop ends a watch in every state.
+func TestStopEndsWatch(t *testing.T) {
+	server := podServer(t)
+	server.Set(pods, apitest.Item{Namespace: "a", Name: "p1"}, apitest.Item{Namespace: "a", Name: "p2"})
+	s := newSource(t, server, pods, listwatch.SourceOptions{})
+	w := openWatch(t, s, streamingListOptions())
+	nextEvent(t, w)
+	w.Stop() // The event of p2 has not been received.
+	if _, open := <-w.ResultChan(); open {
+		t.Error("an event came after Stop")
+	}
+}
+
+// FuzzLine checks that no line crashes the decoder, and that every decoded object is well formed.
+func FuzzLine(f *testing.F) {
+	for _, seed := range []string{
+		`{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1",` +
+			`"columnDefinitions":[{"name":"Name","type":"string"},{"name":"Age","type":"date"}],` +
+			`"rows":[{"cells":["a","5m"],"object":{"metadata":{"name":"a",` +
+			`"creationTimestamp":"2026-11-21T10:00:00Z","managedFields":[{"manager":"m",` +
+			`"time":"2026-11-21T10:00:00Z"}]}}}]}}`,
+		`{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"1",` +
+			`"annotations":{"k8s.io/initial-events-end":"true"}}}}`,
+		`{"type":"ERROR","object":{"message":"x","code":410}}`,
+		`{"type":"DELETED","object":{"metadata":{"name":"\ud800"},"data":{"a":[1,"\u003c"]}}}`,
+		`{"type":"ADDED","object":{"metadata":{"name":"a","annotations":{"a":"eyJh"}},` +
+			`"spec":{"template":{"metadata":{"managedFields":[],"annotations":{"kapp.k14s.io/original":"{}"}}}}}}`,
+		"", "null", `{"type":`, "\xff",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(listwatch.CheckLine)
+}

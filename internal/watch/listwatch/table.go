@@ -1,0 +1,125 @@
+package listwatch
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"glasshouse/internal/watch/jsonscan"
+)
+
+// rowFunc is called for each row, with its cells and the cursor at its object. It must move the cursor past the object.
+type rowFunc func(cells []byte, object *jsonscan.Cursor) error
+
+// table calls row for each row of the Table at the cursor. If there is a plain object instead, it calls row with the
+// object and without cells.
+func (d *decoder) table(c *jsonscan.Cursor, row rowFunc) error {
+	isTable, plain := false, *c
+	err := c.Object(func(key []byte) error {
+		switch string(key) {
+		case "kind":
+			kind, err := c.Text()
+			isTable = isTable || kind == "Table"
+			return err
+		case "apiVersion":
+			version, err := c.Text()
+			isTable = isTable && bytes.HasPrefix([]byte(version), []byte("meta.k8s.io/"))
+			return err
+		case "columnDefinitions":
+			definitions, err := c.Value()
+			if err != nil || !isTable {
+				return err
+			}
+			return d.setColumns(definitions)
+		case "rows":
+			if !isTable || c.Peek() != '[' {
+				return nil
+			}
+			return c.Array(func(int) error { return d.row(c, row) })
+		}
+		return nil
+	})
+	if err != nil || isTable {
+		return err
+	}
+	if err := d.useColumns(plainColumns()); err != nil {
+		return err
+	}
+	return row(nil, &plain)
+}
+
+func (d *decoder) row(c *jsonscan.Cursor, row rowFunc) error {
+	var cells []byte
+	var early *jsonscan.Cursor // The object, if it precedes the cells of its row.
+	read := false
+	err := c.Object(func(key []byte) (err error) {
+		switch string(key) {
+		case "cells":
+			cells, err = c.Value()
+		case "object":
+			if cells != nil {
+				read = true
+				return row(cells, c)
+			}
+			at := *c
+			early = &at
+		}
+		return err
+	})
+	switch {
+	case err != nil || read:
+		return err
+	case early == nil:
+		return errors.New("decode an object: the row has no object")
+	}
+	return row(cells, early)
+}
+
+// setColumns parses the column definitions. In a watch, only the first event has them.
+func (d *decoder) setColumns(definitions []byte) error {
+	var columns []Column
+	if err := json.Unmarshal(definitions, &columns); err != nil {
+		return fmt.Errorf("decode the column definitions: %w", err)
+	}
+	if len(columns) == 0 {
+		return nil
+	}
+	for i := range columns {
+		columns[i].fullDescription = columns[i].Description
+		// Use only the first sentence of the description, which is from the API's documentation.
+		columns[i].Description, _, _ = strings.Cut(columns[i].Description, ". ")
+	}
+	return d.useColumns(markPaths(markRelative(columns, d.resource.String(), d.dates), d.paths))
+}
+
+// useColumns stores the columns. If they change during a watch, it returns an error, because objects in memory have
+// cells of the old columns. The error ends the watch and causes a new list.
+func (d *decoder) useColumns(columns []Column) error {
+	before := d.currentColumns()
+	if SameColumns(before, columns) {
+		return nil
+	}
+	if before != nil && !d.listing {
+		return errors.New("the columns of the resource have changed")
+	}
+	d.columns.Store(&columns)
+	return nil
+}
+
+func (d *decoder) currentColumns() []Column {
+	if columns := d.columns.Load(); columns != nil {
+		return *columns
+	}
+	return nil
+}
+
+// SameColumns reports whether cells that were made for the columns a are valid for the columns b.
+func SameColumns(a, b []Column) bool {
+	return slices.EqualFunc(a, b, func(a, b Column) bool {
+		return a.Name == b.Name && a.Type == b.Type && a.Format == b.Format && a.Priority == b.Priority &&
+			a.fullDescription == b.fullDescription && a.shownPath == b.shownPath && slices.Equal(a.paths, b.paths)
+	})
+}

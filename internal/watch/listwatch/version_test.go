@@ -1,0 +1,124 @@
+package listwatch_test
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apiwatch "k8s.io/apimachinery/pkg/watch"
+
+	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/fieldmanager"
+	"glasshouse/internal/watch/listwatch"
+)
+
+func versionOf(t *testing.T, e apiwatch.Event) *listwatch.Version {
+	t.Helper()
+	v, ok := e.Object.(*listwatch.Version)
+	if !ok {
+		t.Fatalf("got %s with %T %+v, want a Version", e.Type, e.Object, e.Object)
+	}
+	return v
+}
+
+func managedPod(name, managed string) apitest.Item {
+	return apitest.Item{
+		Namespace: "a", Name: name, Cells: fmt.Sprintf(`[%q,""]`, name), Metadata: `"managedFields":` + managed,
+	}
+}
+
+// An object from a watch event has its managedFields. An object from a list, or from a streaming list, has none.
+func TestVersions(t *testing.T) {
+	const managed = `[{"manager":"kubectl","operation":"Apply","time":"2026-11-21T10:00:00Z"},` +
+		`{"manager":"kubelet","operation":"Update","subresource":"status","time":"2026-11-21T10:00:05Z",` +
+		`"fieldsV1":{"f:status":{}}},` +
+		`{"manager":"scheduler","operation":"Update","time":"2026-11-21T10:00:01Z"}]`
+	server := podServer(t)
+	server.Set(pods, managedPod("listed", managed))
+	s := newSource(t, server, pods, listwatch.SourceOptions{})
+	w := openWatch(t, s, streamingListOptions())
+	if e := nextEvent(t, w); e.Object != objectOf(t, e) {
+		t.Errorf("a list brings a %T", e.Object)
+	}
+	nextEvent(t, w) // The bookmark.
+	server.Set(pods, managedPod("listed", managed))
+	v := versionOf(t, nextEvent(t, w))
+	text, err := v.Managed.JSON()
+	if err != nil || string(text) != managed {
+		t.Errorf("managedFields are %s, %v\nwant %s", text, err, managed)
+	}
+	at := time.Date(2026, 11, 21, 10, 0, 5, 0, time.UTC)
+	want := fieldmanager.Author{Manager: "kubelet", Operation: "Update", Subresource: "status", Time: at}
+	if got, unambiguous := v.Managed.Newest(); got != want || !unambiguous || !v.Object.ManagedTime().Equal(at) {
+		t.Errorf("the newest is %+v, alone %t, at %s; want %+v", got, unambiguous, v.Object.ManagedTime(), want)
+	}
+	server.Set(
+		pods, managedPod("listed", managed), managedPod("other", "[]"),
+		managedPod("other", `[{"manager":"m"},{"manager":"n"}]`),
+	)
+	if repeated := versionOf(t, nextEvent(t, w)); repeated.Managed != v.Managed {
+		t.Error("the same managedFields are kept twice")
+	}
+	if unmanaged := versionOf(t, nextEvent(t, w)); unmanaged.Managed != nil || !unmanaged.Object.ManagedTime().IsZero() {
+		t.Errorf("without managedFields: %+v, %s", unmanaged.Managed, unmanaged.Object.ManagedTime())
+	}
+	if got, unambiguous := versionOf(t, nextEvent(t, w)).Managed.Newest(); got.Manager != "n" || unambiguous {
+		t.Errorf("of two without a time the newest is %+v, alone %t", got, unambiguous)
+	}
+}
+
+// An Object, which the cache keeps, does not keep managedFields in memory. They are freed together with the Version.
+func TestObjectsDoNotKeepManagedFields(t *testing.T) {
+	server := podServer(t)
+	s := newSource(t, server, pods, listwatch.SourceOptions{})
+	listAll(t, s)
+	w := openWatch(t, s, metav1.ListOptions{ResourceVersion: "100"})
+	server.Set(pods, managedPod("p", `[{"manager":"m"}]`), managedPod("q", `[{"manager":"n"}]`))
+	freed := make(chan string, 1)
+	v := versionOf(t, nextEvent(t, w))
+	kept := v.Object
+	runtime.AddCleanup(v.Managed, func(name string) { freed <- name }, "m")
+	v = versionOf(t, nextEvent(t, w)) // The decoder keeps those of the newest event.
+	for deadline := time.After(time.Minute); ; {
+		runtime.GC()
+		select {
+		case <-freed:
+			if _, err := kept.JSON(); err != nil {
+				t.Error(err)
+			}
+			runtime.KeepAlive(v)
+			return
+		case <-deadline:
+			t.Fatal("the managedFields of an Object are still held")
+		default:
+		}
+	}
+}
+
+// The dictionary of a list compresses managedFields as well.
+func TestManagedFieldsAreSmall(t *testing.T) {
+	fixture, err := os.ReadFile("../fieldmanager/testdata/pod.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, managed, _ := strings.Cut(strings.Split(string(fixture), "\n")[3], `"managedFields":`)
+	managed, _, _ = strings.Cut(managed, `}]},"spec"`)
+	managed += "}]"
+	server := podServer(t)
+	for i := range 300 {
+		server.Set(pods, managedPod(fmt.Sprint("p", i), managed))
+	}
+	s := newSource(t, server, pods, listwatch.SourceOptions{})
+	listAll(t, s)
+	w := openWatch(t, s, metav1.ListOptions{ResourceVersion: "400"})
+	server.Set(pods, managedPod("p1", strings.ReplaceAll(managed, "14:43:17", "15:01:42")))
+	got := versionOf(t, nextEvent(t, w)).Managed.Size()
+	t.Logf("%d bytes of managedFields take %d", len(managed), got)
+	if got > len(managed)/5 {
+		t.Errorf("%d bytes of managedFields take %d, want a fifth at most", len(managed), got)
+	}
+}

@@ -1,0 +1,361 @@
+package watch_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+)
+
+func TestMain(m *testing.M) {
+	// client-go's own error handler sleeps until a millisecond after its last error. It reads that time from the real
+	// clock, which is years ahead of the fake clock in synctest bubbles.
+	utilruntime.ErrorHandlers = nil
+	goleak.VerifyTestMain(m)
+}
+
+const pods = "core/v1/pods"
+
+// advance advances the fake time, and waits until everything that is due by then has happened.
+func advance(duration time.Duration) {
+	<-time.After(duration)
+	synctest.Wait()
+}
+
+// kinds are the resources that most tests serve.
+func kinds() []apitest.Kind {
+	return []apitest.Kind{
+		{
+			Ref:        pods,
+			Kind:       "Pod",
+			ShortNames: []string{"po"},
+			Columns:    `[{"name":"Name","type":"string"},{"name":"Status","type":"string"}]`,
+		},
+		{Ref: "core/v1/namespaces", Kind: "Namespace", Cluster: true, Columns: `[{"name":"Name","type":"string"}]`},
+	}
+}
+
+func pod(namespace, name, status string) apitest.Item {
+	return apitest.Item{
+		Namespace: namespace,
+		Name:      name,
+		Cells:     fmt.Sprintf(`[%q,%q]`, name, status),
+		Rest:      fmt.Sprintf(`"status":{"phase":%q}`, status),
+	}
+}
+
+// labelled returns the pod p with the label app.
+func labelled(p apitest.Item, app string) apitest.Item {
+	p.Metadata = fmt.Sprintf(`"labels":{"app":%q}`, app)
+	return p
+}
+
+// serveCluster starts a Cluster with a fake API server, which the test controls, in a synctest bubble. Both end with
+// the test. If goroutines remain after that, the test fails.
+func serveCluster(t *testing.T) (*apitest.Server, *watch.Cluster) {
+	t.Helper()
+	server := apitest.New(t, kinds()...)
+	for _, ns := range []string{"a", "b"} {
+		server.Set("core/v1/namespaces", apitest.Item{Name: ns})
+	}
+	t.Cleanup(func() {
+		for _, line := range server.Requests("") {
+			if !strings.HasPrefix(line, "GET ") && line != "POST "+apitest.SelfReviewsPath && line != "POST "+apitest.RulesReviewsPath &&
+				line != "POST "+apitest.UserReviewsPath {
+				t.Errorf("a request that is more than a look: %s", line)
+			}
+		}
+	})
+	return server, runCluster(t, server)
+}
+
+func runCluster(t *testing.T, server *apitest.Server) *watch.Cluster {
+	t.Helper()
+	return runClusterWith(
+		t, server, watch.Options{Linger: 5 * time.Minute, Log: slog.New(slog.NewTextHandler(t.Output(), nil))},
+	)
+}
+
+func runClusterWith(t *testing.T, server *apitest.Server, options watch.Options) *watch.Cluster {
+	t.Helper()
+	cluster, err := watch.New(server.Config, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t, cluster)
+	return cluster
+}
+
+// run runs a Cluster until the test ends.
+func run(t *testing.T, cluster *watch.Cluster) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- cluster.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("Run: %v", err)
+		}
+	})
+	synctest.Wait()
+}
+
+// message is a message of a subscription.
+type message struct {
+	Type, State, Reason, Cursor string
+	Since                       time.Time
+	Count, Total                *int
+	Namespaces                  []string
+	Columns                     []struct{ Name string }
+	Rows                        []messageRow
+	Object, Health              json.RawMessage
+	Last                        bool
+	Events                      []messageEvent
+	Digest                      string
+}
+
+type messageRow struct {
+	NS, Name, UID, RV string
+	Cells             []any
+}
+
+type messageEvent struct {
+	Op, NS, Name, UID, RV string
+	Row                   *messageRow
+	Cells                 map[string]any
+	Patch, Object, Health json.RawMessage
+	By                    *struct{ Manager string }
+	Authors               json.RawMessage
+}
+
+// reader processes a subscription as the page does. It keeps the current rows, and fails the test for a message that
+// does not fit them.
+type reader struct {
+	t       *testing.T
+	sub     *watch.Subscription
+	rows    map[string]messageRow
+	columns []string
+	state   string
+	reason  string
+	since   time.Time
+	cursor  string
+
+	namespaces []string // The covered namespaces; nil for all.
+
+	isComplete  bool // Whether a snapshot is complete, or the reader resumed.
+	hasSnapshot bool // The rows are complete, because a snapshot was received.
+
+	checked int // The number of digests that were compared.
+
+	log []string // Short descriptions of the messages since the last call of settle.
+}
+
+func subscribe(t *testing.T, cluster *watch.Cluster, q watch.Query, cursor string) *reader {
+	t.Helper()
+	q.Resource = strings.TrimSpace(q.Resource)
+	if q.Resource == "" {
+		q.Resource = pods
+	}
+	view := watch.Rows
+	if q.Name != "" {
+		view = watch.Object
+	}
+	return subscribeAs(t, cluster.For(watch.Viewer{Program: true}), q, view, cursor)
+}
+
+func subscribeAs(t *testing.T, access *watch.Access, q watch.Query, view watch.View, cursor string) *reader {
+	t.Helper()
+	sub, err := access.Subscribe(t.Context(), q, view, cursor)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &reader{t: t, sub: sub, rows: make(map[string]messageRow), cursor: cursor, isComplete: cursor != ""}
+	t.Cleanup(r.sub.Close)
+	return r
+}
+
+// next reads one message.
+func (r *reader) next() message {
+	r.t.Helper()
+	m, err := r.try()
+	if err != nil {
+		r.t.Fatalf("Next: %v, after %s", err, r.log)
+	}
+	return m
+}
+
+func (r *reader) try() (m message, err error) {
+	r.t.Helper()
+	text, err := r.sub.Next(r.t.Context())
+	if err != nil {
+		return m, err
+	}
+	if err := json.Unmarshal([]byte("{"+string(text)+"}"), &m); err != nil {
+		r.t.Fatalf("%s: %v", text, err)
+	}
+	if m.Cursor != "" {
+		r.cursor = m.Cursor
+	}
+	switch m.Type {
+	case "state":
+		r.state, r.reason, r.since, r.namespaces = m.State, m.Reason, m.Since, m.Namespaces
+		if m.State != "syncing" { // Do not note syncing, which is repeated with each new count.
+			r.note("state %s", m.State)
+		}
+	case "reset":
+		r.rows, r.isComplete = make(map[string]messageRow), false
+		r.note("reset")
+	case "snapshot":
+		r.snapshot(&m)
+	case "events":
+		for i := range m.Events {
+			r.event(&m.Events[i])
+		}
+	case "heartbeat":
+		r.note("heartbeat")
+	case "digest":
+		r.check(&m)
+	default:
+		r.t.Fatalf("a message of an unknown type: %s", text)
+	}
+	return m, nil
+}
+
+func (r *reader) note(format string, args ...any) {
+	r.log = append(r.log, fmt.Sprintf(format, args...))
+}
+
+func (r *reader) snapshot(m *message) {
+	r.t.Helper()
+	if r.isComplete {
+		r.t.Errorf("a second snapshot without a reset")
+	}
+	if m.Columns != nil {
+		r.columns = nil
+		for _, c := range m.Columns {
+			r.columns = append(r.columns, c.Name)
+		}
+	}
+	for _, row := range m.Rows {
+		r.rows[row.NS+"/"+row.Name] = row
+	}
+	r.isComplete, r.hasSnapshot = m.Last, true
+	if m.Last {
+		r.note("snapshot of %d", len(r.rows))
+	}
+}
+
+func (r *reader) event(e *messageEvent) {
+	r.t.Helper()
+	if !r.isComplete {
+		r.t.Errorf("%s before the snapshot", e.Op)
+	}
+	if e.Op == "add" && e.Row != nil {
+		e.NS, e.Name, e.UID = e.Row.NS, e.Row.Name, e.Row.UID
+	}
+	key := e.NS + "/" + e.Name
+	row, has := r.rows[key]
+	switch {
+	case e.Object != nil || e.Patch != nil || e.Name == "": // This is an event of the Object view.
+	case e.Op == "add" && has, e.Op != "add" && !has, e.Op != "add" && row.UID != e.UID:
+		r.t.Errorf("%s of %s (%s), and there is %+v", e.Op, key, e.UID, row)
+	case e.Op == "add":
+		r.rows[key] = *e.Row
+	case e.Op == "delete":
+		delete(r.rows, key)
+	case e.Op == "update":
+		row.RV, row.Cells = e.RV, slices.Clone(row.Cells)
+		for at, cell := range e.Cells {
+			var i int
+			if _, err := fmt.Sscan(at, &i); err != nil || i >= len(row.Cells) {
+				r.t.Fatalf("cell %q of %d", at, len(row.Cells))
+			}
+			row.Cells[i] = cell
+		}
+		r.rows[key] = row
+	}
+	r.note("%s", strings.TrimSuffix(e.Op+" "+key, " /"))
+}
+
+// check compares the digest in m with a digest of the reader's rows.
+func (r *reader) check(m *message) {
+	r.t.Helper()
+	if !r.hasSnapshot {
+		return
+	}
+	var rows [][2]string
+	for key, row := range r.rows {
+		rows = append(rows, [2]string{key, row.RV})
+	}
+	if _, got := watch.DigestOf(rows); m.Count == nil || *m.Count != len(r.rows) || m.Digest != got {
+		r.t.Errorf("a digest that is not of the %d rows, %s: %+v", len(r.rows), got, m)
+	}
+	r.checked++
+}
+
+// settle reads until no more messages arrive for a while, and returns short descriptions of what it has read.
+func (r *reader) settle() string {
+	r.t.Helper()
+	for start := time.Now(); ; {
+		if time.Since(start) > 10*time.Minute {
+			r.t.Fatalf("it does not cease: %.300s", strings.Join(r.log, ", "))
+		}
+		if m := r.next(); m.Type == "heartbeat" || m.Type == "events" && len(m.Events) == 0 {
+			log := strings.TrimSuffix(strings.Join(r.log, ", "), "heartbeat")
+			r.log = nil
+			synctest.Wait() // Wait until everything that is due at the time of the heartbeat has happened.
+			return strings.TrimSuffix(log, ", ")
+		}
+	}
+}
+
+// wantSettle calls settle and compares the result.
+func (r *reader) wantSettle(want string) {
+	r.t.Helper()
+	if got := r.settle(); got != want {
+		r.t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// wantRows compares the rows with want. The form of each row is namespace/name=status.
+func (r *reader) wantRows(want ...string) {
+	r.t.Helper()
+	got := make([]string, 0, len(r.rows))
+	for _, key := range slices.Sorted(maps.Keys(r.rows)) {
+		got = append(got, fmt.Sprint(key, "=", r.rows[key].Cells[len(r.rows[key].Cells)-1]))
+	}
+	if a, b := strings.Join(got, " "), strings.Join(want, " "); a != b {
+		r.t.Errorf("rows are %s, want %s", a, b)
+	}
+}
+
+// wantProblem checks that err is a Problem with the given cause and title, whose detail contains detail.
+func wantProblem(t *testing.T, err error, cause watch.Cause, title, detail string) {
+	t.Helper()
+	p, ok := errors.AsType[*watch.Problem](err)
+	if !ok || p.Cause != cause || p.Title != title || !strings.Contains(p.Detail, detail) {
+		t.Errorf("got %v, want %s with %q", err, title, detail)
+	}
+}
+
+// wantLive checks that the state is live, and that the number of rows is correct.
+func (r *reader) wantLive(rows int) {
+	r.t.Helper()
+	if r.state != "live" || len(r.rows) != rows {
+		r.t.Errorf("it is %s (%s) with %d rows, want live with %d", r.state, r.reason, len(r.rows), rows)
+	}
+}

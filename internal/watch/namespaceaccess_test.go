@@ -1,0 +1,146 @@
+package watch_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+)
+
+// If the permission to list namespaces is lost, for a moment or for good, the known namespaces stay watched for as long
+// as reviews allow. The list of namespaces does not count as empty. A namespace that was deleted meanwhile is dropped
+// after its review. A new namespace is found when the permission is back.
+func TestKnownNamespacesSurviveRevokedList(t *testing.T) {
+	for _, status := range []int{http.StatusForbidden, http.StatusUnauthorized} {
+		t.Run(http.StatusText(status), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := serveCluster(t)
+				server.AddKind(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: `[{"name":"Name","type":"string"}]`})
+				server.Set(widgets, apitest.Item{Namespace: "a", Name: "w"})
+				server.Refuse(widgets, "", http.StatusForbidden, "not all of them")
+				server.Refuse(widgets, "a", 0, "not all of them")
+				server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
+				allowOnly(server, "a", "b", "c")
+				r := subscribe(t, cluster, watch.Query{}, "")
+				r.settle()
+				for _, duration := range []time.Duration{3 * time.Second, 10 * time.Minute} {
+					server.Refuse(namespaces, "", status, "not now")
+					<-time.After(duration)
+					if duration == 3*time.Second {
+						server.Refuse(namespaces, "", 0, "")
+						<-time.After(time.Minute)
+					}
+					r.wantSettle("")
+				}
+				server.Set(pods, pod("a", "p", "Failed"))
+				r.wantSettle("update a/p")
+				later := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+				later.settle()
+				later.wantLive(1)
+
+				server.Delete(pods, "b", "q")
+				server.Delete(namespaces, "", "b")
+				server.Refuse(pods, "b", http.StatusForbidden, "not all of them")
+				server.Set(namespaces, apitest.Item{Name: "c"})
+				server.Set(pods, pod("c", "r", "Running"))
+				<-time.After(time.Minute)
+				r.settle()
+				r.wantRows("a/p=Failed")
+				r.wantLive(1)
+				server.Refuse(namespaces, "", 0, "")
+				<-time.After(time.Minute)
+				r.settle()
+				r.wantRows("a/p=Failed", "c/r=Running")
+			})
+		})
+	}
+}
+
+// If the list of namespaces no longer fits into memory, it does not count as empty either.
+func TestKnownNamespacesSurviveOversizedList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := newBudgetedCluster(t)
+		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
+		allowOnly(server, "a", "b")
+		r := subscribe(t, cluster, watch.Query{}, "")
+		r.settle()
+		for n := range 40 {
+			server.Set(namespaces, bigItem("", fmt.Sprint("n", n), 40<<10))
+		}
+		<-time.After(time.Minute)
+		if state := cluster.WatchStatus().Entries[0].State; state != watch.Failed {
+			t.Errorf("the namespaces are %s, want failed", state)
+		}
+		r.wantSettle("")
+		r.wantLive(2)
+	})
+}
+
+// slowCloseBody is the body of a watch response. It delays the end of the watch by a second.
+type slowCloseBody struct{ io.ReadCloser }
+
+func (l slowCloseBody) Close() error {
+	<-time.After(time.Second)
+	return l.ReadCloser.Close()
+}
+
+// Permissions change from some namespaces to all, or from all to some. At any moment, readers see the state before or
+// the state after. They never see an error, or the rows of some namespaces as if they were all.
+func TestSwappedFeedsShowNoGap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := apitest.New(t, kinds()...)
+		names := []string{"a", "b", "c", "d"}
+		for _, ns := range names {
+			server.Set(namespaces, apitest.Item{Name: ns})
+			server.Set(pods, pod(ns, "p", "Running"))
+		}
+		allowOnly(server, names...)
+		server.Config.WrapTransport = func(next http.RoundTripper) http.RoundTripper {
+			return roundTripperFunc(func(r *http.Request) (*http.Response, error) {
+				response, err := next.RoundTrip(r)
+				if err == nil && r.URL.Query().Get("watch") != "" {
+					response.Body = slowCloseBody{response.Body}
+				}
+				return response, err
+			})
+		}
+		cluster := runCluster(t, server)
+		r := subscribe(t, cluster, watch.Query{}, "")
+		r.settle()
+		access := cluster.For(watch.Viewer{Program: true})
+		for _, covered := range []string{"", "a b c d"} {
+			if covered == "" {
+				server.Refuse(pods, "", 0, "")
+			} else {
+				server.Revoke(pods, "")
+			}
+			for range 400 {
+				advance(50 * time.Millisecond)
+				s, err := access.Snapshot(t.Context(), watch.Query{Resource: pods}, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, status := range []watch.Status{s.Status, access.WatchStatus(t.Context()).Entries[1].Status} {
+					if got := strings.Join(status.Namespaces, " "); status.State != watch.Syncing &&
+						status.State != watch.Live ||
+						got != "" && got != "a b c d" {
+						t.Fatalf("it is %s in %q", status.State, got)
+					}
+				}
+				if s.Status.State == watch.Live && len(s.Objects) != 4 {
+					t.Fatalf("it is live with %d rows", len(s.Objects))
+				}
+			}
+			if r.settle(); strings.Join(r.namespaces, " ") != covered {
+				t.Errorf("it is known in %q, want %q", r.namespaces, covered)
+			}
+			r.wantLive(4)
+		}
+	})
+}

@@ -1,0 +1,195 @@
+package watch_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+)
+
+// A requested namespace without readers is released after the linger time, like a resource.
+func TestUnusedNamespacesExpire(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Refuse("core/v1/namespaces", "", http.StatusForbidden, "no")
+		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
+		allowOnly(server, "a", "b")
+		remaining := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}}, "")
+		remaining.settle()
+		closed := subscribe(t, cluster, watch.Query{Namespaces: []string{"b"}}, "")
+		closed.settle()
+		closed.sub.Close()
+		relists := func(after time.Duration) int {
+			advance(after)
+			before := len(server.Requests("/namespaces/b/pods"))
+			server.EndWatches(pods)
+			advance(30 * time.Second)
+			return len(server.Requests("/namespaces/b/pods")) - before
+		}
+		if relists(4*time.Minute) == 0 {
+			t.Error("b is let go before its time")
+		}
+		if n := relists(time.Minute); n > 0 {
+			t.Errorf("b is watched after its time: %d requests", n)
+		}
+		if remaining.settle(); len(remaining.rows) != 1 || remaining.state != "live" {
+			t.Errorf("a is %s with %d rows, want live with 1", remaining.state, len(remaining.rows))
+		}
+		back := subscribe(t, cluster, watch.Query{Namespaces: []string{"b"}}, "")
+		back.settle()
+		back.wantLive(1)
+	})
+}
+
+// While one watch covers all namespaces, queries may name any number of them. If namespaces are watched one by one, the
+// number of named namespaces is limited.
+func TestNamedNamespacesAreLimited(t *testing.T) {
+	for name, all := range map[string]bool{"one watch has all": true, "one by one": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := serveCluster(t)
+				if !all {
+					allowOnly(server, "a")
+				}
+				first := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}}, "")
+				first.settle()
+				open := func(n int) (*watch.Subscription, error) {
+					return cluster.For(watch.Viewer{Program: true}).Subscribe(
+						t.Context(), watch.Query{Resource: pods, Namespaces: []string{fmt.Sprint("ns-", n)}},
+						watch.Rows, "",
+					)
+				}
+				for n := range 600 {
+					sub, err := open(n)
+					if err != nil {
+						t.Fatalf("the %dth in turn: %v", n+1, err)
+					}
+					sub.Close()
+				}
+				for n := range 600 {
+					sub, err := open(n)
+					if err == nil {
+						defer sub.Close()
+					}
+					switch refused := n >= 499 && !all; {
+					case refused:
+						wantProblem(t, err, watch.Invalid, "Too many namespaces", "500 namespaces of pods")
+					case err != nil:
+						t.Fatalf("the %dth at once: %v", n+1, err)
+					}
+				}
+			})
+		})
+	}
+}
+
+// A request that names too many namespaces is refused, and takes nothing from other readers. Namespaces without readers
+// stay watched for the linger time. A request within the limit evicts only as many of these as it needs. Those without
+// readers for the longest time are evicted first.
+func TestRefusedRequestEvictsNoNamespaces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Refuse(namespaces, "", http.StatusForbidden, "no")
+		server.Refuse(pods, "", http.StatusForbidden, "no")
+		var all []string
+		for n := range 700 {
+			all = append(all, fmt.Sprintf("ns-%03d", n))
+			server.Set(pods, pod(all[n], "p", "Running"))
+			server.Refuse(pods, all[n], 0, "")
+		}
+		subscribeNamespaces(t, cluster, all[:301])
+		first, second := subscribeNamespaces(t, cluster, all[301:400]), subscribeNamespaces(t, cluster, all[400:500])
+		first[0].sub.Close()
+		advance(time.Second)
+		second[0].sub.Close()
+		want := func(when string, names []string) {
+			t.Helper()
+			advance(time.Minute)
+			if got := cluster.WatchStatus().Entries[1].Namespaces; !slices.Equal(got, names) {
+				t.Errorf("%s, %d namespaces are watched, want %d: %s", when, len(got), len(names), got)
+			}
+		}
+		want("at first", all[:500])
+		_, err := cluster.For(watch.Viewer{Program: true}).Subscribe(
+			t.Context(), watch.Query{Resource: pods, Namespaces: all[500:700]}, watch.Rows, "",
+		)
+		wantProblem(t, err, watch.Invalid, "Too many namespaces", "500 namespaces of pods")
+		want("after one who was refused", all[:500])
+		subscribeNamespaces(t, cluster, all[500:599])
+		want("after one with room for it", slices.Concat(all[:301], all[400:599]))
+	})
+}
+
+// subscribeNamespaces subscribes to pods of all namespaces in names, at most 200 in each query, which is the limit of one query.
+func subscribeNamespaces(t *testing.T, cluster *watch.Cluster, names []string) (readers []*reader) {
+	t.Helper()
+	for part := range slices.Chunk(names, 200) {
+		r := subscribe(t, cluster, watch.Query{Namespaces: part}, "")
+		r.settle()
+		readers = append(readers, r)
+	}
+	return readers
+}
+
+// When the permission for all namespaces is lost, each named namespace needs its own watch, and their number is
+// limited. Readers beyond the limit get the reason. Their namespaces are watched once others are released.
+func TestNamespacesBeyondLimitWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Refuse(namespaces, "", http.StatusForbidden, "no")
+		var all []string
+		for n := range 1000 {
+			ns := fmt.Sprintf("ns-%03d", n)
+			all = append(all, ns)
+			server.Set(namespaces, apitest.Item{Name: ns})
+			server.Set(pods, pod(ns, "p", "Running"))
+		}
+		var readers []*reader
+		for part := range slices.Chunk(all, 200) {
+			r := subscribe(t, cluster, watch.Query{Namespaces: part}, "")
+			r.settle()
+			r.wantLive(200)
+			readers = append(readers, r)
+			advance(time.Minute)
+		}
+		server.Refuse(pods, "", http.StatusForbidden, "not any more")
+		for _, ns := range all {
+			server.Refuse(pods, ns, 0, "")
+		}
+		server.EndWatches(pods)
+		advance(5 * time.Minute)
+		covered := func() (rows []int) {
+			feeds := cluster.WatchStatus().Entries[1]
+			if len(feeds.Namespaces) != 500 {
+				t.Errorf("%d namespaces are watched, want 500", len(feeds.Namespaces))
+			}
+			for _, r := range readers {
+				r.settle()
+				rows = append(rows, len(r.rows))
+			}
+			return rows
+		}
+		if got := fmt.Sprint(covered()); got != "[200 200 100 0 0]" {
+			t.Errorf("rows are %s, want those of the first 500", got)
+		}
+		if last := readers[4]; last.state != "failed" || !strings.Contains(last.reason, "500 namespaces of pods") {
+			t.Errorf("the last is %s: %s, want failed and why", last.state, last.reason)
+		}
+		if partial := readers[2]; partial.state != "live" || !strings.Contains(partial.reason, "500 namespaces of pods") {
+			t.Errorf("the third is %s: %s, want live, and why not all", partial.state, partial.reason)
+		}
+		subscribe(t, cluster, watch.Query{Namespaces: all[:1]}, "").wantSettle("state live, snapshot of 1")
+		readers[0].sub.Close()
+		readers = readers[1:]
+		advance(time.Minute)
+		if got := fmt.Sprint(covered()); got != "[200 200 99 0]" {
+			t.Errorf("rows are %s when 199 have left, want those of the next", got)
+		}
+	})
+}

@@ -1,0 +1,123 @@
+// Package objectrefs reads the references to other objects from an object's text: its owners, the objects that its spec
+// uses, and the labels of the pods that it selects.
+//
+// The package is pure: its input is JSON text, and its output is names. It does not know which objects exist, or which
+// resource belongs to a kind. Malformed text has no references. A member of an unexpected type is skipped.
+package objectrefs
+
+import (
+	"glasshouse/internal/watch/jsonscan"
+)
+
+// Ref identifies an object as another object refers to it.
+type Ref struct {
+	Group     string // Empty for the core group.
+	Version   string // Often empty, which means any version.
+	Kind      string
+	Namespace string // Empty for the namespace of the referring object, and for cluster-scoped kinds.
+	Name      string
+	UID       string // Set only for an owner.
+	Via       string // Path of the member with the reference, without indices: "spec.volumes.configMap".
+}
+
+// Object contains the references in an object's text.
+type Object struct {
+	Ref // Identifies the object itself; Via is empty.
+
+	Labels  map[string]string
+	Owners  []Ref // The owners; the managing controller is first.
+	Uses    []Ref // The objects that the spec uses, each once, in the order of the text.
+	Selects *Selector
+}
+
+// Of returns the references in the text of an object.
+func Of(text []byte) Object {
+	parts := make(map[string][]byte)
+	c := jsonscan.NewCursor(text)
+	err := c.Object(func(key []byte) error {
+		value, err := c.Value()
+		parts[string(key)] = value
+		return err
+	})
+	if err != nil || c.End() != nil {
+		return Object{}
+	}
+	var o Object
+	o.Group, o.Version = splitVersion(textOf(parts["apiVersion"]))
+	o.Kind = textOf(parts["kind"])
+	o.readMetadata(parts["metadata"])
+	o.Selects = selectorOf(&o.Ref, parts["spec"])
+	w := walker{object: &o, seen: make(map[Ref]bool)}
+	w.addSpecialRefs(parts["spec"])
+	if err := w.root(text); err != nil {
+		return Object{} // The text was parsed before.
+	}
+	return o
+}
+
+// Owners returns the owners in an object's metadata. It reads nothing after the metadata.
+func Owners(text []byte) (owners []Ref) {
+	c := jsonscan.NewCursor(text)
+	_ = c.Object(func(key []byte) error { // Owners that were read before an error count.
+		if string(key) != "metadata" {
+			return nil
+		}
+		metadata, err := c.Value()
+		if err == nil {
+			owners, err = ownersOf(metadata), jsonscan.ErrStop
+		}
+		return err
+	})
+	return owners
+}
+
+func (o *Object) readMetadata(metadata []byte) {
+	o.Labels = make(map[string]string)
+	members(metadata, func(key string, value []byte) {
+		switch key {
+		case "name":
+			o.Name = textOf(value)
+		case "namespace":
+			o.Namespace = textOf(value)
+		case "uid":
+			o.UID = textOf(value)
+		case "labels":
+			members(value, func(label string, value []byte) { o.Labels[label] = textOf(value) })
+		}
+	})
+	o.Owners = ownersOf(metadata)
+}
+
+func ownersOf(metadata []byte) (owners []Ref) {
+	var list []byte
+	members(metadata, func(key string, value []byte) {
+		if key == "ownerReferences" {
+			list = value
+		}
+	})
+	elements(list, func(element []byte) {
+		owner, isController := Ref{Via: "metadata.ownerReferences"}, false
+		members(element, func(key string, value []byte) {
+			switch key {
+			case "apiVersion":
+				owner.Group, owner.Version = splitVersion(textOf(value))
+			case "kind":
+				owner.Kind = textOf(value)
+			case "name":
+				owner.Name = textOf(value)
+			case "uid":
+				owner.UID = textOf(value)
+			case "controller":
+				isController = string(value) == "true"
+			}
+		})
+		switch {
+		case owner.Kind == "" || owner.Name == "" || owner.UID == "":
+		case isController:
+			owners = append([]Ref{owner}, owners...)
+		default:
+			owners = append(owners, owner)
+		}
+	})
+	return owners
+}

@@ -1,0 +1,90 @@
+package objectrefs
+
+import "strings"
+
+// kindOfNameMember returns the kind of object that a member with the key refers to, if the member's value is only the name, as
+// that of serviceAccountName. Such a member may be anywhere in an object.
+func kindOfNameMember(key string) (target Ref, ok bool) {
+	switch key {
+	case "serviceAccountName":
+		return Ref{Kind: "ServiceAccount"}, true
+	case "secretName":
+		return Ref{Kind: "Secret"}, true
+	case "claimName":
+		return Ref{Kind: "PersistentVolumeClaim"}, true
+	case "persistentVolumeName":
+		return Ref{Kind: "PersistentVolume"}, true
+	case "storageClassName":
+		return Ref{Group: "storage.k8s.io", Kind: "StorageClass"}, true
+	case "nodeName":
+		return Ref{Kind: "Node"}, true
+	case "ingressClassName":
+		return Ref{Group: "networking.k8s.io", Kind: "IngressClass"}, true
+	case "priorityClassName":
+		return Ref{Group: "scheduling.k8s.io", Kind: "PriorityClass"}, true
+	case "runtimeClassName":
+		return Ref{Group: "node.k8s.io", Kind: "RuntimeClass"}, true
+	}
+	return Ref{}, false
+}
+
+// kindOfObjectMember returns the kind of object that a member with the key refers to, if the member's value is an object. That object
+// contains the name, and often the namespace, of the other object. Examples are configMapRef, secretKeyRef, and an
+// ingress's service. If the value is a list, its elements are such objects.
+func kindOfObjectMember(key string) (target Ref, ok bool) {
+	switch key {
+	case "configMap", "configMapRef", "configMapKeyRef":
+		return Ref{Kind: "ConfigMap"}, true
+	case "secret", "imagePullSecrets":
+		return Ref{Kind: "Secret"}, true
+	case "service":
+		return Ref{Kind: "Service"}, true
+	}
+	// One of these suffixes is at the end of nodePublishSecretRef, for example.
+	if key == "secretKeyRef" || strings.HasSuffix(strings.ToLower(key), "secretref") {
+		return Ref{Kind: "Secret"}, true
+	}
+	return Ref{}, false
+}
+
+// hasKind reports whether the value of a member with the key names the kind that it refers to. Examples are
+// scaleTargetRef, roleRef, subjects, and an ingress's resource.
+func hasKind(key string) bool {
+	switch key {
+	case "subjects", "resource", "dataSource", "involvedObject", "regarding", "related":
+		return true
+	}
+	return strings.HasSuffix(key, "Ref") || strings.HasSuffix(key, "Refs")
+}
+
+// isOpaque reports whether a member with the key is skipped, because it may contain names that are not references. This
+// applies to maps with arbitrary keys, such as labels and data, and at depth 0 to the status, which repeats names.
+func isOpaque(key string, depth int) bool {
+	switch key {
+	case "metadata", "labels", "annotations", "matchLabels", "nodeSelector", "schema":
+		return true
+	case "status", "data", "stringData", "binaryData":
+		return depth == 0
+	}
+	return false
+}
+
+// addSpecialRefs reads those members that refer to an object only in the spec of one kind.
+func (w *walker) addSpecialRefs(spec []byte) {
+	o := w.object
+	addMember := func(kind, group, member, target string) {
+		if o.Group == group && o.Kind == kind {
+			members(spec, func(key string, value []byte) {
+				if key == member {
+					w.add(Ref{Kind: target, Name: textOf(value), Via: "spec." + member})
+				}
+			})
+		}
+	}
+	addMember("PersistentVolumeClaim", "", "volumeName", "PersistentVolume")
+	addMember("StatefulSet", "apps", "serviceName", "Service")
+	if o.Group == "discovery.k8s.io" && o.Kind == "EndpointSlice" {
+		const label = "kubernetes.io/service-name"
+		w.add(Ref{Kind: "Service", Name: o.Labels[label], Via: "metadata.labels." + label})
+	}
+}

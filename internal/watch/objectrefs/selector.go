@@ -1,0 +1,60 @@
+package objectrefs
+
+import (
+	"encoding/json"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// Selector selects pods by their labels, in the namespace of the object that contains the selector.
+type Selector struct {
+	Via string
+
+	selector labels.Selector
+}
+
+// Matches reports whether the Selector selects pods with the labels in set.
+func (s *Selector) Matches(set map[string]string) bool { return s.selector.Matches(labels.Set(set)) }
+
+// String returns the selector in the syntax of kubectl -l. It is empty if all pods are selected.
+func (s *Selector) String() string { return s.selector.String() }
+
+// selectorOf returns the selector of an object, or nil if the object selects no pods.
+func selectorOf(o *Ref, spec []byte) *Selector {
+	member := "selector"
+	isLabelMap := false // The selector is a map of labels, which selects nothing if it is empty.
+	switch o.Group + "/" + o.Kind {
+	case "/Service", "/ReplicationController":
+		isLabelMap = true
+	case "apps/Deployment", "apps/ReplicaSet", "apps/StatefulSet", "apps/DaemonSet", "batch/Job",
+		"policy/PodDisruptionBudget":
+	case "networking.k8s.io/NetworkPolicy":
+		member = "podSelector"
+	default:
+		return nil
+	}
+	var text []byte
+	members(spec, func(key string, value []byte) {
+		if key == member {
+			text = value
+		}
+	})
+	if text == nil {
+		return nil
+	}
+	var labelSelector metav1.LabelSelector
+	target := any(&labelSelector)
+	if isLabelMap {
+		target = &labelSelector.MatchLabels
+	}
+	if err := json.Unmarshal(text, target); err != nil || string(text) == "null" ||
+		isLabelMap && len(labelSelector.MatchLabels) == 0 {
+		return nil
+	}
+	selector, err := metav1.LabelSelectorAsSelector(&labelSelector)
+	if err != nil {
+		return nil
+	}
+	return &Selector{Via: "spec." + member, selector: selector}
+}

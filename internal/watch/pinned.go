@@ -1,0 +1,69 @@
+package watch
+
+import (
+	"context"
+	"time"
+)
+
+// pinnedFirstRetry and pinnedLastRetry limit the backoff while the cluster does not serve a pinned resource.
+const (
+	pinnedFirstRetry = 2 * time.Second
+	pinnedLastRetry  = 30 * time.Second
+)
+
+// keepWatched watches a pinned resource (--watch) until ctx ends. If the cluster does not serve the resource, hold waits until
+// it does.
+func (c *Cluster) keepWatched(ctx context.Context, ref string) {
+	var loggedError string
+	for wait := pinnedFirstRetry; ctx.Err() == nil; wait = min(2*wait, pinnedLastRetry) {
+		open, err := c.openAll(ctx, ref)
+		if err == nil {
+			<-ctx.Done()
+			open.release()
+			return
+		}
+		if loggedError != err.Error() && ctx.Err() == nil {
+			loggedError = err.Error()
+			c.log.WarnContext(ctx, "cannot watch the resource yet; retrying", "resource", ref, "error", err)
+		}
+		release, err := c.watchDefinitions() //nolint:contextcheck // An informer outlives the request that starts it.
+		c.awaitServed(ctx, ref, wait)
+		if err == nil {
+			release()
+		}
+	}
+}
+
+// openAll acquires the informer of all objects of a resource, with the permissions of the program itself.
+func (c *Cluster) openAll(ctx context.Context, ref string) (*openedQuery, error) {
+	access, q := c.For(Viewer{Program: true}), &Query{Resource: ref}
+	resource, err := access.Resource(ctx, q.Resource)
+	if err != nil {
+		return nil, err
+	}
+	filter, err := access.check(ctx, q, resource, verbList, ttlRequest())
+	if err != nil {
+		return nil, err
+	}
+	return access.open(q, resource, filter) //nolint:contextcheck // An informer outlives the request that starts it.
+}
+
+// awaitServed waits until discovery finds a resource, but at most for the duration long. If discovery knows the
+// resource already, awaitServed waits for all of that duration. The caller watches the definitions meanwhile, so that
+// few discoveries are needed.
+func (c *Cluster) awaitServed(ctx context.Context, ref string, timeout time.Duration) {
+	timedOut, before := time.After(timeout), c.catalog.knows(ref)
+	for {
+		changed := c.changed.next()
+		if !before && c.catalog.knows(ref) {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-timedOut:
+			return
+		case <-changed:
+		}
+	}
+}

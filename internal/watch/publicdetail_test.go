@@ -1,0 +1,188 @@
+package watch_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+)
+
+// If the API server cannot convert, read or admit an object, its error may contain stored data. No state, problem or
+// log of the program contains any of that data. They do contain what helps to correct the error.
+func TestErrorsHideStoredData(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		code    int
+		reason  string
+		message string
+		want    string
+	}{
+		{
+			"a conversion webhook that is down",
+			500,
+			"InternalError",
+			`conversion webhook for example.com/v2, Kind=Database failed: Post ` +
+				`"https://hook.a.svc:443/convert?CANARY": dial tcp 10.0.0.1:443: connect: connection refused`,
+			"conversion webhook for example.com/v2, kind Database failed: hook.a.svc:443: connection refused",
+		},
+		{
+			"a conversion that fails",
+			500,
+			"InternalError",
+			`conversion webhook for example.com/v2, Kind=Database failed: cannot convert password CANARY`,
+			"conversion webhook for example.com/v2, kind Database failed; the rest",
+		},
+		{
+			"an internal error",
+			500,
+			"InternalError",
+			`Internal error occurred: unable to decode an event: CANARY`,
+			"unable to decode an event; the rest",
+		},
+		{"a number", 500, "InternalError", `json: cannot unmarshal number CANARY into Go value`, "json; the rest"},
+		{"what is stored broken", 500, "", `unable to decode {"password":"CANARY"}`, "unable to decode; the rest"},
+		{
+			"an invalid value",
+			422,
+			"Invalid",
+			`Database.example.com "db" is invalid: spec.password: Invalid value: "CANARY": too short`,
+			"Database.example.com; the rest",
+		},
+		{
+			"an invalid map",
+			422,
+			"Invalid",
+			`spec.password: Invalid value: map[string]interface {}{"a":"CANARY"}`,
+			"spec.password; the rest",
+		},
+		{
+			"a gateway's page",
+			500,
+			"InternalError",
+			`an error on the server ("<html>CANARY") has prevented the request from succeeding`,
+			"an error on the server; the rest",
+		},
+		{"nothing but content", 500, "", `"CANARY"`, "with 500; the rest"},
+		{"too much of it", 503, "ServiceUnavailable", strings.Repeat("no ", 1000), "no no no"},
+		{
+			"a refusal",
+			403,
+			"Forbidden",
+			`databases.example.com is forbidden: User "u" cannot list resource "databases"`,
+			`User "u" cannot list`,
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var log strings.Builder
+				server, cluster := serveDatabases(
+					t, slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+				)
+				respond := func(w http.ResponseWriter, _ *http.Request) {
+					w.Header().Set("Content-Type", "application/json")
+					w.WriteHeader(test.code)
+					_, _ = io.WriteString(w, apitest.Failure(test.code, test.reason, test.message))
+				}
+				server.Handle("/apis/example.com/v1/databases", respond)
+				server.Handle("/apis/example.com/v1/namespaces/a/databases/db", respond)
+				access := cluster.For(watch.Viewer{Program: true})
+				var texts []string
+				snapshot, err := access.Snapshot(t.Context(), watch.Query{Resource: databases}, 30*time.Second)
+				if err != nil {
+					t.Fatal(err)
+				}
+				texts = append(texts, snapshot.Status.Reason)
+				_, err = access.Object(t.Context(), databases, "a", "db")
+				p := new(watch.Problem)
+				if !errors.As(err, &p) {
+					t.Fatalf("got %v", err)
+				}
+				texts = append(texts, p.Detail)
+				for _, text := range texts {
+					if strings.Contains(text, "CANARY") || !strings.Contains(text, test.want) || len(text) > 700 {
+						t.Errorf("told %s, want %q", text, test.want)
+					}
+				}
+				synctest.Wait() // Wait for the goroutine that writes the log.
+				if strings.Contains(log.String(), "CANARY") {
+					t.Errorf("the log says %s", log.String())
+				}
+			})
+		})
+	}
+}
+
+// If such an error occurs during a watch, its stored data is not revealed either.
+func TestWatchErrorsHideStoredData(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		server, cluster := serveDatabases(
+			t, slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		)
+		server.Set(databases, database("one"))
+		sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(
+			t.Context(), watch.Query{Resource: databases}, watch.Rows, "",
+		)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer sub.Close()
+		var messages strings.Builder
+		for range 3 {
+			for {
+				m, err := sub.Next(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				messages.Write(m)
+				if strings.Contains(string(m), `"heartbeat"`) {
+					break
+				}
+			}
+			server.Send(
+				databases,
+				fmt.Sprintf(
+					`{"type":"ERROR","object":%s}`+"\n",
+					apitest.Failure(500, "InternalError", `unable to convert: "CANARY"`),
+				),
+			)
+		}
+		synctest.Wait() // Wait for the goroutine that writes the log.
+		if all := messages.String() + log.String(); strings.Contains(all, "CANARY") {
+			t.Errorf("heard %s", all)
+		}
+	})
+}
+
+// If discovery gets a response that is not from the API server, such as a proxy's error page, its text is not revealed
+// either.
+func TestDiscoveryErrorsHideResponses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		server := apitest.New(t, kinds()...)
+		for _, path := range []string{"/api", "/apis"} {
+			server.Handle(path, func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(http.StatusBadGateway)
+				_, _ = io.WriteString(w, "<html>CANARY</html>")
+			})
+		}
+		cluster := runClusterWith(
+			t, server,
+			watch.Options{Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))},
+		)
+		advance(time.Minute)
+		_, _, err := cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0)
+		wantProblem(t, err, watch.Unavailable, "The API server does not answer", "http://api.test: ")
+		if synctest.Wait(); strings.Contains(err.Error()+log.String(), "CANARY") {
+			t.Errorf("told %v, and the log says %s", err, log.String())
+		}
+	})
+}

@@ -1,0 +1,48 @@
+package watch_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"glasshouse/internal/watch"
+)
+
+// After the context of a reader ends, Next returns no more messages, however many are pending. It returns neither the
+// rest of a snapshot, nor changes that arrive faster than they can be sent.
+func TestNextReturnsAfterContextEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		const podCount = 2000
+		fill := func(letter string) {
+			for n := range podCount {
+				server.Set(pods, pod("a", fmt.Sprint("p-", n), strings.Repeat(letter, 300)))
+			}
+		}
+		fill("a")
+		for _, kind := range []string{"snapshot", "events"} {
+			r := subscribe(t, cluster, watch.Query{}, "")
+			if kind == "events" {
+				r.settle()
+				fill("b")
+				synctest.Wait()
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			for text := ""; !strings.HasPrefix(text, fmt.Sprintf(`"type":%q`, kind)); {
+				message, err := r.sub.Next(ctx)
+				if err != nil {
+					t.Fatal(err)
+				}
+				text = string(message)
+			}
+			cancel()
+			if message, err := r.sub.Next(ctx); !errors.Is(err, context.Canceled) {
+				t.Errorf("after the end of one who was told the first of the %s came %.60s.. (%v)", kind, message, err)
+			}
+			r.sub.Close()
+		}
+	})
+}

@@ -1,0 +1,206 @@
+package watch_test
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+)
+
+// When a resource gets new columns, rows that were listed before the change are not sent with the old columns.
+func TestSnapshotWhileColumnsChangeIsEmpty(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		subscribe(t, cluster, watch.Query{}, "").settle()
+		got := make(chan *watch.Snapshot, 1)
+		cluster.SetColumns(pods, "Other", func() {
+			go func() {
+				s, err := cluster.For(watch.Viewer{Program: true}).Snapshot(
+					t.Context(), watch.Query{Resource: pods}, time.Minute,
+				)
+				if err != nil {
+					t.Error(err)
+				}
+				got <- s
+			}()
+			awaitReader()
+		})
+		if s := <-got; s.Synced || len(s.Objects) > 0 {
+			t.Errorf("%d objects are listed under %v", len(s.Objects), s.Columns)
+		}
+	})
+}
+
+// A resource is reset while a reader waits for further changes to send in one batch. The reader gets the reset with its
+// reason. It gets neither the changes nor the message that there were too many changes.
+func TestResetInterruptsCoalescing(t *testing.T) {
+	for name, reset := range map[string]func(*watch.Cluster){
+		"other columns":    func(c *watch.Cluster) { c.SetColumns(pods, "Other", func() {}) },
+		"the past is gone": func(c *watch.Cluster) { c.ResetReaders(pods) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := serveCluster(t)
+				server.Set(pods, pod("a", "p", "Running"))
+				r := subscribe(t, cluster, watch.Query{}, "")
+				r.settle()
+				server.Set(pods, pod("a", "p", "1"))
+				<-time.After(time.Second)
+				// The test reads this message late, so the reader coalesces changes before it sends the next message.
+				if m := r.next(); m.Type != "events" {
+					t.Fatalf("got %+v", m)
+				}
+				server.Set(pods, pod("a", "p", "2"))
+				synctest.Wait()
+				got := make(chan string, 1)
+				go func() {
+					message := `"type":"state"`
+					// New columns cause a list, whose progress arrives as state messages.
+					for strings.HasPrefix(message, `"type":"state"`) {
+						text, err := r.sub.Next(context.WithoutCancel(t.Context()))
+						if err != nil {
+							t.Error(err)
+						}
+						message = string(text)
+					}
+					got <- message
+				}()
+				synctest.Wait()
+				reset(cluster)
+				if message := <-got; !strings.HasPrefix(
+					message, `"type":"reset","reason":"the resource was served again, its columns changed`,
+				) {
+					t.Errorf("told %s", message)
+				}
+			})
+		})
+	}
+}
+
+// The changes that are sent after a cursor are exactly those that the history has after it. This applies also if the
+// cursor is the start of the history.
+func TestHistoryAfterCursorIsExact(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		subscribeChanges(t, cluster, watch.Query{}, "").settle()
+		server.Set(pods, pod("a", "p", "Failed"), pod("a", "p", "Running"), pod("a", "p", "Failed"))
+		synctest.Wait()
+		f := subscribeChanges(t, cluster, watch.Query{}, "")
+		for _, before := range []int{0, 1, 3} {
+			if got := f.sub.HistoryAfter(before); got != 3-before {
+				t.Errorf("%d changes are told after %d of 3", got, before)
+			}
+		}
+	})
+}
+
+// Before the first snapshot and after a reset, there is no cursor to resume from. Heartbeats then contain an empty
+// cursor.
+func TestHeartbeatsBeforeSnapshotHaveNoCursor(t *testing.T) {
+	for _, view := range []watch.View{watch.Rows, watch.Changes} {
+		t.Run(string(view), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := serveCluster(t)
+				server.Hang("/api/v1/pods")
+				sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(
+					t.Context(), watch.Query{Resource: pods}, view, "unknown",
+				)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer sub.Close()
+				reset, beats := false, 0
+				for start := time.Now(); time.Since(start) < 40*time.Second; {
+					text, err := sub.Next(t.Context())
+					if err != nil {
+						t.Fatal(err)
+					}
+					reset = reset || strings.HasPrefix(string(text), `"type":"reset"`)
+					switch {
+					case strings.HasPrefix(string(text), `"type":"snapshot"`):
+						t.Fatalf("told %s, and nothing is known", text)
+					case strings.HasPrefix(string(text), `"type":"heartbeat"`):
+						if beats++; string(text) != `"type":"heartbeat","cursor":""` {
+							t.Errorf("told %s, want no cursor", text)
+						}
+					}
+				}
+				if !reset || beats == 0 {
+					t.Errorf("a reset was told: %t, and %d heartbeats", reset, beats)
+				}
+			})
+		})
+	}
+}
+
+// A long snapshot is sent in parts. If the live state is lost between two parts, the reader gets that state next,
+// however slowly it reads. It gets no more rows that may not be sent.
+func TestStateIsSentBetweenSnapshotParts(t *testing.T) {
+	const podCount = 4000
+	names := regexp.MustCompile(`p-\d{4}`)
+	for _, view := range []watch.View{watch.Rows, watch.Table} {
+		for cause, test := range map[string]struct {
+			interrupt func(*apitest.Server, *watch.Cluster)
+			want      string
+			rows      int // The maximum number of rows that may be sent after the state.
+		}{
+			"the API server goes": {
+				func(server *apitest.Server, _ *watch.Cluster) { server.Down(true) }, `"stale"`, podCount,
+			},
+			"a past that is to be no more": {
+				func(_ *apitest.Server, cluster *watch.Cluster) { cluster.ResetReaders(pods) }, `"reset"`, podCount,
+			},
+			"a right that goes": {
+				func(_ *apitest.Server, cluster *watch.Cluster) { cluster.Forbid(pods) }, `"forbidden"`, 0,
+			},
+		} {
+			t.Run(fmt.Sprintf("%s, %s", view, cause), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					server, cluster := serveCluster(t)
+					var items []apitest.Item
+					for n := range podCount {
+						items = append(items, pod("a", fmt.Sprintf("p-%04d", n), strings.Repeat("x", 100)))
+					}
+					server.Set(pods, items...)
+					sub := openAs(t, cluster.For(watch.Viewer{Program: true}), watch.Query{Resource: pods}, view)
+					awaitText(t, sub, `"last":false`)
+					test.interrupt(server, cluster)
+					advance(5 * time.Second)
+					message, err := sub.Next(t.Context())
+					if err != nil {
+						t.Fatal(err)
+					}
+					if !strings.Contains(string(message), test.want) {
+						t.Errorf("behind the first part comes %.100s, want %s", message, test.want)
+					}
+					rows := make(map[string]bool)
+					for began := time.Now(); time.Since(began) < 10*time.Second; {
+						message, err := sub.Next(t.Context())
+						if err != nil {
+							t.Fatal(err)
+						}
+						for _, name := range names.FindAllString(string(message), -1) {
+							rows[name] = true
+						}
+						if strings.Contains(string(message), `"last":true`) {
+							break
+						}
+					}
+					if len(rows) > test.rows ||
+						test.want == `"reset"` && len(rows) != podCount ||
+						test.want == `"stale"` && len(rows) == 0 {
+						t.Errorf("%d rows come then, of %d", len(rows), test.rows)
+					}
+				})
+			})
+		}
+	}
+}

@@ -1,0 +1,464 @@
+package watch_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+)
+
+// allowOnly configures the API server to refuse pods in all namespaces except the given ones.
+func allowOnly(server *apitest.Server, namespaces ...string) {
+	server.Refuse(pods, "", http.StatusForbidden, "not all of them")
+	for _, ns := range namespaces {
+		server.Refuse(pods, ns, 0, "not all of them")
+	}
+}
+
+// The program may not list pods in all namespaces together. A reader that names no namespaces then gets the pods of all
+// permitted namespaces, in one table. The status contains these namespaces.
+func TestPermittedNamespacesAreWatched(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set("core/v1/namespaces", apitest.Item{Name: "c"})
+		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"), pod("c", "r", "Running"))
+		allowOnly(server, "a", "c")
+		all := subscribe(t, cluster, watch.Query{}, "")
+		all.settle()
+		all.wantRows("a/p=Running", "c/r=Running")
+		if got := strings.Join(all.namespaces, " "); all.state != "live" || got != "a c" {
+			t.Errorf("it is %s in %s, want live in a c", all.state, got)
+		}
+		two := subscribe(t, cluster, watch.Query{Namespaces: []string{"a", "b"}}, "")
+		two.settle()
+		two.wantRows("a/p=Running")
+		if got := strings.Join(two.namespaces, " "); got != "a" {
+			t.Errorf("two namespaces are covered in %s, want a", got)
+		}
+		if allowed := subscribe(t, cluster, watch.Query{Namespaces: []string{"a", "c"}}, ""); allowed.settle() == "" ||
+			allowed.namespaces != nil {
+			t.Errorf("all that were asked for are covered, and it says only %s", allowed.namespaces)
+		}
+		server.Set(pods, pod("a", "p", "Failed"), pod("c", "r", "Failed"))
+		two.wantSettle("update a/p")
+		all.settle()
+		all.wantRows("a/p=Failed", "c/r=Failed")
+	})
+}
+
+// A new permission, or a new namespace, takes effect within a minute. After a permission is revoked, the rows disappear
+// within moments, even if the API server continues the watch.
+func TestNamespacePermissionsChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
+		allowOnly(server, "a")
+		r := subscribe(t, cluster, watch.Query{}, "")
+		r.settle()
+		r.wantRows("a/p=Running")
+
+		server.Refuse(pods, "b", 0, "")
+		<-time.After(time.Minute)
+		r.settle()
+		r.wantRows("a/p=Running", "b/q=Running")
+
+		server.Revoke(pods, "b")
+		<-time.After(15 * time.Second)
+		r.settle()
+		r.wantRows("a/p=Running")
+		if got := strings.Join(r.namespaces, " "); r.state != "live" || got != "a" {
+			t.Errorf("it is %s in %s, want live in a", r.state, got)
+		}
+
+		// First permit all namespaces together, then none.
+		server.Refuse(pods, "", 0, "")
+		<-time.After(time.Minute)
+		r.settle()
+		if r.wantRows("a/p=Running", "b/q=Running"); r.state != "live" || r.namespaces != nil {
+			t.Errorf("it is %s in %s, want live in all", r.state, r.namespaces)
+		}
+		server.Revoke(pods, "")
+		server.Revoke(pods, "a")
+		<-time.After(15 * time.Second)
+		r.settle()
+		if r.wantRows(); r.state != "forbidden" {
+			t.Errorf("it is %s, want forbidden", r.state)
+		}
+	})
+}
+
+// If only the permission to watch is revoked, the resource is polled.
+func TestResourceIsPolledWithoutWatchPermission(t *testing.T) {
+	for name, restrict := range map[string]func(*apitest.Server){
+		"all":           func(*apitest.Server) {},
+		"one namespace": func(server *apitest.Server) { allowOnly(server, "a") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := serveCluster(t)
+				restrict(server)
+				server.Set(pods, pod("a", "p", "Running"))
+				r := subscribe(t, cluster, watch.Query{}, "")
+				r.settle()
+				server.RevokeWatch(pods)
+				<-time.After(15 * time.Second)
+				r.settle()
+				if r.wantRows("a/p=Running"); r.state != "stale" || !strings.Contains(r.reason, "not watched") {
+					t.Errorf("it is %s: %s, want stale, because it may not be watched", r.state, r.reason)
+				}
+			})
+		})
+	}
+}
+
+// While one feed replaces another, the state is not live.
+func TestStoppedFeedIsNotLive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		r := subscribe(t, cluster, watch.Query{}, "")
+		if r.settle(); r.state != "live" {
+			t.Fatalf("it is %s, want live", r.state)
+		}
+		var states []watch.State
+		cluster.OnFeedStop("core/v1/pods", func(s watch.State) { states = append(states, s) })
+		server.RevokeWatch(pods)
+		<-time.After(15 * time.Second)
+		if r.settle(); len(states) == 0 || slices.Contains(states, watch.Live) {
+			t.Errorf("while feeds are stopped it is told as %v, want syncing", states)
+		}
+		r.wantRows("a/p=Running")
+	})
+}
+
+// If the program may not create access reviews, it detects its permissions by the results of lists. Readers receive no
+// messages while these results stay the same.
+func TestForbiddenReviewsFallBackToLists(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.FailPath(apitest.SelfReviewsPath, http.StatusForbidden, "no reviews for you")
+		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
+		allowOnly(server, "a")
+		r := subscribe(t, cluster, watch.Query{}, "")
+		r.settle()
+		r.wantRows("a/p=Running")
+		for since := time.Now(); time.Since(since) < 2*time.Minute; {
+			r.wantSettle("")
+		}
+		server.Refuse(pods, "", 0, "")
+		<-time.After(time.Minute)
+		r.settle()
+		if r.wantRows("a/p=Running", "b/q=Running"); r.state != "live" {
+			t.Errorf("it is %s, want live", r.state)
+		}
+	})
+}
+
+// The watches of single namespaces end with their informer. All readers of a namespace share one watch.
+func TestOneWatchForEachNamespace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		allowOnly(server, "a")
+		for range 20 {
+			subscribe(t, cluster, watch.Query{}, "").settle()
+			subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}}, "").settle()
+		}
+		lists := slices.DeleteFunc(server.Requests("/namespaces/a/pods"), func(line string) bool {
+			return !strings.Contains(line, "sendInitialEvents")
+		})
+		if len(lists) != 1 {
+			t.Errorf("%d lists for 40 readers, want 1", len(lists))
+		}
+	})
+}
+
+// When many namespaces start to be watched together, readers get the rows of all of them at once. No reader gets the
+// rows of some as if they were all.
+func TestNamespacesAppearTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		var names []string
+		for n := range 100 {
+			ns := fmt.Sprint("team-", n)
+			names = append(names, ns)
+			server.Set(namespaces, apitest.Item{Name: ns})
+			server.Set(pods, pod(ns, "p", "Running"))
+		}
+		allowOnly(server, names...)
+		subscribe(t, cluster, watch.Query{}, "").wantSettle("state live, snapshot of 100")
+	})
+}
+
+// The combined status of several namespaces is sent once for each change. It is short, and covers exactly the known
+// namespaces.
+func TestStatusOfSeveralNamespaces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		var names []string
+		for n := range 30 {
+			ns := fmt.Sprint("team-", n)
+			names = append(names, ns)
+			server.Set("core/v1/namespaces", apitest.Item{Name: ns})
+			server.Set(pods, pod(ns, "p", "Running"))
+		}
+		allowOnly(server, names...)
+		for n := range 5 {
+			server.Refuse(pods, fmt.Sprint("team-", n+7), http.StatusInternalServerError, fmt.Sprint("ill since ", n))
+		}
+		all := subscribe(t, cluster, watch.Query{}, "")
+		two := subscribe(t, cluster, watch.Query{Namespaces: []string{"team-1", "team-2"}}, "")
+		ill := subscribe(t, cluster, watch.Query{Namespaces: []string{"team-1", "team-7"}}, "")
+		<-time.After(time.Minute)
+		for _, r := range []*reader{all, two, ill} {
+			r.settle()
+		}
+		if all.wantLive(25); len(all.namespaces) != 25 ||
+			all.reason != "not available: team-10: ill since 4; team-11: ill since 4; team-7: ill since 4; and 2 more" {
+			t.Errorf("all are known in %s: %s; want all but five, and why", all.namespaces, all.reason)
+		}
+		if ill.wantLive(1); strings.Join(ill.namespaces, " ") != "team-1" {
+			t.Errorf("one of two is known, and it says %s", ill.namespaces)
+		}
+		server.Refuse(pods, "team-2", http.StatusInternalServerError, "ill now")
+		<-time.After(20 * time.Second)
+		two.settle()
+		if two.state != "stale" || two.namespaces != nil || len(two.rows) != 2 {
+			t.Errorf(
+				"it is %s in %s with %d rows, want stale in all that were asked for",
+				two.state, two.namespaces, len(two.rows),
+			)
+		}
+		server.Down(true)
+		<-time.After(time.Minute)
+		for start, n := time.Now(), 0; time.Since(start) < 10*time.Minute; {
+			if all.next().Type != "state" {
+				n = 0
+			} else if n++; n > 3 || len(all.reason) > 300 {
+				t.Fatalf("state upon state is told, the last of them because %s", all.reason)
+			}
+		}
+	})
+}
+
+// If a list makes no progress, the syncing status is sent once and not repeated.
+func TestSyncingOfSeveralNamespaces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
+		allowOnly(server, "a", "b")
+		server.HangStreamingLists(pods)
+		r := subscribe(t, cluster, watch.Query{Namespaces: []string{"a", "b"}}, "")
+		for n, start := 0, time.Now(); time.Since(start) < 10*time.Second; n++ {
+			if r.next(); n > 10 {
+				t.Fatalf("%d messages of a list that makes no progress", n)
+			}
+		}
+	})
+}
+
+// During an upgrade, API servers of two versions may send different columns for different namespaces. The namespaces
+// are then not relisted in turn without a pause. Rows with the columns of the other version are not live.
+func TestNamespacesWithDifferentColumns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := apitest.New(t, kinds()...)
+		for _, ns := range []string{"a", "b", "c"} {
+			server.Set("core/v1/namespaces", apitest.Item{Name: ns})
+			server.Set(pods, pod(ns, "p", "Running"))
+		}
+		allowOnly(server, "a", "b", "c")
+		var answers atomic.Int32
+		server.Config.WrapTransport = func(next http.RoundTripper) http.RoundTripper {
+			return roundTripperFunc(func(r *http.Request) (*http.Response, error) {
+				response, err := next.RoundTrip(r)
+				// Without the limit of 500 the test would not end.
+				if err == nil && strings.Contains(r.URL.Path, "/b/pods") && answers.Add(1) < 500 {
+					response.Body = newerServerBody{response.Body}
+				}
+				return response, err
+			})
+		}
+		cluster := runCluster(t, server)
+		for range 60 {
+			advance(time.Second)
+			snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(
+				t.Context(), watch.Query{Resource: pods}, 0,
+			)
+			if err != nil || snapshot.Status.State == watch.Live && !snapshot.Synced {
+				t.Fatalf("%+v, %v: live, and nothing is known", snapshot, err)
+			}
+		}
+		if n := len(server.Requests("/pods?")); n > 60 {
+			t.Errorf("three namespaces were listed %d times in a minute", n)
+		}
+	})
+}
+
+// newerServerBody is the body of a response of a newer API server. It renames the status column.
+type newerServerBody struct{ io.ReadCloser }
+
+func (n newerServerBody) Read(text []byte) (int, error) {
+	read, err := n.ReadCloser.Read(text)
+	copy(text[:read], bytes.ReplaceAll(text[:read], []byte(`"name":"Status"`), []byte(`"name":"Phases"`)))
+	return read, err
+}
+
+// Rows that may no longer be seen disappear for all readers, even if there are more of them than the history keeps.
+func TestRevokedRowsExceedHistory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := apitest.New(t, kinds()...)
+		cluster := runClusterWith(t, server, watch.Options{
+			Linger: time.Minute, Ring: watch.Ring{Bytes: 64 << 10}, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		})
+		for n := range 1000 {
+			server.Set(pods, pod("a", fmt.Sprint("p", n), "Running"))
+		}
+		r := subscribe(t, cluster, watch.Query{}, "")
+		r.settle()
+		server.Revoke(pods, "")
+		<-time.After(15 * time.Second)
+		if r.wantSettle("state forbidden, reset, snapshot of 0"); len(r.rows) != 0 {
+			t.Errorf("%d rows are held that may not be seen", len(r.rows))
+		}
+		server.Refuse(pods, "", 0, "")
+		<-time.After(time.Minute)
+		r.settle()
+		r.wantLive(1000)
+	})
+}
+
+// If other namespaces are deleted or created, a reader of one namespace is not affected. If a permission is revoked,
+// the history is discarded, and all readers receive a reset.
+func TestNamespacesAreCreatedAndDeleted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set("core/v1/namespaces", apitest.Item{Name: "ci-1"})
+		server.Set(pods, pod("a", "p", "Running"), pod("ci-1", "q", "Running"))
+		allowOnly(server, "a", "ci-1", "ci-2")
+		single, all := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}}, ""), subscribe(
+			t, cluster, watch.Query{}, "",
+		)
+		single.settle()
+		all.settle()
+		server.Delete("core/v1/namespaces", "", "ci-1")
+		<-time.After(time.Minute)
+		server.Set("core/v1/namespaces", apitest.Item{Name: "ci-2"})
+		server.Set(pods, pod("ci-2", "q", "Running"))
+		<-time.After(time.Minute)
+		single.wantSettle("")
+		all.wantSettle("state live, delete ci-1/q, add ci-2/q")
+		server.Refuse(pods, "ci-2", http.StatusForbidden, "no more")
+		server.EndWatches(pods)
+		<-time.After(time.Minute)
+		server.Refuse(pods, "ci-2", 0, "")
+		<-time.After(time.Minute)
+		all.settle()
+		all.wantRows("a/p=Running", "ci-2/q=Running")
+		single.wantSettle("reset, snapshot of 1")
+	})
+}
+
+// The number of access reviews is limited, whatever the number of namespaces, and they are spread over time. After a
+// permission is revoked, its rows still disappear within 15 s. This applies to each watched resource, and also if rules
+// reviews are incomplete.
+func TestReviewRateIsLimited(t *testing.T) {
+	for name, test := range map[string]struct {
+		incomplete bool
+		perSecond  int // The maximum number of reviews per second, on average.
+	}{
+		// The sum is 20 (200 namespaces every 10 s) plus 3 times 7 (200 closed namespaces every 30 s, for three lists).
+		"rules":   {false, 45},
+		"reviews": {true, 85}, // Both figures for each of three lists.
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := serveCluster(t)
+				if test.incomplete {
+					server.ReportIncompleteRules()
+				}
+				var names []string
+				for n := range 200 {
+					ns := fmt.Sprint("team-", n)
+					names = append(names, ns)
+					server.Set(namespaces, apitest.Item{Name: ns}, apitest.Item{Name: fmt.Sprint("closed-", n)})
+					server.Set(pods, pod(ns, "p", "Running"))
+				}
+				allowOnly(server, names...)
+				var readers []*reader
+				for _, fields := range []string{"", "metadata.name!=a", "metadata.name!=b"} {
+					r := subscribe(t, cluster, watch.Query{Fields: fields}, "")
+					r.settle()
+					readers = append(readers, r)
+				}
+				advance(time.Minute)
+				maxReviews, began := 0, len(server.Requests("POST"))
+				for range 12 {
+					before := len(server.Requests("POST"))
+					advance(5 * time.Second)
+					maxReviews = max(maxReviews, len(server.Requests("POST"))-before)
+				}
+				if n := len(server.Requests("POST")) - began; n > 60*test.perSecond || maxReviews > 5*test.perSecond*3/2 {
+					t.Errorf("%d reviews in a minute, %d in 5 s; want %d a second", n, maxReviews, test.perSecond)
+				}
+				for n := range 3 {
+					server.Revoke(pods, names[n*60])
+					advance(14 * time.Second)
+					for at, r := range readers {
+						r.settle()
+						if _, shown := r.rows[names[n*60]+"/p"]; shown || len(r.rows) != 199-n {
+							t.Errorf(
+								"14 s after the right to %s went reader %d has %d rows, %v",
+								names[n*60], at, len(r.rows), shown,
+							)
+						}
+					}
+				}
+				server.Refuse(pods, names[60], 0, "")
+				advance(45 * time.Second)
+				for at, r := range readers {
+					if r.settle(); len(r.rows) != 198 {
+						t.Errorf("45 s after a right came reader %d has %d rows, want 198", at, len(r.rows))
+					}
+				}
+			})
+		})
+	}
+}
+
+// Very many namespaces are closed to the program. A new permission in one of them still takes effect within a minute,
+// for each of the watched resources.
+func TestNewPermissionAmongManyNamespaces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		for n := range 500 {
+			server.Set("core/v1/namespaces", apitest.Item{Name: fmt.Sprint("closed-", n)})
+		}
+		server.Set(pods, pod("closed-77", "p", "Running"), pod("closed-333", "p", "Running"))
+		allowOnly(server)
+		var readers []*reader
+		for _, fields := range []string{"", "metadata.name!=a", "metadata.name!=b", "metadata.name!=c"} {
+			readers = append(readers, subscribe(t, cluster, watch.Query{Fields: fields}, ""))
+		}
+		advance(5 * time.Minute)
+		for _, ns := range []string{"closed-77", "closed-333"} {
+			server.Refuse(pods, ns, 0, "")
+			advance(time.Minute)
+			for n, r := range readers {
+				r.settle()
+				if _, shown := r.rows[ns+"/p"]; !shown {
+					t.Errorf("a minute after the right to %s came reader %d has %v", ns, n, r.rows)
+				}
+			}
+		}
+	})
+}

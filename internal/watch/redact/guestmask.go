@@ -1,0 +1,56 @@
+package redact
+
+import "glasshouse/internal/watch/jsonscan"
+
+// GuestMask is the guest mask: it masks objects before they are sent to guests of a share link. The stored objects are the
+// same for all viewers. A Veil masks the values of Secrets, of ConfigMaps and of containers' environment variables, and
+// annotations that may contain a copy of them. Values that are masked in the stored object stay masked. A mask reveals
+// nothing about the value, and is the same for all guests.
+type GuestMask struct{ rules []Rule }
+
+// NewGuestMask returns the guest mask of a resource. group is "" for the core group.
+func NewGuestMask(group, resource string) *GuestMask {
+	return &GuestMask{rules: append(builtInRules(), GuestRules()...).forResource(group, resource)}
+}
+
+// GuestRules returns the rules of the guest mask, without those of always.
+func GuestRules() Rules {
+	rules := append(envRules(), copyRules()...)
+	for _, name := range []string{"data", "binaryData"} {
+		rules = append(rules, Rule{resource: "configmaps", steps: []step{{kind: member, name: name}, {kind: members}}})
+	}
+	return rules
+}
+
+// Object masks the text of an object for guests, and appends the result to dst.
+func (v *GuestMask) Object(dst, text []byte) ([]byte, error) {
+	return v.walk(dst, text, func(out []byte, _ string, _ []byte) []byte { return append(out, `"(masked)"`...) })
+}
+
+// After is like Object, but also marks a masked value as changed if it differs from the value in before.
+func (v *GuestMask) After(dst, before, text []byte) ([]byte, error) {
+	oldValues := make(map[string]string)
+	_, err := v.walk(nil, before, func(out []byte, path string, value []byte) []byte {
+		oldValues[path] = string(value)
+		return append(out, "null"...)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return v.walk(dst, text, func(out []byte, path string, value []byte) []byte {
+		if old, exists := oldValues[path]; exists && old != string(value) {
+			return append(out, `"(masked, changed)"`...)
+		}
+		return append(out, `"(masked)"`...)
+	})
+}
+
+func (v *GuestMask) walk(dst, text []byte, mask func(out []byte, path string, value []byte) []byte) ([]byte, error) {
+	w := &walker{rules: v.rules, mask: mask}
+	c := jsonscan.NewCursor(text)
+	dst, err := w.walk(dst, c, &subject{helm: true})
+	if err == nil {
+		err = c.End()
+	}
+	return dst, err
+}

@@ -1,0 +1,68 @@
+package watch
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/fields"
+
+	"glasshouse/internal/watch/redact"
+)
+
+// redactionRules are the redaction rules, by which values are masked before they are cached.
+type redactionRules struct {
+	redact.Rules
+
+	mu     sync.Mutex
+	warned map[string]bool // The resources, as group/plural, for which a warning was logged.
+}
+
+// warnOfUnservedRules logs a warning once for each kind that a redaction rule names and that the API server does not serve. The
+// name may be misspelled.
+func (c *Cluster) warnOfUnservedRules() {
+	resources, groupErrors, err := c.catalog.all()
+	if err != nil || len(groupErrors) > 0 {
+		return // The API server may serve the kinds although discovery failed.
+	}
+	served := make(map[string]bool, len(resources))
+	for n := range resources {
+		group, _, _ := strings.Cut(resources[n].Ref(), "/")
+		served[group+"/"+resources[n].Resource] = true
+	}
+	c.redactionRules.mu.Lock()
+	defer c.redactionRules.mu.Unlock()
+	for _, kind := range c.redactionRules.Resources() {
+		if !served[kind] && !c.redactionRules.warned[kind] {
+			if c.redactionRules.warned == nil {
+				c.redactionRules.warned = make(map[string]bool)
+			}
+			c.redactionRules.warned[kind] = true
+			c.log.Warn("--redact has a rule for a resource that the cluster does not serve", "kind", kind)
+		}
+	}
+}
+
+// checkMasked returns an error for a field selector on a masked field, because the results would reveal the value,
+// guess by guess.
+func (a *Access) checkMasked(selector string, r *Resource) error {
+	rules := a.cluster.redactionRules.Rules
+	if a.viewer.isMasked() {
+		rules = append(slices.Clone(rules), redact.GuestRules()...)
+	}
+	parsed, err := fields.ParseSelector(selector)
+	if err != nil {
+		return nil //nolint:nilerr // newFilter returns the error.
+	}
+	for _, requirement := range parsed.Requirements() {
+		if rules.MayMask(r.Group, r.Resource, strings.Split(strings.TrimPrefix(requirement.Field, "."), ".")) {
+			return &Problem{
+				Cause: Refused,
+				Title: "Masked field",
+				Detail: "The field " + requirement.Field + " of " + r.Ref() + " is masked, so field selectors cannot " +
+					"use it.",
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,205 @@
+package watch_test
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/redact"
+)
+
+const databases = "example.com/v1/databases"
+
+// database returns a custom resource with a password, which one of its columns shows.
+func database(password string) apitest.Item {
+	return apitest.Item{
+		Namespace: "a", Name: "db", Cells: fmt.Sprintf(`["db",%q,"up"]`, password),
+		Metadata: `"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"CANARY"}`,
+		Rest:     fmt.Sprintf(`"spec":{"password":%q},"status":{"phase":"up"}`, password),
+	}
+}
+
+// serveDatabases starts a Cluster with redaction rules, for a server with databases and their definition.
+func serveDatabases(t *testing.T, log *slog.Logger, rules ...string) (*apitest.Server, *watch.Cluster) {
+	t.Helper()
+	server := apitest.New(t, kinds()...)
+	for _, ns := range []string{"a", "b"} {
+		server.Set("core/v1/namespaces", apitest.Item{Name: ns})
+	}
+	server.AddKind(apitest.Kind{
+		Ref:  databases,
+		Kind: "Database",
+		Columns: `[{"name":"Name","type":"string","format":"name"},{"name":"Password","type":"string",` +
+			`"description":"Of it."},{"name":"Phase","type":"string","description":"Of it."}]`,
+	})
+	server.AddKind(apitest.Kind{
+		Ref: "apiextensions.k8s.io/v1/customresourcedefinitions", Kind: "CustomResourceDefinition", Cluster: true,
+	})
+	define(server, ".spec.password", ".status.phase")
+	var all redact.Rules
+	for _, text := range rules {
+		some, err := redact.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, some...)
+	}
+	return server, runClusterWith(t, server, watch.Options{Linger: time.Minute, Log: log, Redact: all})
+}
+
+// define sets the JSON paths that the columns of databases show.
+func define(server *apitest.Server, password, phase string) {
+	server.Set("apiextensions.k8s.io/v1/customresourcedefinitions", apitest.Item{
+		Name: "databases.example.com",
+		Rest: fmt.Sprintf(
+			`"spec":{"versions":[{"name":"v1","additionalPrinterColumns":[`+
+				`{"name":"Password","type":"string","jsonPath":%q},{"name":"Phase","type":"string","jsonPath":%q}]}]}`,
+			password, phase,
+		),
+	})
+}
+
+// A value that matches a redaction rule is masked in every view, also in cells and patches. When the value changes, it
+// is marked as changed. Each new watch reads the paths of the columns again.
+func TestRedactionRulesMaskEveryView(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveDatabases(
+			t, slog.New(slog.NewTextHandler(t.Output(), nil)), "example.com/v1/databases:spec.password",
+		)
+		server.Set(databases, database("CANARY1"))
+		access := cluster.For(watch.Viewer{Program: true})
+		window, err := watch.NewWindow("", 0, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var messages strings.Builder
+		subs := make(map[watch.View]*watch.Subscription)
+		for view, q := range map[watch.View]watch.Query{
+			watch.Rows: {}, watch.Table: {}, watch.Changes: {}, watch.Object: {Namespaces: []string{"a"}, Name: "db"},
+			watch.Windowed: {Window: window},
+		} {
+			q.Resource = databases
+			sub, err := access.Subscribe(t.Context(), q, view, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer sub.Close()
+			subs[view] = sub
+		}
+		readAll := func() {
+			for _, sub := range subs {
+				for {
+					m, err := sub.Next(t.Context())
+					if err != nil {
+						t.Fatal(err)
+					}
+					messages.Write(m)
+					if strings.Contains(string(m), `"heartbeat"`) {
+						break
+					}
+				}
+			}
+		}
+		readAll()
+		server.Set(databases, database("CANARY2"))
+		readAll()
+		text, err := access.Object(t.Context(), databases, "a", "db")
+		if err != nil {
+			t.Fatal(err)
+		}
+		messages.Write(text)
+		found, err := access.Search(t.Context(), "canary2", 10, func(*watch.Resource, *watch.Resource) int { return 0 })
+		if err != nil || found.Total != 0 {
+			t.Errorf("a search finds %+v, %v", found, err)
+		}
+		snapshot, err := access.Snapshot(t.Context(), watch.Query{Resource: databases, Text: "canary2"}, time.Minute)
+		if err != nil || len(snapshot.Objects) != 0 {
+			t.Errorf("a filter finds %d, %v", len(snapshot.Objects), err)
+		}
+		if all := messages.String(); strings.Contains(all, "CANARY") || !strings.Contains(all, "(masked, change 1)") ||
+			!strings.Contains(all, `["db","(masked)","up"]`) {
+			t.Errorf("heard %s", all)
+		}
+		messages.Reset()
+		define(server, ".status.phase", ".spec.password")
+		other := database("CANARY3")
+		other.Cells = `["db","up","CANARY3"]`
+		server.EndWatches(databases)
+		advance(10 * time.Second)
+		server.Set(databases, other)
+		readAll()
+		readAll()
+		if all := messages.String(); strings.Contains(all, "CANARY") || !strings.Contains(all, `"up","(masked)"`) {
+			t.Errorf("after another definition: heard %s", all)
+		}
+	})
+}
+
+// A field selector cannot be used to guess a masked value.
+func TestMaskedFieldsCannotBeSelected(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveDatabases(
+			t,
+			slog.New(slog.NewTextHandler(t.Output(), nil)),
+			"example.com/v1/databases:spec.password",
+			"*:spec.tokens[*]",
+		)
+		server.Set(databases, database("CANARY1"))
+		access := cluster.For(watch.Viewer{Program: true})
+		for _, fields := range []string{
+			"spec.password=CANARY1",
+			"spec.password!=CANARY1",
+			".spec.password=CANARY1",
+			"spec.password==CANARY1,metadata.name=db",
+			"spec.tokens=a",
+			"spec=a",
+		} {
+			_, err := access.Snapshot(t.Context(), watch.Query{Resource: databases, Fields: fields}, time.Minute)
+			if p := new(watch.Problem); !errors.As(err, &p) || p.Title != "Masked field" ||
+				strings.Contains(p.Detail, "CANARY") {
+				t.Errorf("%s: got %v", fields, err)
+			}
+			if sub, err := access.Subscribe(
+				t.Context(), watch.Query{Resource: databases, Fields: fields}, watch.Rows, "",
+			); err == nil {
+				sub.Close()
+				t.Errorf("%s: a subscription", fields)
+			}
+		}
+		if _, err := access.Snapshot(
+			t.Context(), watch.Query{Resource: databases, Fields: "metadata.name=db"}, time.Minute,
+		); err != nil {
+			t.Error(err)
+		}
+		if got := server.Requests("CANARY"); len(got) > 0 {
+			t.Errorf("asked for %s", got)
+		}
+	})
+}
+
+// A rule for a kind that the API server does not serve may be misspelled: the program logs it once.
+func TestUnservedRuleIsLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		server, _ := serveDatabases(
+			t, slog.New(slog.NewTextHandler(&log, nil)),
+			"example.com/v1/databases:spec.password",
+			"core/v1/configmap:data.*",
+			"*:x",
+			"env",
+		)
+		server.AddKind(apitest.Kind{Ref: "example.com/v1/others", Kind: "Other"})
+		advance(time.Minute)
+		synctest.Wait() // Wait for the goroutine that writes the log.
+		if got := log.String(); strings.Count(got, "does not serve") != 1 ||
+			!strings.Contains(got, "kind=core/configmap") {
+			t.Errorf("the log says %s", got)
+		}
+	})
+}

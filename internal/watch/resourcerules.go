@@ -1,0 +1,82 @@
+package watch
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	authorization "k8s.io/api/authorization/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"glasshouse/internal/watch/listwatch"
+)
+
+const (
+	// resourceRulesMaxAge is the maximum age of the cached rules of a namespace. Within this time, the permission checks of all
+	// resources in the namespace use the same rules.
+	resourceRulesMaxAge = 2 * time.Second
+	maxResourceRules    = 200
+	// rulesRetryDelay is the delay before the next rules review after one that was incomplete or not permitted.
+	rulesRetryDelay = 10 * time.Minute
+)
+
+// resourceRules are the RBAC rules that allow this program to list or watch resources in one namespace.
+type resourceRules []authorization.ResourceRule
+
+// permissionsByRules returns whether the rules allow the program to list and watch the resource of scope in its namespace. One
+// SelfSubjectRulesReview covers all resources.
+//
+// If the rules do not allow it, an access review is still needed: rules give no reason for a denial, and an authorizer
+// may allow more than its rules list. The webhook authorizers of many hosted clusters do, for example. With such an
+// authorizer, rules are not used for a while, because it may also deny what they allow.
+func (r *reviewer) permissionsByRules(ctx context.Context, scope listwatch.Scope) permissions {
+	if r.areRulesIncomplete() {
+		return permissions{}
+	}
+	isFresh := func(_ resourceRules, startedAt time.Time) bool { return time.Since(startedAt) < resourceRulesMaxAge }
+	p, _ := r.resourceRules.get(ctx, scope.Namespace, isFresh, func(ctx context.Context) resourceRules {
+		return r.fetchRules(ctx, scope.Namespace)
+	})
+	return permissions{list: p.allows(scope, "list"), watch: p.allows(scope, "watch")}
+}
+
+func (r *reviewer) areRulesIncomplete() bool { return time.Now().Unix() < r.incompleteUntil.Load() }
+
+func (r *reviewer) fetchRules(ctx context.Context, namespace string) resourceRules {
+	ctx, cancel := context.WithTimeout(ctx, reviewTimeout)
+	defer cancel()
+	review, err := r.rules.Create(ctx, &authorization.SelfSubjectRulesReview{
+		Spec: authorization.SelfSubjectRulesReviewSpec{Namespace: namespace},
+	}, metav1.CreateOptions{})
+	switch {
+	case apierrors.IsForbidden(err), apierrors.IsNotFound(err), apierrors.IsMethodNotSupported(err),
+		err == nil && review.Status.Incomplete:
+		r.incompleteUntil.Store(time.Now().Add(rulesRetryDelay).Unix())
+		return nil
+	case err != nil:
+		return nil
+	}
+	return newResourceRules(review.Status.ResourceRules)
+}
+
+func newResourceRules(rules []authorization.ResourceRule) (p resourceRules) {
+	for _, rule := range rules {
+		if len(rule.ResourceNames) == 0 && (containsOrAll(rule.Verbs, "list") || containsOrAll(rule.Verbs, "watch")) {
+			p = append(p, rule)
+		}
+	}
+	return p
+}
+
+func (p resourceRules) allows(scope listwatch.Scope, verb string) bool {
+	return slices.ContainsFunc(p, func(rule authorization.ResourceRule) bool {
+		return containsOrAll(rule.Verbs, verb) && containsOrAll(rule.APIGroups, scope.Resource.Group) &&
+			containsOrAll(rule.Resources, scope.Resource.Resource)
+	})
+}
+
+// containsOrAll reports whether list, the verbs, groups or resources of a rule, contains word or the wildcard "*".
+func containsOrAll(list []string, word string) bool {
+	return slices.Contains(list, word) || slices.Contains(list, "*")
+}

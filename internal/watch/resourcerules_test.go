@@ -1,0 +1,45 @@
+package watch_test
+
+import (
+	"testing"
+
+	authorization "k8s.io/api/authorization/v1"
+
+	"glasshouse/internal/watch"
+)
+
+// The program evaluates the rules of a review as an API server with the RBAC authorizer does. Rules for single objects
+// and for subresources do not allow lists.
+func TestResourceRulesAllow(t *testing.T) {
+	rule := func(group, resource, verb string, names ...string) authorization.ResourceRule {
+		return authorization.ResourceRule{
+			APIGroups:     []string{"a.example", group},
+			Resources:     []string{"others", resource},
+			Verbs:         []string{"get", verb},
+			ResourceNames: names,
+		}
+	}
+	for _, test := range []struct {
+		name        string
+		rule        authorization.ResourceRule
+		list, watch bool // Whether the rules allow these verbs for deployments.apps.
+	}{
+		{"the verb", rule("apps", "deployments", "list"), true, false},
+		{"the other verb", rule("apps", "deployments", "watch"), false, true},
+		{"all verbs", rule("apps", "deployments", "*"), true, true},
+		{"all resources of the group", rule("apps", "*", "list"), true, false},
+		{"the resource in all groups", rule("*", "deployments", "list"), true, false},
+		{"another group", rule("", "deployments", "*"), false, false},
+		{"another resource", rule("apps", "replicasets", "*"), false, false},
+		{"a subresource", rule("apps", "deployments/scale", "*"), false, false},
+		{"a subresource of all", rule("apps", "*/scale", "*"), false, false},
+		{"another verb", rule("apps", "deployments", "create"), false, false},
+		{"objects by their names", rule("apps", "deployments", "*", "web"), false, false},
+	} {
+		if list, watch := watch.RulesAllow(
+			[]authorization.ResourceRule{test.rule}, "apps", "deployments",
+		); list != test.list || watch != test.watch {
+			t.Errorf("%s: list %t, watch %t; want %t, %t", test.name, list, watch, test.list, test.watch)
+		}
+	}
+}

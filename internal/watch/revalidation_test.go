@@ -1,0 +1,234 @@
+package watch_test
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	authorization "k8s.io/api/authorization/v1"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+)
+
+// reads returns all reads that are not subscriptions, by name.
+func reads() map[string]func(ctx context.Context, access *watch.Access) error {
+	snapshot := func(q watch.Query) func(context.Context, *watch.Access) error {
+		return func(ctx context.Context, access *watch.Access) error {
+			q.Resource = pods
+			_, err := access.Snapshot(ctx, q, time.Minute)
+			return err
+		}
+	}
+	return map[string]func(context.Context, *watch.Access) error{
+		"all": snapshot(watch.Query{}), "a namespace": snapshot(watch.Query{Namespaces: []string{"a"}}),
+		"the first of them": snapshot(watch.Query{Sort: "name", Limit: 1}),
+		"an object": func(ctx context.Context, access *watch.Access) error {
+			_, err := access.Object(ctx, pods, "a", "p")
+			return err
+		},
+		"an object as it is known last": func(ctx context.Context, access *watch.Access) error {
+			_, _, err := access.LastKnown(ctx, pods, "a", "p")
+			return err
+		},
+		"an object that is not watched": func(ctx context.Context, access *watch.Access) error {
+			_, err := access.Object(ctx, "apps/v1/deployments", "a", "d")
+			return err
+		},
+		"search": func(ctx context.Context, access *watch.Access) error {
+			_, err := access.Search(ctx, "p", 10, func(a, b *watch.Resource) int {
+				return strings.Compare(a.Ref(), b.Ref())
+			})
+			return err
+		},
+		"kinds": func(ctx context.Context, access *watch.Access) error {
+			_, _, err := access.Resources(ctx, 0)
+			return err
+		},
+		"counts": func(ctx context.Context, access *watch.Access) error { access.Counts(ctx); return nil },
+		"ledger": func(ctx context.Context, access *watch.Access) error { access.WatchStatus(ctx); return nil },
+	}
+}
+
+// revalidationOf calls read, and returns the permissions that its response depends on.
+func revalidationOf(t *testing.T, access *watch.Access, read func(context.Context, *watch.Access) error) *watch.Revalidation {
+	t.Helper()
+	g := &watch.Revalidation{}
+	t.Cleanup(g.Close)
+	if err := read(t.Context(), access.WithRevalidation(g)); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// revokedWithin reports whether one of the permissions in g is revoked within the given duration, and after which time.
+func revokedWithin(t *testing.T, g *watch.Revalidation, duration time.Duration) (bool, time.Duration) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), duration)
+	defer cancel()
+	began := time.Now()
+	return g.Revoked(ctx), time.Since(began)
+}
+
+// If a permission is revoked, for all or for some namespaces, each response that depends on it detects this within 15
+// s. The same applies if reviews fail, and if the permission was checked some time before the read.
+func TestRevalidationDetectsRevocation(t *testing.T) {
+	for name, read := range reads() {
+		for how, revoke := range map[string]func(*apitest.Server){
+			"lost": func(server *apitest.Server) { server.Allow(nil) },
+			"lost in others": func(server *apitest.Server) {
+				server.Allow(func(spec authorization.SubjectAccessReviewSpec) bool {
+					return spec.ResourceAttributes.Namespace == "a"
+				})
+			},
+			"failing": func(server *apitest.Server) { server.MakeUnavailable(apitest.UserReviewsPath, "not now") },
+			"hanging": func(server *apitest.Server) { server.Hang(apitest.UserReviewsPath) },
+		} {
+			t.Run(name+", "+how, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					server, cluster, _ := newGuardedCluster(t)
+					server.AddKind(apitest.Kind{
+						Ref: "apps/v1/deployments", Kind: "Deployment", Columns: `[{"name":"Name","type":"string"}]`,
+					})
+					server.Set("apps/v1/deployments", apitest.Item{Namespace: "a", Name: "d"})
+					server.Allow(func(authorization.SubjectAccessReviewSpec) bool { return true })
+					advance(time.Minute)
+					access := cluster.For(user("all"))
+					if err := read(t.Context(), access); err != nil {
+						t.Fatal(err)
+					}
+					revoke(server)
+					began := time.Now()
+					if strings.HasPrefix(how, "lost") {
+						advance(9 * time.Second) // Decisions are cached for 10 s.
+					}
+					permitted := how == "lost in others" && (name == "a namespace" || strings.HasPrefix(name, "an object"))
+					revoked, _ := revokedWithin(t, revalidationOf(t, access, read), time.Minute)
+					if passed := time.Since(began); revoked == permitted || revoked && passed > 15*time.Second {
+						t.Errorf("lost %t, after %s", revoked, passed)
+					}
+				})
+			})
+		}
+	}
+}
+
+// A response continues while one permission suffices for it. Permissions that others lose, and new permissions, change
+// nothing. There are no access reviews in the first second.
+func TestRevalidationContinuesWithPermission(t *testing.T) {
+	for name, read := range reads() {
+		if name == "an object that is not watched" {
+			continue // The user ann has no permission for this read.
+		}
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster, g := newGuardedCluster(t)
+				revalidation := revalidationOf(t, cluster.For(user("ann")), read)
+				before := len(server.Requests(apitest.UserReviewsPath))
+				if revoked, _ := revokedWithin(t, revalidation, 900*time.Millisecond); revoked ||
+					len(server.Requests(apitest.UserReviewsPath)) != before {
+					t.Errorf(
+						"lost %t, and %d times asked within a second",
+						revoked,
+						len(server.Requests(apitest.UserReviewsPath))-before,
+					)
+				}
+				delete(g, "all list pods *")
+				g["ann list pods b"], g["ann watch pods b"] = true, true
+				if revoked, after := revokedWithin(t, revalidation, 5*time.Minute); revoked {
+					t.Errorf("lost after %s", after)
+				}
+				delete(g, "ann list pods a")
+				delete(g, "ann watch pods a")
+				delete(g, "ann get pods a")
+				isAffected := name != "kinds" && name != "counts" && name != "ledger" // These reveal nothing of hers.
+				if revoked, after := revokedWithin(t, revalidation, time.Minute); revoked != isAffected || isAffected && after > 15*time.Second {
+					t.Errorf("lost %t after %s", revoked, after)
+				}
+			})
+		})
+	}
+}
+
+// Viewers who read with the program's own permissions lose access when the program loses a permission. The resource
+// stays watched while the response is sent, and no longer.
+func TestRevalidationOfProgramPermissions(t *testing.T) {
+	for name, watched := range map[string]bool{
+		"all": false, "a namespace": false, "an object that is watched": true, "an object": false,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := apitest.New(t, kinds()...)
+				cluster := runClusterWith(t, server, watch.Options{Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+				server.Set(pods, pod("a", "p", "Running"))
+				advance(time.Second)
+				if watched {
+					subscribe(t, cluster, watch.Query{}, "").settle()
+				}
+				g := revalidationOf(
+					t,
+					cluster.For(watch.Viewer{Program: true}),
+					reads()[strings.TrimSuffix(name, " that is watched")],
+				)
+				if revoked, after := revokedWithin(t, g, 5*time.Minute); revoked {
+					t.Errorf("lost after %s", after)
+				}
+				server.Revoke(pods, "")
+				if !watched { // Watched objects need list, not get.
+					server.FailPath("/api/v1/namespaces/a/pods/p", http.StatusForbidden, "no more")
+				}
+				if revoked, after := revokedWithin(t, g, time.Minute); !revoked || after > 15*time.Second {
+					t.Errorf("lost %t, after %s", revoked, after)
+				}
+				g.Close()
+				advance(10 * time.Second)
+				if entries := cluster.WatchStatus().Entries; len(entries) > 0 && !watched {
+					t.Errorf("there is still watched %+v", entries)
+				}
+			})
+		})
+	}
+}
+
+// A share can select objects by labels or by words of their rows. A response with such an object ends when the object
+// no longer matches. It does not end when the object is deleted, or when another object changes.
+func TestRevalidationOfSharedObject(t *testing.T) {
+	for name, part := range map[string]watch.Part{"labels": {Labels: "app=web"}, "words": {Text: "running"}} {
+		for how, test := range map[string]struct {
+			change  func(*apitest.Server)
+			revoked bool
+		}{
+			"nothing": {func(*apitest.Server) {}, false},
+			"another": {func(server *apitest.Server) { server.Set(pods, pod("a", "r", "Failed")) }, false},
+			"the same": {func(server *apitest.Server) {
+				server.Set(pods, labelled(pod("a", "p", "Running"), "web"))
+			}, false},
+			"no more": {func(server *apitest.Server) { server.Delete(pods, "a", "p") }, false},
+			"other":   {func(server *apitest.Server) { server.Set(pods, pod("a", "p", "Failed")) }, true},
+		} {
+			t.Run(name+", "+how, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					server, cluster := serveCluster(t)
+					server.Set(
+						pods, labelled(pod("a", "p", "Running"), "web"), labelled(pod("a", "r", "Running"), "web"),
+					)
+					part.Resource = pods
+					access := cluster.For(sharedWith(part))
+					revalidation := revalidationOf(t, access, func(ctx context.Context, access *watch.Access) error {
+						_, err := access.Object(ctx, pods, "a", "p")
+						return err
+					})
+					test.change(server)
+					if revoked, after := revokedWithin(t, revalidation, time.Minute); revoked != test.revoked ||
+						revoked && after > 2*time.Second {
+						t.Errorf("lost %t after %s, want %t", revoked, after, test.revoked)
+					}
+				})
+			})
+		}
+	}
+}

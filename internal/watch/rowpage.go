@@ -1,0 +1,90 @@
+package watch
+
+import (
+	"slices"
+	"strconv"
+	"sync"
+)
+
+// rowRange is a range of rows of a ranking.
+type rowRange struct{ offset, count int }
+
+// rangeRequest is the range of rows that a window requests.
+type rangeRequest struct {
+	rowRange
+
+	around string // The key of the row to center the range on, if it exists.
+}
+
+// rowCounts are numbers of rows. total, failing and waiting count the rows that match the query's namespaces and labels;
+// failing and waiting count those with the severities error and warning. matching counts the rows that also contain the
+// query's words.
+type rowCounts struct{ total, matching, errors, warnings int }
+
+// rowPage is a page of a ranking (the sorted rows of a filter): the rows in a range at one moment. All windows that
+// request this range share the page and its encoded texts.
+type rowPage struct {
+	rowRange
+
+	number  uint64 // Identifies the page within its ranking.
+	newest  uint64 // The offset of the newest change that the page includes.
+	counts  rowCounts
+	rows    []*rankRow
+	encoded weakLazy[[]byte]
+
+	mu    sync.Mutex
+	diffs map[uint64]*weakLazy[pageDiff] // The differences from earlier pages, by the number of the earlier page.
+}
+
+// encode returns the page as encoded members of a message. The caller adds the members that depend on the reader.
+func (f *rowPage) encode() ([]byte, error) {
+	text, _, err := f.encoded.get(func() (*[]byte, error) {
+		text := f.counts.append(nil)
+		text = strconv.AppendInt(append(text, `,"offset":`...), int64(f.offset), 10)
+		text = strconv.AppendInt(append(text, `,"count":`...), int64(f.count), 10)
+		text = append(text, `,"rows":[`...)
+		for n, row := range f.rows {
+			if n > 0 {
+				text = append(text, ',')
+			}
+			text = row.object.AppendRow(text)
+		}
+		text = append(text, ']')
+		return &text, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return *text, nil
+}
+
+func (c *rowCounts) append(dst []byte) []byte {
+	for _, member := range []struct {
+		name string
+		n    int
+	}{{`,"total":`, c.total}, {`,"matching":`, c.matching}, {`,"failing":`, c.errors}, {`,"waiting":`, c.warnings}} {
+		dst = strconv.AppendInt(append(dst, member.name...), int64(member.n), 10)
+	}
+	return dst
+}
+
+// equal reports whether two pages of one range have the same content, so that no difference must be sent.
+func (f *rowPage) equal(other *rowPage) bool {
+	return f == other || f.counts == other.counts && slices.Equal(f.rows, other.rows)
+}
+
+// diffFrom returns the difference between the page from, an earlier one of the same range, and f.
+func (f *rowPage) diffFrom(from *rowPage, r *ranking, cache *encodedCache) (*pageDiff, error) {
+	f.mu.Lock()
+	s := f.diffs[from.number]
+	if s == nil {
+		s = new(weakLazy[pageDiff])
+		if f.diffs == nil {
+			f.diffs = make(map[uint64]*weakLazy[pageDiff])
+		}
+		f.diffs[from.number] = s
+	}
+	f.mu.Unlock()
+	diff, _, err := s.get(func() (*pageDiff, error) { return newPageDiff(from, f, r, cache) })
+	return diff, err
+}

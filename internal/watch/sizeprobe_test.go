@@ -1,0 +1,144 @@
+package watch_test
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+)
+
+// newEstimatedCluster returns a cluster with pods in 30 namespaces that are watched one by one. answer handles the requests for
+// the first pages of lists, by which the program estimates the sizes of the namespaces.
+func newEstimatedCluster(t *testing.T, respond func(*http.Request, http.RoundTripper) (*http.Response, error)) *watch.Cluster {
+	t.Helper()
+	server := apitest.New(t, kinds()...)
+	var names []string
+	for n := range 30 {
+		ns := fmt.Sprintf("team-%02d", n)
+		names = append(names, ns)
+		server.Set(namespaces, apitest.Item{Name: ns})
+		server.Set(pods, pod(ns, "p", "Running"))
+	}
+	allowOnly(server, names...)
+	server.Config.WrapTransport = func(next http.RoundTripper) http.RoundTripper {
+		return roundTripperFunc(func(r *http.Request) (*http.Response, error) {
+			if strings.Contains(r.URL.RawQuery, "limit=64") && strings.HasSuffix(r.URL.Path, "/pods") {
+				return respond(r, next)
+			}
+			return next.RoundTrip(r)
+		})
+	}
+	return runClusterWith(t, server, watch.Options{
+		Linger: 5 * time.Minute, MemoryLimit: 100 << 20, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+	})
+}
+
+// The program estimates the sizes of only a few namespaces at a time, and starts each feed when its size is known. If
+// the API server does not answer for one namespace, the others are not delayed.
+func TestNamespacesAreProbedConcurrently(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var inFlight, maxInFlight atomic.Int32
+		cluster := newEstimatedCluster(t, func(r *http.Request, next http.RoundTripper) (*http.Response, error) {
+			maxInFlight.Store(max(maxInFlight.Load(), inFlight.Add(1)))
+			defer inFlight.Add(-1)
+			if strings.Contains(r.URL.Path, "team-00") {
+				<-r.Context().Done()
+				return nil, r.Context().Err()
+			}
+			<-time.After(800 * time.Millisecond)
+			return next.RoundTrip(r)
+		})
+		r := subscribe(t, cluster, watch.Query{}, "")
+		began := time.Now()
+		for len(r.rows) < 29 || r.state != "live" {
+			if m := r.next(); m.State == "forbidden" || m.State == "failed" {
+				t.Errorf("it is said to be %s: %s", m.State, m.Reason)
+			}
+		}
+		if passed := time.Since(began); passed > 9*time.Second || maxInFlight.Load() != 4 {
+			t.Errorf("all but one were live after %s, %d estimated at once; want 8 s, 4 at once", passed, maxInFlight.Load())
+		}
+		if slices.Contains(r.namespaces, "team-00") {
+			t.Error("what does not answer is said to be covered")
+		}
+		advance(time.Minute)
+		r.settle()
+		r.wantLive(30)
+	})
+}
+
+// If the size of a list could not be estimated, the list starts, and is canceled when it does not fit.
+func TestListWithoutEstimateIsCanceled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := newBudgetedClusterWith(t, func(r *http.Request) bool {
+			return strings.Contains(r.URL.RawQuery, "limit=64")
+		})
+		for n := range 300 {
+			server.Set(widgets, bigItem("a", fmt.Sprint("w", n), 8<<10))
+		}
+		server.Set(pods, pod("a", "p", "Running"))
+		small := subscribe(t, cluster, watch.Query{}, "")
+		small.settle()
+		small.wantLive(1)
+		r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+		r.settle()
+		if r.state != "failed" || !strings.Contains(r.reason, "there may be more") || len(r.rows) > 0 {
+			t.Errorf("it is %s with %d rows: %s, want failed, for there may be more", r.state, len(r.rows), r.reason)
+		}
+		if status := cluster.WatchStatus(); status.UsedBytes > status.Limit/2 {
+			t.Errorf("%d bytes are held of %d", status.UsedBytes, status.Limit)
+		}
+		small.settle()
+		small.wantLive(1)
+	})
+}
+
+// Objects that are already in memory need no size estimate. The permission for all namespaces is granted and lost
+// again, before or after the first list of all. In both cases, the rows of a permitted namespace stay.
+func TestWatchedObjectsNeedNoProbe(t *testing.T) {
+	for _, name := range []string{"before it is listed", "after", "as it was from the beginning"} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := newBudgetedClusterWith(t, func(r *http.Request) bool {
+					if strings.Contains(r.URL.RawQuery, "limit=64") && strings.Contains(r.URL.Path, "/namespaces/") {
+						<-time.After(3 * time.Second)
+					}
+					return false
+				})
+				if name != "as it was from the beginning" {
+					server.Refuse(widgets, "", http.StatusForbidden, "not all of them")
+				}
+				server.Refuse(widgets, "a", 0, "")
+				server.Set(widgets, bigItem("a", "w", 1<<10))
+				r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+				advance(10 * time.Second)
+				r.settle()
+				r.wantLive(1)
+				if name == "before it is listed" {
+					server.Hang("/apis/example.com/v1/widgets")
+				}
+				server.Refuse(widgets, "", 0, "")
+				for second := range 80 {
+					if second == 40 {
+						server.Revoke(widgets, "")
+					}
+					advance(time.Second)
+					c := cluster.WatchStatus()
+					if n := c.Entries[len(c.Entries)-1].Objects; n != 1 {
+						t.Fatalf("%d objects are held after %d s, want 1", n, second)
+					}
+				}
+				r.settle()
+				r.wantLive(1)
+			})
+		})
+	}
+}

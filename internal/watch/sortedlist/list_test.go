@@ -1,0 +1,137 @@
+package sortedlist_test
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+
+	"glasshouse/internal/watch/sortedlist"
+)
+
+// member is ordered by its rank. Its version is not compared.
+type member struct{ rank, version int }
+
+func compare(a, b member) int { return cmp.Compare(a.rank, b.rank) }
+
+// With any removals and insertions in one Change, the list equals a plain sort.
+func TestChange(t *testing.T) {
+	for seed := range uint64(2000) {
+		random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // A test that can be reproduced.
+		present := make(map[int]member)
+		var first []member
+		for range random.IntN(30) {
+			m := member{random.IntN(60), 0}
+			if _, ok := present[m.rank]; !ok {
+				present[m.rank] = m
+				first = append(first, m)
+			}
+		}
+		list := sortedlist.New(first, compare)
+		for version := range 20 {
+			var removed, added []member
+			for _, m := range present {
+				if random.IntN(4) == 0 {
+					removed = append(removed, member{m.rank, -1})
+				}
+			}
+			for _, m := range removed {
+				delete(present, m.rank)
+			}
+			for range random.IntN(8) {
+				m := member{random.IntN(60), version}
+				if _, ok := present[m.rank]; !ok {
+					present[m.rank] = m
+					added = append(added, m)
+				}
+			}
+			if !list.Change(removed, added) {
+				t.Fatalf("seed %d: it does not take %v for %v", seed, added, removed)
+			}
+			want := make([]member, 0, len(present))
+			for _, m := range present {
+				want = append(want, m)
+			}
+			slices.SortFunc(want, compare)
+			if got := list.Part(0, 1000); !slices.Equal(got, want) || list.Len() != len(want) {
+				t.Fatalf("seed %d: got %v, want %v", seed, got, want)
+			}
+			for rank := range 60 {
+				want := slices.IndexFunc(want, func(m member) bool { return m.rank == rank })
+				if index, ok := list.Find(member{rank, -1}); ok != (want >= 0) || ok && index != want {
+					t.Fatalf("seed %d: %d is found at %d, %t; want %d", seed, rank, index, ok, want)
+				}
+			}
+			from, count := random.IntN(70), random.IntN(70)
+			end := min(len(want), from+count)
+			if got := list.Part(from, count); !slices.Equal(got, want[min(from, end):end]) {
+				t.Fatalf("seed %d: from %d are %v, want %v", seed, from, got, want[min(from, end):end])
+			}
+		}
+	}
+}
+
+// First returns the same members as a plain sort.
+func TestFirst(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 3)) //nolint:gosec // A test that can be reproduced.
+	for range 2000 {
+		members := make([]int, random.IntN(60))
+		for i := range members {
+			members[i] = random.IntN(200)
+		}
+		want, n := slices.Sorted(slices.Values(members)), random.IntN(70)
+		want = want[:min(n, len(want))]
+		if got := sortedlist.First(slices.Clone(members), n, cmp.Compare); !slices.Equal(got, want) {
+			t.Fatalf("the first %d of %v: got %v, want %v", n, members, got, want)
+		}
+	}
+}
+
+// Change reports changes that do not fit.
+func TestChangeRejectsInvalidMembers(t *testing.T) {
+	first, second := member{1, 0}, member{2, 0}
+	for _, test := range []struct {
+		name                    string
+		members, removed, added []member
+	}{
+		{"one that is not there goes", []member{first}, []member{second}, nil},
+		{"one goes twice", []member{first, second}, []member{first, first}, nil},
+		{"one comes that is there", []member{first}, nil, []member{first}},
+		{"one comes twice", nil, nil, []member{first, first}},
+		{"one comes twice for one", []member{first}, []member{first}, []member{first, first}},
+	} {
+		if sortedlist.New(slices.Clone(test.members), compare).Change(test.removed, test.added) {
+			t.Errorf("%s, and nobody minds", test.name)
+		}
+	}
+}
+
+// One change that moves a member, among the given number; and a thousand changes together.
+func BenchmarkChange(b *testing.B) {
+	const size = 100_000
+	for _, batch := range []int{1, 1000} {
+		b.Run(strconv.Itoa(batch), func(b *testing.B) {
+			pointers := make([]*member, size)
+			for i := range pointers {
+				pointers[i] = &member{i * 2, 0}
+			}
+			list := sortedlist.New(slices.Clone(pointers), func(a, b *member) int { return compare(*a, *b) })
+			random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // The same in every run.
+			for b.Loop() {
+				removed, added := make([]*member, 0, batch), make([]*member, 0, batch)
+				from := random.IntN(size - batch)
+				for i := range batch {
+					k := from + i
+					removed = append(removed, pointers[k])
+					pointers[k] = &member{pointers[k].rank ^ 1, 0}
+					added = append(added, pointers[k])
+				}
+				if !list.Change(removed, added) {
+					b.Fatal("it does not fit")
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*batch), "ns/change")
+		})
+	}
+}

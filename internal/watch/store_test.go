@@ -1,0 +1,127 @@
+package watch_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch"
+)
+
+// awaitReader waits until another goroutine waits for the read lock of a journal.
+func awaitReader() {
+	for stacks := make([]byte, 1<<20); ; runtime.Gosched() {
+		if n := runtime.Stack(stacks, true); bytes.Contains(stacks[:n], []byte("SemacquireRWMutexR")) {
+			return
+		}
+	}
+}
+
+// After a permission is lost, rows are being removed. At that time, a reader gets neither an empty list as live nor the
+// old rows.
+func TestReadWhileRowsAreDeleted(t *testing.T) {
+	for _, kind := range []string{"rows", "object", "snapshot"} {
+		t.Run(kind, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := serveCluster(t)
+				server.Set(pods, pod("a", "p", "Running"), pod("a", "q", "Running"))
+				subscribe(t, cluster, watch.Query{}, "").settle()
+				next := startRead(t, cluster, kind)
+				got := make(chan message, 1)
+				cluster.DeleteRows(pods, func() {
+					go func() { got <- next() }()
+					awaitReader()
+				})
+				if m := <-got; m.Type != "state" || m.State != "forbidden" || len(m.Rows) > 0 {
+					t.Errorf("%+v was told of what may not be seen any more, want that it is forbidden", m)
+				}
+			})
+		})
+	}
+}
+
+// startRead starts to read, and returns a function that reads the message after the state.
+func startRead(t *testing.T, cluster *watch.Cluster, kind string) func() message {
+	t.Helper()
+	if kind == "snapshot" {
+		return func() message {
+			s, err := cluster.For(watch.Viewer{Program: true}).Snapshot(
+				t.Context(), watch.Query{Resource: pods}, time.Minute,
+			)
+			if err != nil {
+				t.Error(err)
+				return message{}
+			}
+			return message{Type: "state", State: string(s.Status.State), Rows: make([]messageRow, len(s.Objects))}
+		}
+	}
+	q := watch.Query{}
+	if kind == "object" {
+		q = watch.Query{Namespaces: []string{"a"}, Name: "p"}
+	}
+	r := subscribe(t, cluster, q, "")
+	if m := r.next(); m.State != "live" {
+		t.Fatalf("the first message is %+v", m)
+	}
+	return func() (m message) {
+		text, err := r.sub.Next(t.Context())
+		if err == nil {
+			err = json.Unmarshal([]byte("{"+string(text)+"}"), &m)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		return m
+	}
+}
+
+// The rows of one of several namespaces are being removed. At that time, a reader does not get the rows of the others
+// as if they were all.
+func TestReadWhileNamespaceIsDeleted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
+		allowOnly(server, "a", "b")
+		subscribe(t, cluster, watch.Query{}, "").settle()
+		got := make(chan *watch.Snapshot, 1)
+		restore := cluster.DeleteNamespaceRows("b", func() {
+			go func() {
+				s, err := cluster.For(watch.Viewer{Program: true}).Snapshot(
+					t.Context(), watch.Query{Resource: pods}, time.Minute,
+				)
+				if err != nil {
+					t.Error(err)
+				}
+				got <- s
+			}()
+			awaitReader()
+		})
+		if s := <-got; strings.Join(s.Status.Namespaces, " ") != "a" || len(s.Objects) != 1 {
+			t.Errorf("%d rows are told of %s, want that of a", len(s.Objects), s.Status.Namespaces)
+		}
+		restore()
+	})
+}
+
+// A reader is reset when its rows may no longer be seen, but are still in memory. It gets an empty snapshot after the
+// rows have been removed, and not the rows.
+func TestResetBeforeRowsAreDeleted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		r := subscribe(t, cluster, watch.Query{}, "")
+		r.settle()
+		cluster.ResetReaders(pods)
+		cluster.Forbid(pods)
+		for !strings.Contains(strings.Join(r.log, ", "), "snapshot") {
+			r.next()
+		}
+		if len(r.rows) > 0 || r.state != "forbidden" {
+			t.Errorf("%d rows are told of what is %s", len(r.rows), r.state)
+		}
+	})
+}

@@ -1,0 +1,480 @@
+package watch_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	authorization "k8s.io/api/authorization/v1"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+)
+
+// openAs opens a subscription in any view. A window starts at the first row.
+func openAs(t *testing.T, access *watch.Access, q watch.Query, view watch.View) *watch.Subscription {
+	t.Helper()
+	if view == watch.Windowed {
+		window, err := watch.NewWindow("", 0, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Window = window
+	}
+	sub, err := access.Subscribe(t.Context(), q, view, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(sub.Close)
+	return sub
+}
+
+// awaitText reads messages until one contains text, and returns how long that took.
+func awaitText(t *testing.T, sub *watch.Subscription, text string) time.Duration {
+	t.Helper()
+	began := time.Now()
+	var messages strings.Builder
+	for time.Since(began) < 3*time.Minute {
+		message, err := sub.Next(t.Context())
+		if err != nil {
+			t.Fatalf("%v, after %s", err, messages.String())
+		}
+		if messages.Write(message); strings.Contains(string(message), text) {
+			return time.Since(began)
+		}
+		messages.WriteByte('\n')
+	}
+	t.Errorf("never told %s:\n%s", text, messages.String())
+	return 0
+}
+
+// Permissions are rechecked every 10 s, whether many objects change that the viewer may not see, or none.
+func TestPermissionsAreRecheckedInTime(t *testing.T) {
+	for _, busy := range []bool{false, true} {
+		for _, view := range []watch.View{watch.Rows, watch.Table, watch.Windowed, watch.Changes} {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster, _ := newGuardedCluster(t)
+				sub := openAs(t, cluster.For(user("ann")), watch.Query{Resource: pods}, view)
+				awaitText(t, sub, `"live"`)
+				server.Allow(nil) // This is before the first recheck, and long before the first heartbeat.
+				ended := make(chan struct{})
+				go func() {
+					defer close(ended)
+					for n := 0; busy && n < 300; n++ {
+						server.Set(pods, pod("b", "q", strings.Repeat("x", n)))
+						<-time.After(50 * time.Millisecond)
+					}
+				}()
+				if passed := awaitText(t, sub, `"forbidden"`); passed > 12*time.Second {
+					t.Errorf("view %s, busy %t: what may not be seen was there for %s", view, busy, passed)
+				}
+				<-ended
+			})
+		}
+	}
+}
+
+// A permission is revoked just after its review, so the cached decision is wrong. A reader that starts then still loses
+// access within 15 s, because the cached decision is not used for longer.
+func TestPermissionRevokedBeforeRead(t *testing.T) {
+	for name, read := range map[string]func(*testing.T, *watch.Access){
+		"a subscription": func(t *testing.T, access *watch.Access) {
+			t.Helper()
+			awaitText(t, openAs(t, access, watch.Query{Resource: pods}, watch.Rows), `"forbidden"`)
+		},
+		"a log": func(t *testing.T, access *watch.Access) {
+			t.Helper()
+			body, err := access.Logs(t.Context(), "a", "p", watch.LogOptions{Follow: true})
+			if err == nil {
+				_, err = io.ReadAll(body)
+				_ = body.Close()
+			}
+			wantProblem(t, err, watch.Refused, "Forbidden", "You cannot get pods/log")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster, _ := newGuardedCluster(t)
+				server.Handle("/api/v1/namespaces/a/pods/p/log", func(w http.ResponseWriter, r *http.Request) {
+					_, _ = io.WriteString(w, "a line\n")
+					w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // The server's writer is a Flusher.
+					<-r.Context().Done()
+				})
+				ann := cluster.For(user("ann"))
+				openAs(t, ann, watch.Query{Resource: pods}, watch.Rows)
+				body, err := ann.Logs(t.Context(), "a", "p", watch.LogOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				_ = body.Close()
+				server.Allow(nil)
+				began := time.Now()
+				advance(9 * time.Second) // The decision in the cache is still valid for a single request.
+				read(t, ann)
+				if passed := time.Since(began); passed > 15*time.Second {
+					t.Errorf("what may not be seen was there for %s", passed)
+				}
+			})
+		})
+	}
+}
+
+// While its viewer has the permission, a message may be sent, however long sending takes.
+func TestMessageStaysValidWithPermission(t *testing.T) {
+	for name, revoke := range map[string]func(*apitest.Server, *watch.Cluster){
+		"a right that goes":            func(server *apitest.Server, _ *watch.Cluster) { server.Allow(nil) },
+		"a past that is to be no more": func(_ *apitest.Server, cluster *watch.Cluster) { cluster.ResetReaders(pods) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster, _ := newGuardedCluster(t)
+				sub := openAs(
+					t, cluster.For(user("ann")),
+					watch.Query{Resource: pods, Namespaces: []string{"a"}, Name: "p"},
+					watch.Object,
+				)
+				awaitText(t, sub, `"snapshot"`)
+				for range 60 {
+					advance(time.Second)
+					if !sub.StillValid(t.Context()) {
+						t.Fatal("it does not stand, and may be seen")
+					}
+				}
+				revoke(server, cluster)
+				began := time.Now()
+				for sub.StillValid(t.Context()) && time.Since(began) < time.Minute {
+					advance(time.Second)
+				}
+				if passed := time.Since(began); passed > 15*time.Second {
+					t.Errorf("it stands for %s", passed)
+				}
+				awaitText(t, sub, `"reset"`)
+			})
+		})
+	}
+}
+
+// A reader that did not receive a complete message gets a reset, because later messages would not fit its copy. This
+// applies even if its permissions turn out to be unchanged.
+func TestIncompleteMessageCausesReset(t *testing.T) {
+	for _, outage := range []time.Duration{0, 12 * time.Second} {
+		for _, view := range []watch.View{watch.Rows, watch.Table, watch.Windowed, watch.Object} {
+			t.Run(fmt.Sprintf("%s, reviews are away for %s more", view, outage), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					server, cluster, _ := newGuardedCluster(t)
+					query := watch.Query{Resource: pods, Namespaces: []string{"a"}}
+					if view == watch.Object {
+						query.Name = "p"
+					}
+					sub := openAs(t, cluster.For(user("ann")), query, view)
+					awaitText(t, sub, "Running")
+					server.Set(pods, pod("a", "p", "Failed"))
+					awaitText(t, sub, "Failed")
+					server.MakeUnavailable(apitest.UserReviewsPath, "not now")
+					advance(12 * time.Second) // Sending the message takes this long.
+					if sub.StillValid(t.Context()) {
+						t.Fatal("it stands, and whether it may be seen is not known")
+					}
+					time.AfterFunc(outage, func() { server.FailPath(apitest.UserReviewsPath, 0, "") })
+					synctest.Wait()
+					server.Set(pods, pod("a", "p", "Again"))
+					var messages strings.Builder
+					for began := time.Now(); !strings.Contains(messages.String(), "Again") &&
+						time.Since(began) < time.Minute; {
+						message, err := sub.Next(t.Context())
+						if err != nil {
+							t.Fatal(err)
+						}
+						messages.Write(message)
+						messages.WriteByte('\n')
+					}
+					reset, again := strings.Index(messages.String(), `"reset"`), strings.Index(messages.String(), "Again")
+					if reset < 0 || again < reset || strings.Count(messages.String(), `"reset"`) > 1 {
+						t.Errorf("who was told half a message is told on, and does not begin anew:\n%s", messages.String())
+					}
+				})
+			})
+		}
+	}
+}
+
+// A window that waits until it may scan the rows sends the changes of that time afterwards. This applies also if a
+// recheck is due during the wait, and if the context of Next ends.
+func TestWindowWaitsForRankingLock(t *testing.T) {
+	for name, viewer := range map[string]watch.Viewer{"a user": user("all"), "the program": {Program: true}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster, _ := newGuardedCluster(t)
+				sub := openAs(t, cluster.For(viewer), watch.Query{Resource: pods}, watch.Windowed)
+				awaitText(t, sub, `"rows"`)
+				release := sub.LockRanking()
+				server.Set(pods, pod("a", "p", "Failed"))
+				if viewer.Program {
+					ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+					defer cancel()
+					for ctx.Err() == nil {
+						_, _ = sub.Next(ctx) // Next returns when ctx ends.
+					}
+					release()
+				} else {
+					time.AfterFunc(12*time.Second, release)
+				}
+				if passed := awaitText(t, sub, "Failed"); passed > 13*time.Second {
+					t.Errorf("the change is told after %s", passed)
+				}
+			})
+		})
+	}
+}
+
+// If the context of Next ends while a digest is being computed, the next call of Next returns the digest.
+func TestDigestSurvivesItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, cluster, _ := newGuardedCluster(t)
+		sub := openAs(t, cluster.For(watch.Viewer{Program: true}), watch.Query{Resource: pods}, watch.Rows)
+		awaitText(t, sub, `"digest"`)
+		release := sub.BlockDigest()
+		ctx, cancel := context.WithTimeout(t.Context(), 61*time.Second)
+		defer cancel()
+		for ctx.Err() == nil {
+			if message, _ := sub.Next(ctx); strings.Contains(string(message), `"digest"`) {
+				t.Fatal("the digest was not held")
+			}
+		}
+		release()
+		if passed := awaitText(t, sub, `"digest"`); passed > time.Second {
+			t.Errorf("the digest came after %s", passed)
+		}
+	})
+}
+
+// When a resource is removed from the API server and served again, a user receives the same messages as the program
+// does. No subscription ends.
+func TestRemovedResourceOfUser(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster, _ := newGuardedCluster(t)
+		program := subscribe(t, cluster, watch.Query{}, "")
+		all := subscribeAs(t, cluster.For(user("all")), watch.Query{Resource: pods}, watch.Rows, "")
+		program.settle()
+		all.settle()
+		server.RemoveKind(pods)
+		advance(time.Minute)
+		program.settle()
+		all.settle()
+		if program.state != "absent" || all.state != program.state || all.reason != program.reason ||
+			len(all.rows) > 0 {
+			t.Errorf(
+				"a user is told %s (%s), the program %s (%s)", all.state, all.reason, program.state, program.reason,
+			)
+		}
+		server.AddKind(kinds()[0])
+		server.Set(pods, pod("a", "p", "Running"))
+		advance(time.Minute)
+		all.settle()
+		all.wantLive(1)
+	})
+}
+
+// A resource is too large for the memory budget. A user who may see only a small part of it still sees that part,
+// without a query for its namespace.
+func TestUserSeesPermittedPartOfOversizedResource(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := newBudgetedCluster(t)
+		for n := range 60 {
+			server.Set(widgets, bigItem("a", fmt.Sprint("w", n), 40<<10))
+		}
+		server.Set(widgets, bigItem("b", "small", 1<<10))
+		server.Allow(func(spec authorization.SubjectAccessReviewSpec) bool {
+			return spec.ResourceAttributes.Namespace == "b"
+		})
+		all := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+		all.settle()
+		if all.state != "failed" {
+			t.Fatalf("all of it is %s", all.state)
+		}
+		r := subscribeAs(t, cluster.For(user("ann")), watch.Query{Resource: widgets}, watch.Rows, "")
+		r.settle()
+		r.wantLive(1)
+	})
+}
+
+// A query of all namespaces does not fail because of one namespace that the query does not name. This applies even if
+// that namespace has been deleted but is still in the list of namespaces.
+func TestUnnamedNamespaceCausesNoError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Allow(func(spec authorization.SubjectAccessReviewSpec) bool {
+			return spec.ResourceAttributes.Namespace != "" || spec.ResourceAttributes.Resource == "namespaces"
+		})
+		server.FailPath("/api/v1/namespaces/a", http.StatusNotFound, "gone")
+		ann := cluster.For(user("ann"))
+		if snapshot, err := ann.Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute); err != nil ||
+			!snapshot.Synced {
+			t.Errorf("all namespaces: %v, %v", snapshot, err)
+		}
+		r := subscribeAs(t, ann, watch.Query{Resource: pods}, watch.Rows, "")
+		r.settle()
+		r.wantLive(0)
+		_, err := ann.Snapshot(t.Context(), watch.Query{Resource: pods, Namespaces: []string{"a"}}, time.Minute)
+		wantProblem(t, err, watch.Unknown, "Unknown namespace", `"a"`)
+	})
+}
+
+// While access reviews fail for one of many namespaces, the state is not live.
+func TestStaleWhileReviewsHang(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		for n := range 300 {
+			server.Set(namespaces, apitest.Item{Name: fmt.Sprint("n", n)})
+		}
+		server.Set(pods, pod("n0", "p", "Running"))
+		server.Allow(func(spec authorization.SubjectAccessReviewSpec) bool {
+			return spec.ResourceAttributes.Namespace != ""
+		})
+		r := subscribeAs(t, cluster.For(user("ann")), watch.Query{Resource: pods}, watch.Rows, "")
+		r.settle()
+		r.wantLive(1)
+		server.Hang(apitest.UserReviewsPath)
+		began := time.Now()
+		for r.state == "live" && time.Since(began) < 5*time.Minute {
+			r.next()
+		}
+		if passed := time.Since(began); passed > 20*time.Second {
+			t.Errorf("it is %s after %s", r.state, passed)
+		}
+	})
+}
+
+// While access reviews fail, the responses about resources, counts and the watch status lack the parts that need a
+// decision. A search reports that it could not search.
+func TestResourcesWhileReviewsHang(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster, _ := newGuardedCluster(t)
+		for n := range 8 {
+			server.AddKind(apitest.Kind{
+				Ref: fmt.Sprintf("example.com/v1/k%d", n), Kind: "K", Columns: `[{"name":"Name","type":"string"}]`,
+			})
+		}
+		advance(30 * time.Second)
+		_, _, _ = cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 10*time.Second)
+		for n := range 8 {
+			r := subscribe(t, cluster, watch.Query{Resource: fmt.Sprintf("example.com/v1/k%d", n)}, "")
+			r.settle()
+		}
+		server.Hang(apitest.UserReviewsPath)
+		all := cluster.For(user("all"))
+		wantSoon := func(name string, read func()) {
+			began := time.Now()
+			if read(); time.Since(began) > 3*time.Second {
+				t.Errorf("%s: after %s", name, time.Since(began))
+			}
+		}
+		wantSoon("the kinds", func() {
+			known, _, err := all.Resources(t.Context(), 0)
+			if err != nil || len(known) != 10 {
+				t.Errorf("%d kinds are known, %v", len(known), err)
+			}
+			for _, k := range known {
+				if k.Count != nil || k.Status != nil {
+					t.Errorf("%s is counted", k.Ref())
+				}
+			}
+		})
+		wantSoon("counts", func() {
+			if counts := all.Counts(t.Context()); len(counts) > 0 {
+				t.Errorf("counts are told: %v", counts)
+			}
+		})
+		wantSoon("the ledger", func() {
+			if entries := all.WatchStatus(t.Context()).Entries; len(entries) > 0 {
+				t.Errorf("the ledger has %v", entries)
+			}
+		})
+		wantSoon("a search", func() {
+			found, err := all.Search(t.Context(), "p", 10, func(a, b *watch.Resource) int {
+				return strings.Compare(a.Ref(), b.Ref())
+			})
+			if err != nil || len(found.Hits) > 0 || len(found.Searched) != 9 {
+				t.Fatalf("a search finds %+v, %v", found, err)
+			}
+			for _, k := range found.Searched {
+				if k.Count != nil || k.Status.State != watch.Stale || k.Status.Reason == "" {
+					t.Errorf("%s was searched: %+v", k.Ref(), k.Status)
+				}
+			}
+		})
+	})
+}
+
+// If the program may not list namespaces, a user sees the permitted objects of the namespace in the kubeconfig. While
+// the namespaces are unknown, no user gets the answer that they may see no namespace.
+func TestUnknownNamespacesAreUnavailable(t *testing.T) {
+	start := func(t *testing.T, defaultNamespace string) (*apitest.Server, *watch.Access) {
+		t.Helper()
+		server := apitest.New(t, kinds()...)
+		server.Set(pods, pod("a", "p", "Running"))
+		allow(server, "ann list pods a", "ann watch pods a")
+		cluster := runClusterWith(
+			t, server,
+			watch.Options{Linger: time.Minute, Namespace: defaultNamespace, Log: slog.New(slog.NewTextHandler(t.Output(), nil))},
+		)
+		return server, cluster.For(user("ann"))
+	}
+	t.Run("refused", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			server, ann := start(t, "a")
+			server.Refuse(namespaces, "", http.StatusForbidden, "no")
+			server.Refuse(pods, "", http.StatusForbidden, "no")
+			server.Refuse(pods, "a", 0, "")
+			snapshot, err := ann.Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
+			if err != nil || keysOf(snapshot) != "a/p" {
+				t.Errorf("ann sees %v, %v", snapshot, err)
+			}
+		})
+	})
+	t.Run("refused, and none is the kubeconfig's", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			server, ann := start(t, "")
+			server.Refuse(namespaces, "", http.StatusForbidden, "no")
+			_, err := ann.Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
+			wantProblem(t, err, watch.Refused, "Forbidden", "nor in any known namespace")
+		})
+	})
+	t.Run("not known yet", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			server, ann := start(t, "a")
+			server.Refuse(namespaces, "", http.StatusInternalServerError, "not now")
+			_, err := ann.Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
+			wantProblem(
+				t, err, watch.Unavailable, "Namespaces unknown", "Select namespaces with ns",
+			)
+		})
+	})
+}
+
+// Any number of users may have a window on one resource. Each window shows what its user may see.
+func TestUsersHaveSeparateWindows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		for n := range 110 {
+			server.Set(namespaces, apitest.Item{Name: fmt.Sprint("n", n)})
+			server.Set(pods, pod(fmt.Sprint("n", n), "p", "Running"))
+		}
+		server.Allow(func(spec authorization.SubjectAccessReviewSpec) bool {
+			return spec.ResourceAttributes.Namespace == spec.User
+		})
+		for n := range 110 {
+			q := watch.Query{Resource: pods, Namespaces: []string{fmt.Sprint("n", n)}}
+			awaitText(t, openAs(t, cluster.For(user(q.Namespaces[0])), q, watch.Windowed), `"rows"`)
+		}
+		if orders := cluster.WatchStatus().Entries[0].OrderBytes; orders < 110*40 {
+			t.Errorf("the ledger has %d bytes of orders", orders)
+		}
+	})
+}

@@ -1,0 +1,71 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"glasshouse/internal/watch"
+)
+
+// stateCookie is the name of the cookie that stores the encrypted state of a login while the user is at the provider.
+// Unlike the cookie of a session, the browser sends it with the redirect from the provider.
+const stateCookie = "glasshouse-login"
+
+// BeginLogin begins a login at the provider, and returns the address to which to redirect the user. The provider redirects
+// the user back here. to is the path to open after the login.
+func (a *Authority) BeginLogin(w http.ResponseWriter, r *http.Request, to string) (address string, err error) {
+	origin := r.Header.Get("Origin") // The origin of this server in the browser, even behind a proxy.
+	switch {
+	case origin != "":
+	case OverTLS(r):
+		origin = "https://" + r.Host
+	default:
+		origin = "http://" + r.Host
+	}
+	address, encrypted, err := a.provider.begin(r.Context(), origin+a.base+callbackPath, to)
+	if err != nil {
+		return "", a.publicError(r.Context(), err)
+	}
+	a.setStateCookie(w, r, encrypted, int(providerLoginTimeout.Seconds()), OverTLS(r))
+	return address, nil
+}
+
+// HandleCallback handles the callback of the provider. It begins the login session, and returns the path to open.
+func (a *Authority) HandleCallback(w http.ResponseWriter, r *http.Request) (to string, err error) {
+	encrypted := ""
+	if cookies := r.CookiesNamed(CookieNameFor(stateCookie, r)); len(cookies) == 1 {
+		encrypted = cookies[0].Value
+	}
+	l, state, err := a.provider.finish(r.Context(), encrypted, r.URL.Query())
+	overTLS := OverTLS(r) || strings.HasPrefix(state.CallbackURL, "https://")
+	a.setStateCookie(w, r, "", -1, overTLS)
+	if err != nil {
+		return state.ReturnPath, a.publicError(r.Context(), err)
+	}
+	a.begin(w, r, l, overTLS)
+	return state.ReturnPath, nil
+}
+
+// publicError returns the part of a provider's error that an unidentified client may see. It logs the complete error.
+func (a *Authority) publicError(ctx context.Context, err error) error {
+	p, ok := errors.AsType[*watch.Problem](err)
+	if !ok {
+		p = &watch.Problem{
+			Cause: watch.Unavailable, Title: "Login cannot be checked",
+			Detail: "The OpenID provider is not available; try again in a moment.",
+		}
+	}
+	if p.Error() != err.Error() && ctx.Err() == nil {
+		a.log.WarnContext(ctx, "a login failed at the provider", "error", err)
+	}
+	return p
+}
+
+func (a *Authority) setStateCookie(w http.ResponseWriter, r *http.Request, value string, age int, secure bool) {
+	http.SetCookie(w, &http.Cookie{
+		Name: CookieNameFor(stateCookie, r), Value: value, Path: a.base + "/login/", MaxAge: age,
+		HttpOnly: true, Secure: secure, SameSite: http.SameSiteLaxMode,
+	})
+}

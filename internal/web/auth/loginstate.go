@@ -1,0 +1,90 @@
+package auth
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"maps"
+	"sync"
+	"time"
+
+	"golang.org/x/oauth2"
+
+	"glasshouse/internal/watch"
+)
+
+// maxUsedStates is the maximum number of used login states that are remembered.
+const maxUsedStates = 10_000
+
+// loginState is the state of a login at the provider.
+type loginState struct {
+	State, Nonce, Verifier  string
+	CallbackURL, ReturnPath string // The callback address, and the path to open after the login.
+	Expires                 time.Time
+}
+
+func newLoginState(callbackURL, returnPath string) loginState {
+	return loginState{
+		State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(), CallbackURL: callbackURL, ReturnPath: returnPath,
+		Expires: time.Now().Add(providerLoginTimeout),
+	}
+}
+
+// loginStates encrypts the states of logins for a cookie, so that the server does not store them. It accepts each state once.
+type loginStates struct {
+	aead cipher.AEAD
+
+	mu   sync.Mutex
+	used map[string]time.Time // Used states, with the time until which the cookie stays valid.
+}
+
+func newLoginStates() *loginStates {
+	key := make([]byte, 32)
+	_, _ = rand.Read(key)                          // It never fails.
+	block, _ := aes.NewCipher(key)                 // The key has a valid length.
+	aead, _ := cipher.NewGCMWithRandomNonce(block) // The block size is that of AES.
+	return &loginStates{aead: aead, used: make(map[string]time.Time)}
+}
+
+func (s *loginStates) encrypt(w loginState) string {
+	text, _ := json.Marshal(w) // Strings and a time always encode.
+	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, text, nil))
+}
+
+// decrypt decrypts a state. It accepts each state once, and again after forget.
+func (s *loginStates) decrypt(encrypted string) (w loginState, err error) {
+	errInvalid := watch.NotLoggedIn("This login took too long, or was used before; log in again.")
+	raw, err := base64.RawURLEncoding.DecodeString(encrypted)
+	if err != nil {
+		return loginState{}, errInvalid
+	}
+	text, err := s.aead.Open(nil, nil, raw, nil)
+	if err != nil || json.Unmarshal(text, &w) != nil || !time.Now().Before(w.Expires) {
+		return loginState{}, errInvalid
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, used := s.used[w.State]; used {
+		return loginState{}, errInvalid
+	}
+	if len(s.used) >= maxUsedStates {
+		maps.DeleteFunc(s.used, func(_ string, expires time.Time) bool { return !time.Now().Before(expires) })
+	}
+	if len(s.used) >= maxUsedStates {
+		return loginState{}, &watch.Problem{
+			Cause: watch.Unavailable, Title: "Login cannot be checked",
+			Detail: "Too many logins within minutes; try again later.",
+		}
+	}
+	s.used[w.State] = w.Expires
+	return w, nil
+}
+
+// forget makes a used state acceptable again, because the login with it has failed.
+func (s *loginStates) forget(state string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.used, state)
+}

@@ -1,0 +1,270 @@
+package web_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/go-chi/chi/v5"
+
+	"glasshouse/internal/web"
+)
+
+// newServerWithoutCluster returns a server that has no cluster.
+func newServerWithoutCluster(t *testing.T, options web.Options) *web.Server {
+	t.Helper()
+	options.Log = slog.New(slog.DiscardHandler)
+	server, err := web.New(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return server
+}
+
+func newBoundary(t *testing.T, hosts, origins []string) *web.Boundary {
+	t.Helper()
+	b, err := web.NewBoundary(hosts, origins)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// allRoutes returns each route as "GET /path", with example values for the parameters, and two paths that do not
+// exist.
+func allRoutes(t *testing.T) []string {
+	t.Helper()
+	routes, ok := handler(t).(chi.Routes)
+	if !ok {
+		t.Fatal("the handler is no router")
+	}
+	names := strings.NewReplacer("{group}", "core", "{version}", "v1", "{resource}", "pods", "{namespace}", "a",
+		"{name}", "web-1", "*", "app.js")
+	all := []string{"GET /nothing", "GET /api/nothing"}
+	err := chi.Walk(routes, func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+		all = append(all, method+" "+names.Replace(route))
+		return nil
+	})
+	if err != nil || len(all) < 15 {
+		t.Fatalf("the routes are %q, %v", all, err)
+	}
+	return all
+}
+
+// problemTitle returns the title of the problem document in the response to r. For any other response, the title is empty.
+func problemTitle(h http.Handler, r *http.Request) string {
+	recorder := httptest.NewRecorder()
+	h.ServeHTTP(recorder, r)
+	var p struct{ Title string }
+	_ = json.Unmarshal(recorder.Body.Bytes(), &p) // Responses that are not problems leave the title empty.
+	return p.Title
+}
+
+// Every route accepts the allowed hosts and origins, and no others. The test combines all hosts with all origins, both
+// with the default boundary and with a configured one.
+func TestBoundaryAllowsOnlyConfiguredHostsAndOrigins(t *testing.T) {
+	const (
+		badHost   = "Host not allowed"
+		badOrigin = "Origin not allowed"
+	)
+	boundaries := map[string]*web.Boundary{
+		"loopback": nil,
+		"configured": newBoundary(
+			t,
+			[]string{"Glasshouse.example.org", "10.0.0.5:8080", "[2001:db8::1]"},
+			[]string{"https://glasshouse.example.org", "http://localhost:8001", "HTTPS://Other.example.org:443"},
+		),
+	}
+	// For each host, the value is the boundary that allows it: "both", "configured", or "" for none.
+	hosts := map[string]string{
+		"localhost": "both", "LOCALHOST:8080": "both", "127.0.0.1:1": "both", "127.9.9.9": "both", "[::1]": "both",
+		"[::1]:8080":             "both",
+		"glasshouse.example.org": "configured", "GLASSHOUSE.example.org:8443": "configured",
+		"10.0.0.5:8080": "configured", "[2001:db8::1]:80": "configured", "[2001:DB8::1]": "configured",
+		"other.example.org": "configured",
+		"10.0.0.5":          "", "10.0.0.5:8081": "", "10.0.0.6:8080": "", "evil.test": "", "localhost.evil.test": "",
+		"127.0.0.1.evil.test": "", "": "", "glasshouse.example.org.": "",
+		"glasshouse.example.org.evil.test": "", "evil.glasshouse.example.org": "", "example.org": "",
+		"[2001:db8::2]": "", "0.0.0.0": "", "kubernetes.default.svc": "",
+	}
+	// For each origin, the value is the boundary that allows it with any host.
+	origins := map[string]string{
+		"": "both", "https://glasshouse.example.org": "configured", "https://GLASSHOUSE.example.org:443": "configured",
+		"http://localhost:8001": "configured", "https://other.example.org": "configured",
+		"http://glasshouse.example.org:81": "", "https://glasshouse.example.org:8443": "", "http://localhost:8002": "",
+		"https://localhost:8001": "", "http://127.0.0.1:8001": "",
+		"http://evil.test": "", "null": "", "https://glasshouse.example.org.evil.test": "",
+		"https://evil.test?https://glasshouse.example.org": "", "file://": "", "http://": "",
+		"https://glasshouse.example.org/": "", "https://user@glasshouse.example.org": "", "https://*.example.org": "",
+		"glasshouse.example.org": "",
+	}
+	for name, boundary := range boundaries {
+		handler, err := newServerWithoutCluster(t, web.Options{Boundary: boundary}).Handler()
+		if err != nil {
+			t.Fatal(err)
+		}
+		allowedBy := func(allowing string) bool { return allowing == "both" || allowing == name }
+		for _, route := range allRoutes(t) {
+			method, path, _ := strings.Cut(route, " ")
+			check := func(host, origin, want string) {
+				r := httptest.NewRequestWithContext(t.Context(), method, path, nil)
+				r.Host = host
+				if origin != "" {
+					r.Header.Set("Origin", origin)
+				}
+				if got := problemTitle(handler, r); got != want && (want != "" || got == badHost || got == badOrigin) {
+					t.Errorf("%s: %s for host %q and origin %q: got %q, want %q", name, route, host, origin, got, want)
+				}
+			}
+			for host, allowingHost := range hosts {
+				for origin, allowing := range origins {
+					want := ""
+					switch {
+					case !allowedBy(allowingHost):
+						want = badHost
+					case method != http.MethodGet && strings.ToLower(origin) != origin:
+						want = badOrigin // Origins of writes must be in lower case, as browsers send.
+					case !allowedBy(allowing):
+						want = badOrigin
+					}
+					check(host, origin, want)
+				}
+				if allowedBy(allowingHost) {
+					check(host, "http://"+host, "")
+					check(host, "http://"+host+":1", badOrigin)
+				} else if host != "" {
+					check(host, "http://"+host, badHost) // This is a DNS rebinding attack.
+				}
+			}
+		}
+	}
+}
+
+// The error for a refused request contains the flag that would allow the request. kubectl proxy, and any other proxy
+// that changes the Host, must be configured as well.
+func TestBoundaryErrorNamesTheFlagToSet(t *testing.T) {
+	throughProxy := func(boundary *web.Boundary) (host, origin httpResponse) {
+		handler, err := newServerWithoutCluster(t, web.Options{Boundary: boundary}).Handler()
+		if err != nil {
+			t.Fatal(err)
+		}
+		get := func(headers ...string) httpResponse {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/healthz", nil)
+			r.Host = "10.244.0.5:8080"
+			if len(headers) > 0 {
+				r.Host = "127.0.0.1:8080"
+				r.Header.Set("Origin", headers[0])
+			}
+			recorder := httptest.NewRecorder()
+			handler.ServeHTTP(recorder, r)
+			return httpResponse{recorder.Code, recorder.Header(), recorder.Body.String()}
+		}
+		return get(), get("http://127.0.0.1:8001")
+	}
+	host, origin := throughProxy(nil)
+	s := &site{t: t}
+	s.wantProblem("another host", host, http.StatusForbidden, "Host not allowed", "--allowed-host=10.244.0.5:8080.")
+	s.wantProblem("another origin", origin, http.StatusForbidden, "Origin not allowed",
+		"--allowed-origin=http://127.0.0.1:8001.")
+	host, origin = throughProxy(newBoundary(t, []string{"10.244.0.5:8080"}, []string{"http://127.0.0.1:8001"}))
+	if host.status != http.StatusOK || origin.status != http.StatusOK {
+		t.Errorf("when they are allowed: got %d %s and %d %s", host.status, host.body, origin.status, origin.body)
+	}
+}
+
+// A WebSocket's Origin is checked against the same list of origins as other requests. A WebSocket with a cookie but
+// without an Origin is refused.
+func TestBoundaryChecksSocketOrigins(t *testing.T) {
+	s := startSiteWith(t, web.Options{
+		Boundary: newBoundary(t, []string{"[2001:db8::1]"}, []string{"https://glasshouse.example.org"}),
+	})
+	for _, test := range []struct {
+		headers []string
+		status  int
+	}{
+		{nil, 101},
+		{[]string{"Origin: http://" + s.addr}, 101},
+		{[]string{"Origin: https://glasshouse.example.org"}, 101}, // Behind a proxy that changes the Host.
+		{[]string{"Host: glasshouse.example.org", "Origin: https://glasshouse.example.org"}, 101},
+		{[]string{"Host: [2001:db8::1]:8080", "Origin: http://[2001:db8::1]:8080"}, 101},
+		{[]string{"Cookie: look=dark", "Origin: http://" + s.addr}, 101},
+		{[]string{"Cookie: look=dark"}, 403},
+		{[]string{"Origin: http://glasshouse.example.org"}, 403},
+		{[]string{"Host: glasshouse.example.org", "Origin: https://glasshouse.example.org:8443"}, 403},
+		{[]string{"Host: evil.test", "Origin: https://glasshouse.example.org"}, 403},
+		{[]string{"Origin: null"}, 403},
+	} {
+		if a := s.upgradeStatus("/api/v1/live", append(test.headers, liveHeaders()...)...); a != test.status {
+			t.Errorf("%q: got %d, want %d", test.headers, a, test.status)
+		}
+	}
+}
+
+// Pages of other origins cannot change anything, not even by a form of theirs that navigates the browser. GET routes
+// ignore the headers that mark such requests.
+func TestWritesFromOtherOriginsAreRefused(t *testing.T) {
+	changed := 0
+	handler, err := newServerWithoutCluster(t, web.Options{Boundary: newBoundary(t, nil, []string{"https://glasshouse.example.org"})}).
+		HandlerWith(http.MethodPost, "/change", func(http.ResponseWriter, *http.Request) { changed++ })
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := 0
+	for _, site := range []string{"", "none", "same-origin", "same-site", "cross-site", "odd"} {
+		for _, mode := range []string{"", "navigate", "cors", "no-cors"} {
+			for _, origin := range []string{
+				"", "http://localhost:8080", "https://glasshouse.example.org", "https://localhost:8080",
+				"http://evil.test", "null",
+			} {
+				r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/change", nil)
+				r.Host = "localhost:8080"
+				for name, value := range map[string]string{
+					"Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode, "Origin": origin,
+				} {
+					if value != "" {
+						r.Header.Set(name, value)
+					}
+				}
+				isOwn := site == "" || site == "none" || site == "same-origin"
+				allowed := isOwn && (origin == "" || origin == "http://localhost:8080") ||
+					origin == "https://glasshouse.example.org"
+				if allowed {
+					want++
+				}
+				title := problemTitle(handler, r)
+				if refused := title == "Origin not allowed"; refused == allowed || changed != want {
+					t.Fatalf("site %q, mode %q, origin %q: got %q, and %d changes, want %d", site, mode, origin, title,
+						changed, want)
+				}
+			}
+		}
+	}
+}
+
+// The error for an invalid host or origin describes a valid one.
+func TestNewBoundaryRejectsInvalidHostsAndOrigins(t *testing.T) {
+	for _, host := range []string{
+		"", ":8080", "https://x.org", "x.org/", "x.org:", "a b", "*", "*.example.org", "user@x.org", "x.org?", "::1",
+		"x.org:port",
+	} {
+		if _, err := web.NewBoundary([]string{host}, nil); err == nil ||
+			!strings.Contains(err.Error(), fmt.Sprintf("--allowed-host %q is not a host: write a name", host)) {
+			t.Errorf("the host %q: got %v", host, err)
+		}
+	}
+	for _, origin := range []string{
+		"", "x.org", "https://", "https://x.org/", "https://x.org/a", "https://*.x.org", "ftp://x.org", "null",
+		"https://u@x.org", "https://x.org#a", "*",
+	} {
+		if _, err := web.NewBoundary(nil, []string{origin}); err == nil ||
+			!strings.Contains(
+				err.Error(), fmt.Sprintf("--allowed-origin %q is not an origin: write scheme and host", origin),
+			) {
+			t.Errorf("the origin %q: got %v", origin, err)
+		}
+	}
+}

@@ -1,0 +1,227 @@
+package web_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+
+	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/web"
+)
+
+// resettingClient is an HTTP/2 client that opens streams and resets them.
+type resettingClient struct {
+	t      *testing.T
+	addr   string
+	conn   *tls.Conn
+	framer *http2.Framer
+	next   uint32      // The id of the next stream.
+	data   chan uint32 // The streams that have received DATA; closed when the connection ends.
+}
+
+func (r *resettingClient) connect() {
+	r.t.Helper()
+	dialer := tls.Dialer{Config: &tls.Config{
+		InsecureSkipVerify: true, //nolint:gosec // The test has made the certificate itself.
+		NextProtos:         []string{"h2"},
+	}}
+	conn, err := dialer.DialContext(r.t.Context(), "tcp", r.addr)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.conn, _ = conn.(*tls.Conn)
+	if r.conn == nil || r.conn.ConnectionState().NegotiatedProtocol != "h2" {
+		r.t.Fatal("the connection is not HTTP/2")
+	}
+	if _, err := r.conn.Write([]byte(http2.ClientPreface)); err != nil {
+		r.t.Fatal(err)
+	}
+	r.framer, r.next = http2.NewFramer(r.conn, r.conn), 1
+	// The flow control window of the connection allows all data. The windows of the streams allow less than a response.
+	if err := errors.Join(r.framer.WriteSettings(), r.framer.WriteWindowUpdate(0, 1<<30)); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := r.conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+		r.t.Fatal(err)
+	}
+	r.data = make(chan uint32, 1<<16) // This exceeds the number of frames; most are not received here.
+	go r.read(r.framer, r.data)
+}
+
+// read reads all frames until the connection ends. It sends the stream of each DATA frame to data.
+func (r *resettingClient) read(framer *http2.Framer, data chan<- uint32) {
+	defer close(data)
+	for {
+		frame, err := framer.ReadFrame()
+		if err != nil {
+			return
+		}
+		if frame.Header().Type == http2.FrameData {
+			data <- frame.Header().StreamID
+		}
+	}
+}
+
+// close ends the connection.
+func (r *resettingClient) close() {
+	_ = r.conn.Close() // The server may have closed it.
+	for range r.data {
+		continue
+	}
+}
+
+// open sends a request on a new stream, and resets the stream, at once or after the first DATA frame.
+func (r *resettingClient) open(path string, atOnce bool) error {
+	var block bytes.Buffer
+	encoder := hpack.NewEncoder(&block)
+	for _, field := range [][2]string{
+		{":method", "GET"}, {":scheme", "https"}, {":authority", r.addr}, {":path", path}, {"accept", "text/html"},
+	} {
+		if err := encoder.WriteField(hpack.HeaderField{Name: field[0], Value: field[1]}); err != nil {
+			return err
+		}
+	}
+	stream := r.next
+	r.next += 2
+	headers := http2.HeadersFrameParam{
+		StreamID: stream, BlockFragment: block.Bytes(), EndStream: true, EndHeaders: true,
+	}
+	if err := r.framer.WriteHeaders(headers); err != nil {
+		return err
+	}
+	for hasData := atOnce; !hasData; {
+		dataStream, ok := <-r.data
+		if !ok {
+			return io.ErrUnexpectedEOF
+		}
+		hasData = dataStream == stream
+	}
+	return r.framer.WriteRSTStream(stream, http2.ErrCodeCancel)
+}
+
+// If a client resets its streams or closes its connection, this is not an error of the server. Thousands of such
+// clients cause no log lines at the levels warn and error.
+func TestStreamResetsAreNotLoggedAsErrors(t *testing.T) {
+	secret := newSecretVolume(t, "resets")
+	keys, err := web.NewKeyPair(secret.cert(), secret.key(), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	api := newSite(t).api
+	for n := range 500 { // With so many pods, a response is longer than the window of a stream.
+		name := fmt.Sprintf("pod-%d", n)
+		api.Set(podsRef, apitest.Item{
+			Namespace: "a", Name: name, Cells: fmt.Sprintf(`[%q,"Running","5m"]`, name), Rest: `"spec":{}`,
+		})
+	}
+	s := startSiteWith(t, web.Options{ClusterInfo: web.ClusterInfo{Cluster: startCluster(t, api)}, KeyPair: keys})
+	paths := []string{
+		"/r/" + podsRef, "/api/v1/snapshot/" + podsRef + "?view=objects", "/api/v1/object/" + podsRef + "/a/web-1",
+		"/static/app.js", "/status",
+	}
+	const streams = 3000
+	r := &resettingClient{t: t, addr: s.addr}
+	r.connect()
+	connections := 1
+	for n := range streams {
+		// The server closes a connection after too many resets.
+		if err := r.open(paths[n%len(paths)], n%20 != 0); err != nil {
+			r.close()
+			r.connect()
+			connections++
+		}
+	}
+	r.close()
+	if err := s.stop(); err != nil {
+		t.Error(err)
+	}
+	log := s.log.String()
+	if n := strings.Count(log, "level=ERROR") + strings.Count(log, "level=WARN"); n > 0 {
+		t.Errorf("%d lines at warn or error: %.2000s", n, log)
+	}
+	t.Logf("%d streams on %d connections", streams, connections)
+}
+
+// brokenWriter is a response writer whose writes all fail with err, as after the client has disconnected.
+type brokenWriter struct {
+	*httptest.ResponseRecorder
+
+	err error
+}
+
+func (w *brokenWriter) Write([]byte) (int, error) { return 0, w.err }
+
+// A failed write is the fault of the client, whatever its protocol, and is logged at debug level. A misuse of the
+// writer is an error of the server. So is an error of the same kind that does not come from a write.
+func TestFailedWritesAreClientErrors(t *testing.T) {
+	var log strings.Builder
+	options := web.Options{Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
+	server, err := web.New(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler, err := server.Handler()
+	if err != nil {
+		t.Fatal(err)
+	}
+	clientErrors := []error{
+		syscall.EPIPE, &net.OpError{Op: "write", Err: os.NewSyscallError("write", syscall.ECONNRESET)},
+		os.ErrDeadlineExceeded, net.ErrClosed,
+		http2.StreamError{StreamID: 1, Code: http2.ErrCodeCancel},
+		errors.New("http2: stream closed"), errors.New("client disconnected"),
+		http.ErrHandlerTimeout, io.ErrShortWrite,
+	}
+	for _, err := range clientErrors {
+		log.Reset()
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/healthz", nil)
+		r.Host = "localhost"
+		handler.ServeHTTP(&brokenWriter{httptest.NewRecorder(), err}, r)
+		if !strings.Contains(log.String(), `level=DEBUG msg="client disconnected"`) ||
+			strings.Contains(log.String(), "ERROR") {
+			t.Errorf("%v: the log is %q", err, log.String())
+		}
+	}
+	done, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, test := range []struct {
+		ctx  context.Context //nolint:containedctx // The test uses one of two contexts.
+		err  error
+		want bool
+	}{
+		{t.Context(), syscall.ECONNRESET, false}, // An error of another connection, such as the one to the API server.
+		{done, syscall.ECONNRESET, false},
+		{t.Context(), context.Canceled, false},
+		{done, context.Canceled, true},
+		{done, fmt.Errorf("list pods: %w", context.Canceled), true},
+		{done, errors.New("a mistake"), false},
+		{t.Context(), http.ErrAbortHandler, true},
+	} {
+		if got := web.IsDisconnect(test.ctx, test.err); got != test.want {
+			t.Errorf("%v, with the context's %v: got %t, want %t", test.err, test.ctx.Err(), got, test.want)
+		}
+	}
+	for _, misuse := range []error{http.ErrContentLength, http.ErrBodyNotAllowed, http.ErrHijacked} {
+		log.Reset()
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/healthz", nil)
+		r.Host = "localhost"
+		handler.ServeHTTP(&brokenWriter{httptest.NewRecorder(), misuse}, r)
+		if !strings.Contains(log.String(), "level=ERROR") {
+			t.Errorf("%v: the log is %q", misuse, log.String())
+		}
+	}
+}

@@ -1,0 +1,384 @@
+package web_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/web"
+	"glasshouse/internal/web/auth"
+)
+
+// memoryListener is a listener for in-memory connections. They have no buffers, so a client that does not read blocks the
+// writer at once.
+type memoryListener struct {
+	accepted chan net.Conn
+	closed   chan struct{}
+	close    func()
+}
+
+func (m *memoryListener) Accept() (net.Conn, error) {
+	select {
+	case conn := <-m.accepted:
+		return conn, nil
+	case <-m.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (m *memoryListener) Close() error   { m.close(); return nil }
+func (m *memoryListener) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
+
+// bubble is a server that runs in a synctest bubble, with fake time.
+type bubble struct {
+	*site
+
+	listener *memoryListener
+}
+
+// inBubble runs test with a server in a synctest bubble, which has fake time. The server's cluster has three pods and
+// serves the given kinds.
+func inBubble(t *testing.T, test func(b *bubble), kinds ...apitest.Kind) {
+	t.Helper()
+	inBubbleWithAuth(t, auth.None, test, kinds...)
+}
+
+// inBubbleWithAuth is inBubble with the given authentication mode.
+func inBubbleWithAuth(t *testing.T, mode string, test func(b *bubble), kinds ...apitest.Kind) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		api := apitest.New(t, apitest.Kind{
+			Ref: podsRef, Kind: "Pod", Columns: `[{"name":"Name","type":"string"},{"name":"Status","type":"string"}]`,
+		})
+		for _, kind := range kinds {
+			api.AddKind(kind)
+		}
+		for i := range 3 {
+			api.Set(podsRef, apitest.Item{
+				Namespace: "a", Name: fmt.Sprint("web-", i), Cells: fmt.Sprintf(`["web-%d","Running"]`, i),
+			})
+		}
+		log := slog.New(slog.DiscardHandler)
+		cluster, err := watch.New(api.Config, watch.Options{Linger: time.Minute, Log: log})
+		if err != nil {
+			t.Fatal(err)
+		}
+		authority, err := auth.New(auth.Options{Mode: mode, ReviewToken: cluster.ReviewToken, Log: log})
+		if err != nil {
+			t.Fatal(err)
+		}
+		server, err := web.New(web.Options{ClusterInfo: web.ClusterInfo{Cluster: cluster}, Auth: authority, Log: log})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := &memoryListener{accepted: make(chan net.Conn), closed: make(chan struct{})}
+		m.close = sync.OnceFunc(func() { close(m.closed) })
+		ctx, cancel := context.WithCancel(t.Context())
+		serverDone, clusterDone, authDone := make(chan error, 1), make(chan error, 1), make(chan error, 1)
+		go func() { clusterDone <- cluster.Run(ctx) }()
+		go func() { authDone <- authority.Run(ctx) }()
+		synctest.Wait() // Wait until the cluster runs, because earlier requests are refused.
+		go func() { serverDone <- server.Run(ctx, m) }()
+		stop := sync.OnceValue(func() error { cancel(); return errors.Join(<-serverDone, <-clusterDone, <-authDone) })
+		t.Cleanup(func() {
+			if err := stop(); err != nil {
+				t.Errorf("Run: %v", err)
+			}
+		})
+		test(&bubble{site: &site{t: t, server: server, api: api, stop: stop, addr: m.Addr().String()}, listener: m})
+	})
+}
+
+// dial opens an in-memory connection to the server.
+func (b *bubble) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	clientConn, serverConn := net.Pipe()
+	select {
+	case b.listener.accepted <- serverConn:
+		return clientConn, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (b *bubble) open() *tab {
+	b.t.Helper()
+	conn, _, err := websocket.Dial(b.t.Context(), "ws://127.0.0.1/api/v1/live", &websocket.DialOptions{
+		HTTPClient:   &http.Client{Transport: &http.Transport{DialContext: b.dial}},
+		Subprotocols: []string{"glasshouse.v1+json"},
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	conn.SetReadLimit(1 << 20)
+	b.t.Cleanup(func() { _ = conn.CloseNow() })
+	return &tab{t: b.t, conn: conn, timeout: 24 * time.Hour} // The time is fake, so this is short.
+}
+
+// openNonReading opens a socket that subscribes to the pods and does not read after that.
+func (b *bubble) openNonReading() net.Conn {
+	b.t.Helper()
+	return b.openNonReadingWith(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+}
+
+// openNonReadingWith opens a socket that sends one message and does not read after that.
+func (b *bubble) openNonReadingWith(text string) net.Conn {
+	b.t.Helper()
+	conn, err := b.dial(b.t.Context(), "", "")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(func() { _ = conn.Close() })
+	_, err = conn.Write([]byte("GET /api/v1/live HTTP/1.1\r\nHost: 127.0.0.1\r\n" +
+		"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n" +
+		"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: glasshouse.v1+json\r\n\r\n"))
+	if err == nil {
+		_, err = http.ReadResponse(bufio.NewReaderSize(conn, 16), nil)
+	}
+	if err == nil {
+		_, err = conn.Write(append([]byte{0x81, 0x80 | 126, byte(len(text) >> 8), byte(len(text)), 0, 0, 0, 0},
+			text...))
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return conn
+}
+
+// A client that never reads is disconnected once a write takes longer than 10 s. It does not delay other clients.
+func TestNonReadingClientIsDisconnected(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		t := b.t
+		idle := b.openNonReading()
+		synctest.Wait() // Now the server is sending the live status of the pods.
+		c := b.open()
+		c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+		c.until(1, "snapshot")
+		start := time.Now()
+		for i := range 9 {
+			b.api.Set(podsRef, apitest.Item{Namespace: "a", Name: "web-1", Cells: fmt.Sprintf(`["web-1","%d"]`, i)})
+			c.until(1, "events")
+			if elapsed := time.Since(start); elapsed != time.Duration(i)*time.Second {
+				t.Fatalf("event %d came after %s", i, elapsed)
+			}
+			<-time.After(time.Second)
+			synctest.Wait()
+		}
+		if !isWritable(idle) {
+			t.Error("the deaf client is cut before its 10 s are over")
+		}
+		<-time.After(1100 * time.Millisecond)
+		synctest.Wait()
+		if isWritable(idle) {
+			t.Error("the deaf client is not cut after 10 s")
+		}
+	})
+}
+
+// isWritable reports whether an in-memory connection accepts writes, which means that its other end is open.
+func isWritable(conn net.Conn) bool {
+	_ = conn.SetWriteDeadline(time.Now().Add(time.Millisecond))
+	_, err := conn.Write([]byte{0x89}) // The first byte of a ping.
+	return err == nil
+}
+
+// A client that does not answer pings is disconnected.
+func TestClientWithoutPongsIsDisconnected(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		t := b.t
+		c := b.open() // The tab answers pings only while the test reads from it.
+		c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+		start := time.Now()
+		for time.Since(start) < 5*time.Minute {
+			c.until(1, "heartbeat")
+		}
+		c.send(`{"op":"unsubscribe","id":1}`)
+		<-time.After(time.Minute)
+		if m, err := c.read(); err == nil || errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %+v, %v; want the end of the connection", m, err)
+		}
+	})
+}
+
+// When the server stops, it sends each client a different delay before the next connection attempt. No client delays
+// the stop.
+func TestClientsGetDifferentRetryDelaysOnStop(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		t := b.t
+		const clients = 1000
+		conns := make([]*tab, clients)
+		for i := range conns {
+			conns[i] = b.open()
+			conns[i].send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+			conns[i].until(1, "snapshot")
+		}
+		b.openNonReading()
+		var delays [clients]int
+		var reading sync.WaitGroup
+		for i, c := range conns {
+			reading.Go(func() { delays[i] = c.readRetryDelay(websocket.StatusGoingAway) })
+		}
+		start := time.Now()
+		if err := b.stop(); err != nil {
+			t.Errorf("Run: %v", err)
+		}
+		if took := time.Since(start); took >= 10*time.Second {
+			t.Errorf("stopping took %s, want less than 10s", took)
+		}
+		reading.Wait()
+		var seconds [6]int
+		for _, ms := range delays {
+			if ms < 500 || ms >= 5500 {
+				t.Fatalf("a client is told to come back after %d ms", ms)
+			}
+			seconds[ms/1000]++
+		}
+		for second, n := range seconds {
+			if n > clients*3/10 {
+				t.Errorf("%d of %d clients come back in second %d", n, clients, second)
+			}
+		}
+	})
+}
+
+// readRetryDelay reads until the connection is closed, and checks the close code. It returns the delay before a new attempt,
+// in milliseconds, that the server sent.
+func (c *tab) readRetryDelay(code websocket.StatusCode) int {
+	for {
+		_, err := c.read()
+		if err == nil {
+			continue
+		}
+		var closed websocket.CloseError
+		retryReason := regexp.MustCompile(`^retry after (\d+) ms: \w`)
+		if !errors.As(err, &closed) || closed.Code != code || retryReason.FindString(closed.Reason) == "" {
+			c.t.Errorf("the socket ended with %v, want %d", err, code)
+			return -1
+		}
+		ms, err := strconv.Atoi(retryReason.FindStringSubmatch(closed.Reason)[1])
+		if err != nil {
+			c.t.Error(err)
+		}
+		return ms
+	}
+}
+
+// If the maximum number of sockets is open, further ones are asked to try again later. When some sockets close, others
+// can be opened.
+func TestSocketLimitAsksClientsToRetry(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		t := b.t
+		conns := make([]*tab, 5000)
+		for i := range conns {
+			conns[i] = b.open()
+		}
+		synctest.Wait() // Wait until all sockets count toward the maximum.
+		if ms := b.open().readRetryDelay(websocket.StatusTryAgainLater); ms < 5000 || ms >= 10_000 {
+			t.Errorf("a client too many is told to come back after %d ms", ms)
+		}
+		_ = conns[0].conn.CloseNow()
+		synctest.Wait()
+		c := b.open()
+		c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+		c.until(1, "snapshot")
+	})
+}
+
+// A client that keeps sending invalid messages is disconnected.
+func TestManyInvalidMessagesCloseTheConnection(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		t := b.t
+		c := b.open()
+		go func() {
+			for range 200 {
+				if c.conn.Write(t.Context(), websocket.MessageText, []byte(`[]`)) != nil {
+					return
+				}
+			}
+		}()
+		for errorCount := 0; ; errorCount++ {
+			m, err := c.read()
+			if err == nil && m.Problem.Title == "Empty frame" {
+				continue
+			}
+			if websocket.CloseStatus(err) != websocket.StatusPolicyViolation || errorCount != 100 {
+				t.Errorf("after %d errors came %+v, %v; want 100 errors and 1008", errorCount, m, err)
+			}
+			return
+		}
+	})
+}
+
+// Events of rows are sent uncompressed, because the same events would have to be compressed for each of a thousand
+// viewers. Snapshots are compressed. Events of a single object are also compressed, because they are long and have few
+// readers.
+func TestRowEventsAreSentUncompressed(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		t := b.t
+		long := strings.Repeat("x", 40_000)
+		b.api.Set(podsRef, apitest.Item{Namespace: "a", Name: "long", Cells: fmt.Sprintf(`["long",%q]`, long)})
+		read := 0
+		transport := &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := b.dial(ctx, network, address)
+			return &countingConn{Conn: conn, n: &read}, err
+		}}
+		conn, _, err := websocket.Dial(t.Context(), "ws://127.0.0.1/api/v1/live", &websocket.DialOptions{
+			HTTPClient: &http.Client{Transport: transport}, Subprotocols: []string{"glasshouse.v1+json"},
+			CompressionMode: websocket.CompressionNoContextTakeover,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.CloseNow() }()
+		conn.SetReadLimit(1 << 20)
+		c := &tab{t: t, conn: conn, timeout: time.Minute}
+		c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+		c.until(1, "snapshot")
+		if read > 4000 {
+			t.Errorf("the snapshot took %d bytes, want it compressed", read)
+		}
+		read = 0
+		b.api.Set(podsRef, apitest.Item{Namespace: "a", Name: "long", Cells: fmt.Sprintf(`["long",%q]`, long+"y")})
+		if m := c.until(1, "events"); len(m.Events) != 1 || read < 40_000 {
+			t.Errorf("the event took %d bytes, want it as it is", read)
+		}
+		c.send(
+			`[{"op":"unsubscribe","id":1},{"op":"subscribe","id":2,"resource":"core/v1/pods",` +
+				`"ns":["a"],"name":"long","view":"object"}]`)
+		c.until(2, "snapshot")
+		read = 0
+		b.api.Set(podsRef, apitest.Item{
+			Namespace: "a", Name: "long", Rest: fmt.Sprintf(`"spec":{"note":%q}`, long[:2000]),
+		})
+		if m := c.until(2, "events"); len(m.Events) != 1 || read > 1000 {
+			t.Errorf("%d events of the object took %d bytes, want one, compressed", len(m.Events), read)
+		}
+	})
+}
+
+// countingConn is a connection that counts the bytes read from it.
+type countingConn struct {
+	net.Conn
+
+	n *int
+}
+
+func (c *countingConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	*c.n += n
+	return n, err
+}

@@ -1,0 +1,77 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"net/netip"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/web/metrics"
+)
+
+// MetricsHandler returns the handler of the metrics listener. It serves metrics for Prometheus, the probes, and, if
+// profiles is set, profiles of the process. The metrics reveal nothing about single objects. A heap profile contains
+// all cached cluster data.
+func (s *Server) MetricsHandler(profiles bool) (http.Handler, error) {
+	registry, err := metrics.Registry(
+		func() watch.WatchStatus { return s.active.Load().Cluster.WatchStatus() },
+		func() int { return int(s.openSockets.Load()) },
+		s.shares.Count,
+	)
+	if err != nil {
+		return nil, fmt.Errorf("set up the metrics: %w", err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4}))
+	mux.Handle("GET /healthz", s.handle(s.healthz))
+	mux.Handle("GET /readyz", s.handle(s.readyz))
+	if profiles {
+		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+		mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
+		mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+		mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+		mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	} else {
+		mux.HandleFunc("GET /debug/pprof/", s.handle(noProfiles))
+	}
+	return s.boundary.forMetrics().guard(s.recover(mux)), nil
+}
+
+func noProfiles(http.ResponseWriter, *http.Request) error {
+	return &problem{
+		Title: "Page not found", Status: http.StatusNotFound,
+		Detail: "Profiles contain data of the cluster, and are served only on loopback addresses: set " +
+			"--metrics-listen to one, such as 127.0.0.1:9090.",
+	}
+}
+
+// RunMetrics serves MetricsHandler on listener until ctx ends. It closes the listener. It serves profiles only if the
+// listener has a loopback address.
+func (s *Server) RunMetrics(ctx context.Context, listener net.Listener) error {
+	address, err := netip.ParseAddrPort(listener.Addr().String())
+	handler, handlerErr := s.MetricsHandler(err == nil && address.Addr().IsLoopback())
+	if handlerErr != nil {
+		return errors.Join(handlerErr, listener.Close())
+	}
+	server := &http.Server{
+		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: responseTimeout,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+		// The boundary refuses OPTIONS *: net/http would answer it without the boundary.
+		DisableGeneralOptionsHandler: true,
+	}
+	// Close also aborts a profile that is being recorded.
+	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
+	defer stop()
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve metrics on %s: %w", listener.Addr(), err)
+	}
+	return nil
+}

@@ -1,0 +1,79 @@
+package metrics
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"glasshouse/internal/watch"
+)
+
+// informerMetric is a metric with one value for all informer scopes that have the same labels.
+type informerMetric struct {
+	name, help string
+	kind       prometheus.ValueType
+	value      func([]watch.WatchStatusEntry) (value float64, known bool)
+}
+
+// informerMetrics returns the metrics with the prefix glasshouse_informer_, except the state.
+func informerMetrics() []informerMetric {
+	const gauge, counter = prometheus.GaugeValue, prometheus.CounterValue
+	return []informerMetric{
+		{"objects", "Cached objects.", gauge, sum(func(c *watch.WatchStatusEntry) float64 { return float64(c.Objects) })},
+		{
+			"cache_bytes", "Memory of the cached objects.", gauge,
+			sum(func(c *watch.WatchStatusEntry) float64 { return float64(c.CacheBytes) }),
+		},
+		{
+			"ring_bytes", "Memory of the changes in the history.", gauge,
+			sum(func(c *watch.WatchStatusEntry) float64 { return float64(c.RingBytes) }),
+		},
+		{
+			"ring_changes", "Changes in the history.", gauge,
+			sum(func(c *watch.WatchStatusEntry) float64 { return float64(c.RingChanges) }),
+		},
+		{"readers", "Current readers.", gauge, sum(func(c *watch.WatchStatusEntry) float64 { return float64(c.Readers) })},
+		{
+			"lists_total", "Lists, including the first.", counter,
+			sum(func(c *watch.WatchStatusEntry) float64 { return float64(c.Lists) }),
+		},
+		{
+			"watch_drops_total", "Watches that ended.", counter,
+			sum(func(c *watch.WatchStatusEntry) float64 { return float64(c.Drops) }),
+		},
+		{
+			"resets_total", "Readers that were reset and sent a new snapshot.", counter,
+			sum(func(c *watch.WatchStatusEntry) float64 { return float64(c.Resets) }),
+		},
+		{
+			"blind_intervals_total", "Intervals without a watch after the first list.", counter,
+			sum(func(c *watch.WatchStatusEntry) float64 { return float64(c.Interruptions) }),
+		},
+		{
+			"blind_seconds_total", "Time without a watch after the first list, with the current interval.", counter,
+			sum(func(c *watch.WatchStatusEntry) float64 { return c.InterruptedSeconds }),
+		},
+		{"last_event_timestamp_seconds", "Time of the last event of a watch.", gauge, lastEvent},
+	}
+}
+
+// sum returns a function that adds up one value of all entries. The result of that function is always known.
+func sum(value func(*watch.WatchStatusEntry) float64) func([]watch.WatchStatusEntry) (float64, bool) {
+	return func(entries []watch.WatchStatusEntry) (total float64, known bool) {
+		for i := range entries {
+			total += value(&entries[i])
+		}
+		return total, true
+	}
+}
+
+// lastEvent returns the time of the newest event of all entries. It is unknown before the first event.
+func lastEvent(entries []watch.WatchStatusEntry) (float64, bool) {
+	var last time.Time
+	for i := range entries {
+		if at := entries[i].LastEvent; at.After(last) {
+			last = at
+		}
+	}
+	return float64(last.UnixMilli()) / 1000, !last.IsZero()
+}

@@ -1,0 +1,109 @@
+package web_test
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"glasshouse/internal/web"
+)
+
+// The metrics listener serves the metrics of the resources that are watched now. The listener for pages does not serve
+// them.
+func TestMetrics(t *testing.T) {
+	s := newSite(t)
+	handler, err := s.server.MetricsHandler(true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	get := func(path, host string) (int, string) {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
+		r.Host = host
+		recorder := httptest.NewRecorder()
+		handler.ServeHTTP(recorder, r)
+		return recorder.Code, recorder.Body.String()
+	}
+	wantResponse := func(path, host string, status int, substrings ...string) {
+		t.Helper()
+		got, body := get(path, host)
+		if got != status {
+			t.Errorf("%s of %s: got %d, want %d: %s", path, host, got, status, body)
+		}
+		for _, part := range substrings {
+			if !strings.Contains(body, part) {
+				t.Errorf("%s of %s does not say %q: %s", path, host, part, body)
+			}
+		}
+	}
+	s.open(nil).checkAlive()
+	s.open(nil).checkAlive()
+	wantResponse("/metrics", "127.0.0.1:9090", 200,
+		"\nglasshouse_sockets 2\n", "\ngo_goroutines ",
+		"\n"+`glasshouse_informer_objects{group="core",resource="pods",scope="all",version="v1"} 3`+"\n",
+		"\n"+`glasshouse_informer_state{group="core",resource="pods",scope="all",state="live",version="v1"} 1`+"\n")
+	wantResponse("/debug/pprof/", "localhost", 200, "goroutine")
+	wantResponse("/debug/pprof/heap?debug=1", "localhost", 200, "heap profile")
+	wantResponse("/debug/pprof/cmdline", "localhost", 200)
+	wantResponse("/", "localhost", 404)
+	for _, path := range []string{"/metrics", "/debug/pprof/", "/debug/pprof/heap"} {
+		wantResponse(path, "evil.test", 403, "Host not allowed")
+		s.wantProblem(path, s.get(path), 404, "Page not found", path)
+	}
+	wantResponse("/healthz", "localhost", 200, "ok\n")
+	wantResponse("/readyz", "localhost", 200, "ok\n")
+	if err := s.stop(); err != nil {
+		t.Error(err)
+	}
+	wantResponse("/metrics", "localhost", 200, "\nglasshouse_sockets 0\n")
+	wantResponse("/healthz", "localhost", 200, "ok\n")
+	wantResponse("/readyz", "localhost", 503, "Not running", "stopping")
+}
+
+// If the metrics listener is reachable from other hosts, it serves probes and metrics, but no profiles. Clients may
+// call it by the address of the pod. On loopback it serves profiles as well.
+func TestMetricsListenerServesProfilesOnlyOnLoopback(t *testing.T) {
+	for _, test := range []struct {
+		address  string
+		profiles int
+	}{{"127.0.0.1:0", 200}, {"[::1]:0", 200}, {"0.0.0.0:0", 404}, {":0", 404}} {
+		server := newServerWithoutCluster(t, web.Options{
+			Boundary: newBoundary(t, []string{"glasshouse.monitoring.svc"}, []string{"https://glasshouse.example.org"}),
+		})
+		listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", test.address)
+		if err != nil {
+			if test.address == "[::1]:0" {
+				continue // This machine has no IPv6.
+			}
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- server.RunMetrics(ctx, listener) }()
+		s := &site{t: t, addr: listener.Addr().String()}
+		for _, host := range []string{
+			"10.244.0.5:9090", "[2001:db8::1]:9090", "localhost", "glasshouse.monitoring.svc:9090",
+		} {
+			if a := s.get("/healthz", "Host: "+host); a.status != 200 {
+				t.Errorf("%s: the probe of %s is answered with %d %s", test.address, host, a.status, a.body)
+			}
+			for _, path := range []string{"/debug/pprof/", "/debug/pprof/heap?debug=1", "/debug/pprof/cmdline"} {
+				if a := s.get(path, "Host: "+host); a.status != test.profiles {
+					t.Errorf("%s: %s of %s is answered with %d, want %d: %.200s", test.address, path, host, a.status,
+						test.profiles, a.body)
+				}
+			}
+		}
+		for _, path := range []string{"/healthz", "/readyz", "/metrics", "/debug/pprof/heap"} {
+			s.wantProblem(path+" of a foreign name", s.get(path, "Host: evil.test"), 403, "Host not allowed", "")
+			s.wantProblem(path+" of a page", s.get(path, "Origin: https://glasshouse.example.org"), 403,
+				"Origin not allowed", "")
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+}

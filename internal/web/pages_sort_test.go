@@ -1,0 +1,67 @@
+package web_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"glasshouse/internal/watch/apitest"
+)
+
+// The HTML of a page has its rows in the same order as the page's script sorts them. web/test/sort.test.ts reads the
+// same file of cases.
+func TestPageSortsLikeItsScript(t *testing.T) {
+	var orders []struct {
+		Name     string
+		Relative bool
+		Cells    []json.RawMessage
+	}
+	if err := json.Unmarshal([]byte(readFile(t, "testdata/ranks.json")), &orders); err != nil || len(orders) < 15 {
+		t.Fatalf("%d orders, %v", len(orders), err)
+	}
+	s := newSite(t)
+	name := regexp.MustCompile(`data-name="(w\d+)"`)
+	unknown := regexp.MustCompile(`^(?i:null|" *"|"<\w+>"|"n/a"|"-"|"2026-11-21"|"2026-13.*")$`)
+	kindRef := func(n int) string { return fmt.Sprintf("example.com/v1/kind%ds", n) }
+	for n, order := range orders {
+		kind := "string"
+		if order.Relative {
+			kind = "date"
+		}
+		s.api.AddKind(apitest.Kind{
+			Ref: kindRef(n), Kind: "Kind", Cluster: true,
+			Columns: fmt.Sprintf(`[{"name":"Name","type":"string"},{"name":"Rank","type":%q}]`, kind),
+		})
+	}
+	for n, order := range orders {
+		ref := kindRef(n)
+		// The order of the names is the opposite one, so that the test fails if rows are sorted by name.
+		var known, rest []string
+		for i, cell := range order.Cells {
+			object := fmt.Sprintf("w%02d", len(order.Cells)-i)
+			s.api.Set(ref, apitest.Item{Name: object, Cells: fmt.Sprintf(`[%q,%s]`, object, cell)})
+			if unknown.Match(cell) && (order.Relative || string(cell) != `"2026-11-21"`) {
+				rest = append(rest, object)
+			} else {
+				known = append(known, object)
+			}
+		}
+		s.waitForLive(ref)
+		slices.Sort(rest) // Rows with equal cells are sorted by name.
+		for _, prefix := range []string{"", "-"} {
+			want := strings.Join(append(slices.Clone(known), rest...), " ")
+			var got []string
+			for _, match := range name.FindAllStringSubmatch(s.get("/r/"+ref+"?sort="+prefix+"rank",
+				"Accept: text/html").body, -1) {
+				got = append(got, match[1])
+			}
+			if strings.Join(got, " ") != want {
+				t.Errorf("%s, sort=%srank: got %s, want %s", order.Name, prefix, got, want)
+			}
+			slices.Reverse(known)
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package web_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	authentication "k8s.io/api/authentication/v1"
+	authorization "k8s.io/api/authorization/v1"
+
+	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/web/auth"
+)
+
+// openAsUser opens a socket, as open does, with the token of the user name.
+func (b *bubble) openAsUser(name string) *tab {
+	b.t.Helper()
+	conn, _, err := websocket.Dial(b.t.Context(), "ws://127.0.0.1/api/v1/live", &websocket.DialOptions{
+		HTTPClient:   &http.Client{Transport: &http.Transport{DialContext: b.dial}},
+		HTTPHeader:   http.Header{"Authorization": {"Bearer " + name + ".token"}},
+		Subprotocols: []string{"glasshouse.v1+json"},
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	conn.SetReadLimit(1 << 20)
+	b.t.Cleanup(func() { _ = conn.CloseNow() })
+	return &tab{t: b.t, conn: conn, timeout: 24 * time.Hour} // Time is fake in this test.
+}
+
+// Invariant: S24. To a user who may not see all objects of a resource, the view resources reveals nothing about it: not
+// whether it is watched, not whether its watch is interrupted, and not how many objects exist. Heartbeats are sent at
+// the same times.
+func TestPickerRevealsNoHiddenChanges(t *testing.T) {
+	messages := make(map[bool]string)
+	for _, busy := range []bool{false, true} {
+		inBubbleWithAuth(t, auth.Token, func(b *bubble) {
+			users := make(map[string]authentication.TokenReviewStatus)
+			for _, name := range []string{"anna", "bert"} {
+				user := authentication.UserInfo{Username: name}
+				users[name+".token"] = authentication.TokenReviewStatus{Authenticated: true, User: user}
+			}
+			b.api.SetTokenReviews(users)
+			b.api.Allow(func(spec authorization.SubjectAccessReviewSpec) bool {
+				return spec.User == "anna" || spec.ResourceAttributes.Namespace == "b"
+			})
+			picker := b.openAsUser("bert")
+			picker.send(`{"op":"subscribe","id":1,"view":"resources"}`)
+			began := time.Now()
+			if busy {
+				go b.changePods(b.openAsUser("anna"))
+			}
+			var out strings.Builder
+			for time.Since(began) < 3*time.Minute {
+				_, message, err := picker.conn.Read(b.t.Context())
+				if err != nil {
+					b.t.Fatal(err)
+				}
+				fmt.Fprintf(&out, "%s %s\n", time.Since(began), message)
+			}
+			messages[busy] = out.String()
+		})
+	}
+	if messages[true] != messages[false] {
+		t.Errorf("with hidden changes it is sent\n%.3000s\nand without\n%.3000s", messages[true], messages[false])
+	}
+}
+
+// changePods repeatedly starts a watch of pods, changes them, and interrupts their watch.
+func (b *bubble) changePods(other *tab) {
+	for n := range 40 {
+		if n == 3 {
+			other.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+		}
+		b.api.Set(podsRef, apitest.Item{Namespace: "a", Name: fmt.Sprint("hidden-", n), Cells: `["hidden","Running"]`})
+		if n%6 == 5 {
+			b.api.EndWatches(podsRef)
+		}
+		<-time.After(3700 * time.Millisecond)
+	}
+}

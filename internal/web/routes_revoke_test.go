@@ -1,0 +1,154 @@
+package web_test
+
+import (
+	"bufio"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	authentication "k8s.io/api/authentication/v1"
+	authorization "k8s.io/api/authorization/v1"
+
+	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/web/auth"
+)
+
+// slowReader reads at most pace bytes a second from a connection. With a pace of 0, it reads without delay.
+type slowReader struct {
+	io.Reader
+
+	bytesPerSecond int
+}
+
+func (s *slowReader) Read(p []byte) (int, error) {
+	if s.bytesPerSecond > 0 {
+		<-time.After(time.Second)
+		p = p[:min(len(p), s.bytesPerSecond)]
+	}
+	return s.Reader.Read(p)
+}
+
+// readAtRate requests path, and reads the response at the given pace. A content encoding may follow the path, after a space.
+// When the response has begun, reads calls meanwhile. It returns the size of the response, how long it took after that,
+// and the error with which it ended.
+func (b *bubble) readAtRate(path string, bytesPerSecond int, onHeader func()) (size int, took time.Duration, err error) {
+	b.t.Helper()
+	conn, err := b.dial(b.t.Context(), "", "")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }() // Closing the connection ends the response, too.
+	path, encoding, _ := strings.Cut(path, " ")
+	if _, err := fmt.Fprintf(
+		conn,
+		"GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/html\r\n"+
+			"Accept-Encoding: %s\r\nAuthorization: Bearer %s\r\n\r\n",
+		path, encoding, validToken,
+	); err != nil {
+		b.t.Fatal(err)
+	}
+	// The header is read without delay, because it is a part of the first 8 KiB, which must be sent within 10 s.
+	slow := &slowReader{conn, 0}
+	response, err := http.ReadResponse(bufio.NewReaderSize(slow, 16), nil)
+	if err != nil || response.StatusCode != http.StatusOK {
+		b.t.Fatalf("%s is answered with %+v, %v", path, response, err)
+	}
+	slow.bytesPerSecond = bytesPerSecond
+	onHeader()
+	began := time.Now()
+	read, err := io.Copy(io.Discard, response.Body)
+	return int(read), time.Since(began), err
+}
+
+// addManyObjects adds so many objects to the cluster that every response about them is long. look makes the server watch all of
+// them.
+func (b *bubble) addManyObjects() (watchAll func()) {
+	b.t.Helper()
+	all := []string{podsRef}
+	for n := range 40 {
+		ref := fmt.Sprintf("example.com/v1/kind-of-many-%02d", n)
+		b.api.AddKind(apitest.Kind{
+			Ref: ref, Kind: fmt.Sprintf("Many%02d", n), Columns: `[{"name":"Name","type":"string"}]`,
+		})
+		all = append(all, ref)
+	}
+	long, noise := strings.Repeat("long-", 20), make([]byte, 12<<10)
+	_, _ = rand.Read(noise) // Random data cannot be compressed.
+	var owners []string
+	for n := range 100 {
+		b.api.Set(podsRef, apitest.Item{
+			Namespace: "a", Name: fmt.Sprint("many-", long, n), Cells: fmt.Sprintf(`["many-%s%d","Running"]`, long, n),
+		})
+		owners = append(owners, fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","name":"many-%s%d","uid":"x"}`, long, n))
+	}
+	b.api.Set(podsRef, apitest.Item{
+		Namespace: "a", Name: "large", Metadata: `"ownerReferences":[` + strings.Join(owners, ",") + "]",
+		Cells: `["large","Running"]`, Rest: fmt.Sprintf(`"spec":{"note":"%x"}`, noise),
+	})
+	<-time.After(time.Minute) // Wait until the program has read discovery again.
+	return func() {
+		for _, ref := range all {
+			if _, _, err := b.readAtRate("/api/v1/snapshot/"+ref+"?limit=1", 0, func() {}); err != nil {
+				b.t.Fatalf("%s: %v", ref, err)
+			}
+		}
+	}
+}
+
+// After a permission that a response needs is revoked, the response ends within 15 s, for all routes. If its
+// permissions stay, a response takes as long as it needs.
+func TestResponsesEndWhenPermissionIsRevoked(t *testing.T) {
+	paths := []string{
+		"/r/" + podsRef, "/o/" + podsRef + "/a/large", "/compare?a=" + podsRef + "/a/large", "/status",
+		"/api/v1/resources", "/api/v1/status",
+		"/api/v1/snapshot/" + podsRef + "?ns=a&view=objects&format=json",
+		"/api/v1/snapshot/" + podsRef + "?format=ndjson", "/api/v1/snapshot/" + podsRef + "?format=csv",
+		"/api/v1/snapshot/" + podsRef + "?format=yaml",
+		"/api/v1/object/" + podsRef + "/a/large", "/api/v1/object/" + podsRef + "/a/large?format=yaml",
+		"/api/v1/object/" + podsRef + "/a/large gzip",
+		"/api/v1/related/" + podsRef + "/a/large", "/api/v1/search?q=many&limit=100",
+	}
+	for _, mode := range []string{auth.Token, auth.None} {
+		inBubbleWithAuth(t, mode, func(b *bubble) {
+			b.api.SetTokenReviews(map[string]authentication.TokenReviewStatus{validToken: acceptedReview()})
+			allow := func(allowed bool) {
+				b.api.Allow(func(authorization.SubjectAccessReviewSpec) bool { return allowed })
+				switch {
+				case mode == auth.Token: // In this mode, the permissions of the program itself stay.
+				case allowed:
+					b.api.Refuse(podsRef, "", 0, "")
+				default:
+					b.api.Revoke(podsRef, "")
+				}
+			}
+			allow(true)
+			watchAll := b.addManyObjects()
+			for _, path := range paths {
+				if needsPods := strings.Contains(path, "snapshot") ||
+					strings.Contains(path, "object"); mode == auth.None && !needsPods {
+					continue
+				}
+				watchAll()
+				size, _, err := b.readAtRate(path, 0, func() {})
+				if err != nil || size < 8<<10 { // A response of less than that is sent at once.
+					b.t.Errorf("%s has %d bytes, %v", path, size, err)
+				}
+				_, duration, err := b.readAtRate(path, size/30, func() {})
+				if err != nil || duration < 20*time.Second {
+					b.t.Errorf("%s of who may see it: %v after %s", path, err, duration)
+				}
+				watchAll()
+				_, duration, err = b.readAtRate(path, size/30, func() { allow(false) })
+				if err == nil || duration > 15*time.Second {
+					b.t.Errorf("%s goes on for %s after the right has gone, and ends with %v", path, duration, err)
+				}
+				allow(true)
+				<-time.After(time.Minute) // The server does not try a forbidden resource again at once.
+			}
+		})
+	}
+}

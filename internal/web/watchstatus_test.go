@@ -1,0 +1,95 @@
+package web_test
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/web"
+	"glasshouse/web/templates"
+)
+
+// The HTML of the status page describes a watch status as the page's script does. web/test/watch-status.test.ts reads the
+// same file of cases.
+func TestStatusPageMatchesTheScript(t *testing.T) {
+	type memoryCase struct {
+		Ledger watch.WatchStatus `json:"ledger"`
+		Memory string            `json:"held"`
+	}
+	var want struct {
+		memoryCase
+
+		Now    time.Time
+		Rows   [][]string
+		Totals []memoryCase
+	}
+	if err := json.Unmarshal([]byte(readFile(t, "testdata/ledger.json")), &want); err != nil ||
+		len(want.Rows) != len(want.Ledger.Entries) {
+		t.Fatalf("%d rows for %d scopes, %v", len(want.Rows), len(want.Ledger.Entries), err)
+	}
+	for _, total := range append(want.Totals, want.memoryCase) {
+		if got := web.FormatStatus(templates.Layout{}, total.Ledger, want.Now).Memory; got != total.Memory {
+			t.Errorf("held: got %q, want %q", got, total.Memory)
+		}
+	}
+	page := web.FormatStatus(templates.Layout{}, want.Ledger, want.Now)
+	for i, s := range page.Scopes {
+		got := []string{s.Href, s.Resource, s.Group, s.Scope, s.Status.Text, s.Reason}
+		for _, cell := range s.Cells {
+			got = append(got, cell.Text)
+		}
+		if !slices.Equal(got, want.Rows[i]) {
+			t.Errorf("got  %q\nwant %q", got, want.Rows[i])
+		}
+	}
+}
+
+// The watch status contains the watched resources, both as JSON and on the status page.
+func TestStatusListsWatchedResources(t *testing.T) {
+	s := newSite(t)
+	a := s.get("/api/v1/status")
+	var status watch.WatchStatus
+	if err := json.Unmarshal([]byte(a.body), &status); err != nil || a.status != 200 ||
+		a.header.Get("Cache-Control") != "no-store" {
+		t.Fatalf("got %d %s %s", a.status, a.header, a.body)
+	}
+	for i := range status.Entries {
+		c := &status.Entries[i]
+		if c.Resource == podsRef &&
+			(c.State != watch.Live || c.Objects != 3 || c.Since.IsZero() || c.Namespaces != nil) {
+			t.Errorf("got %+v, want 3 live pods", c)
+		}
+	}
+	if !slices.ContainsFunc(status.Entries, func(c watch.WatchStatusEntry) bool { return c.Resource == podsRef }) {
+		t.Errorf("no pods in %s", a.body)
+	}
+
+	page := s.get("/status", "Accept: text/html").body
+	_, row, _ := strings.Cut(page, `<tr data-state="live"><th scope="row"><a href="/r/core/v1/pods">pods</a>`)
+	row, _, _ = strings.Cut(row, "</tr>")
+	if !regexp.MustCompile(`>Live for \d+[sm]<.*>3</td>`).MatchString(row) {
+		t.Errorf("the page's row is %q", row)
+	}
+	if strings.Contains(page, `<div id="note" class="note">`) || !strings.Contains(page, `href="/status"`) {
+		t.Errorf("a note, or no link to the page itself: %s", page)
+	}
+}
+
+// Without readers, nothing is watched. Reading the watch status does not count as a reader.
+func TestStatusWithoutReadersIsEmpty(t *testing.T) {
+	s := newSite(t)
+	idle := startSite(t, startCluster(t, s.api))
+	for range 2 {
+		if body := idle.get("/api/v1/status").body; body != `{"limit":0,"held":0,"resources":[]}` {
+			t.Errorf("got %s", body)
+		}
+	}
+	if page := idle.get("/status", "Accept: text/html").body; !strings.Contains(page,
+		`<div id="note" class="note"><h2>Nothing is watched</h2>`) {
+		t.Errorf("the page does not say that nothing is watched: %s", page)
+	}
+}

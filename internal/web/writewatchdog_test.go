@@ -1,0 +1,50 @@
+package web
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// If a write takes too long, this is detected after exactly the time limit, whatever was written before. Shorter writes
+// and idle times are not reported.
+func TestWriteWatchdogEndsLateWrites(t *testing.T) {
+	for name, elapsed := range map[string]time.Duration{
+		"the first": 0, "behind others": 25 * time.Second, "behind silence": time.Minute,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				aborted := make(chan time.Time, 1)
+				l := writeWatchdog{abort: func() { aborted <- time.Now() }}
+				for began := time.Now(); time.Since(began) < min(elapsed, 30*time.Second); {
+					l.begin()
+					<-time.After(writeTimeout - time.Second)
+					l.end()
+				}
+				if elapsed > 30*time.Second {
+					<-time.After(elapsed)
+				}
+				if len(aborted) > 0 {
+					t.Fatal("cut while no write was late")
+				}
+				began := time.Now()
+				l.begin()
+				if after := (<-aborted).Sub(began); after != writeTimeout {
+					t.Errorf("cut after %s, want %s", after, writeTimeout)
+				}
+				l.end()
+				l.stop()
+			})
+		})
+	}
+}
+
+// After stop, no timer is left.
+func TestWriteWatchdogStops(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := writeWatchdog{abort: func() { t.Error("cut when it had been stopped") }}
+		l.begin()
+		l.stop()
+		<-time.After(2 * writeTimeout)
+	})
+}

@@ -1,0 +1,143 @@
+package attack
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// observer is a reader that may see one namespace only, and tries to detect changes in others.
+type observer struct {
+	name      string
+	header    string
+	namespace string
+}
+
+// createVisible creates a namespace with a few objects that onlookers may see.
+func (s *site) createVisible() (namespace string) {
+	s.Helper()
+	namespace = must(s.Namespace(s.Context()))(s.probe)
+	for i := range 3 {
+		cm := &corev1.ConfigMap{Data: map[string]string{"text": fmt.Sprint("visible ", i)}}
+		cm.Name, cm.Labels = fmt.Sprint("visible-", i), map[string]string{"shown": "yes"}
+		_, err := s.Core.CoreV1().ConfigMaps(namespace).Create(s.Context(), cm, metav1.CreateOptions{})
+		s.check(err)
+	}
+	s.createEvent(namespace, "visible-event", "visible-0")
+	return namespace
+}
+
+func (s *site) createEvent(namespace, name, of string) {
+	s.Helper()
+	event := &corev1.Event{
+		ObjectMeta:     metav1.ObjectMeta{Name: name, Namespace: namespace},
+		InvolvedObject: corev1.ObjectReference{APIVersion: "v1", Kind: "ConfigMap", Namespace: namespace, Name: of},
+		Reason:         "Attacked", Message: "an event of the attack", Type: corev1.EventTypeNormal,
+		FirstTimestamp: metav1.Now(), LastTimestamp: metav1.Now(), Count: 1,
+	}
+	_, err := s.Core.CoreV1().Events(namespace).Create(s.Context(), event, metav1.CreateOptions{})
+	s.check(ignoreExisting(err))
+}
+
+// observerRequests returns a GET request for each kind of response that an onlooker, a guest or a restricted user, can
+// read.
+func (s *site) observerRequests(o observer) []request {
+	ns, object := "ns="+o.namespace, configMaps+"/"+o.namespace+"/visible-0"
+	other := url.QueryEscape(configMaps + "/" + o.namespace + "/visible-1")
+	snapshot := "/api/v1/snapshot/"
+	paths := []string{
+		snapshot + configMaps + "?" + ns, snapshot + configMaps + "?limit=2&" + ns,
+		snapshot + configMaps + "?q=visible&" + ns, snapshot + configMaps + "?view=objects&" + ns,
+		snapshot + events + "?" + ns, snapshot + configMaps + "?ns=" + s.hidden,
+		"/api/v1/object/" + object, "/api/v1/object/" + object + "?format=yaml",
+		"/api/v1/object/" + configMaps + "/" + s.hidden + "/oracle",
+		"/api/v1/related/" + object, "/api/v1/search?q=visible", "/api/v1/search?q=oracle",
+		"/api/v1/status", "/api/v1/resources", "/", "/status",
+		"/r/" + configMaps + "?" + ns, "/r/" + events + "?" + ns, "/o/" + object,
+		"/compare?a=" + url.QueryEscape(object) + "&b=" + other,
+	}
+	for _, format := range []string{"csv", "ndjson", "yaml"} {
+		paths = append(paths, snapshot+configMaps+"?format="+format+"&"+ns)
+	}
+	requests := make([]request, 0, len(paths))
+	for _, path := range paths {
+		requests = append(requests, get(path, o.header))
+	}
+	return requests
+}
+
+// responses returns the complete responses to the requests of an onlooker, by name. Each has the status, the header and
+// the body.
+func (s *site) responses(o observer, round int) (texts map[string]string) {
+	s.Helper()
+	texts = map[string]string{}
+	for _, r := range s.observerRequests(o) {
+		a := must(exchange(s.Context(), readerAddress(round), s.address, r))(s.probe)
+		if !strings.Contains(r.path, s.hidden) && a.status >= http.StatusBadRequest {
+			s.Fatalf("%s is answered with %d %.300s: this tests nothing", r.path, a.status, a.body)
+		}
+		a.header.Del("Date")
+		a.header.Del("Content-Length") // The length depends on how ages are written. The body is compared anyway.
+		var out strings.Builder
+		fmt.Fprintln(&out, a.status)
+		_ = a.header.Write(&out) // Writing to a strings.Builder never fails.
+		texts[r.path] = out.String() + a.body
+	}
+	return texts
+}
+
+// streamMessages returns the messages of each view, and the last cursors, by name. It opens new subscriptions, and
+// subscriptions that resume from the cursors in resume.
+func (s *site) streamMessages(o observer, round int, resume map[string]string) (texts, cursors map[string]string) {
+	s.Helper()
+	st := must(s.openStream(s.Context(), readerAddress(round), o, resume))(s.probe)
+	defer st.close()
+	cursors = must(st.cursors())(s.probe)
+	if resume != nil {
+		wait(20 * time.Millisecond) // A wrong message would need some time to arrive.
+	}
+	return st.texts(), cursors
+}
+
+// readerAddress returns an address for an onlooker, by round. Each address has its own rate limit.
+func readerAddress(round int) string { return fmt.Sprint("127.0.3.", 1+round%20) }
+
+// mask replaces times and cursors, which differ between responses. It keeps the length of cursors.
+func mask(text string) string {
+	text = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`).ReplaceAllString(text, "TIME")
+	text = regexp.MustCompile(`data-wire="TIME">[^<]*<`).ReplaceAllString(text, `data-wire="TIME">AGE<`)
+	return cursorPattern().ReplaceAllStringFunc(text, func(cursor string) string {
+		return fmt.Sprint("CURSOR of ", len(cursor))
+	})
+}
+
+func cursorPattern() *regexp.Regexp { return regexp.MustCompile(`"cursor":"[^"]*"`) }
+
+// changeHidden changes objects in the hidden namespace, and waits until the program has received the changes.
+func (s *site) changeHidden(value string) {
+	s.Helper()
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "oracle"}, Data: map[string]string{"value": value}}
+	maps := s.Core.CoreV1().ConfigMaps(s.hidden)
+	written, err := maps.Update(s.Context(), cm, metav1.UpdateOptions{})
+	if err != nil {
+		written, err = maps.Create(s.Context(), cm, metav1.CreateOptions{})
+	}
+	s.check(err)
+	name := fmt.Sprint("event-", time.Now().UnixNano())
+	s.createEvent(s.hidden, name, "oracle")
+	for kind, text := range map[string]string{configMaps: `"` + written.ResourceVersion + `"`, events: name} {
+		all := get("/api/v1/snapshot/"+kind+"?ns="+s.hidden, bearer(s.creator))
+		s.check(eventually(10*time.Second, func() error {
+			if a := s.do(all); !strings.Contains(a.body, text) {
+				return fmt.Errorf("the program does not have %q", text)
+			}
+			return nil
+		}))
+	}
+}

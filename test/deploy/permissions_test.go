@@ -1,0 +1,254 @@
+//go:build integration
+
+package deploy
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"glasshouse/test/deploy/variant"
+)
+
+// permission is a permission: one verb on one resource in a namespace, or in all namespaces if namespace is empty.
+type permission struct{ group, resource, verb, namespace string }
+
+func (r permission) String() string {
+	return fmt.Sprintf("%s %s.%s in %q", r.verb, r.resource, r.group, r.namespace)
+}
+
+// Each deployment variant is admitted with PodSecurity enforced. The test checks all verbs on all resources of the API
+// server. The program may get, list and watch the named resources, and create the reviews that logins need. It may
+// neither read Secrets nor change anything.
+func TestPermissionsOfEachVariant(t *testing.T) {
+	c := open(t)
+	served := c.servedResources(t)
+	defaults := c.permissions(t, "nobody", served) // The permissions that every service account has.
+	for name, reviews := range map[string][]string{
+		"cluster": nil, "namespaced": nil, "monitoring": nil, "team": {"subjectaccessreviews", "tokenreviews"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			deploy(t, name)
+			eventually(t, "the rights are there", func() error {
+				allowed, err := c.isAllowed(t.Context(), "glasshouse", authorizationv1.ResourceAttributes{
+					Verb: "list", Resource: "pods", Namespace: variant.Namespace,
+				})
+				if err == nil && !allowed {
+					err = fmt.Errorf("%s may not list pods", account("glasshouse"))
+				}
+				return err
+			})
+			granted := c.permissions(t, "glasshouse", served)
+			var created []string
+			for r := range granted {
+				switch {
+				case defaults[r]:
+				case strings.HasPrefix(r.resource, "secrets"):
+					t.Errorf("it may see Secrets: %s", r)
+				case name == "namespaced" && r.namespace != variant.Namespace:
+					t.Errorf("a right beyond its namespace: %s", r)
+				case r.verb == "get" && r.resource == "pods/log":
+				case r.verb == "create" && r.namespace == "":
+					created = append(created, r.resource)
+				case r.verb == "create" && slices.Contains(reviews, r.resource):
+				case !slices.Contains([]string{"get", "list", "watch"}, r.verb) || strings.Contains(r.resource, "/"):
+					t.Errorf("a right to spare: %s", r)
+				}
+			}
+			slices.Sort(created)
+			if !slices.Equal(created, reviews) {
+				t.Errorf("it may create %v, want %v", created, reviews)
+			}
+			t.Logf("%d of %d rights that were asked for, beside the %d of any service account",
+				len(granted)-len(defaults), len(served)*len(verbs())*3, len(defaults))
+		})
+	}
+}
+
+// The ClusterRole names every built-in kind that can be listed, except Secrets. If a later version of Kubernetes adds a
+// kind, the test fails.
+func TestBuiltinKindsAreNamed(t *testing.T) {
+	c := open(t)
+	lists, err := c.Discovery().ServerPreferredResources()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]bool{}
+	for _, list := range lists {
+		group, _, _ := strings.Cut(list.GroupVersion, "/")
+		if list.GroupVersion == "v1" {
+			group = ""
+		}
+		if strings.HasSuffix(group, "example.com") || group == "monitoring.coreos.com" {
+			continue // These are custom kinds of the demo.
+		}
+		for i := range list.APIResources {
+			if r := &list.APIResources[i]; slices.Contains(r.Verbs, "list") && r.Name != "secrets" {
+				want[r.Name+"."+group] = true
+			}
+		}
+	}
+	got := map[string]bool{}
+	for _, rule := range builtInRules(t) {
+		for _, resource := range rule.Resources {
+			if slices.Contains(rule.Verbs, "list") {
+				got[resource+"."+rule.APIGroups[0]] = true
+			}
+		}
+	}
+	if got, want := slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)); !slices.Equal(got, want) {
+		t.Errorf("deploy/kustomize/cluster/rights.yaml names\n%s\nand the API server serves\n%s",
+			strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// Each example grants exactly the permissions that it describes. When the example is deleted, they are revoked.
+func TestExamples(t *testing.T) {
+	c := open(t)
+	deploy(t, "cluster")
+	for _, test := range []struct {
+		example string
+		allowed authorizationv1.ResourceAttributes
+		refused []authorizationv1.ResourceAttributes
+	}{
+		{
+			"custom-resources",
+			authorizationv1.ResourceAttributes{Verb: "list", Group: "data.example.com", Resource: "backups"},
+			[]authorizationv1.ResourceAttributes{
+				{Verb: "delete", Group: "data.example.com", Resource: "backups"},
+				{Verb: "list", Group: "shop.example.com", Resource: "featureflags"},
+			},
+		},
+		{
+			"secret-by-name",
+			authorizationv1.ResourceAttributes{
+				Verb: "get", Resource: "secrets", Namespace: "shop", Name: "storefront-tls",
+			},
+			[]authorizationv1.ResourceAttributes{
+				{Verb: "get", Resource: "secrets", Namespace: "shop", Name: "storefront-session"},
+				{Verb: "get", Resource: "secrets", Namespace: "data", Name: "storefront-tls"},
+				{Verb: "list", Resource: "secrets", Namespace: "shop"},
+				{Verb: "watch", Resource: "secrets", Namespace: "shop"},
+				{Verb: "update", Resource: "secrets", Namespace: "shop", Name: "storefront-tls"},
+			},
+		},
+	} {
+		t.Run(test.example, func(t *testing.T) {
+			waitUntilAllowed := func(want bool) {
+				t.Helper()
+				eventually(t, "the right", func() error {
+					allowed, err := c.isAllowed(t.Context(), "glasshouse", test.allowed)
+					if err == nil && allowed != want {
+						err = fmt.Errorf("%v is allowed: %v", test.allowed, allowed)
+					}
+					return err
+				})
+			}
+			waitUntilAllowed(false)
+			folder := root + "/deploy/kustomize/examples/" + test.example
+			apply(t, "-k", folder)
+			waitUntilAllowed(true)
+			for _, attributes := range test.refused {
+				if allowed, err := c.isAllowed(t.Context(), "glasshouse", attributes); err != nil || allowed {
+					t.Errorf("%v: %v, %v; want it refused", attributes, allowed, err)
+				}
+			}
+			kubectl(t, "delete", "-k", folder)
+			waitUntilAllowed(false)
+		})
+	}
+}
+
+// servedResources returns a right without a verb for each resource and subresource of the API server. It adds the wildcards and
+// the virtual resources that RBAC rules can contain.
+func (c *cluster) servedResources(t *testing.T) []permission {
+	t.Helper()
+	_, lists, err := c.Discovery().ServerGroupsAndResources()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[permission]bool{
+		{group: "*", resource: "*"}: true, {resource: "*"}: true, {resource: "users"}: true, {resource: "groups"}: true,
+		{group: "authentication.k8s.io", resource: "uids"}:  true,
+		{group: "certificates.k8s.io", resource: "signers"}: true,
+	}
+	for _, list := range lists {
+		group, _, versioned := strings.Cut(list.GroupVersion, "/")
+		if !versioned {
+			group = ""
+		}
+		for i := range list.APIResources {
+			all[permission{group: group, resource: list.APIResources[i].Name}] = true
+		}
+	}
+	if len(all) < 100 {
+		t.Fatalf("the API server serves %d resources alone", len(all))
+	}
+	return slices.Collect(maps.Keys(all))
+}
+
+func verbs() []string {
+	return []string{
+		"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection", "*",
+		"impersonate", "bind", "escalate", "approve", "sign", "attest", "use", "proxy", "associate",
+	}
+}
+
+// permissions returns the permissions of the service account name. It checks every verb on all served resources: in all
+// namespaces together, in the program's own namespace, and in another one.
+func (c *cluster) permissions(t *testing.T, name string, served []permission) map[permission]bool {
+	t.Helper()
+	var mu sync.Mutex
+	allowed := map[permission]bool{}
+	group, ctx := errgroup.WithContext(t.Context())
+	group.SetLimit(16)
+	for _, resource := range served {
+		group.Go(func() error {
+			for _, verb := range verbs() {
+				for _, namespace := range []string{"", variant.Namespace, metav1.NamespaceSystem} {
+					r := permission{resource.group, resource.resource, verb, namespace}
+					isAllowed, err := c.hasPermission(ctx, name, r)
+					if err != nil {
+						return err
+					}
+					if isAllowed {
+						mu.Lock()
+						allowed[r] = true
+						mu.Unlock()
+					}
+				}
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	return allowed
+}
+
+func (c *cluster) hasPermission(ctx context.Context, name string, r permission) (bool, error) {
+	resource, subresource, _ := strings.Cut(r.resource, "/")
+	return c.isAllowed(ctx, name, authorizationv1.ResourceAttributes{
+		Verb: r.verb, Group: r.group, Resource: resource, Subresource: subresource, Namespace: r.namespace,
+	})
+}
+
+// builtInRules returns the rules of the ClusterRole that names the built-in kinds.
+func builtInRules(t *testing.T) []rbacv1.PolicyRule {
+	t.Helper()
+	var rules []rbacv1.PolicyRule
+	read(t, kustomize(t, "cluster"), "ClusterRole", func(role rbacv1.ClusterRole) {
+		rules = append(rules, role.Rules...)
+	})
+	return rules
+}

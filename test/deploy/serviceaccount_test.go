@@ -1,0 +1,198 @@
+//go:build integration
+
+package deploy
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd/api"
+
+	"glasshouse/test/deploy/variant"
+)
+
+// With the permissions of its deployment, the program performs all its functions. Every built-in kind except Secrets is
+// live; changes, logs and searches work. The program does not list Secrets and receives none. It sends only get, list
+// and watch requests, and self-reviews.
+func TestProgramWithItsServiceAccount(t *testing.T) {
+	c := open(t)
+	deploy(t, "cluster")
+	server, recorded := c.recordingProxy(t)
+	p := run(t, kubeconfigOf(t, server, &api.AuthInfo{Token: c.token(t, nil)}))
+
+	p.checkEveryKind()
+	var pods corev1.PodList
+	if list, err := c.CoreV1().Pods("shop").List(t.Context(), metav1.ListOptions{
+		LabelSelector: "app.kubernetes.io/name=storefront",
+	}); err != nil || len(list.Items) == 0 {
+		t.Fatalf("no pods: %v", err)
+	} else {
+		pods = *list
+	}
+	name := pods.Items[0].Name
+	p.waitForContent("/api/v1/logs/shop/"+name+"?tail=1&container="+pods.Items[0].Spec.Containers[0].Name, "level=")
+	p.waitForContent("/api/v1/object/core/v1/pods/shop/"+name, `"name":"`+name+`"`)
+	p.waitForContent("/api/v1/search?q="+name, name)
+	p.waitForContent("/api/v1/related/core/v1/pods/shop/"+name, "ReplicaSet")
+	p.checkChangeArrives(c)
+
+	if body, status := p.request("/api/v1/object/core/v1/secrets/shop/storefront-tls"); status != http.StatusForbidden {
+		t.Errorf("a Secret: %d %.300s", status, body)
+	}
+	all := recorded.all()
+	for _, r := range all {
+		switch {
+		case strings.HasSuffix(r.path, "/secrets"):
+			t.Errorf("Secrets are listed: %v", r)
+		// Requests for a single Secret are sent if a viewer opens it, or if a pod refers to it. They must be refused.
+		case strings.Contains(r.path, "/secrets/") && r.status != http.StatusForbidden:
+			t.Errorf("a Secret is given: %v", r)
+		case r.method == http.MethodPost && strings.HasPrefix(r.path, "/apis/authorization.k8s.io/v1/selfsubject"):
+		case r.method != http.MethodGet:
+			t.Errorf("not only looked: %v", r)
+		}
+	}
+	if len(all) < 100 {
+		t.Errorf("%d requests were noted alone", len(all))
+	}
+	t.Logf("%d requests of the API server", len(all))
+}
+
+// With the permissions of the variant "namespaced", the program shows only its own namespace. It reports everything
+// else as forbidden.
+func TestProgramInOneNamespace(t *testing.T) {
+	c := open(t)
+	deploy(t, "namespaced")
+	server, recorded := c.recordingProxy(t)
+	p := run(t, kubeconfigOf(t, server, &api.AuthInfo{Token: c.token(t, nil)}), "--namespace="+variant.Namespace)
+	p.waitForContent("/api/v1/snapshot/core/v1/pods", `"namespaces":["glasshouse"]`, `"state":"live"`, `"name":"glasshouse-`)
+	p.waitForContent("/api/v1/snapshot/core/v1/pods?ns=shop", `"state":"forbidden"`)
+	p.waitForContent("/api/v1/snapshot/core/v1/nodes", `"state":"forbidden"`)
+	p.checkChangeArrives(c)
+	for _, r := range recorded.all() {
+		if strings.Contains(r.path, "/secrets") {
+			t.Errorf("Secrets are asked for: %v", r)
+		}
+	}
+}
+
+// checkEveryKind reads all kinds, and checks that the state of each matches the program's permissions.
+func (p *program) checkEveryKind() {
+	p.t.Helper()
+	var known struct {
+		Resources []struct {
+			Ref       string
+			Verbs     []string
+			Preferred bool
+		}
+	}
+	p.get("/api/v1/resources", &known)
+	live := 0
+	for _, r := range known.Resources {
+		if !slices.Contains(r.Verbs, "list") || !r.Preferred {
+			continue
+		}
+		want := []string{"live"}
+		switch {
+		case r.Ref == "core/v1/secrets" || strings.Contains(r.Ref, ".example.com/"):
+			want = []string{"forbidden"}
+		case !slices.Contains(r.Verbs, "watch"):
+			want = []string{"stale"} // This kind is polled.
+		}
+		eventually(p.t, r.Ref, func() error {
+			var snapshot struct{ State, Reason string }
+			p.get("/api/v1/snapshot/"+r.Ref+"?limit=1", &snapshot)
+			if !slices.Contains(want, snapshot.State) {
+				return fmt.Errorf("it is %s: %s; want %s", snapshot.State, snapshot.Reason, want)
+			}
+			return nil
+		})
+		if want[0] == "live" {
+			live++
+		}
+	}
+	if live < 50 {
+		p.t.Errorf("%d kinds are live alone", live)
+	}
+}
+
+// checkChangeArrives creates a ConfigMap, and waits for its event on a WebSocket.
+func (p *program) checkChangeArrives(c *cluster) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.t.Context(), 30*time.Second)
+	defer cancel()
+	conn, _, err := websocket.Dial(
+		ctx, strings.Replace(p.url, "http://", "ws://", 1)+"/api/v1/live",
+		&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}},
+	)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer func() { _ = conn.CloseNow() }()
+	conn.SetReadLimit(64 << 20)
+	readUntil := func(part string) {
+		p.t.Helper()
+		for {
+			_, frame, err := conn.Read(ctx)
+			if err != nil {
+				p.t.Fatalf("waiting for %s: %v", part, err)
+			}
+			if strings.Contains(string(frame), part) {
+				return
+			}
+		}
+	}
+	if err := conn.Write(
+		ctx, websocket.MessageText,
+		[]byte(`{"op":"subscribe","id":1,"resource":"core/v1/configmaps","ns":["`+variant.Namespace+`"]}`),
+	); err != nil {
+		p.t.Fatal(err)
+	}
+	readUntil(`"type":"snapshot"`)
+	if _, err := c.CoreV1().ConfigMaps(variant.Namespace).Create(
+		ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "comes"}}, metav1.CreateOptions{},
+	); err != nil {
+		p.t.Fatal(err)
+	}
+	readUntil(`"name":"comes"`)
+}
+
+// recordingProxy starts a proxy in front of the API server that records each request. It returns the proxy and the recorded
+// requests.
+func (c *cluster) recordingProxy(t *testing.T) (server *httptest.Server, recorded *requests) {
+	t.Helper()
+	upstream, err := url.Parse(c.config.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport, err := rest.TransportFor(rest.AnonymousClientConfig(c.config)) // The program sends its own token.
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorded = &requests{}
+	proxy := &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(upstream)
+		},
+		ModifyResponse: func(r *http.Response) error {
+			recorded.add(request{r.Request.Method, r.Request.URL.Path, r.StatusCode})
+			return nil
+		},
+		Transport: transport, FlushInterval: -1,
+	}
+	server = httptest.NewTLSServer(proxy) // The program never sends a token without TLS.
+	t.Cleanup(server.Close)
+	return server, recorded
+}

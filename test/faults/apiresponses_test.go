@@ -1,0 +1,161 @@
+package faults
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"glasshouse/test/faults/link"
+	"glasshouse/test/faults/viewer"
+)
+
+// Some servers and proxies never send the bookmark that ends a streaming list. Changes that arrive without it do not
+// count as progress. Within 30 s, the program uses a plain list instead. Until then, its state is not live.
+func TestMissingListBookmark(t *testing.T) {
+	t.Parallel()
+	w := open(t, options{noListEnds: true})
+	start := time.Now()
+	rows := w.startViewers(2, w.rows())
+	stop := w.churn(10)
+	const limit = 30 * time.Second
+	isPlainList := func(r link.Request) bool { return link.Lists("configmaps")(r) && !r.Streams }
+	eventually(t, limit, "it is listed another way", func() error {
+		if w.gate.Count(isPlainList) == 0 {
+			return errors.New("it was not")
+		}
+		return nil
+	})
+	for _, r := range w.gate.Seen() {
+		if isPlainList(r) {
+			t.Logf("listed another way after %v", r.At.Sub(start))
+			checkNotLive(t, start, r.At, rows...)
+			break
+		}
+	}
+	waitForState(t, 5*time.Second, "live", rows...)
+	stop()
+	w.converges(10*time.Second, rows...)
+	// The next list is not a streaming list.
+	isStreamingList := func(r link.Request) bool { return link.Lists("configmaps")(r) && r.Streams }
+	before := w.gate.Count(isStreamingList)
+	sleep(2 * time.Second)
+	check(t, w.up.DropConnections())
+	check(t, w.Apply(t.Context(), w.namespace, "last", "1"))
+	w.converges(10*time.Second, rows...)
+	if more := w.gate.Count(isStreamingList) - before; more > 0 {
+		t.Errorf("a streaming list was tried %d times more", more)
+	}
+	checkNoFaults(t, rows...)
+}
+
+// An overloaded API server responds with 429 and Retry-After. The program waits for that time, and shows the reason.
+func TestTooManyRequests(t *testing.T) {
+	t.Parallel()
+	w := open(t, options{})
+	isConfigMaps := func(r link.Request) bool { return r.Resource == "configmaps" }
+	w.gate.Refuse(isConfigMaps)
+	rows := w.startViewers(4, w.rows())
+	start := time.Now()
+	const duration = 14 * time.Second // client-go tries ten times before it returns the error.
+	sleep(duration)
+	checkNotLive(t, start, time.Now(), rows...)
+	if now := rows[0].State(); now.State != "failed" || !strings.Contains(now.Reason, "Too many requests") {
+		t.Errorf("the state is %s: %s", now.State, now.Reason)
+	}
+	n := w.gate.Count(func(r link.Request) bool { return r.Refused })
+	t.Logf("refused %d times in %v", n, duration)
+	if n < 5 || n > 2*int(duration/time.Second) {
+		t.Errorf("refused %d times in %v, with Retry-After: 1", n, duration)
+	}
+	w.gate.Refuse(nil)
+	t.Logf("live after %v", waitForState(t, 30*time.Second, "live", rows...))
+	stop := w.churn(20)
+	w.gate.Refuse(isConfigMaps)
+	check(t, w.up.DropConnections())
+	cutTime := time.Now()
+	sleep(5 * time.Second)
+	checkNotLive(t, cutTime.Add(staleGrace), time.Now(), rows...)
+	w.gate.Refuse(nil)
+	t.Logf("live after %v", waitForState(t, 30*time.Second, "live", rows...))
+	stop()
+	w.converges(10*time.Second, rows...)
+	checkNoFaults(t, rows...)
+}
+
+// For every kind, the program sends only get, list and watch requests, and self-reviews of its permissions.
+func TestOnlyReadsAreSent(t *testing.T) {
+	w := open(t, options{})
+	var resources struct {
+		Resources []struct {
+			Ref   string
+			Verbs []string
+		}
+	}
+	eventually(t, 10*time.Second, "the program is ready", func() error { return ready(t, w.url) })
+	check(t, json.Unmarshal(get(t, w.url+"/api/v1/resources"), &resources))
+	listed := 0
+	for _, r := range resources.Resources {
+		if !slices.Contains(r.Verbs, "list") {
+			continue
+		}
+		listed++
+		get(t, w.url+"/api/v1/snapshot/"+r.Ref+"?limit=1&wait=1s")
+	}
+	get(t, w.url+"/r/core/v1/pods")
+	get(t, w.url+"/o/core/v1/namespaces/_/default")
+	get(t, w.url+"/api/v1/object/core/v1/secrets/shop/"+w.anySecret())
+	seen := w.gate.Seen()
+	watched := make(map[string]bool)
+	for _, r := range seen {
+		review := r.Method == http.MethodPost && strings.HasPrefix(r.Path, "/apis/authorization.k8s.io/v1/selfsubject")
+		if r.Method != http.MethodGet && !review {
+			t.Errorf("%s %s was sent", r.Method, r.Path)
+		}
+		watched[r.Resource] = true
+	}
+	t.Logf("%d requests for %d kinds", len(seen), listed)
+	if listed < 50 || len(watched) < 50 {
+		t.Errorf("only %d of %d kinds were asked for: this test tests too little", len(watched), listed)
+	}
+}
+
+func (w *testbed) anySecret() string {
+	w.t.Helper()
+	for _, row := range must(w.Rows(w.t.Context(), viewer.Rows("core/v1/secrets", "shop")))(w.t) {
+		return row.Name
+	}
+	w.t.Fatal("the cluster has no Secret")
+	return ""
+}
+
+func ready(t *testing.T, url string) error {
+	t.Helper()
+	_, err := fetch(t, url+"/api/v1/resources")
+	return err
+}
+
+func get(t *testing.T, url string) []byte {
+	t.Helper()
+	return must(fetch(t, url))(t)
+}
+
+func fetch(t *testing.T, url string) ([]byte, error) {
+	t.Helper()
+	request := must(http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody))(t)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = response.Body.Close() }() // The body was read.
+	body, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("GET %s: %s %.300s", url, response.Status, body)
+	}
+	return body, err
+}

@@ -1,0 +1,159 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"glasshouse/test/faults/cluster"
+	"glasshouse/test/faults/link"
+	"glasshouse/test/faults/viewer"
+)
+
+// A granted permission takes effect within a minute. When a permission is revoked, its rows are removed, even if the
+// API server continues the watch for minutes.
+func TestPermissionGrantedAndRevoked(t *testing.T) {
+	t.Parallel()
+	c := must(cluster.Open())(t)
+	w := open(t, options{kubeconfig: filepath.Join(c.Dir, "kubeconfig-nobody")})
+	check(t, w.Apply(t.Context(), w.namespace, "it", "1"))
+	rows := w.startViewers(2, w.rows())
+	t.Logf("forbidden after %v", waitForState(t, 20*time.Second, "forbidden", rows...))
+	start := time.Now()
+	sleep(2 * time.Second)
+	check(t, checkNoRows(rows...))
+	checkNotLive(t, start, time.Now(), rows...)
+
+	binding := &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "look"},
+		Subjects:   []rbacv1.Subject{{Kind: "User", APIGroup: "rbac.authorization.k8s.io", Name: "nobody"}},
+		RoleRef:    rbacv1.RoleRef{Kind: "ClusterRole", APIGroup: "rbac.authorization.k8s.io", Name: "view"},
+	}
+	_, err := w.Core.RbacV1().RoleBindings(w.namespace).Create(t.Context(), binding, metav1.CreateOptions{})
+	check(t, err)
+	t.Logf("granted: live after %v", waitForState(t, 60*time.Second, "live", rows...))
+	w.converges(5*time.Second, rows...)
+	check(t, w.Apply(t.Context(), w.namespace, "it", "2"))
+	w.converges(5*time.Second, rows...)
+
+	check(t, w.Core.RbacV1().RoleBindings(w.namespace).Delete(t.Context(), "look", metav1.DeleteOptions{}))
+	t.Logf("removed: forbidden after %v", waitForState(t, 25*time.Second, "forbidden", rows...))
+	eventually(t, 2*time.Second, "the rows go", func() error { return checkNoRows(rows...) })
+	checkNoFaults(t, rows...)
+}
+
+// The same applies to a permission for all namespaces.
+func TestClusterPermissionGrantedAndRevoked(t *testing.T) {
+	t.Parallel()
+	deployments := viewer.Rows("apps/v1/deployments")
+	user := fmt.Sprint("fault-", time.Now().UnixNano())
+	w := open(t, options{args: []string{"--as", user}})
+	rows := w.startViewers(2, deployments)
+	waitForState(t, 20*time.Second, "forbidden", rows...)
+	check(t, w.Grant(t.Context(), user, "view"))
+	t.Cleanup(func() { check(t, w.Revoke(context.WithoutCancel(t.Context()), user)) })
+	t.Logf("granted: live after %v", waitForState(t, 60*time.Second, "live", rows...))
+	w.converges(5*time.Second, rows...)
+	if rows[0].Len() == 0 {
+		t.Error("there are no deployments: this test tests nothing")
+	}
+	check(t, w.Revoke(t.Context(), user))
+	t.Logf("removed: forbidden after %v", waitForState(t, 25*time.Second, "forbidden", rows...))
+	eventually(t, 2*time.Second, "the rows go", func() error { return checkNoRows(rows...) })
+	checkNoFaults(t, rows...)
+}
+
+// The program has permissions in 200 separate namespaces. If one is revoked, its rows are removed within 15 s, for
+// every kind. If one is granted, it takes effect within a minute. For this, the program needs 20 access reviews a
+// second.
+func TestPermissionsInManyNamespaces(t *testing.T) {
+	t.Parallel()
+	user := fmt.Sprint("fault-", time.Now().UnixNano())
+	w := open(t, options{args: []string{"--as", user}})
+	var names []string
+	for n := range 200 {
+		names = append(names, fmt.Sprint(user, "-", n))
+	}
+	grant := func(ctx context.Context, n int) error {
+		_, err := w.Core.RbacV1().RoleBindings(names[n]).Create(ctx, &rbacv1.RoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: "look"},
+			Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: user}},
+			RoleRef:    rbacv1.RoleRef{Kind: "ClusterRole", APIGroup: rbacv1.GroupName, Name: "view"},
+		}, metav1.CreateOptions{})
+		return err
+	}
+	for n, ns := range names {
+		_, err := w.Core.CoreV1().Namespaces().Create(
+			t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}, metav1.CreateOptions{},
+		)
+		check(t, err)
+		t.Cleanup(func() {
+			check(t, w.Core.CoreV1().Namespaces().Delete(
+				context.WithoutCancel(t.Context()), ns, metav1.DeleteOptions{},
+			))
+		})
+		check(t, grant(t.Context(), n))
+	}
+	var viewers []*viewer.Viewer
+	for _, kind := range []string{configMaps, "core/v1/serviceaccounts", "core/v1/resourcequotas"} {
+		viewers = append(viewers, w.startViewers(1, viewer.Rows(kind, names...))...)
+	}
+	withRows := viewers[:2] // Each namespace has objects of these two kinds, but no ResourceQuota.
+	allShown := func() (err error) {
+		for _, v := range withRows {
+			if rowCount := len(v.Rows()); rowCount != len(names) {
+				err = errors.Join(err, fmt.Errorf("%d rows", rowCount))
+			}
+		}
+		return err
+	}
+	t.Logf("all is there after %v", eventually(t, 60*time.Second, "all is shown", allShown))
+
+	reviews := func(r link.Request) bool {
+		return strings.HasPrefix(r.Path, "/apis/authorization.k8s.io/v1/selfsubject")
+	}
+	sleep(10 * time.Second) // From the second review on, the program uses rules reviews.
+	before := w.gate.Count(reviews)
+	sleep(20 * time.Second)
+	if sent := w.gate.Count(reviews) - before; sent > 20*25 {
+		t.Errorf("%d questions in 20 s, want 20 a second, and few for all namespaces", sent)
+	} else {
+		t.Logf("%.1f questions a second", float64(sent)/20)
+	}
+	rowsIn := func(n int) int {
+		count := 0
+		for _, v := range withRows {
+			for _, row := range v.Rows() {
+				if row.NS == names[n] {
+					count++
+				}
+			}
+		}
+		return count
+	}
+	for n := range 3 {
+		check(t, w.Core.RbacV1().RoleBindings(names[n]).Delete(t.Context(), "look", metav1.DeleteOptions{}))
+		t.Logf("removed: gone after %v", eventually(t, 15*time.Second, "the rows go", func() error {
+			if remaining := rowsIn(n); remaining > 0 {
+				return fmt.Errorf("%d rows are shown of %s", remaining, names[n])
+			}
+			return nil
+		}))
+		if got := rowsIn(n + 1); got != len(withRows) {
+			t.Errorf("of its neighbour %d rows are shown", got)
+		}
+	}
+	for n := range 3 {
+		check(t, grant(t.Context(), n))
+	}
+	t.Logf("granted: shown after %v", eventually(t, 60*time.Second, "the rows come", allShown))
+	checkNoFaults(t, viewers...)
+}

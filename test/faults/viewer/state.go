@@ -1,0 +1,143 @@
+package viewer
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/coder/websocket"
+	jsonpatch "github.com/evanphx/json-patch/v5"
+)
+
+// A State is a state of the data, such as live, that a Viewer received at the time At. State is empty if the connection
+// ended at that time.
+type State struct {
+	At     time.Time
+	State  string
+	Reason string
+}
+
+// Faults returns the inconsistencies that the Viewer detected. There should be none.
+func (v *Viewer) Faults() []string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return append([]string(nil), v.faults...)
+}
+
+// Tally returns the counts of the messages received so far.
+func (v *Viewer) Tally() Tally {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.tally
+}
+
+// States returns all states received so far, oldest first.
+func (v *Viewer) States() []State {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return append([]State(nil), v.states...)
+}
+
+// Closed returns the last close frame of the server, and whether there was one.
+func (v *Viewer) Closed() (closeError websocket.CloseError, ok bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.closed, v.closes > 0
+}
+
+// State returns the current state.
+func (v *Viewer) State() State {
+	states := v.States()
+	if len(states) == 0 {
+		return State{}
+	}
+	return states[len(states)-1]
+}
+
+// LiveWithin returns for how long the state was live between from and to.
+func (v *Viewer) LiveWithin(from, to time.Time) (total time.Duration) {
+	states := append(v.States(), State{At: to})
+	for i, s := range states[:len(states)-1] {
+		begin, end := s.At, states[i+1].At
+		if begin.Before(from) {
+			begin = from
+		}
+		if end.After(to) {
+			end = to
+		}
+		if s.State == "live" && end.After(begin) {
+			total += end.Sub(begin)
+		}
+	}
+	return total
+}
+
+// isComplete reports whether a complete snapshot has arrived, and no reset after it.
+func (v *Viewer) isComplete() bool { return v.synced && !v.resetting }
+
+// CompareRows returns an error if the Viewer's rows differ from those that it should have. want has all rows of its query.
+// For a window, Holds compares only the part of them that the window shows.
+func (v *Viewer) CompareRows(want map[string]Row) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !v.isComplete() {
+		return fmt.Errorf("no snapshot yet; the state is %+v", v.states)
+	}
+	if v.want.View == "window" {
+		var err error
+		if want, err = v.window(want); err != nil {
+			return err
+		}
+	}
+	for key, w := range want {
+		row, ok := v.rows[key]
+		if !ok {
+			return fmt.Errorf("%s is missing among %d rows, want %d", key, len(v.rows), len(want))
+		}
+		if v.want.View == "table" {
+			w.UID = "" // The table view has no UIDs.
+		}
+		if row.UID != w.UID || row.RV != w.RV {
+			return fmt.Errorf("%s is %s at %s, want %s at %s", key, row.UID, row.RV, w.UID, w.RV)
+		}
+		for i, cell := range w.Cells {
+			if i < len(v.columns) && !v.columns[i].Relative && (i >= len(row.Cells) || !sameJSON(row.Cells[i], cell)) {
+				return fmt.Errorf("%s has the cells %s, want %s", key, row.Cells, w.Cells)
+			}
+		}
+	}
+	if len(v.rows) != len(want) {
+		return fmt.Errorf("%d rows, want %d", len(v.rows), len(want))
+	}
+	return nil
+}
+
+// CompareObject returns an error if the Viewer's object differs from want. A nil want means that there must be no object.
+func (v *Viewer) CompareObject(want []byte) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	switch {
+	case !v.isComplete():
+		return fmt.Errorf("no snapshot yet; the state is %+v", v.states)
+	case want == nil && v.object == nil:
+		return nil
+	case want == nil || v.object == nil || !jsonpatch.Equal(want, v.object):
+		return fmt.Errorf("the object is %.300s, want %.300s", v.object, want)
+	}
+	return nil
+}
+
+// Len returns the number of the Viewer's rows.
+func (v *Viewer) Len() int {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return len(v.rows)
+}
+
+func sameJSON(a, b json.RawMessage) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	return jsonpatch.Equal(a, b)
+}

@@ -1,0 +1,45 @@
+// A link to the API server, or to another server, that can be slow or down.
+import { connect, createServer } from "node:net";
+import { pipeline } from "node:stream";
+import { setTimeout as pause } from "node:timers/promises";
+import { apiServer } from "./cluster.mjs";
+import { atEnd } from "./cleanup.mjs";
+
+/** Serves on a free loopback port. Set rate, in bytes per second toward the client, and down at any time. */
+export async function gate(t, to = apiServer) {
+  const g = { rate: Infinity, down: false, flags: [], url: "" };
+  const open = new Set();
+  async function* slowly(source) {
+    for await (const chunk of source) {
+      for (let i = 0; i < chunk.length; i += 4096) {
+        const part = chunk.subarray(i, i + 4096);
+        if (g.rate < Infinity) await pause((1000 * part.length) / g.rate);
+        yield part;
+      }
+    }
+  }
+  const { hostname, port } = new URL(to);
+  const server = createServer((client) => {
+    if (g.down) return client.destroy();
+    const far = connect(Number(port), hostname);
+    for (const s of [client, far]) {
+      open.add(s);
+      s.on("error", () => {}); // The close event handles the other end.
+      s.on("close", () => open.delete(s));
+    }
+    pipeline(client, far, () => client.destroy());
+    pipeline(far, slowly, client, () => far.destroy());
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  g.flags = ["--server", `https://127.0.0.1:${server.address().port}`];
+  g.url = `http://127.0.0.1:${server.address().port}/`;
+  g.cut = () => {
+    g.down = true;
+    for (const s of open) s.destroy();
+  };
+  atEnd(t, () => {
+    g.cut();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  return g;
+}

@@ -1,0 +1,73 @@
+// The program as deployed, through a real kubectl port-forward.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { browse, newPage, openLive, row, status } from "./browser.mjs";
+import { configMap, create, namespace, remove } from "./cluster.mjs";
+import { Dashboard } from "./dashboard.mjs";
+import { Forward, account, containerPort, deploy } from "./deployed.mjs";
+import { until } from "./wait.mjs";
+
+await test("through kubectl port-forward", { timeout: 240_000 }, async (t) => {
+  const browser = await browse(t);
+  deploy(t, "cluster");
+  const dashboard = await Dashboard.start(t, { config: await account(t), port: containerPort() });
+  const forward = await Forward.start(t);
+  const ns = await namespace(t);
+  const where = `/api/v1/namespaces/${ns}/configmaps`;
+  for (const name of ["goes", "stays"]) await create(where, configMap(name));
+
+  await t.test("the page opens at once, and Secrets show why they are forbidden", async (t) => {
+    const page = await newPage(t, browser);
+    await openLive(page, `${forward.url}r/core/v1/configmaps?ns=${ns}`);
+    await until("the rows", () => row(page, "stays"));
+    await create(where, configMap("comes"));
+    await until("what comes", () => row(page, "comes"));
+    await page.goto(`${forward.url}r/core/v1/secrets`);
+    await page.locator("#status", { hasText: "Forbidden" }).waitFor();
+  });
+
+  await t.test("an end of kubectl is reported at once, and missed changes arrive afterwards", async (t) => {
+    const page = await newPage(t, browser, {
+      allow: [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/],
+    });
+    await openLive(page, `${forward.url}r/core/v1/configmaps?ns=${ns}`);
+    await until("the rows", () => row(page, "goes"));
+    await page.evaluate(() => { window.e2e.same = true; });
+    const { port } = forward;
+    await forward.kill();
+    const ended = Date.now();
+    await page.locator('#status[data-state="bad"]').waitFor({ timeout: 5000 });
+    t.diagnostic(`told ${Date.now() - ended} ms after the end`);
+    assert.match(await status(page), /^Connection lost at \d\d:\d\d:\d\d/);
+    assert.ok(await row(page, "goes"), "what was known stays to be read");
+
+    await remove(`${where}/goes`);
+    await create(where, configMap("came"));
+    await forward.run(port);
+    const back = Date.now();
+    await page.locator('#status[data-state="live"]').waitFor({ timeout: 35_000 });
+    t.diagnostic(`live ${Date.now() - back} ms after kubectl was there again`);
+    await until("what came", () => row(page, "came"));
+    await until("what went to go", async () => (await row(page, "goes")) === undefined);
+    assert.equal(await page.evaluate(() => window.e2e.same), true, "the page was loaded anew");
+  });
+
+  await t.test("an end of the pod's process is handled like an end of kubectl", async (t) => {
+    const page = await newPage(t, browser, {
+      allow: [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/],
+    });
+    await openLive(page, `${forward.url}r/core/v1/configmaps?ns=${ns}`);
+    await until("the rows", () => row(page, "stays"));
+    const { port } = forward;
+    await dashboard.stop();
+    await page.locator("#status", { hasText: "Connection lost at" }).waitFor();
+    await create(where, configMap("later"));
+    await dashboard.run(dashboard.user, dashboard.port);
+    // kubectl ends a forward when a connection fails, for example because the pod was replaced. It is then started
+    // again.
+    await forward.kill();
+    await forward.run(port);
+    await page.locator('#status[data-state="live"]').waitFor({ timeout: 35_000 });
+    await until("what came", () => row(page, "later"));
+  });
+});

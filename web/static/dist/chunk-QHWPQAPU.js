@@ -1,1 +1,0 @@
-async function i(t){let e=await t.json().catch(()=>null),s=typeof e=="object"&&e!==null?e:{},o=n=>typeof s[n]=="string"?s[n]:"";return{title:o("title")||"The request failed",status:t.status,detail:o("detail")||`The answer was ${t.status}.`}}export{i as a};

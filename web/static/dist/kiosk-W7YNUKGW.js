@@ -1,1 +1,0 @@
-function a(i){t(),document.addEventListener("visibilitychange",()=>{t()});let e=()=>{let n=i();n?.refused===!0&&n.again(),setTimeout(e,6e4*(1+Math.random()))};setTimeout(e,6e4)}var o=null;async function t(){document.hidden||o?.released===!1||!("wakeLock"in navigator)||(o=await navigator.wakeLock.request("screen").catch(()=>null))}export{a as tend};

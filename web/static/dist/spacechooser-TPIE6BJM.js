@@ -1,1 +1,0 @@
-import{a,b,c}from"./chunk-A33EN273.js";import"./chunk-RSF7GYRF.js";import"./chunk-OJTTV6IX.js";import"./chunk-CYPZBN6T.js";import"./chunk-RI2HFALZ.js";import"./chunk-UDCO4WYB.js";import"./chunk-3D2Q2RN4.js";import"./chunk-Y3CNBILD.js";import"./chunk-MEC2F73Z.js";export{c as SpaceChooser,b as isName,a as offered};

@@ -1,0 +1,42 @@
+package templates_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"unicode"
+
+	"glasshouse/web/templates"
+)
+
+// A name may contain characters that are invisible, or that change the direction of the text after them. They stay in
+// the page, isolated from the rest, and their code points are shown. web/test/invisible-chars.test.ts tests the same in TypeScript.
+func TestInvisibleCharactersAreShown(t *testing.T) {
+	const name = "admin\u202enimda\u200b"
+	html := render(t, templates.ObjectPage(templates.Object{
+		Layout: templates.Layout{Title: name}, Crumbs: []templates.Crumb{{Text: name}}, YAML: "name: " + name,
+	}))
+	for _, want := range []string{
+		`<title>admin[U+202E]nimda[U+200B] - Glasshouse</title>`,
+		`admin<span class="invisible-char" data-codepoints="U+202E">` + "\u202e" +
+			`</span>nimda<span class="invisible-char" data-codepoints="U+200B">` + "\u200b" + `</span></h1>`,
+	} {
+		if !strings.Contains(html, want) {
+			t.Errorf("the page has no %s", want)
+		}
+	}
+	visible := regexp.MustCompile(`<span class="invisible-char"[^>]*>[^<]*</span>`).ReplaceAllString(html, "")
+	if i := strings.IndexFunc(visible, func(r rune) bool { return unicode.Is(unicode.Cf, r) }); i >= 0 {
+		t.Errorf("a character that is not seen stands by itself: %q", visible[max(0, i-40):i+10])
+	}
+	var all strings.Builder
+	for r := range rune(0xe0200) {
+		if !unicode.IsControl(r) && !unicode.Is(unicode.Cs, r) {
+			all.WriteString("x" + string(r))
+		}
+	}
+	manyMarks := render(t, templates.ObjectPage(templates.Object{YAML: all.String()}))
+	if n := strings.Count(manyMarks, `class="invisible-char"`); n != 33 {
+		t.Errorf("%d marks, want 32 and the rest", n)
+	}
+}

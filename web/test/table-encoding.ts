@@ -1,0 +1,16 @@
+// Encodes rows column by column, as the server sends them.
+interface TableRow {
+  readonly ns: string;
+  readonly name: string;
+  readonly rv: string;
+  readonly created: string;
+  readonly cells: readonly unknown[];
+}
+
+export const tableOf = (rows: readonly TableRow[]): object => ({
+  ns: rows.map((r) => r.ns),
+  name: rows.map((r) => r.name),
+  rv: rows.map((r) => r.rv),
+  created: rows.map((r) => r.created),
+  cells: (rows[0]?.cells ?? []).map((_, i) => rows.map((r) => r.cells[i])),
+});
