@@ -104,11 +104,11 @@ func dashboardFlags(t *testing.T) *pflag.FlagSet {
 func shareFlags() string {
 	command := newShareCommand()
 	all := func(*pflag.Flag) bool { return true }
-	text := "All commands:\n\n" + listFlags(command.PersistentFlags(), all)
+	parts := []string{"All commands:\n\n" + listFlags(command.PersistentFlags(), all)}
 	for _, sub := range command.Commands() {
-		text += "\n`share " + sub.Use + "`: " + sub.Short + ".\n\n" + listFlags(sub.Flags(), all)
+		parts = append(parts, "`share "+sub.Use+"`: "+sub.Short+".\n\n"+listFlags(sub.Flags(), all))
 	}
-	return text
+	return strings.Join(parts, "\n")
 }
 
 // listFlags returns a list with the name, default and help of each flag that the filter includes.
@@ -187,9 +187,9 @@ func metricTables(t *testing.T) string {
 		tables[title] += fmt.Sprintf("| `%s` | %s | %s |\n", family.GetName(),
 			strings.ToLower(family.GetType().String()), sentence(family.GetHelp()))
 	}
-	text := ""
+	var text strings.Builder
 	for _, title := range order {
-		text += tables[title] + "\n"
+		text.WriteString(tables[title] + "\n")
 	}
-	return text
+	return text.String()
 }

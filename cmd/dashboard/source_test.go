@@ -179,25 +179,26 @@ func thousands(n int64) string {
 type limit struct{ what, value string }
 
 // limits returns the tables of limits, with the values of their constants.
-func (s *source) limits(t *testing.T) (text string) {
+func (s *source) limits(t *testing.T) string {
 	t.Helper()
+	var text strings.Builder
 	name := regexp.MustCompile(`\{([\w.]+) ?(\w*)\}`)
 	for _, group := range limitGroups() {
-		text += "### " + group.title + "\n\n| limit | value |\n| --- | --- |\n"
+		text.WriteString("### " + group.title + "\n\n| limit | value |\n| --- | --- |\n")
 		for _, one := range group.limits {
 			row := "| " + one.what + " | " + one.value + " |\n"
-			text += name.ReplaceAllStringFunc(row, func(match string) string {
+			text.WriteString(name.ReplaceAllStringFunc(row, func(match string) string {
 				parts := name.FindStringSubmatch(match)
 				shown, err := s.shown(parts[1], parts[2])
 				if err != nil {
 					t.Errorf("the limit %q: %v", one.what, err)
 				}
 				return shown
-			})
+			}))
 		}
-		text += "\n"
+		text.WriteString("\n")
 	}
-	return text
+	return text.String()
 }
 
 // problem is all that the source code has about the problems with one title.
@@ -207,8 +208,9 @@ type problem struct {
 }
 
 // problems lists the problems that the program can report: title, status codes and what the details say.
-func (s *source) problems(t *testing.T) (list string) {
+func (s *source) problems(t *testing.T) string {
 	t.Helper()
+	var list strings.Builder
 	all := map[string]*problem{}
 	for _, in := range slices.Sorted(maps.Keys(s.files)) {
 		for _, file := range s.files[in] {
@@ -238,9 +240,9 @@ func (s *source) problems(t *testing.T) (list string) {
 			continue
 		}
 		codes := strings.Trim(strings.ReplaceAll(fmt.Sprint(p.statuses), " ", ", "), "[]")
-		list += item("**" + title + "** (" + codes + "): " + strings.Join(p.texts, " "))
+		list.WriteString(item("**" + title + "** (" + codes + "): " + strings.Join(p.texts, " ")))
 	}
-	return list
+	return list.String()
 }
 
 // addProblem adds the problem that a part of the source code creates, if it does.

@@ -274,7 +274,7 @@ func notWatched(r *Resource) *Problem {
 	return &Problem{
 		Cause:  Unavailable,
 		Title:  "Not watched",
-		Detail: fmt.Sprintf("%s has no readers now; subscribe without watched to start a watch.", r.Ref()),
+		Detail: r.Ref() + " has no readers now; subscribe without watched to start a watch.",
 	}
 }
 

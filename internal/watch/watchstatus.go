@@ -10,14 +10,14 @@ import (
 )
 
 // A WatchStatus is the watch status: what is watched, how current it is, and how much memory it uses.
-type WatchStatus struct {
+type WatchStatus struct { //nolint:revive // A Status is the state of one resource.
 	Limit     int64              `json:"limit"`     // Limit of UsedBytes in bytes; 0 if there is none.
 	UsedBytes int64              `json:"held"`      // Bytes in use.
 	Entries   []WatchStatusEntry `json:"resources"` // Sorted by resource, then scope; never nil.
 }
 
 // WatchStatusEntry is the watch status of one scope of a resource.
-type WatchStatusEntry struct {
+type WatchStatusEntry struct { //nolint:revive // See WatchStatus.
 	Resource    string `json:"resource"` // The ref of the resource.
 	Fields      string `json:"fields,omitempty"`
 	Metadata    bool   `json:"metadata,omitempty"` // Only metadata is watched, to detect new and removed resources.

@@ -53,8 +53,8 @@ func TestVersions(t *testing.T) {
 	}
 	at := time.Date(2026, 11, 21, 10, 0, 5, 0, time.UTC)
 	want := fieldmanager.Author{Manager: "kubelet", Operation: "Update", Subresource: "status", Time: at}
-	if got, unambiguous := v.Managed.Newest(); got != want || !unambiguous || !v.Object.ManagedTime().Equal(at) {
-		t.Errorf("the newest is %+v, alone %t, at %s; want %+v", got, unambiguous, v.Object.ManagedTime(), want)
+	if got, unambiguous := v.Managed.Newest(); got != want || !unambiguous || !v.ManagedTime().Equal(at) {
+		t.Errorf("the newest is %+v, alone %t, at %s; want %+v", got, unambiguous, v.ManagedTime(), want)
 	}
 	server.Set(
 		pods, managedPod("listed", managed), managedPod("other", "[]"),
@@ -63,8 +63,8 @@ func TestVersions(t *testing.T) {
 	if repeated := versionOf(t, nextEvent(t, w)); repeated.Managed != v.Managed {
 		t.Error("the same managedFields are kept twice")
 	}
-	if unmanaged := versionOf(t, nextEvent(t, w)); unmanaged.Managed != nil || !unmanaged.Object.ManagedTime().IsZero() {
-		t.Errorf("without managedFields: %+v, %s", unmanaged.Managed, unmanaged.Object.ManagedTime())
+	if unmanaged := versionOf(t, nextEvent(t, w)); unmanaged.Managed != nil || !unmanaged.ManagedTime().IsZero() {
+		t.Errorf("without managedFields: %+v, %s", unmanaged.Managed, unmanaged.ManagedTime())
 	}
 	if got, unambiguous := versionOf(t, nextEvent(t, w)).Managed.Newest(); got.Manager != "n" || unambiguous {
 		t.Errorf("of two without a time the newest is %+v, alone %t", got, unambiguous)
