@@ -43,9 +43,9 @@ func TestDefinedResourcesAppearAndDisappear(t *testing.T) {
 	o.define(t, widgetsDefinition(`{"name":"v1","served":true,"storage":true,"schema":`+anySchema+`}`, ""))
 	began := time.Now()
 	picker.readContaining(`"ref":"test.example.com/v1/widgets"`)
-	t.Logf("a new kind was told after %s", time.Since(began))
+	t.Logf("a new kind was sent after %s", time.Since(began))
 	if elapsed := time.Since(began); elapsed > definitionTimeout {
-		t.Errorf("a new kind was told after %s, want %s at most", elapsed, definitionTimeout)
+		t.Errorf("a new kind was sent after %s, want %s at most", elapsed, definitionTimeout)
 	}
 
 	ns := o.namespace(t)
@@ -58,7 +58,7 @@ func TestDefinedResourcesAppearAndDisappear(t *testing.T) {
 	table.readContaining(`"op":"delete"`, `"name":"w"`)
 	table.readContaining(`"state":"absent"`)
 	picker.waitUntilGone(`"ref":"test.example.com/v1/widgets"`)
-	t.Logf("its end was told after %s", time.Since(began))
+	t.Logf("its removal was sent after %s", time.Since(began))
 
 	o.define(t, widgetsDefinition(`{"name":"v1","served":true,"storage":true,"schema":`+anySchema+`}`, ""))
 	o.createWidget(t, ns, "again")
@@ -68,7 +68,7 @@ func TestDefinedResourcesAppearAndDisappear(t *testing.T) {
 	if !containsEach(second, `"name":"again"`) {
 		table.readContaining(`"name":"again"`)
 	}
-	t.Logf("its return was told after %s", time.Since(began))
+	t.Logf("its return was sent after %s", time.Since(began))
 
 	// The old cursor belongs to an epoch that has ended.
 	var snapshot struct{ Cursor string }
@@ -89,9 +89,9 @@ func TestDefinedResourcesAppearAndDisappear(t *testing.T) {
 	for containsEach(text, `"ref":"test.example.com/v1/widgets"`) {
 		text = picker.readContaining(`"type":"resources"`)
 	}
-	t.Logf("another version was told after %s", time.Since(began))
+	t.Logf("another version was sent after %s", time.Since(began))
 	if elapsed := time.Since(began); elapsed > definitionTimeout {
-		t.Errorf("another version was told after %s, want %s at most", elapsed, definitionTimeout)
+		t.Errorf("another version was sent after %s, want %s at most", elapsed, definitionTimeout)
 	}
 	table.readContaining(`"state":"absent"`)
 }
@@ -127,7 +127,7 @@ func TestUnreachableAPIsDoNotAffectOthers(t *testing.T) {
 	})
 
 	d := startReady(t, admin)
-	eventually(t, "the dead API is told of", func() error {
+	eventually(t, "the unavailable API is reported", func() error {
 		body := d.get("/api/v1/resources")
 		if !containsEach(body, `"group":"dead.example.com"`, `"ref":"core/v1/pods"`,
 			`"ref":"test.example.com/v2/widgets"`) {
@@ -139,7 +139,7 @@ func TestUnreachableAPIsDoNotAffectOthers(t *testing.T) {
 		"core/v1/namespaces": `"state":"live"`, "test.example.com/v1/widgets": `"state":"live"`,
 		"test.example.com/v2/widgets": "nobody-there",
 	} {
-		eventually(t, ref+" is told as it is", func() error {
+		eventually(t, ref+" has its present state", func() error {
 			if body := d.get("/api/v1/snapshot/" + ref); !containsEach(body, want) {
 				return fmt.Errorf("got %.500s, want %s", body, want)
 			}

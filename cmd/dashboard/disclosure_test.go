@@ -364,7 +364,7 @@ func (e *backgroundSocket) collect(all map[int][]string, isComplete func() bool)
 		case <-wait:
 			return
 		case <-deadline:
-			e.t.Fatalf("not everything was told within a minute: %v", all)
+			e.t.Fatalf("not everything was sent within a minute: %v", all)
 		}
 	}
 }
@@ -383,7 +383,7 @@ func TestUsersWithoutPermissionsLearnNothing(t *testing.T) {
 	for _, route := range w.routes(t) {
 		requests, listed := byRoute[route]
 		if !listed {
-			t.Errorf("%s is a new route: decide here what it tells to whom", route)
+			t.Errorf("%s is a new route: decide here what it shows to each viewer", route)
 		}
 		delete(byRoute, route)
 		for _, request := range requests {
@@ -426,7 +426,7 @@ func TestUsersWithoutPermissionsLearnNothing(t *testing.T) {
 		for id, messages := range all {
 			for n := range messages {
 				if strings.Contains(messages[n], plantedValue) || !strings.Contains(messages[n], "orbidden") {
-					t.Errorf("%s: is told %s", names[id-1], messages[n])
+					t.Errorf("%s: received %s", names[id-1], messages[n])
 				}
 				messages[n] = a.mask(messages[n])
 			}
@@ -437,7 +437,7 @@ func TestUsersWithoutPermissionsLearnNothing(t *testing.T) {
 	want := collectMessages(existing)
 	for description, a := range targets {
 		if got := collectMessages(a); !maps.EqualFunc(got, want, slices.Equal) {
-			t.Errorf("with %s subscriptions are told\n%v\nand where there is one\n%v", description, got, want)
+			t.Errorf("with %s subscriptions received\n%v\nand with one\n%v", description, got, want)
 		}
 	}
 	if count < 100 {
@@ -448,7 +448,7 @@ func TestUsersWithoutPermissionsLearnNothing(t *testing.T) {
 	// A test in which everything is refused would also pass if nothing worked.
 	if body, status := w.getAs(w.userToken, "/api/v1/snapshot/"+ref+"?view=objects"); status != http.StatusOK ||
 		!strings.Contains(body, plantedValue) || strings.Contains(body, w.otherNamespace) {
-		t.Errorf("who may look into a namespace is told %d %s", status, body)
+		t.Errorf("a user who may read one namespace received %d %s", status, body)
 	}
 }
 
@@ -514,7 +514,7 @@ func TestHiddenChangesCauseNoMessages(t *testing.T) {
 		for id := range messages {
 			for n := range messages[id] {
 				if busy && strings.Contains(messages[id][n], "stir-") {
-					t.Errorf("the subscription %d is told of another's: %s", id, messages[id][n])
+					t.Errorf("subscription %d received a message about another's object: %s", id, messages[id][n])
 				}
 				messages[id][n] = own.mask(messages[id][n])
 			}
@@ -534,7 +534,7 @@ func TestHiddenChangesCauseNoMessages(t *testing.T) {
 	busy, busyResponses := record(true)
 	for id := range quiet {
 		if got, want := strings.Join(busy[id], "\n"), strings.Join(quiet[id], "\n"); got != want {
-			t.Errorf("subscription %d is told another thing while others are busy, %s", id, firstDifference(got, want))
+			t.Errorf("subscription %d received another response while others were busy, %s", id, firstDifference(got, want))
 		}
 	}
 	for q, want := range quietResponses {

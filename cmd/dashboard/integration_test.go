@@ -228,7 +228,7 @@ func TestSecretsAreMasked(t *testing.T) {
 	var reading sync.WaitGroup
 	reading.Go(func() { client.connect(ctx, time.Hour) })
 	defer func() { cancel(); reading.Wait() }()
-	eventually(t, "the object is told", func() error { return client.objectContains(`"(masked)"`) })
+	eventually(t, "the object is sent", func() error { return client.objectContains(`"(masked)"`) })
 	created.StringData = map[string]string{"password": canary + "2"}
 	if _, err := c.core.Secrets(ns).Update(t.Context(), created, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)

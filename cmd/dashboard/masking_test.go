@@ -612,7 +612,7 @@ func TestGuestsGetNoMaskedValues(t *testing.T) {
 		t.Errorf("the canary of %s leaves for a guest by %q", place, sources[:min(8, len(sources))])
 	}
 	if masks := bytes.Count(guestRecorder.received["socket, view object"].Bytes(), []byte("(masked")); masks < 10 {
-		t.Errorf("a guest was told only %d masked values", masks)
+		t.Errorf("a guest received only %d masked values", masks)
 	}
 }
 
@@ -664,7 +664,7 @@ func TestNoMaskedValueLeavesTheProgram(t *testing.T) {
 			delete(leaks, "?") // Base64, of binaryData.
 		} else {
 			if masks := bytes.Count(e.received["socket, view object"].Bytes(), []byte("(masked, change ")); masks < 10 {
-				t.Errorf("only %d changes of masked values were told", masks)
+				t.Errorf("only %d changes of masked values were sent", masks)
 			}
 		}
 		for place, source := range leaks {

@@ -51,7 +51,7 @@ func TestPermissionChangesAreDetected(t *testing.T) {
 	revoke()
 	tab.readContaining(`"type":"reset"`, "permissions were lost")
 	if snapshot := tab.readContaining(`"type":"snapshot"`); containsEach(snapshot, `"name":"b"`) {
-		t.Errorf("a row that may not be seen is told: %s", snapshot)
+		t.Errorf("a forbidden row was sent: %s", snapshot)
 	}
 	t.Logf("one that went took its rows with it after %s", time.Since(began))
 	if elapsed := time.Since(began); elapsed > 15*time.Second {

@@ -117,7 +117,7 @@ func TestRelationsMatchTheObjects(t *testing.T) {
 		states[node.Kind] = node.State
 	}
 	if states["Pod"] != "there" || states["Node"] != "forbidden" {
-		t.Errorf("who sees the namespace alone is told %v", states)
+		t.Errorf("a user of one namespace received %v", states)
 	}
 	if body, status := limited.request("/api/v1/related/core/v1/pods/data/postgres-0"); status != http.StatusForbidden {
 		t.Errorf("a pod that may not be read: %d %s", status, body)

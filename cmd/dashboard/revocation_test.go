@@ -67,13 +67,13 @@ func TestRevokedPermissionsStopUpdatesIn15Seconds(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			if durations = append(durations, duration); err != nil || duration > limit {
-				t.Errorf("it was told for %s after the right had gone, %v", duration, err)
+				t.Errorf("it was sent for %s after the permission was lost, %v", duration, err)
 			}
 		})
 	}
 	running.Wait()
 	slices.Sort(durations)
-	t.Logf("%d rights were lost: told for %s at the median, %s at most", count, durations[len(durations)/2],
+	t.Logf("%d permissions were lost: sent for %s at the median, %s at most", count, durations[len(durations)/2],
 		durations[len(durations)-1])
 }
 
@@ -113,7 +113,7 @@ func measureRevocation(t *testing.T, client kubernetes.Interface, e *backgroundS
 			}
 		case <-tick.C:
 		case <-deadline:
-			return 0, fmt.Errorf("%d changes were told, and only %v are told to be forbidden", changes, forbidden)
+			return 0, fmt.Errorf("%d changes were sent, and only %v were reported as forbidden", changes, forbidden)
 		}
 		switch {
 		case began.IsZero() && changes > 40:

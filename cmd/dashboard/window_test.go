@@ -141,6 +141,6 @@ func TestWindowsConvergeDuringChanges(t *testing.T) {
 	}
 	t.Logf("%d edits", p.edits)
 	if p.edits == 0 {
-		t.Error("nothing was told by events")
+		t.Error("no event was sent")
 	}
 }

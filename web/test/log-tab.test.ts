@@ -45,12 +45,12 @@ const openTab = (
     name: { ns: "a", name: "web" },
     log,
   } as unknown as TabHost;
-  return { upstream: upstream, tab: new LogsTab(host) };
+  return { upstream, tab: new LogsTab(host) };
 };
 
 void test("the tab reads the log that the URL selects, if the container exists", () => {
   let requestedLog: LogSelection = { container: "side", previous: true };
-  const { upstream: upstream, tab } = openTab(() => requestedLog);
+  const { upstream, tab } = openTab(() => requestedLog);
   const read = (): unknown[] => upstream.requests.map((m) => [m["container"], m["previous"], m["follow"]]);
   const words = (): string => ((tab.element as unknown as Part).find("class", "banner") as Part).textContent;
   tab.show(shown(null));
@@ -85,7 +85,7 @@ const screenText = (tab: LogsTab): string => {
 
 void test("a log opened before the status had the container ID stays the same container's log", () => {
   for (const [late, cut] of [[false, true], [true, true], [false, false]]) {
-    const { upstream: upstream, tab } = openTab();
+    const { upstream, tab } = openTab();
     tab.show(startedPod(""));
     if (late) tab.show(startedPod("x"));
     upstream.write("2026-11-21T10:00:01Z one\n");
@@ -115,7 +115,7 @@ void test("an interrupted log continues with the restarted container, without du
     [true, true, true],
     [true, true, false],
   ]) {
-    const { upstream: upstream, tab } = openTab();
+    const { upstream, tab } = openTab();
     tab.show(startedPod("a"));
     upstream.write("2026-11-21T10:00:01Z one\n");
     if (lost) {
@@ -152,7 +152,7 @@ void test("an interrupted log continues with the restarted container, without du
 
 void test("for a pod deleted during an interruption, the footer reports what was not read", () => {
   for (const read of [true, false]) {
-    const { upstream: upstream, tab } = openTab();
+    const { upstream, tab } = openTab();
     const part = tab.element as unknown as Part;
     tab.show(shown(pod("main")));
     if (read) upstream.write("2026-11-21T10:00:01Z one\n");
@@ -173,7 +173,7 @@ void test("for a pod deleted during an interruption, the footer reports what was
 });
 
 void test("the footer reports a lost connection while it lasts", () => {
-  const { upstream: upstream, tab } = openTab();
+  const { upstream, tab } = openTab();
   const part = tab.element as unknown as Part;
   const footerText = (): string => {
     tab.show(shown(pod("main")));

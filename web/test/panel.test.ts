@@ -23,11 +23,11 @@ function openPanel(): { head: Part; upstream: Upstream; root: Part; panel: Panel
     tab: () => undefined,
     close: () => undefined,
   });
-  return { head, upstream: upstream, root, panel };
+  return { head, upstream, root, panel };
 }
 
 void test("a lost connection is reported before a tab that failed to load", async () => {
-  const { head, upstream: upstream, root, panel } = openPanel();
+  const { head, upstream, root, panel } = openPanel();
   try {
     await nextTask();
     upstream.browser.socket.drop();
@@ -43,7 +43,7 @@ void test("a lost connection is reported before a tab that failed to load", asyn
 
 void test("a tab without its style sheet subscribes to nothing, reports that, and opens when it loads", async () => {
   mock.timers.enable({ apis: ["setTimeout"] });
-  const { head, upstream: upstream, root, panel } = openPanel();
+  const { head, upstream, root, panel } = openPanel();
   const statusNow = async (): Promise<unknown[]> => {
     await nextTask();
     frame();

@@ -7,7 +7,7 @@ void test("an unsuccessful reload doubles the delay, up to five minutes", () => 
   const waits = Array.from({ length: 9 }, () => {
     const { wait, delay } = nextReload(state, now);
     now += wait;
-    state = historyState({ at: now, delay: delay });
+    state = historyState({ at: now, delay });
     now += 400; // ms, until the resources are listed again
     return wait;
   });

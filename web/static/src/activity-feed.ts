@@ -181,7 +181,7 @@ export class ActivityFeed {
   private draw(): void {
     clearTimeout(this.timer);
     this.timer = undefined;
-    const { changeLog: changeLog } = this;
+    const { changeLog } = this;
     const [filter, showMinor] = [this.filter.value, this.minorCheckbox.checked];
     const visible = changeLog.visible(filter, showMinor);
     const lines = new Map(
@@ -224,10 +224,10 @@ export class ActivityFeed {
         problem,
         state,
         complete,
-        staleText: staleText,
+        staleText,
         count: visible.length,
         size: changeLog.size,
-        hasMore: hasMore,
+        hasMore,
         filtered: filter !== "",
         resource: this.scope === null ? "objects" : plural(this.scope.kind),
         since,

@@ -437,7 +437,7 @@ function reloadWhenServed(ref: string): void {
     reloadScheduled = isServed();
     if (!reloadScheduled) return;
     if (!isIdle()) return void setTimeout(() => reloadWhenIdle(delay), 1000);
-    history.replaceState(historyState({ at: Date.now(), delay: delay }), "");
+    history.replaceState(historyState({ at: Date.now(), delay }), "");
     location.reload();
   };
   onKindsListed = () => {

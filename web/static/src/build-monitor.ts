@@ -54,7 +54,7 @@ export class BuildMonitor {
   }
 
   private async reloadIfPossible(): Promise<void> {
-    const { generation: generation } = this;
+    const { generation } = this;
     const isServed = this.host.canReload() && await this.host.isServed(this.otherBuild);
     if (generation !== this.generation) return; // Stop, because the visibility or the build has changed in the meantime.
     if (!isServed || !this.host.canReload()) this.visibilityChanged();

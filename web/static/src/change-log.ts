@@ -140,10 +140,10 @@ export class ChangeLog {
       ns,
       name,
       time,
-      fieldTexts: fieldTexts,
+      fieldTexts,
       isMinor: op === "update" && relevant.length === 0,
       by,
-      searchText: searchText,
+      searchText,
     };
   }
 }
@@ -164,7 +164,7 @@ function displayRank(f: Field): number {
 }
 
 // Describes a changed field. "− path" means that the field was removed; the previous value follows if it is known.
-function describeField({ pathText: pathText, before, after }: Field): string[] {
+function describeField({ pathText, before, after }: Field): string[] {
   const [previous, next] = [lineOf(before), lineOf(after)];
   if (after.type === "none") return ["−", pathText, ...(previous === null ? [] : [shorten(previous, 0)])];
   if (previous === null || next === null) return [pathText, "→", shorten(next ?? "", 0)];

@@ -124,11 +124,11 @@ export class Feed implements Handler {
   }
 
   info(): SubscriptionInfo {
-    const { connection, since, closeReason: closeReason } = this.live;
+    const { connection, since, closeReason } = this.live;
     return {
       connection,
       since,
-      closeReason: closeReason,
+      closeReason,
       state: this.state,
       stale: this.stale,
       isComplete: this.rows.isComplete && (!this.snapshotPending || this.reorderIsRecent),

@@ -22,7 +22,7 @@ const command = (
   label: string,
   run: (key: string) => void,
   options: Partial<Command> = {},
-): Command => ({ group, keys: keys === "" ? [] : keys.split(" "), scope: scope, label: label, run, ...options });
+): Command => ({ group, keys: keys === "" ? [] : keys.split(" "), scope, label, run, ...options });
 const inPalette = { inPalette: true };
 
 /**

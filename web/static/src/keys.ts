@@ -15,7 +15,7 @@ export function listenToKeys(commands: () => readonly Command[]): void {
     const ctrlOrCmd = !plain && e.ctrlKey !== e.metaKey && !e.altKey && !e.shiftKey;
     const command = findCommand(commands(), {
       key: e.key,
-      ctrlOrCmd: ctrlOrCmd,
+      ctrlOrCmd,
       plain,
       repeat: e.repeat,
       singleKeys: singleKeysEnabled(),

@@ -477,7 +477,7 @@ export class ListPage implements FeedListener {
 
   // Shows the state of the connection while the server has not sent any data.
   private showConnecting(): void {
-    const { connection, since, closeReason: closeReason } = this.live;
+    const { connection, since, closeReason } = this.live;
     const isOffline = this.isOffline || connection === "lost" || Date.now() - since > connectTimeout;
     drawStatus(byId("status"), {
       tone: isOffline ? "warn" : "busy",

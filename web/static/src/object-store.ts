@@ -65,11 +65,11 @@ export class ObjectStore implements Handler {
   }
 
   info(): SubscriptionInfo {
-    const { connection, since, closeReason: closeReason } = this.live;
+    const { connection, since, closeReason } = this.live;
     return {
       connection,
       since,
-      closeReason: closeReason,
+      closeReason,
       state: this.state,
       stale: null,
       isComplete: this.isLoaded,

@@ -98,7 +98,7 @@ export class PaletteSearch {
   }
 
   private colon(text: string, context: SearchContext): PaletteResults {
-    const { word, hasArguments: hasArguments, ns, labels, filter } = parseColon(text);
+    const { word, hasArguments, ns, labels, filter } = parseColon(text);
     if (isContextCommand(word) && context.contexts !== null) {
       const items = this.contexts(text.trimStart().slice(word.length).trim(), context);
       return { items, words: items.length === 0 ? "No contexts match." : "" };
@@ -219,7 +219,7 @@ export class PaletteSearch {
 
 // Whether the list on the page includes an object that the server's search found. If the page does not have all rows,
 // and the view has a label selector, this is unknown, because the search does not return labels.
-function isOnPage(r: SearchResult, { view, rows, windowTotal: windowTotal }: SearchContext): boolean {
+function isOnPage(r: SearchResult, { view, rows, windowTotal }: SearchContext): boolean {
   if (view?.ref !== r.ref) return false;
   if (rows !== null) return rows.get(keyOf(r.ns, r.name)) !== undefined;
   return windowTotal !== null && view.labels === "" && (view.ns.length === 0 || view.ns.includes(r.ns));

@@ -140,7 +140,7 @@ export class Palette {
   private draw(response: SearchResponse): void {
     this.frame = 0;
     this.response = response;
-    const { rowNamespaces: rowNamespaces, ...rest } = this.host.context();
+    const { rowNamespaces, ...rest } = this.host.context();
     const rows = this.namespaceFeed?.rows;
     const context: SearchContext = {
       ...rest,

@@ -181,7 +181,7 @@ export class Panel {
 
   private draw(): void {
     this.frame = 0;
-    const { store: store } = this;
+    const { store } = this;
     const now = this.host.now();
     const { ns, name } = this.host.name;
     const info = store.info();
@@ -209,7 +209,7 @@ export class Panel {
       this.attachBody();
     }
     if (this.body.firstElementChild !== this.tab.element) this.body.replaceChildren(this.tab.element);
-    this.tab.show({ object: store.object, health: store.health, last: store.last, isDeleted: isDeleted, info: info });
+    this.tab.show({ object: store.object, health: store.health, last: store.last, isDeleted, info });
   }
 
   // Returns the banner text; known is the text about the connection and the data. A tab that failed to load has

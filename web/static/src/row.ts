@@ -46,7 +46,7 @@ export function shapeOf(ref: string, columns: readonly Column[], namespace: bool
     namespace: namespace && (isDefault || isChosen("namespace")),
     link: link?.index ?? -1,
     columns: shown,
-    severityColumns: severityColumns,
+    severityColumns,
   };
 }
 

@@ -85,7 +85,7 @@ export class ShareLinkList {
       setText(textElement.children[0] as Element, partsText(link.parts));
       setText(textElement.children[1] as Element, link.note);
       setText(textElement.children[2] as Element, linkText(link, this.now()));
-      const { confirming: confirming } = this;
+      const { confirming } = this;
       if ((controls.dataset["confirming"] !== undefined) !== confirming.has(link.id)) this.drawRevokeControls(controls, link.id);
     });
   }

@@ -37,7 +37,7 @@ export function status(info: SubscriptionInfo, now: number): Status {
     text: string,
     count: number | null = null,
     total: number | null = null,
-  ): Status => ({ tone, text: text, count, total });
+  ): Status => ({ tone, text, count, total });
   const arriving = (text: string): Status =>
     make(
       "busy",

@@ -217,14 +217,14 @@ export class Table {
     * the row as soon as it is loaded, or with null if there is no row at that distance.
    */
   step(from: ObjectName, by: number, onRow: (row: Entry | null) => void): void {
-    this.pendingStep = { from, by, onRow: onRow, isRequested: false };
+    this.pendingStep = { from, by, onRow, isRequested: false };
     this.continueStep();
   }
 
   private continueStep(): void {
-    const { rows, pendingStep: pendingStep } = this;
+    const { rows, pendingStep } = this;
     if (rows === null || pendingStep === null) return;
-    const { from, by, onRow: onRow } = pendingStep;
+    const { from, by, onRow } = pendingStep;
     const at = rows.indexOf(keyOf(from.ns, from.name));
     if (at < 0 && !pendingStep.isRequested && rows.requestAround(from.ns, from.name)) {
       this.pendingStep = { ...pendingStep, isRequested: true };

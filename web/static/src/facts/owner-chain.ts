@@ -29,7 +29,7 @@ export async function ownerChain(object: unknown, read: (owner: Owner) => Promis
         : isOther(result.object, current)
           ? "not found; another object has its name"
           : "";
-    steps.push({ owner: current, error: error });
+    steps.push({ owner: current, error });
     if ("trouble" in result || error !== "") break;
     [owner] = ownersOf(result.object);
   }

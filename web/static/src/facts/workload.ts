@@ -149,7 +149,7 @@ export function shareFact(name: string, actual: number | null, desired: number |
     key: name,
     name,
     pieces: [{ text: `${actual} of ${desired}`, tone: desired === 0 && actual === 0 ? "quiet" : tone }],
-    ...(desired > 0 ? { bar: { actual: actual, desired: desired } } : {}),
+    ...(desired > 0 ? { bar: { actual, desired } } : {}),
   };
 }
 

@@ -84,7 +84,7 @@ export class Search {
       at = (at + by + this.matchingLines.length) % this.matchingLines.length;
       indexInLine = by < 0 ? (this.matchCounts[at] as number) - 1 : 0;
     }
-    return (this.current = { line: this.matchingLines[at] as number, indexInLine: indexInLine });
+    return (this.current = { line: this.matchingLines[at] as number, indexInLine });
   }
 
   /** The number of the selected match among all matches, counted from 1; 0 if no match is selected. */

@@ -116,7 +116,7 @@ export class FactView {
     setText(e, p.isRelative === true ? formatAgesInSentence(p.text, this.host.now()) : p.text);
   }
 
-  private bar(e: HTMLElement, { actual: actual, desired: desired }: Bar): void {
+  private bar(e: HTMLElement, { actual, desired }: Bar): void {
     const share = Math.max(0, Math.min(1, actual / desired));
     e.style.setProperty("--share", `${share * 100}%`);
     setAttr(e, "data-tone", actual === desired ? "good" : "warn");

@@ -109,7 +109,7 @@ export function groupsOf(graph: Graph): Group[] {
     const node = byId.get(id);
     if (node === undefined || listed.has(id)) return [];
     listed.add(id);
-    return [{ node, intermediate: intermediate, via: edge.via }];
+    return [{ node, intermediate, via: edge.via }];
   };
   // Returns the owners of the object and their owners, or the objects that it owns and so on, by following "owns"
   // edges.

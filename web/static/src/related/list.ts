@@ -23,7 +23,7 @@ export function relatedList(graph: Graph, inPanel: boolean, host: TabHost): HTML
   );
 }
 
-function item({ node, intermediate: intermediate, via }: Relation, inPanel: boolean, host: TabHost): HTMLElement {
+function item({ node, intermediate, via }: Relation, inPanel: boolean, host: TabHost): HTMLElement {
   const where = node.ns !== "" && node.ns !== host.name.ns ? [h("span", { class: "where" }, `in ${node.ns}`)] : [];
   const intermediateText =
     intermediate === null

@@ -224,7 +224,7 @@ export class LogsTab implements Tab, Reader {
   }
 
   private situation(): LogSituation {
-    const { tabData: tabData, buffer } = this;
+    const { tabData, buffer } = this;
     const { follow, previous } = this.bar.choice;
     const object = tabData?.object ?? null;
     return {

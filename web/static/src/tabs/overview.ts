@@ -67,7 +67,7 @@ export class OverviewTab implements Tab {
   }
 
   private draw(object: JsonObject): void {
-    const { factView: factView, element } = this;
+    const { factView, element } = this;
     factView.hasUnresolvedLinks = false;
     const healthText = this.healthView.show(this.health, this.isDeleted);
     if (!this.isDeleted) factView.highlightIfChanged(this.healthView.summaryElement, healthText);

@@ -48,11 +48,11 @@ export function scalar(value: unknown): Scalar {
   const type: ScalarType =
     typeof value === "string" ? "string" : typeof value === "number" || typeof value === "bigint" ? "number" : "word";
   if (type === "string" ? isPlain(value as string) : Number.isSafeInteger(value) || typeof value !== "number")
-    return { first: plainText(value), rest: [], type: type };
-  if (type === "string" && needsEscapes(value as string)) return { first: quote(value as string), rest: [], type: type };
+    return { first: plainText(value), rest: [], type };
+  if (type === "string" && needsEscapes(value as string)) return { first: quote(value as string), rest: [], type };
   if (type === "string" && blockPattern.test(value as string)) return blockScalar(value as string);
   const [first = "", ...rest] = dumpValue(value);
-  return { first, rest, type: type };
+  return { first, rest, type };
 }
 
 // Strings with invisible characters, or with characters that change the writing direction, are quoted and those

@@ -31,7 +31,7 @@ const line = (text: string, from = 0, to = 0, type: ScalarType | null = null, in
   text,
   from,
   to,
-  type: type,
+  type,
   nestedCount: inner,
   isWide: widePattern.test(text),
 });
@@ -89,12 +89,12 @@ export class YamlWriter {
       const [head = "", ...more] = keyLines(key);
       const valueRows: Line[] = [];
       this.item(value, indent, valueRows);
-      const [first, ...pauseIfDue] = valueRows;
+      const [first, ...rest] = valueRows;
       if (first === undefined) return;
       out.push(line(pad + head, 0, 0, null, more.length + valueRows.length));
       append(out, more.map((l) => line(withIndent(pad, l))));
-      out.push(line(`${pad}: ${first.text.slice(indent + 2)}`, first.from, first.to, first.type, pauseIfDue.length));
-      append(out, pauseIfDue);
+      out.push(line(`${pad}: ${first.text.slice(indent + 2)}`, first.from, first.to, first.type, rest.length));
+      append(out, rest);
       return;
     }
     const to = indent + text.length;
@@ -104,18 +104,18 @@ export class YamlWriter {
       append(out, nestedCount);
       return;
     }
-    const [first, ...pauseIfDue] = this.scalar(value, indent + 2);
-    out.push(line(`${pad}${text}: ${first?.text ?? ""}`, indent, to, first?.type ?? null, pauseIfDue.length));
-    append(out, pauseIfDue);
+    const [first, ...rest] = this.scalar(value, indent + 2);
+    out.push(line(`${pad}${text}: ${first?.text ?? ""}`, indent, to, first?.type ?? null, rest.length));
+    append(out, rest);
   }
 
   private item(value: unknown, indent: number, out: Line[]): void {
     const lines = isTree(value) ? this.lines(value, indent + 2) : this.scalar(value, indent + 2);
-    const [first, ...pauseIfDue] = lines;
+    const [first, ...rest] = lines;
     if (first === undefined) return;
     const text = isTree(value) ? first.text.slice(indent + 2) : first.text;
-    out.push(line(`${" ".repeat(indent)}- ${text}`, first.from, first.to, first.type, pauseIfDue.length));
-    append(out, pauseIfDue);
+    out.push(line(`${" ".repeat(indent)}- ${text}`, first.from, first.to, first.type, rest.length));
+    append(out, rest);
   }
 
   // Returns the lines of a scalar. The first is only the text after a key or a dash; the others are complete lines.
@@ -158,9 +158,9 @@ function isTree(v: unknown): v is readonly unknown[] | JsonObject {
 }
 
 function createLines(value: unknown, indent: number): readonly Line[] {
-  const { first, rest: pauseIfDue, type: type } = scalar(value);
+  const { first, rest, type } = scalar(value);
   const pad = " ".repeat(indent - 2);
-  return [line(first, 0, 0, type), ...pauseIfDue.map((r) => line(withIndent(pad, r), 0, 0, type))];
+  return [line(first, 0, 0, type), ...rest.map((r) => line(withIndent(pad, r), 0, 0, type))];
 }
 
 const withIndent = (pad: string, text: string): string => (text === "" ? "" : pad + text);
