@@ -175,7 +175,7 @@ func (c *client) applyObject(op string, object, patch json.RawMessage) {
 		c.patches++
 		decoded, err := jsonpatch.DecodePatch(patch)
 		if err != nil {
-			c.addFault("a patch that is none: %v: %s", err, patch)
+			c.addFault("not a patch: %v: %s", err, patch)
 			return
 		}
 		if c.object, err = decoded.Apply(c.object); err != nil {
