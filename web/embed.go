@@ -22,7 +22,7 @@ import (
 // The build needs the npm packages: npm ci --prefix web. The metafile lists what was bundled, for internal/notices.
 //go:generate go tool templ generate -path templates
 //go:generate rm -rf static/dist
-//go:generate go tool esbuild static/src/app.ts static/src/share-landing.ts static/src/app.css static/src/tabs.css static/src/favicon.svg --bundle --splitting --minify --format=esm --target=es2022 --charset=utf8 --legal-comments=none --loader:.svg=copy --entry-names=[name] --chunk-names=[name]-[hash] --outdir=static/dist --metafile=node_modules/.cache/esbuild.json --log-level=warning
+//go:generate go tool esbuild static/src/app.ts static/src/share/share-landing.ts static/src/app.css static/src/tabs.css static/src/favicon.svg --bundle --splitting --minify --format=esm --target=es2022 --charset=utf8 --legal-comments=none --loader:.svg=copy --entry-names=[name] --chunk-names=[name]-[hash] --outdir=static/dist --metafile=node_modules/.cache/esbuild.json --log-level=warning
 
 // script is the entry point of a page.
 const script = "app.js"
@@ -72,8 +72,8 @@ func newAssets(fsys fs.FS) (*Assets, error) {
 	return a, nil
 }
 
-// addChunks adds the chunks that a script imports statically, directly or through other chunks. Chunks that load on demand
-// are not included.
+// addChunks adds the chunks that a script imports statically, directly or through other chunks. Chunks that load on
+// demand are not included.
 func (a *Assets) addChunks(name string, imports *regexp.Regexp) error {
 	text, err := fs.ReadFile(a.fsys, name)
 	if err != nil {

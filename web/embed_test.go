@@ -31,7 +31,7 @@ func TestAssetURLs(t *testing.T) {
 				t.Errorf("URL = %q, want /static/%s?v=<16 digits>", assets.URL(name), name)
 			}
 			if !assets.Current(name, hash) || assets.Current(name, "0") || assets.Current(name, "") {
-				t.Error("Current does not tell this build's hash from others")
+				t.Error("Current does not distinguish this build's hash from others")
 			}
 		})
 	}
@@ -46,7 +46,7 @@ func TestAssetURLs(t *testing.T) {
 			t.Errorf("%s may not be kept, though its name has its hash", name)
 		}
 	}
-	// Parts contains the chunks that the script imports statically.
+	// Chunks contains the chunks that the script imports statically.
 	app, err := fs.ReadFile(assets.FS(), "app.js")
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +95,7 @@ func TestFirstPageFits60kB(t *testing.T) {
 	}
 }
 
-// Parts contains the static imports of a chunk too, and not what loads on demand.
+// Chunks contains the static imports of a chunk too, and not what loads on demand.
 func TestChunksOfChunksAreListed(t *testing.T) {
 	assets, err := web.NewAssets(fstest.MapFS{
 		"app.js":            {Data: []byte(`import{a}from"./one-ABCDEFGH.js";import("./later-ABCDEFGH.js")`)},
@@ -165,7 +165,8 @@ func TestAssetsNameNoOtherHost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		data = bytes.ReplaceAll(data, []byte("http://www.w3.org/2000/svg"), nil) // An XML namespace.
+		// This is the name of an XML namespace, not a link.
+		data = bytes.ReplaceAll(data, []byte("http://www.w3.org/2000/svg"), nil)
 		for _, address := range []string{"http://", "https://", "@import", "innerHTML", "eval(", "new Function"} {
 			if bytes.Contains(data, []byte(address)) {
 				t.Errorf("%s contains %q", name, address)

@@ -22,13 +22,13 @@ type authSettings struct {
 	audiences []string
 
 	proxyPeers   []string
-	proxySecret  string // A file name.
+	proxySecret  string // The name of the file that contains the secret.
 	userHeader   string
 	groupsHeader string
 
 	oidc       auth.OIDCOptions
-	oidcSecret string // A file name.
-	oidcCA     string // A file name.
+	oidcSecret string // The name of the file that contains the client secret.
+	oidcCA     string // The name of the file that contains the certificates.
 }
 
 func (s *authSettings) addFlags(flags *pflag.FlagSet) {
@@ -65,8 +65,8 @@ func (s *authSettings) addFlags(flags *pflag.FlagSet) {
 		"With --auth proxy: the header with the user's groups, separated by commas.")
 }
 
-// identifiesUsers reports whether the program may listen on addresses beyond loopback. It may if it identifies its users, or if
-// the administrator chose a shared identity.
+// identifiesUsers reports whether the program may listen on addresses beyond loopback. It may if it identifies its
+// users, or if the administrator chose a shared identity.
 func (s *authSettings) identifiesUsers() bool { return s.mode != auth.None }
 
 // options validates the settings.
@@ -174,8 +174,8 @@ func (s *authSettings) proxy(o *auth.ProxyOptions, log *slog.Logger) (err error)
 	return nil
 }
 
-// warnAboutWideRanges logs a warning for each address range that is wider than a proxy needs. The limit is the pod network
-// of one node: a /24 by default, or a /64 for IPv6. risk is what an attacker in the range can do.
+// warnAboutWideRanges logs a warning for each address range that is wider than a proxy needs. The limit is the pod
+// network of one node: a /24 by default, or a /64 for IPv6. risk is what an attacker in the range can do.
 func warnAboutWideRanges(log *slog.Logger, flag string, ranges []netip.Prefix, risk string) {
 	for _, prefix := range ranges {
 		minBits := 24

@@ -74,7 +74,7 @@ func TestAuthFlagsAreValidated(t *testing.T) {
 			},
 			[]string{"contains no PEM certificate"},
 		},
-		{"a proxy that is anybody", []string{"--auth", "proxy"}, []string{
+		{"a proxy without peers or a secret", []string{"--auth", "proxy"}, []string{
 			"--proxy-peers", "--proxy-secret-file", "X-Forwarded-User",
 		}},
 		{
@@ -86,12 +86,12 @@ func TestAuthFlagsAreValidated(t *testing.T) {
 			"--proxy-secret-file requires --auth proxy; --auth is none",
 		}},
 		{
-			"peers that are everybody",
+			"peers that include every address",
 			[]string{"--auth", "proxy", "--proxy-peers", "0.0.0.0/0"},
 			[]string{"is all addresses"},
 		},
 		{
-			"peers that are everybody of IPv6",
+			"peers that include every IPv6 address",
 			[]string{"--auth", "proxy", "--proxy-peers", "10.0.0.0/8,::/0"},
 			[]string{"is all addresses"},
 		},
@@ -149,12 +149,12 @@ func TestAuthFlagsAreValidated(t *testing.T) {
 			}
 			for _, want := range test.want {
 				if !strings.Contains(stderr.String(), want) {
-					t.Errorf("it says %q, want %q in it", stderr.String(), want)
+					t.Errorf("the output is %q, want %q in it", stderr.String(), want)
 				}
 			}
 			if lines := strings.Count(stderr.String(), "\n"); lines != 1 ||
 				strings.Contains(stderr.String(), "0123456789abcdef") {
-				t.Errorf("it says %q, want one line without the secret", stderr.String())
+				t.Errorf("the output is %q, want one line without the secret", stderr.String())
 			}
 		})
 	}
@@ -262,7 +262,7 @@ func TestCredentialsAreNotLogged(t *testing.T) {
 	}
 	for _, secret := range []string{programToken, validToken, invalidToken, cookies[0].Value} {
 		if strings.Contains(stderr.String()+stdout.String(), secret) {
-			t.Errorf("it says %q: %s", secret, stderr.String())
+			t.Errorf("the output contains %q: %s", secret, stderr.String())
 		}
 	}
 }

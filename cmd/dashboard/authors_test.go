@@ -148,7 +148,7 @@ func TestAuthorsOfChanges(t *testing.T) {
 			},
 		},
 		{
-			"somebody edits without a trace but what is gone",
+			"an edit that removes a field and leaves no entry",
 			func() {
 				<-time.After(1100 * time.Millisecond)
 				patch("kubectl-label", types.MergePatchType, `{"metadata":{"labels":{"scrape":null}}}`)
@@ -173,8 +173,9 @@ func TestAuthorsOfChanges(t *testing.T) {
 		if feedEvent.Op == "update" && !maps.Equal(objectEvent.pathAuthors(), step.want) {
 			t.Errorf("%s, in the view of the object:\ngot  %v\nwant %v", step.name, objectEvent.pathAuthors(), step.want)
 		}
-		if objectEvent.Op != feedEvent.Op || feedEvent.Name != "web" || feedEvent.RV == "" || time.Since(feedEvent.Time).Abs() > time.Minute {
-			t.Errorf("%s: the feed tells %+v, the object %+v", step.name, feedEvent, objectEvent)
+		if objectEvent.Op != feedEvent.Op || feedEvent.Name != "web" || feedEvent.RV == "" ||
+			time.Since(feedEvent.Time).Abs() > time.Minute {
+			t.Errorf("%s: the feed has %+v, the object has %+v", step.name, feedEvent, objectEvent)
 		}
 	}
 

@@ -57,7 +57,7 @@ func (c *client) connect(ctx context.Context, duration time.Duration) {
 	conn, _, err := websocket.Dial(ctx, strings.Replace(c.d.url, "http://", "ws://", 1)+"/api/v1/live",
 		&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}})
 	if err != nil {
-		return // It was closed before it was open.
+		return // The client was closed before the connection was open.
 	}
 	defer func() { _ = conn.CloseNow() }()
 	conn.SetReadLimit(64 << 20)
@@ -152,7 +152,7 @@ func (c *client) applyEvents(m *message) {
 		current, ok := c.rows[name]
 		uid, _, _ := strings.Cut(current, " ")
 		if ok == (e.Op == "add") || ok && uid != e.UID {
-			c.addFault("%s of %s (%s): the client holds %q", e.Op, name, e.UID, current)
+			c.addFault("%s of %s (%s): the client has %q", e.Op, name, e.UID, current)
 		}
 		switch e.Op {
 		case "add":

@@ -14,7 +14,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// clusterTarget is a cluster: its API server, its display name, and the namespace to show first. An empty namespace means all.
+// clusterTarget is a cluster: its API server, its display name, and the namespace to show first. An empty namespace
+// means all.
 type clusterTarget struct {
 	config    *rest.Config
 	name      string

@@ -13,11 +13,11 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// A setting comes from its flag, then from the environment, then from the file of --config, then from its default.
+// The value of a setting is that of its flag, then of the environment, then of the file of --config, then its default.
 // kubectl's flags can be set only on the command line, because kubectl's own environment and kubeconfig provide the
 // same settings.
 
-// kubectlAnnotation is the annotation that marks the flags of kubectl.
+// kubectlAnnotation marks the flags that kubectl has too, such as --context and --kubeconfig.
 const kubectlAnnotation = "kubectl"
 
 // configFlag is the flag that names the configuration file. The file itself cannot set it.
@@ -57,7 +57,7 @@ func configure(flags *pflag.FlagSet, getenv func(string) string) error {
 	if file == "" {
 		return nil
 	}
-	text, err := os.ReadFile(file) //nolint:gosec // The path is configured.
+	text, err := os.ReadFile(file) //nolint:gosec // The administrator configures the path.
 	if err != nil {
 		return fmt.Errorf("read the --config file: %w", err)
 	}

@@ -54,7 +54,7 @@ func TestSettingsTakeFlagThenEnvironmentThenFile(t *testing.T) {
 			"stringArray": {"a", "b", "c"}, "uint16": {"11", "12", "13"}, "int64": {"11", "12", "13"},
 		}[flag.Value.Type()]
 		if values == nil {
-			t.Fatalf("--%s is of the type %s: tell this test its values", name, flag.Value.Type())
+			t.Fatalf("--%s has the type %s: add its values to this test", name, flag.Value.Type())
 		}
 		formatted := func(value string) string {
 			f := pflag.NewFlagSet("", pflag.ContinueOnError)
@@ -158,7 +158,7 @@ func TestInvalidSettingsAreRefused(t *testing.T) {
 			}
 			for _, want := range test.want {
 				if !strings.Contains(stderr.String(), want) {
-					t.Errorf("it says %q, want %q in it", stderr.String(), want)
+					t.Errorf("the output is %q, want %q in it", stderr.String(), want)
 				}
 			}
 		})

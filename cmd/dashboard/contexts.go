@@ -38,12 +38,13 @@ type nextCluster struct {
 	done chan struct{}
 }
 
-// hasClusterFlags reports whether kubectl's flags specify more about the cluster or the identity than the context. Such flags
-// are meant for one cluster, and users then cannot switch to another: a credential must not be sent there.
+// hasClusterFlags reports whether kubectl's flags specify more about the cluster or the identity than the context. Such
+// flags are meant for one cluster, and users then cannot switch to another: a credential must not be sent there.
 func hasClusterFlags(flags *pflag.FlagSet) (hasOther bool) {
 	allowed := []string{"kubeconfig", "context", "namespace", "request-timeout", "cache-dir", "disable-compression"}
 	flags.VisitAll(func(flag *pflag.Flag) {
-		hasOther = hasOther || flag.Annotations[kubectlAnnotation] != nil && flag.Changed && !slices.Contains(allowed, flag.Name)
+		hasOther = hasOther ||
+			flag.Annotations[kubectlAnnotation] != nil && flag.Changed && !slices.Contains(allowed, flag.Name)
 	})
 	return hasOther
 }
@@ -57,8 +58,9 @@ func (c *contextSwitcher) switchable() *web.Contexts {
 	return &web.Contexts{List: c.listContexts, Switch: c.switchTo}
 }
 
-// configFor returns the client configuration of a context. Flags such as --server and --token are left out, because they apply
-// only to the cluster with which the program was started. An empty name selects the current context of the kubeconfig.
+// configFor returns the client configuration of a context. Flags such as --server and --token are left out, because
+// they apply only to the cluster with which the program was started. An empty name selects the current context of the
+// kubeconfig.
 func (c *contextSwitcher) configFor(name string) *genericclioptions.ConfigFlags {
 	kube := genericclioptions.NewConfigFlags(true)
 	kube.KubeConfig, kube.Timeout, kube.DisableCompression = c.kube.KubeConfig, c.kube.Timeout,
@@ -76,7 +78,9 @@ func (c *contextSwitcher) listContexts() ([]web.Context, error) {
 	all := make([]web.Context, 0, len(raw.Contexts))
 	for _, name := range slices.Sorted(maps.Keys(raw.Contexts)) {
 		kubeContext := raw.Contexts[name]
-		all = append(all, web.Context{Name: name, Cluster: kubeContext.Cluster, User: kubeContext.AuthInfo, Namespace: kubeContext.Namespace})
+		all = append(all, web.Context{
+			Name: name, Cluster: kubeContext.Cluster, User: kubeContext.AuthInfo, Namespace: kubeContext.Namespace,
+		})
 	}
 	return all, nil
 }

@@ -134,7 +134,7 @@ func (p *runningProgram) waitUntil(condition string, isMet func() bool) {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			p.t.Fatalf("%s: not within 30 s; the log says %s", condition, p.log)
+			p.t.Fatalf("%s: not within 30 s; log: %s", condition, p.log)
 		}
 	}
 }
@@ -154,7 +154,7 @@ func (p *runningProgram) request(method, path, body string, headers ...string) (
 	}
 	response, err := client.Do(httpRequest)
 	if err != nil {
-		p.t.Fatalf("%s %s has no answer: %v; the log says %s", method, path, err, p.log)
+		p.t.Fatalf("%s %s has no response: %v; log: %s", method, path, err, p.log)
 	}
 	defer func() { _ = response.Body.Close() }()
 	text, err := io.ReadAll(response.Body)
@@ -190,12 +190,12 @@ func (p *runningProgram) clusterID() string {
 	_, text := p.request(http.MethodGet, "/r/core/v1/pods", "", "Accept", "text/html")
 	match := regexp.MustCompile(`data-cluster="([0-9a-f]{16})"`).FindStringSubmatch(text)
 	if match == nil {
-		p.t.Fatalf("the page does not say of which cluster it is: %.2000s", text)
+		p.t.Fatalf("the page does not name its cluster: %.2000s", text)
 	}
 	return match[1]
 }
 
-// openSocket opens the socket of a page. of is the cluster id of that page.
+// openSocket opens the socket of a page. clusterID is the ID of the cluster that the page shows.
 func (p *runningProgram) openSocket(clusterID string) *websocket.Conn {
 	p.t.Helper()
 	conn, _, err := websocket.Dial( //nolint:bodyclose // The body belongs to the connection.
@@ -209,8 +209,8 @@ func (p *runningProgram) openSocket(clusterID string) *websocket.Conn {
 	return conn
 }
 
-// readSnapshot subscribes to the pods with a cursor, and reads up to a snapshot. It returns the messages before the snapshot,
-// and the cursor of the snapshot.
+// readSnapshot subscribes to the pods with a cursor, and reads up to a snapshot. It returns the messages before the
+// snapshot, and the cursor of the snapshot.
 func (p *runningProgram) readSnapshot(conn *websocket.Conn, cursor string) (before, last string) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), 20*time.Second)
@@ -288,14 +288,14 @@ func TestSwitchContext(t *testing.T) {
 		t.Errorf("both clusters are %s to the page", second)
 	}
 	if before, _ := p.readSnapshot(p.openSocket(p.clusterID()), cursor); !strings.Contains(before, "reset") {
-		t.Errorf("from the cursor of the other cluster came %q before the snapshot, want a reset", before)
+		t.Errorf("with the cursor of the other cluster: got %q before the snapshot, want a reset", before)
 	}
 	p.switchContext("one")
 	if afterReturn := p.clusterID(); afterReturn != first {
 		t.Errorf("the first cluster is now %s, was %s: pages that slept meanwhile would not go on", afterReturn, first)
 	}
 	if before, _ := p.readSnapshot(p.openSocket(first), cursor); !strings.Contains(before, "reset") {
-		t.Errorf("from a cursor of before the switch came %q before the snapshot, want a reset", before)
+		t.Errorf("with a cursor from before the switch: got %q before the snapshot, want a reset", before)
 	}
 }
 
@@ -322,7 +322,7 @@ func TestUnreachableContextDoesNotBlockOthers(t *testing.T) {
 			t.Errorf("the contexts are %d %s", code, text)
 		}
 		if took := p.switchContext("one"); took > 5*time.Second {
-			t.Errorf("to come back from %s took %s", name, took)
+			t.Errorf("recovering from %s took %s", name, took)
 		}
 	}
 	p.waitForPod("pod-of-one")
@@ -339,7 +339,8 @@ func TestFailedSwitchKeepsTheActiveCluster(t *testing.T) {
 		`"interactiveMode":"Never"}}`
 	const unreadableCert = ` {"client-certificate":"/none/cert","client-key":"/none/key"}`
 	file := writeKubeconfig(t, map[string]string{
-		"one": one.URL, "fails": secure + failingCommand, "missing": secure + missingCommand, "unread": secure + unreadableCert,
+		"one": one.URL, "fails": secure + failingCommand, "missing": secure + missingCommand,
+		"unread": secure + unreadableCert,
 	})
 	p := startProgram(t, "--kubeconfig", file)
 	p.waitForPod("pod-of-one")
@@ -508,8 +509,8 @@ func TestContextsAreOfferedOnlyLocally(t *testing.T) {
 		{"a server by flag", []string{"--kubeconfig", twoContexts, "--server", one.URL}, false},
 		{"a token by flag", []string{"--kubeconfig", twoContexts, "--token", "abc"}, false},
 		{"a user by flag", []string{"--kubeconfig", twoContexts, "--user", "two-user"}, false},
-		{"an impersonated one", []string{"--kubeconfig", twoContexts, "--as", "somebody"}, false},
-		{"everybody is one", []string{"--kubeconfig", twoContexts, "--auth", "shared-identity"}, false},
+		{"an impersonated one", []string{"--kubeconfig", twoContexts, "--as", "someone"}, false},
+		{"all users share one identity", []string{"--kubeconfig", twoContexts, "--auth", "shared-identity"}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := startProgram(t, test.args...)

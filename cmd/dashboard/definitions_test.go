@@ -101,7 +101,7 @@ func TestUnreachableAPIsDoNotAffectOthers(t *testing.T) {
 	admin := adminConfig(t)
 	o := newAPIClient(t, admin)
 	const webhook = `,"conversion":{"strategy":"Webhook","webhook":{"conversionReviewVersions":["v1"],` +
-		`"clientConfig":{"service":{"namespace":"default","name":"nobody-there"}}}}`
+		`"clientConfig":{"service":{"namespace":"default","name":"missing-service"}}}}`
 	o.define(t,
 		widgetsDefinition(`{"name":"v1","served":true,"storage":true,"schema":`+anySchema+
 			`},{"name":"v2","served":true,"storage":false,"schema":`+anySchema+`}`, webhook))
@@ -109,7 +109,7 @@ func TestUnreachableAPIsDoNotAffectOthers(t *testing.T) {
 		`{"apiVersion":"apiregistration.k8s.io/v1","kind":"APIService","metadata":{"name":"v1.dead.example.com"},`+
 			`"spec":{"group":"dead.example.com","version":"v1",
 		"groupPriorityMinimum":100,"versionPriority":100,"insecureSkipTLSVerify":true,`+
-			`"service":{"namespace":"default","name":"nobody-there"}}}`)
+			`"service":{"namespace":"default","name":"missing-service"}}}`)
 	if _, err := o.dynamic.Resource(servicesResource).Create(t.Context(), service, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestUnreachableAPIsDoNotAffectOthers(t *testing.T) {
 	})
 	for ref, want := range map[string]string{
 		"core/v1/namespaces": `"state":"live"`, "test.example.com/v1/widgets": `"state":"live"`,
-		"test.example.com/v2/widgets": "nobody-there",
+		"test.example.com/v2/widgets": "missing-service",
 	} {
 		eventually(t, ref+" has its present state", func() error {
 			if body := d.get("/api/v1/snapshot/" + ref); !containsEach(body, want) {
@@ -184,8 +184,8 @@ func (o *apiClient) define(t *testing.T, text string) {
 	})
 }
 
-// waitUntilUndiscovered returns when discovery no longer contains the group. After the deletion of a definition, its group stays
-// there for a moment, and the next test would find it.
+// waitUntilUndiscovered returns when discovery no longer contains the group. After the deletion of a definition, its
+// group stays there for a moment, and the next test would find it.
 func (o *apiClient) waitUntilUndiscovered(t *testing.T, group string) {
 	t.Helper()
 	eventually(t, "discovery forgets "+group, func() error {

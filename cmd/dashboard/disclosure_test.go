@@ -35,19 +35,19 @@ type prober struct {
 	api                          *apiClient
 	ownNamespace, otherNamespace string // A namespace that one user may read, and one that no user may read.
 	noneToken                    string // The token of a user without permissions.
-	userToken                    string // The token of a user who may read the ConfigMaps of own.
+	userToken                    string // The token of a user who may read the ConfigMaps of ownNamespace.
 }
 
 // target is the object that requests ask for. The object may not exist.
 type target struct{ ref, ns, name string }
 
-// expand replaces the words REF, NS and NAME in a request by those of the aim.
+// expand replaces the words REF, NS and NAME in a request by those of the target.
 func (a target) expand(template string) string {
 	return strings.NewReplacer("REF", a.ref, "NS", a.ns, "NAME", a.name).Replace(template)
 }
 
-// mask returns a response without the names in the aim, and without values that differ each time: times, versions and
-// cursors.
+// mask returns a response without the names in the target, and without values that differ each time: times, versions
+// and cursors.
 func (a target) mask(text string) string {
 	text = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)`).ReplaceAllString(text,
 		"TIME")
@@ -55,14 +55,15 @@ func (a target) mask(text string) string {
 	text = regexp.MustCompile(`("(?:rv|resourceVersion|cursor)":|(?:rv|resourceVersion): `+
 		`|data-cursor=)(?:"|&#34;)?[^",&\n> ]*(?:"|&#34;)?`).ReplaceAllString(text, "${1}X")
 	text = regexp.MustCompile(`("path":"/metadata/resourceVersion","value":)"\d+"`).ReplaceAllString(text, "${1}X")
-	text = regexp.MustCompile(`("\d+":)"\d+"`).ReplaceAllString(text, "${1}X") // An earlier resourceVersion.
+	// The resourceVersion of an earlier message.
+	text = regexp.MustCompile(`("\d+":)"\d+"`).ReplaceAllString(text, "${1}X")
 	text = regexp.MustCompile(`>(\d+[smhd])+<`).ReplaceAllString(text, ">AGE<")
 	return strings.NewReplacer(a.ns, "NS", a.name, "NAME").Replace(text)
 }
 
-// routeRequests returns the requests for each route, by its method and pattern. A route that is missing here has not been
-// checked for what it reveals. Requests without a word in capitals reveal nothing about the cluster, or reveal the same
-// to all known users.
+// routeRequests returns the requests for each route, by its method and pattern. A route that is missing here has not
+// been checked for what it reveals. Requests without a word in capitals reveal nothing about the cluster, or reveal the
+// same to all known users.
 func routeRequests() map[string][]string {
 	list := []string{
 		"", "?ns=NS", "?ns=NS&ns=default", "?ns=NS,default", "?labels=app%3DNAME", "?ns=NS&labels=app%3DNAME",
@@ -112,7 +113,7 @@ func routeRequests() map[string][]string {
 			"/api/v1/search?q=NAME", "/api/v1/search?q=NS&limit=100",
 		},
 		"GET /api/v1/status":         {"/api/v1/status"},
-		"GET /api/v1/live":           {"/api/v1/live"}, // Not a WebSocket: refused. frames tests messages.
+		"GET /api/v1/live":           {"/api/v1/live"}, // This is not a WebSocket, so it is refused.
 		"GET /static/*":              {"/static/nothing.js"},
 		"GET /third-party-notices":   {"/third-party-notices"},
 		"GET /healthz":               {"/healthz"},
@@ -197,7 +198,7 @@ func firstDifference(got, want string) string {
 }
 
 // plantedValue is a value in every planted object.
-const plantedValue = "seen-where-nobody-may-look"
+const plantedValue = "value-that-only-its-owner-can-read"
 
 // plant writes a ConfigMap with a value and the treasure.
 func (w *prober) plant(t *testing.T, ns, name, value string) {
@@ -338,8 +339,8 @@ func (e *backgroundSocket) send(frame string) {
 	}
 }
 
-// collect adds messages to all, by the id of their subscription, until enough returns true and no more arrive for a while.
-// It skips heartbeats and digests, which depend on time.
+// collect adds messages to all, by the id of their subscription, until isComplete returns true and no more arrive for a
+// while. It skips heartbeats and digests, which depend on time.
 func (e *backgroundSocket) collect(all map[int][]string, isComplete func() bool) {
 	e.t.Helper()
 	const quietTime = 1500 * time.Millisecond
@@ -376,7 +377,8 @@ func TestUsersWithoutPermissionsLearnNothing(t *testing.T) {
 	const ref = "core/v1/configmaps"
 	existing := target{ref, w.otherNamespace, plantedName}
 	targets := map[string]target{
-		"no such object": {ref, w.otherNamespace, "nothing-here"}, "no such namespace": {ref, "no-" + w.otherNamespace[3:], "nothing-here"},
+		"no such object":    {ref, w.otherNamespace, "nothing-here"},
+		"no such namespace": {ref, "no-" + w.otherNamespace[3:], "nothing-here"},
 	}
 	byRoute := routeRequests()
 	count := 0
@@ -389,7 +391,7 @@ func TestUsersWithoutPermissionsLearnNothing(t *testing.T) {
 		for _, request := range requests {
 			body, status := w.getAs(w.noneToken, existing.expand(request))
 			if strings.Contains(body, plantedValue) {
-				t.Errorf("%s tells what there is: %.500s", request, body)
+				t.Errorf("%s reveals the contents of the cluster: %.500s", request, body)
 			}
 			if strings.Contains(request, "REF") && !strings.HasPrefix(request, "/r/") &&
 				!strings.HasPrefix(request, "/compare") && !strings.HasPrefix(request, "/login") &&
@@ -452,7 +454,7 @@ func TestUsersWithoutPermissionsLearnNothing(t *testing.T) {
 	}
 }
 
-// Changes that a user may not see affect no response and no message to that user.
+// Changes that a user is not permitted to see affect no response and no message to that user.
 func TestHiddenChangesCauseNoMessages(t *testing.T) {
 	w := newProber(t)
 	const ref = "core/v1/configmaps"
@@ -546,7 +548,7 @@ func TestHiddenChangesCauseNoMessages(t *testing.T) {
 }
 
 // A path is decoded only once. However its escapes are written, it gives no access to an object of a namespace that the
-// user may not read.
+// user is not permitted to read.
 func TestEscapedPathsGiveNoOtherAccess(t *testing.T) {
 	w := newProber(t)
 	w.plant(t, w.ownNamespace, "configmaps", "0") // The object has the same name as its resource.
@@ -562,7 +564,9 @@ func TestEscapedPathsGiveNoOtherAccess(t *testing.T) {
 	} {
 		for _, route := range []string{"/api/v1/object/", "/o/", "/api/v1/related/", "/api/v1/snapshot/"} {
 			path := route + ref +
-				strings.NewReplacer("OWN", w.ownNamespace, "NOT", w.otherNamespace, "HEX", "%74"+w.otherNamespace[1:], "NAME", plantedName).Replace(suffix)
+				strings.NewReplacer(
+					"OWN", w.ownNamespace, "NOT", w.otherNamespace, "HEX", "%74"+w.otherNamespace[1:], "NAME", plantedName,
+				).Replace(suffix)
 			body, status := w.getAs(w.userToken, path)
 			hasOther := regexp.MustCompile(`"?namespace"?: ?"?` + w.otherNamespace).MatchString(body)
 			hasOwn := regexp.MustCompile(`"?namespace"?: ?"?` + w.ownNamespace).MatchString(body)
@@ -571,7 +575,8 @@ func TestEscapedPathsGiveNoOtherAccess(t *testing.T) {
 			}
 		}
 	}
-	if body, status := w.getAs(w.userToken, "/api/v1/object/"+ref+"/"+w.ownNamespace+"/configmaps"); status != http.StatusOK ||
+	body, status := w.getAs(w.userToken, "/api/v1/object/"+ref+"/"+w.ownNamespace+"/configmaps")
+	if status != http.StatusOK ||
 		!strings.Contains(body, plantedValue) {
 		t.Errorf("an object that is called as its resource is: got %d %s", status, body)
 	}

@@ -15,6 +15,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"glasshouse/internal/watch/status"
+
 	"github.com/spf13/pflag"
 
 	"glasshouse/internal/watch"
@@ -41,7 +43,7 @@ func TestReferenceIsCurrent(t *testing.T) {
 		current = replacePart(t, current, part, content)
 	}
 	if *update && !t.Failed() {
-		//nolint:gosec // The document is public.
+		//nolint:gosec // The document is public, so all users may read it.
 		if err := os.WriteFile(filepath.Join(root, name), []byte(current), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -158,7 +160,7 @@ func metricTables(t *testing.T) string {
 	t.Helper()
 	// In this watch status every metric has a value.
 	status := watch.WatchStatus{Limit: 1, UsedBytes: 1, Entries: []watch.WatchStatusEntry{{
-		Resource: "core/v1/pods", Status: watch.Status{State: watch.Live}, LastEvent: time.Unix(1, 0),
+		Resource: "core/v1/pods", Status: status.Status{State: status.Live}, LastEvent: time.Unix(1, 0),
 	}}}
 	registry, err := metrics.Registry(func() watch.WatchStatus { return status }, func() int { return 0 },
 		func() (int, int) { return 0, 0 })

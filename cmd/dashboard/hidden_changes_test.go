@@ -57,7 +57,7 @@ func (w *prober) newObserver(t *testing.T, name string, header http.Header, obje
 			t.Errorf("%s is a new route: add its questions to walks", route)
 		}
 		for _, request := range routeRequests {
-			// This response would not end. The spy follows the view log instead.
+			// This response would not end. The observer follows the view log instead.
 			if !strings.Contains(request, "follow=true") {
 				s.requests = append(s.requests, object.expand(request))
 			}
@@ -137,7 +137,7 @@ func (s *observer) recordCursor(t *testing.T, source, text string) string {
 		return ""
 	}
 	if s.cursors[match[1]] {
-		t.Errorf("%s, %s: the cursor %s comes twice", s.name, source, match[1])
+		t.Errorf("%s, %s: the cursor %s occurs twice", s.name, source, match[1])
 	}
 	s.cursors[match[1]], s.lengths[len(match[1])] = true, true
 	return match[1]
@@ -177,8 +177,8 @@ func (s *observer) subscribe(view, members string) (id int) {
 	return s.nextID
 }
 
-// readUntil reads messages until enough returns true. It returns the messages with changes, by subscription. The cursor of a
-// heartbeat or digest must be the newest one.
+// readUntil reads messages until enough returns true. It returns the messages with changes, by subscription. The cursor
+// of a heartbeat or digest must be the newest one.
 func (s *observer) readUntil(t *testing.T, enough func(received map[int][]string) bool) map[int][]string {
 	t.Helper()
 	received := make(map[int][]string)
@@ -233,7 +233,7 @@ func (s *observer) wantSameMessages(t *testing.T, id int, state string, messages
 	s.wantSame(t, s.messages, view+" "+state, s.mask(text))
 }
 
-// subscribedViews returns the views to which the spy subscribes.
+// subscribedViews returns the views to which the observer subscribes.
 func (s *observer) subscribedViews() []string {
 	if s.byName {
 		return []string{"object", "changes"}
@@ -241,8 +241,8 @@ func (s *observer) subscribedViews() []string {
 	return []string{"rows", "table", "window", "object", "changes"}
 }
 
-// newObservers returns restricted readers of each sort. Readers with access to a whole namespace see the namespace own.
-// Readers with access to a part of a namespace see it in the namespace part.
+// newObservers returns restricted readers of each sort. Readers with access to a whole namespace see ownNamespace.
+// Readers with access to a part of a namespace see it in partNamespace.
 func (w *prober) newObservers(t *testing.T, ownNamespace, partNamespace string) []*observer {
 	t.Helper()
 	const ref = "core/v1/configmaps"
@@ -255,7 +255,7 @@ func (w *prober) newObservers(t *testing.T, ownNamespace, partNamespace string) 
 	namespaceToken := w.token(t, ownNamespace, "spy", rule)
 	nameToken := w.clusterToken(t, ownNamespace, "spy-named", nameRule)
 	ownerToken := w.clusterToken(t, ownNamespace, "spy-owner", rule)
-	w.noneToken = ownerToken // This user sees everything, including what the spies may not see.
+	w.noneToken = ownerToken // This user sees everything, including what the observers are not permitted to see.
 	guest := func(parts string) http.Header {
 		return http.Header{"Cookie": {w.openLink(w.share(t, ownerToken, parts))}, "Origin": {w.url}}
 	}
@@ -340,7 +340,7 @@ func (w *prober) clusterToken(t *testing.T, ns, name string, rule rbacv1.PolicyR
 	return w.token(t, ns, name)
 }
 
-// change makes a change that the spies may see, and returns when the program has received it.
+// change makes a change that the observers may see, and returns when the program has received it.
 func (w *prober) change(t *testing.T, namespaces []string, value string) {
 	t.Helper()
 	for _, ns := range namespaces {
@@ -360,7 +360,7 @@ func (w *prober) waitForValue(t *testing.T, ns, name, value string) {
 	})
 }
 
-// changeHidden changes objects that no spy may see, and returns when the program has received these changes.
+// changeHidden changes objects that no observer may see, and returns when the program has received these changes.
 func (w *prober) changeHidden(t *testing.T, part string, n int) {
 	t.Helper()
 	value := fmt.Sprint("stir-", n)

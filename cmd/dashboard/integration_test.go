@@ -115,7 +115,7 @@ func TestClientsConvergeDuringChanges(t *testing.T) {
 	}
 	want := c.rows(t, ns)
 	for i, client := range clients {
-		eventually(t, fmt.Sprint("client ", i, " holds what the API server lists"), func() error {
+		eventually(t, fmt.Sprint("client ", i, " has the objects that the API server lists"), func() error {
 			return client.compareRows(want)
 		})
 	}
@@ -233,7 +233,9 @@ func TestSecretsAreMasked(t *testing.T) {
 	if _, err := c.core.Secrets(ns).Update(t.Context(), created, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "a changed value shows as changed", func() error { return client.objectContains(`"(masked, change 1)"`) })
+	eventually(
+		t, "a changed value shows as changed", func() error { return client.objectContains(`"(masked, change 1)"`) },
+	)
 	client.mu.Lock()
 	defer client.mu.Unlock()
 	if text := client.received.String(); strings.Contains(text, canary) || strings.Contains(text, base64Part(canary)) {
@@ -256,21 +258,21 @@ func TestProgramWaitsForTheAPIServer(t *testing.T) {
 		t.Errorf("the page without an API server: %d %s", status, body)
 	}
 	forward(t, address, upstream)
-	eventually(t, "the API server is found when it comes", func() error {
+	eventually(t, "the API server is found when it starts", func() error {
 		if body, status := d.request("/api/v1/snapshot/core/v1/namespaces"); status != http.StatusOK {
 			return fmt.Errorf("%d %s", status, body)
 		}
 		return nil
 	})
 	if !strings.Contains(d.log(), "waiting for the API server") {
-		t.Errorf("the log does not say that it waits:\n%s", d.log())
+		t.Errorf("the log does not report that the program waits:\n%s", d.log())
 	}
 }
 
 func TestUsersSeePermittedNamespaces(t *testing.T) {
 	dir := filepath.Dir(adminConfig(t))
 	for _, test := range []struct{ name, config, path, want string }{
-		{"nobody", "kubeconfig-nobody", "/api/v1/snapshot/core/v1/pods", `"state":"forbidden"`},
+		{"a user without permissions", "kubeconfig-nobody", "/api/v1/snapshot/core/v1/pods", `"state":"forbidden"`},
 		{"limited, everywhere", "kubeconfig-limited", "/api/v1/snapshot/core/v1/pods", `"namespaces":["shop"]`},
 		{"limited, own namespace", "kubeconfig-limited", "/api/v1/snapshot/core/v1/pods?ns=shop", `"state":"live"`},
 		{

@@ -6,8 +6,8 @@ type limitGroup struct {
 	limits []limit
 }
 
-// limitGroups returns the tables of limits in docs/reference.md. Numbers come from the constants in braces. The rules
-// that apply beyond the numbers follow the tables in the document.
+// limitGroups returns the tables of limits in docs/reference.md. Numbers are those of the constants in braces. The
+// rules that apply beyond the numbers follow the tables in the document.
 func limitGroups() []limitGroup {
 	return []limitGroup{
 		{"Requests and connections", []limit{
@@ -69,7 +69,7 @@ func limitGroups() []limitGroup {
 			{"Time until an unread response can be aborted for others", "{limit.stalledAfter}"},
 			{
 				"Rate below which a response counts as unread",
-				"{limit.minRate size} a second; it doubles each second that somebody waits, up to " +
+				"{limit.minRate size} a second; it doubles each second that a client waits, up to " +
 					"{limit.maxRate size} a second",
 			},
 			{"Time until memory is kept for the request that has waited longest", "{limit.overdueAfter}"},
@@ -175,12 +175,12 @@ func limitGroups() []limitGroup {
 			},
 			{
 				"Recheck of a namespace",
-				"every {watch.reviewEvery} if permitted, every {watch.deniedEvery} if denied; with very many " +
+				"every {authz.ReviewEvery} if permitted, every {watch.deniedEvery} if denied; with very many " +
 					"namespaces every {watch.maxReviewInterval}",
 			},
-			{"Namespaces that are reviewed one by one for a user", "{watch.maxReviewedNamespaces}"},
-			{"Cached decisions about users", "{watch.maxDecisions}"},
-			{"Access reviews at the same time", "of one user {watch.userReviews}, of all {watch.allReviews}"},
+			{"Namespaces that are reviewed one by one for a user", "{authz.MaxReviewedNamespaces}"},
+			{"Cached decisions about users", "{authz.maxDecisions}"},
+			{"Access reviews at the same time", "of one user {authz.userReviews}, of all {authz.allReviews}"},
 			{"Retry of a resource that does not fit into memory", "{watch.estimateDelay}, or {watch.relistDelay}"},
 		}},
 	}

@@ -15,7 +15,7 @@ import (
 	"unicode"
 )
 
-// runUntilLogged runs the program until its log contains all the words, and returns the log.
+// runUntilLogged runs the program until its log contains all the wants, and returns the log.
 func runUntilLogged(t *testing.T, wants []string, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -75,8 +75,16 @@ func TestLogLinesHaveNoControlCharacters(t *testing.T) {
 	}))
 	defer api.Close()
 	for format, prefix := range map[string]string{"text": "time=", "json": `{"time":`} {
-		log := runUntilLogged(t, []string{"odd ", "forged"}, "--kubeconfig", writeKubeconfigFor(t, api.URL), "--log-format", format,
-			"--watch", "core/v1/pods")
+		log := runUntilLogged(
+			t,
+			[]string{"odd ", "forged"},
+			"--kubeconfig",
+			writeKubeconfigFor(t, api.URL),
+			"--log-format",
+			format,
+			"--watch",
+			"core/v1/pods",
+		)
 		for line := range strings.SplitSeq(strings.TrimSuffix(log, "\n"), "\n") {
 			if !strings.HasPrefix(line, prefix) || strings.ContainsFunc(line, func(r rune) bool {
 				return unicode.IsControl(r) || r == '\u2028'
@@ -104,7 +112,9 @@ func TestUnverifiedCertificatesAreWarnedAbout(t *testing.T) {
 	if log := runUntilLogged(t, []string{"x509"}, "--kubeconfig", config); strings.Contains(log, warning) || requests > 0 {
 		t.Errorf("it has asked %d times, and logged %s", requests, log)
 	}
-	runUntilLogged(t, []string{warning, "unable to handle the request"}, "--kubeconfig", config, "--insecure-skip-tls-verify")
+	runUntilLogged(
+		t, []string{warning, "unable to handle the request"}, "--kubeconfig", config, "--insecure-skip-tls-verify",
+	)
 }
 
 // client-go logs a request that was canceled as an error. It is logged at debug level, all other errors stay.

@@ -75,7 +75,9 @@ func TestPodLogsMatchTheAPIServer(t *testing.T) {
 	if _, err := io.ReadAll(lines); err == nil {
 		t.Error("a log that is left ends as if it had ended")
 	}
-	for query, wantText := range map[string]string{"?container=nope": "nope", "?container=..": "..", "?tail=9999": "5000"} {
+	for query, wantText := range map[string]string{
+		"?container=nope": "nope", "?container=..": "..", "?tail=9999": "5000",
+	} {
 		if body, status := d.request("/api/v1/logs/shop/" + pod.Name + query); status < 400 || status >= 500 ||
 			!strings.Contains(body, wantText) {
 			t.Errorf("%s: got %d %s", query, status, body)

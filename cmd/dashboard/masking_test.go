@@ -54,8 +54,9 @@ func ruleMaskedPlaces() []string {
 
 // canaries are values that must not leave the program. All start with the same unique mark, followed by their place.
 type canaries struct {
-	prefix           string
-	hasEncodedCopies bool // Whether annotations of templates contain copies in every encoding. Only guests must not see these.
+	prefix string
+	// Whether annotations of templates contain copies in every encoding. Only guests must not see these.
+	hasEncodedCopies bool
 }
 
 func newCanaries() canaries {
@@ -71,8 +72,8 @@ func (c canaries) value(place string, n int) string {
 	return fmt.Sprintf("%s-%s-%d-end", c.prefix, place, n)
 }
 
-// encodedCopies returns annotations with copies of a Secret, one for each encoding. Each contains the canary of a place in one
-// of its forms. The compressed formats store it without compression.
+// encodedCopies returns annotations with copies of a Secret, one for each encoding. Each contains the canary of a place
+// in one of its forms. The compressed formats store it without compression.
 func (c canaries) encodedCopies(t *testing.T, place string, n int) map[string]string {
 	t.Helper()
 	value := c.value(place, n)
@@ -98,7 +99,8 @@ func (c canaries) encodedCopies(t *testing.T, place string, n int) map[string]st
 	}
 }
 
-// uncompressedArchive returns a text in the format of a compressor, in base64. The format stores the text without compression.
+// uncompressedArchive returns a text in the format of a compressor, in base64. The format stores the text without
+// compression.
 func uncompressedArchive(t *testing.T, text string, newWriter func(io.Writer) (io.WriteCloser, error)) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -224,10 +226,13 @@ func (c canaries) plant(t *testing.T, o *apiClient, ns string, n int) {
 	cron := template("cron")
 	cron.Spec.RestartPolicy = corev1.RestartPolicyNever
 	daemon := template("env")
-	daemon.Spec.NodeSelector = map[string]string{"example.com/none": "none"} // No node matches.
-	job := corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Annotations: c.innerAnnotations(t, n)}, Spec: corev1.PodSpec{
-		RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "example.com/c"}},
-	}}
+	daemon.Spec.NodeSelector = map[string]string{"example.com/none": "none"} // No node has this label, so no pod starts.
+	job := corev1.PodTemplateSpec{
+		ObjectMeta: metav1.ObjectMeta{Annotations: c.innerAnnotations(t, n)},
+		Spec: corev1.PodSpec{
+			RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "example.com/c"}},
+		},
+	}
 	suspended := true // The template of a suspended Job can be changed.
 	secret := *meta.DeepCopy()
 	maps.Copy(secret.Annotations, c.encodedCopies(t, "secret", n))
@@ -360,7 +365,8 @@ func TestRunAsChildProcess(t *testing.T) {
 	os.Exit(run(t.Context(), programArgs, os.Stdout, os.Stderr))
 }
 
-// startProcess starts the program as a separate process with redaction rules. It connects to the API server at an address.
+// startProcess starts the program as a separate process with redaction rules. It connects to the API server at an
+// address.
 func startProcess(t *testing.T, address string, rules []string) (d *dashboard, metrics string, process int) {
 	t.Helper()
 	args := []string{"--server", "https://" + address}
@@ -382,7 +388,7 @@ func startProcessWith(t *testing.T, args ...string) (d *dashboard, metrics strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	command := exec.CommandContext( //nolint:gosec // The test binary itself.
+	command := exec.CommandContext( //nolint:gosec // The command is this test binary itself.
 		t.Context(), os.Args[0], "-test.run=^TestRunAsChildProcess$",
 	)
 	// clobberfree overwrites memory that is freed.
@@ -403,7 +409,7 @@ func startProcessWith(t *testing.T, args ...string) (d *dashboard, metrics strin
 	eventually(t, "the program serves", func() error {
 		match := regexp.MustCompile(`url=(http://\S+)/ .*metrics=(http://\S+)/metrics`).FindStringSubmatch(d.log())
 		if match == nil {
-			return fmt.Errorf("its log says:\n%s", d.log())
+			return fmt.Errorf("its log:\n%s", d.log())
 		}
 		d.url, metrics = match[1], match[2]
 		return nil
@@ -503,7 +509,7 @@ func (e *recorder) requestAll(t *testing.T, d *dashboard, ns string) {
 			names[ref] = append(names[ref], row.Name)
 		}
 		if len(names[ref]) == 0 {
-			t.Errorf("there are no %s to look at", ref)
+			t.Errorf("there are no %s to check", ref)
 		}
 		for _, name := range names[ref] {
 			object := ref + "/" + ns + "/" + name
@@ -589,7 +595,8 @@ func TestGuestsGetNoMaskedValues(t *testing.T) {
 	}
 	guest := *d
 	guest.cookie = d.openLink(d.shareCommand(args...))
-	ownRecorder, guestRecorder := &recorder{received: make(map[string]*bytes.Buffer)}, &recorder{received: make(map[string]*bytes.Buffer)}
+	ownRecorder := &recorder{received: make(map[string]*bytes.Buffer)}
+	guestRecorder := &recorder{received: make(map[string]*bytes.Buffer)}
 	guestRecorder.requestAll(t, &guest, ns) // Test before anything is watched, and during watches.
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := guestRecorder.subscribeAll(ctx, t, &guest, ns)
@@ -661,7 +668,7 @@ func TestNoMaskedValueLeavesTheProgram(t *testing.T) {
 				}
 				delete(leaks, place)
 			}
-			delete(leaks, "?") // Base64, of binaryData.
+			delete(leaks, "?") // The leak of binaryData, which is in base64.
 		} else {
 			if masks := bytes.Count(e.received["socket, view object"].Bytes(), []byte("(masked, change ")); masks < 10 {
 				t.Errorf("only %d changes of masked values were sent", masks)
@@ -693,7 +700,8 @@ func waitForLastChange(t *testing.T, d *dashboard, ns string) {
 	})
 }
 
-// overwriteBuffers makes the program read much other data through the same connections. This overwrites its read buffers.
+// overwriteBuffers makes the program read much other data through the same connections. This overwrites its read
+// buffers.
 func overwriteBuffers(t *testing.T, o *apiClient, d *dashboard, ns string, try int) {
 	t.Helper()
 	const pod = `{"containers":[{"name":"c","image":"example.com/c"}]}`
@@ -770,8 +778,8 @@ func fetchURL(t *testing.T, url string) []byte {
 	return text
 }
 
-// readProcessMemory returns the memory of a process after three garbage collections that overwrite freed memory. It returns nil if
-// the memory cannot be read.
+// readProcessMemory returns the memory of a process after three garbage collections that overwrite freed memory. It
+// returns nil if the memory cannot be read.
 func readProcessMemory(t *testing.T, metrics string, process int) (all [][]byte) {
 	t.Helper()
 	for range 3 {
@@ -780,12 +788,12 @@ func readProcessMemory(t *testing.T, metrics string, process int) (all [][]byte)
 	dir := filepath.Join("/proc", strconv.Itoa(process))
 	mappings, err := os.ReadFile(filepath.Join(dir, "maps"))
 	if err != nil {
-		t.Logf("the memory is not looked at: %v", err)
+		t.Logf("the memory is not searched: %v", err)
 		return nil
 	}
 	mem, err := os.Open(filepath.Join(dir, "mem"))
 	if err != nil {
-		t.Logf("the memory is not looked at: %v", err)
+		t.Logf("the memory is not searched: %v", err)
 		return nil
 	}
 	defer func() { _ = mem.Close() }()
@@ -804,8 +812,8 @@ func readProcessMemory(t *testing.T, metrics string, process int) (all [][]byte)
 	return all
 }
 
-// wantNoCanariesInMemory searches the memory of a process for canaries, after a call of wash. The program does not control all of
-// its read buffers. So only a canary that is found after each of several washes is an error.
+// wantNoCanariesInMemory searches the memory of a process for canaries, after a call of wash. The program does not
+// control all of its read buffers. So only a canary that is found after each of several washes is an error.
 func wantNoCanariesInMemory(t *testing.T, c canaries, readMemory func(try int) [][]byte) {
 	t.Helper()
 	var found []string
@@ -821,10 +829,10 @@ func wantNoCanariesInMemory(t *testing.T, c canaries, readMemory func(try int) [
 				}
 			}
 		}
-		t.Logf("%d MiB of memory were looked through, and %d parts of it hold canaries", size>>20, len(found))
+		t.Logf("%d MiB of memory were searched, and %d parts of it contain canaries", size>>20, len(found))
 		if len(found) == 0 {
 			return
 		}
 	}
-	t.Errorf("the memory holds %q", found)
+	t.Errorf("the memory contains %q", found)
 }

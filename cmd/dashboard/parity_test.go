@@ -15,6 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/status"
+
 	"golang.org/x/sync/errgroup"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -58,7 +61,7 @@ func resourceFor(ref string) schema.GroupVersionResource {
 }
 
 // The test creates random Roles and Bindings. A user sees here exactly the objects that the user's token can list, get
-// and watch at the API server. This holds for each resource and namespace, for all together, and for single objects.
+// and watch at the API server. This applies to each resource and namespace, for all together, and for single objects.
 // PARITY is the number of permission sets (100), and SEED is the seed of the random numbers.
 func TestPermissionsMatchTheAPIServer(t *testing.T) {
 	sets := 100
@@ -73,7 +76,7 @@ func TestPermissionsMatchTheAPIServer(t *testing.T) {
 	p := newParity(t)
 	users := make([]*parityUser, sets)
 	for n := range users {
-		users[n] = p.user(t, n, rand.New(rand.NewPCG(seed, uint64(n)))) //nolint:gosec // Not used for a secret.
+		users[n] = p.user(t, n, rand.New(rand.NewPCG(seed, uint64(n)))) //nolint:gosec // The seed is not used for a secret.
 	}
 	p.waitForPermissions(t, users[sets-1])
 	compared, refused, objects := 0, 0, 0
@@ -147,7 +150,7 @@ func newParity(t *testing.T) *parity {
 		for _, ref := range parityKinds() {
 			s, err := p.cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), watch.Query{Resource: ref},
 				10*time.Second)
-			if err != nil || s.Status.State != watch.Live {
+			if err != nil || s.Status.State != status.Live {
 				return fmt.Errorf("%s: %w", ref, err)
 			}
 		}
@@ -224,7 +227,7 @@ func (p *parity) user(t *testing.T, n int, random *rand.Rand) *parityUser {
 	if err != nil || !review.Status.Authenticated {
 		t.Fatalf("the token is not accepted: %v", err)
 	}
-	user := &watch.User{
+	user := &authz.User{
 		Name: review.Status.User.Username, UID: review.Status.User.UID, Groups: review.Status.User.Groups,
 		Extra: map[string][]string{},
 	}
@@ -261,17 +264,21 @@ func randomRule(random *rand.Rand) rbacv1.PolicyRule {
 	return rule
 }
 
-// waitForPermissions waits until the API server applies all permissions. That is when two responses in a row for the last user are
-// equal.
+// waitForPermissions waits until the API server applies all permissions. That is when two responses in a row for the
+// last user are equal.
 func (p *parity) waitForPermissions(t *testing.T, last *parityUser) {
 	t.Helper()
 	before := ""
-	eventually(t, "the rights have come", func() error {
+	eventually(t, "the permissions are effective", func() error {
 		var all []string
 		for _, ref := range parityKinds() {
-			all = append(all, last.seenAtAPIServer(t, parityRequest{ref: ref, verb: "list"}), last.seenAtAPIServer(t, parityRequest{
-				ref: ref, verb: "list", namespaces: p.namespaces[:1],
-			}))
+			all = append(
+				all,
+				last.seenAtAPIServer(t, parityRequest{ref: ref, verb: "list"}),
+				last.seenAtAPIServer(t, parityRequest{
+					ref: ref, verb: "list", namespaces: p.namespaces[:1],
+				}),
+			)
 		}
 		now := strings.Join(all, ";")
 		defer func() { before = now }()
@@ -292,7 +299,11 @@ type parityRequest struct {
 // requests returns requests for a resource: for all namespaces, for each of them, for two of them, and for one object.
 func (p *parity) requests(ref string, random *rand.Rand) []parityRequest {
 	if clusterScoped(ref) {
-		shapes := []parityRequest{{ref: ref, verb: "list"}, {ref: ref, verb: "watch"}, {ref: ref, verb: "get", name: "default"}}
+		shapes := []parityRequest{
+			{ref: ref, verb: "list"},
+			{ref: ref, verb: "watch"},
+			{ref: ref, verb: "get", name: "default"},
+		}
 		if ref != "core/v1/namespaces" {
 			return shapes
 		}
@@ -356,8 +367,8 @@ func (u *parityUser) seenHere(t *testing.T, s parityRequest) string {
 	return outcomeOf(err)
 }
 
-// seenAtAPIServer returns what the API server returns for the user's token. If it refuses the request for all namespaces
-// together, given combines the responses for each namespace.
+// seenAtAPIServer returns what the API server returns for the user's token. If it refuses the request for all
+// namespaces together, seenAtAPIServer combines the responses for each namespace.
 func (u *parityUser) seenAtAPIServer(t *testing.T, s parityRequest) string {
 	t.Helper()
 	client := u.client.Resource(resourceFor(s.ref))
@@ -465,16 +476,16 @@ func sortedKeys(keys []string) string {
 // outcomeOf returns a text for an error. Errors of this program and of the API server with the same meaning have the
 // same text.
 func outcomeOf(err error) string {
-	problem := new(watch.Problem)
+	problem := new(status.Problem)
 	switch {
 	case err == nil:
 		return "allowed"
-	case apierrors.IsForbidden(err), asProblem(err, &problem) && problem.Cause == watch.Refused:
+	case apierrors.IsForbidden(err), asProblem(err, &problem) && problem.Cause == status.Refused:
 		return "forbidden"
-	case apierrors.IsNotFound(err), asProblem(err, &problem) && problem.Cause == watch.Unknown:
+	case apierrors.IsNotFound(err), asProblem(err, &problem) && problem.Cause == status.Unknown:
 		return "not found"
 	}
 	return err.Error()
 }
 
-func asProblem(err error, p **watch.Problem) bool { return errors.As(err, p) }
+func asProblem(err error, p **status.Problem) bool { return errors.As(err, p) }

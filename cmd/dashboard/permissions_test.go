@@ -35,9 +35,9 @@ func TestPermissionChangesAreDetected(t *testing.T) {
 	o.grant(t, firstNS, "list", "watch")
 	tab.readContaining(`"state":"live"`, `"namespaces":["`+firstNS+`"]`)
 	tab.readContaining(`"type":"snapshot"`, `"name":"a"`)
-	t.Logf("a right that came was found after %s", time.Since(began))
+	t.Logf("a new permission was detected after %s", time.Since(began))
 	if elapsed := time.Since(began); elapsed > time.Minute {
-		t.Errorf("a right that came was found after %s, want 60 s at most", elapsed)
+		t.Errorf("a new permission was detected after %s, want 60 s at most", elapsed)
 	}
 
 	began = time.Now()
@@ -78,7 +78,7 @@ func (o *apiClient) grant(t *testing.T, ns string, verbs ...string) (revoke func
 		t.Fatal(err)
 	}
 	role := &rbacv1.Role{
-		ObjectMeta: metav1.ObjectMeta{Name: "looks"}, Rules: []rbacv1.PolicyRule{
+		ObjectMeta: metav1.ObjectMeta{Name: "reader"}, Rules: []rbacv1.PolicyRule{
 			{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: verbs},
 		},
 	}
@@ -88,8 +88,8 @@ func (o *apiClient) grant(t *testing.T, ns string, verbs ...string) (revoke func
 	return o.grantRole(t, ns)
 }
 
-// grantRole binds the Role that allow has created to the demo's user without permissions, until the returned function is
-// called.
+// grantRole binds the Role that allow has created to the demo's user without permissions, until the returned function
+// is called.
 func (o *apiClient) grantRole(t *testing.T, ns string) (revoke func()) {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(mustConfig(t))
@@ -97,8 +97,8 @@ func (o *apiClient) grantRole(t *testing.T, ns string) (revoke func()) {
 		t.Fatal(err)
 	}
 	binding := &rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: "looks"}, RoleRef: rbacv1.RoleRef{
-			APIGroup: rbacv1.GroupName, Kind: "Role", Name: "looks",
+		ObjectMeta: metav1.ObjectMeta{Name: "reader"}, RoleRef: rbacv1.RoleRef{
+			APIGroup: rbacv1.GroupName, Kind: "Role", Name: "reader",
 		},
 		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: "nobody"}},
 	}
@@ -107,7 +107,7 @@ func (o *apiClient) grantRole(t *testing.T, ns string) (revoke func()) {
 	}
 	return func() {
 		t.Helper()
-		if err := client.RbacV1().RoleBindings(ns).Delete(t.Context(), "looks", metav1.DeleteOptions{}); err != nil {
+		if err := client.RbacV1().RoleBindings(ns).Delete(t.Context(), "reader", metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -38,7 +38,8 @@ type dashboard struct {
 	stop func()
 }
 
-// startProgramProcess runs the program until the test ends. The test fails if the program does not end without an error.
+// startProgramProcess runs the program until the test ends. The test fails if the program does not end without an
+// error.
 func startProgramProcess(t *testing.T, kubeconfig string, args ...string) *dashboard {
 	t.Helper()
 	d := &dashboard{t: t, out: &safeBuffer{}}
@@ -61,7 +62,7 @@ func startProgramProcess(t *testing.T, kubeconfig string, args ...string) *dashb
 	eventually(t, "the program serves", func() error {
 		match := regexp.MustCompile(`url=(http://\S+)/`).FindStringSubmatch(d.log())
 		if match == nil {
-			return fmt.Errorf("its log says:\n%s", d.log())
+			return fmt.Errorf("its log:\n%s", d.log())
 		}
 		d.url = match[1]
 		return nil
@@ -266,7 +267,7 @@ func base64Part(s string) string {
 // socket is a WebSocket of the program.
 type socket struct {
 	t    *testing.T
-	ctx  context.Context //nolint:containedctx // It limits the whole test.
+	ctx  context.Context //nolint:containedctx // The context limits the duration of the test.
 	conn *websocket.Conn
 }
 

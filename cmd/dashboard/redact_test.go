@@ -22,7 +22,7 @@ func TestInvalidRedactionRulesAreRefused(t *testing.T) {
 			t.Errorf("%s: ended with %d, want 2", text, code)
 		}
 		if !strings.Contains(stderr.String(), want) || !strings.Contains(stderr.String(), "--redact") {
-			t.Errorf("%s: says %q, want %q", text, stderr.String(), want)
+			t.Errorf("%s: got %q, want %q", text, stderr.String(), want)
 		}
 	}
 	s := &redactSettings{texts: []string{"env", "core/v1/configmaps:data.*", `*:metadata.annotations["a,b"]`}}

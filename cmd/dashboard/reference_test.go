@@ -153,7 +153,7 @@ func TestDocumentedTargetsExist(t *testing.T) {
 		for _, match := range regexp.MustCompile("(?m)(?:^ {4}|`)make ([a-z]+)").FindAllStringSubmatch(readDocument(t,
 			name), -1) {
 			if !targets[match[1]] {
-				t.Errorf("%s says make %s, which the Makefile does not have", name, match[1])
+				t.Errorf("%s names make %s, which the Makefile does not have", name, match[1])
 			}
 		}
 	}

@@ -13,12 +13,12 @@ import (
 	"testing"
 	"time"
 
+	"glasshouse/internal/watch/signal"
+
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
-
-	"glasshouse/internal/watch"
 )
 
 // After a permission is revoked, its data is sent for at most 15 s, whatever happens in the meantime. LOST is the
@@ -47,7 +47,7 @@ func TestRevokedPermissionsStopUpdatesIn15Seconds(t *testing.T) {
 			APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get", "list", "watch"},
 		})
 		e := w.openSocket(t, token)
-		eventually(t, "the right has come", func() error {
+		eventually(t, "the permission is effective", func() error {
 			if body, status := w.getAs(token, "/api/v1/snapshot/core/v1/configmaps?ns="+ns); status != 200 {
 				return fmt.Errorf("%d %s", status, body)
 			}
@@ -77,14 +77,16 @@ func TestRevokedPermissionsStopUpdatesIn15Seconds(t *testing.T) {
 		durations[len(durations)-1])
 }
 
-// measureRevocation revokes a permission while a ConfigMap changes, and returns for how long changes were still sent. It reads
-// until no further change can arrive.
-func measureRevocation(t *testing.T, client kubernetes.Interface, e *backgroundSocket, ns string) (duration time.Duration, err error) {
+// measureRevocation revokes a permission while a ConfigMap changes, and returns for how long changes were still sent.
+// It reads until no further change can arrive.
+func measureRevocation(
+	t *testing.T, client kubernetes.Interface, e *backgroundSocket, ns string,
+) (duration time.Duration, err error) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	var changing sync.WaitGroup
 	changing.Go(func() {
-		for range watch.Ticks(ctx, 100*time.Millisecond) {
+		for range signal.Ticks(ctx, 100*time.Millisecond) {
 			configMap := &corev1.ConfigMap{
 				ObjectMeta: metav1.ObjectMeta{Name: plantedName}, Data: map[string]string{"value": time.Now().String()},
 			}

@@ -158,18 +158,24 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	switcher := &contextSwitcher{kube: s.kube, next: make(chan nextCluster), log: log, open: func(f clusterTarget) (*watch.Cluster, error) {
-		f.warn(log)
-		options := options
-		options.Namespace = f.namespace
-		return watch.New(f.config, options)
-	}}
+	switcher := &contextSwitcher{
+		kube: s.kube,
+		next: make(chan nextCluster),
+		log:  log,
+		open: func(f clusterTarget) (*watch.Cluster, error) {
+			f.warn(log)
+			options := options
+			options.Namespace = f.namespace
+			return watch.New(f.config, options)
+		},
+	}
 	cluster, err := switcher.open(first)
 	if err != nil {
 		return err
 	}
 	webOptions := web.Options{
-		ClusterInfo: clusterInfo(first, cluster), Version: version(), PageRows: s.pageRows, Peers: authOptions.Proxy.Peers, Log: log,
+		ClusterInfo: clusterInfo(first, cluster), Version: version(), PageRows: s.pageRows,
+		Peers: authOptions.Proxy.Peers, Log: log,
 		MemoryLimit: options.MemoryLimit,
 	}
 	if !s.auth.identifiesUsers() && !s.clusterSet {

@@ -143,7 +143,7 @@ func TestUsageErrors(t *testing.T) {
 			`--base-path "/x/" is not a path`, "/glasshouse",
 		}},
 		{
-			"a forwarder that is everybody",
+			"forwarders that include every address",
 			[]string{"--kubeconfig", config, "--forwarded-by", "10.0.0.0/8,0.0.0.0/0"},
 			2,
 			[]string{`--forwarded-by "0.0.0.0/0" is all addresses`},
@@ -194,7 +194,7 @@ func TestUsageErrors(t *testing.T) {
 			`--log-level is "loud"`, "debug, info, warn or error",
 		}},
 		{
-			"a log level that would tell what is asked and answered",
+			"a log level that would log requests and responses",
 			[]string{"--log-level", "debug-4"},
 			2,
 			[]string{`--log-level is "debug-4"`},
@@ -211,12 +211,12 @@ func TestUsageErrors(t *testing.T) {
 			}
 			for _, want := range test.want {
 				if !strings.Contains(stderr.String(), want) {
-					t.Errorf("it says %q, want %q in it", stderr.String(), want)
+					t.Errorf("the output is %q, want %q in it", stderr.String(), want)
 				}
 			}
 			if lines := strings.Count(stderr.String(), "\n"); lines != 1 ||
 				!strings.HasPrefix(stderr.String(), "dashboard: ") || stdout.String() != "" {
-				t.Errorf("it says %q and %q, want one line, on stderr", stdout.String(), stderr.String())
+				t.Errorf("the output is %q and %q, want one line, on stderr", stdout.String(), stderr.String())
 			}
 		})
 	}
@@ -267,7 +267,7 @@ func TestStartAndStop(t *testing.T) {
 			case code := <-ended:
 				t.Fatalf("it ended with %d: %s", code, stderr.String())
 			case <-deadline:
-				t.Fatalf("it says %q, want %s", stderr.String(), test.want)
+				t.Fatalf("the output is %q, want %s", stderr.String(), test.want)
 			}
 		}
 		tick.Stop()

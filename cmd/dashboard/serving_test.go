@@ -51,7 +51,8 @@ func TestServingFlagsReachTheServer(t *testing.T) {
 	ended := make(chan int, 1)
 	go func() {
 		ended <- run(ctx, []string{
-			"--kubeconfig", unreachableKubeconfig(t), "--listen", "127.0.0.1:0", "--metrics-listen", "0.0.0.0:0", "--tls-cert", cert,
+			"--kubeconfig", unreachableKubeconfig(t), "--listen", "127.0.0.1:0", "--metrics-listen", "0.0.0.0:0",
+			"--tls-cert", cert,
 			"--tls-key", key, "--base-path", "/glasshouse",
 			"--allowed-host", "glasshouse.example.org", "--allowed-origin", "https://proxy.example.org",
 		}, &stdout, &stderr)
@@ -64,7 +65,7 @@ func TestServingFlagsReachTheServer(t *testing.T) {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			t.Fatalf("it says %q", stderr.String())
+			t.Fatalf("the output is %q", stderr.String())
 		}
 	}
 	match := log.FindStringSubmatch(stderr.String())
@@ -99,7 +100,7 @@ func TestServingFlagsReachTheServer(t *testing.T) {
 			t.Fatal(err)
 		}
 		body, err := io.ReadAll(response.Body)
-		_ = response.Body.Close() // The body was read.
+		_ = response.Body.Close() // The body was read already, so an error of Close does not matter.
 		if err != nil || response.StatusCode != test.status {
 			t.Errorf("%s of %q by %q: got %d %s, %v; want %d", test.address, test.host, test.origin, response.StatusCode,
 				body, err, test.status)
@@ -140,7 +141,7 @@ func TestForwardedBy(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				_ = response.Body.Close() // Only the status is used.
+				_ = response.Body.Close() // Only the status code is used.
 				return response.StatusCode
 			}
 			if status := send(http.MethodPost, "/share", `{"token":"none"}`); status != http.StatusNotFound {
@@ -159,15 +160,16 @@ func TestForwardedBy(t *testing.T) {
 	}
 }
 
-// startAndWait starts the program with arguments, for a cluster that does not respond. It returns its address, and a function
-// that ends it.
+// startAndWait starts the program with arguments, for a cluster that does not respond. It returns its address, and a
+// function that ends it.
 func startAndWait(t *testing.T, args ...string) (address string, end func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	var stdout, stderr console
 	ended := make(chan int, 1)
 	go func() {
-		ended <- run(ctx, append([]string{"--kubeconfig", unreachableKubeconfig(t), "--listen", "127.0.0.1:0"}, args...), &stdout,
+		flags := append([]string{"--kubeconfig", unreachableKubeconfig(t), "--listen", "127.0.0.1:0"}, args...)
+		ended <- run(ctx, flags, &stdout,
 			&stderr)
 	}()
 	end = sync.OnceFunc(func() {
@@ -199,7 +201,7 @@ func TestWideRangesAreWarnedAbout(t *testing.T) {
 	}
 	for _, test := range []struct {
 		args []string
-		want []string // In the log; nil means no warning.
+		want []string // The text in the log; nil means no warning.
 	}{
 		{[]string{"--forwarded-by", "10.244.0.0/16"}, []string{
 			"flag=--forwarded-by", "range=10.244.0.0/16", "wider_than=/24", "claim any address",

@@ -196,7 +196,7 @@ func TestShareFollowsItsCreatorsPermissions(t *testing.T) {
 	}
 }
 
-// After a wash, which overwrites the read buffers, the program's memory contains no token of a link and no guest
+// After other requests, which overwrite the read buffers, the program's memory contains no token of a link and no guest
 // cookie. Its log and files contain none either.
 func TestMemoryContainsNoShareTokens(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
@@ -239,13 +239,13 @@ func TestMemoryContainsNoShareTokens(t *testing.T) {
 				}
 			}
 		}
-		t.Logf("try %d: %d MiB of memory hold %q", try, size>>20, found)
+		t.Logf("try %d: %d MiB of memory contain %q", try, size>>20, found)
 		if len(found) == 0 {
 			break
 		}
 	}
 	if len(found) > 0 {
-		t.Errorf("the memory holds %q", found)
+		t.Errorf("the memory contains %q", found)
 	}
 	d.stop()
 	texts := map[string]string{"the log": d.log()}

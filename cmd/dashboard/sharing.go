@@ -260,7 +260,8 @@ func (s *shareSettings) list(command *cobra.Command) error {
 
 func writeShares(out io.Writer, shares []share.Document, now time.Time) error {
 	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
-	_, _ = fmt.Fprintln(table, "ID\tENDS IN\tVIEWERS\tLAST USED\tCREATOR\tOPENS\tNOTE") // Flush reports errors.
+	// Flush reports an error of the writer.
+	_, _ = fmt.Fprintln(table, "ID\tENDS IN\tVIEWERS\tLAST USED\tCREATOR\tOPENS\tNOTE")
 	for i := range shares {
 		d := &shares[i]
 		used := "never"

@@ -54,8 +54,21 @@ func TestShareCommandRequests(t *testing.T) {
 	}
 
 	responseBody = `{"id":"x","url":"http://h/share#t\u001b[2J","persistent":true}`
-	code, out, _ := runShare("create", "--resource", "core/v1/pods,core/v1/pods/log", "--namespace", "a", "--namespace", "b",
-		"--labels", "app=web", "--for", "90m", "--note", "n")
+	code, out, _ := runShare(
+		"create",
+		"--resource",
+		"core/v1/pods,core/v1/pods/log",
+		"--namespace",
+		"a",
+		"--namespace",
+		"b",
+		"--labels",
+		"app=web",
+		"--for",
+		"90m",
+		"--note",
+		"n",
+	)
 	const part = `"namespaces":["a","b"],"labels":"app=web"}`
 	want := `POST /base/api/v1/shares Bearer abc {"parts":[{"resource":"core/v1/pods",` + part +
 		`,{"resource":"core/v1/pods/log",` + part +
@@ -121,7 +134,8 @@ func TestShareCommandRequests(t *testing.T) {
 		{200, "<html>", "does not respond like this program"},
 	} {
 		status, responseBody = test.status, test.responseBody
-		if code, out, stderrText := runShare("list"); code != 1 || out != "" || !strings.Contains(stderrText, test.wantText) ||
+		if code, out, stderrText := runShare("list"); code != 1 || out != "" ||
+			!strings.Contains(stderrText, test.wantText) ||
 			len(requests) != 1 {
 			t.Errorf("for %d %s got %d, %q %q by %q", test.status, test.responseBody, code, out, stderrText, requests)
 		}
@@ -299,7 +313,7 @@ func TestProgramWaitsForItsDirectory(t *testing.T) {
 				return found[len(found)-1]
 			}
 			if time.Now().After(deadline) {
-				t.Fatalf("it does not say %q: %s", pattern, stderr.String())
+				t.Fatalf("the output does not contain %q: %s", pattern, stderr.String())
 			}
 		}
 	}

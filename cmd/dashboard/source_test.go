@@ -21,14 +21,16 @@ import (
 // source is the parsed source code of the packages that define limits and problems. Both are private to their
 // packages, and problems are created where they occur, so there is no list of them at run time.
 type source struct {
-	files     map[string][]*ast.File // By package.
+	files     map[string][]*ast.File // The files of each package, by its path.
 	constants map[string]ast.Expr    // By package and name, as in "web.maxBody". Nil for a name that is not unique.
 }
 
 // sourceFolders are the folders of the packages.
 func sourceFolders() map[string]string {
 	return map[string]string{
-		"watch": "internal/watch", "health": "internal/watch/health", "relations": "internal/relations",
+		"watch": "internal/watch", "status": "internal/watch/status", "resource": "internal/watch/resource",
+		"catalog": "internal/watch/catalog", "authz": "internal/watch/authz",
+		"health": "internal/watch/health", "relations": "internal/relations",
 		"limit": "internal/limit", "web": "internal/web", "auth": "internal/web/auth", "share": "internal/web/share",
 	}
 }
@@ -204,10 +206,10 @@ func (s *source) limits(t *testing.T) string {
 // problem is all that the source code has about the problems with one title.
 type problem struct {
 	statuses []int
-	texts    []string // What the details say first.
+	texts    []string // The first words of the details.
 }
 
-// problems lists the problems that the program can report: title, status codes and what the details say.
+// problems lists the problems that the program can report: title, status codes and the first words of the details.
 func (s *source) problems(t *testing.T) string {
 	t.Helper()
 	var list strings.Builder
@@ -232,6 +234,7 @@ func (s *source) problems(t *testing.T) string {
 		if meaning := meanings[title]; meaning != "" {
 			p.texts = []string{meaning}
 		}
+		slices.Sort(p.texts) // The order must not depend on the names of files.
 		slices.Sort(p.statuses)
 		p.statuses = slices.Compact(p.statuses)
 		if len(p.statuses) == 0 || len(p.texts) == 0 {
@@ -265,10 +268,10 @@ func (s *source) addProblem(t *testing.T, all map[string]*problem, in string, no
 	switch node := node.(type) {
 	case *ast.CallExpr:
 		status := map[string]int{
-			"badRequest": http.StatusBadRequest, "invalid": http.StatusBadRequest, "unknown": http.StatusNotFound,
+			"badRequest": http.StatusBadRequest, "Invalidf": http.StatusBadRequest, "Unknownf": http.StatusNotFound,
 		}
-		if f, ok := node.Fun.(*ast.Ident); ok && status[f.Name] != 0 && len(node.Args) > 1 {
-			add(node.Args[0], status[f.Name], node.Args[1:]...)
+		if code := status[nameOf(node.Fun)]; code != 0 && len(node.Args) > 1 {
+			add(node.Args[0], code, node.Args[1:]...)
 		}
 	case *ast.CompositeLit:
 		fields := map[string]ast.Expr{}
@@ -280,20 +283,20 @@ func (s *source) addProblem(t *testing.T, all map[string]*problem, in string, no
 			}
 		}
 		if typeName := nameOf(node.Type); typeName == "problem" || typeName == "Problem" && fields["Status"] == nil {
-			detail := fields["Brief"]
+			detail := fields["PublicDetail"]
 			if detail == nil || s.firstSentence(in, []ast.Expr{detail}) == "" {
 				detail = fields["Detail"]
 			}
 			add(fields["Title"], statusOf(fields["Status"])+statusOf(fields["Cause"]), detail)
 		}
-	case *ast.AssignStmt: // As in p.Cause, p.Title, p.Brief = Unknown, "Not found", what+" does not exist."
+	case *ast.AssignStmt: // As in p.Cause, p.Title, p.PublicDetail = Unknown, "Not found", object+" does not exist."
 		fields := map[string]ast.Expr{}
 		for n, left := range node.Lhs {
 			if field, ok := left.(*ast.SelectorExpr); ok && len(node.Lhs) == len(node.Rhs) {
 				fields[field.Sel.Name] = node.Rhs[n]
 			}
 		}
-		add(fields["Title"], statusOf(fields["Cause"]), fields["Brief"])
+		add(fields["Title"], statusOf(fields["Cause"]), fields["PublicDetail"])
 	}
 }
 
@@ -308,7 +311,7 @@ func nameOf(e ast.Expr) string {
 	return ""
 }
 
-// statusOf returns the status code for a name of net/http, or for a watch.Cause as web.problemFor does. It returns 0
+// statusOf returns the status code for a name of net/http, or for a status.Cause as web.problemFor does. It returns 0
 // for anything else.
 func statusOf(e ast.Expr) int {
 	return map[string]int{

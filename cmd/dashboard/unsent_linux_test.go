@@ -26,7 +26,7 @@ func TestUnsentBytesAreLimited(t *testing.T) {
 	if err := conn.SetWriteDeadline(time.Now().Add(time.Second)); err != nil {
 		t.Fatal(err)
 	}
-	// bound covers the unsent limit, and what a client's kernel accepts at first.
+	// limit covers the unsent limit, and what a client's kernel accepts at first.
 	const size, limit = 64 << 20, 1 << 20
 	if n, _ := conn.Write(make([]byte, size)); n > limit { // Write ends at the deadline.
 		t.Errorf("%d bytes of %d were taken, want %d at most", n, size, limit)

@@ -5,4 +5,4 @@ package main
 import "syscall"
 
 // limitUnsent does nothing, because its effect was measured only on Linux.
-func boundUnsent(_, _ string, _ syscall.RawConn) error { return nil }
+func limitUnsent(_, _ string, _ syscall.RawConn) error { return nil }

@@ -78,7 +78,7 @@ func (s *watchSettings) memoryLimit(log *slog.Logger, container func() (uint64, 
 	case "":
 		found, err := container()
 		if err != nil || found > 1<<40 {
-			return 0, nil //nolint:nilerr // Not in a container, or in one without a limit.
+			return 0, nil //nolint:nilerr // The program is not in a container, or in one without a limit.
 		}
 		limit = int64(found)
 	default:

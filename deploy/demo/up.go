@@ -50,7 +50,8 @@ func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	opts.Seed = opts.Seed && !opts.ControlPlaneOnly
 	opts.Command = flags.Args()
-	if commandStart := len(args) - len(opts.Command); len(opts.Command) > 0 && (commandStart == 0 || args[commandStart-1] != "--") {
+	if commandStart := len(args) - len(opts.Command); len(opts.Command) > 0 &&
+		(commandStart == 0 || args[commandStart-1] != "--") {
 		return fmt.Errorf("unexpected argument %q: a command to run goes after --", opts.Command[0])
 	}
 	ctx, stop := withSignals(ctx)

@@ -15,7 +15,7 @@ import (
 )
 
 // benchAppend measures how long a write to a journal takes with a thousand readers, and without readers. The rates are
-// those of a busy and of a very busy cluster, and a flood.
+// those of a busy and of a very busy cluster, and a unpaced load.
 func benchAppend(t *testing.T, _ subject, report *table) {
 	t.Helper()
 	for _, rate := range []int{100, 1000, 10_000, unpaced} {
@@ -31,7 +31,7 @@ func benchAppend(t *testing.T, _ subject, report *table) {
 		report.add(row{name + "p50", "no reader", figuresOf(idle, appends.p50), figuresOf(ours, appends.p50), limit})
 		report.add(row{name + "mean", "no reader", figuresOf(idle, appends.mean), figuresOf(ours, appends.mean), limit})
 		report.add(row{
-			"(p50 beside a single reader, whose waking costs as much)", "one reader", figuresOf(single, appends.p50),
+			"(p50 compared with a single reader, whose wakeup costs as much)", "one reader", figuresOf(single, appends.p50),
 			figuresOf(ours, appends.p50), comparisonOnly(difference),
 		})
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/coder/websocket"
 )
 
-// bareLoop is the baseline: a loop around the same WebSocket library that sends the given messages to each viewer. It has
-// no cluster functions. First it sends a snapshot that has the same length and compression as the program's.
+// bareLoop is the baseline: a loop around the same WebSocket library that sends the given messages to each viewer. It
+// has no cluster functions. First it sends a snapshot that has the same length and compression as the program's.
 type bareLoop struct {
 	snapshot []byte
 
@@ -30,7 +30,7 @@ type bareLoop struct {
 // one message in each line.
 func startBare(t *testing.T) *child {
 	t.Helper()
-	command := exec.CommandContext( //nolint:gosec // It is this program.
+	command := exec.CommandContext( //nolint:gosec // The command is this test binary itself.
 		context.WithoutCancel(t.Context()), os.Args[0], "-test.run=^TestBareLoop$",
 	)
 	command.Env = append(os.Environ(), "GLASSHOUSE_BENCH_BARE=1")
@@ -79,7 +79,7 @@ func (b *bareLoop) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
 	defer cancel()
-	if _, _, err := conn.Read(ctx); err != nil { // The subscription.
+	if _, _, err := conn.Read(ctx); err != nil { // Read the message with the subscription.
 		return
 	}
 	go b.write(ctx, conn)

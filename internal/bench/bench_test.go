@@ -47,7 +47,7 @@ func TestBench(t *testing.T) {
 		})
 	}
 	t.Logf(
-		"medians of %d runs, and how far any run was off; every baseline was measured in turn with ours\n%s",
+		"medians of %d runs, and how far any run was off; every baseline was measured alternately with ours\n%s",
 		runs(), all,
 	)
 }

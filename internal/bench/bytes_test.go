@@ -33,7 +33,9 @@ func benchBytes(t *testing.T, subj subject, report *table) {
 	report.add(row{rows, "the object", object, ofRows, bar{"at most 320", absolute, atMost(320)}})
 	report.add(row{rows + ", worst", "the object", object, worst(ofRows), bar{"at most 320", absolute, atMost(320)}})
 	report.add(row{objects, "the object", object, ofObjects, bar{"at most 1,024", absolute, atMost(1024)}})
-	report.add(row{objects + ", worst", "the object", object, worst(ofObjects), bar{"at most 1,024", absolute, atMost(1024)}})
+	report.add(
+		row{objects + ", worst", "the object", object, worst(ofObjects), bar{"at most 1,024", absolute, atMost(1024)}},
+	)
 }
 
 // byteCounts contains sizes in bytes.
@@ -87,7 +89,7 @@ func measureBytes(t *testing.T, core *v1.CoreV1Client, server *child, namespace,
 	stopObject()
 	reading.Wait()
 	if len(w.rows) == 0 || len(w.objects) == 0 {
-		t.Fatalf("nothing was told of the pod: %v", w)
+		t.Fatalf("no event for the pod: %v", w)
 	}
 	return w
 }
@@ -105,6 +107,6 @@ func running(ctx context.Context, t *testing.T, core *v1.CoreV1Client, namespace
 			return text
 		}
 	}
-	t.Fatalf("the pod %s does not come up", name)
+	t.Fatalf("the pod %s does not start", name)
 	return nil
 }

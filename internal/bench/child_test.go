@@ -44,7 +44,7 @@ func startChild(t *testing.T, command *exec.Cmd) *child {
 	for c.address == "" {
 		line, err := lines.ReadString('\n')
 		if err != nil {
-			t.Fatalf("the server has told no address: %v", err)
+			t.Fatalf("the server has printed no address: %v", err)
 		}
 		if match := regexp.MustCompile(`http://([0-9.:]+)/`).FindStringSubmatch(line); match != nil {
 			c.address = match[1]

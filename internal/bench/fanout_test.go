@@ -21,9 +21,9 @@ const (
 )
 
 // benchFanout compares the cost of sending changes to a thousand viewers: by the program, and by a bare loop around the
-// same WebSocket library. The loop sends the same messages, with as many changes in each, and so the same bytes. In a
-// second run, it sends each change in its own message. Each server is a separate process. The viewers and the API
-// server are in this process, and do not count.
+// same WebSocket library. In the first run, the loop sends exactly the messages that the program sent. In the second
+// run, it sends each change in its own message. Each server is a separate process. The viewers and the API server are
+// in this process, and do not count.
 func benchFanout(t *testing.T, subj subject, report *table) {
 	t.Helper()
 	for _, rate := range []int{100, 1000} {
@@ -38,7 +38,10 @@ func benchFanout(t *testing.T, subj subject, report *table) {
 		ours, same, single := results[0], results[1], results[2]
 		suffix := fmt.Sprintf(", %d sockets, %d changes/s", viewers, rate)
 		t.Logf(
-			"changes a frame%s: ours %s, the bare loop %s and %s", suffix, figuresOf(ours, load.share), figuresOf(same, load.share),
+			"changes a frame%s: ours %s, the bare loop %s and %s",
+			suffix,
+			figuresOf(ours, load.share),
+			figuresOf(same, load.share),
 			figuresOf(single, load.share),
 		)
 		report.add(row{
@@ -72,7 +75,7 @@ func benchFanout(t *testing.T, subj subject, report *table) {
 // load contains the counts and costs of one run.
 type load struct {
 	deliveries, frames, bytes, cpu float64
-	idle, joined, end              float64 // Resident memory in KiB.
+	idle, joined, end              float64 // Resident memory at three times, in KiB.
 }
 
 func (l load) perCPU() float64   { return l.deliveries / l.cpu }
@@ -115,7 +118,8 @@ func fanoutOurs(t *testing.T, binary string, rate int) load {
 	return f
 }
 
-// fanoutBare sends events in the same form as the program. share is the average number of events in one message.
+// fanoutBare sends events in the same form as the program. eventsPerFrame is the average number of events in one
+// message.
 func fanoutBare(t *testing.T, rate int, eventsPerFrame float64) load {
 	t.Helper()
 	server := startBare(t)
@@ -197,7 +201,7 @@ func exposeOnTCP(t *testing.T, api *apitest.Server) string {
 			}
 			for _, pair := range [][2]net.Conn{{near, far}, {far, near}} {
 				running.Go(func() {
-					_, _ = io.Copy(pair[0], pair[1]) // Until either side ends.
+					_, _ = io.Copy(pair[0], pair[1]) // Copy until either side closes its connection.
 					_ = pair[0].Close()
 					_ = pair[1].Close()
 				})

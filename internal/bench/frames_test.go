@@ -38,7 +38,9 @@ func messages(t *testing.T, in io.Reader, onMessage func(message)) {
 		if _, err := io.ReadFull(in, payload); err != nil {
 			return
 		}
-		m.text, m.size, isCompressed = append(m.text, payload...), m.size+len(head)+len(payload), isCompressed || head[0]&0x40 != 0
+		m.text = append(m.text, payload...)
+		m.size += len(head) + len(payload)
+		isCompressed = isCompressed || head[0]&0x40 != 0
 		if head[0]&0x80 == 0 {
 			continue
 		}

@@ -48,8 +48,8 @@ func benchLatency(t *testing.T, subj subject, report *table) {
 	)
 }
 
-// newNamespace creates a namespace, and deletes its pods at the end of the test. Pods that are never scheduled would delay the
-// next start of the demo cluster.
+// newNamespace creates a namespace, and deletes its pods at the end of the test. Pods that are never scheduled would
+// delay the next start of the demo cluster.
 func newNamespace(t *testing.T, config *rest.Config) (core *v1.CoreV1Client, namespace string) {
 	t.Helper()
 	core, err := v1.NewForConfig(config)
@@ -94,8 +94,8 @@ func (h *arrivals) record(version string) {
 	h.times[version] = now
 }
 
-// delaysAfter returns the delays after the writes, or nil until the last one has arrived. A write that was folded into a
-// later one arrives with that one.
+// delaysAfter returns the delays after the writes, or nil until the last one has arrived. A write that was folded into
+// a later one arrives with that one.
 func (h *arrivals) delaysAfter(written []write) delays {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -190,7 +190,7 @@ func quietPod(t *testing.T, core *v1.CoreV1Client, namespace string) string {
 	pod, err := core.Pods(namespace).Create(t.Context(), &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{GenerateName: "quiet-"},
 		Spec: corev1.PodSpec{
-			SchedulerName: "nobody",
+			SchedulerName: "no-scheduler",
 			Containers:    []corev1.Container{{Name: "web", Image: "registry.example/web:1.2.3"}},
 		},
 	}, metav1.CreateOptions{})

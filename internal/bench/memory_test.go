@@ -37,7 +37,8 @@ func benchMemory(t *testing.T, _ subject, report *table) {
 	})
 	report.add(
 		row{
-			"peak RSS while syncing, MiB above idle," + suffix, "dynamicinformer", figuresOf(informer, peak), figuresOf(ours, peak),
+			"peak RSS while syncing, MiB above idle," + suffix, "dynamicinformer",
+			figuresOf(informer, peak), figuresOf(ours, peak),
 			bar{"at most 1/4", fraction, atMost(1. / 4)},
 		},
 	)
@@ -59,7 +60,7 @@ type synced struct {
 	heap    float64 // Bytes for each pod, above the idle process, after GC.
 	peak    float64 // MiB of RSS while syncing, above the idle process.
 	seconds float64
-	rss     float64 // MiB, some seconds later.
+	rss     float64 // Resident memory some seconds later, in MiB.
 }
 
 func syncInProcess(t *testing.T, method string) (s synced) {

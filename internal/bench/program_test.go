@@ -17,7 +17,7 @@ func benchProgram(t *testing.T, subj subject, report *table) {
 	t.Helper()
 	type memory struct {
 		pods      int
-		rss, peak float64 // MiB.
+		rss, peak float64 // Resident memory now and at its peak, in MiB.
 	}
 	results := measureAlternately(t, func(t *testing.T) memory {
 		t.Helper()
@@ -45,11 +45,13 @@ func benchProgram(t *testing.T, subj subject, report *table) {
 	}
 	suffix := fmt.Sprintf(" at %d pods, one viewer", ours[0].pods)
 	report.add(row{
-		"RSS of the program, MiB," + suffix, "dynamicinformer alone", figuresOf(informer, func(m memory) float64 { return m.rss }),
+		"RSS of the program, MiB," + suffix, "dynamicinformer alone",
+		figuresOf(informer, func(m memory) float64 { return m.rss }),
 		figuresOf(ours, func(m memory) float64 { return m.rss }),
 		bar{fmt.Sprintf("at most %.0f MiB", limit), absolute, atMost(limit)},
 	})
 	report.add(row{
-		title: "(its peak until then)", ours: figuresOf(ours, func(m memory) float64 { return m.peak }), bar: comparisonOnly(absolute),
+		title: "(its peak until then)",
+		ours:  figuresOf(ours, func(m memory) float64 { return m.peak }), bar: comparisonOnly(absolute),
 	})
 }

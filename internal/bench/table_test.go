@@ -46,7 +46,7 @@ func short(v float64) string {
 // row is one measurement. The baseline may be absent.
 type row struct {
 	title        string
-	baselineName string // Name of the baseline.
+	baselineName string // The name of the baseline.
 	baseline     figures
 	ours         figures
 	bar          bar

@@ -22,8 +22,10 @@ type viewer struct {
 	stop     context.CancelFunc
 }
 
-// newViewer subscribes, and calls take with each message of events.
-func newViewer(t *testing.T, server *child, subscribe string, reading *sync.WaitGroup, onEvents func(frame []byte)) *viewer {
+// newViewer subscribes, and calls onEvents with each message of events.
+func newViewer(
+	t *testing.T, server *child, subscribe string, reading *sync.WaitGroup, onEvents func(frame []byte),
+) *viewer {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	conn, _, err := websocket.Dial(

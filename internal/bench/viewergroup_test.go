@@ -16,7 +16,8 @@ import (
 	"time"
 )
 
-// viewerGroup is many viewers that read as fast as they can. They only count messages, so that they are not the bottleneck.
+// viewerGroup is many viewers that read as fast as they can. They only count messages, so that they are not the
+// bottleneck.
 type viewerGroup struct {
 	events atomic.Int64 // Events delivered to all viewers together.
 	frames atomic.Int64 // Number of messages with these events.
@@ -94,12 +95,12 @@ func masked(text string) []byte {
 	if len(text) < 126 {
 		frame = append(frame, 0x80|byte(len(text)))
 	} else {
-		frame = binary.BigEndian.AppendUint16(append(frame, 0x80|126), uint16(len(text))) //nolint:gosec // It is short.
+		frame = binary.BigEndian.AppendUint16(append(frame, 0x80|126), uint16(len(text))) //nolint:gosec // Below 64 KiB.
 	}
 	return append(append(frame, 0, 0, 0, 0), text...)
 }
 
-// read counts the data that it receives. begun is called after the first data.
+// read counts the data that it receives. started is called after the first data.
 func (c *viewerGroup) read(in io.Reader, started func()) {
 	// Both marks have the same length; otherwise the shorter one could be counted twice. A long message may arrive in
 	// two frames, and the first one has 16 bytes.
@@ -136,7 +137,7 @@ func (c *viewerGroup) waitForEvents(t *testing.T, want int64) {
 		case got != last:
 			last, since = got, time.Now()
 		case time.Since(since) > 10*time.Second:
-			t.Fatalf("%d events came, want %d", got, want)
+			t.Fatalf("got %d events, want %d", got, want)
 		}
 	}
 }

@@ -10,58 +10,62 @@ import (
 )
 
 const (
-	// stalledAfter is how long a client may read nothing of a response while another caller waits for memory.
+	// stalledAfter is how long a client may read nothing of its response before the response counts as stalled. Stalled
+	// responses are aborted while another caller waits for memory.
 	stalledAfter = 500 * time.Millisecond
-	// minRate is how many bytes per second a client must read of its response while another caller waits for memory.
-	// The rate doubles for each second of waiting, up to maxRate.
+	// minRate is how many bytes per second a client must read of its response while another caller waits for memory. The
+	// required rate doubles for each second that the other caller has waited, up to maxRate.
 	minRate, maxRate = 32 << 10, 1 << 20
 	// checkInterval is the interval between checks for stalled responses while a caller waits.
 	checkInterval = 100 * time.Millisecond
-	// maxAborts is how many responses are aborted for one waiting caller at one check.
+	// maxAborts is the maximum number of responses that one check aborts for one waiting caller.
 	maxAborts = 8
-	// callerFraction and groupFraction divide a Budget: a caller may use 1/callerFraction of it, a group 1/groupFraction. An attack
-	// by one user or through one link leaves at least half of the budget to others.
+	// callerFraction and groupFraction divide a Budget: one caller may use 1/callerFraction of it, and one group of
+	// callers 1/groupFraction. An attack by one user or through one link leaves at least half of the budget to others.
 	callerFraction, groupFraction = 4, 2
 )
 
-// A Caller is whom limits count, such as a user. Callers share a Budget.
+// A Caller is a client that limits count separately, such as a user or an address. All callers share one Budget.
 type Caller struct {
 	Key   string // Identifies the caller, such as a guest of a link at one address.
 	Group string // Identifies callers with a common limit, such as all guests of a link; "" for none.
 }
 
-// A Response uses reserved memory while it is built, and until its client has read it.
+// A Response is what a Budget must know about an HTTP response or a WebSocket message. It uses reserved memory while
+// it is built, and until its client has read it.
 type Response interface {
-	// Behind returns how long the client has read nothing of the response. If it is more, Behind returns how far the
-	// client is behind one that reads rate bytes per second. It returns 0 while the response is built.
+	// Behind returns the larger of two times. One is how long the client has read nothing of the response. The other is
+	// how far the client is behind a client that reads rate bytes per second. Behind returns 0 while the response is
+	// still being built.
 	Behind(rate int64) time.Duration
-	// Abort ends the response soon, which releases its reservation. It does not block.
+	// Abort makes the response end soon. The end of the response releases its reservation. Abort does not block.
 	Abort()
 }
 
-// A Budget is a number of bytes that responses share. It is safe for concurrent use.
+// A Budget is a number of bytes that the memory of all responses may use together. It is safe for concurrent use.
 //
-// A caller may use at most a quarter of it. While a caller waits, its own stalled responses are aborted, and those of
-// callers that use more than their fair share. Clients that do not read therefore delay others for little more than
-// stalledAfter, and clients that read slowly for some seconds.
+// A caller may use at most a quarter of the budget. While a caller waits for memory, stalled responses are aborted:
+// its own, and those of callers that use more than their fair share. Clients that do not read therefore delay others
+// for little more than stalledAfter. Clients that read slowly delay others for some seconds.
 type Budget struct {
 	total   int64
 	limiter Limiter
 
 	mu           sync.Mutex
 	reservations map[*Reservation]struct{}
-	waiting      map[string]need // By caller.
-	checking     *time.Timer     // Nil while no caller waits.
+	waiting      map[string]need // What each waiting caller waits for, by Caller.Key.
+	checking     *time.Timer     // The timer of the next check; nil while no caller waits.
 }
 
-// need is the memory that a waiting caller needs.
+// need is the memory that a waiting caller waits for.
 type need struct {
-	responses int   // Number of the caller's waiting responses.
-	bytes     int64 // Size of the largest waiting response so far.
+	responses int   // Number of responses for which the caller waits for memory.
+	bytes     int64 // Size of the largest response that the caller has waited for so far.
 	since     time.Time
 }
 
-// rate returns how many bytes per second the clients of other responses must read while n's caller waits.
+// rate returns how many bytes per second the clients of other responses must read while the caller of n waits for
+// memory.
 func (n *need) rate() int64 {
 	rate := int64(minRate)
 	for waited := time.Since(n.since); waited >= time.Second && rate < maxRate; waited -= time.Second {
@@ -70,16 +74,16 @@ func (n *need) rate() int64 {
 	return rate
 }
 
-// A Reservation is memory reserved for a response until Release.
+// A Reservation is memory that is reserved for a response until Release is called.
 type Reservation struct {
 	lease    *Lease
 	budget   *Budget
 	caller   Caller
 	response Response
-	aborted  bool // Guarded by budget.mu.
+	aborted  bool // Whether check has aborted the response; guarded by budget.mu.
 }
 
-// NewBudget returns a Budget of a number of bytes.
+// NewBudget returns a Budget of total bytes.
 func NewBudget(total int64) *Budget {
 	return &Budget{total: total, reservations: make(map[*Reservation]struct{}), waiting: make(map[string]need)}
 }
@@ -87,11 +91,13 @@ func NewBudget(total int64) *Budget {
 // Used returns how many bytes are reserved.
 func (b *Budget) Used() int64 { return b.limiter.Used(totalKey) }
 
-// totalKey counts all reservations. The keys of callers and groups have a prefix, so none is equal to it.
+// totalKey is the key under which the limiter counts all reservations. The keys of callers and groups have a prefix,
+// so none of them equals totalKey.
 const totalKey = ""
 
-// Reserve reserves bytes for a response of a caller. It waits until they are free, or returns ctx's error. A request
-// that is larger than the caller's maximum is reduced to that maximum.
+// Reserve reserves bytes for a response of a caller. It waits until so many bytes are free, or returns the error of
+// ctx if ctx ends first. If the caller requests more than a caller's maximum, Reserve reduces the request to that
+// maximum.
 func (b *Budget) Reserve(ctx context.Context, caller Caller, bytes int64, response Response) (*Reservation, error) {
 	limits := []Limit{{"caller " + caller.Key, b.total / callerFraction}, {totalKey, b.total}}
 	if caller.Group != "" {
@@ -124,21 +130,22 @@ func (r *Reservation) Release() {
 	r.lease.Release()
 }
 
-// Resize sets the number of reserved bytes. It does not wait, see Lease.Resize. It does nothing on a nil Reservation.
+// Resize sets the number of reserved bytes. It never waits; see Lease.Resize. It does nothing on a nil Reservation.
 func (r *Reservation) Resize(bytes int64) {
 	if r != nil {
 		r.lease.Resize(bytes)
 	}
 }
 
-// Grow adds to the reserved bytes, in the same way as Resize.
+// Grow adds to the number of reserved bytes. Like Resize, it never waits, and it does nothing on a nil Reservation.
 func (r *Reservation) Grow(bytes int64) {
 	if r != nil {
 		r.lease.Grow(bytes)
 	}
 }
 
-// wait registers a waiting caller until done is called. Meanwhile stalled responses are aborted to make room for it.
+// wait records that a caller waits for memory, until done is called. In that time, stalled responses are aborted to
+// free memory for the caller.
 func (b *Budget) wait(caller string, bytes int64) (done func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -162,7 +169,7 @@ func (b *Budget) wait(caller string, bytes int64) (done func()) {
 	}
 }
 
-// check aborts stalled responses. It schedules itself again while callers wait.
+// check aborts stalled responses. It schedules the next check if callers still wait for memory.
 func (b *Budget) check() {
 	for _, r := range b.selectStalled() {
 		r.response.Abort()
@@ -176,13 +183,16 @@ func (b *Budget) check() {
 	b.checking.Reset(checkInterval)
 }
 
-// selectStalled selects the stalled responses to abort now. It selects as many as free what each waiting caller needs, but at
-// most maxAborts for each. They belong to the waiting caller, or to callers that use more than their fair share, the
-// highest use first. A client on a slow link that uses little is not affected.
+// selectStalled selects the stalled responses to abort now. For each waiting caller, it selects enough responses to
+// free the memory that the caller needs, but at most maxAborts. The selected responses belong to the waiting caller,
+// or to callers that use more than their fair share. The responses of the caller with the highest use are selected
+// first. A client on a slow link that uses little memory is not affected.
 func (b *Budget) selectStalled() []*Reservation {
 	waiting, reservations, fairShare := b.snapshot()
 	usedBy := func(caller string) int64 { return b.limiter.Used("caller " + caller) }
-	slices.SortFunc(reservations, func(a, b *Reservation) int { return cmp.Compare(usedBy(b.caller.Key), usedBy(a.caller.Key)) })
+	slices.SortFunc(
+		reservations, func(a, b *Reservation) int { return cmp.Compare(usedBy(b.caller.Key), usedBy(a.caller.Key)) },
+	)
 	var selected []*Reservation
 	for caller, need := range waiting {
 		rate := need.rate()
@@ -206,7 +216,8 @@ func (b *Budget) selectStalled() []*Reservation {
 	return selected
 }
 
-// snapshot returns the callers that wait, the responses that were not aborted, and the fair share of a caller in bytes.
+// snapshot returns the callers that wait for memory, the responses that are not aborted yet, and the fair share of a
+// caller in bytes.
 func (b *Budget) snapshot() (waiting map[string]need, reservations []*Reservation, fairShare int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -1,10 +1,11 @@
 // Package limit bounds what callers use at the same time.
 //
 // A Limiter counts units in use by key: connections of an address, logs of a user, bytes of responses. One mechanism
-// serves all of them, so that the order of waiting callers and the refusals are defined in one place. A Budget is a
+// serves all of these uses, so that one place defines the order of waiting callers and the refusals. A Budget is a
 // Limiter of bytes that callers share fairly. Rates bound how often something happens.
 //
-// No method calls other code while it holds a lock. The methods of a Response are called without a lock.
+// No method calls code of another package while it has locked its mutex. The methods of a Response are called without
+// a locked mutex.
 package limit
 
 import (
@@ -14,44 +15,45 @@ import (
 	"time"
 )
 
-// overdueAfter is how long a waiter may be overtaken. Until then, others may acquire free units that are too few for
-// the waiter. After that, the free units are kept for it.
+// overdueAfter is how long other callers may acquire units ahead of a waiter. In that time, they may acquire free
+// units that are too few for the waiter. Later, the free units are kept for the waiter.
 const overdueAfter = time.Second
 
-// A Limit is the maximum number of units in use under a key at the same time.
+// A Limit is the maximum number of units that may be in use under a key at the same time.
 type Limit struct {
 	Key string
 	Max int64
 }
 
-// A Limiter counts units in use by key. The zero value is ready for use. It is safe for concurrent use.
+// A Limiter counts units in use by key, such as the open sockets of each user. The zero value is ready for use. A
+// Limiter is safe for concurrent use.
 type Limiter struct {
 	mu      sync.Mutex
 	used    map[string]int64
-	waiters []*waiter // In order of arrival.
-	// served contains the value of lastServed when each waiting caller was last served. It is kept only while callers
-	// wait.
+	waiters []*waiter // The waiting callers, in order of arrival.
+	// served contains, for each caller, the value of lastServed when the caller last got units that it had waited for.
+	// It is kept only while callers wait.
 	served     map[string]uint64
 	lastServed uint64
 }
 
-// A Lease is a number of units in use under some limits, until it is released.
+// A Lease is a number of units that are in use under some limits until Release is called.
 type Lease struct {
 	limiter *Limiter
 	limits  []Limit
-	units   int64 // Guarded by limiter.mu; 0 after Release.
+	units   int64 // The units in use; guarded by limiter.mu; 0 after Release.
 }
 
-// waiter waits for a lease.
+// waiter is a call of Acquire that waits for a lease.
 type waiter struct {
 	lease   *Lease
 	units   int64
 	since   time.Time
-	granted chan struct{} // Closed when the lease has its units.
+	granted chan struct{} // Closed when the lease has got its units.
 }
 
-// TryAcquire acquires units under all of the limits. It returns nil if they are not free, or are kept for a waiter. It
-// does not wait.
+// TryAcquire acquires units under all of the limits, without waiting. It returns nil if so many units are not free,
+// or if the free units are kept for a waiter.
 func (l *Limiter) TryAcquire(units int64, limits ...Limit) *Lease {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -68,14 +70,16 @@ func (l *Limiter) tryLocked(units int64, limits []Limit) *Lease {
 	return lease
 }
 
-// Acquire acquires units under all of the limits. It waits until they are free, or returns ctx's error. It acquires at
-// most as many units as the lowest limit, because more would never be free.
+// Acquire acquires units under all of the limits. It waits until so many units are free, or returns the error of ctx
+// if ctx ends first. It acquires at most as many units as the lowest limit allows, because more units would never be
+// free.
 //
-// If several callers wait for units that are free, the one whose first key has the fewest units in use is next. A
-// caller with high use therefore does not keep out one with low use. Callers with equal use take turns.
+// The key of the first limit identifies the caller. If several callers wait for units that are free, the caller with
+// the fewest units in use is next. A caller with high use therefore does not block a caller with low use. Callers
+// with equal use get units alternately.
 //
-// Small requests may pass a large one that does not fit yet. After a second, units are kept for the one that has waited
-// longest: only callers that use fewer still pass it.
+// A small request may overtake a large request that does not fit yet. After overdueAfter, units are kept for the
+// request that has waited longest. Only callers that use fewer units than its caller may then still overtake it.
 func (l *Limiter) Acquire(ctx context.Context, units int64, limits ...Limit) (*Lease, error) {
 	l.mu.Lock()
 	if lease := l.tryLocked(units, limits); lease != nil {
@@ -95,9 +99,11 @@ func (l *Limiter) Acquire(ctx context.Context, units int64, limits ...Limit) (*L
 	}
 	l.mu.Lock()
 	l.waiters = slices.DeleteFunc(l.waiters, func(other *waiter) bool { return other == w })
-	l.grantLocked() // Units may have been kept for it.
+	// Units may have been kept for w, which no longer waits.
+	l.grantLocked()
 	l.mu.Unlock()
-	w.lease.Release() // It may have been granted at the same moment.
+	// Release the lease, in case the units were granted at the moment when ctx ended.
+	w.lease.Release()
 	return nil, ctx.Err()
 }
 
@@ -108,23 +114,23 @@ func (l *Limiter) Used(key string) int64 {
 	return l.used[key]
 }
 
-// Release frees the units. It does nothing on a nil Lease or after the first call.
+// Release frees the units of the lease. It does nothing on a nil Lease or after the first call.
 func (le *Lease) Release() { le.Resize(0) }
 
-// Units returns how many units are in use.
+// Units returns how many units of the lease are in use.
 func (le *Lease) Units() int64 {
 	le.limiter.mu.Lock()
 	defer le.limiter.mu.Unlock()
 	return le.units
 }
 
-// Resize sets the number of units. It never waits. A lease that grows may exceed its limits; others then acquire
-// nothing under them until enough units are released. A lease of 0 units is released and stays so.
+// Resize sets the number of units in use. It never waits. A lease that grows may exceed its limits. Nothing can then
+// be acquired under these limits until enough units are released. Resize to 0 releases the lease for good.
 func (le *Lease) Resize(units int64) {
 	le.change(func(int64) int64 { return units })
 }
 
-// Grow adds units, in the same way as Resize.
+// Grow adds to the number of units in use. Like Resize, it never waits, and the lease may exceed its limits.
 func (le *Lease) Grow(units int64) {
 	le.change(func(before int64) int64 { return before + units })
 }
@@ -141,7 +147,9 @@ func (le *Lease) change(newUnits func(before int64) int64) {
 		return
 	}
 	l.resizeLocked(le, newUnits(before))
-	l.grantLocked() // A lease that grows may end what units are kept for: a waiter of the same caller.
+	// Even a lease that grows can let a waiter proceed: units are no longer kept for a waiter whose caller now uses
+	// more.
+	l.grantLocked()
 }
 
 func (l *Limiter) resizeLocked(le *Lease, units int64) {
@@ -165,10 +173,11 @@ func (l *Limiter) fitsLocked(units int64, limits []Limit) bool {
 	return true
 }
 
-// overdueLocked returns the waiter that free units are kept for; nil if there is none. It is the first waiter that has
-// waited for overdueAfter, and whose own limit has room.
+// overdueLocked returns the waiter for which free units are kept; nil if there is none. It is the first waiter that
+// has waited for overdueAfter, and for whose units the limit of its own caller has room.
 func (l *Limiter) overdueLocked() *waiter {
-	for _, w := range l.waiters { // In order of arrival.
+	// The waiters are in order of arrival.
+	for _, w := range l.waiters {
 		if time.Since(w.since) < overdueAfter {
 			return nil
 		}
@@ -179,8 +188,9 @@ func (l *Limiter) overdueLocked() *waiter {
 	return nil
 }
 
-// isReservedLocked reports whether a request under some limits must leave the free units to overdue, a waiter. It must if the
-// waiter waits for units under one of these limits, and its caller uses no more units than the caller of the request.
+// isReservedLocked reports whether a request under the given limits must leave free units to overdue, a waiter for
+// which units are kept. It returns true if two conditions are met. One of these limits has no room yet for the
+// waiter. The caller of the request uses at least as many units as the caller of the waiter.
 func (l *Limiter) isReservedLocked(limits []Limit, overdue *waiter) bool {
 	if overdue == nil || len(limits) == 0 || l.used[limits[0].Key] < l.used[overdue.lease.limits[0].Key] {
 		return false
@@ -190,7 +200,7 @@ func (l *Limiter) isReservedLocked(limits []Limit, overdue *waiter) bool {
 	})
 }
 
-// grantLocked grants units to all waiters that fit, in the order described at Acquire.
+// grantLocked grants units to all waiters whose units are now free, in the order that Acquire describes.
 func (l *Limiter) grantLocked() {
 	for {
 		next, overdue := -1, l.overdueLocked()
@@ -211,7 +221,7 @@ func (l *Limiter) grantLocked() {
 	}
 }
 
-// servedLocked records that a caller has got the units that it waited for.
+// servedLocked records that a caller has just got the units that it waited for.
 func (l *Limiter) servedLocked(caller string) {
 	if len(l.waiters) == 0 {
 		l.served = nil
@@ -224,8 +234,8 @@ func (l *Limiter) servedLocked(caller string) {
 	l.served[caller] = l.lastServed
 }
 
-// precedesLocked reports whether w is served before earlier, a waiter that arrived before it. It is if w's caller has
-// fewer units in use. It is also if both callers have as many in use, and w's caller was served less recently.
+// precedesLocked reports whether w gets units before earlier, a waiter that arrived before w. The caller that uses
+// fewer units is first. If both callers use the same number, the one that last got units longer ago is first.
 func (l *Limiter) precedesLocked(w, earlier *waiter) bool {
 	key, earlierKey := w.lease.limits[0].Key, earlier.lease.limits[0].Key
 	if l.used[key] != l.used[earlierKey] {
@@ -234,7 +244,7 @@ func (l *Limiter) precedesLocked(w, earlier *waiter) bool {
 	return l.served[key] < l.served[earlierKey]
 }
 
-// clamp returns the number of units, or the lowest limit if that is less.
+// clamp returns units, or the lowest limit if that is lower.
 func clamp(units int64, limits []Limit) int64 {
 	for _, limit := range limits {
 		units = min(units, limit.Max)

@@ -66,7 +66,8 @@ func TestAcquireWaits(t *testing.T) {
 		wait("greedy", 4)
 		wait("greedy", 4)
 		wait("modest", 4)
-		blocking.Resize(2) // Eight are free: one of each, not both of greedy.
+		// Now 8 of the 10 units are free. They must go to one request of each caller, not to both requests of greedy.
+		blocking.Resize(2)
 		synctest.Wait()
 		first := []string{<-order, <-order}
 		if slices.Sort(first); first[0] != "greedy" || first[1] != "modest" {
@@ -112,14 +113,14 @@ func TestLargeAmountsAreClamped(t *testing.T) {
 	}
 }
 
-// Small requests pass a large one for a second. Then units are kept for the large one, unless its caller uses more than
-// others.
+// A small request may overtake a large request for a second. Units are then kept for the large request, unless its
+// caller uses more than others.
 func TestLargeRequestsDoNotStarve(t *testing.T) {
 	for _, test := range []struct {
 		name       string
-		uses       int64 // By the caller of the large request.
+		uses       int64 // Units that the caller of the large request uses already.
 		ownLimit   int64
-		sameCaller bool // The small requests have the same caller.
+		sameCaller bool // The caller of the large request also sends the small ones.
 		starves    bool
 	}{
 		{"a caller that uses nothing", 0, 10, false, false},
@@ -149,7 +150,8 @@ func TestLargeRequestsDoNotStarve(t *testing.T) {
 					}
 				}
 				var running sync.WaitGroup
-				for n := range 4 { // Together they always use 3 units at least, so that 8 are never free.
+				// Together, the small requests always use at least 3 of the 10 units, so that 8 units are never free.
+				for n := range 4 {
 					running.Go(func() {
 						for ctx.Err() == nil {
 							small(n)
@@ -170,7 +172,8 @@ func TestLargeRequestsDoNotStarve(t *testing.T) {
 	}
 }
 
-// Units are no longer kept for a caller that meanwhile uses more than the others that wait.
+// Units are no longer kept for a waiting caller when its other leases grow and it uses more than other waiting
+// callers.
 func TestGrowthMakesRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l limit.Limiter
@@ -181,7 +184,7 @@ func TestGrowthMakesRoom(t *testing.T) {
 		l.TryAcquire(1, small, all)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		go func() { _, _ = l.Acquire(ctx, 8, large, all) }() // It ends with ctx.
+		go func() { _, _ = l.Acquire(ctx, 8, large, all) }() // Acquire ends when ctx ends.
 		<-time.After(2 * time.Second)
 		time.AfterFunc(time.Second, func() { growing.Grow(1) })
 		start := time.Now()
@@ -194,7 +197,7 @@ func TestGrowthMakesRoom(t *testing.T) {
 	})
 }
 
-// A caller that stops waiting no longer keeps units from others that wait.
+// When the context of a waiting caller ends, the units that were kept for it are free for other waiting callers.
 func TestCanceledAcquireMakesRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l limit.Limiter
@@ -202,7 +205,8 @@ func TestCanceledAcquireMakesRoom(t *testing.T) {
 		l.TryAcquire(5, limit.Limit{Key: "a", Max: 10}, all)
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
-		go func() { _, _ = l.Acquire(ctx, 8, limit.Limit{Key: "large", Max: 10}, all) }() // It ends with ctx.
+		// Acquire ends when ctx ends.
+		go func() { _, _ = l.Acquire(ctx, 8, limit.Limit{Key: "large", Max: 10}, all) }()
 		<-time.After(2 * time.Second)
 		start := time.Now()
 		if _, err := l.Acquire(t.Context(), 1, limit.Limit{Key: "small", Max: 10}, all); err != nil {
@@ -214,7 +218,7 @@ func TestCanceledAcquireMakesRoom(t *testing.T) {
 	})
 }
 
-// Any order of calls leaves nothing in use, and never more than the limits.
+// After calls in random order, no units are left in use. The units in use never exceed a limit.
 func TestRandomUse(t *testing.T) {
 	var l limit.Limiter
 	all := limit.Limit{Key: "all", Max: 20}
@@ -242,7 +246,8 @@ func TestRandomUse(t *testing.T) {
 	}
 }
 
-// stalledResponse is a response that is stalled after a certain time.
+// stalledResponse is a response whose client has read nothing of it since a given time. It is still being built if
+// that time is zero.
 type stalledResponse struct {
 	since   time.Time
 	aborted chan struct{}
@@ -257,8 +262,8 @@ func (s *stalledResponse) Behind(int64) time.Duration {
 
 func (s *stalledResponse) Abort() { close(s.aborted) }
 
-// A waiting caller aborts a stalled response of the caller that uses most. It never aborts one of a caller that uses
-// less, or one that is being built.
+// To get memory for a waiting caller, a stalled response of the caller that uses most is aborted. A response of a
+// caller that uses less is never aborted, nor one that is still being built.
 func TestStalledResponsesMakeRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := limit.NewBudget(100)
@@ -301,7 +306,7 @@ func TestStalledResponsesMakeRoom(t *testing.T) {
 	})
 }
 
-// slowResponse is a response whose client reads a certain number of bytes per second.
+// slowResponse is a response whose client reads a constant number of bytes per second.
 type slowResponse struct {
 	rate    int64
 	start   time.Time
@@ -315,12 +320,12 @@ func (r *slowResponse) Behind(rate int64) time.Duration {
 
 func (r *slowResponse) Abort() { close(r.aborted) }
 
-// The rate at which a client must read rises while a caller waits, to 1 MiB per second. A slow client uses the memory
-// of its response for some seconds, and a fast one is not affected.
+// While a caller waits for memory, the rate at which other clients must read rises to 1 MiB per second. A slow client
+// therefore uses the memory of its response for only some seconds. A fast client is not affected.
 func TestSlowResponsesMakeRoom(t *testing.T) {
 	for _, test := range []struct {
 		rate       int64
-		abortAfter time.Duration // The time until the abort; 0 for never.
+		abortAfter time.Duration // How long a new caller waits until the slow response is aborted; 0 if it never is.
 	}{
 		{16 << 10, 0 + 100*time.Millisecond}, {33 << 10, time.Second}, {400 << 10, 4 * time.Second}, {2 << 20, 0},
 	} {
@@ -357,7 +362,7 @@ func TestSlowResponsesMakeRoom(t *testing.T) {
 	}
 }
 
-// One caller has a quarter of a budget, and the callers of one group have half.
+// One caller can use a quarter of a budget. The callers of one group together can use half of it.
 func TestBudgetIsShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := limit.NewBudget(100)
@@ -368,7 +373,8 @@ func TestBudgetIsShared(t *testing.T) {
 		}{
 			{limit.Caller{Key: "a", Group: "link"}, 25, true},
 			{limit.Caller{Key: "a", Group: "link"}, 1, false},
-			{limit.Caller{Key: "b", Group: "link"}, 1000, true}, // Reduced to 25.
+			// The request for 1000 bytes is reduced to 25, a quarter of the budget.
+			{limit.Caller{Key: "b", Group: "link"}, 1000, true},
 			{limit.Caller{Key: "c", Group: "link"}, 1, false},
 			{limit.Caller{Key: "c"}, 25, true},
 			{limit.Caller{Key: "d"}, 20, true},

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Rates are rate limiters by key. Their memory is bounded: keys are hashed onto a fixed number of limiters, so some
-// keys share a limiter by chance.
+// Rates are rate limiters by key. Their memory is bounded: keys are hashed to a fixed number of limiters. Some keys
+// therefore share a limiter by chance.
 type Rates struct {
 	every    rate.Limit
 	burst    int
@@ -16,7 +16,7 @@ type Rates struct {
 	limiters [4096]atomic.Pointer[rate.Limiter]
 }
 
-// NewRates returns limiters that each allow burst events at once, and then a rate of every events per second.
+// NewRates returns rate limiters. Each limiter allows burst events at once, and then events at the rate every.
 func NewRates(every rate.Limit, burst int) *Rates {
 	return &Rates{every: every, burst: burst, seed: maphash.MakeSeed()}
 }

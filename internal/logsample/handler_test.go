@@ -73,7 +73,7 @@ func TestRepeatedErrors(t *testing.T) {
 			logFailure(log, "/r")
 		}
 		logFailure(log, "/o")
-		log.Error("request failed", "route", "/r") // Another call.
+		log.Error("request failed", "route", "/r") // This is another call, so it counts separately.
 		checkCounts(t, "at once", out.drain(), map[string]int{"\n": 12, "suppressed": 0})
 		<-time.After(logsample.Period)
 		synctest.Wait()

@@ -9,7 +9,7 @@ import (
 	"glasshouse/internal/notices"
 )
 
-const isc = `Copyright 2026 Somebody
+const isc = `Copyright 2026 A. U. Thor
 
 Permission to use, copy, modify, and/or distribute this software for any purpose with or without fee is hereby granted,
 provided that the above copyright notice and this permission notice appear in all copies.
@@ -60,7 +60,7 @@ func TestModulesHaveTheTextsOfLinkedPackages(t *testing.T) {
 }
 
 func TestUnknownLicenseIsAnError(t *testing.T) {
-	license := isc + strings.Repeat("\nNobody may use it on Sundays or for money.", 20)
+	license := isc + strings.Repeat("\nIt must not be used on Sundays or for money.", 20)
 	_, err := notices.Modules(t.Context(), program(t, license))
 	want := "license of other.test/m v1.2.3: LICENSE is not a known license"
 	if err == nil || !strings.Contains(err.Error(), want) {

@@ -85,7 +85,7 @@ func TestNoticesAreComplete(t *testing.T) {
 	file := readCommitted(t)
 	for _, part := range []string{
 		`Go standard library and runtime: LICENSE`,
-		`github.com/inconshreveable/mousetrap \S+: LICENSE`, // Linked on Windows.
+		`github.com/inconshreveable/mousetrap \S+: LICENSE`, // This module is linked only on Windows.
 		`k8s.io/client-go \S+: third_party/forked/golang/LICENSE`,
 		`github.com/prometheus/client_golang \S+: NOTICE`,
 		`@dagrejs/graphlib \S+: LICENSE`, // Inside the published file of dagre.

@@ -6,12 +6,13 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/objectrefs"
+	"glasshouse/internal/watch/resource"
 )
 
 // finder builds the Graph of one object. Only one goroutine may use it.
 type finder struct {
 	access   *watch.Access
-	resource *watch.Resource
+	resource *resource.Resource
 	kind     string // The kind of the object, as group/resource.
 	object   objectrefs.Object
 	known    []watch.ResourceStatus
@@ -71,8 +72,8 @@ func (f *finder) link(from, to, kind, via string) {
 	f.graph.Edges = append(f.graph.Edges, e)
 }
 
-// assignNodes assigns nodes to objects. The first few objects of each group have their own nodes. The others share one node,
-// which counts them.
+// assignNodes assigns nodes to objects. The first few objects of each group have their own nodes. The others share one
+// node, which counts them.
 func (f *finder) assignNodes(entries []*entry) {
 	entryGroups := make(map[group]bool)
 	for _, e := range entries {

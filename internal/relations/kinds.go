@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/resource"
 )
 
 // likelyKinds returns the kinds to search for the relations of an object, as group/resource. Their objects may name an
@@ -79,9 +80,9 @@ func selectsPods(resource string) bool {
 	return false
 }
 
-// operatorKinds returns further kinds to search if an object belongs to an operator. These are the kinds of its group, and the
-// kinds that operators usually create. Their objects may be owned by the operator's object, or name it.
-func operatorKinds(r *watch.Resource, known []watch.ResourceStatus) (kinds []string) {
+// operatorKinds returns further kinds to search if an object belongs to an operator. These are the kinds of its group,
+// and the kinds that operators usually create. Their objects may be owned by the operator's object, or name it.
+func operatorKinds(r *resource.Resource, known []watch.ResourceStatus) (kinds []string) {
 	if isBuiltIn(r.Group) {
 		return nil
 	}
@@ -107,7 +108,7 @@ func isBuiltIn(group string) bool {
 }
 
 // nameOf returns the name of a resource without its version, as group/resource.
-func nameOf(r *watch.Resource) string {
+func nameOf(r *resource.Resource) string {
 	if r.Group == "" {
 		return "core/" + r.Resource
 	}

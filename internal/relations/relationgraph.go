@@ -1,6 +1,6 @@
-// Package relations computes the graph of an object's relations. The graph has its owners up to the root, and the objects
-// that it owns. It also has the objects that it uses, and those that use it. It has the pods that the object selects,
-// and what selects pods in the graph.
+// Package relations computes the graph of an object's relations. The graph has its owners up to the root, and the
+// objects that it owns. It also has the objects that it uses, and those that use it. It has the pods that the object
+// selects, and what selects pods in the graph.
 //
 // All reads use watch.Access. Objects that the object names are read one by one. To find the objects that name it, a
 // few likely kinds are searched, in its namespace if they have one. These lists start in the same way as those of any
@@ -14,6 +14,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/objectrefs"
+	"glasshouse/internal/watch/status"
 )
 
 const (
@@ -24,8 +25,8 @@ const (
 	maxPerGroup, maxOwnNodes = 20, 120
 	// maxKinds is how many kinds are searched, and maxReads how many objects are read one by one.
 	maxKinds, maxReads = 16, 60
-	// maxOwnerDepth bounds the length of a chain of owners. maxChains bounds the number of chains that are followed from the
-	// pods that an object selects.
+	// maxOwnerDepth bounds the length of a chain of owners. maxChains bounds the number of chains that are followed from
+	// the pods that an object selects.
 	maxOwnerDepth, maxChains = 10, 10
 	// listWait is the maximum wait for a first list, and readWait the maximum time for all reads.
 	listWait, readWait = 3 * time.Second, 5 * time.Second
@@ -81,7 +82,7 @@ type Edge struct {
 // Otherwise it was not, and the reason explains why.
 type Searched struct {
 	Ref string `json:"ref"`
-	watch.Status
+	status.Status
 }
 
 // Of returns the graph of an object's relations. It returns an error if the object, its resource or the known resources

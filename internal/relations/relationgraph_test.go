@@ -15,6 +15,7 @@ import (
 	"glasshouse/internal/relations"
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/status"
 )
 
 const pods, configMaps = "core/v1/pods", "core/v1/configmaps"
@@ -74,7 +75,7 @@ func TestProcessorIsLeasedWhileComputing(t *testing.T) {
 				maxReading.Store(max(maxReading.Load(), reading.Add(1)))
 				<-time.After(100 * time.Millisecond)
 				if n := inUse.Load(); n != 0 {
-					t.Errorf("%d leases are held while the API server is asked", n)
+					t.Errorf("%d leases are in use during a request to the API server", n)
 				}
 				reading.Add(-1)
 				w.WriteHeader(http.StatusNotFound)
@@ -98,7 +99,7 @@ func TestProcessorIsLeasedWhileComputing(t *testing.T) {
 		}
 		searched := 0
 		for _, s := range graph.Searched {
-			if s.State == watch.Live {
+			if s.State == status.Live {
 				searched++
 			}
 		}
@@ -146,5 +147,5 @@ func heap() int64 {
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc) //nolint:gosec // Far below 2^63.
+	return int64(m.HeapAlloc) //nolint:gosec // The value is far below 2^63.
 }

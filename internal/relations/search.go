@@ -12,13 +12,15 @@ import (
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/jsonscan"
 	"glasshouse/internal/watch/objectrefs"
+	"glasshouse/internal/watch/resource"
+	"glasshouse/internal/watch/status"
 )
 
 // list is a kind to search, with the objects that were found.
 type list struct {
-	kind     string          // As group/resource.
-	resource *watch.Resource // Nil if the viewer knows no such kind.
-	status   watch.Status
+	kind     string             // As group/resource.
+	resource *resource.Resource // Nil if the viewer knows no such kind.
+	status   status.Status
 	entries  []entry // Sorted by namespace and name.
 	complete bool    // The list is complete: an object that it lacks does not exist.
 }
@@ -44,12 +46,12 @@ func (f *finder) search(ctx context.Context) {
 		f.lists[n] = l
 		switch {
 		case l.resource == nil && f.access.IsGuest(): // A guest may not know whether the cluster serves it.
-			l.status = watch.Status{State: watch.Forbidden, Reason: "Not included in this link."}
+			l.status = status.Status{State: status.Forbidden, Reason: "Not included in this link."}
 		case l.resource == nil:
-			l.status = watch.Status{State: watch.Absent, Reason: "Not available in this cluster."}
+			l.status = status.Status{State: status.Absent, Reason: "Not available in this cluster."}
 		case n >= maxKinds:
-			l.status = watch.Status{
-				State:  watch.Failed,
+			l.status = status.Status{
+				State:  status.Failed,
 				Reason: fmt.Sprintf("Limit of %d resource types reached (%d candidates).", maxKinds, len(kinds)),
 			}
 		default:
@@ -74,12 +76,12 @@ func (f *finder) read(ctx context.Context, l *list) {
 	}
 	snapshot, err := f.access.Snapshot(ctx, query, listWait)
 	if err != nil {
-		l.status = watch.Status{State: watch.Failed, Reason: err.Error()}
-		if p, ok := errors.AsType[*watch.Problem](err); ok {
+		l.status = status.Status{State: status.Failed, Reason: err.Error()}
+		if p, ok := errors.AsType[*status.Problem](err); ok {
 			l.status.Reason = f.access.PublicDetail(p)
-			l.status.State = map[watch.Cause]watch.State{
-				watch.Unknown: watch.Absent, watch.Refused: watch.Forbidden, watch.Invalid: watch.Failed,
-				watch.Unavailable: watch.Failed, watch.Unauthenticated: watch.Forbidden,
+			l.status.State = map[status.Cause]status.State{
+				status.Unknown: status.Absent, status.Refused: status.Forbidden, status.Invalid: status.Failed,
+				status.Unavailable: status.Failed, status.Unauthenticated: status.Forbidden,
 			}[p.Cause]
 		}
 		return
@@ -88,7 +90,7 @@ func (f *finder) read(ctx context.Context, l *list) {
 	if !snapshot.Synced {
 		return
 	}
-	l.complete = snapshot.Status.State == watch.Live && len(snapshot.Status.Namespaces) == 0 && !snapshot.IsPartial
+	l.complete = snapshot.Status.State == status.Live && len(snapshot.Status.Namespaces) == 0 && !snapshot.IsPartial
 	f.access.Grow(entryMemory * int64(len(snapshot.Objects)))
 	l.entries = make([]entry, len(snapshot.Objects))
 	for n, o := range snapshot.Objects {
@@ -96,8 +98,8 @@ func (f *finder) read(ctx context.Context, l *list) {
 	}
 }
 
-// readRefs reads the references in the text of each entry. The text of most entries does not contain the object's name, so
-// they do not refer to it. Only their owners are read.
+// readRefs reads the references in the text of each entry. The text of most entries does not contain the object's name,
+// so they do not refer to it. Only their owners are read.
 func (f *finder) readRefs() {
 	name := jsonscan.AppendString(nil, f.object.Name)
 	var text []byte
@@ -135,16 +137,16 @@ func (f *finder) refersToObject(r *objectrefs.Ref, namespace string) bool {
 }
 
 // byName returns the preferred version of a resource. name has the form group/resource.
-func (f *finder) byName(name string) *watch.Resource {
-	return f.find(func(r *watch.Resource) bool { return nameOf(r) == name })
+func (f *finder) byName(name string) *resource.Resource {
+	return f.find(func(r *resource.Resource) bool { return nameOf(r) == name })
 }
 
 // byKind returns the preferred version of the resource of a kind.
-func (f *finder) byKind(group, kind string) *watch.Resource {
-	return f.find(func(r *watch.Resource) bool { return r.Group == group && r.Kind == kind })
+func (f *finder) byKind(group, kind string) *resource.Resource {
+	return f.find(func(r *resource.Resource) bool { return r.Group == group && r.Kind == kind })
 }
 
-func (f *finder) find(match func(*watch.Resource) bool) *watch.Resource {
+func (f *finder) find(match func(*resource.Resource) bool) *resource.Resource {
 	for n := range f.known {
 		if r := &f.known[n].Resource; r.Preferred && match(r) {
 			return r
@@ -155,7 +157,7 @@ func (f *finder) find(match func(*watch.Resource) bool) *watch.Resource {
 
 // entryOf finds an object in the lists. missing reports that a complete list does not contain the object, so it does
 // not exist.
-func (f *finder) entryOf(r *watch.Resource, namespace, name string) (e *entry, missing bool) {
+func (f *finder) entryOf(r *resource.Resource, namespace, name string) (e *entry, missing bool) {
 	kind := nameOf(r)
 	index := slices.IndexFunc(f.lists, func(l *list) bool { return l.kind == kind })
 	if index < 0 {

@@ -8,13 +8,15 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/objectrefs"
+	"glasshouse/internal/watch/resource"
+	"glasshouse/internal/watch/status"
 )
 
 // target is the object that a reference points to.
 type target struct {
 	objectrefs.Ref
 
-	resource *watch.Resource // Nil if the viewer knows no such kind.
+	resource *resource.Resource // Nil if the viewer knows no such kind.
 	node     Node
 	owners   []objectrefs.Ref // Known if the object was found.
 }
@@ -86,14 +88,14 @@ func (t *target) read(ctx context.Context, access *watch.Access) {
 		return
 	}
 	t.node.Reason = err.Error()
-	if p, ok := errors.AsType[*watch.Problem](err); ok {
+	if p, ok := errors.AsType[*status.Problem](err); ok {
 		t.node.Reason = access.PublicDetail(p)
 		switch p.Cause {
-		case watch.Unknown:
+		case status.Unknown:
 			t.node.State, t.node.Reason = Missing, ""
-		case watch.Refused:
+		case status.Refused:
 			t.node.State = Forbidden
-		case watch.Invalid, watch.Unavailable, watch.Unauthenticated:
+		case status.Invalid, status.Unavailable, status.Unauthenticated:
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/resource"
 )
 
 // Subscriptions wait for the scan limiter, which bounds concurrent scans, before they scan rows. A snapshot of all rows
@@ -55,14 +56,14 @@ func TestSubscriptionsWaitForScanLimiter(t *testing.T) {
 						t.Fatal(err)
 					}
 					if running != 0 {
-						t.Fatal("a turn is held while a message is told")
+						t.Fatal("the scan limiter is still acquired while a message is sent")
 					}
 					if scans >= test.scans && test.scans > 0 {
 						break
 					}
 				}
 				if scans != test.scans {
-					t.Errorf("it had %d turns, want %d", scans, test.scans)
+					t.Errorf("got %d scans, want %d", scans, test.scans)
 				}
 			})
 		})
@@ -84,7 +85,7 @@ func TestReadsWaitForScanLimiter(t *testing.T) {
 		})
 		read := func() (all []error) {
 			_, err := access.Snapshot(t.Context(), watch.Query{Resource: pods}, 0)
-			_, found := access.Search(t.Context(), "p", 1, func(_, _ *watch.Resource) int { return 0 })
+			_, found := access.Search(t.Context(), "p", 1, func(_, _ *resource.Resource) int { return 0 })
 			return []error{err, found}
 		}
 		for n, err := range read() {
@@ -93,12 +94,12 @@ func TestReadsWaitForScanLimiter(t *testing.T) {
 			}
 		}
 		if scans != 2 || running != 0 {
-			t.Errorf("of %d turns %d are held, want 2 and none", scans, running)
+			t.Errorf("of %d acquired scan limiters %d are not released, want 2 and none", scans, running)
 		}
 		refused = errors.New("not now")
 		for n, err := range read() {
 			if !errors.Is(err, refused) {
-				t.Errorf("%d: got %v without a turn", n, err)
+				t.Errorf("%d: got %v without acquiring the scan limiter", n, err)
 			}
 		}
 	})

@@ -4,27 +4,30 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/status"
 )
 
 // podLogsRef is the resource name by which a Part of a link's Scope shares the logs of pods.
 const podLogsRef = "core/v1/pods/log"
 
-// Authorize returns an error with the reason if the viewer may not read the result of the query. It also returns one if the
-// viewer may read only some of the namespaces that the query names.
+// Authorize returns an error with the reason if the viewer is not permitted to read the result of the query. It also
+// returns one if the viewer may read only some of the namespaces that the query names.
 func (a *Access) Authorize(ctx context.Context, q Query) error {
-	verb := verbList
+	verb := authz.VerbList
 	if q.Name != "" {
-		verb = verbGet
+		verb = authz.VerbGet
 	}
 	return a.authorize(ctx, q, verb)
 }
 
-func (a *Access) authorize(ctx context.Context, q Query, verb accessVerb) error {
+func (a *Access) authorize(ctx context.Context, q Query, verb authz.Verb) error {
 	resource, err := a.Resource(ctx, q.Resource)
 	if err != nil {
 		return err
 	}
-	permitted, err := a.check(ctx, &q, resource, verb, ttlRequest())
+	permitted, err := a.check(ctx, &q, resource, verb, authz.TTLRequest())
 	if err != nil {
 		return err
 	}
@@ -36,13 +39,13 @@ func (a *Access) authorize(ctx context.Context, q Query, verb accessVerb) error 
 	return nil
 }
 
-// AuthorizeShare returns an error with the reason if the viewer cannot share the Scope: the Scope is invalid, or the viewer
-// may not see its content now.
+// AuthorizeShare returns an error with the reason if the viewer cannot share the Scope: the Scope is invalid, or the
+// viewer is not permitted to see its content now.
 func (a *Access) AuthorizeShare(ctx context.Context, s *Scope) error {
 	for n := range s.Parts {
 		p := &s.Parts[n]
 		if slices.ContainsFunc(s.Parts[:n], func(other Part) bool { return other.Resource == p.Resource }) {
-			return invalid(
+			return status.Invalidf(
 				"Duplicate resource", "%.100q is in two parts; combine them, with several namespaces.", p.Resource,
 			)
 		}
@@ -55,26 +58,26 @@ func (a *Access) AuthorizeShare(ctx context.Context, s *Scope) error {
 
 func (a *Access) authorizePart(ctx context.Context, p *Part) error {
 	q := Query{Resource: p.Resource, Namespaces: p.Namespaces, Labels: p.Labels, Name: p.Name, Text: p.Text}
-	verb := verbList
+	verb := authz.VerbList
 	switch {
 	case p.Resource == podLogsRef:
-		q.Resource, verb = strings.TrimSuffix(podLogsRef, "/log"), verbLog
+		q.Resource, verb = strings.TrimSuffix(podLogsRef, "/log"), authz.VerbLog
 	case p.Name != "":
-		verb = verbGet
+		verb = authz.VerbGet
 	}
 	resource, err := a.Resource(ctx, q.Resource)
 	if err != nil {
 		return err
 	}
 	if p.Name != "" && resource.Namespaced && len(p.Namespaces) != 1 {
-		return invalid(
+		return status.Invalidf(
 			"Invalid object reference",
 			"%s is namespaced: a part with a name needs exactly one namespace.",
 			resource.Ref(),
 		)
 	}
 	if p.Regarding != "" && !isValidRegarding(resource, p.Regarding) {
-		return invalid(
+		return status.Invalidf(
 			"Invalid object reference",
 			"about is %.100q; it applies only to events, and must be the kind, group and name of an object, such as "+
 				"pod.core/web-1 or deployment.apps/web, or pod/web-1 for any group.",

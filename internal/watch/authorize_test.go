@@ -8,6 +8,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/status"
 )
 
 // When a share is created, its creator must have the permission for everything that the share names. An invalid share
@@ -22,7 +23,7 @@ func TestAuthorizeShare(t *testing.T) {
 	for name, test := range map[string]struct {
 		name          string
 		parts         []watch.Part
-		cause         watch.Cause
+		cause         status.Cause
 		title, detail string // The title and a part of the detail of the refusal. Empty if the part may be shared.
 	}{
 		"all of hers": {"ann", part(watch.Part{}), 0, "", ""},
@@ -43,91 +44,91 @@ func TestAuthorizeShare(t *testing.T) {
 			"",
 		},
 		"another namespace": {
-			"ann", part(watch.Part{Namespaces: []string{"b"}}), watch.Refused, "Forbidden", `in the namespace "b"`,
+			"ann", part(watch.Part{Namespaces: []string{"b"}}), status.Refused, "Forbidden", `in the namespace "b"`,
 		},
-		"another beside hers": {
-			"ann", part(watch.Part{Namespaces: []string{"a", "b"}}), watch.Refused, "Forbidden", `in the namespace "b"`,
+		"another namespace in addition to hers": {
+			"ann", part(watch.Part{Namespaces: []string{"a", "b"}}), status.Refused, "Forbidden", `in the namespace "b"`,
 		},
 		"an object of another": {
-			"ann", part(watch.Part{Namespaces: []string{"b"}, Name: "q"}), watch.Refused, "Forbidden", "get pods",
+			"ann", part(watch.Part{Namespaces: []string{"b"}, Name: "q"}), status.Refused, "Forbidden", "get pods",
 		},
 		"a kind that she may not see": {
-			"ann", part(watch.Part{Resource: "core/v1/namespaces"}), watch.Refused, "Forbidden", "list namespaces",
+			"ann", part(watch.Part{Resource: "core/v1/namespaces"}), status.Refused, "Forbidden", "list namespaces",
 		},
 		"logs that she may not see": {
-			"lister", part(watch.Part{Resource: "core/v1/pods/log"}), watch.Refused, "Forbidden", "get pods/log",
+			"lister", part(watch.Part{Resource: "core/v1/pods/log"}), status.Refused, "Forbidden", "get pods/log",
 		},
-		"a list that she may not see": {"getter", part(watch.Part{}), watch.Refused, "Forbidden", "list pods"},
+		"a list that she may not see": {"getter", part(watch.Part{}), status.Refused, "Forbidden", "list pods"},
 		"a second part": {
 			"ann",
 			append(part(watch.Part{}), part(watch.Part{Resource: "core/v1/namespaces"})...),
-			watch.Refused,
+			status.Refused,
 			"Forbidden",
 			"namespaces",
 		},
 		"a kind that is none": {
-			"ann", part(watch.Part{Resource: "no/such/kind"}), watch.Unknown, "Unknown resource", "no/such/kind",
+			"ann", part(watch.Part{Resource: "no/such/kind"}), status.Unknown, "Unknown resource", "no/such/kind",
 		},
 		"no kind": {
-			"ann", part(watch.Part{Resource: "pods"}), watch.Unknown, "Unknown resource", "pods",
+			"ann", part(watch.Part{Resource: "pods"}), status.Unknown, "Unknown resource", "pods",
 		},
 		"other logs": {
-			"ann", part(watch.Part{Resource: "core/v1/services/log"}), watch.Unknown, "Unknown resource", "log",
+			"ann", part(watch.Part{Resource: "core/v1/services/log"}), status.Unknown, "Unknown resource", "log",
 		},
 		"a selector that is none": {
-			"ann", part(watch.Part{Labels: "a=b=c"}), watch.Invalid, "Invalid label selector", "a=b=c",
+			"ann", part(watch.Part{Labels: "a=b=c"}), status.Invalid, "Invalid label selector", "a=b=c",
 		},
 		"a selector that is long": {
-			"ann", part(watch.Part{Labels: strings.Repeat("a", 5000)}), watch.Invalid, "Selector too long", "",
+			"ann", part(watch.Part{Labels: strings.Repeat("a", 5000)}), status.Invalid, "Selector too long", "",
 		},
 		"a namespace that is none": {
-			"ann", part(watch.Part{Namespaces: []string{"A_B"}}), watch.Invalid, "Invalid namespace", "A_B",
+			"ann", part(watch.Part{Namespaces: []string{"A_B"}}), status.Invalid, "Invalid namespace", "A_B",
 		},
 		"a name that is none": {
-			"ann", part(watch.Part{Namespaces: []string{"a"}, Name: "../q"}), watch.Invalid, "Invalid name", "",
+			"ann", part(watch.Part{Namespaces: []string{"a"}, Name: "../q"}), status.Invalid, "Invalid name", "",
 		},
 		"an object without a namespace": {
-			"ann", part(watch.Part{Name: "p"}), watch.Invalid, "Invalid object reference", "exactly one namespace",
+			"ann", part(watch.Part{Name: "p"}), status.Invalid, "Invalid object reference", "exactly one namespace",
 		},
 		"an object of two": {
 			"ann",
 			part(watch.Part{Namespaces: []string{"a", "b"}, Name: "p"}),
-			watch.Invalid,
+			status.Invalid,
 			"Invalid object reference",
 			"exactly one namespace",
 		},
 		"a namespace for what has none": {
 			"all",
 			part(watch.Part{Resource: "core/v1/namespaces", Namespaces: []string{"a"}}),
-			watch.Invalid,
+			status.Invalid,
 			"Not namespaced",
 			"",
 		},
 		"events that are about nothing": {
 			"all",
 			part(watch.Part{Resource: "core/v1/namespaces", Regarding: "pod/web"}),
-			watch.Invalid,
+			status.Invalid,
 			"Invalid object reference",
 			"only to events",
 		},
 		"events of no group": {
 			"all",
 			part(watch.Part{Resource: "core/v1/events", Regarding: "pod./web"}),
-			watch.Invalid,
+			status.Invalid,
 			"Invalid object reference",
 			"kind, group and name",
 		},
 		"events of a group alone": {
 			"all",
 			part(watch.Part{Resource: "core/v1/events", Regarding: ".apps/web"}),
-			watch.Invalid,
+			status.Invalid,
 			"Invalid object reference",
 			"kind, group and name",
 		},
 		"events of no name": {
 			"all",
 			part(watch.Part{Resource: "core/v1/events", Regarding: "deployment.apps/"}),
-			watch.Invalid,
+			status.Invalid,
 			"Invalid object reference",
 			"kind, group and name",
 		},
@@ -140,11 +141,11 @@ func TestAuthorizeShare(t *testing.T) {
 		"a kind twice": {
 			"ann",
 			append(part(watch.Part{Namespaces: []string{"a"}}), part(watch.Part{})...),
-			watch.Invalid,
+			status.Invalid,
 			"Duplicate resource",
 			pods,
 		},
-		"nobody's": {"-", part(watch.Part{}), watch.Refused, "Forbidden", "logged in"},
+		"nobody's": {"-", part(watch.Part{}), status.Refused, "Forbidden", "logged in"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

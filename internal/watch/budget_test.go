@@ -14,6 +14,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"glasshouse/internal/watch/status"
+
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"glasshouse/internal/watch"
@@ -154,7 +156,7 @@ func TestIdleInformersAreEvictedFirst(t *testing.T) {
 		second := subscribe(t, cluster, watch.Query{}, "")
 		second.settle()
 		if second.state != "failed" {
-			t.Errorf("the second is %s, want failed while the first is looked at", second.state)
+			t.Errorf("the second is %s, want failed while the first is probed", second.state)
 		}
 		first.sub.Close()
 		<-time.After(90 * time.Second)
@@ -163,7 +165,7 @@ func TestIdleInformersAreEvictedFirst(t *testing.T) {
 	})
 }
 
-// The API server does not report the length of a list with a field selector. Such a list is canceled when it turns out
+// The API server does not report the length of a list with a field selector. Such a list is canceled when it proves
 // not to fit, and is not retried at once.
 func TestOversizedFieldSelectorIsCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -219,7 +221,7 @@ func TestStartedNamespacesFitTogether(t *testing.T) {
 			}
 			covered = strings.Join(r.namespaces, " ")
 			if status := cluster.WatchStatus(); status.UsedBytes > status.Limit {
-				t.Errorf("%d bytes are held of %d", status.UsedBytes, status.Limit)
+				t.Errorf("%d bytes are in use of %d", status.UsedBytes, status.Limit)
 			}
 			<-time.After(time.Minute)
 			r.settle()
@@ -249,7 +251,7 @@ func TestPermissionForAllNamespacesNeedsNoMemory(t *testing.T) {
 		for range 30 {
 			advance(time.Second)
 			c := cluster.WatchStatus()
-			if c := c.Entries[len(c.Entries)-1]; c.Objects != 700 || c.State == watch.Failed {
+			if c := c.Entries[len(c.Entries)-1]; c.Objects != 700 || c.State == status.Failed {
 				t.Fatalf("it is %s with %d rows: %s", c.State, c.Objects, c.Reason)
 			}
 		}
@@ -280,7 +282,7 @@ func TestRelistedObjectsAreCountedOnce(t *testing.T) {
 		for range 60 {
 			advance(time.Second)
 			c := cluster.WatchStatus().Entries[0]
-			if c.State == watch.Failed {
+			if c.State == status.Failed {
 				t.Fatalf("it is %s: %s", c.State, c.Reason)
 			}
 		}
@@ -428,10 +430,10 @@ func TestEstimateMatchesUsedMemory(t *testing.T) {
 		},
 		"Secrets":          {ref: secrets, objects: 1500, rest: values, want: "failed"},
 		"Secrets that fit": {ref: secrets, objects: 980, rest: values, want: "live"},
-		"Secrets that nobody counts": {
+		"Secrets without a known count": {
 			ref: secrets, objects: 1130, rest: values, fields: "metadata.namespace=a", want: "failed",
 		},
-		"Secrets that nobody counts, and that fit": {
+		"Secrets without a known count that fit": {
 			ref: secrets, objects: 1100, rest: values, fields: "metadata.namespace=a", want: "live",
 		},
 	} {
@@ -453,7 +455,7 @@ func TestEstimateMatchesUsedMemory(t *testing.T) {
 				}
 				status := cluster.WatchStatus()
 				if status.UsedBytes > status.Limit {
-					t.Errorf("%d bytes are held of %d", status.UsedBytes, status.Limit)
+					t.Errorf("%d bytes are in use of %d", status.UsedBytes, status.Limit)
 				}
 				started := len(server.Requests("allowWatch")) > 0
 				if estimated := test.fields == ""; started == estimated && test.want == "failed" {
@@ -496,12 +498,12 @@ func TestRelistIsLimitedByBudget(t *testing.T) {
 					maxBytes = max(maxBytes, cluster.WatchStatus().UsedBytes)
 				}
 				if maxBytes > 1<<20 {
-					t.Errorf("%d KiB were held where 1 MiB may be", maxBytes>>10)
+					t.Errorf("%d KiB were in use, want 1 MiB at most", maxBytes>>10)
 				}
 				log := r.settle()
 				if r.state != "failed" || !strings.Contains(r.reason, "of the 1MiB for watched objects") ||
 					strings.Contains(log, "delete") {
-					t.Errorf("it is %s: %s, want failed, and why; it was told %s", r.state, r.reason, log)
+					t.Errorf("it is %s: %s, want failed with a reason; got the messages %s", r.state, r.reason, log)
 				}
 				bystander.settle()
 				bystander.wantLive(0)
@@ -555,7 +557,7 @@ func TestFittingRelistStopsNoWatch(t *testing.T) {
 					for range 60 {
 						advance(time.Second)
 						for _, c := range cluster.WatchStatus().Entries {
-							if c.State == watch.Failed {
+							if c.State == status.Failed {
 								t.Fatalf("it is %s: %s", c.State, c.Reason)
 							}
 						}
@@ -576,7 +578,7 @@ func TestOnlyLargestInformerStops(t *testing.T) {
 			subscribe(t, cluster, watch.Query{Resource: ref}, "").settle()
 		}
 		for n := range 40_000 {
-			if cluster.ExceedsBudgetBeside(pods, widgets, 2<<20, n%5000) {
+			if cluster.ExceedsBudgetWith(pods, widgets, 2<<20, n%5000) {
 				t.Fatalf("after %d times a bystander was to end", n)
 			}
 		}
@@ -599,11 +601,11 @@ func TestHistoryIsDroppedFirst(t *testing.T) {
 			server.Set(pods, bigItem("a", "p", 30<<10+16*n))
 			server.Set(widgets, bigItem("b", "w", 30<<10+16*n))
 			advance(time.Second)
-			status := cluster.WatchStatus()
-			maxBytes = max(maxBytes, status.UsedBytes)
-			for _, c := range status.Entries {
+			current := cluster.WatchStatus()
+			maxBytes = max(maxBytes, current.UsedBytes)
+			for _, c := range current.Entries {
 				history = max(history, c.RingBytes)
-				if c.State != watch.Live {
+				if c.State != status.Live {
 					t.Fatalf("%s is %s after %d s: %s", c.Resource, c.State, n, c.Reason)
 				}
 			}

@@ -13,6 +13,8 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/resource"
+	"glasshouse/internal/watch/status"
 )
 
 // Discovery works in aggregated form and in plain form. Both give the same resources.
@@ -60,7 +62,7 @@ func TestResources(t *testing.T) {
 				_, err = cluster.For(watch.Viewer{Program: true}).Snapshot(
 					t.Context(), watch.Query{Resource: "example.com/v1beta1/gadgets"}, 0,
 				)
-				wantProblem(t, err, watch.Invalid, "Not listable", "create")
+				wantProblem(t, err, status.Invalid, "Not listable", "create")
 			})
 		})
 	}
@@ -82,17 +84,17 @@ func TestGroupErrors(t *testing.T) {
 		const ref = "metrics.example.com/v1/pods"
 		_, err = cluster.For(watch.Viewer{Program: true}).Resource(t.Context(), ref)
 		wantProblem(
-			t, err, watch.Unknown, "Unknown resource",
+			t, err, status.Unknown, "Unknown resource",
 			"The API group metrics.example.com cannot be read now: the backend is away",
 		)
 		guest := cluster.For(watch.Viewer{Program: true, Scope: &watch.Scope{Parts: []watch.Part{{Resource: ref}}}})
 		_, err = guest.Resource(t.Context(), ref)
-		p, ok := errors.AsType[*watch.Problem](err)
+		p, ok := errors.AsType[*status.Problem](err)
 		if !ok {
 			t.Fatalf("got %v, want a Problem", err)
 		}
 		if got, want := guest.PublicDetail(p), `The cluster does not serve "metrics.example.com/v1/pods".`; got != want {
-			t.Errorf("a guest is told %s, want %s", got, want)
+			t.Errorf("a guest gets %s, want %s", got, want)
 		}
 	})
 }
@@ -112,7 +114,7 @@ func TestUnknownResources(t *testing.T) {
 			"a/b/../..":       "write group/version/resource",
 		} {
 			_, err := cluster.For(watch.Viewer{Program: true}).Resource(t.Context(), ref)
-			wantProblem(t, err, watch.Unknown, "Unknown resource", detail)
+			wantProblem(t, err, status.Unknown, "Unknown resource", detail)
 		}
 	})
 }
@@ -132,7 +134,7 @@ func TestNewResourceIsFoundAtOnce(t *testing.T) {
 		}
 		server.RemoveKind(ref)
 		<-time.After(11 * time.Second)
-		cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0) //nolint:errcheck // Triggers discovery.
+		cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0) //nolint:errcheck // This call triggers discovery.
 		advance(2 * time.Second)
 		known, _, err := cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0)
 		if err != nil || len(known) != 2 {
@@ -151,10 +153,10 @@ func TestServerDownAtStart(t *testing.T) {
 		access := cluster.For(watch.Viewer{Program: true})
 		_, _, err := access.Resources(t.Context(), 0)
 		wantProblem(
-			t, err, watch.Unavailable, "The API server does not answer", "connection refused. Next attempt in ",
+			t, err, status.Unavailable, "The API server does not answer", "connection refused. Next attempt in ",
 		)
 		_, err = access.Snapshot(t.Context(), watch.Query{Resource: pods}, time.Second)
-		wantProblem(t, err, watch.Unavailable, "The API server does not answer", "http://api.test: ")
+		wantProblem(t, err, status.Unavailable, "The API server does not answer", "http://api.test: ")
 		advance(10 * time.Minute)
 		server.Down(false)
 		advance(16 * time.Second)
@@ -178,7 +180,7 @@ func TestNotRunning(t *testing.T) {
 		}
 		_, _, err = cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0)
 		wantProblem(
-			t, err, watch.Unavailable, "The API server does not answer",
+			t, err, status.Unavailable, "The API server does not answer",
 			"Connecting to http://api.test for the first time.",
 		)
 	})
@@ -208,20 +210,20 @@ func TestObjectFromCacheAndAPIServer(t *testing.T) {
 		before := len(server.Requests(""))
 		for _, test := range []struct {
 			ref, namespace, name string
-			cause                watch.Cause
+			cause                status.Cause
 			title, detail        string
 		}{
-			{pods, "a", "none", watch.Unknown, "Not found", "a/none: "},
-			{pods, "", "p", watch.Invalid, "Invalid object reference", "is namespaced"},
-			{"core/v1/namespaces", "a", "p", watch.Invalid, "Invalid object reference", "is not"},
-			{pods, "a", "..", watch.Invalid, "Invalid name", `".."`},
-			{pods, "a", "../../secrets", watch.Invalid, "Invalid name", "secrets"},
-			{pods, "a", "p%2f", watch.Invalid, "Invalid name", "p%2f"},
-			{pods, "a", strings.Repeat("n", 254), watch.Invalid, "Invalid name", "nnn"},
-			{pods, "..", "p", watch.Invalid, "Invalid namespace", `".."`},
-			{pods, "../secrets", "p", watch.Invalid, "Invalid namespace", "secrets"},
-			{pods, "a/secrets", "p", watch.Invalid, "Invalid namespace", "secrets"},
-			{pods, "a%2f..", "p", watch.Invalid, "Invalid namespace", "%2f"},
+			{pods, "a", "none", status.Unknown, "Not found", "a/none: "},
+			{pods, "", "p", status.Invalid, "Invalid object reference", "is namespaced"},
+			{"core/v1/namespaces", "a", "p", status.Invalid, "Invalid object reference", "is not"},
+			{pods, "a", "..", status.Invalid, "Invalid name", `".."`},
+			{pods, "a", "../../secrets", status.Invalid, "Invalid name", "secrets"},
+			{pods, "a", "p%2f", status.Invalid, "Invalid name", "p%2f"},
+			{pods, "a", strings.Repeat("n", 254), status.Invalid, "Invalid name", "nnn"},
+			{pods, "..", "p", status.Invalid, "Invalid namespace", `".."`},
+			{pods, "../secrets", "p", status.Invalid, "Invalid namespace", "secrets"},
+			{pods, "a/secrets", "p", status.Invalid, "Invalid namespace", "secrets"},
+			{pods, "a%2f..", "p", status.Invalid, "Invalid namespace", "%2f"},
 		} {
 			_, err := access.Object(t.Context(), test.ref, test.namespace, test.name)
 			wantProblem(t, err, test.cause, test.title, test.detail)
@@ -234,7 +236,7 @@ func TestObjectFromCacheAndAPIServer(t *testing.T) {
 		}
 		server.MakeUnavailable("/api/v1/namespaces/a/pods/hidden", "not now")
 		_, err := access.Object(t.Context(), pods, "a", "hidden")
-		wantProblem(t, err, watch.Unavailable, "The API server does not answer", "not now")
+		wantProblem(t, err, status.Unavailable, "The API server does not answer", "not now")
 	})
 }
 
@@ -272,7 +274,7 @@ func TestObjectForbidden(t *testing.T) {
 		access := cluster.For(watch.Viewer{Program: true})
 		for range 3 {
 			_, err := access.Object(t.Context(), pods, "a", "p")
-			wantProblem(t, err, watch.Refused, "Forbidden", `You cannot get pods in the namespace "a".`)
+			wantProblem(t, err, status.Refused, "Forbidden", `You cannot get pods in the namespace "a".`)
 		}
 		if requests := server.Requests(path); len(requests) > 0 {
 			t.Errorf("it asks %q", requests)
@@ -286,7 +288,7 @@ func TestObjectForbidden(t *testing.T) {
 		server.FailPath(apitest.SelfReviewsPath, http.StatusForbidden, "no reviews for you")
 		advance(time.Minute)
 		_, err := access.Object(t.Context(), pods, "a", "p")
-		wantProblem(t, err, watch.Refused, "Forbidden", "you may not")
+		wantProblem(t, err, status.Refused, "Forbidden", "you may not")
 	})
 }
 
@@ -320,7 +322,7 @@ func TestFollow(t *testing.T) {
 				}
 			}
 			if passed := time.Since(began); served() != want || passed > 2*time.Second {
-				t.Errorf("told after %s: %t, want %t within 2s", passed, served(), want)
+				t.Errorf("reported after %s: %t, want %t within 2s", passed, served(), want)
 			}
 		}
 		server.Set(definitions, apitest.Item{Name: "widgets.example.com"})
@@ -346,7 +348,7 @@ func TestFailingDiscoveryIsReported(t *testing.T) {
 		follower := access.Follow()
 		defer follower.Close()
 		advance(time.Minute)
-		groupErrors := func() []watch.GroupError {
+		groupErrors := func() []resource.GroupError {
 			t.Helper()
 			known, reported, err := access.Resources(t.Context(), 0)
 			if err != nil || len(known) != 2 {
@@ -366,7 +368,7 @@ func TestFailingDiscoveryIsReported(t *testing.T) {
 				var err error
 				if changed, err = follower.Next(t.Context(), nil, time.Now().Add(watch.Heartbeat)); err != nil ||
 					time.Since(began) > 2*time.Minute {
-					t.Fatalf("who follows is not told, %v", err)
+					t.Fatalf("the follower got no update, %v", err)
 				}
 			}
 		}
@@ -380,7 +382,7 @@ func TestFailingDiscoveryIsReported(t *testing.T) {
 		_, rest, _ := strings.Cut(reported[0].Reason, "failed since ")
 		since, err := time.Parse(time.RFC3339, rest[:min(len(rest), 20)])
 		if passed := since.Sub(began); err != nil || passed < 0 || passed > 10*time.Second {
-			t.Errorf("it says that discovery fails since %s, %s after it began", since, passed)
+			t.Errorf("the document reports that discovery fails since %s, %s after it started", since, passed)
 		}
 		server.FailPath("/apis", 0, "")
 		for len(groupErrors()) > 0 {

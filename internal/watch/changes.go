@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"glasshouse/internal/watch/event"
 	"glasshouse/internal/watch/journal"
 	"glasshouse/internal/watch/jsonscan"
 	"glasshouse/internal/watch/listwatch"
@@ -16,8 +17,8 @@ const (
 	maxHistoryBytes   = 1 << 20
 )
 
-// epochStart is where the present version of an informer's data starts. Earlier changes are not sent to readers: they have
-// other columns, or changes could not be seen for a time.
+// epochStart is where the present version of an informer's data starts. Earlier changes are not sent to readers: they
+// have other columns, or changes could not be seen for a time.
 type epochStart struct {
 	cursor journal.Cursor
 	at     time.Time
@@ -29,8 +30,8 @@ func (i *informer) currentEpochStart() epochStart {
 	return i.epochStart
 }
 
-// retained returns the number of changes in the history, and the time since which the history contains every change that
-// readers may see.
+// retained returns the number of changes in the history, and the time since which the history contains every change
+// that readers may see.
 func (i *informer) retained() (changes int, since time.Time) {
 	changes, since = i.Retained()
 	if start := i.currentEpochStart().at; start.After(since) {
@@ -39,8 +40,8 @@ func (i *informer) retained() (changes int, since time.Time) {
 	return changes, since
 }
 
-// completeSince returns the time since which the history contains every single change in the given namespaces; no namespaces
-// means all. Of the changes before a list, only the result that the list showed is known.
+// completeSince returns the time since which the history contains every single change in the given namespaces; no
+// namespaces means all. Of the changes before a list, only the result that the list showed is known.
 func (i *informer) completeSince(namespaces []string) time.Time {
 	_, since := i.retained()
 	i.mu.Lock()
@@ -66,7 +67,8 @@ func (s *reader) beginChanges(ctx context.Context) ([]byte, error) {
 			before, s.cursor = o, cursor
 		}
 	}
-	if !s.buffer.acquire(objectMemory) { // Acquired before the events are built: they take up to maxHistoryBytes.
+	// Acquire the memory before the events are built: they take up to maxHistoryBytes.
+	if !s.buffer.acquire(objectMemory) {
 		return nil, nil
 	}
 	earliest := s.earliest(time.Now())
@@ -117,10 +119,10 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// scanHistory waits for the reader's turn, then returns what readHistory returns up to the reader's cursor.
+// scanHistory acquires the scan limiter, then returns what readHistory returns up to the reader's cursor.
 func (s *reader) scanHistory(
 	ctx context.Context, after journal.Cursor, earliest time.Time,
-) (events [][]byte, oldest *change, complete bool, err error) {
+) (events [][]byte, oldest *event.Change, complete bool, err error) {
 	release, err := s.acquireScan(ctx)
 	if err != nil {
 		return nil, nil, false, err
@@ -129,12 +131,12 @@ func (s *reader) scanHistory(
 	return s.readHistory(s.cursor, after, earliest)
 }
 
-// readHistory returns the events of the changes after the cursor named after, up to the cursor until, newest first. It omits
-// changes from before earliest, and stops at maxHistoryChanges events or maxHistoryBytes bytes. oldest is the change of the last
-// returned event. complete is false if one of these limits was reached.
+// readHistory returns the events of the changes after the cursor named after, up to the cursor until, newest first. It
+// omits changes from before earliest, and stops at maxHistoryChanges events or maxHistoryBytes bytes. oldest is the
+// change of the last returned event. complete is false if one of these limits was reached.
 func (s *reader) readHistory(
 	until, after journal.Cursor, earliest time.Time,
-) (events [][]byte, oldest *change, complete bool, err error) {
+) (events [][]byte, oldest *event.Change, complete bool, err error) {
 	size := 0
 	for until.Offset > after.Offset {
 		changes := s.informer.History(until, batch)
@@ -162,7 +164,8 @@ func (s *reader) readHistory(
 	return events, oldest, true, nil
 }
 
-// appendObject appends the object o to an encoded event. A reader of one object applies the patches of later events to o.
+// appendObject appends the object o to an encoded event. A reader of one object applies the patches of later events to
+// o.
 func appendObject(event []byte, o *listwatch.Object) ([]byte, error) {
 	text, err := o.JSON()
 	if err != nil {
@@ -174,12 +177,12 @@ func appendObject(event []byte, o *listwatch.Object) ([]byte, error) {
 
 // changeEvent encodes a change as an event of the changes view. It returns nil if the object itself did not change: it
 // was printed with other columns, or the namespaces that the informer has listed changed.
-func changeEvent(c *change, cache *encodedCache) ([]byte, error) {
-	if c.Memo.coverageOnly {
+func changeEvent(c *event.Change, cache *event.Cache) ([]byte, error) {
+	if c.Memo.CoverageOnly {
 		return nil, nil
 	}
 	o, op := c.New, "add"
-	var delta *delta
+	var delta *event.Delta
 	switch c.Op {
 	case journal.Add:
 	case journal.Delete:
@@ -187,27 +190,27 @@ func changeEvent(c *change, cache *encodedCache) ([]byte, error) {
 	case journal.Update:
 		op = "update"
 		var err error
-		if delta, err = deltaOf(c, cache); err != nil || delta.isEmpty {
+		if delta, err = event.DeltaOf(c, cache); err != nil || delta.IsEmpty {
 			return nil, err
 		}
 	}
-	event := append([]byte(`{"op":"`), op...)
-	event = append(event, `","ns":`...)
-	event = jsonscan.AppendString(event, o.Namespace())
-	event = append(event, `,"name":`...)
-	event = jsonscan.AppendString(event, o.Name())
-	event = o.AppendVersion(event)
-	event = append(event, `,"time":"`...)
-	event = c.Time.UTC().AppendFormat(event, "2006-01-02T15:04:05.000Z")
-	event = append(event, '"')
+	encoded := append([]byte(`{"op":"`), op...)
+	encoded = append(encoded, `","ns":`...)
+	encoded = jsonscan.AppendString(encoded, o.Namespace())
+	encoded = append(encoded, `,"name":`...)
+	encoded = jsonscan.AppendString(encoded, o.Name())
+	encoded = o.AppendVersion(encoded)
+	encoded = append(encoded, `,"time":"`...)
+	encoded = c.Time.UTC().AppendFormat(encoded, "2006-01-02T15:04:05.000Z")
+	encoded = append(encoded, '"')
 	if delta != nil {
-		event = append(event, delta.text...)
-		if delta.oldValues != nil {
-			event = append(append(event, `,"was":`...), delta.oldValues...)
+		encoded = append(encoded, delta.Text...)
+		if delta.OldValues != nil {
+			encoded = append(append(encoded, `,"was":`...), delta.OldValues...)
 		}
 	}
-	if by, _ := newestAuthor(c); c.Op == journal.Add && by != nil {
-		event = appendMember(event, "by", by)
+	if by, _ := event.NewestAuthor(c); c.Op == journal.Add && by != nil {
+		encoded = event.AppendMember(encoded, "by", by)
 	}
-	return append(event, '}'), nil
+	return append(encoded, '}'), nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/status"
 )
 
 // changesReader is a test client that reads the Changes view.
@@ -114,8 +115,8 @@ func (f *changesReader) wantSettle(want string) {
 	}
 }
 
-// managedBy adds managedFields to a pod: pairs of a manager and the fields that it owns. Their times are one second apart,
-// from the given second on, in the first hour of the fake clock.
+// managedBy adds managedFields to a pod: pairs of a manager and the fields that it owns. Their times are one second
+// apart, from the given second on, in the first hour of the fake clock.
 func managedBy(p apitest.Item, second int, managers ...string) apitest.Item {
 	entries := []string{}
 	for i := 0; i < len(managers); i += 2 {
@@ -201,14 +202,14 @@ func TestChangesViewOfOneObject(t *testing.T) {
 		synctest.Wait()
 		want(object, " listed, update, update")
 		server.Delete(pods, "a", "p")
-		server.Set(pods, pod("a", "p", "anew"))
+		server.Set(pods, pod("a", "p", "recreated"))
 		synctest.Wait()
-		want(object, " listed, update, update, delete, add anew")
+		want(object, " listed, update, update, delete, add recreated")
 		m := live.next()
 		for ; m.Type != "events" || m.Events[len(m.Events)-1].Op != "add"; m = live.next() {
 		}
-		if got := phaseOf(m.Events[len(m.Events)-1].Object); got != " anew" {
-			t.Errorf("the one that was made anew is told as%s", got)
+		if got := phaseOf(m.Events[len(m.Events)-1].Object); got != " recreated" {
+			t.Errorf("the recreated object is sent as%s", got)
 		}
 		// A query without a name has no single object to start from.
 		want(watch.Query{}, ", update, update, delete, add")
@@ -398,7 +399,7 @@ func TestChangesViewOfUnknownNamespace(t *testing.T) {
 		for err == nil {
 			_, err = f.sub.Next(t.Context())
 		}
-		wantProblem(t, err, watch.Unknown, "Unknown namespace", `"nowhere"`)
+		wantProblem(t, err, status.Unknown, "Unknown namespace", `"nowhere"`)
 	})
 }
 
@@ -414,14 +415,14 @@ func TestCoverageIsNoChange(t *testing.T) {
 			server.Refuse(pods, "b", 0, "")
 			<-time.After(time.Minute)
 			if got := f.settle(); strings.Contains(got, "a/p") || strings.Contains(got, "b/q") {
-				t.Errorf("a right that came was told as %s", got)
+				t.Errorf("a new permission is reported as %s", got)
 			}
 			server.Set(pods, pod("b", "q", "Failed"))
 			f.wantSettle("update b/q")
 			server.Revoke(pods, "b")
 			<-time.After(15 * time.Second)
 			if got := f.settle(); strings.Contains(got, "a/p") || strings.Contains(got, "b/q") {
-				t.Errorf("a right that went was told as %s", got)
+				t.Errorf("a lost permission is reported as %s", got)
 			}
 			server.Set(pods, pod("b", "q", "Running"))
 		}

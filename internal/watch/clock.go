@@ -4,26 +4,10 @@ import (
 	"context"
 	"time"
 
+	"glasshouse/internal/watch/signal"
+
 	"k8s.io/utils/clock"
 )
-
-// Ticks returns an iterator that yields at each interval until ctx ends.
-func Ticks(ctx context.Context, every time.Duration) func(yield func() bool) {
-	return func(yield func() bool) {
-		ticks := time.NewTicker(every)
-		defer ticks.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-ticks.C:
-			}
-			if !yield() {
-				return
-			}
-		}
-	}
-}
 
 // contextClock is the real clock, except that its waits end with ctx. client-go's Reflector waits before it retries a
 // streaming list, without a check whether its context has ended.
@@ -38,7 +22,7 @@ func (c contextClock) After(duration time.Duration) <-chan time.Time {
 	fired := make(chan time.Time)
 	go func() {
 		defer close(fired)
-		sleep(c.ctx, duration)
+		signal.Sleep(c.ctx, duration)
 	}()
 	return fired
 }

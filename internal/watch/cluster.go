@@ -2,10 +2,10 @@
 // of them changes.
 //
 // A Cluster runs one informer for each resource and scope that has readers. In each informer, client-go's Reflector
-// lists and watches the resource as Tables (package wire) into a journal (package journal). Every reader has a cursor
-// of that journal. Data flows in one direction, from the API server to the readers. Requests to the API server are get,
-// list and watch, and reviews that it does not store: access reviews find out what is permitted, and TokenReviews find
-// out whose a token is.
+// lists and watches the resource as Tables (package listwatch) into a journal (package journal). Every reader has a
+// cursor of that journal. Data flows in one direction, from the API server to the readers. Requests to the API server
+// are get, list and watch, and reviews that it does not store: access reviews find out what is permitted, and
+// TokenReviews find out whose a token is.
 //
 // Cluster.For is the only way to read, so that no reader can bypass the permission check of its viewer. Errors that the
 // caller or the cluster caused are returned as a *Problem.
@@ -23,6 +23,15 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"glasshouse/internal/flight"
+	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/catalog"
+	"glasshouse/internal/watch/cursor"
+	"glasshouse/internal/watch/event"
+	"glasshouse/internal/watch/resource"
+	"glasshouse/internal/watch/signal"
+	"glasshouse/internal/watch/status"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -46,8 +55,8 @@ type Options struct {
 	// RequestTimeout limits requests that get an immediate response (discovery, one object). It never limits lists and
 	// watches. 0 means 30 s.
 	RequestTimeout time.Duration
-	// Namespace is the namespace of the kubeconfig's context, or empty. It is watched if the program may not watch all
-	// namespaces together.
+	// Namespace is the namespace of the kubeconfig's context, or empty. It is watched if the program is not permitted
+	// to watch all namespaces together.
 	Namespace string
 	// Pinned lists the refs of resources that are watched even without readers.
 	Pinned []string
@@ -75,24 +84,25 @@ const (
 // A Cluster is a live view of one Kubernetes cluster.
 type Cluster struct {
 	client           *listwatch.Client
-	reviews          *reviewer
+	reviews          *authz.Reviewer
 	tokens           authentication.TokenReviewInterface
 	timeout          time.Duration
 	defaultNamespace string
 	pinned           []string
 	ring             Ring
-	catalog          *catalog
+	catalog          *catalog.Catalog
 	pool             *pool
 	log              *slog.Logger
-	cursors          cursorKey
-	changed          *signal   // Raised when the list of resources, or the state of a resource, has changed.
-	buffers          sync.Pool // Buffers for messages.
-	encodedCache     encodedCache
+	cursors          cursor.Key
+	changed          *signal.Signal // Raised when the list of resources, or the state of a resource, has changed.
+	buffers          sync.Pool      // Buffers for messages.
+	encodedCache     event.Cache
 	redactionRules   redactionRules
 
-	guard              guard
-	namespaceExistence flightCache[string, error] // By namespace: nil, or an error if it does not exist.
-	lastNamespaces     atomic.Pointer[[]string]   // The namespaces that were last read; nil before that. Read-only.
+	guard authz.Guard
+	// The key is a namespace. The value is nil, or an error if the namespace does not exist.
+	namespaceExistence *flight.Cache[string, error]
+	lastNamespaces     atomic.Pointer[[]string] // The namespaces that were last read; nil before that. Read-only.
 }
 
 // New returns a Cluster for the API server that config names. No request is sent before Run is called. New fails if
@@ -104,7 +114,7 @@ func New(config *rest.Config, options Options) (*Cluster, error) {
 	}
 	discoveryConfig := rest.CopyConfig(config)
 	discoveryConfig.Timeout = timeout
-	discoveryConfig.QPS, discoveryConfig.Burst = 50, 300 // The same limits as kubectl.
+	discoveryConfig.QPS, discoveryConfig.Burst = 50, 300 // kubectl uses the same limits.
 	discoverer, err := discovery.NewDiscoveryClientForConfig(discoveryConfig)
 	if err != nil {
 		return nil, fmt.Errorf("set up the connection to the API server: %w", err)
@@ -125,16 +135,16 @@ func New(config *rest.Config, options Options) (*Cluster, error) {
 	budget := budgetOf(options.MemoryLimit)
 	ring := Ring{Bytes: cmp.Or(options.Ring.Bytes, ringBytes), Age: cmp.Or(options.Ring.Age, ringAge)}
 	c := &Cluster{
-		client: listwatch.NewClient(config, options.Redact), reviews: newReviewer(authorizer),
+		client: listwatch.NewClient(config, options.Redact), reviews: authz.NewReviewer(authorizer),
 		tokens:  authenticator.TokenReviews(),
 		timeout: timeout, defaultNamespace: options.Namespace, pinned: options.Pinned,
-		log: options.Log, cursors: newCursorKey(), changed: newSignal(),
+		log: options.Log, cursors: cursor.NewKey(), changed: signal.New(),
 		ring: ring.limitedTo(budget), redactionRules: redactionRules{Rules: options.Redact},
-		guard:              newGuard(authorizer.SubjectAccessReviews()),
-		namespaceExistence: flightCache[string, error]{maxEntries: maxCachedResults, maxAge: existenceMaxAge},
+		guard:              authz.NewGuard(authorizer.SubjectAccessReviews()),
+		namespaceExistence: flight.New[string, error](maxCachedNamespaces, existenceMaxAge),
 	}
 	c.pool = newPool(options.Linger, budget, c.newInformer)
-	c.catalog = newCatalog(discoverer, config.Host, c.onDiscovery, options.Log)
+	c.catalog = catalog.New(discoverer, config.Host, c.onDiscovery, options.Log)
 	return c, nil
 }
 
@@ -142,7 +152,7 @@ func New(config *rest.Config, options Options) (*Cluster, error) {
 // the API server is down, Run waits for it. The error is always nil.
 func (c *Cluster) Run(ctx context.Context) error {
 	var running sync.WaitGroup
-	running.Go(func() { c.catalog.run(ctx) })
+	running.Go(func() { c.catalog.Run(ctx) })
 	running.Go(func() { c.pool.run(ctx) })
 	for _, ref := range c.pinned {
 		running.Go(func() { c.keepWatched(ctx, ref) })
@@ -151,19 +161,19 @@ func (c *Cluster) Run(ctx context.Context) error {
 	return nil
 }
 
-func (c *Cluster) newInformer(scope listwatch.Scope, resource *Resource) *informer {
+func (c *Cluster) newInformer(scope listwatch.Scope, resource *resource.Resource) *informer {
 	deps := dependencies{
 		client: c.client, reviews: c.reviews, pool: c.pool, ring: c.ring, defaultNamespace: c.defaultNamespace, log: c.log,
 		printerColumns: func(ctx context.Context) printerColumns { return c.readPrinterColumns(ctx, resource) },
 		masked:         scope.GuestMasked || c.redactionRules.AppliesTo(resource.Group, resource.Resource),
 		served:         func(ctx context.Context) definition { return c.served(ctx, scope) },
-		refreshSoon:    c.catalog.refreshSoon,
+		refreshSoon:    c.catalog.RefreshSoon,
 		namespaces:     c.namespaces,
-		stateChanged:   c.changed.broadcast,
+		stateChanged:   c.changed.Broadcast,
 		objectChanged:  func() {},
 	}
 	if scope.Metadata {
-		deps.objectChanged = c.catalog.refreshSoon
+		deps.objectChanged = c.catalog.RefreshSoon
 	}
 	return newInformer(scope, resource, deps)
 }
@@ -172,7 +182,7 @@ func (c *Cluster) newInformer(scope listwatch.Scope, resource *Resource) *inform
 func (c *Cluster) onDiscovery() {
 	c.warnOfUnservedRules()
 	c.pool.requestReconcile()
-	c.changed.broadcast()
+	c.changed.Broadcast()
 }
 
 // get reads one object from the API server.
@@ -184,22 +194,23 @@ func (c *Cluster) get(
 	return c.client.Get(ctx, resource, namespace, name)
 }
 
-// problemOf converts an error of a request to the API server into a Problem. what names the requested object. A
+// problemOf converts an error of a request to the API server into a Problem. object names the requested object. A
 // cancellation is returned unchanged.
 func problemOf(err error, object string) error {
-	p := &Problem{
-		Cause: Unavailable, Title: "The API server does not answer", Detail: fmt.Sprintf("%s: %s", object, reasonOf(err)),
+	p := &status.Problem{
+		Cause: status.Unavailable, Title: "The API server does not answer",
+		Detail:       fmt.Sprintf("%s: %s", object, status.ReasonOf(err)),
 		PublicDetail: object + " cannot be read now.",
 	}
 	switch {
 	case errors.Is(err, context.Canceled):
 		return err
 	case apierrors.IsForbidden(err):
-		p.Cause, p.Title, p.PublicDetail = Refused, "Forbidden", "This program may not read "+object+"."
+		p.Cause, p.Title, p.PublicDetail = status.Refused, "Forbidden", "This program may not read "+object+"."
 	case apierrors.IsUnauthorized(err):
 		p.Title = "API server rejected the credentials"
 	case apierrors.IsNotFound(err):
-		p.Cause, p.Title, p.PublicDetail = Unknown, "Not found", object+" does not exist."
+		p.Cause, p.Title, p.PublicDetail = status.Unknown, "Not found", object+" does not exist."
 	}
 	return p
 }

@@ -41,11 +41,13 @@ func newAuthority(t *testing.T, name string) (*tls.Certificate, []byte) {
 	})
 }
 
-// runTLSCluster runs a Cluster for a TLS server. The test may replace the server's certificate later. securely writes the
-// certificate authorities to the CA file of the Cluster.
+// runTLSCluster runs a Cluster for a TLS server. The test may replace the server's certificate later. securely writes
+// the certificate authorities to the CA file of the Cluster.
 func runTLSCluster(
 	t *testing.T, first *tls.Certificate, authorities []byte,
-) (server *apitest.Server, cluster *watch.Cluster, setCertificate func(*tls.Certificate), writeAuthorities func([]byte)) {
+) (
+	server *apitest.Server, cluster *watch.Cluster, setCertificate func(*tls.Certificate), writeAuthorities func([]byte),
+) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "ca.crt")
 	writeAuthorities = func(text []byte) {

@@ -56,25 +56,25 @@ func TestFloodOfOneObject(t *testing.T) {
 					t.Fatal(err)
 				}
 				if copied, err = patch.Apply(copied); err != nil {
-					t.Fatalf("the patch does not fit what the reader holds: %v", err)
+					t.Fatalf("the patch does not fit the reader's data: %v", err)
 				}
 				if want := fmt.Sprintf(`"resourceVersion":%q`, m.Events[0].RV); !strings.Contains(string(copied), want) {
 					t.Fatalf("the patch gives %s, want %s", copied, want)
 				}
 			}
-			<-time.After(70 * time.Millisecond) // Read slowly.
+			<-time.After(70 * time.Millisecond) // Simulate a slow reader.
 		}
 		for _, c := range cluster.WatchStatus().Entries {
 			if c.Resource == pods && c.RingChanges != changes {
-				t.Errorf("%d changes came, want each of %d", c.RingChanges, changes)
+				t.Errorf("%d changes arrived, want each of %d", c.RingChanges, changes)
 			}
 		}
 		if messages < 5 || messages > 30 {
-			t.Errorf("the reader was told %d times, want one time for each time it read", messages)
+			t.Errorf("the reader got %d messages, want one for each read", messages)
 		}
 		want, err := cluster.For(watch.Viewer{Program: true}).Object(t.Context(), pods, "a", "p")
 		if err != nil || !sameJSON(t, copied, want) {
-			t.Errorf("the reader holds %s, want %s, %v", copied, want, err)
+			t.Errorf("the reader has %s, want %s, %v", copied, want, err)
 		}
 		rows.settle()
 		rows.wantRows(fmt.Sprintf("a/p=%d", changes), "a/q=Running")
@@ -107,7 +107,7 @@ func TestBatchesGrowUnderLoad(t *testing.T) {
 			change(fmt.Sprint("rest-", i))
 			start := time.Now()
 			if m := r.next(); len(m.Events) != 1 || time.Since(start) != 0 {
-				t.Fatalf("at rest %d events came after %s, want one at once", len(m.Events), time.Since(start))
+				t.Fatalf("with little traffic %d events arrived after %s, want one at once", len(m.Events), time.Since(start))
 			}
 		}
 		for _, test := range []struct{ late, wait time.Duration }{
@@ -124,12 +124,12 @@ func TestBatchesGrowUnderLoad(t *testing.T) {
 			}()
 			start := time.Now()
 			if m := r.next(); len(m.Events) != 2 || time.Since(start) != test.wait {
-				t.Errorf("%d events came after %s, want 2 after %s", len(m.Events), time.Since(start), test.wait)
+				t.Errorf("%d events arrived after %s, want 2 after %s", len(m.Events), time.Since(start), test.wait)
 			}
 			go change("soon after " + test.late.String()) // A coalesced change is not late.
 			start = time.Now()
 			if m := r.next(); len(m.Events) != 1 || time.Since(start) != 0 {
-				t.Errorf("%d events came after %s, want one at once", len(m.Events), time.Since(start))
+				t.Errorf("%d events arrived after %s, want one at once", len(m.Events), time.Since(start))
 			}
 		}
 	})
@@ -169,11 +169,11 @@ func TestFanOutIsSpread(t *testing.T) {
 							at[time.Now()]++
 							mu.Unlock()
 							if messages++; messages == 1 && time.Since(began) != 0 {
-								t.Errorf("the first change is told after %s", time.Since(began))
+								t.Errorf("the first change is sent after %s", time.Since(began))
 							}
 						}
 						if messages < test.minMessages || messages > test.maxMessages {
-							t.Errorf("%d messages come of %d changes, want %d to %d",
+							t.Errorf("%d messages for %d changes, want %d to %d",
 								messages, changes, test.minMessages, test.maxMessages)
 						}
 					})
@@ -189,7 +189,7 @@ func TestFanOutIsSpread(t *testing.T) {
 					// An eighth of the 64 readers is expected on average. More than 24 occur by chance once in a
 					// million times.
 					if size == 1000 && n > 24 {
-						t.Errorf("%d of 64 are told at once, %s after the beginning", n, when.Sub(began))
+						t.Errorf("%d of 64 are sent at once, %s after the start", n, when.Sub(began))
 					}
 				}
 			})
@@ -223,11 +223,11 @@ func TestRequestedPauses(t *testing.T) {
 			for n := range 3 {
 				if kind, after := reader.next(), time.Since(start); !strings.HasSuffix(kind, "events") ||
 					after != time.Duration(n)*query.Every {
-					t.Errorf("%s: message %d is of %s, and came after %s", name, n, kind, after)
+					t.Errorf("%s: message %d is of %s, and arrived after %s", name, n, kind, after)
 				}
 			}
 			if all := reader.settle(); strings.Count(all, "update") != 3 {
-				t.Errorf("%s: the third was to have the last change, but there came: %s", name, all)
+				t.Errorf("%s: want the last change in the third message, got %s", name, all)
 			}
 		}
 	})

@@ -3,11 +3,13 @@ package watch
 import (
 	"maps"
 	"slices"
+
+	"glasshouse/internal/watch/event"
 )
 
-// coverage is the coverage of an informer: the namespaces whose objects it has listed. If coverage grows, objects become
-// visible that were not created. If it shrinks, objects disappear that were not deleted. The informer's lock guards the
-// coverage.
+// coverage is the coverage of an informer: the namespaces whose objects it has listed. If coverage grows, objects
+// become visible that were not created. If it shrinks, objects disappear that were not deleted. The informer's lock
+// guards the coverage.
 type coverage struct {
 	covered map[string]bool // Namespaces that have been listed and not removed since; "" means all.
 	// dropped contains, for each namespace, the offset at which its rows were last removed; "" means any namespace. A
@@ -19,19 +21,20 @@ func newCoverage() coverage {
 	return coverage{covered: make(map[string]bool), dropped: make(map[string]uint64)}
 }
 
-// entered returns a function that creates the changeCache (extra data of a change) for an add of the object with a key. It marks
-// objects in namespaces that were not covered until now: such objects have become visible, but were not created.
-func (i *informer) entered() func(key string) changeCache {
+// entered returns a function that creates the event.Memo (extra data of a change) for an add of the object with a key.
+// It marks objects in namespaces that were not covered until now: such objects have become visible, but were not
+// created.
+func (i *informer) entered() func(key string) event.Memo {
 	i.mu.Lock()
 	covered := maps.Clone(i.coverage.covered)
 	i.mu.Unlock()
-	return func(key string) changeCache {
-		return changeCache{coverageOnly: !covered[""] && !covered[namespaceOf(key)]}
+	return func(key string) event.Memo {
+		return event.Memo{CoverageOnly: !covered[""] && !covered[namespaceOf(key)]}
 	}
 }
 
-// dropCoverage records that the rows of the namespaces for which matches() is true have been removed. It reports whether a
-// reader still requests one of these namespaces.
+// dropCoverage records that the rows of the namespaces for which matches() is true have been removed. It reports
+// whether a reader still requests one of these namespaces.
 func (i *informer) dropCoverage(matches func(namespace string) bool) (isRequested bool) {
 	i.mu.Lock()
 	anyCovered := false
@@ -49,7 +52,7 @@ func (i *informer) dropCoverage(matches func(namespace string) bool) (isRequeste
 	defer i.mu.Unlock()
 	dropped := i.coverage.dropped
 	maps.DeleteFunc(dropped, func(_ string, at uint64) bool {
-		return at+uint64(retained) <= now //nolint:gosec // Not negative.
+		return at+uint64(retained) <= now //nolint:gosec // retained is not negative.
 	})
 	for ns := range i.coverage.covered {
 		if matches(ns) {

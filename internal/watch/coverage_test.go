@@ -14,8 +14,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// newNamedOnlyCluster starts a cluster in which the program may not list the namespaces. It may watch the pods of a namespace
-// that a query names. One reader reads namespace a.
+// newNamedOnlyCluster starts a cluster in which the program is not permitted to list the namespaces. It may watch the
+// pods of a namespace that a query names. One reader reads namespace a.
 func newNamedOnlyCluster(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	t.Helper()
 	server := apitest.New(t, kinds()...)
@@ -54,7 +54,7 @@ func TestReaderResetsAfterNamespaceExpired(t *testing.T) {
 				for ns, cursor := range cursors {
 					f := subscribeChanges(t, cluster, watch.Query{Namespaces: strings.Fields(ns)}, cursor)
 					if got := f.settle(); strings.HasPrefix(got, "reset, snapshot") != (ns != "a") {
-						t.Errorf("who was away from %s is told %q", ns, got)
+						t.Errorf("a reader that was away from %s gets %q", ns, got)
 					}
 				}
 				f := subscribeChanges(t, cluster, watch.Query{Namespaces: []string{"b"}}, "")
@@ -87,7 +87,7 @@ func TestResumeWhileNamespaceExpires(t *testing.T) {
 					<-time.After(100 * time.Millisecond)
 				}
 				if got := f.settle(); !strings.Contains(got, "reset, snapshot") && got != strings.Join(want, ", ") {
-					t.Errorf("neither what happened nor a reset is told: %.300s", got)
+					t.Errorf("got neither the changes nor a reset: %.300s", got)
 				}
 			})
 		})
@@ -154,7 +154,7 @@ func TestRecreatedNamespaceResetsReaders(t *testing.T) {
 		server.Set(namespaces, apitest.Item{Name: "ci"})
 		advance(time.Minute)
 		if got := subscribeChanges(t, cluster, watch.Query{}, f.cursor).settle(); !strings.HasPrefix(got, "reset, snapshot") {
-			t.Errorf("who was away is told %q, want a reset", got)
+			t.Errorf("a reader that was away gets %q, want a reset", got)
 		}
 	})
 }
@@ -165,7 +165,7 @@ func TestSwappedFeedsListNoOlderRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
 		server.Set(namespaces, apitest.Item{Name: "a"})
-		server.Set(pods, pod("a", "p", "Pending")) // Version 102.
+		server.Set(pods, pod("a", "p", "Pending")) // This change gets resourceVersion 102.
 		server.HangStreamingLists(pods)            // This list is a plain list.
 		server.Config.WrapTransport = func(next http.RoundTripper) http.RoundTripper {
 			return roundTripperFunc(func(r *http.Request) (*http.Response, error) {
@@ -187,12 +187,12 @@ func TestSwappedFeedsListNoOlderRows(t *testing.T) {
 		f := subscribeChanges(t, cluster, watch.Query{}, "")
 		f.settle()
 		f.settle()
-		server.Set(pods, pod("a", "p", "Running")) // Version 103.
+		server.Set(pods, pod("a", "p", "Running")) // This change gets resourceVersion 103.
 		f.settle()
 		server.Refuse(pods, "", 0, "")
 		<-time.After(2 * time.Minute)
 		if log := f.settle(); strings.Contains(log, "update") {
-			t.Errorf("nothing has happened, and it was told: %s", log)
+			t.Errorf("nothing has changed, and got: %s", log)
 		}
 	})
 }

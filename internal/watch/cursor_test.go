@@ -27,7 +27,7 @@ func TestCursorOfEarlierJournalIsReset(t *testing.T) {
 		again := subscribe(t, cluster, watch.Query{}, first.cursor)
 		if m := again.next(); m.Type != "reset" ||
 			m.Reason != "the resource was relisted after the cursor was issued" {
-			t.Errorf("got %+v, want a reset that says that it was listed anew", m)
+			t.Errorf("got %+v, want a reset with the reason that a new list was read", m)
 		}
 		again.settle()
 		again.wantRows("a/p=Running", "a/q=Running")
@@ -50,7 +50,7 @@ func TestCursorsHideOffsets(t *testing.T) {
 			}
 			for at := range len(text) - 4 { // The offsets are small, so unencrypted ones would have high bytes of 0.
 				if number := binary.BigEndian.Uint32(text[at:]); number < 1000 {
-					t.Errorf("cursor %x holds the number %d", text, number)
+					t.Errorf("the cursor %x contains the number %d", text, number)
 				}
 			}
 			if seen[r.cursor] || seen[string(text[:4])] {

@@ -5,6 +5,9 @@ import (
 	"slices"
 	"time"
 
+	"glasshouse/internal/watch/resource"
+	"glasshouse/internal/watch/status"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"glasshouse/internal/watch/listwatch"
@@ -38,10 +41,10 @@ type Follower struct {
 }
 
 // Follow returns a Follower. It starts to watch the definitions of resources, so that Resources stays up to date. If
-// the program may not watch definitions, discovery runs at intervals instead.
+// the program is not permitted to watch definitions, discovery runs at intervals instead.
 func (a *Access) Follow() *Follower {
-	f := &Follower{cluster: a.cluster, changed: a.cluster.changed.next()}
-	f.cluster.catalog.followers.Add(1)
+	f := &Follower{cluster: a.cluster, changed: a.cluster.changed.Next()}
+	f.cluster.catalog.Follow()
 	f.watch()
 	return f
 }
@@ -64,7 +67,7 @@ func (c *Cluster) watchDefinitions() (release func(), err error) {
 		}
 	}
 	for _, scope := range definitionScopes() {
-		resource := &Resource{
+		resource := &resource.Resource{
 			Group: scope.Resource.Group, Version: scope.Resource.Version, Resource: scope.Resource.Resource,
 			Verbs: []string{"list", "watch"},
 		}
@@ -80,21 +83,21 @@ func (c *Cluster) watchDefinitions() (release func(), err error) {
 
 // Close releases the watched definitions.
 func (f *Follower) Close() {
-	f.cluster.catalog.followers.Add(-1)
+	f.cluster.catalog.Unfollow()
 	if f.release != nil {
 		f.release()
 	}
 }
 
-// Next waits until the list of resources or the state of one may have changed, until other is closed, or until the
-// given time. It returns true only in the first case. It returns an error only if ctx ends.
+// Next waits until the list of resources or the state of one may have changed, until the channel other is closed, or
+// until the given time. It returns true only in the first case. It returns an error only if ctx ends.
 func (f *Follower) Next(ctx context.Context, other <-chan struct{}, until time.Time) (bool, error) {
 	f.watch() //nolint:contextcheck // An informer outlives the request that starts it.
 	select {
 	case <-ctx.Done():
 		return false, ctx.Err()
 	case <-f.changed:
-		f.changed = f.cluster.changed.next()
+		f.changed = f.cluster.changed.Next()
 		return true, nil
 	case <-other:
 		return false, nil
@@ -105,24 +108,24 @@ func (f *Follower) Next(ctx context.Context, other <-chan struct{}, until time.T
 
 // definition is what discovery currently reports about a resource.
 type definition struct {
-	known    bool      // False if discovery failed, so that it is not known whether the resource is served.
-	resource *Resource // Nil if the cluster does not serve it.
-	identity string    // The UID of the definition, or empty. A definition that was recreated has another UID.
+	known    bool               // False if discovery failed, so that it is not known whether the resource is served.
+	resource *resource.Resource // Nil if the cluster does not serve it.
+	identity string             // The UID of the definition, or empty. A definition that was recreated has another UID.
 }
 
 // served returns what discovery reports about the resource of a scope.
 func (c *Cluster) served(ctx context.Context, scope listwatch.Scope) definition {
-	resources, groupErrors, err := c.catalog.all()
+	resources, groupErrors, err := c.catalog.All()
 	if err != nil {
 		return definition{}
 	}
 	gvr := scope.Resource
-	at := slices.IndexFunc(resources, func(r Resource) bool { return r.gvr() == gvr })
+	at := slices.IndexFunc(resources, func(r resource.Resource) bool { return r.GVR() == gvr })
 	if at < 0 {
 		if !scope.Metadata { // If definitions are not served, they never will be.
-			c.catalog.refreshIfOld(ctx, 0) // The resource may be served again.
+			c.catalog.RefreshIfOld(ctx, 0) // The resource may be served again.
 		}
-		unread := slices.ContainsFunc(groupErrors, func(g GroupError) bool {
+		unread := slices.ContainsFunc(groupErrors, func(g resource.GroupError) bool {
 			return g.Group == gvr.Group && g.Version == gvr.Version
 		})
 		return definition{known: !unread}
@@ -141,23 +144,18 @@ func (c *Cluster) served(ctx context.Context, scope listwatch.Scope) definition 
 // namespacesWait limits how long a caller waits for the list of namespaces.
 const namespacesWait = 2 * time.Second
 
-// namespaceResource returns the resource of namespaces, which every cluster serves.
-func namespaceResource() *Resource {
-	return &Resource{Version: "v1", Resource: "namespaces", Verbs: []string{"list", "watch"}}
-}
-
 // namespaces returns the cluster's namespaces, and watches them until release is called. While the list is not
 // available (not yet read, forbidden, or too large), it returns the last known namespaces, some of which may be
 // deleted. If there was no list before, it returns none.
 func (c *Cluster) namespaces(ctx context.Context) (names []string, release func()) {
-	resource := namespaceResource()
+	namespaces := resource.Namespaces()
 	i, release, err := c.pool.acquire( //nolint:contextcheck // An informer outlives the request that starts it.
-		listwatch.Scope{Resource: resource.gvr()}, resource, owner{},
+		listwatch.Scope{Resource: namespaces.GVR()}, namespaces, owner{},
 	)
 	if err != nil {
 		return nil, func() {}
 	}
-	i.wait(ctx, namespacesWait, func() bool { return i.currentState(nil).status.State != Syncing })
+	i.wait(ctx, namespacesWait, func() bool { return i.currentState(nil).status.State != status.Syncing })
 	if listing, now := i.objects(&filter{}, 0); now.synced {
 		for _, o := range listing.objects {
 			names = append(names, o.Name())
@@ -178,14 +176,14 @@ func (c *Cluster) knownNamespaces(ctx context.Context) ([]string, error) {
 	names, release := c.namespaces(ctx)
 	release() // The informer lingers, so the result stays known for a while.
 	if c.lastNamespaces.Load() == nil {
-		status := Status{Reason: "They have not been listed yet."}
-		if i := c.pool.find(listwatch.Scope{Resource: namespaceResource().gvr()}); i != nil {
-			status = i.currentState(nil).status
+		current := status.Status{Reason: "They have not been listed yet."}
+		if i := c.pool.find(listwatch.Scope{Resource: resource.Namespaces().GVR()}); i != nil {
+			current = i.currentState(nil).status
 		}
-		if !status.State.isRefused() {
+		if !current.State.IsRefused() {
 			const brief = "The namespaces of the cluster are not known yet. Select namespaces with ns."
-			return nil, &Problem{
-				Cause: Unavailable, Title: "Namespaces unknown", Detail: brief + " " + status.Reason, PublicDetail: brief,
+			return nil, &status.Problem{
+				Cause: status.Unavailable, Title: "Namespaces unknown", Detail: brief + " " + current.Reason, PublicDetail: brief,
 			}
 		}
 	}

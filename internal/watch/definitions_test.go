@@ -12,6 +12,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/status"
 )
 
 const definitions = "apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -26,8 +27,8 @@ func serves(t *testing.T, cluster *watch.Cluster, ref string) bool {
 	return slices.ContainsFunc(known, func(k watch.ResourceStatus) bool { return k.Ref() == ref })
 }
 
-// If the program may not watch definitions, a follower, which waits for changes of the catalog, is informed of a new
-// resource within 10 s. This applies whenever the resource appears, and whatever else happens meanwhile.
+// If the program is not permitted to watch definitions, a follower, which waits for changes of the catalog, is informed
+// of a new resource within 10 s. This applies whenever the resource appears, and whatever else happens meanwhile.
 func TestFollowWithoutDefinitions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -42,7 +43,7 @@ func TestFollowWithoutDefinitions(t *testing.T) {
 				}
 			}
 			if passed := time.Since(began); passed > 10*time.Second {
-				t.Errorf("told after %s, want 10 s at most", passed)
+				t.Errorf("reported after %s, want 10 s at most", passed)
 			}
 		}
 		for n := range 20 {
@@ -57,7 +58,7 @@ func TestFollowWithoutDefinitions(t *testing.T) {
 		before := len(server.Requests("GET /apis"))
 		advance(time.Hour)
 		if n := len(server.Requests("GET /apis")) - before; n > 0 {
-			t.Errorf("nobody follows, and discovery is asked %d times in an hour", n)
+			t.Errorf("without followers, discovery is requested %d times in an hour", n)
 		}
 	})
 }
@@ -84,7 +85,7 @@ func TestFollowBeforeClusterRuns(t *testing.T) {
 		}
 		watched := func() bool {
 			return slices.ContainsFunc(cluster.WatchStatus().Entries, func(c watch.WatchStatusEntry) bool {
-				return c.Resource == definitions && c.State == watch.Live
+				return c.Resource == definitions && c.State == status.Live
 			})
 		}
 		if !watched() {
@@ -93,7 +94,7 @@ func TestFollowBeforeClusterRuns(t *testing.T) {
 		follower.Close()
 		advance(2 * time.Minute)
 		if watched() {
-			t.Error("nobody follows, and definitions are watched")
+			t.Error("without followers, definitions are watched")
 		}
 	})
 }
@@ -126,7 +127,7 @@ func TestPinnedResourceWaitsForDefinition(t *testing.T) {
 				}
 				advance(wait)
 				if entries := cluster.WatchStatus().Entries; !slices.ContainsFunc(entries, func(c watch.WatchStatusEntry) bool {
-					return c.Resource == widgets && c.State == watch.Live
+					return c.Resource == widgets && c.State == status.Live
 				}) {
 					t.Errorf("%s after it was served: %+v", wait, entries)
 				}

@@ -30,7 +30,7 @@ func TestObjectAuthors(t *testing.T) {
 		}
 		set("web", "Pending", 1, "helm", labels, "kubelet", phase)
 		r := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}, Name: "p"}, "")
-		r.settle() // This takes 15 s.
+		r.settle() // This call takes 15 s of fake time.
 		wantUpdate := func(description, patch, by, authors string) {
 			t.Helper()
 			m := r.next()
@@ -128,7 +128,7 @@ func TestRowAuthorOfFoldedChanges(t *testing.T) {
 	type write struct {
 		status        string
 		helm, kubelet int    // The times of their last writes, in seconds from now.
-		metadata      string // Additional metadata.
+		metadata      string // Further members of the metadata.
 	}
 	const web, deleted = `,"labels":{"app":"web"}`, `,"deletionTimestamp":"2000-01-01T00:00:20Z"`
 	for _, tt := range []struct {
@@ -176,7 +176,8 @@ func TestRowAuthorOfFoldedChanges(t *testing.T) {
 				window.newest = ""
 				window.next()
 				_, newestAuthor, _ := strings.Cut(window.newest, " by ")
-				if windowAuthor := strings.Join(window.by, " "); rowAuthor != tt.want || windowAuthor != tt.want || newestAuthor != tt.want {
+				if windowAuthor := strings.Join(window.by, " "); rowAuthor != tt.want || windowAuthor != tt.want ||
+					newestAuthor != tt.want {
 					t.Errorf("by %q to rows, %q in a window, %q in its news (%s); want %q",
 						rowAuthor, windowAuthor, newestAuthor, window.newest, tt.want)
 				}
@@ -240,7 +241,7 @@ func TestEventMessagesAreSmall(t *testing.T) {
 				n, len(line), len(row)+header, len(short)+header, len(patch)+header, len(change)+header)
 			if n < 2 {
 				if strings.Contains(row+short+patch, `"by"`) {
-					t.Errorf("%d: added, and bound to its node, of which managedFields do not tell:\n%s\n%s\n%s",
+					t.Errorf("%d: added, and bound to its node, of which managedFields show nothing:\n%s\n%s\n%s",
 						n, row, short, patch)
 				}
 				continue
@@ -304,7 +305,7 @@ func TestChangedTextOfSameVersionIsSent(t *testing.T) {
 		read()
 		if current, err := cluster.For(watch.Viewer{Program: true}).Object(t.Context(), pods, "a", "p"); err != nil ||
 			!jsonpatch.Equal(current, copied) {
-			t.Errorf("%s, and it is %s (%v)\nthe reader holds %s", r.state, current, err, copied)
+			t.Errorf("%s, and the object is %s (%v)\nthe reader has %s", r.state, current, err, copied)
 		}
 	})
 }

@@ -65,15 +65,17 @@ func (t *digestEntry) done() bool {
 	}
 }
 
-// join returns the digestEntry of a filter. isLeader is true if the entry is new, and the caller must compute its digest. An
-// existing entry is reused if it is still being computed, or if its digest is not older than offset.
+// join returns the digestEntry of a filter. isLeader is true if the entry is new, and the caller must compute its
+// digest. An existing entry is reused if it is still being computed, or if its digest is not older than offset.
 func (d *digests) join(id filterID, offset uint64) (t *digestEntry, isLeader bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if t = d.newest[id]; t != nil && (!t.done() || t.offset >= offset) {
 		return t, false
 	}
-	maps.DeleteFunc(d.newest, func(_ filterID, t *digestEntry) bool { return t.done() && time.Since(t.startedAt) > maxSharedAge })
+	maps.DeleteFunc(
+		d.newest, func(_ filterID, t *digestEntry) bool { return t.done() && time.Since(t.startedAt) > maxSharedAge },
+	)
 	if d.newest == nil {
 		d.newest = make(map[filterID]*digestEntry)
 	}

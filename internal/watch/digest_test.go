@@ -97,7 +97,7 @@ func TestDigestsMatchRows(t *testing.T) {
 		}
 		for name, r := range readers {
 			if r.checked < 5 {
-				t.Errorf("the reader of %s was told %d digests", name, r.checked)
+				t.Errorf("the reader of %s got %d digests", name, r.checked)
 			}
 		}
 	})
@@ -127,7 +127,7 @@ func TestDigestRepeatsLastCursor(t *testing.T) {
 		for r.checked == 0 {
 			before := r.cursor
 			if m := r.next(); m.Type == "digest" && m.Cursor != before {
-				t.Errorf("a digest at %s, where %s was told last", m.Cursor, before)
+				t.Errorf("a digest at %s, but the last message had %s", m.Cursor, before)
 			}
 		}
 	})
@@ -154,7 +154,7 @@ func TestResetDropsDigest(t *testing.T) {
 		<-time.After(time.Minute)
 		r.settle()
 		if r.checked == 0 {
-			t.Error("no digest was told after the new snapshot")
+			t.Error("got no digest after the new snapshot")
 		}
 	})
 }
@@ -169,7 +169,7 @@ func TestOnlyRowViewsGetDigests(t *testing.T) {
 			r.next()
 		}
 		if r.checked > 0 {
-			t.Errorf("the reader of an object was told %d digests", r.checked)
+			t.Errorf("the reader of an object got %d digests", r.checked)
 		}
 	})
 }
@@ -207,12 +207,12 @@ func TestDigestsAreSpread(t *testing.T) {
 		}
 		for second, n := range seconds {
 			if n > filters/8 {
-				t.Errorf("%d of %d digests come in the second %d", n, filters, second)
+				t.Errorf("%d of %d digests arrive in the second %d", n, filters, second)
 			}
 		}
 		for _, at := range sentAt[filters:] {
 			if !at.Equal(sentAt[filters]) {
-				t.Errorf("readers of one filter are told at %s and %s", sentAt[filters], at)
+				t.Errorf("readers of one filter get digests at %s and %s", sentAt[filters], at)
 			}
 		}
 		if each := bytes / (filters + 1); each > 250<<10 {

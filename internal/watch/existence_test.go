@@ -12,6 +12,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/status"
 )
 
 // If a query returns no rows of a namespace, the program asks the API server whether the namespace exists. If the API
@@ -31,7 +32,7 @@ func TestHangingNamespaceChecksDelayNoReader(t *testing.T) {
 			continue
 		}
 		if passed := time.Since(began); passed > 2*time.Second {
-			t.Errorf("it took %s to tell that there are no rows", passed)
+			t.Errorf("it took %s to report that there are no rows", passed)
 		}
 		began = time.Now()
 		snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), q, 0)
@@ -41,7 +42,7 @@ func TestHangingNamespaceChecksDelayNoReader(t *testing.T) {
 	})
 }
 
-// Concurrent readers of an empty namespace cause a single request, even if the first reader leaves. Readers that come
+// Concurrent readers of an empty namespace cause a single request, even if the first reader leaves. Readers that arrive
 // later cause a new request.
 func TestNamespacesAreCheckedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -83,18 +84,18 @@ func TestNamespacesAreCheckedOnce(t *testing.T) {
 		cancel()
 		readers.Wait()
 		if n := checks(); n != 1 { // The first reader's own request was canceled before it was sent.
-			t.Errorf("101 who looked asked %d times, want once", n)
+			t.Errorf("101 readers caused %d requests, want one", n)
 		}
 		advance(time.Second)
 		if err := read(t.Context(), "a"); err != nil || checks() != 1 {
-			t.Errorf("who looked a moment later asked again (%v)", err)
+			t.Errorf("a reader a moment later caused another request (%v)", err)
 		}
 		advance(4 * time.Second)
 		if err := read(t.Context(), "a"); err != nil || checks() != 2 {
-			t.Errorf("who looked later asked %d times (%v), want anew", checks()-1, err)
+			t.Errorf("readers later caused %d requests (%v), want a new one", checks()-1, err)
 		}
 		for n := range 3000 { // The cache of these answers has a limit.
-			wantProblem(t, read(t.Context(), fmt.Sprint("none-", n)), watch.Unknown, "Unknown namespace", "none-")
+			wantProblem(t, read(t.Context(), fmt.Sprint("none-", n)), status.Unknown, "Unknown namespace", "none-")
 		}
 		if n := cluster.CachedNamespaces(); n > 1000 {
 			t.Errorf("%d namespaces are remembered, want 1000 at most", n)

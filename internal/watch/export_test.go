@@ -9,7 +9,10 @@ import (
 	"time"
 	"unique"
 
-	authorization "k8s.io/api/authorization/v1"
+	"glasshouse/internal/watch/event"
+	"glasshouse/internal/watch/resource"
+	"glasshouse/internal/watch/status"
+
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -30,13 +33,12 @@ func DigestOf(rows [][2]string) (count int, text string) {
 func Labels(text string) labels.Labels { return labelText(text) }
 
 func (c *Cluster) informerOf(ref string) *informer {
-	c.catalog.mu.Lock()
-	defer c.catalog.mu.Unlock()
-	return c.pool.find(listwatch.Scope{Resource: c.catalog.resources[indexOf(c.catalog.resources, ref)].gvr()})
+	resources, _, _ := c.catalog.All()
+	return c.pool.find(listwatch.Scope{Resource: resources[resource.Index(resources, ref)].GVR()})
 }
 
-// DeleteRows removes all rows of the resource ref, as after a lost permission. It calls reading while the journal is
-// locked, before the readers are woken.
+// DeleteRows removes all rows of the resource ref, as after a lost permission. It calls whileLocked while the journal
+// is locked, before the readers are woken.
 func (c *Cluster) DeleteRows(ref string, whileLocked func()) {
 	i := c.informerOf(ref)
 	refuse := sync.OnceFunc(func() {
@@ -45,14 +47,14 @@ func (c *Cluster) DeleteRows(ref string, whileLocked func()) {
 		defer i.mu.Unlock()
 		for _, f := range i.feeds {
 			f.state.synced = false
-			f.state.set(Forbidden, time.Now(), "It may not be seen any more.")
+			f.state.set(status.Forbidden, time.Now(), "It may not be seen any more.")
 		}
 	})
 	i.evict(func(string) bool { refuse(); return true })
 }
 
 // SetColumns gives the resource ref another column, as a list with new columns does before its rows arrive. It calls
-// reading while the journal is locked, before the readers are woken.
+// whileLocked while the journal is locked, before the readers are woken.
 func (c *Cluster) SetColumns(ref, column string, whileLocked func()) {
 	i := c.informerOf(ref)
 	i.mu.Lock()
@@ -62,7 +64,7 @@ func (c *Cluster) SetColumns(ref, column string, whileLocked func()) {
 		whileLocked()
 		feed.setColumns([]listwatch.Column{{Name: column}})
 	})
-	i.ReplaceIn(func(string) bool { setColumns(); return false }, nil, nil, changeCache{})
+	i.ReplaceIn(func(string) bool { setColumns(); return false }, nil, nil, event.Memo{})
 	i.Wake()
 }
 
@@ -71,10 +73,6 @@ func (c *Cluster) DropHistory(ref string) { c.informerOf(ref).Forget() }
 
 // ResetReaders resets all readers of the resource ref, as when its journal cannot be continued.
 func (c *Cluster) ResetReaders(ref string) { c.informerOf(ref).resetReaders() }
-
-// Lazy returns the get method of a new once value. In the first call, get calls make. All other calls return the same
-// result.
-func Lazy[T any]() func(compute func() (T, error)) (T, error) { return new(lazy[T]).get }
 
 // Uncover puts the pods of a namespace into the state just after their permission is lost. The namespace is not watched
 // any more, but its rows are still in the journal. The returned function restores the watch.
@@ -91,8 +89,8 @@ func (c *Cluster) Uncover(namespace string) (restore func()) {
 	}
 }
 
-// DeleteNamespaceRows removes the pods of a namespace, as after a lost permission. It calls reading while the journal is locked,
-// before they are removed. The namespace counts as not watched until restore is called.
+// DeleteNamespaceRows removes the pods of a namespace, as after a lost permission. It calls whileLocked while the
+// journal is locked, before they are removed. The namespace counts as not watched until restore is called.
 func (c *Cluster) DeleteNamespaceRows(namespace string, whileLocked func()) (restore func()) {
 	i := c.pool.find(listwatch.Scope{Resource: schema.GroupVersionResource{Version: "v1", Resource: "pods"}})
 	uncover := sync.OnceFunc(func() {
@@ -103,8 +101,8 @@ func (c *Cluster) DeleteNamespaceRows(namespace string, whileLocked func()) (res
 	return restore
 }
 
-// DropUnusedRankings drops all rankings that no window uses, and the list of rows that concurrent readers share. It does so
-// at once, without waiting for their expiry.
+// DropUnusedRankings drops all rankings that no window uses, and the list of rows that concurrent readers share. It
+// does so at once, without waiting for their expiry.
 func (c *Cluster) DropUnusedRankings() {
 	for _, i := range c.pool.informers() {
 		i.listings.store(nil)
@@ -167,8 +165,8 @@ func (p *panicOnceSelector) Matches(labels.Labels) bool {
 	return true
 }
 
-// ReadRankingAfterPanic updates a ranking twice after change: the first update panics after some of the changes, the second
-// is that of the next reader. It returns the rows and the total of the second one, and the value of the panic.
+// ReadRankingAfterPanic updates a ranking twice after change: the first update panics after some of the changes, the
+// second is that of the next reader. It returns the rows and the total of the second one, and the value of the panic.
 func (c *Cluster) ReadRankingAfterPanic(
 	ctx context.Context, ref string, change func(),
 ) (rows, total int, panicked any, err error) {
@@ -199,15 +197,15 @@ func (c *Cluster) Forbid(ref string) {
 	i.mu.Lock()
 	for _, f := range i.feeds {
 		f.state.synced = false
-		f.state.set(Forbidden, time.Now(), "It may not be seen any more.")
+		f.state.set(status.Forbidden, time.Now(), "It may not be seen any more.")
 	}
 	i.mu.Unlock()
 	i.notify()
 }
 
 // OnFeedStop changes the feeds of the resource ref so that the watch of each one opens just when the feed is stopped.
-// It calls looking with the state of the resource at that time.
-func (c *Cluster) OnFeedStop(ref string, observe func(State)) {
+// It calls read with the state of the resource at that time.
+func (c *Cluster) OnFeedStop(ref string, observe func(status.State)) {
 	i := c.informerOf(ref)
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -235,15 +233,13 @@ func (s *Subscription) HistoryAfter(n int) int {
 
 // CachedNamespaces returns the number of namespaces for which the Cluster has cached whether they exist.
 func (c *Cluster) CachedNamespaces() int {
-	c.namespaceExistence.mu.Lock()
-	defer c.namespaceExistence.mu.Unlock()
-	return len(c.namespaceExistence.flights)
+	return c.namespaceExistence.Len()
 }
 
-// ExceedsBudgetBeside reports whether the resource ref would be stopped for lack of memory while only the resource other
-// does not fit. other needs additional memory of the given bytes, and returns it after about the given number of
+// ExceedsBudgetWith reports whether the resource ref would be stopped for lack of memory while only the resource
+// other does not fit. other needs additional memory of the given bytes, and returns it after about the given number of
 // processor steps.
-func (c *Cluster) ExceedsBudgetBeside(ref, other string, bytes int64, steps int) bool {
+func (c *Cluster) ExceedsBudgetWith(ref, other string, bytes int64, steps int) bool {
 	bystander, large := c.informerOf(ref), c.informerOf(other)
 	large.reservedBytes.Add(bytes)
 	var started atomic.Bool
@@ -262,13 +258,13 @@ func (c *Cluster) ExceedsBudgetBeside(ref, other string, bytes int64, steps int)
 	return exceeds
 }
 
-// CachedMaskedChanges returns figures about the cache of encoded values. changes is the number of cached changes in the form for
-// guests. weighed is the accounted size of the cache, and held the size of the objects in these changes, both in bytes.
+// CachedMaskedChanges returns figures about the cache of encoded values. changes is the number of cached changes in the
+// form for guests. accounted is the accounted size of the cache, and objectBytes the size of the objects in these
+// changes, both in bytes.
 func (c *Cluster) CachedMaskedChanges() (changes, accounted, objectBytes int) {
-	c.encodedCache.mu.Lock()
-	defer c.encodedCache.mu.Unlock()
-	for _, k := range c.encodedCache.entries {
-		if masked, ok := k.value.(*change); ok {
+	values, accounted := c.encodedCache.Values()
+	for _, value := range values {
+		if masked, ok := value.(*event.Change); ok {
 			changes++
 			for _, o := range []*listwatch.Object{masked.Old, masked.New} {
 				if o != nil {
@@ -277,7 +273,7 @@ func (c *Cluster) CachedMaskedChanges() (changes, accounted, objectBytes int) {
 			}
 		}
 	}
-	return changes, c.encodedCache.bytes, objectBytes
+	return changes, accounted, objectBytes
 }
 
 // LockRanking acquires the lock of the ranking that the window of s uses. release releases it.
@@ -294,23 +290,8 @@ func (s *Subscription) BlockDigest() (release func()) {
 	return func() { i.digests.compute(f.id(), t, func() *digest { return i.computeDigest(f) }) }
 }
 
-// Get calls get with the condition that a cached result may be used for the duration good after its request.
-func (s *flightCache[K, A]) Get(
-	ctx context.Context, key K, maxAge time.Duration, request func(context.Context) A,
-) (A, bool) {
-	return s.get(ctx, key, func(_ A, startedAt time.Time) bool { return time.Since(startedAt) < maxAge }, request)
-}
-
-// Len returns the number of cached answers.
-func (s *flightCache[K, A]) Len() int { return len(s.flights) }
-
-// NewFlightCache returns a cache of at most most answers. Each of them is valid for at most long.
-func NewFlightCache(maxEntries int, maxAge time.Duration) *flightCache[int, error] {
-	return &flightCache[int, error]{maxEntries: maxEntries, maxAge: maxAge}
-}
-
-// NewBoundaries returns the function stop of new bundles. For a reader at offset from, stop returns the offset at which its
-// batch ends.
+// NewBoundaries returns the function stop of new bundles. For a reader at offset from, stop returns the offset at which
+// its batch ends.
 func NewBoundaries() func(from uint64, newestOffset func() uint64) uint64 {
 	all := new(sharedBatches)
 	return func(from uint64, newestOffset func() uint64) uint64 {
@@ -318,9 +299,11 @@ func NewBoundaries() func(from uint64, newestOffset func() uint64) uint64 {
 	}
 }
 
-// NewSharedBatches returns a function that returns the encoded batch between two offsets. The first call for a batch encodes
-// it with write.
-func NewSharedBatches() func(view View, filter byte, version int, from, to uint64, encode func() string) (*[]byte, error) {
+// NewSharedBatches returns a function that returns the encoded batch between two offsets. The first call for a batch
+// encodes it with encode.
+func NewSharedBatches() func(
+	view View, filter byte, version int, from, to uint64, encode func() string,
+) (*[]byte, error) {
 	all := new(sharedBatches)
 	return func(view View, filter byte, version int, from, to uint64, encode func() string) (*[]byte, error) {
 		return all.text(sharedBatchKey{view, filterID{filter}, version, from, to}, func() (*[]byte, error) {
@@ -328,11 +311,4 @@ func NewSharedBatches() func(view View, filter byte, version int, from, to uint6
 			return &text, nil
 		})
 	}
-}
-
-// RulesAllow reports whether rules allow the program to list, and to watch, a resource.
-func RulesAllow(rules []authorization.ResourceRule, group, resource string) (list, watch bool) {
-	scope := listwatch.Scope{Resource: schema.GroupVersionResource{Group: group, Version: "v1", Resource: resource}}
-	p := newResourceRules(rules)
-	return p.allows(scope, "list"), p.allows(scope, "watch")
 }

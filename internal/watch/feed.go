@@ -8,6 +8,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"glasshouse/internal/watch/signal"
+	"glasshouse/internal/watch/status"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -49,7 +52,7 @@ type feed struct {
 
 // prepareFeed initializes a feed without starting it. It returns run, which lists and watches until f.stop is called.
 // status is the status of the feed until the API server has responded.
-func (i *informer) prepareFeed(ctx context.Context, f *feed, status Status) (run func(), err error) {
+func (i *informer) prepareFeed(ctx context.Context, f *feed, status status.Status) (run func(), err error) {
 	scope := i.scope
 	scope.Namespace = f.namespace
 	f.stopped, f.state.status = make(chan struct{}), status
@@ -91,8 +94,8 @@ func (i *informer) swapFeeds(stopped map[*feed]bool, prepared map[*feed]func()) 
 	}
 }
 
-// releaseReservation releases the memory that the feed has reserved, because its objects are in the journal now, or will not
-// arrive.
+// releaseReservation releases the memory that the feed has reserved, because its objects are in the journal now, or
+// will not arrive.
 func (f *feed) releaseReservation() {
 	f.reservedBytes.Add(f.reserved.masks - f.reserved.bytes)
 	f.reserved.bytes, f.reserved.masks = 0, 0
@@ -165,7 +168,7 @@ func (f *feed) poll(ctx context.Context) {
 		f.replace(objects, fmt.Sprintf("%s It is listed every %s.", reason, pollInterval))
 	}
 	f.recordRefusal("")
-	sleep(ctx, pollInterval)
+	signal.Sleep(ctx, pollInterval)
 }
 
 // listAll reads all pages of a list, because some API servers send pages even if no limit was requested.
@@ -221,7 +224,7 @@ func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (apiwatch.
 	f.recordOpening()
 	stream, err := f.source.Watch(ctx, options)
 	if !initial && (apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err)) {
-		f.recordRefusal(reasonOf(err)) // The API server allowed the list, so continue with polling.
+		f.recordRefusal(status.ReasonOf(err)) // The API server allowed the list, so continue with polling.
 		return nil, err
 	}
 	if err != nil {
@@ -254,8 +257,8 @@ func (f *feed) readColumns(ctx context.Context) {
 	f.source.SetPaths(columns.paths)
 }
 
-// trackedWatch is a watch that calls ended when it is stopped. The Reflector stops each watch once it has read it to its
-// end.
+// trackedWatch is a watch that calls ended when it is stopped. The Reflector stops each watch once it has read it to
+// its end.
 type trackedWatch struct {
 	apiwatch.Interface
 

@@ -4,12 +4,15 @@ import (
 	"context"
 	"time"
 
+	"glasshouse/internal/watch/signal"
+	"glasshouse/internal/watch/status"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 const (
-	// gracePeriod is how long a watch may be interrupted before the resource is reported as stale. API servers end each watch
-	// after some minutes, and the next one opens within milliseconds.
+	// gracePeriod is how long a watch may be interrupted before the resource is reported as stale. API servers end each
+	// watch after some minutes, and the next one opens within milliseconds.
 	gracePeriod = time.Second
 	// progressInterval is the time between two progress reports of a list.
 	progressInterval = 100 * time.Millisecond
@@ -19,7 +22,7 @@ const (
 
 // feedState is the state of a feed (one list and watch of an informer). The informer's lock guards it.
 type feedState struct {
-	status           Status
+	status           status.Status
 	hasOwnStatus     bool      // This feed has set the status itself; otherwise it still is the initial one.
 	isStopping       bool      // The feed is being stopped and must not become Live again.
 	synced           bool      // All listed objects are in the journal.
@@ -46,7 +49,7 @@ type feedStats struct {
 	drops             int // Watches that ended.
 	interruptions     int // Interruptions: intervals without a watch, longer than grace, after a list.
 	interruptedFor    time.Duration
-	interruptionStart time.Time // Start of the present interruption; zero if there is none.
+	interruptionStart time.Time // When the present interruption started; zero if there is none.
 	lastEvent         time.Time
 }
 
@@ -81,19 +84,19 @@ func (s *feedState) endInterruption(now time.Time) {
 // markContinued records that a watch continues where the previous one ended, or after its own list.
 func (s *feedState) markContinued() { s.continues, s.interruptedSince = true, time.Time{} }
 
-// markStopping records that the feed is being stopped. A Live status becomes Syncing, because the feed that follows begins with
-// a list.
+// markStopping records that the feed is being stopped. A Live status becomes Syncing, because the feed that follows
+// begins with a list.
 func (s *feedState) markStopping(now time.Time) {
 	s.isStopping = true
-	if s.status.State == Live {
-		s.status = Status{State: Syncing, Since: now}
+	if s.status.State == status.Live {
+		s.status = status.Status{State: status.Syncing, Since: now}
 	}
 }
 
 // set changes the status, and reports whether readers must be informed. While the state stays the same, its start time
 // is kept.
-func (s *feedState) set(state State, since time.Time, reason string) bool {
-	if s.isStopping && state == Live {
+func (s *feedState) set(state status.State, since time.Time, reason string) bool {
+	if s.isStopping && state == status.Live {
 		return false
 	}
 	changed := s.status.State != state || s.status.Reason != reason
@@ -101,13 +104,13 @@ func (s *feedState) set(state State, since time.Time, reason string) bool {
 		since = s.status.Since
 	}
 	switch {
-	case state == Live:
+	case state == status.Live:
 		s.endInterruption(since)
-	case s.status.State == Live:
+	case s.status.State == status.Live:
 		s.interruptions++
 		s.interruptionStart = since
 	}
-	s.status, s.hasOwnStatus = Status{State: state, Since: since, Reason: reason}, true
+	s.status, s.hasOwnStatus = status.Status{State: state, Since: since, Reason: reason}, true
 	if s.staleTimer != nil {
 		s.staleTimer.Stop()
 		s.staleTimer = nil
@@ -119,7 +122,7 @@ func (s *feedState) set(state State, since time.Time, reason string) bool {
 func (f *feed) observe(objects int, bytes int64) {
 	f.mu.Lock()
 	f.state.listedCount = objects
-	report := time.Since(f.state.reportedAt) >= progressInterval && f.state.status.State == Syncing
+	report := time.Since(f.state.reportedAt) >= progressInterval && f.state.status.State == status.Syncing
 	if report {
 		f.state.reportedAt = time.Now()
 		f.state.status.Count, f.state.status.Total = &objects, nil
@@ -135,16 +138,16 @@ func (f *feed) observe(objects int, bytes int64) {
 	f.measure(objects, bytes)
 }
 
-// requestTotal requests the number of objects from the API server, if the first list takes so long that its progress must be
-// shown. It sends no request for one namespace among several, with a field selector, or for metadata alone. No total is
-// reported for those.
+// requestTotal requests the number of objects from the API server, if the first list takes so long that its progress
+// must be shown. It sends no request for one namespace among several, with a field selector, or for metadata alone. No
+// total is reported for those.
 func (f *feed) requestTotal(ctx context.Context) {
 	if f.namespace != "" || f.scope.Fields != "" || f.scope.Metadata {
 		return
 	}
-	sleep(ctx, totalDelay)
+	signal.Sleep(ctx, totalDelay)
 	f.mu.Lock()
-	waiting := f.state.status.State == Syncing
+	waiting := f.state.status.State == status.Syncing
 	f.mu.Unlock()
 	if !waiting || ctx.Err() != nil {
 		return
@@ -205,12 +208,12 @@ func (f *feed) recordOpening() {
 	f.state.continues = false
 }
 
-// recordOpened records that a watch is open. initial means that the watch begins with a list; the feed then becomes Live only
-// when that list has been read.
+// recordOpened records that a watch is open. initial means that the watch begins with a list; the feed then becomes
+// Live only when that list has been read.
 //
 // Any other watch makes the feed Live only when it is known to continue without a gap: the API server may no longer
 // have the version from which it was to start. The API server does have the version of a list that ended less than
-// grace ago.
+// gracePeriod ago.
 func (f *feed) recordOpened(initial bool) {
 	f.mu.Lock()
 	f.state.open, f.state.listing = true, initial
@@ -218,7 +221,7 @@ func (f *feed) recordOpened(initial bool) {
 		f.state.markContinued()
 	}
 	live := f.state.synced && !initial && f.state.continues
-	changed := live && f.state.set(Live, time.Now(), "")
+	changed := live && f.state.set(status.Live, time.Now(), "")
 	f.mu.Unlock()
 	f.announce(changed)
 	if !live {
@@ -230,13 +233,13 @@ func (f *feed) recordOpened(initial bool) {
 func (f *feed) recordContinued() {
 	f.mu.Lock()
 	f.state.markContinued()
-	changed := f.state.open && !f.state.listing && f.state.synced && f.state.set(Live, time.Now(), "")
+	changed := f.state.open && !f.state.listing && f.state.synced && f.state.set(status.Live, time.Now(), "")
 	f.mu.Unlock()
 	f.announce(changed)
 }
 
-// recordEnded records that the watch is closed. The feed becomes Stale, unless another watch continues within grace. If that
-// watch also ends without having continued, grace still counts from the first end.
+// recordEnded records that the watch is closed. The feed becomes Stale, unless another watch continues within grace. If
+// that watch also ends without having continued, grace still counts from the first end.
 func (f *feed) recordEnded(ctx context.Context) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -250,37 +253,37 @@ func (f *feed) recordEnded(ctx context.Context) {
 		f.state.staleTimer.Stop()
 		f.state.staleTimer = nil
 	}
-	if f.state.status.State != Live || ctx.Err() != nil {
+	if f.state.status.State != status.Live || ctx.Err() != nil {
 		return
 	}
 	f.state.staleTimer = time.AfterFunc(gracePeriod-time.Since(at), func() {
 		f.mu.Lock()
-		stale := (!f.state.open || f.state.listing) && f.state.status.State == Live && ctx.Err() == nil
-		stale = stale && f.state.set(Stale, at, "The watch ended and has not been opened again yet.")
+		stale := (!f.state.open || f.state.listing) && f.state.status.State == status.Live && ctx.Err() == nil
+		stale = stale && f.state.set(status.Stale, at, "The watch ended and has not been opened again yet.")
 		f.mu.Unlock()
 		f.announce(stale)
 	})
 }
 
-// recordFailure records that a list or the opening of a watch failed. The Reflector or the poll retries it. If the API server
-// refuses or does not know the resource, its rows are removed.
+// recordFailure records that a list or the opening of a watch failed. The Reflector or the poll retries it. If the API
+// server refuses or does not know the resource, its rows are removed.
 func (f *feed) recordFailure(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
 	}
 	f.mu.Lock()
-	state := stateOf(err, f.state.synced)
+	state := status.StateOf(err, f.state.synced)
 	// Change this together with the state: hidden rows must not appear as an empty list.
-	f.state.synced = f.state.synced && !state.isRefused()
+	f.state.synced = f.state.synced && !state.IsRefused()
 	since := time.Now()
-	if state == Stale && !f.state.interruptedSince.IsZero() {
+	if state == status.Stale && !f.state.interruptedSince.IsZero() {
 		since = f.state.interruptedSince
 	}
-	changed := f.state.set(state, since, reasonOf(err))
-	f.state.status.isInvalidRequest = apierrors.IsBadRequest(err) || apierrors.IsInvalid(err)
+	changed := f.state.set(state, since, status.ReasonOf(err))
+	f.state.status.IsInvalidRequest = apierrors.IsBadRequest(err) || apierrors.IsInvalid(err)
 	f.mu.Unlock()
 	f.announce(changed)
-	if state.isRefused() {
+	if state.IsRefused() {
 		f.requestReconcile() // The reconciler handles the refusal in dropForbidden.
 	}
 }

@@ -4,18 +4,21 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/status"
 )
 
-// dropForbidden stops the feeds (watches of one namespace, or of all) that the API server refused, and removes their rows and
-// the history. They are tried again after a while.
+// dropForbidden stops the feeds (watches of one namespace, or of all) that the API server refused, and removes their
+// rows and the history. They are tried again after a while.
 //
-// dropForbidden returns false if the API server does not find the resource at all. A "not found" for one namespace does not
-// prove that.
+// dropForbidden returns false if the API server does not find the resource at all. A "not found" for one namespace does
+// not prove that.
 func (s *reconciler) dropForbidden() bool {
-	refused := make(map[string]Status)
+	refused := make(map[string]status.Status)
 	s.mu.Lock()
 	for ns, f := range s.feeds {
-		if status := f.state.status; f.state.hasOwnStatus && status.State.isRefused() {
+		if status := f.state.status; f.state.hasOwnStatus && status.State.IsRefused() {
 			refused[ns] = status
 		}
 	}
@@ -23,18 +26,22 @@ func (s *reconciler) dropForbidden() bool {
 	if len(refused) == 0 {
 		return true
 	}
-	for _, status := range refused {
-		if status.State == Absent {
-			s.refreshSoon() // The resource may be gone.
+	for _, current := range refused {
+		if current.State == status.Absent {
+			s.refreshSoon() // The API server may not serve the resource any more.
 		}
 	}
-	if refused[""].State == Absent {
-		s.nextAttempt = time.Now().Add(reviewEvery)
+	if refused[""].State == status.Absent {
+		s.nextAttempt = time.Now().Add(authz.ReviewEvery)
 		s.setAbsent(fmt.Sprintf("The API server reports that %s is not found.", s.scope.Resource.GroupResource()))
 		return false
 	}
 	for ns, status := range refused {
-		s.access[ns] = namespaceAccess{permissions{reason: status.Reason}, true, time.Now().Add(s.reviewInterval(ns, false))}
+		s.access[ns] = namespaceAccess{
+			authz.Permissions{Reason: status.Reason},
+			true,
+			time.Now().Add(s.reviewInterval(ns, false)),
+		}
 		s.mu.Lock()
 		s.denied[ns] = status
 		s.mu.Unlock()
@@ -55,22 +62,22 @@ func (s *reconciler) dropForbidden() bool {
 // refusesList reports whether the API server still refuses a short list of a namespace. It returns false for any other
 // error, which the feed then handles.
 func (s *reconciler) refusesList(ctx context.Context, namespace string) bool {
-	return s.tryList(ctx, namespace).isRefused()
+	return s.tryList(ctx, namespace).IsRefused()
 }
 
-// tryList requests a short list of a namespace, or of all namespaces if it is "". It returns the state that follows from
-// the response: Live if the list succeeds.
-func (s *reconciler) tryList(ctx context.Context, namespace string) State {
+// tryList requests a short list of a namespace, or of all namespaces if it is "". It returns the state that follows
+// from the response: Live if the list succeeds.
+func (s *reconciler) tryList(ctx context.Context, namespace string) status.State {
 	scope := s.scope
 	scope.Namespace = namespace
 	if _, _, err := s.client.Estimate(ctx, scope); err != nil {
-		return stateOf(err, false)
+		return status.StateOf(err, false)
 	}
-	return Live
+	return status.Live
 }
 
-// isStillListed reports whether the API server still serves the resource, by a short list of one watched namespace. An error
-// other than "not found" counts as served. It returns false if nothing is watched.
+// isStillListed reports whether the API server still serves the resource, by a short list of one watched namespace. An
+// error other than "not found" counts as served. It returns false if nothing is watched.
 func (s *reconciler) isStillListed(ctx context.Context) bool {
 	s.mu.Lock()
 	namespace, watched := "", false
@@ -79,5 +86,5 @@ func (s *reconciler) isStillListed(ctx context.Context) bool {
 		break
 	}
 	s.mu.Unlock()
-	return watched && s.tryList(ctx, namespace) != Absent
+	return watched && s.tryList(ctx, namespace) != status.Absent
 }

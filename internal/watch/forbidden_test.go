@@ -24,7 +24,7 @@ func TestNotFoundNamespaceAffectsNoOthers(t *testing.T) {
 		server.Refuse(pods, "b", http.StatusNotFound, "no such namespace")
 		<-time.After(40 * time.Second) // Now the review permits the namespace.
 		if got := a.settle(); got != "" && got != "state live" {
-			t.Errorf("who looks at a is told %s", got)
+			t.Errorf("a viewer of a gets %s", got)
 		}
 		a.wantLive(1)
 		for range 8 {

@@ -12,6 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"glasshouse/internal/watch/status"
+
 	authorization "k8s.io/api/authorization/v1"
 
 	"glasshouse/internal/watch"
@@ -75,7 +77,7 @@ func TestUserReviewsAreLimited(t *testing.T) {
 				requests.Go(func() {
 					access := cluster.For(user(fmt.Sprint("flood", n%users)))
 					_, err := access.Snapshot(t.Context(), watch.Query{Resource: pods, Name: fmt.Sprint("p", n)}, 0)
-					wantProblem(t, err, watch.Unavailable, "Permissions unknown", "")
+					wantProblem(t, err, status.Unavailable, "Permissions unknown", "")
 				})
 			}
 			synctest.Wait()
@@ -85,13 +87,13 @@ func TestUserReviewsAreLimited(t *testing.T) {
 					t.Context(), watch.Query{Resource: pods, Namespaces: []string{"a"}}, 0,
 				)
 				if passed := time.Since(began); err != nil || passed > time.Second {
-					t.Errorf("ann is told %v after %s", err, passed)
+					t.Errorf("ann gets %v after %s", err, passed)
 				}
 			}
 			began := time.Now()
 			requests.Wait()
 			if passed := time.Since(began); passed > 10*time.Second {
-				t.Errorf("nobody knows for %s", passed)
+				t.Errorf("the permissions are unknown for %s", passed)
 			}
 			if counter.maxInFlight != limit || counter.maxOfUser > 32 {
 				t.Errorf(

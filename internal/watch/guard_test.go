@@ -15,6 +15,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/resource"
+	"glasshouse/internal/watch/status"
+
 	authorization "k8s.io/api/authorization/v1"
 
 	"glasshouse/internal/watch"
@@ -38,13 +42,14 @@ func allow(server *apitest.Server, lines ...string) grants {
 		if attributes.Subresource != "" {
 			resource += "/" + attributes.Subresource
 		}
-		return g[strings.Join([]string{spec.User, attributes.Verb, resource, attributes.Namespace}, " ")] && attributes.Namespace != "" ||
+		return g[strings.Join([]string{spec.User, attributes.Verb, resource, attributes.Namespace}, " ")] &&
+			attributes.Namespace != "" ||
 			g[strings.Join([]string{spec.User, attributes.Verb, resource, "*"}, " ")]
 	})
 	return g
 }
 
-func user(name string) watch.Viewer { return watch.Viewer{User: &watch.User{Name: name}} }
+func user(name string) watch.Viewer { return watch.Viewer{User: &authz.User{Name: name}} }
 
 // newGuardedCluster returns a cluster with a pod in each of two namespaces, and users with different permissions.
 func newGuardedCluster(t *testing.T) (*apitest.Server, *watch.Cluster, grants) {
@@ -62,8 +67,8 @@ func newGuardedCluster(t *testing.T) (*apitest.Server, *watch.Cluster, grants) {
 	return server, cluster, g
 }
 
-// queryShapes returns all types of queries for pods, by name. Each query has the views that accept it, and the keys of the
-// pods that the user ann may see in it.
+// queryShapes returns all types of queries for pods, by name. Each query has the views that accept it, and the keys of
+// the pods that the user ann may see in it.
 func queryShapes(t *testing.T) map[string]struct {
 	query   watch.Query
 	views   []watch.View
@@ -150,13 +155,13 @@ func TestQueriesReturnPermittedObjects(t *testing.T) {
 						messages := collectMessages(t, cluster.For(user(userName)), shape.query, view)
 						if strings.Contains(messages, `"q"`) || strings.Contains(messages, `"b"`) &&
 							strings.Contains(messages, `"ns":"b"`) || userName != "ann" && strings.Contains(messages, `"p"`) {
-							t.Errorf("%s, view %s: told of what may not be seen: %s", userName, view, messages)
+							t.Errorf("%s, view %s: got messages about hidden objects: %s", userName, view, messages)
 						}
 						if userName == "ann" && shape.visible != "" && !strings.Contains(messages, `"p"`) {
-							t.Errorf("%s, view %s: not told of a/p: %s", userName, view, messages)
+							t.Errorf("%s, view %s: got no message about a/p: %s", userName, view, messages)
 						}
 						if userName != "ann" && !strings.Contains(messages, "forbidden") {
-							t.Errorf("%s, view %s: not told that it is forbidden: %s", userName, view, messages)
+							t.Errorf("%s, view %s: got no state forbidden: %s", userName, view, messages)
 						}
 					}
 					visible := ""
@@ -164,7 +169,7 @@ func TestQueriesReturnPermittedObjects(t *testing.T) {
 					if err == nil {
 						visible = keysOf(snapshot)
 					} else {
-						wantProblem(t, err, watch.Refused, "Forbidden", "You cannot list pods ")
+						wantProblem(t, err, status.Refused, "Forbidden", "You cannot list pods ")
 					}
 					if userName == "ann" && visible != shape.visible || userName != "ann" && userName != "lister" && visible != "" {
 						t.Errorf("the snapshot of %s has %q, want %q", userName, visible, shape.visible)
@@ -192,7 +197,7 @@ func TestReadsReturnPermittedObjects(t *testing.T) {
 		server.Handle("/api/v1/namespaces/b/pods/q/log", func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, "another's\n")
 		})
-		byName := func(a, b *watch.Resource) int { return strings.Compare(a.Ref(), b.Ref()) }
+		byName := func(a, b *resource.Resource) int { return strings.Compare(a.Ref(), b.Ref()) }
 		reader := subscribe(t, cluster, watch.Query{Resource: namespaces}, "")
 		reader.settle()
 		for userName, want := range map[string]struct{ objects, logs, counts string }{
@@ -211,14 +216,14 @@ func TestReadsReturnPermittedObjects(t *testing.T) {
 				if err == nil {
 					objects = append(objects, key)
 				} else {
-					wantProblem(t, err, watch.Refused, "Forbidden", "You cannot get pods")
+					wantProblem(t, err, status.Refused, "Forbidden", "You cannot get pods")
 				}
 				body, err := access.Logs(t.Context(), ns, name, watch.LogOptions{Tail: 10})
 				if err == nil {
 					logs = append(logs, key)
 					_ = body.Close()
 				} else {
-					wantProblem(t, err, watch.Refused, "Forbidden", "You cannot get pods/log")
+					wantProblem(t, err, status.Refused, "Forbidden", "You cannot get pods/log")
 				}
 			}
 			counts := access.Counts(t.Context())
@@ -234,7 +239,7 @@ func TestReadsReturnPermittedObjects(t *testing.T) {
 				if userName == "ann" &&
 					(len(found.Searched) != 1 || *found.Searched[0].Count != 1 ||
 						strings.Join(found.Searched[0].Status.Namespaces, " ") != "a") {
-					t.Errorf("ann is told that %+v was searched", found.Searched)
+					t.Errorf("ann gets %+v as searched", found.Searched)
 				}
 			}
 			known, _, err := access.Resources(t.Context(), 0)
@@ -243,11 +248,11 @@ func TestReadsReturnPermittedObjects(t *testing.T) {
 			}
 			for _, k := range known {
 				if k.Ref() == pods && (k.Status != nil || k.Count != nil) != (userName == "all") {
-					t.Errorf("%s is told that pods are %+v, and %v of them", userName, k.Status, k.Count)
+					t.Errorf("for %s the status of pods is %+v, and their count %v", userName, k.Status, k.Count)
 				}
 			}
 			if entries := access.WatchStatus(t.Context()).Entries; (len(entries) > 0) != (userName == "all") {
-				t.Errorf("%s is told the ledger %+v", userName, entries)
+				t.Errorf("%s gets the watch status %+v", userName, entries)
 			}
 		}
 		known, _, err := cluster.For(watch.Viewer{}).Resources(t.Context(), 0)
@@ -305,7 +310,8 @@ func TestProgramGetsItsOwnNamespace(t *testing.T) {
 				t.Error(err)
 			}
 			attributes := review.Spec.ResourceAttributes
-			review.Status.Allowed = attributes.Verb == "get" && attributes.Resource == "namespaces" && attributes.Namespace == "a"
+			review.Status.Allowed = attributes.Verb == "get" && attributes.Resource == "namespaces" &&
+				attributes.Namespace == "a"
 			w.Header().Set("Content-Type", "application/json")
 			_ = json.NewEncoder(w).Encode(review) // If the write fails, the client detects a short response.
 		})
@@ -354,7 +360,7 @@ func TestPermissionChangesTakeEffect(t *testing.T) {
 			r.next()
 		}
 		if passed := time.Since(began); passed > time.Minute {
-			t.Errorf("rows that may be seen came after %s", passed)
+			t.Errorf("visible rows arrived after %s", passed)
 		}
 		r.settle()
 		r.wantRows("b/q=Running")
@@ -380,7 +386,7 @@ func TestPermissionRevokedDuringFirstList(t *testing.T) {
 					t.Context(), watch.Query{Resource: pods}, time.Minute,
 				)
 				if left == "" {
-					wantProblem(t, err, watch.Refused, "Forbidden", "list pods")
+					wantProblem(t, err, status.Refused, "Forbidden", "list pods")
 					return
 				}
 				if err != nil || !snapshot.Synced || len(snapshot.Objects) != 1 || snapshot.Objects[0].Name() != "p" ||
@@ -413,9 +419,9 @@ func TestLogEndsWithViewersPermission(t *testing.T) {
 			server.Allow(nil)
 			began := time.Now()
 			text, err := io.ReadAll(body)
-			wantProblem(t, err, watch.Refused, "Forbidden", "You cannot get pods/log")
+			wantProblem(t, err, status.Refused, "Forbidden", "You cannot get pods/log")
 			if passed := time.Since(began); passed > 15*time.Second || string(text) != "a line\n" {
-				t.Errorf("follow %t: %q came, for %s", follow, text, passed)
+				t.Errorf("follow %t: got %q, after %s", follow, text, passed)
 			}
 		})
 	}
@@ -433,16 +439,16 @@ func TestFailedReviewsRefuseReaders(t *testing.T) {
 		server.Set(pods, pod("a", "p", "Failed"))
 		r.wantSettle("state stale")
 		if r.rows["a/p"].Cells[1] != "Running" || !strings.Contains(r.reason, "not now") {
-			t.Errorf("it was told %v, %s", r.rows, r.reason)
+			t.Errorf("got %v, %s", r.rows, r.reason)
 		}
 		_, err := ann.Subscribe(t.Context(), watch.Query{Resource: pods}, watch.Rows, "")
-		wantProblem(t, err, watch.Unavailable, "Permissions unknown", "not now")
+		wantProblem(t, err, status.Unavailable, "Permissions unknown", "not now")
 		_, err = ann.Snapshot(t.Context(), watch.Query{Resource: pods}, 0)
-		wantProblem(t, err, watch.Unavailable, "Permissions unknown", "not now")
+		wantProblem(t, err, status.Unavailable, "Permissions unknown", "not now")
 		_, err = ann.Object(t.Context(), pods, "a", "p")
-		wantProblem(t, err, watch.Unavailable, "Permissions unknown", "not now")
+		wantProblem(t, err, status.Unavailable, "Permissions unknown", "not now")
 		_, _, err = ann.LastKnown(t.Context(), pods, "a", "p")
-		wantProblem(t, err, watch.Unavailable, "Permissions unknown", "not now")
+		wantProblem(t, err, status.Unavailable, "Permissions unknown", "not now")
 		server.FailPath(apitest.UserReviewsPath, 0, "")
 		<-time.After(12 * time.Second)
 		r.settle()
@@ -460,14 +466,14 @@ func TestDecisionsBelongToOneUser(t *testing.T) {
 			return spec.User == "ann" && spec.UID == "1" && slices.Equal(spec.Groups, []string{"web", "ops"}) &&
 				len(spec.Extra["scopes"]) == 1 && spec.Extra["scopes"][0] == "all"
 		})
-		ann := watch.User{
+		ann := authz.User{
 			Name: "ann", UID: "1", Groups: []string{"web", "ops"}, Extra: map[string][]string{"scopes": {"all"}},
 		}
-		see := func(u watch.User) bool {
+		see := func(u authz.User) bool {
 			_, err := cluster.For(watch.Viewer{User: &u}).Snapshot(t.Context(), watch.Query{Resource: pods}, 0)
 			return err == nil
 		}
-		others := map[string]watch.User{
+		others := map[string]authz.User{
 			"another name":  {Name: "bob", UID: ann.UID, Groups: ann.Groups, Extra: ann.Extra},
 			"another uid":   {Name: ann.Name, UID: "2", Groups: ann.Groups, Extra: ann.Extra},
 			"fewer groups":  {Name: ann.Name, UID: ann.UID, Groups: []string{"web"}, Extra: ann.Extra},
@@ -487,7 +493,7 @@ func TestDecisionsBelongToOneUser(t *testing.T) {
 			}
 		}
 		_, err := cluster.For(watch.Viewer{}).Snapshot(t.Context(), watch.Query{Resource: pods}, 0)
-		wantProblem(t, err, watch.Refused, "Forbidden", "You are not logged in")
+		wantProblem(t, err, status.Refused, "Forbidden", "You are not logged in")
 	})
 }
 
@@ -588,7 +594,7 @@ func TestGuestsSeeSharedObjectsOnly(t *testing.T) {
 				if err == nil {
 					got = keysOf(snapshot)
 				} else {
-					wantProblem(t, err, watch.Refused, "Forbidden", "")
+					wantProblem(t, err, status.Refused, "Forbidden", "")
 				}
 				if strings.TrimSpace(got) != test.want {
 					t.Errorf("the snapshot has %s, want %s", got, test.want)
@@ -617,10 +623,10 @@ func TestGuestsSeeSharedObjectsOnly(t *testing.T) {
 					for _, key := range []string{"a/p", "a/r", "b/q"} {
 						_, object, _ := strings.Cut(key, "/")
 						// Changes outside of the rows of a window.
-						beside := view == watch.Windowed && test.query.Text != "" &&
+						isOther := view == watch.Windowed && test.query.Text != "" &&
 							strings.Contains(sharedPods(t, cluster, viewer), key)
-						if strings.Contains(messages, `"`+object+`"`) != (beside || strings.Contains(test.want, key)) {
-							t.Errorf("view %s, want %s, and of %s it tells %s", view, test.want, key, messages)
+						if strings.Contains(messages, `"`+object+`"`) != (isOther || strings.Contains(test.want, key)) {
+							t.Errorf("view %s, want %s, and for %s the messages are %s", view, test.want, key, messages)
 						}
 					}
 				}
@@ -630,9 +636,9 @@ func TestGuestsSeeSharedObjectsOnly(t *testing.T) {
 					if within := strings.Contains(sharedPods(t, cluster, viewer), key); strings.Contains(
 						messages, `"object":`,
 					) != within || strings.Contains(messages, `"op":`) != within {
-						t.Errorf("view object tells of %s: %s", key, messages)
+						t.Errorf("view object has messages about %s: %s", key, messages)
 					}
-					found, err := access.Search(t.Context(), object, 10, func(a, b *watch.Resource) int {
+					found, err := access.Search(t.Context(), object, 10, func(a, b *resource.Resource) int {
 						return strings.Compare(a.Ref(), b.Ref())
 					})
 					if within := strings.Contains(sharedPods(t, cluster, viewer), key); err != nil ||

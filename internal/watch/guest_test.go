@@ -13,6 +13,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/status"
+
 	jsonpatch "github.com/evanphx/json-patch/v5"
 	authorization "k8s.io/api/authorization/v1"
 
@@ -98,11 +101,11 @@ func TestObjectLeavesShare(t *testing.T) {
 					server.Set(pods, within)
 					back, _ := readUntil(t, sub, "heartbeat")
 					if all := first + changed + later + back; strings.Contains(all, "CANARY") {
-						t.Errorf("told of what is not shared: %s", all)
+						t.Errorf("got messages about what is not shared: %s", all)
 					}
 					if !strings.Contains(changed, test.removal) || strings.Contains(later, `"op"`) ||
 						!strings.Contains(back, state) && test.view != watch.Changes {
-						t.Errorf("want %s, nothing, and it again; told %s, %s, %s", test.removal, changed, later, back)
+						t.Errorf("want %s, nothing, and it again; got %s, %s, %s", test.removal, changed, later, back)
 					}
 				})
 			})
@@ -127,7 +130,7 @@ func TestSharedLogsMatchParts(t *testing.T) {
 		"all":               {[]watch.Part{all, logs(watch.Part{})}, "a/p a/r b/q"},
 		"a namespace":       {[]watch.Part{all, logs(watch.Part{Namespaces: []string{"a"}})}, "a/p a/r"},
 		"a namespace alone": {[]watch.Part{logs(watch.Part{Namespaces: []string{"a"}})}, "a/p a/r"},
-		"beside some pods": {
+		"in addition to some pods": {
 			[]watch.Part{{Resource: pods, Labels: "app=web"}, logs(watch.Part{Namespaces: []string{"a"}})}, "a/p a/r",
 		},
 		"a pod":  {[]watch.Part{all, logs(watch.Part{Namespaces: []string{"a"}, Name: "r"})}, "a/r"},
@@ -165,7 +168,7 @@ func TestSharedLogsMatchParts(t *testing.T) {
 					)
 					body, err := access.Logs(t.Context(), ns, pod, watch.LogOptions{})
 					if err != nil {
-						wantProblem(t, err, watch.Refused, "Forbidden", "This is not shared with you.")
+						wantProblem(t, err, status.Refused, "Forbidden", "This is not shared with you.")
 						continue
 					}
 					if text, err := io.ReadAll(body); err != nil || string(text) != "a line\n" {
@@ -241,7 +244,7 @@ func TestSharedEventsRegardObject(t *testing.T) {
 				}
 				for _, name := range []string{"longer", "other", "more", "text", "none", "no-such"} {
 					_, err := access.Object(t.Context(), events, "a", name)
-					wantProblem(t, err, watch.Refused, "Forbidden", "This is not shared with you.")
+					wantProblem(t, err, status.Refused, "Forbidden", "This is not shared with you.")
 				}
 				q := watch.Query{Resource: events}
 				if view == watch.Windowed {
@@ -264,7 +267,7 @@ func TestSharedEventsRegardObject(t *testing.T) {
 				later, _ := readUntil(t, sub, "heartbeat")
 				all := first + changed + later
 				if !strings.Contains(all, "own 2") && view != watch.Changes || strings.Contains(all, "CANARY") {
-					t.Errorf("a guest is told %s", all)
+					t.Errorf("a guest gets %s", all)
 				}
 			})
 		})
@@ -326,7 +329,7 @@ func TestSharedEventsOfAGroup(t *testing.T) {
 					if _, err := access.Object(t.Context(), events, "a", name); err == nil {
 						read = append(read, name)
 					} else {
-						wantProblem(t, err, watch.Refused, "Forbidden", "This is not shared with you.")
+						wantProblem(t, err, status.Refused, "Forbidden", "This is not shared with you.")
 					}
 					if strings.Contains(messages, "of "+name+" 1") {
 						received = append(received, name)
@@ -368,9 +371,9 @@ func TestLogEndsWhenPodLeavesShare(t *testing.T) {
 		left := time.AfterFunc(duration, func() { server.Set(pods, labelled(pod("a", "p", "Running"), "db")) })
 		defer left.Stop()
 		text, err := io.ReadAll(body)
-		wantProblem(t, err, watch.Refused, "Forbidden", "This is not shared with you.")
+		wantProblem(t, err, status.Refused, "Forbidden", "This is not shared with you.")
 		if passed := time.Since(began); passed < duration || passed > duration+15*time.Second || string(text) != "a line\n" {
-			t.Errorf("%q came, for %s", text, passed)
+			t.Errorf("got %q after %s", text, passed)
 		}
 	})
 }
@@ -385,36 +388,36 @@ func TestSharedLogWithoutLivePods(t *testing.T) {
 		parts      []watch.Part
 		leave      func(*apitest.Server) // Runs a minute after pods have stopped being live.
 		endsAtOnce bool                  // Whether the log ends as soon as pods are not live.
-		cause      watch.Cause
+		cause      status.Cause
 		title      string
 	}{
 		"labels": {
 			[]watch.Part{{Resource: pods}, byLabels},
 			func(server *apitest.Server) { server.Set(pods, labelled(pod("a", "p", "Running"), "db")) }, false,
-			watch.Refused, "Forbidden",
+			status.Refused, "Forbidden",
 		},
 		"labels of the pods": {
 			[]watch.Part{
 				{Resource: pods, Labels: "app in (web,other)"}, {Resource: pods + "/log", Labels: "app in (web,db)"},
 			},
 			func(server *apitest.Server) { server.Set(pods, labelled(pod("a", "p", "Running"), "db")) }, false,
-			watch.Refused, "Forbidden",
+			status.Refused, "Forbidden",
 		},
 		"words": {
 			[]watch.Part{{Resource: pods}, {Resource: pods + "/log", Text: "running"}},
-			nil, true, watch.Unavailable,
+			nil, true, status.Unavailable,
 			"Not known yet",
 		},
 		"words of the pods": {
-			[]watch.Part{{Resource: pods, Text: "running"}, byLabels}, nil, true, watch.Unavailable, "Not known yet",
+			[]watch.Part{{Resource: pods, Text: "running"}, byLabels}, nil, true, status.Unavailable, "Not known yet",
 		},
 		"a pod that has gone": {
 			[]watch.Part{{Resource: pods}, byLabels},
-			func(server *apitest.Server) { server.Delete(pods, "a", "p") }, false, watch.Unknown, "Not found",
+			func(server *apitest.Server) { server.Delete(pods, "a", "p") }, false, status.Unknown, "Not found",
 		},
-		"nobody says": {
+		"without a source": {
 			[]watch.Part{{Resource: pods}, byLabels},
-			func(server *apitest.Server) { server.Hang("/api/v1/namespaces/a/pods/p") }, false, watch.Unavailable,
+			func(server *apitest.Server) { server.Hang("/api/v1/namespaces/a/pods/p") }, false, status.Unavailable,
 			"The API server does not answer",
 		},
 	} {
@@ -461,7 +464,7 @@ func TestUnknownShareIsUnavailable(t *testing.T) {
 		access := cluster.For(sharedWith(watch.Part{Resource: pods, Labels: "app=web"}))
 		for _, name := range []string{"p", "none"} {
 			_, err := access.Object(t.Context(), pods, "a", name)
-			wantProblem(t, err, watch.Unavailable, "Not known yet", "The list of pods")
+			wantProblem(t, err, status.Unavailable, "Not known yet", "The list of pods")
 		}
 	})
 }
@@ -494,22 +497,22 @@ func TestUnwatchedObjectLeavesShare(t *testing.T) {
 				read := func(hasLeft bool) {
 					t.Helper()
 					object, err := access.Object(t.Context(), deployments, "a", "it")
-					last, status, errLast := access.LastKnown(t.Context(), deployments, "a", "it")
+					last, current, errLast := access.LastKnown(t.Context(), deployments, "a", "it")
 					if strings.Contains(string(object)+string(last), "CANARY") {
-						t.Errorf("told of what is not shared: %s, %s", object, last)
+						t.Errorf("got messages about what is not shared: %s, %s", object, last)
 					}
 					switch {
 					case byWords:
-						wantProblem(t, err, watch.Unavailable, "Not known yet", "whether the link includes this one")
-						if errLast != nil || status.State != watch.Stale || !strings.Contains(string(last), "Running") {
-							t.Errorf("known last: %s, %+v, %v; want it as it was, stale", last, status, errLast)
+						wantProblem(t, err, status.Unavailable, "Not known yet", "whether the link includes this one")
+						if errLast != nil || current.State != status.Stale || !strings.Contains(string(last), "Running") {
+							t.Errorf("known last: %s, %+v, %v; want it as it was, stale", last, current, errLast)
 						}
 					case hasLeft:
-						wantProblem(t, err, watch.Refused, "Forbidden", "This is not shared with you.")
-						wantProblem(t, errLast, watch.Refused, "Forbidden", "This is not shared with you.")
-					case err != nil || errLast != nil || status.State != watch.Live ||
+						wantProblem(t, err, status.Refused, "Forbidden", "This is not shared with you.")
+						wantProblem(t, errLast, status.Refused, "Forbidden", "This is not shared with you.")
+					case err != nil || errLast != nil || current.State != status.Live ||
 						!strings.Contains(string(object), "Running"):
-						t.Errorf("%s, %v; %+v, %v; want it", object, err, status, errLast)
+						t.Errorf("%s, %v; %+v, %v; want it", object, err, current, errLast)
 					}
 				}
 				read(false)
@@ -545,7 +548,7 @@ func TestMaskedChangesAreAccounted(t *testing.T) {
 		changes, accounted, objectBytes := cluster.CachedMaskedChanges()
 		if changes == 0 || accounted < objectBytes || accounted > 5<<20 {
 			t.Errorf(
-				"%d changes with %d bytes are held, and weighed as %d; want no more than 4 MiB and the last",
+				"%d changes with %d bytes are in memory, and accounted as %d; want no more than 4 MiB and the last",
 				changes, objectBytes, accounted,
 			)
 		}
@@ -604,17 +607,17 @@ func TestGuestsAndUsersReadSameChanges(t *testing.T) {
 							if copied := strings.ReplaceAll(
 								string(readers[guest].text), "(masked, changed)", "(masked)",
 							); err != nil || !jsonpatch.Equal([]byte(copied), current) {
-								t.Errorf("guest %t: held is %s, and there is %s, %v", guest, copied, current, err)
+								t.Errorf("guest %t: the copy is %s, and the object is %s, %v", guest, copied, current, err)
 							}
 						}
 					}
 					if messages := readers[true].messages; strings.Contains(messages, "CANARY") ||
 						strings.Count(messages, "(masked, changed)") != 2 {
-						t.Errorf("a guest is told %s", messages)
+						t.Errorf("a guest gets %s", messages)
 					}
 					if messages := readers[false].messages; !strings.Contains(messages, "CANARY3") ||
 						strings.Contains(messages, "(masked") {
-						t.Errorf("who may see all is told %s", messages)
+						t.Errorf("a user with all permissions gets %s", messages)
 					}
 				})
 			})
@@ -668,7 +671,7 @@ func TestGuestsSeeNoOtherNamespaces(t *testing.T) {
 			{watch.Part{Resource: pods, Labels: "app=web"}, nil, ""},
 			{watch.Part{Resource: pods, Namespaces: []string{"a"}}, []string{"a"}, "this link shows no others."},
 		} {
-			guest := watch.Viewer{User: &watch.User{Name: "ann"}, Scope: &watch.Scope{Parts: []watch.Part{test.part}}}
+			guest := watch.Viewer{User: &authz.User{Name: "ann"}, Scope: &watch.Scope{Parts: []watch.Part{test.part}}}
 			sub, err := cluster.For(guest).Subscribe(t.Context(), watch.Query{Resource: pods}, watch.Rows, "")
 			if err != nil {
 				t.Fatal(err)
@@ -681,11 +684,11 @@ func TestGuestsSeeNoOtherNamespaces(t *testing.T) {
 			}
 			if strings.Contains(all, "secret") || !strings.Contains(all, `"p"`) ||
 				test.reason != "" && !strings.Contains(all, test.reason) {
-				t.Errorf("of %+v is told %s", test.part, all)
+				t.Errorf("for %+v got %s", test.part, all)
 			}
 			if s := snapshot.Status; !slices.Equal(s.Namespaces, test.namespaces) || s.Reason != test.reason ||
 				len(snapshot.Objects) != 1 {
-				t.Errorf("of %+v the snapshot says %+v, of %d objects", test.part, s, len(snapshot.Objects))
+				t.Errorf("for %+v the snapshot has the status %+v, with %d objects", test.part, s, len(snapshot.Objects))
 			}
 		}
 	})

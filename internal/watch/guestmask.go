@@ -1,24 +1,30 @@
 package watch
 
 import (
+	"glasshouse/internal/watch/event"
 	"glasshouse/internal/watch/journal"
 	"glasshouse/internal/watch/listwatch"
 	"glasshouse/internal/watch/redact"
+	"glasshouse/internal/watch/resource"
 )
 
-// isMasked reports whether the guest mask applies to the viewer. A link never shares the values of ConfigMaps, or of the
-// environment variables of containers.
+// isMasked reports whether the guest mask applies to the viewer. A link never shares the values of ConfigMaps, or of
+// the environment variables of containers.
 func (v *Viewer) isMasked() bool { return v.Scope != nil }
 
 // scope returns the scope (what an informer watches) from which the viewer reads the resource. Cells of resources that
 // are not part of Kubernetes (custom resources, aggregated APIs) may show any value. So guests have a separate informer
 // for these, which masks values before it caches them. Then no row, sort order or search can reveal a masked value.
-func (a *Access) scope(r *Resource, fields string) listwatch.Scope {
-	return listwatch.Scope{Resource: r.gvr(), Fields: fields, GuestMasked: a.viewer.isMasked() && !listwatch.IsBuiltIn(r.Group)}
+func (a *Access) scope(r *resource.Resource, fields string) listwatch.Scope {
+	return listwatch.Scope{
+		Resource:    r.GVR(),
+		Fields:      fields,
+		GuestMasked: a.viewer.isMasked() && !listwatch.IsBuiltIn(r.Group),
+	}
 }
 
 // maskText masks the text of an object as the viewer requires. It passes on err.
-func (a *Access) maskText(r *Resource, text []byte, err error) ([]byte, error) {
+func (a *Access) maskText(r *resource.Resource, text []byte, err error) ([]byte, error) {
 	a.Grow(max(0, int64(len(text))-LargestText))
 	if err != nil || !a.viewer.isMasked() {
 		return text, err
@@ -27,7 +33,7 @@ func (a *Access) maskText(r *Resource, text []byte, err error) ([]byte, error) {
 }
 
 // guestMask returns the guest mask for the resource, or nil if the viewer is not a guest.
-func (a *Access) guestMask(r *Resource) *listwatch.GuestMask {
+func (a *Access) guestMask(r *resource.Resource) *listwatch.GuestMask {
 	if !a.viewer.isMasked() {
 		return nil
 	}
@@ -43,25 +49,26 @@ func (s *reader) maskObject(o *listwatch.Object) *listwatch.Object {
 }
 
 // maskChange returns a change, masked if the reader is a guest. All guests share one masked copy while the change is
-// recent.
+// in the cache.
 //
 // The old object is masked as in a snapshot, even if the previous change marked one of its values as changed. A patch
 // still applies to the guest's copy, which has the same members and elements. But no patch removes the mark: it stays
 // until the complete text is sent again. Removing it would require a copy of what each reader received last.
-func (s *reader) maskChange(c *change) (*change, error) {
+func (s *reader) maskChange(c *event.Change) (*event.Change, error) {
 	if s.guestMask == nil || !s.view.texts {
 		return c, nil
 	}
-	masked, computed, err := c.Memo.masked.get(func() (*change, error) { return s.newMaskedChange(c) })
+	masked, computed, err := c.Memo.Masked.Get(func() (*event.Change, error) { return s.newMaskedChange(c) })
 	if computed {
-		s.cache.add(masked, maskedChangeSize(masked))
+		s.cache.Add(masked, maskedChangeSize(masked))
 	}
 	return masked, err
 }
 
-func (s *reader) newMaskedChange(c *change) (*change, error) {
-	masked := &change{
-		Offset: c.Offset, Time: c.Time, Key: c.Key, Op: c.Op, Memo: changeCache{managed: c.Memo.managed, coverageOnly: c.Memo.coverageOnly},
+func (s *reader) newMaskedChange(c *event.Change) (*event.Change, error) {
+	masked := &event.Change{
+		Offset: c.Offset, Time: c.Time, Key: c.Key, Op: c.Op,
+		Memo: event.Memo{Managed: c.Memo.Managed, CoverageOnly: c.Memo.CoverageOnly},
 	}
 	if c.Op != journal.Add {
 		masked.Old = s.guestMask.Object(c.Old)
@@ -78,14 +85,14 @@ func (s *reader) newMaskedChange(c *change) (*change, error) {
 }
 
 // maskedChangeSize estimates the memory of a masked change in bytes, including the masked texts.
-func maskedChangeSize(masked *change) (bytes int) {
+func maskedChangeSize(masked *event.Change) (bytes int) {
 	for _, o := range []*listwatch.Object{masked.Old, masked.New} {
 		if o != nil {
 			bytes += o.Size()
 		}
 	}
-	if masked.Memo.managed != nil {
-		bytes += masked.Memo.managed.Size()
+	if masked.Memo.Managed != nil {
+		bytes += masked.Memo.Managed.Size()
 	}
 	return bytes
 }

@@ -12,16 +12,18 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/authz"
 )
 
-// copyAnnotation returns an annotation as JSON text. The value of the annotation is a copy of an object that contains value.
+// copyAnnotation returns an annotation as JSON text. The value of the annotation is a copy of an object that contains
+// value.
 func copyAnnotation(value string) string {
 	text := fmt.Sprintf(`{"data":{"k":%q}}`, value)
 	return fmt.Sprintf(`"annotations":{"example.com/copy":%q}`, text)
 }
 
-// sensitiveObjects returns, for each ref, a function that returns the JSON of an object. The object contains value in all places
-// that the guest mask covers.
+// sensitiveObjects returns, for each ref, a function that returns the JSON of an object. The object contains value in
+// all places that the guest mask covers.
 func sensitiveObjects() map[string]func(value string) string {
 	pod := func(v string) string {
 		return fmt.Sprintf(`"spec":{"containers":[{"name":"c","env":[{"name":"A","value":%q}]}]}`, v)
@@ -76,8 +78,8 @@ func guest() watch.Viewer {
 	return watch.Viewer{Program: true, Scope: scope}
 }
 
-// readEverything returns everything that a viewer receives about an object while its value changes to each of values. It uses
-// all views, single reads, snapshots, and reads while the API server is unavailable.
+// readEverything returns everything that a viewer receives about an object while its value changes to each of values.
+// It uses all views, single reads, snapshots, and reads while the API server is unavailable.
 func readEverything(t *testing.T, viewer watch.Viewer, ref string, values ...string) (all string, patches []string) {
 	t.Helper()
 	server, cluster := serveCluster(t)
@@ -97,7 +99,13 @@ func readEverything(t *testing.T, viewer watch.Viewer, ref string, values ...str
 		}
 		server.Set(
 			ref,
-			apitest.Item{Namespace: "a", Name: "it", Cells: cells, Metadata: copyAnnotation(value), Rest: sensitiveObjects()[ref](value)},
+			apitest.Item{
+				Namespace: "a",
+				Name:      "it",
+				Cells:     cells,
+				Metadata:  copyAnnotation(value),
+				Rest:      sensitiveObjects()[ref](value),
+			},
 		)
 	}
 	set(values[0])
@@ -236,7 +244,7 @@ func TestProgramSeesUnmaskedTexts(t *testing.T) {
 	}
 }
 
-// Guests cannot tell from masks whether two values are equal. The messages are the same for every new value, and for an
+// Guests cannot see from masks whether two values are equal. The messages are the same for every new value, and for an
 // old value that returns.
 func TestSharedMasksAreUnlinkable(t *testing.T) {
 	for ref := range sensitiveObjects() {
@@ -254,7 +262,7 @@ func TestSharedMasksAreUnlinkable(t *testing.T) {
 		}
 		for _, patches := range patchSets {
 			if !slices.Equal(patches, patchSets[0]) {
-				t.Errorf("%s: told %q, and of other values %q", ref, patches, patchSets[0])
+				t.Errorf("%s: got %q, and with other values %q", ref, patches, patchSets[0])
 			}
 		}
 	}
@@ -283,7 +291,7 @@ func TestSharedCellsAreMasked(t *testing.T) {
 		for viewer, want := range map[*watch.Viewer]struct{ all, found, sorted, cell string }{
 			{Program: true}:                                        {"x y z", "x", "y x z", "CANARY2"},
 			{Program: true, Scope: guest().Scope}:                  {"x y z", "", "x y z", "(masked)"},
-			{User: &watch.User{Name: "ann"}, Scope: guest().Scope}: {"x y z", "", "x y z", "(masked)"},
+			{User: &authz.User{Name: "ann"}, Scope: guest().Scope}: {"x y z", "", "x y z", "(masked)"},
 		} {
 			allow(server, "ann list runs *", "ann watch runs *", "ann get runs *")
 			access := cluster.For(*viewer)

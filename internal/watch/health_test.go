@@ -66,7 +66,7 @@ func TestObjectViewSendsHealth(t *testing.T) {
 		server.Delete(pods, "a", "p")
 		want("deleted", "delete", "")
 		server.Set(pods, scheduledPod("Running", ""))
-		want("made anew", "add", starting)
+		want("recreated", "add", starting)
 
 		missing := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}, Name: "none"}, "")
 		missing.next()

@@ -12,25 +12,28 @@ import (
 	"sync/atomic"
 	"time"
 
+	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/event"
 	"glasshouse/internal/watch/journal"
 	"glasshouse/internal/watch/listwatch"
 	"glasshouse/internal/watch/redact"
+	"glasshouse/internal/watch/resource"
+	"glasshouse/internal/watch/status"
 )
 
 type (
-	resourceJournal = journal.Journal[string, *listwatch.Object, changeCache]
+	resourceJournal = journal.Journal[string, *listwatch.Object, event.Memo]
 	objectEntry     = journal.Entry[string, *listwatch.Object]
-	change          = journal.Change[string, *listwatch.Object, changeCache]
 )
 
 // dependencies are the dependencies of an informer on the rest of the cluster.
 type dependencies struct {
 	client  *listwatch.Client
-	reviews *reviewer
+	reviews *authz.Reviewer
 	pool    *pool
 	ring    Ring
-	// printerColumns reads what the definition specifies about the resource's columns. It is called before each list, and also
-	// before each watch if values of the resource are masked.
+	// printerColumns reads what the definition specifies about the resource's columns. It is called before each list, and
+	// also before each watch if values of the resource are masked.
 	printerColumns func(context.Context) printerColumns
 	masked         bool
 	// served returns what discovery currently reports about the resource.
@@ -42,8 +45,8 @@ type dependencies struct {
 	namespaces func(ctx context.Context) (names []string, release func())
 	// defaultNamespace is the namespace of the kubeconfig's context, or empty.
 	defaultNamespace string
-	// stateChanged is called when the informer's state has changed, and objectChanged is called when an object has changed. Both
-	// must return at once.
+	// stateChanged is called when the informer's state has changed, and objectChanged is called when an object has
+	// changed. Both must return at once.
 	stateChanged, objectChanged func()
 	log                         *slog.Logger
 }
@@ -54,24 +57,24 @@ type informer struct {
 	*resourceJournal
 	dependencies
 
-	scope             listwatch.Scope // Its namespace is empty.
-	resource          *Resource       // As last reported by discovery. Used only by the goroutine of run.
-	epoch             uint64          // The epoch of this informer's cursors at version 0; see epochOf.
-	reconcileRequests chan struct{}   // Signals that the reconciler must run.
-	reservedBytes     atomic.Int64    // Bytes that feeds have reserved for running lists.
+	scope             listwatch.Scope    // Its namespace is empty.
+	resource          *resource.Resource // As last reported by discovery. Used only by the goroutine of run.
+	epoch             uint64             // The epoch of this informer's cursors at version 0; see epochOf.
+	reconcileRequests chan struct{}      // Signals that the reconciler must run.
+	reservedBytes     atomic.Int64       // Bytes that feeds have reserved for running lists.
 	listings          listings
 	digests           digests
 	sharedBatches     sharedBatches
 	rankings          rankings
-	masks             *redact.Memory // Shared by all feeds, and kept when they end.
+	masks             *redact.Memory // All feeds share these masks, which stay when a feed ends.
 	began             time.Time
 	readers           atomic.Int64
 	resets            atomic.Int64 // The number of readers that had to restart from a snapshot.
 
 	mu     sync.Mutex
-	status Status            // Reported for a namespace that has no feed and is not in denied.
-	feeds  map[string]*feed  // By namespace; "" means all.
-	denied map[string]Status // Why a namespace has no feed; "" means all.
+	status status.Status            // Reported for a namespace that has no feed and is not in denied.
+	feeds  map[string]*feed         // By namespace; "" means all.
+	denied map[string]status.Status // Why a namespace has no feed; "" means all.
 	// unreconciled is true until all namespaces that may be watched are known and have been checked.
 	unreconciled bool
 	leases       map[string]*namespaceLease // Namespaces that readers requested.
@@ -85,16 +88,16 @@ type informer struct {
 }
 
 // newInformer makes an informer. The caller must start run.
-func newInformer(scope listwatch.Scope, resource *Resource, deps dependencies) *informer {
+func newInformer(scope listwatch.Scope, resource *resource.Resource, deps dependencies) *informer {
 	deps.log = deps.log.With("resource", scope.Resource.GroupResource().String())
 	i := &informer{
 		dependencies: deps, scope: scope, epoch: newEpoch(), resource: resource,
 		masks: redact.NewMemory(), began: time.Now(), reconcileRequests: make(chan struct{}, 1),
-		status: Status{State: Syncing, Since: time.Now()},
-		feeds:  make(map[string]*feed), denied: make(map[string]Status), leases: make(map[string]*namespaceLease),
+		status: status.Status{State: status.Syncing, Since: time.Now()},
+		feeds:  make(map[string]*feed), denied: make(map[string]status.Status), leases: make(map[string]*namespaceLease),
 		coverage: newCoverage(), unreconciled: true,
 	}
-	i.resourceJournal = journal.New[string, *listwatch.Object, changeCache](journal.Options[string, *listwatch.Object]{
+	i.resourceJournal = journal.New[string, *listwatch.Object, event.Memo](journal.Options[string, *listwatch.Object]{
 		Same:      unchanged,
 		Continues: sameUID,
 		Size:      (*listwatch.Object).Size,
@@ -113,7 +116,9 @@ func newEpoch() uint64 {
 }
 
 // epochOf returns the epoch of cursors issued at a version. Changed columns start a new epoch.
-func (i *informer) epochOf(version int) uint64 { return i.epoch + uint64(version) } //nolint:gosec // Never negative.
+func (i *informer) epochOf(version int) uint64 {
+	return i.epoch + uint64(version) //nolint:gosec // A version is never negative.
+}
 
 // requestReconcile requests that the reconciler runs soon.
 func (i *informer) requestReconcile() {
@@ -123,9 +128,10 @@ func (i *informer) requestReconcile() {
 	}
 }
 
-// informerState is the state of an informer, for the namespaces of a reader. The reader needs it in addition to the journal.
+// informerState is the state of an informer, for the namespaces of a reader. The reader needs it in addition to the
+// journal.
 type informerState struct {
-	status    Status
+	status    status.Status
 	synced    bool // The journal contains all objects of the covered namespaces.
 	columns   []listwatch.Column
 	version   int
@@ -145,7 +151,7 @@ func (i *informer) currentState(namespaces []string) informerState {
 	defer i.mu.Unlock()
 	now := informerState{columns: i.columns, version: i.version}
 	now.status, now.synced = i.statusLocked(namespaces)
-	now.hasNoRows = !now.synced && (now.status.State.isRefused() || now.status.State == Failed)
+	now.hasNoRows = !now.synced && (now.status.State.IsRefused() || now.status.State == status.Failed)
 	if now.columns == nil {
 		for _, f := range i.feeds {
 			now.columns = f.source.Columns() // The columns are known before the first list is complete.
@@ -157,18 +163,18 @@ func (i *informer) currentState(namespaces []string) informerState {
 // statusLocked merges the statuses of the given namespaces into one. Namespaces that may not be listed, or never could
 // be listed, are not covered, but do not hide the rows of the others. synced reports whether the lists of all covered
 // namespaces are in the journal.
-func (i *informer) statusLocked(namespaces []string) (status Status, synced bool) {
+func (i *informer) statusLocked(namespaces []string) (current status.Status, synced bool) {
 	if f := i.feeds[""]; f != nil {
 		return f.state.status, f.state.synced
 	}
 	all := len(namespaces) == 0
 	if all {
-		if i.denied[""].State == Failed { // All namespaces together would not fit into the memory budget.
+		if i.denied[""].State == status.Failed { // All namespaces together would not fit into the memory budget.
 			return i.denied[""], false
 		}
 		namespaces = i.listableLocked()
 	}
-	var known, failed mergedStatus
+	var known, failed status.Merged
 	var covered []string
 	synced = true
 	for _, ns := range namespaces {
@@ -180,42 +186,42 @@ func (i *informer) statusLocked(namespaces []string) (status Status, synced bool
 		switch now.State {
 		case "":
 			return i.status, false // The reconciler has not decided yet.
-		case Forbidden, Absent, Failed:
-			if now.State == Failed && len(namespaces) > 1 {
+		case status.Forbidden, status.Absent, status.Failed:
+			if now.State == status.Failed && len(namespaces) > 1 {
 				now.Reason = ns + ": " + now.Reason
 			}
-			failed.add(now)
-		case Syncing, Live, Stale:
-			known.add(now)
+			failed.Add(now)
+		case status.Syncing, status.Live, status.Stale:
+			known.Add(now)
 			synced = synced && f.state.synced
 			covered = append(covered, ns)
 		}
 	}
 	switch {
 	case len(covered) > 0:
-		status = known.result()
+		current = known.Result()
 	case len(namespaces) > 0:
-		return failed.result(), false
+		return failed.Result(), false
 	case i.denied[""].State != "" && !i.unreconciled:
 		return i.denied[""], false
 	default:
 		return i.status, false
 	}
 	if all || len(covered) < len(namespaces) {
-		status.Namespaces = covered
+		current.Namespaces = covered
 	}
-	if failed.State == Failed && status.Reason == "" {
-		status.Reason = "not available: " + failed.result().Reason
+	if failed.State == status.Failed && current.Reason == "" {
+		current.Reason = "not available: " + failed.Result().Reason
 	}
-	return status, synced
+	return current, synced
 }
 
 // listableLocked returns the namespaces that may be listed: those that have a feed, and those that did not fit into
 // memory.
 func (i *informer) listableLocked() []string {
 	namespaces := slices.Collect(maps.Keys(i.feeds))
-	for ns, status := range i.denied {
-		if status.State == Failed { // It did not fit into memory.
+	for ns, current := range i.denied {
+		if current.State == status.Failed { // It did not fit into memory.
 			namespaces = append(namespaces, ns)
 		}
 	}
@@ -224,7 +230,7 @@ func (i *informer) listableLocked() []string {
 }
 
 // wait calls until after each change of the journal. It returns when until returns true, when ctx ends, or after the
-// duration long.
+// duration timeout.
 func (i *informer) wait(ctx context.Context, timeout time.Duration, until func() bool) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -237,4 +243,20 @@ func (i *informer) wait(ctx context.Context, timeout time.Duration, until func()
 		}
 		cursor = next
 	}
+}
+
+// resourceOf returns the resource that an informer watches. Only Group, Version and Resource are set, because the
+// informer's scope contains nothing else.
+func resourceOf(i *informer) *resource.Resource {
+	gvr := i.scope.Resource
+	return &resource.Resource{Group: gvr.Group, Version: gvr.Version, Resource: gvr.Resource}
+}
+
+// informerResources returns the resource that each informer watches.
+func informerResources(informers []*informer) []*resource.Resource {
+	resources := make([]*resource.Resource, len(informers))
+	for n, i := range informers {
+		resources[n] = resourceOf(i)
+	}
+	return resources
 }

@@ -15,7 +15,7 @@ import (
 // listing contains all objects of an informer at one moment, ordered by namespace and name. Readers that start together
 // share one listing, as they do after an interruption. It is freed with its last reference.
 type listing struct {
-	objects   []*listwatch.Object // Read-only.
+	objects   []*listwatch.Object // The objects of the list. They must not be changed.
 	cursor    journal.Cursor
 	createdAt time.Time
 }
@@ -29,8 +29,8 @@ type listings struct {
 	last weak.Pointer[listing]
 }
 
-// find returns the newest listing if it was made recently and at most behind changes before the cursor now. Otherwise
-// it returns nil. When readers are reset, the history is emptied, so no listing from before qualifies.
+// find returns the newest listing if it is recent and at most the given number of changes behind the cursor now.
+// Otherwise it returns nil. When readers are reset, the history is emptied, so no listing from before qualifies.
 func (l *listings) find(now journal.Cursor, behind uint64) *listing {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -52,7 +52,7 @@ func (l *listings) store(newest *listing) {
 func (i *informer) sharedListing(behind uint64) *listing {
 	retained, _ := i.Retained()
 	// Allow at most half of the history, because it advances while the list is sent.
-	behind = min(behind, uint64(retained+1)/2) //nolint:gosec // Not negative.
+	behind = min(behind, uint64(retained+1)/2) //nolint:gosec // The result is not negative.
 	if l := i.listings.find(i.Now(), behind); l != nil {
 		return l
 	}

@@ -48,10 +48,10 @@ func TestSharedListsAreRecent(t *testing.T) {
 		second := begin()
 		change(kept * 4 / 10)
 		if got := second.settle(); strings.Contains(got, "reset") || kept < 50 || len(second.rows) != 4000 {
-			t.Errorf("who was given a list of %d changes ago, where %d are kept, was told %.100s", kept*8/10, kept, got)
+			t.Errorf("a client with a list of %d changes ago, where %d are retained, got %.100s", kept*8/10, kept, got)
 		}
 		if got := first.settle(); !strings.Contains(got, "reset") {
-			t.Errorf("who was given a list of %d changes ago was told %.100s", kept*12/10, got)
+			t.Errorf("a client with a list of %d changes ago got %.100s", kept*12/10, got)
 		}
 	})
 }

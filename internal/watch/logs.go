@@ -11,6 +11,11 @@ import (
 	"sync"
 	"time"
 
+	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/resource"
+	"glasshouse/internal/watch/signal"
+	"glasshouse/internal/watch/status"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"glasshouse/internal/watch/listwatch"
@@ -34,15 +39,15 @@ func (a *Access) Logs(ctx context.Context, namespace, pod string, options LogOpt
 			return nil, err
 		}
 	}
-	if err := a.authorizeLog(ctx, namespace, pod, ttlOpen()); err != nil {
+	if err := a.authorizeLog(ctx, namespace, pod, authz.TTLOpen()); err != nil {
 		return nil, err
 	}
 	logCtx, cancel := context.WithCancelCause(ctx)
 	l := &podLog{ctx: logCtx, cancel: func() { cancel(nil) }}
 	l.rechecks.Go(func() {
-		a.cluster.reviews.awaitLogRevoked(logCtx, namespace, pod)
-		cancel(&Problem{
-			Cause:  Refused,
+		a.cluster.reviews.AwaitLogRevoked(logCtx, namespace, pod)
+		cancel(&status.Problem{
+			Cause:  status.Refused,
 			Title:  "Forbidden",
 			Detail: fmt.Sprintf("You cannot get pods/log of %s/%s any more.", namespace, pod),
 		})
@@ -50,8 +55,8 @@ func (a *Access) Logs(ctx context.Context, namespace, pod string, options LogOpt
 	l.rechecks.Go(func() { a.endRevokedLog(logCtx, namespace, pod, cancel) })
 	if !options.Follow {
 		timer := time.AfterFunc(a.cluster.timeout, func() {
-			cancel(&Problem{
-				Cause: Unavailable, Title: "The API server does not answer",
+			cancel(&status.Problem{
+				Cause: status.Unavailable, Title: "The API server does not answer",
 				Detail: fmt.Sprintf("The log of %s/%s did not arrive within %s.", namespace, pod, a.cluster.timeout),
 			})
 		})
@@ -71,21 +76,21 @@ func (a *Access) Logs(ctx context.Context, namespace, pod string, options LogOpt
 }
 
 // podResource is the resource of pods, which every cluster serves.
-func podResource() *Resource {
-	return &Resource{Version: "v1", Resource: "pods", Namespaced: true, Verbs: []string{"get", "list", "watch"}}
+func podResource() *resource.Resource {
+	return &resource.Resource{Version: "v1", Resource: "pods", Namespaced: true, Verbs: []string{"get", "list", "watch"}}
 }
 
-// endRevokedLog ends the log of a pod when its viewer loses the permission to read it, or when that cannot be determined. It
-// calls cut with the reason, or returns when ctx ends.
+// endRevokedLog ends the log of a pod when its viewer loses the permission to read it, or when that cannot be
+// determined. It calls endLog with the reason, or returns when ctx ends.
 func (a *Access) endRevokedLog(ctx context.Context, namespace, pod string, endLog context.CancelCauseFunc) {
 	if a.viewer.User == nil && a.viewer.Scope == nil {
 		return
 	}
-	for range Ticks(ctx, recheckEvery) {
-		recheckCtx, cancel := context.WithTimeout(ctx, recheckTimeout)
-		err := a.authorizeLog(recheckCtx, namespace, pod, ttlRecheck())
+	for range signal.Ticks(ctx, authz.RecheckEvery) {
+		recheckCtx, cancel := context.WithTimeout(ctx, authz.RecheckTimeout)
+		err := a.authorizeLog(recheckCtx, namespace, pod, authz.TTLRecheck())
 		cancel()
-		if _, isProblem := errors.AsType[*Problem](err); err != nil && !isProblem {
+		if _, isProblem := errors.AsType[*status.Problem](err); err != nil && !isProblem {
 			err = errAuthzUnavailable(err)
 		}
 		if err != nil {
@@ -95,14 +100,14 @@ func (a *Access) endRevokedLog(ctx context.Context, namespace, pod string, endLo
 	}
 }
 
-// authorizeLog checks whether the viewer may read the log of a pod. If a link shares only pods with some labels or words, the
-// pod must match them in its current version.
-func (a *Access) authorizeLog(ctx context.Context, namespace, pod string, ttl decisionTTL) error {
-	permitted, err := a.authorizeGet(ctx, podResource(), verbLog, namespace, pod, ttl)
+// authorizeLog checks whether the viewer may read the log of a pod. If a link shares only pods with some labels or
+// words, the pod must match them in its current version.
+func (a *Access) authorizeLog(ctx context.Context, namespace, pod string, ttl authz.DecisionTTL) error {
+	permitted, err := a.authorizeGet(ctx, podResource(), authz.VerbLog, namespace, pod, ttl)
 	if err != nil || permitted.selector == nil && !permitted.needsRow() {
 		return err
 	}
-	if err := a.viewer.Scope.restrict(podResource(), permitted, verbGet); err != nil {
+	if err := a.viewer.Scope.restrict(podResource(), permitted, authz.VerbGet); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, staleReadTimeout)
@@ -122,7 +127,7 @@ type podLog struct {
 
 // endReason returns the *Problem with which this program ended the log, or nil if it did not.
 func (l *podLog) endReason() error {
-	if p, ok := errors.AsType[*Problem](context.Cause(l.ctx)); ok {
+	if p, ok := errors.AsType[*status.Problem](context.Cause(l.ctx)); ok {
 		return p
 	}
 	return nil
@@ -157,7 +162,11 @@ func (a *Access) logProblem(ctx context.Context, namespace, pod string, options 
 	}
 	text, errObject := a.Object(ctx, "core/v1/pods", namespace, pod)
 	if errObject != nil {
-		return &Problem{Cause: Invalid, Title: "No log", Detail: fmt.Sprintf("%s: %s", podKey, reasonOf(err))}
+		return &status.Problem{
+			Cause:  status.Invalid,
+			Title:  "No log",
+			Detail: fmt.Sprintf("%s: %s", podKey, status.ReasonOf(err)),
+		}
 	}
 	all := containersOf(text)
 	at := slices.IndexFunc(all, func(c container) bool { return c.name == options.Container })
@@ -168,17 +177,19 @@ func (a *Access) logProblem(ctx context.Context, namespace, pod string, options 
 	containerList := fmt.Sprintf("Containers of %s: %s.", podKey, strings.Join(list, ", "))
 	switch {
 	case options.Container == "" && len(all) > 1:
-		return invalid("Container required", "Select one with container=. %s", containerList)
+		return status.Invalidf("Container required", "Select one with container=. %s", containerList)
 	case options.Container != "" && at < 0:
-		return unknown("No such container", "%q is not a container of %s. %s", options.Container, podKey, containerList)
+		return status.Unknownf(
+			"No such container", "%q is not a container of %s. %s", options.Container, podKey, containerList,
+		)
 	case !options.Previous && len(all) > 0 && all[max(at, 0)].isWaiting:
-		return &Problem{
-			Cause:  Unavailable,
+		return &status.Problem{
+			Cause:  status.Unavailable,
 			Title:  "Container is waiting",
-			Detail: fmt.Sprintf("%s. %s", strings.TrimSuffix(reasonOf(err), "."), containerList),
+			Detail: fmt.Sprintf("%s. %s", strings.TrimSuffix(status.ReasonOf(err), "."), containerList),
 		}
 	}
-	return unknown("No log", "%s. %s", strings.TrimSuffix(reasonOf(err), "."), containerList)
+	return status.Unknownf("No log", "%s. %s", strings.TrimSuffix(status.ReasonOf(err), "."), containerList)
 }
 
 // container is a container of a pod, of any type: init, ephemeral or other.

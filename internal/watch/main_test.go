@@ -13,6 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"glasshouse/internal/watch/status"
+
 	"go.uber.org/goleak"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
@@ -73,9 +75,10 @@ func serveCluster(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	}
 	t.Cleanup(func() {
 		for _, line := range server.Requests("") {
-			if !strings.HasPrefix(line, "GET ") && line != "POST "+apitest.SelfReviewsPath && line != "POST "+apitest.RulesReviewsPath &&
+			if !strings.HasPrefix(line, "GET ") && line != "POST "+apitest.SelfReviewsPath &&
+				line != "POST "+apitest.RulesReviewsPath &&
 				line != "POST "+apitest.UserReviewsPath {
-				t.Errorf("a request that is more than a look: %s", line)
+				t.Errorf("a request that does more than read: %s", line)
 			}
 		}
 	})
@@ -344,9 +347,9 @@ func (r *reader) wantRows(want ...string) {
 }
 
 // wantProblem checks that err is a Problem with the given cause and title, whose detail contains detail.
-func wantProblem(t *testing.T, err error, cause watch.Cause, title, detail string) {
+func wantProblem(t *testing.T, err error, cause status.Cause, title, detail string) {
 	t.Helper()
-	p, ok := errors.AsType[*watch.Problem](err)
+	p, ok := errors.AsType[*status.Problem](err)
 	if !ok || p.Cause != cause || p.Title != title || !strings.Contains(p.Detail, detail) {
 		t.Errorf("got %v, want %s with %q", err, title, detail)
 	}

@@ -82,7 +82,7 @@ func TestWatchStatusIncludesMasks(t *testing.T) {
 			cached[c.Resource] = c.CacheBytes
 		}
 		if more := cached[secrets] - cached[pods]; more < 40_000 || more > 70_000 {
-			t.Errorf("100 Secrets hold %d bytes more than as many of another kind, want about 500 each", more)
+			t.Errorf("100 Secrets use %d bytes more than as many of another kind, want about 500 each", more)
 		}
 	})
 }

@@ -25,11 +25,11 @@ func memory() (inUse, allocated int64) {
 	runtime.GC() // The second run frees what finalizers and sync.Pools kept after the first.
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc), int64(m.TotalAlloc) //nolint:gosec // Far below 2^63.
+	return int64(m.HeapAlloc), int64(m.TotalAlloc) //nolint:gosec // The values are far below 2^63.
 }
 
-// allocatedBy returns how many bytes f allocates. The garbage collector is off while f runs. Otherwise it would free shared
-// values without references, and they would be allocated again.
+// allocatedBy returns how many bytes f allocates. The garbage collector is off while f runs. Otherwise it would free
+// shared values without references, and they would be allocated again.
 func allocatedBy(f func()) int64 {
 	_, before := memory()
 	percent := debug.SetGCPercent(-1)
@@ -91,7 +91,7 @@ func TestLongPatchesAreFreed(t *testing.T) {
 		server.Expire(pods) // This drops the history of the test server, which would keep all that it has sent.
 		<-time.After(5 * time.Second)
 		if after, _ := memory(); after > before+12<<20 {
-			t.Errorf("60 changes of half a megabyte, told once, hold %d MiB", (after-before)>>20)
+			t.Errorf("60 changes of half a megabyte, sent once, use %d MiB", (after-before)>>20)
 		}
 	})
 }
@@ -159,7 +159,7 @@ func TestSelectorsAreSmall(t *testing.T) {
 			perReader = append(perReader, (after-before)/readers)
 		}
 		if perReader[1] > max(perReader[0], perReader[2])+20<<10 {
-			t.Errorf("a reader of labels holds %d bytes, one of a namespace %d or %d", perReader[1], perReader[0], perReader[2])
+			t.Errorf("a reader of labels uses %d bytes, one of a namespace %d or %d", perReader[1], perReader[0], perReader[2])
 		}
 	})
 }
@@ -205,14 +205,14 @@ func TestMaxMessages(t *testing.T) {
 		<-time.After(time.Second)
 		synctest.Wait()
 		if n := messages.Load(); n != 2 {
-			t.Errorf("%d messages are held at once", n)
+			t.Errorf("%d messages are in memory at once", n)
 		}
 		cancel()
 		synctest.Wait()
 		close(proceed)
 		reading.Wait()
 		if n := messages.Load(); n != 100 {
-			t.Errorf("%d of 100 were told", n)
+			t.Errorf("%d of 100 were sent", n)
 		}
 	})
 }
@@ -263,7 +263,7 @@ func TestMemoryIsReservedFirst(t *testing.T) {
 				}
 				readToType(t, sub, first)
 				if reserved == 0 || early > 0 {
-					t.Errorf("memory was reserved %d times, and %d scans came before", reserved, early)
+					t.Errorf("memory was reserved %d times, and %d scans were earlier", reserved, early)
 				}
 				if budget.Used() == 0 {
 					t.Error("nothing is reserved while the message is sent")

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"glasshouse/internal/limit"
+	"glasshouse/internal/watch/cursor"
+	"glasshouse/internal/watch/event"
 	"glasshouse/internal/watch/listwatch"
 )
 
@@ -52,13 +54,13 @@ func MessageMemory(length int, plain bool) int64 {
 // is built. The reservation is released after the message is sent.
 type Reserve func(ctx context.Context, bytes int64) (*limit.Reservation, error)
 
-// messageBuffer is the buffer for one message of a reader, with the memory that is reserved for the message. The next call of
-// reading.Next releases it, so that a reader that waits for changes has no buffer. It also has the key that signs and
-// encrypts cursors.
+// messageBuffer is the buffer for one message of a reader, with the memory that is reserved for the message. The next
+// call of reading.Next releases it, so that a reader that waits for changes has no buffer. It also has the key that
+// signs and encrypts cursors.
 type messageBuffer struct {
 	pool    *sync.Pool      // Of *[]byte.
 	slots   chan struct{}   // Slots that are in use by readers of the same Access; nil for no limit.
-	ctx     context.Context //nolint:containedctx // Of the call of Next that returns the message.
+	ctx     context.Context //nolint:containedctx // The context of the call of Next that returns the message.
 	text    *[]byte         // Nil while no buffer is acquired.
 	hasSlot bool            // This reader uses one of the slots.
 
@@ -67,12 +69,12 @@ type messageBuffer struct {
 	listBytes   int64              // The bytes of reserved for the list of rows. They stay until its last part is sent.
 
 	hasCipher bool
-	cipher    cursorCipher
+	cipher    cursor.Cipher
 }
 
 // acquire waits for a slot and reserves the memory of a message; release frees both. bytes is an estimate of the
-// memory; nothing is reserved for an estimate up to shortMessage. acquire returns false if the context of the buffer has
-// ended.
+// memory; nothing is reserved for an estimate up to shortMessage. acquire returns false if the context of the buffer
+// has ended.
 func (p *messageBuffer) acquire(bytes int64) bool {
 	if !p.hasSlot && p.slots != nil {
 		select {
@@ -116,8 +118,8 @@ func (p *messageBuffer) store(text []byte, plain bool) {
 	p.reservation.Resize(p.listBytes + MessageMemory(len(text), plain))
 }
 
-// growReservation increases the reservation before an object's text is added to the message. Only the part beyond LargestText is
-// added, which the estimate does not include.
+// growReservation increases the reservation before an object's text is added to the message. Only the part beyond
+// LargestText is added, which the estimate does not include.
 func (p *messageBuffer) growReservation(text []byte) {
 	p.reservation.Grow(2 * max(0, int64(len(text))-LargestText))
 }
@@ -135,24 +137,24 @@ func (p *messageBuffer) release() {
 	}
 }
 
-// appendCursor appends the cursor of the newest message to text. A restricted reader gets a new cursor, unless the message
-// repeats the cursor of the one before.
+// appendCursor appends the cursor of the newest message to text. A restricted reader gets a new cursor, unless the
+// message repeats the cursor of the one before.
 func (p *messageBuffer) appendCursor(s *reader, text []byte) []byte {
 	if !p.hasCipher {
 		p.hasCipher, p.cipher = true, s.newCipher()
 	}
 	epoch := s.informer.epochOf(s.version)
 	if !s.filter.isRestricted {
-		return p.cipher.append(text, epoch, s.sentOffset)
+		return p.cipher.Append(text, epoch, s.sentOffset)
 	}
 	if !s.isCursorRepeated {
-		s.restrictedCursor = p.cipher.newRestricted(epoch, s.sentOffset, time.Now())
+		s.restrictedCursor = p.cipher.EncryptRestricted(epoch, s.sentOffset, time.Now())
 	}
-	return s.restrictedCursor.append(text)
+	return s.restrictedCursor.Append(text)
 }
 
 // eventsMemory estimates the memory for sending the changes as events. It returns 0 if there is nothing to send.
-func (s *reader) eventsMemory(changes []*change) int64 {
+func (s *reader) eventsMemory(changes []*event.Change) int64 {
 	if len(changes) == 0 || s.needsSnapshot {
 		return 0
 	}

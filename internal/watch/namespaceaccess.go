@@ -6,6 +6,9 @@ import (
 	"io"
 	"time"
 
+	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/status"
+
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -13,11 +16,8 @@ import (
 )
 
 const (
-	// reviewEvery is the time between two permission reviews of a watched resource. It is also the time after which a
-	// resource that could not be listed is tried again.
-	reviewEvery = 10 * time.Second
-	// deniedEvery is the time between two reviews of a namespace that the program may not list. It is longer, because
-	// there may be hundreds of them.
+	// deniedEvery is the time between two reviews of a namespace that the program is not permitted to list. It is
+	// longer, because there may be hundreds of them.
 	deniedEvery = 30 * time.Second
 	// reviewSpacing is the average time between two reviews of any permitted namespaces, and also between two reviews of
 	// any denied ones. With more namespaces, each one is reviewed less often, but at least every maxReviewInterval. A new
@@ -33,10 +33,10 @@ const (
 
 // namespaceAccess is the last known permission to list and watch one namespace.
 type namespaceAccess struct {
-	permissions
+	authz.Permissions
 
-	// isListRefused means that the API server refused the list although a review allows it. A short list is then tried before
-	// a feed starts.
+	// isListRefused means that the API server refused the list although a review allows it. A short list is then tried
+	// before a feed starts.
 	isListRefused bool
 	nextReview    time.Time // When the next review is due.
 }
@@ -44,7 +44,7 @@ type namespaceAccess struct {
 // evaluate reviews the permissions for namespaces whose review is due, and returns the permissions of those that may be
 // listed. If a review fails, the previous decision stays. Without a previous decision, the namespace counts as allowed,
 // so that its list is tried.
-func (s *reconciler) evaluate(ctx context.Context, namespaces []string) map[string]permissions {
+func (s *reconciler) evaluate(ctx context.Context, namespaces []string) map[string]authz.Permissions {
 	access := make([]namespaceAccess, len(namespaces))
 	var due []int
 	var reviews errgroup.Group
@@ -67,7 +67,7 @@ func (s *reconciler) evaluate(ctx context.Context, namespaces []string) map[stri
 	}
 	s.updateCounts(countAccess(s.access))
 	for _, n := range due {
-		wait := s.reviewInterval(namespaces[n], access[n].list)
+		wait := s.reviewInterval(namespaces[n], access[n].List)
 		if namespaces[n] != "" {
 			wait = reviewDelay(namespaces[n], wait)
 		}
@@ -80,14 +80,14 @@ func (s *reconciler) evaluate(ctx context.Context, namespaces []string) map[stri
 // maxReviewInterval. For the list of all namespaces, "", it is constant. One review of complete RBAC rules covers all
 // resources. Therefore, with such rules, only the namespaces of this informer count among those that are allowed.
 func (s *reconciler) reviewInterval(namespace string, allowed bool) time.Duration {
-	minimum, count := deniedEvery, s.reviews.denied.Load()
+	minimum, count := deniedEvery, s.reviews.Denied.Load()
 	switch {
 	case namespace == "":
-		return reviewEvery
-	case allowed && s.reviews.areRulesIncomplete():
-		minimum, count = reviewEvery, s.reviews.allowed.Load()
+		return authz.ReviewEvery
+	case allowed && s.reviews.AreRulesIncomplete():
+		minimum, count = authz.ReviewEvery, s.reviews.Allowed.Load()
 	case allowed:
-		minimum, count = reviewEvery, s.counted.allowed
+		minimum, count = authz.ReviewEvery, s.counted.allowed
 	}
 	return min(max(minimum, time.Duration(count)*reviewSpacing), maxReviewInterval)
 }
@@ -97,7 +97,7 @@ func (s *reconciler) reviewInterval(namespace string, allowed bool) time.Duratio
 // all resources.
 func reviewDelay(namespace string, every time.Duration) time.Duration {
 	hash := fnv.New64a()
-	_, _ = io.WriteString(hash, namespace) // It returns no error.
+	_, _ = io.WriteString(hash, namespace) // WriteString on a hash returns no error.
 	phase := int64(hash.Sum64() % uint64(every))
 	wait := time.Duration(phase - time.Now().UnixNano()%int64(every))
 	if wait <= 0 {
@@ -106,29 +106,34 @@ func reviewDelay(namespace string, every time.Duration) time.Duration {
 	return wait
 }
 
-// review reviews the permission for a namespace. known is the previous verdict; isFirst means that there is none.
-func (s *reconciler) review(ctx context.Context, namespace string, known namespaceAccess, isFirst bool) namespaceAccess {
+// review reviews the permission for a namespace. known is the previous access; isFirst means that there is none.
+func (s *reconciler) review(
+	ctx context.Context, namespace string, known namespaceAccess, isFirst bool,
+) namespaceAccess {
 	v := known
-	reviewed, err := s.reviews.review(ctx, listwatch.Scope{Resource: s.scope.Resource, Namespace: namespace}, known.permissions)
+	reviewed, err := s.reviews.Review(
+		ctx, listwatch.Scope{Resource: s.scope.Resource, Namespace: namespace}, known.Permissions,
+	)
 	switch {
-	case err == nil && reviewed.list && known.isListRefused:
-		v.list, v.watch = true, reviewed.watch // Keep the reason of the refused list.
+	case err == nil && reviewed.List && known.isListRefused:
+		v.List, v.Watch = true, reviewed.Watch // Keep the reason of the refused list.
 	case err == nil:
-		v.permissions, v.isListRefused = reviewed, false
-	// The program may not request reviews, or there is no previous decision: allow, so that a list is tried.
+		v.Permissions, v.isListRefused = reviewed, false
+	// The program is not permitted to request reviews, or there is no previous decision: allow, so that a list is
+	// tried.
 	case isFirst || apierrors.IsForbidden(err) || apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err):
-		v.list, v.watch = true, true
+		v.List, v.Watch = true, true
 	}
-	if v.list && v.isListRefused {
-		v.list = !s.refusesList(ctx, namespace)
-		v.isListRefused = !v.list
+	if v.List && v.isListRefused {
+		v.List = !s.refusesList(ctx, namespace)
+		v.isListRefused = !v.List
 	}
 	return v
 }
 
-// apply stores the new verdicts, and returns the permissions of those namespaces that may be listed.
-func (s *reconciler) apply(namespaces []string, access []namespaceAccess) map[string]permissions {
-	allowed := make(map[string]permissions)
+// apply stores the new permissions, and returns the permissions of those namespaces that may be listed.
+func (s *reconciler) apply(namespaces []string, access []namespaceAccess) map[string]authz.Permissions {
+	allowed := make(map[string]authz.Permissions)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for n, ns := range namespaces {
@@ -138,10 +143,10 @@ func (s *reconciler) apply(namespaces []string, access []namespaceAccess) map[st
 			s.nextReview = v.nextReview
 		}
 		switch {
-		case v.list:
-			allowed[ns] = v.permissions
-		case s.denied[ns].State == "" || s.denied[ns].Reason != v.reason:
-			s.denied[ns] = Status{State: Forbidden, Since: time.Now(), Reason: v.reason}
+		case v.List:
+			allowed[ns] = v.Permissions
+		case s.denied[ns].State == "" || s.denied[ns].Reason != v.Reason:
+			s.denied[ns] = status.Status{State: status.Forbidden, Since: time.Now(), Reason: v.Reason}
 			s.isStatusChanged = true
 		}
 	}
@@ -155,7 +160,7 @@ func countAccess(access map[string]namespaceAccess) (counts accessCounts) {
 	for ns, v := range access {
 		switch {
 		case ns == "":
-		case v.list:
+		case v.List:
 			counts.allowed++
 		default:
 			counts.denied++
@@ -166,7 +171,7 @@ func countAccess(access map[string]namespaceAccess) (counts accessCounts) {
 
 // updateCounts updates the reviewer's totals over all informers with the numbers of this informer.
 func (s *reconciler) updateCounts(counts accessCounts) {
-	s.reviews.allowed.Add(counts.allowed - s.counted.allowed)
-	s.reviews.denied.Add(counts.denied - s.counted.denied)
+	s.reviews.Allowed.Add(counts.allowed - s.counted.allowed)
+	s.reviews.Denied.Add(counts.denied - s.counted.denied)
 	s.counted = counts
 }

@@ -11,6 +11,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/status"
 )
 
 // If the permission to list namespaces is lost, for a moment or for good, the known namespaces stay watched for as long
@@ -74,7 +75,7 @@ func TestKnownNamespacesSurviveOversizedList(t *testing.T) {
 			server.Set(namespaces, bigItem("", fmt.Sprint("n", n), 40<<10))
 		}
 		<-time.After(time.Minute)
-		if state := cluster.WatchStatus().Entries[0].State; state != watch.Failed {
+		if state := cluster.WatchStatus().Entries[0].State; state != status.Failed {
 			t.Errorf("the namespaces are %s, want failed", state)
 		}
 		r.wantSettle("")
@@ -126,14 +127,14 @@ func TestSwappedFeedsShowNoGap(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for _, status := range []watch.Status{s.Status, access.WatchStatus(t.Context()).Entries[1].Status} {
-					if got := strings.Join(status.Namespaces, " "); status.State != watch.Syncing &&
-						status.State != watch.Live ||
+				for _, current := range []status.Status{s.Status, access.WatchStatus(t.Context()).Entries[1].Status} {
+					if got := strings.Join(current.Namespaces, " "); current.State != status.Syncing &&
+						current.State != status.Live ||
 						got != "" && got != "a b c d" {
-						t.Fatalf("it is %s in %q", status.State, got)
+						t.Fatalf("it is %s in %q", current.State, got)
 					}
 				}
-				if s.Status.State == watch.Live && len(s.Objects) != 4 {
+				if s.Status.State == status.Live && len(s.Objects) != 4 {
 					t.Fatalf("it is live with %d rows", len(s.Objects))
 				}
 			}

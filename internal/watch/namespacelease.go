@@ -5,21 +5,24 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"glasshouse/internal/watch/status"
 )
 
 // maxLeases limits how many namespaces of one resource are watched one by one because readers request them. Clients
 // could otherwise request any number.
 const maxLeases = 500
 
-// namespaceLease is the lease of one namespace that readers request: how many readers hold it, and since when it is requested.
+// namespaceLease is the lease of one namespace that readers request: how many readers use it, and since when it is
+// requested.
 type namespaceLease struct {
 	refs        int
 	requestedAt time.Time
 	idleSince   time.Time // When the last reader released it.
 }
 
-// acquireLeases requests that the given namespaces are watched, even if all namespaces together cannot be watched. The caller
-// must call release exactly once. After that, the namespaces stay watched for the pool's linger time.
+// acquireLeases requests that the given namespaces are watched, even if all namespaces together cannot be watched. The
+// caller must call release exactly once. After that, the namespaces stay watched for the pool's linger time.
 //
 // isNamed reports whether the client named the namespaces. If it did not, they are the known namespaces of the cluster.
 // While watching all namespaces together is forbidden, known namespaces are watched anyway and need no lease.
@@ -31,12 +34,12 @@ func (i *informer) acquireLeases(namespaces []string, isNamed bool) (release fun
 			added++
 		}
 	}
-	if status, isDenied := i.denied[""]; isDenied && added > 0 && !i.makeLeaseRoomLocked(added, namespaces) {
+	if current, isDenied := i.denied[""]; isDenied && added > 0 && !i.makeLeaseRoomLocked(added, namespaces) {
 		i.mu.Unlock()
-		if !isNamed && status.State == Forbidden {
+		if !isNamed && current.State == status.Forbidden {
 			return func() {}, nil
 		}
-		return nil, invalid("Too many namespaces",
+		return nil, status.Invalidf("Too many namespaces",
 			"%d namespaces of %s are in use, and no more can be watched one by one; "+
 				"request fewer of them with ns.", maxLeases, i.scope.Resource.GroupResource())
 	}
@@ -53,8 +56,8 @@ func (i *informer) acquireLeases(namespaces []string, isNamed bool) (release fun
 	return func() { i.releaseLeases(namespaces) }, nil
 }
 
-// releaseLeases releases the leases that acquireLeases acquired. While one feed watches all namespaces, leases without readers are
-// deleted at once.
+// releaseLeases releases the leases that acquireLeases acquired. While one feed watches all namespaces, leases without
+// readers are deleted at once.
 func (i *informer) releaseLeases(namespaces []string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -72,9 +75,9 @@ func (i *informer) releaseLeases(namespaces []string) {
 	}
 }
 
-// makeLeaseRoomLocked makes room for leases of more namespaces by dropping leases without readers, longest idle first. It keeps
-// the leases of the namespaces in requested. It reports whether there is room. If dropping would not free enough, it
-// drops none.
+// makeLeaseRoomLocked makes room for leases of more namespaces by dropping leases without readers, longest idle first.
+// It keeps the leases of the namespaces in requested. It reports whether there is room. If dropping would not free
+// enough, it drops none.
 func (i *informer) makeLeaseRoomLocked(added int, requested []string) bool {
 	excess := len(i.leases) + added - maxLeases
 	if excess <= 0 {
@@ -111,9 +114,9 @@ func (i *informer) expireLeases(idleTime time.Duration) {
 	}
 }
 
-// splitLeases divides the requested namespaces into those that may be watched now, at most maxLeases, and those that must
-// wait. There can be more than maxLeases, because requests are not limited while one feed watches all namespaces.
-// Namespaces that are watched already come first, then the earliest requests. Namespaces without readers are last.
+// splitLeases divides the requested namespaces into those that may be watched now, at most maxLeases, and those that
+// must wait. There can be more than maxLeases, because requests are not limited while one feed watches all namespaces.
+// Namespaces that are watched already are first, then the earliest requests. Namespaces without readers are last.
 func (i *informer) splitLeases() (admitted, waiting []string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -131,7 +134,9 @@ func (i *informer) splitLeases() (admitted, waiting []string) {
 		return 0
 	}
 	slices.SortFunc(admitted, func(a, b string) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), i.leases[a].requestedAt.Compare(i.leases[b].requestedAt), cmp.Compare(a, b))
+		return cmp.Or(
+			cmp.Compare(rank(a), rank(b)), i.leases[a].requestedAt.Compare(i.leases[b].requestedAt), cmp.Compare(a, b),
+		)
 	})
 	return admitted[:maxLeases], admitted[maxLeases:]
 }

@@ -11,6 +11,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/status"
 )
 
 // A requested namespace without readers is released after the linger time, like a resource.
@@ -68,7 +69,7 @@ func TestNamedNamespacesAreLimited(t *testing.T) {
 				for n := range 600 {
 					sub, err := open(n)
 					if err != nil {
-						t.Fatalf("the %dth in turn: %v", n+1, err)
+						t.Fatalf("request %d: %v", n+1, err)
 					}
 					sub.Close()
 				}
@@ -79,7 +80,7 @@ func TestNamedNamespacesAreLimited(t *testing.T) {
 					}
 					switch refused := n >= 499 && !all; {
 					case refused:
-						wantProblem(t, err, watch.Invalid, "Too many namespaces", "500 namespaces of pods")
+						wantProblem(t, err, status.Invalid, "Too many namespaces", "500 namespaces of pods")
 					case err != nil:
 						t.Fatalf("the %dth at once: %v", n+1, err)
 					}
@@ -119,14 +120,15 @@ func TestRefusedRequestEvictsNoNamespaces(t *testing.T) {
 		_, err := cluster.For(watch.Viewer{Program: true}).Subscribe(
 			t.Context(), watch.Query{Resource: pods, Namespaces: all[500:700]}, watch.Rows, "",
 		)
-		wantProblem(t, err, watch.Invalid, "Too many namespaces", "500 namespaces of pods")
+		wantProblem(t, err, status.Invalid, "Too many namespaces", "500 namespaces of pods")
 		want("after one who was refused", all[:500])
 		subscribeNamespaces(t, cluster, all[500:599])
 		want("after one with room for it", slices.Concat(all[:301], all[400:599]))
 	})
 }
 
-// subscribeNamespaces subscribes to pods of all namespaces in names, at most 200 in each query, which is the limit of one query.
+// subscribeNamespaces subscribes to pods of all namespaces in names, at most 200 in each query, which is the limit of
+// one query.
 func subscribeNamespaces(t *testing.T, cluster *watch.Cluster, names []string) (readers []*reader) {
 	t.Helper()
 	for part := range slices.Chunk(names, 200) {

@@ -5,26 +5,28 @@ import (
 	"slices"
 	"strconv"
 
+	"glasshouse/internal/watch/event"
 	"glasshouse/internal/watch/journal"
 	"glasshouse/internal/watch/listwatch"
 )
 
 // pageDiff is the difference between a page (the rows that a window shows) and a later page of the same range.
 type pageDiff struct {
-	isFullPage bool   // Too much has changed; the new page is sent completely.
-	text       []byte // The encoded events, unless isFullPage is set. Members that depend on the reader are added before them.
+	isFullPage bool // Too much has changed; the new page is sent completely.
+	// The encoded events, unless isFullPage is set. Members that depend on the reader are added before them.
+	text []byte
 }
 
-// maxDiffInserts is the number of inserted rows up to which only the differences of a page are sent. For pages with more than
-// twice as many rows, the limit is half of the rows.
+// maxDiffInserts is the number of inserted rows up to which only the differences of a page are sent. For pages with
+// more than twice as many rows, the limit is half of the rows.
 const maxDiffInserts = 8
 
-// newPageDiff encodes the differences between two pages as events: the removed rows from the last to the first, then the
-// inserted rows from the first to the last, then the updated rows. Each index is therefore valid when a client applies
-// the events in order.
+// newPageDiff encodes the differences between two pages as events: the removed rows from the last to the first, then
+// the inserted rows from the first to the last, then the updated rows. Each index is therefore valid when a client
+// applies the events in order.
 //
 //nolint:gocognit // Three plain loops, one after the other.
-func newPageDiff(from, to *rowPage, r *ranking, cache *encodedCache) (*pageDiff, error) {
+func newPageDiff(from, to *rowPage, r *ranking, cache *event.Cache) (*pageDiff, error) {
 	oldIndex, kept := keptRows(from.rows, to.rows)
 	if insertCount := len(to.rows) - len(kept); insertCount > max(maxDiffInserts, len(to.rows)/2) {
 		return &pageDiff{isFullPage: true}, nil
@@ -43,7 +45,7 @@ func newPageDiff(from, to *rowPage, r *ranking, cache *encodedCache) (*pageDiff,
 	// appendNewVersion appends the members for the new version of a row, which end the event.
 	appendNewVersion := func(before, after *listwatch.Object) {
 		text = append(after.AppendVersion(text), `,"cells":`...)
-		if text, err = appendChangedCells(text, before.Cells(), after.Cells()); err == nil {
+		if text, err = event.AppendChangedCells(text, before.Cells(), after.Cells()); err == nil {
 			c := changes[after]
 			if c != nil && c.Old.ResourceVersion() != before.ResourceVersion() {
 				// The changes that were read do not include all changes of the object, so the author is omitted.
@@ -100,11 +102,11 @@ func sameRow(a, b *listwatch.Object) bool {
 	return a == b || a.ResourceVersion() == b.ResourceVersion() && bytes.Equal(a.Cells(), b.Cells())
 }
 
-// changesBetween returns the changes between two pages. The key is the object as it is after the change. Changes of one object
-// are folded into one. Changes that have left the history are missing.
-func changesBetween(from, to *rowPage, i *informer) map[*listwatch.Object]*change {
+// changesBetween returns the changes between two pages. The key is the object as it is after the change. Changes of one
+// object are folded into one. Changes that have left the history are missing.
+func changesBetween(from, to *rowPage, i *informer) map[*listwatch.Object]*event.Change {
 	changes := i.History(journal.At(to.newest), int(min(to.newest-from.newest, batch))) //nolint:gosec // At most a batch.
-	byObject := make(map[*listwatch.Object]*change, len(changes))
+	byObject := make(map[*listwatch.Object]*event.Change, len(changes))
 	for _, c := range fold(changes) {
 		if c.Op == journal.Update {
 			byObject[c.New] = c
@@ -114,11 +116,11 @@ func changesBetween(from, to *rowPage, i *informer) map[*listwatch.Object]*chang
 }
 
 // appendChangeAuthor appends the author of the change, if it is known, and ends the event.
-func appendChangeAuthor(dst []byte, c *change, cache *encodedCache) ([]byte, error) {
+func appendChangeAuthor(dst []byte, c *event.Change, cache *event.Cache) ([]byte, error) {
 	if c == nil {
 		return append(dst, '}'), nil
 	}
-	dst, err := appendRowAuthor(dst, c, cache)
+	dst, err := event.AppendRowAuthor(dst, c, cache)
 	return append(dst, '}'), err
 }
 
@@ -160,8 +162,8 @@ func keptRows(before, after []*rankRow) (oldIndex []int, kept map[int]int) {
 	return oldIndex, kept
 }
 
-// longestIncreasing returns the longest subsequence of numbers that increases: the numbers with their indexes. Negative numbers
-// are ignored, and no number may occur twice.
+// longestIncreasing returns the longest subsequence of numbers that increases: the numbers with their indexes. Negative
+// numbers are ignored, and no number may occur twice.
 func longestIncreasing(numbers []int) map[int]int {
 	var ends []int // For each length, the index of the least number that ends a subsequence of that length.
 	before := make([]int, len(numbers))

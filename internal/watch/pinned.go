@@ -3,6 +3,8 @@ package watch
 import (
 	"context"
 	"time"
+
+	"glasshouse/internal/watch/authz"
 )
 
 // pinnedFirstRetry and pinnedLastRetry limit the backoff while the cluster does not serve a pinned resource.
@@ -11,8 +13,8 @@ const (
 	pinnedLastRetry  = 30 * time.Second
 )
 
-// keepWatched watches a pinned resource (--watch) until ctx ends. If the cluster does not serve the resource, hold waits until
-// it does.
+// keepWatched watches a pinned resource (--watch) until ctx ends. If the cluster does not serve the resource,
+// keepWatched waits until it does.
 func (c *Cluster) keepWatched(ctx context.Context, ref string) {
 	var loggedError string
 	for wait := pinnedFirstRetry; ctx.Err() == nil; wait = min(2*wait, pinnedLastRetry) {
@@ -41,21 +43,21 @@ func (c *Cluster) openAll(ctx context.Context, ref string) (*openedQuery, error)
 	if err != nil {
 		return nil, err
 	}
-	filter, err := access.check(ctx, q, resource, verbList, ttlRequest())
+	filter, err := access.check(ctx, q, resource, authz.VerbList, authz.TTLRequest())
 	if err != nil {
 		return nil, err
 	}
 	return access.open(q, resource, filter) //nolint:contextcheck // An informer outlives the request that starts it.
 }
 
-// awaitServed waits until discovery finds a resource, but at most for the duration long. If discovery knows the
+// awaitServed waits until discovery finds a resource, but at most for the timeout. If discovery knows the
 // resource already, awaitServed waits for all of that duration. The caller watches the definitions meanwhile, so that
 // few discoveries are needed.
 func (c *Cluster) awaitServed(ctx context.Context, ref string, timeout time.Duration) {
-	timedOut, before := time.After(timeout), c.catalog.knows(ref)
+	timedOut, before := time.After(timeout), c.catalog.Knows(ref)
 	for {
-		changed := c.changed.next()
-		if !before && c.catalog.knows(ref) {
+		changed := c.changed.Next()
+		if !before && c.catalog.Knows(ref) {
 			return
 		}
 		select {

@@ -7,7 +7,10 @@ import (
 	"sync"
 	"time"
 
+	"glasshouse/internal/watch/authz"
 	"glasshouse/internal/watch/listwatch"
+	"glasshouse/internal/watch/resource"
+	"glasshouse/internal/watch/status"
 )
 
 // maxFieldScopes limits the scopes (what one informer watches) with a field selector, because clients can invent any
@@ -23,7 +26,7 @@ const (
 type pool struct {
 	linger time.Duration
 	budget int64 // The maximum memory of all informers, in bytes; 0 means no limit.
-	start  func(listwatch.Scope, *Resource) *informer
+	start  func(listwatch.Scope, *resource.Resource) *informer
 
 	mu      sync.Mutex
 	ctx     context.Context //nolint:containedctx // The context of run. Informers outlive requests.
@@ -43,9 +46,9 @@ type entry struct {
 }
 
 // owner is the owner (a user or a share link) whose quota includes an informer or a ranking. hash identifies it. The
-// zero holder represents the program itself, and callers without a login; it has no quota of its own.
+// zero owner represents the program itself, and callers without a login; it has no quota of its own.
 type owner struct {
-	hash    userHash
+	hash    authz.UserHash
 	isGuest bool
 }
 
@@ -57,7 +60,7 @@ func (v *Viewer) owner() owner {
 	return owner{sha256.Sum256([]byte(v.Key())), v.Scope != nil}
 }
 
-func newPool(linger time.Duration, budget int64, start func(listwatch.Scope, *Resource) *informer) *pool {
+func newPool(linger time.Duration, budget int64, start func(listwatch.Scope, *resource.Resource) *informer) *pool {
 	return &pool{linger: linger, budget: budget, start: start, entries: make(map[listwatch.Scope]*entry)}
 }
 
@@ -79,7 +82,9 @@ func (p *pool) run(ctx context.Context) {
 
 // acquire returns the informer of a scope, and starts it if needed. The informer keeps running until release is called;
 // further calls of release do nothing. An informer with a field selector counts towards the quota of by.
-func (p *pool) acquire(scope listwatch.Scope, resource *Resource, by owner) (i *informer, release func(), err error) {
+func (p *pool) acquire(
+	scope listwatch.Scope, resource *resource.Resource, by owner,
+) (i *informer, release func(), err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	e := p.entries[scope]
@@ -93,8 +98,8 @@ func (p *pool) acquire(scope listwatch.Scope, resource *Resource, by owner) (i *
 	}
 	if e == nil {
 		if p.ctx == nil {
-			return nil, nil, &Problem{
-				Cause: Unavailable, Title: "Not running",
+			return nil, nil, &status.Problem{
+				Cause: status.Unavailable, Title: "Not running",
 				Detail: "The program is starting or stopping; retry in a moment.",
 			}
 		}
@@ -111,7 +116,8 @@ func (p *pool) acquire(scope listwatch.Scope, resource *Resource, by owner) (i *
 	return e.informer, sync.OnceFunc(func() { p.release(scope, e, by) }), nil
 }
 
-// checkQuotaLocked returns an error if by has used up its quota of scopes with a field selector. The caller holds p.mu.
+// checkQuotaLocked returns an error if by has used up its quota of scopes with a field selector. The caller must have
+// locked p.mu.
 func (p *pool) checkQuotaLocked(by owner) error {
 	if by == (owner{}) {
 		return nil
@@ -140,14 +146,14 @@ func (p *pool) checkQuotaLocked(by owner) error {
 }
 
 func errTooManyFields(reason string) error {
-	return &Problem{
-		Cause: Unavailable, Title: "Too many field selectors",
+	return &status.Problem{
+		Cause: status.Unavailable, Title: "Too many field selectors",
 		Detail: "Each field selector needs its own watch, and " + reason + "; close one, or filter with q or labels.",
 	}
 }
 
-// makeFieldScopeRoomLocked reports whether one more scope with a field selector may start. If the limit is reached, it first evicts
-// the one that has been idle the longest.
+// makeFieldScopeRoomLocked reports whether one more scope with a field selector may start. If the limit is reached, it
+// first evicts the one that has been idle the longest.
 func (p *pool) makeFieldScopeRoomLocked() bool {
 	used := 0
 	for scope := range p.entries {
@@ -177,7 +183,7 @@ func (p *pool) evictLocked(matches func(*entry) bool) *entry {
 	return oldest
 }
 
-func (p *pool) startLocked(scope listwatch.Scope, resource *Resource) *entry {
+func (p *pool) startLocked(scope listwatch.Scope, resource *resource.Resource) *entry {
 	i := p.start(scope, resource)
 	ctx, stop := context.WithCancel(p.ctx)
 	e := &entry{informer: i, stop: stop}

@@ -4,15 +4,17 @@ import (
 	"context"
 	"encoding/json"
 
+	"glasshouse/internal/watch/resource"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"glasshouse/internal/watch/listwatch"
 )
 
-// printerColumns contains what the definition of a custom resource specifies about its columns, by column name. Its maps are
-// nil if the definition may not be read, or if there is none.
+// printerColumns contains what the definition of a custom resource specifies about its columns, by column name. Its
+// maps are nil if the definition may not be read, or if there is none.
 type printerColumns struct {
-	// dates contains the paths (see wire.SimplePath) of columns of type date. The API server sends their cells as an
+	// dates contains the paths (see listwatch.SimplePath) of columns of type date. The API server sends their cells as an
 	// age ("33h"), which becomes outdated. If a path is not known, the time is computed from the age.
 	dates map[string]string
 	// paths contains the JSONPaths of all columns. They show which cells may contain a masked value, and must be
@@ -21,7 +23,7 @@ type printerColumns struct {
 }
 
 // readPrinterColumns reads the definition of a custom resource, and returns what it specifies about the columns.
-func (c *Cluster) readPrinterColumns(ctx context.Context, resource *Resource) printerColumns {
+func (c *Cluster) readPrinterColumns(ctx context.Context, resource *resource.Resource) printerColumns {
 	if resource.Group == "" {
 		return printerColumns{}
 	}

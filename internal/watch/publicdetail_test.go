@@ -13,6 +13,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/status"
 )
 
 // If the API server cannot convert, read or admit an object, its error may contain stored data. No state, problem or
@@ -101,19 +102,19 @@ func TestErrorsHideStoredData(t *testing.T) {
 				}
 				texts = append(texts, snapshot.Status.Reason)
 				_, err = access.Object(t.Context(), databases, "a", "db")
-				p := new(watch.Problem)
+				p := new(status.Problem)
 				if !errors.As(err, &p) {
 					t.Fatalf("got %v", err)
 				}
 				texts = append(texts, p.Detail)
 				for _, text := range texts {
 					if strings.Contains(text, "CANARY") || !strings.Contains(text, test.want) || len(text) > 700 {
-						t.Errorf("told %s, want %q", text, test.want)
+						t.Errorf("got %s, want %q", text, test.want)
 					}
 				}
 				synctest.Wait() // Wait for the goroutine that writes the log.
 				if strings.Contains(log.String(), "CANARY") {
-					t.Errorf("the log says %s", log.String())
+					t.Errorf("the log is %s", log.String())
 				}
 			})
 		})
@@ -180,9 +181,9 @@ func TestDiscoveryErrorsHideResponses(t *testing.T) {
 		)
 		advance(time.Minute)
 		_, _, err := cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0)
-		wantProblem(t, err, watch.Unavailable, "The API server does not answer", "http://api.test: ")
+		wantProblem(t, err, status.Unavailable, "The API server does not answer", "http://api.test: ")
 		if synctest.Wait(); strings.Contains(err.Error()+log.String(), "CANARY") {
-			t.Errorf("told %v, and the log says %s", err, log.String())
+			t.Errorf("got %v, and the log is %s", err, log.String())
 		}
 	})
 }

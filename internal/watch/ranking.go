@@ -8,9 +8,12 @@ import (
 	"sync/atomic"
 
 	"glasshouse/internal/watch/cellsort"
+	"glasshouse/internal/watch/event"
 	"glasshouse/internal/watch/journal"
 	"glasshouse/internal/watch/listwatch"
+	"glasshouse/internal/watch/severity"
 	"glasshouse/internal/watch/sortedlist"
+	"glasshouse/internal/watch/status"
 )
 
 const (
@@ -24,7 +27,7 @@ const (
 
 // sorting is the sort order of rows: by a column or by namespace. Equal rows are ordered by namespace and name.
 type sorting struct {
-	column     int // -1 for none.
+	column     int // The index of the column by which rows are sorted; -1 for none.
 	namespace  bool
 	descending bool
 }
@@ -44,7 +47,7 @@ func sortingOf(text string, columns []listwatch.Column) (sorting, error) {
 		for i := range columns {
 			names[i] = cellsort.Lower(columns[i].Name)
 		}
-		return by, invalid("Unknown column",
+		return by, status.Invalidf("Unknown column",
 			"There is no column %.40q to sort by. The columns are %s, and namespace. "+
 				"A - before the name reverses the order.",
 			name, strings.Join(names, ", "))
@@ -93,7 +96,7 @@ type ranking struct {
 	rows       *sortedlist.List[*rankRow] // Nil until it is built.
 	cursor     journal.Cursor
 	counts     rowCounts
-	classifier *severityClassifier
+	classifier *severity.Classifier
 	offscreen  offscreenChanges
 	texts      map[string]string     // Texts that rows share.
 	pages      map[rowRange]*rowPage // Cached pages at the cursor.
@@ -103,15 +106,15 @@ type ranking struct {
 func newRanking(i *informer, f *filter, columns []listwatch.Column, by sorting) *ranking {
 	r := &ranking{
 		informer: i, columns: columns, by: by, lock: make(chan struct{}, 1),
-		filter: f.withColumns(columns), classifier: newSeverityClassifier(columns),
+		filter: f.withColumns(columns), classifier: severity.NewClassifier(columns),
 		texts: make(map[string]string), pages: make(map[rowRange]*rowPage),
 	}
 	r.lock <- struct{}{}
 	return r
 }
 
-// rankingView is the state of a ranking at one moment: a page of its rows, and the changes so far. The pointer to the page
-// stays the same as long as no row in it and none of the counts change.
+// rankingView is the state of a ranking at one moment: a page of its rows, and the changes so far. The pointer to the
+// page stays the same as long as no row in it and none of the counts change.
 type rankingView struct {
 	*rowPage
 
@@ -119,7 +122,7 @@ type rankingView struct {
 	offset    uint64 // The offset of the newest change that the view includes.
 }
 
-// view updates the ranking and returns the page that request asks for.
+// view updates the ranking and returns the requested page.
 func (r *ranking) view(ctx context.Context, request *rangeRequest) (rankingView, error) {
 	select {
 	case <-r.lock:
@@ -146,7 +149,7 @@ func (r *ranking) view(ctx context.Context, request *rangeRequest) (rankingView,
 	return rankingView{f, r.offscreen, r.cursor.Offset}, nil
 }
 
-// rangeOf returns the offset and number of the rows that request asks for.
+// rangeOf returns the offset and number of the requested rows.
 func (r *ranking) rangeOf(request *rangeRequest) rowRange {
 	if request.around == "" {
 		return request.rowRange
@@ -209,7 +212,7 @@ func (r *ranking) build() {
 
 // apply applies changes to the rows. It returns false if a change does not fit the list: a row to remove is missing, or
 // a row to insert exists.
-func (r *ranking) apply(rows *sortedlist.List[*rankRow], changes []*change) bool {
+func (r *ranking) apply(rows *sortedlist.List[*rankRow], changes []*event.Change) bool {
 	var removed, inserted []*rankRow
 	before := r.counts
 	for _, c := range fold(changes) {
@@ -239,9 +242,10 @@ func (r *ranking) apply(rows *sortedlist.List[*rankRow], changes []*change) bool
 	return rows.Change(removed, inserted)
 }
 
-// addToCounts adds n, which is 1 or -1, to the counts for an object. The object need not contain the words of the query.
+// addToCounts adds n, which is 1 or -1, to the counts for an object. The object need not contain the words of the
+// query.
 func (r *ranking) addToCounts(o *listwatch.Object, n int) {
-	hasError, hasWarning := r.classifier.classify(o)
+	hasError, hasWarning := r.classifier.Classify(o)
 	r.counts.total += n
 	if hasError {
 		r.counts.errors += n

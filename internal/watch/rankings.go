@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"glasshouse/internal/watch/status"
 )
 
 const (
@@ -30,8 +32,8 @@ type rankings struct {
 // rankingID identifies a ranking among those of one informer: a hash of its filter, columns and sort order.
 type rankingID [sha256.Size]byte
 
-// rankingEntry is a ranking with the number of its users for each viewer, and its owner. The owner is one of the viewers
-// that use it. If no viewer uses it, the owner is the one that used it last.
+// rankingEntry is a ranking with the number of its users for each viewer, and its owner. The owner is one of the
+// viewers that use it. If no viewer uses it, the owner is the one that used it last.
 type rankingEntry struct {
 	*ranking
 
@@ -41,25 +43,27 @@ type rankingEntry struct {
 	idleSince time.Time
 }
 
-// acquireRanking returns the ranking for a filter and a sort order. viewer is the viewer that will use it. The caller must
-// call release once.
-func (i *informer) acquireRanking(viewer owner, f *filter, now *informerState, by sorting) (r *ranking, release func(), err error) {
+// acquireRanking returns the ranking for a filter and a sort order. viewer is the viewer that will use it. The caller
+// must call release once.
+func (i *informer) acquireRanking(
+	viewer owner, f *filter, now *informerState, by sorting,
+) (r *ranking, release func(), err error) {
 	filter := f.id()
 	id := rankingID(sha256.Sum256(fmt.Appendf(nil, "%x %d %v", filter, now.version, by)))
 	if r, release = i.rankings.acquire(viewer, id, nil); r != nil {
 		return r, release, nil
 	}
 	if _, fits := i.pool.makeRoom(int64(i.Len())*rowWeight, i); !fits {
-		return nil, nil, &Problem{
-			Cause: Unavailable, Title: "Too many sort orders",
+		return nil, nil, &status.Problem{
+			Cause: status.Unavailable, Title: "Too many sort orders",
 			Detail: "There is no memory for the rows in another order; filter the rows, or increase --memory-limit.",
 		}
 	}
 	if r, release = i.rankings.acquire(viewer, id, func() *ranking {
 		return newRanking(i, f, now.columns, by)
 	}); r == nil {
-		return nil, nil, &Problem{
-			Cause: Unavailable, Title: "Too many sort orders",
+		return nil, nil, &status.Problem{
+			Cause: status.Unavailable, Title: "Too many sort orders",
 			Detail: fmt.Sprintf("The rows of one resource are kept in %d orders for you, "+
 				"in %d for the viewers of all links, or in %d in total, one for each filter and sort; "+
 				"close one, or use the filter and sort of others.", maxRankings, maxGuestRankings, maxAllRankings),
@@ -95,9 +99,9 @@ func (s *rankings) acquire(viewer owner, id rankingID, create func() *ranking) (
 	return h.ranking, sync.OnceFunc(func() { s.release(viewer, id, h) })
 }
 
-// makeRoomLocked reports whether one more ranking may be created for viewer. If the viewer, all guests or all viewers have
-// reached their maximum, it first evicts one of their rankings: the one that has been unused for the longest time. It
-// returns false if all of these are in use.
+// makeRoomLocked reports whether one more ranking may be created for viewer. If the viewer, all guests or all viewers
+// have reached their maximum, it first evicts one of their rankings: the one that has been unused for the longest time.
+// It returns false if all of these are in use.
 func (s *rankings) makeRoomLocked(viewer owner) bool {
 	ofViewer := func(h *rankingEntry) bool { return h.owner == viewer }
 	ofGuest := func(h *rankingEntry) bool { return h.owner.isGuest }
@@ -139,8 +143,8 @@ func (s *rankings) evictLocked(matches func(*rankingEntry) bool) bool {
 	return true
 }
 
-// release undoes one call of acquire. If the owner does not use the ranking any more, another viewer that uses it becomes
-// the owner.
+// release undoes one call of acquire. If the owner does not use the ranking any more, another viewer that uses it
+// becomes the owner.
 func (s *rankings) release(viewer owner, id rankingID, h *rankingEntry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

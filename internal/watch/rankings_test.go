@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"glasshouse/internal/watch/status"
+
 	authorization "k8s.io/api/authorization/v1"
 
 	"glasshouse/internal/watch"
@@ -24,7 +26,8 @@ func serveRankings(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	return server, cluster
 }
 
-// viewerRankings are the rankings of pods that one viewer uses. held has the subscription of each ranking by its number.
+// viewerRankings are the rankings of pods that one viewer uses. subscriptions has the subscription of each ranking by
+// its number.
 type viewerRankings struct {
 	t             *testing.T
 	cluster       *watch.Cluster
@@ -38,7 +41,7 @@ func rankingsOfUser(t *testing.T, cluster *watch.Cluster, n int) *viewerRankings
 	return &viewerRankings{t, cluster, user(fmt.Sprint("user-", n)), make(map[int]*watch.Subscription)}
 }
 
-// rankingsOfLink returns orders without rankings for the guests of the n-th link. Each link shares all pods.
+// rankingsOfLink returns viewerRankings without rankings for the guests of the n-th link. Each link shares all pods.
 func rankingsOfLink(t *testing.T, cluster *watch.Cluster, n int) *viewerRankings {
 	t.Helper()
 	viewer := sharedWith(watch.Part{Resource: pods}, watch.Part{Resource: fmt.Sprint("core/v1/others-", n)})
@@ -90,7 +93,7 @@ func (o *viewerRankings) release(from, to int) {
 // wantRefused expects that the ranking with the number n is refused, because there are too many.
 func (o *viewerRankings) wantRefused(n int) {
 	o.t.Helper()
-	wantProblem(o.t, o.tryAcquire(n), watch.Unavailable, "Too many sort orders",
+	wantProblem(o.t, o.tryAcquire(n), status.Unavailable, "Too many sort orders",
 		"100 orders for you, in 500 for the viewers of all links, or in 1000 in total")
 }
 
@@ -168,7 +171,7 @@ func TestRankingRecoversFromPanic(t *testing.T) {
 			synctest.Wait()
 		})
 		if panicked != "broken" || err != nil {
-			t.Fatalf("the panic was %v, and then came %v", panicked, err)
+			t.Fatalf("the panic was %v, and then got %v", panicked, err)
 		}
 		if rows != 4 || total != 4 {
 			t.Errorf("%d rows are shown, and %d counted, of 4", rows, total)

@@ -2,15 +2,16 @@ package watch
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"time"
 
+	"glasshouse/internal/watch/cursor"
+	"glasshouse/internal/watch/event"
 	"glasshouse/internal/watch/journal"
 	"glasshouse/internal/watch/jsonscan"
 	"glasshouse/internal/watch/listwatch"
+	"glasshouse/internal/watch/status"
 )
 
 const (
@@ -33,8 +34,8 @@ type reader struct {
 	view        view
 	guestMask   *listwatch.GuestMask // The guest mask, which masks values in objects' texts; nil for no masking.
 	key         string               // The journal key of the object, if the query names one.
-	newCipher   func() cursorCipher
-	check       func(context.Context) error // Returns the reason why a result may be empty.
+	newCipher   func() cursor.Cipher
+	check       func(context.Context) error // check returns the reason why a result may be empty.
 	acquireScan ScanLimiter                 // Waits before all rows are scanned.
 	endError    error                       // The error that Next returns after the resource is no longer watched.
 
@@ -44,20 +45,21 @@ type reader struct {
 	started       bool   // A snapshot was sent, or a cursor was resumed.
 	version       int    // The version of the columns that were sent.
 	columns       []listwatch.Column
-	sentStatus    Status
+	sentStatus    status.Status
 
-	restrictedCursor restrictedCursor // The newest cursor that a restricted reader has.
-	isCursorRepeated bool             // The cursor was sent twice, by a heartbeat or digest, or it was resumed.
+	restrictedCursor cursor.Restricted // The newest cursor that a restricted reader has.
+	isCursorRepeated bool              // The cursor was sent twice, by a heartbeat or digest, or it was resumed.
 
-	filterID          filterID            // Computed when it is first needed.
-	sharedText        *[]byte             // The part of the last message that other readers share. This reference keeps it alive.
+	filterID filterID // Computed when it is first needed.
+	// The part of the last message that other readers share. This reference keeps it alive.
+	sharedText        *[]byte
 	resetMessage      []byte              // A reset to send before the snapshot.
 	listing           *listing            // The snapshot that is being sent.
 	rows              []*listwatch.Object // The rows of listing that are not sent yet.
 	isFirstPart       bool                // No part of the snapshot was sent yet.
 	isSendingSnapshot bool                // A snapshot is being sent.
 
-	window *windowState // Only in the view Windowed.
+	window *windowState // The state of a window; nil except in the view Windowed.
 
 	digestAt  time.Time // When the next digest is due.
 	dueDigest *digest   // The digest to send when the reader reaches its offset.
@@ -69,7 +71,7 @@ type reader struct {
 	waitingSince time.Time        // When Next began to wait.
 	wakeups      <-chan time.Time // The channel of the timer.
 	buffer       messageBuffer
-	cache        *encodedCache // Texts of recent changes, which all readers of the cluster share.
+	cache        *event.Cache // Texts of recent changes, which all readers of the cluster share.
 	coalescer    coalescer
 }
 
@@ -78,7 +80,7 @@ type reader struct {
 func (s *reader) Next(ctx context.Context) ([]byte, error) {
 	s.coalescer.recordSent()
 	s.sharedText = nil
-	s.buffer.ctx = ctx //nolint:fatcontext // It replaces the context of the last call.
+	s.buffer.ctx = ctx //nolint:fatcontext // This replaces the context of the previous call.
 	if s.filter.isRestricted {
 		s.startTimer() // Start the timer now. If it started with the first wait, hidden changes would delay it.
 	}
@@ -92,7 +94,7 @@ func (s *reader) Next(ctx context.Context) ([]byte, error) {
 			return nil, err
 		}
 		if !s.until.IsZero() && !time.Now().Before(s.until) {
-			return nil, nil //nolint:nilnil // As documented.
+			return nil, nil //nolint:nilnil // Next documents that it may return neither a message nor an error.
 		}
 		message, err := s.advance(ctx)
 		if message != nil {
@@ -105,8 +107,8 @@ func (s *reader) Next(ctx context.Context) ([]byte, error) {
 	}
 }
 
-// advance does the next thing that is due: it sends the state, the next part of a snapshot, or changes. It returns nil if
-// there is nothing to send yet.
+// advance does the next thing that is due: it sends the state, the next part of a snapshot, or changes. It returns nil
+// if there is nothing to send yet.
 func (s *reader) advance(ctx context.Context) ([]byte, error) {
 	if message := s.resetMessage; message != nil {
 		s.resetMessage = nil
@@ -114,7 +116,7 @@ func (s *reader) advance(ctx context.Context) ([]byte, error) {
 	}
 	now := s.filter.currentState(s.informer)
 	switch {
-	case !now.status.same(s.sentStatus):
+	case !now.status.Same(s.sentStatus):
 		s.sentStatus = now.status
 		return s.stateMessage(now.status)
 	case s.started && !s.needsSnapshot && now.version != s.version, s.isSendingSnapshot && now.hasNoRows:
@@ -175,11 +177,6 @@ func (s *reader) isEmptied(now *informerState) bool {
 	return len(listing.objects) == 0
 }
 
-// recordSnapshotSent records that a snapshot was sent, and that events follow.
-func (s *reader) recordSnapshotSent(version int) {
-	s.needsSnapshot, s.started, s.version, s.digestAt = false, true, version, s.informer.nextDigest(s.filter)
-}
-
 func (s *reader) close() {
 	s.timer.Stop()
 	s.buffer.release()
@@ -230,8 +227,8 @@ func (s *reader) read(ctx context.Context) ([]byte, error) {
 }
 
 // nextChanges waits for changes up to the offset until. It returns them with the cursor after them.
-func (s *reader) nextChanges(ctx context.Context, until uint64) ([]*change, journal.Cursor, error) {
-	limit := int(min(batch, until-s.cursor.Offset)) //nolint:gosec // At most batch.
+func (s *reader) nextChanges(ctx context.Context, until uint64) ([]*event.Change, journal.Cursor, error) {
+	limit := int(min(batch, until-s.cursor.Offset)) //nolint:gosec // The result is at most batch.
 	firstLimit := limit
 	if s.coalescer.isPausing() {
 		firstLimit = 1 // More are available after the pause.
@@ -243,7 +240,7 @@ func (s *reader) nextChanges(ctx context.Context, until uint64) ([]*change, jour
 	//nolint:gosec // A limit is not negative.
 	hasPaused := s.informer.Now().Offset-s.cursor.Offset < uint64(limit) && s.coalescer.pause(ctx)
 	if hasPaused {
-		limit = min(limit, int(s.batchBoundary()-s.cursor.Offset)) //nolint:gosec // Not below the cursor.
+		limit = min(limit, int(s.batchBoundary()-s.cursor.Offset)) //nolint:gosec // The boundary is not below the cursor.
 	}
 	if hasPaused || firstLimit < limit {
 		return s.informer.Next(ctx, s.cursor, limit)
@@ -272,8 +269,8 @@ func (s *reader) handleWaitError(err error) ([]byte, error) {
 	return nil, err
 }
 
-// startTimer returns the channel of the timer that ends the wait for changes. It starts the timer at the first wait for a
-// message.
+// startTimer returns the channel of the timer that ends the wait for changes. It starts the timer at the first wait for
+// a message.
 func (s *reader) startTimer() <-chan time.Time {
 	if s.waitingSince.IsZero() {
 		s.waitingSince = time.Now()
@@ -309,27 +306,6 @@ func (s *reader) isCaughtUp() bool {
 	return s.sentOffset == s.cursor.Offset
 }
 
-// message begins a message with its type and the reader's cursor. A heartbeat or digest repeats the cursor of the
-// message before it. If that cursor differs, the client assumes that a message was lost.
-func (s *reader) message(kind string) []byte {
-	s.isCursorRepeated = kind == "heartbeat" || kind == "digest"
-	if !s.filter.isRestricted || !s.isCursorRepeated {
-		s.sentOffset = s.cursor.Offset
-	}
-	text := append(s.buffer.borrow(), `"type":"`...)
-	text = append(append(text, kind...), `","cursor":"`...)
-	return append(s.buffer.appendCursor(s, text), '"')
-}
-
-// cursorMessage sends the reader's new cursor in a message without changes; see isCaughtUp.
-func (s *reader) cursorMessage() ([]byte, error) {
-	if s.window == nil {
-		return append(s.message("events"), `,"events":[]`...), nil
-	}
-	message, err := s.windowMessage("window-events")
-	return append(s.window.sentPage.counts.append(message), `,"events":[]`...), err
-}
-
 // reset discards what was not sent yet, and starts again with a snapshot. If the client has data, a reset message with
 // the reason is sent first.
 func (s *reader) reset(reason string) {
@@ -339,168 +315,4 @@ func (s *reader) reset(reason string) {
 		s.informer.resets.Add(1)
 		s.resetMessage = jsonscan.AppendString([]byte(`"type":"reset","reason":`), reason)
 	}
-}
-
-func (s *reader) stateMessage(status Status) ([]byte, error) {
-	text, err := json.Marshal(struct {
-		Type string `json:"type"`
-		Status
-	}{"state", status})
-	if err != nil {
-		return nil, fmt.Errorf("encode a state: %w", err)
-	}
-	return text[1 : len(text)-1], nil
-}
-
-func (s *reader) eventsMessage(changes []*change) ([]byte, error) {
-	events, err := s.events(changes)
-	if err != nil || len(events) == 0 {
-		return nil, err
-	}
-	s.coalescer.recordStart(changes[0].Time)
-	message := append(s.message("events"), `,"events":[`...)
-	for n, event := range events {
-		if n > 0 {
-			message = append(message, ',')
-		}
-		message = append(message, event...)
-	}
-	return append(message, ']'), nil
-}
-
-func (s *reader) encodeEvents(changes []*change) ([][]byte, error) {
-	if !s.view.everyChange {
-		changes = fold(changes)
-	}
-	events, size := make([][]byte, 0, len(changes)), 0
-	for _, c := range changes {
-		event, err := s.event(c)
-		if err != nil {
-			return nil, err
-		}
-		if event != nil {
-			events = append(events, event)
-		}
-		if size += len(event); s.view.everyChange && size > chunk {
-			s.cursor = journal.At(c.Offset) // The next message sends the rest.
-			break
-		}
-	}
-	return events, nil
-}
-
-// event returns a change as an event for this reader, or nil if the reader may not see it or its view does not show it.
-func (s *reader) event(c *change) ([]byte, error) {
-	if s.key != "" && c.Key != s.key {
-		return nil, nil
-	}
-	if c = s.filter.visibleChange(c); c == nil {
-		return nil, nil
-	}
-	c, err := s.maskChange(c)
-	if err != nil {
-		return nil, err
-	}
-	event, err := s.view.event(c, s.cache)
-	if err == nil && event != nil && s.view.everyChange && s.key != "" && c.Op == journal.Add {
-		return appendObject(event, c.New)
-	}
-	return event, err
-}
-
-// beginRows starts a snapshot of rows and sends its first part. It returns nil if the rows cannot be sent yet.
-func (s *reader) beginRows(ctx context.Context) ([]byte, error) {
-	var list int64
-	if !s.filter.matchesAll() {
-		list = listedMemory * int64(s.informer.Len()) // Readers share the list of all objects.
-	}
-	if !s.buffer.acquire(partMemory + list) {
-		return nil, nil
-	}
-	s.buffer.listBytes = list
-	listing, now, err := s.objects(ctx)
-	if err != nil {
-		return nil, err
-	}
-	s.cursor = listing.cursor
-	if !now.status.same(s.sentStatus) || !now.synced && !now.hasNoRows {
-		// Either the state, which explains missing rows, must be sent first, or a list with other columns arrives soon.
-		return nil, nil
-	}
-	s.listing, s.rows = listing, listing.objects
-	s.recordSnapshotSent(now.version)
-	if len(s.rows) == 0 {
-		if err := s.check(ctx); err != nil {
-			return nil, err
-		}
-	}
-	s.columns, s.isFirstPart, s.isSendingSnapshot = now.columns, true, true
-	return s.view.next(s)
-}
-
-// nextRows sends the next part of a snapshot.
-func (s *reader) nextRows() ([]byte, error) {
-	message, err := s.partMessage()
-	if err != nil {
-		return nil, err
-	}
-	message = append(message, `,"rows":[`...)
-	n := 0
-	for ; n < len(s.rows) && len(message) < chunk; n++ {
-		if n > 0 {
-			message = append(message, ',')
-		}
-		message = s.rows[n].AppendRow(message)
-	}
-	s.recordRowsSent(n)
-	return fmt.Appendf(message, `],"last":%t`, !s.isSendingSnapshot), nil
-}
-
-// partMessage begins the message for one part of a snapshot of rows. The first part contains the columns.
-func (s *reader) partMessage() ([]byte, error) {
-	message := s.message("snapshot")
-	if !s.isFirstPart {
-		return message, nil
-	}
-	return appendColumns(message, s.columns)
-}
-
-// appendColumns appends the columns as a member of a JSON message.
-func appendColumns(dst []byte, columns []listwatch.Column) ([]byte, error) {
-	text, err := json.Marshal(append([]listwatch.Column{}, columns...)) // [] for no columns, not null.
-	if err != nil {
-		return nil, fmt.Errorf("encode the columns: %w", err)
-	}
-	return append(append(dst, `,"columns":`...), text...), nil
-}
-
-// recordRowsSent records that the first n of the remaining rows were sent.
-func (s *reader) recordRowsSent(n int) {
-	s.rows, s.isFirstPart = s.rows[n:], false
-	if len(s.rows) == 0 {
-		s.listing, s.rows, s.isSendingSnapshot = nil, nil, false
-	}
-}
-
-// beginObject sends the snapshot of the view Object, which shows one object. A snapshot without an object means that
-// the object does not exist.
-func (s *reader) beginObject(context.Context) ([]byte, error) {
-	now := s.filter.currentState(s.informer)
-	o, ok, cursor := s.informer.Get(s.key)
-	if !now.status.same(s.sentStatus) || !now.isUnchanged(s.filter.currentState(s.informer)) || !s.buffer.acquire(objectMemory) {
-		return nil, nil
-	}
-	s.recordSnapshotSent(now.version)
-	s.cursor = cursor
-	s.filter.columns = now.columns
-	message := s.message("snapshot")
-	if ok && s.filter.match(o) {
-		text, err := s.maskObject(o).JSON()
-		if err != nil {
-			return nil, err
-		}
-		s.buffer.growReservation(text)
-		message = appendHealth(append(append(message, `,"object":`...), text...), text)
-	}
-	return append(message, `,"last":true`...), nil
 }

@@ -40,7 +40,7 @@ func TestNextReturnsAfterContextEnds(t *testing.T) {
 			}
 			cancel()
 			if message, err := r.sub.Next(ctx); !errors.Is(err, context.Canceled) {
-				t.Errorf("after the end of one who was told the first of the %s came %.60s.. (%v)", kind, message, err)
+				t.Errorf("after the end of a reader that got the first of the %s: got %.60s.. (%v)", kind, message, err)
 			}
 			r.sub.Close()
 		}

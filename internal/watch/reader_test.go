@@ -62,7 +62,7 @@ func TestResetInterruptsCoalescing(t *testing.T) {
 				got := make(chan string, 1)
 				go func() {
 					message := `"type":"state"`
-					// New columns cause a list, whose progress arrives as state messages.
+					// New columns require a new LIST request. Skip the state messages that report its progress.
 					for strings.HasPrefix(message, `"type":"state"`) {
 						text, err := r.sub.Next(context.WithoutCancel(t.Context()))
 						if err != nil {
@@ -77,7 +77,7 @@ func TestResetInterruptsCoalescing(t *testing.T) {
 				if message := <-got; !strings.HasPrefix(
 					message, `"type":"reset","reason":"the resource was served again, its columns changed`,
 				) {
-					t.Errorf("told %s", message)
+					t.Errorf("got %s", message)
 				}
 			})
 		})
@@ -96,7 +96,7 @@ func TestHistoryAfterCursorIsExact(t *testing.T) {
 		f := subscribeChanges(t, cluster, watch.Query{}, "")
 		for _, before := range []int{0, 1, 3} {
 			if got := f.sub.HistoryAfter(before); got != 3-before {
-				t.Errorf("%d changes are told after %d of 3", got, before)
+				t.Errorf("%d changes are sent after %d of 3", got, before)
 			}
 		}
 	})
@@ -126,15 +126,15 @@ func TestHeartbeatsBeforeSnapshotHaveNoCursor(t *testing.T) {
 					reset = reset || strings.HasPrefix(string(text), `"type":"reset"`)
 					switch {
 					case strings.HasPrefix(string(text), `"type":"snapshot"`):
-						t.Fatalf("told %s, and nothing is known", text)
+						t.Fatalf("got %s, and nothing is known", text)
 					case strings.HasPrefix(string(text), `"type":"heartbeat"`):
 						if beats++; string(text) != `"type":"heartbeat","cursor":""` {
-							t.Errorf("told %s, want no cursor", text)
+							t.Errorf("got %s, want no cursor", text)
 						}
 					}
 				}
 				if !reset || beats == 0 {
-					t.Errorf("a reset was told: %t, and %d heartbeats", reset, beats)
+					t.Errorf("got a reset: %t, and %d heartbeats", reset, beats)
 				}
 			})
 		})
@@ -179,7 +179,7 @@ func TestStateIsSentBetweenSnapshotParts(t *testing.T) {
 						t.Fatal(err)
 					}
 					if !strings.Contains(string(message), test.want) {
-						t.Errorf("behind the first part comes %.100s, want %s", message, test.want)
+						t.Errorf("after the first part got %.100s, want %s", message, test.want)
 					}
 					rows := make(map[string]bool)
 					for began := time.Now(); time.Since(began) < 10*time.Second; {
@@ -197,7 +197,7 @@ func TestStateIsSentBetweenSnapshotParts(t *testing.T) {
 					if len(rows) > test.rows ||
 						test.want == `"reset"` && len(rows) != podCount ||
 						test.want == `"stale"` && len(rows) == 0 {
-						t.Errorf("%d rows come then, of %d", len(rows), test.rows)
+						t.Errorf("then got %d rows, of %d", len(rows), test.rows)
 					}
 				})
 			})

@@ -7,6 +7,9 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/status"
 )
 
 // columnsEvery is the shortest time between two lists of a namespace whose columns differ from those of another
@@ -14,22 +17,23 @@ import (
 // requests.
 const columnsEvery = 10 * time.Second
 
-// reconciler is the reconciler of an informer: it starts and stops feeds (list and watch of one namespace, or of all) to
-// match permissions and memory. Only the goroutine of run may use it.
+// reconciler is the reconciler of an informer: it starts and stops feeds (list and watch of one namespace, or of all)
+// to match permissions and memory. Only the goroutine of run may use it.
 type reconciler struct {
 	*informer
 
-	access            map[string]namespaceAccess // By namespace; "" means all.
-	identity          string                     // The identity of the definition for which the feeds were started.
-	nextAttempt       time.Time                  // The earliest time to retry a resource that the API server did not find.
-	releaseNamespaces func()                     // Releases the informer of the Namespace objects.
-	nextReview        time.Time                  // When the next permission review is due.
-	counted           accessCounts               // This informer's share of the reviewer's counts.
-	hasLeftoverRows   bool                       // Feeds were stopped whose rows may still be in the journal.
-	isStatusChanged   bool                       // The state has changed and readers must be informed.
-	loggedState       State                      // The last state that was logged while there was no feed.
+	// The reviewed permissions by namespace; the key "" means all namespaces together.
+	access            map[string]namespaceAccess
+	identity          string       // The identity of the definition for which the feeds were started.
+	nextAttempt       time.Time    // The earliest time to retry a resource that the API server did not find.
+	releaseNamespaces func()       // Releases the informer of the Namespace objects.
+	nextReview        time.Time    // When the next permission review is due.
+	counted           accessCounts // This informer's share of the reviewer's counts.
+	hasLeftoverRows   bool         // Feeds were stopped whose rows may still be in the journal.
+	isStatusChanged   bool         // The state has changed and readers must be informed.
+	loggedState       status.State // The last state that was logged while there was no feed.
 
-	estimates map[string]estimate // By namespace; "" means all.
+	estimates map[string]estimate // The memory estimates by namespace; the key "" means all namespaces together.
 	probes    sizeProbes
 }
 
@@ -37,7 +41,8 @@ type reconciler struct {
 func (i *informer) run(ctx context.Context) {
 	defer i.Close()
 	s := &reconciler{
-		informer: i, access: make(map[string]namespaceAccess), estimates: make(map[string]estimate), releaseNamespaces: func() {},
+		informer: i, access: make(map[string]namespaceAccess), estimates: make(map[string]estimate),
+		releaseNamespaces: func() {},
 	}
 	defer func() { s.releaseNamespaces() }()
 	defer s.updateCounts(accessCounts{})
@@ -54,7 +59,7 @@ func (i *informer) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-i.reconcileRequests:
-		case <-time.After(min(max(time.Until(s.nextReview), reconcileMinimum), reviewEvery)):
+		case <-time.After(min(max(time.Until(s.nextReview), reconcileMinimum), authz.ReviewEvery)):
 		}
 	}
 }
@@ -62,17 +67,17 @@ func (i *informer) run(ctx context.Context) {
 // logStatus logs the state and its reason if there is no feed.
 func (s *reconciler) logStatus() {
 	s.mu.Lock()
-	status, _ := s.statusLocked(nil)
+	current, _ := s.statusLocked(nil)
 	hasNoFeed := len(s.feeds) == 0
 	s.mu.Unlock()
 	if !hasNoFeed {
 		s.loggedState = ""
 		return
 	}
-	if s.loggedState != status.State && status.State != Syncing {
-		s.log.Warn("not watched", "state", status.State, "reason", status.Reason)
+	if s.loggedState != current.State && current.State != status.Syncing {
+		s.log.Warn("not watched", "state", current.State, "reason", current.Reason)
 	}
-	s.loggedState = status.State
+	s.loggedState = current.State
 }
 
 // awaitFeeds waits until all feeds have stopped. They stop when their context ends.
@@ -87,10 +92,10 @@ func (s *reconciler) awaitFeeds() {
 
 func everyFeed(*feed) bool { return true }
 
-// reconcile makes the feeds match permissions and memory: it starts missing feeds, stops unwanted ones, and removes rows
-// that no feed covers any more.
+// reconcile makes the feeds match permissions and memory: it starts missing feeds, stops unwanted ones, and removes
+// rows that no feed covers any more.
 func (s *reconciler) reconcile(ctx context.Context) {
-	s.nextReview = time.Now().Add(reviewEvery)
+	s.nextReview = time.Now().Add(authz.ReviewEvery)
 	if !s.isServed(ctx) || !s.dropForbidden() || s.enforceBudget() {
 		return
 	}
@@ -106,7 +111,8 @@ func (s *reconciler) reconcile(ctx context.Context) {
 		if _, known := s.access[f.namespace]; known && !ok {
 			isRevoked = true
 		}
-		return !ok || f.state.outdated && time.Since(f.state.listedAt) >= columnsEvery || f.pollReason != s.pollReasonFor(rights)
+		return !ok || f.state.outdated && time.Since(f.state.listedAt) >= columnsEvery ||
+			f.pollReason != s.pollReasonFor(rights)
 	})
 	prepared := make(map[*feed]func())
 	for ns, rights := range desired {
@@ -127,7 +133,8 @@ func (s *reconciler) reconcile(ctx context.Context) {
 	s.isStatusChanged = s.isStatusChanged || len(prepared) > 0
 }
 
-// setReconciled records whether all namespaces that can be watched are known, and were checked against the memory budget.
+// setReconciled records whether all namespaces that can be watched are known, and were checked against the memory
+// budget.
 func (s *reconciler) setReconciled(all bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,11 +145,11 @@ func (s *reconciler) setReconciled(all bool) {
 
 // pollReasonFor returns the reason why the resource must be polled (listed again and again). It returns "" if the
 // resource can be watched.
-func (s *reconciler) pollReasonFor(r permissions) string {
+func (s *reconciler) pollReasonFor(r authz.Permissions) string {
 	switch {
 	case !s.resource.Can("watch"):
 		return "This API does not support watches."
-	case !r.watch:
+	case !r.Watch:
 		return notWatchable + "No RBAC rule allows it."
 	}
 	return ""
@@ -153,7 +160,7 @@ func (s *reconciler) pollReasonFor(r permissions) string {
 func (s *reconciler) isServed(ctx context.Context) bool {
 	now := s.served(ctx)
 	s.mu.Lock()
-	isAbsent := s.status.State == Absent
+	isAbsent := s.status.State == status.Absent
 	s.mu.Unlock()
 	switch {
 	case !now.known:
@@ -172,29 +179,29 @@ func (s *reconciler) isServed(ctx context.Context) bool {
 		s.clearRows()
 	}
 	if isAbsent {
-		s.setStatus(Status{State: Syncing, Since: time.Now()})
+		s.setStatus(status.Status{State: status.Syncing, Since: time.Now()})
 	}
 	s.identity, s.resource = cmp.Or(now.identity, s.identity), now.resource
 	return true
 }
 
-// isServedAgain reports whether the API server serves the resource again, after it returned "not found" although discovery
-// lists the resource. It sends a request at most once per reviewEvery, and returns false in between.
+// isServedAgain reports whether the API server serves the resource again, after it returned "not found" although
+// discovery lists the resource. It sends a request at most once per authz.ReviewEvery, and returns false in between.
 func (s *reconciler) isServedAgain(ctx context.Context) bool {
 	if time.Now().Before(s.nextAttempt) {
 		return false
 	}
-	s.nextAttempt = time.Now().Add(reviewEvery)
-	return s.tryList(ctx, "") != Absent
+	s.nextAttempt = time.Now().Add(authz.ReviewEvery)
+	return s.tryList(ctx, "") != status.Absent
 }
 
 // setAbsent stops all feeds and removes all rows, because the cluster does not serve the resource any more.
 func (s *reconciler) setAbsent(reason string) {
 	s.mu.Lock()
-	known := s.status.State == Absent
+	known := s.status.State == status.Absent
 	s.mu.Unlock()
 	// Set the status first, so that no other status is reported when the feeds have stopped.
-	s.setStatus(Status{State: Absent, Since: time.Now(), Reason: reason})
+	s.setStatus(status.Status{State: status.Absent, Since: time.Now(), Reason: reason})
 	if s.endFeeds(everyFeed) || !known {
 		s.clearRows()
 	}
@@ -209,7 +216,7 @@ func (s *reconciler) clearRows() {
 }
 
 // setStatus sets the status that is reported while the informer has no feed.
-func (s *reconciler) setStatus(status Status) {
+func (s *reconciler) setStatus(status status.Status) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.status.State != status.State {
@@ -218,9 +225,9 @@ func (s *reconciler) setStatus(status Status) {
 	}
 }
 
-// desiredNamespaces returns the namespaces that need a feed, with the permissions for each. The key "" means one feed for all
-// namespaces.
-func (s *reconciler) desiredNamespaces(ctx context.Context) map[string]permissions {
+// desiredNamespaces returns the namespaces that need a feed, with the permissions for each. The key "" means one feed
+// for all namespaces.
+func (s *reconciler) desiredNamespaces(ctx context.Context) map[string]authz.Permissions {
 	s.expireLeases(s.pool.linger)
 	all := s.evaluate(ctx, []string{""})
 	allowed := len(all) == 1
@@ -249,8 +256,8 @@ func (s *reconciler) desiredNamespaces(ctx context.Context) map[string]permissio
 }
 
 // candidates returns the namespaces that may each get a feed: those that readers requested, and all known namespaces if
-// the program may not list all of them together. requestedOnly means that it may, so that only requested ones are returned.
-// waiting contains requested namespaces beyond the limit.
+// the program is not permitted to list all of them together. requestedOnly means that it may, so that only requested
+// ones are returned. waiting contains requested namespaces beyond the limit.
 func (s *reconciler) candidates(ctx context.Context, requestedOnly bool) (names, waiting []string) {
 	names, waiting = s.splitLeases()
 	if !requestedOnly {
@@ -270,7 +277,7 @@ func (s *reconciler) candidates(ctx context.Context, requestedOnly bool) (names,
 	})
 }
 
-// forgetExcept drops the verdicts, estimates and pages of all namespaces except those in keep, which must be sorted.
+// forgetExcept drops the permissions, estimates and pages of all namespaces except those in keep, which must be sorted.
 func (s *reconciler) forgetExcept(keep []string) {
 	isOther := func(ns string) bool {
 		_, isKept := slices.BinarySearch(keep, ns)
@@ -281,19 +288,19 @@ func (s *reconciler) forgetExcept(keep []string) {
 	s.probes.drop(isOther)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	maps.DeleteFunc(s.denied, func(ns string, _ Status) bool { return isOther(ns) })
+	maps.DeleteFunc(s.denied, func(ns string, _ status.Status) bool { return isOther(ns) })
 }
 
 // prepare creates the feed of a namespace, unless a running one exists. If the API server refused the namespace before,
 // that status stays until the server has responded. It does not stay if the new feed replaces feeds that showed rows.
 func (s *reconciler) prepare(
-	ctx context.Context, namespace string, r permissions, stopped map[*feed]bool, prepared map[*feed]func(),
+	ctx context.Context, namespace string, r authz.Permissions, stopped map[*feed]bool, prepared map[*feed]func(),
 ) {
 	s.mu.Lock()
 	running := s.feeds[namespace]
-	status, denied := s.denied[namespace]
+	current, denied := s.denied[namespace]
 	if !denied || len(stopped) > 0 {
-		status = Status{State: Syncing, Since: time.Now()}
+		current = status.Status{State: status.Syncing, Since: time.Now()}
 	}
 	s.mu.Unlock()
 	if running != nil && !stopped[running] {
@@ -304,10 +311,10 @@ func (s *reconciler) prepare(
 		f.reserved.bytes = e.bytes
 	}
 	delete(s.estimates, namespace) // The rows of a feed that starts again are in memory already.
-	run, err := s.prepareFeed(ctx, f, status)
+	run, err := s.prepareFeed(ctx, f, current)
 	if err != nil {
 		f.releaseReservation()
-		s.setStatus(Status{State: Failed, Since: time.Now(), Reason: err.Error()})
+		s.setStatus(status.Status{State: status.Failed, Since: time.Now(), Reason: err.Error()})
 		return
 	}
 	prepared[f] = run
@@ -320,8 +327,8 @@ func (s *reconciler) endFeeds(matches func(*feed) bool) bool {
 	return len(stopped) > 0
 }
 
-// stopFeeds stops the feeds for which matches() is true, waits for them, and returns them. They retain their last status,
-// unless it is Live.
+// stopFeeds stops the feeds for which matches() is true, waits for them, and returns them. They retain their last
+// status, unless it is Live.
 func (s *reconciler) stopFeeds(matches func(*feed) bool) (stopped map[*feed]bool) {
 	stopped = make(map[*feed]bool)
 	s.mu.Lock()

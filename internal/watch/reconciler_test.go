@@ -15,9 +15,10 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/status"
 )
 
-// allowOnly configures the API server to refuse pods in all namespaces except the given ones.
+// allowOnly makes the API server deny permission to list and watch pods, except in the given namespaces.
 func allowOnly(server *apitest.Server, namespaces ...string) {
 	server.Refuse(pods, "", http.StatusForbidden, "not all of them")
 	for _, ns := range namespaces {
@@ -25,8 +26,8 @@ func allowOnly(server *apitest.Server, namespaces ...string) {
 	}
 }
 
-// The program may not list pods in all namespaces together. A reader that names no namespaces then gets the pods of all
-// permitted namespaces, in one table. The status contains these namespaces.
+// The program has no permission to list pods in all namespaces with one request. A reader that requests no particular
+// namespace then gets the pods of all permitted namespaces, in one table. The status contains these namespaces.
 func TestPermittedNamespacesAreWatched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -47,7 +48,7 @@ func TestPermittedNamespacesAreWatched(t *testing.T) {
 		}
 		if allowed := subscribe(t, cluster, watch.Query{Namespaces: []string{"a", "c"}}, ""); allowed.settle() == "" ||
 			allowed.namespaces != nil {
-			t.Errorf("all that were asked for are covered, and it says only %s", allowed.namespaces)
+			t.Errorf("all requested namespaces are covered, but the status lists only %s", allowed.namespaces)
 		}
 		server.Set(pods, pod("a", "p", "Failed"), pod("c", "r", "Failed"))
 		two.wantSettle("update a/p")
@@ -130,19 +131,19 @@ func TestStoppedFeedIsNotLive(t *testing.T) {
 		if r.settle(); r.state != "live" {
 			t.Fatalf("it is %s, want live", r.state)
 		}
-		var states []watch.State
-		cluster.OnFeedStop("core/v1/pods", func(s watch.State) { states = append(states, s) })
+		var states []status.State
+		cluster.OnFeedStop("core/v1/pods", func(s status.State) { states = append(states, s) })
 		server.RevokeWatch(pods)
 		<-time.After(15 * time.Second)
-		if r.settle(); len(states) == 0 || slices.Contains(states, watch.Live) {
-			t.Errorf("while feeds are stopped it is told as %v, want syncing", states)
+		if r.settle(); len(states) == 0 || slices.Contains(states, status.Live) {
+			t.Errorf("while feeds are stopped the state is %v, want syncing", states)
 		}
 		r.wantRows("a/p=Running")
 	})
 }
 
-// If the program may not create access reviews, it detects its permissions by the results of lists. Readers receive no
-// messages while these results stay the same.
+// If the program is not permitted to create access reviews, it detects its permissions by the results of lists. Readers
+// receive no messages while these results stay the same.
 func TestForbiddenReviewsFallBackToLists(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -228,7 +229,7 @@ func TestStatusOfSeveralNamespaces(t *testing.T) {
 			t.Errorf("all are known in %s: %s; want all but five, and why", all.namespaces, all.reason)
 		}
 		if ill.wantLive(1); strings.Join(ill.namespaces, " ") != "team-1" {
-			t.Errorf("one of two is known, and it says %s", ill.namespaces)
+			t.Errorf("one of two is known, and the status is %s", ill.namespaces)
 		}
 		server.Refuse(pods, "team-2", http.StatusInternalServerError, "ill now")
 		<-time.After(20 * time.Second)
@@ -245,7 +246,7 @@ func TestStatusOfSeveralNamespaces(t *testing.T) {
 			if all.next().Type != "state" {
 				n = 0
 			} else if n++; n > 3 || len(all.reason) > 300 {
-				t.Fatalf("state upon state is told, the last of them because %s", all.reason)
+				t.Fatalf("one state after another is sent, the last of them because %s", all.reason)
 			}
 		}
 	})
@@ -268,7 +269,7 @@ func TestSyncingOfSeveralNamespaces(t *testing.T) {
 }
 
 // During an upgrade, API servers of two versions may send different columns for different namespaces. The namespaces
-// are then not relisted in turn without a pause. Rows with the columns of the other version are not live.
+// are then not relisted one after another without a pause. Rows with the columns of the other version are not live.
 func TestNamespacesWithDifferentColumns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -294,7 +295,7 @@ func TestNamespacesWithDifferentColumns(t *testing.T) {
 			snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(
 				t.Context(), watch.Query{Resource: pods}, 0,
 			)
-			if err != nil || snapshot.Status.State == watch.Live && !snapshot.Synced {
+			if err != nil || snapshot.Status.State == status.Live && !snapshot.Synced {
 				t.Fatalf("%+v, %v: live, and nothing is known", snapshot, err)
 			}
 		}
@@ -328,7 +329,7 @@ func TestRevokedRowsExceedHistory(t *testing.T) {
 		server.Revoke(pods, "")
 		<-time.After(15 * time.Second)
 		if r.wantSettle("state forbidden, reset, snapshot of 0"); len(r.rows) != 0 {
-			t.Errorf("%d rows are held that may not be seen", len(r.rows))
+			t.Errorf("%d hidden rows are in memory", len(r.rows))
 		}
 		server.Refuse(pods, "", 0, "")
 		<-time.After(time.Minute)
@@ -427,7 +428,7 @@ func TestReviewRateIsLimited(t *testing.T) {
 				advance(45 * time.Second)
 				for at, r := range readers {
 					if r.settle(); len(r.rows) != 198 {
-						t.Errorf("45 s after a right came reader %d has %d rows, want 198", at, len(r.rows))
+						t.Errorf("45 s after a new permission reader %d has %d rows, want 198", at, len(r.rows))
 					}
 				}
 			})
@@ -456,7 +457,7 @@ func TestNewPermissionAmongManyNamespaces(t *testing.T) {
 			for n, r := range readers {
 				r.settle()
 				if _, shown := r.rows[ns+"/p"]; !shown {
-					t.Errorf("a minute after the right to %s came reader %d has %v", ns, n, r.rows)
+					t.Errorf("a minute after the new permission to %s reader %d has %v", ns, n, r.rows)
 				}
 			}
 		}

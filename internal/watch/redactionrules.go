@@ -5,6 +5,9 @@ import (
 	"strings"
 	"sync"
 
+	"glasshouse/internal/watch/resource"
+	"glasshouse/internal/watch/status"
+
 	"k8s.io/apimachinery/pkg/fields"
 
 	"glasshouse/internal/watch/redact"
@@ -18,10 +21,10 @@ type redactionRules struct {
 	warned map[string]bool // The resources, as group/plural, for which a warning was logged.
 }
 
-// warnOfUnservedRules logs a warning once for each kind that a redaction rule names and that the API server does not serve. The
-// name may be misspelled.
+// warnOfUnservedRules logs a warning once for each kind that a redaction rule names and that the API server does not
+// serve. The name may be misspelled.
 func (c *Cluster) warnOfUnservedRules() {
-	resources, groupErrors, err := c.catalog.all()
+	resources, groupErrors, err := c.catalog.All()
 	if err != nil || len(groupErrors) > 0 {
 		return // The API server may serve the kinds although discovery failed.
 	}
@@ -45,7 +48,7 @@ func (c *Cluster) warnOfUnservedRules() {
 
 // checkMasked returns an error for a field selector on a masked field, because the results would reveal the value,
 // guess by guess.
-func (a *Access) checkMasked(selector string, r *Resource) error {
+func (a *Access) checkMasked(selector string, r *resource.Resource) error {
 	rules := a.cluster.redactionRules.Rules
 	if a.viewer.isMasked() {
 		rules = append(slices.Clone(rules), redact.GuestRules()...)
@@ -56,8 +59,8 @@ func (a *Access) checkMasked(selector string, r *Resource) error {
 	}
 	for _, requirement := range parsed.Requirements() {
 		if rules.MayMask(r.Group, r.Resource, strings.Split(strings.TrimPrefix(requirement.Field, "."), ".")) {
-			return &Problem{
-				Cause: Refused,
+			return &status.Problem{
+				Cause: status.Refused,
 				Title: "Masked field",
 				Detail: "The field " + requirement.Field + " of " + r.Ref() + " is masked, so field selectors cannot " +
 					"use it.",

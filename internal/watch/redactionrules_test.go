@@ -12,6 +12,8 @@ import (
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
 	"glasshouse/internal/watch/redact"
+	"glasshouse/internal/watch/resource"
+	"glasshouse/internal/watch/status"
 )
 
 const databases = "example.com/v1/databases"
@@ -114,7 +116,7 @@ func TestRedactionRulesMaskEveryView(t *testing.T) {
 			t.Fatal(err)
 		}
 		messages.Write(text)
-		found, err := access.Search(t.Context(), "canary2", 10, func(*watch.Resource, *watch.Resource) int { return 0 })
+		found, err := access.Search(t.Context(), "canary2", 10, func(*resource.Resource, *resource.Resource) int { return 0 })
 		if err != nil || found.Total != 0 {
 			t.Errorf("a search finds %+v, %v", found, err)
 		}
@@ -161,7 +163,7 @@ func TestMaskedFieldsCannotBeSelected(t *testing.T) {
 			"spec=a",
 		} {
 			_, err := access.Snapshot(t.Context(), watch.Query{Resource: databases, Fields: fields}, time.Minute)
-			if p := new(watch.Problem); !errors.As(err, &p) || p.Title != "Masked field" ||
+			if p := new(status.Problem); !errors.As(err, &p) || p.Title != "Masked field" ||
 				strings.Contains(p.Detail, "CANARY") {
 				t.Errorf("%s: got %v", fields, err)
 			}
@@ -199,7 +201,7 @@ func TestUnservedRuleIsLogged(t *testing.T) {
 		synctest.Wait() // Wait for the goroutine that writes the log.
 		if got := log.String(); strings.Count(got, "does not serve") != 1 ||
 			!strings.Contains(got, "kind=core/configmap") {
-			t.Errorf("the log says %s", got)
+			t.Errorf("the log is %s", got)
 		}
 	})
 }

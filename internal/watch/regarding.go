@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"glasshouse/internal/watch/listwatch"
+	"glasshouse/internal/watch/resource"
 )
 
 // parseRegarding parses text in the form of Part.Regarding, which names the object that events must regard, such as
@@ -16,24 +17,24 @@ func parseRegarding(text string) (kind, group, name string) {
 	return kind, group, name
 }
 
-// isValidRegarding reports whether text is a valid Part.Regarding for r: r must be the resource of events, and text must name one
-// object.
-func isValidRegarding(r *Resource, text string) bool {
+// isValidRegarding reports whether text is a valid Part.Regarding for r: r must be the resource of events, and text
+// must name one object.
+func isValidRegarding(r *resource.Resource, text string) bool {
 	kind, _, name := parseRegarding(text)
 	return r.Resource == "events" && kind != "" && kind == strings.ToLower(kind) && !strings.Contains(text, "./") &&
 		name != "" && checkName(name) == nil
 }
 
-// matchesRegarding reports whether the event o regards the object in f.about. It compares complete names: "pod/web" does not
-// match "pod/web-1". An event without a reference to an object never matches.
+// matchesRegarding reports whether the event o regards the object in f.regarding. It compares complete names: "pod/web"
+// does not match "pod/web-1". An event without a reference to an object never matches.
 func (f *filter) matchesRegarding(o *listwatch.Object) bool {
 	kind, group, name := parseRegarding(f.regarding)
 	objectKind, objectName, _ := strings.Cut(f.regardedObject(o), "/")
 	return objectKind == kind && objectName == name && (group == "" || group == regardedGroup(o))
 }
 
-// regardedGroup returns the API group of the object that an event regards. No column contains the group, so regardedGroup reads it
-// from the event's JSON. It returns "" if the event cannot be parsed.
+// regardedGroup returns the API group of the object that an event regards. No column contains the group, so
+// regardedGroup reads it from the event's JSON. It returns "" if the event cannot be parsed.
 func regardedGroup(event *listwatch.Object) string {
 	var parsed struct {
 		InvolvedObject, Regarding struct{ APIVersion string } // Its name in core/v1, and in events.k8s.io/v1.

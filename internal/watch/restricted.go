@@ -5,14 +5,16 @@ import (
 	"errors"
 	"time"
 
+	"glasshouse/internal/watch/cursor"
+	"glasshouse/internal/watch/event"
 	"glasshouse/internal/watch/journal"
 )
 
-// A restricted reader may not see every object of its resource: filter.isRestricted is set. Nothing that it receives may
-// depend on hidden changes, not even the time of a message.
+// A restricted reader may not see every object of its resource: filter.isRestricted is set. Nothing that it receives
+// may depend on hidden changes, not even the time of a message.
 
-// restrictedHistory limits how far back the changes view of a restricted reader starts. It also limits the age of a cursor
-// from which such a reader resumes. The end of the history cannot be the limit: changes of all objects fill the
+// restrictedHistory limits how far back the changes view of a restricted reader starts. It also limits the age of a
+// cursor from which such a reader resumes. The end of the history cannot be the limit: changes of all objects fill the
 // history, so its end would reveal hidden changes.
 const restrictedHistory = time.Minute
 
@@ -21,13 +23,13 @@ const restrictedHistory = time.Minute
 const notResumed = "you may not see all objects of this resource, so a cursor is valid for at most one minute"
 
 // restrictedOffset decodes the cursor of a restricted reader, and returns the offset from which the reader resumes.
-func (s *reader) restrictedOffset(cursor string, epoch uint64) (uint64, error) {
-	c, ok := decodeRestricted(cursor)
+func (s *reader) restrictedOffset(at string, epoch uint64) (uint64, error) {
+	c, ok := cursor.DecodeRestricted(at)
 	if !ok {
 		return 0, errors.New(notResumed)
 	}
 	cipher := s.newCipher()
-	offset, issued, ok := cipher.parseRestricted(&c, epoch)
+	offset, issued, ok := cipher.DecryptRestricted(&c, epoch)
 	if !ok || !s.isRecent(issued) || s.hasGap(offset) || !s.informer.retainsAfter(offset) {
 		return 0, errors.New(notResumed)
 	}
@@ -61,8 +63,8 @@ func (s *reader) earliest(now time.Time) time.Time {
 // nextVisible waits for changes up to the offset until. It returns those that the restricted reader may see, and the
 // cursor after them. If all changes that it read are hidden, it returns none. Hidden changes do not start or end a
 // pause, and do not count towards the size of a batch.
-func (s *reader) nextVisible(ctx context.Context, until uint64) ([]*change, journal.Cursor, error) {
-	limit := int(min(batch, until-s.cursor.Offset)) //nolint:gosec // At most batch.
+func (s *reader) nextVisible(ctx context.Context, until uint64) ([]*event.Change, journal.Cursor, error) {
+	limit := int(min(batch, until-s.cursor.Offset)) //nolint:gosec // The result is at most batch.
 	changes, next, err := s.informer.NextWithin(ctx, s.startTimer, s.cursor, limit)
 	if err != nil || len(changes) == 0 {
 		return nil, next, err
@@ -83,11 +85,11 @@ func (s *reader) nextVisible(ctx context.Context, until uint64) ([]*change, jour
 // collectVisible returns at most batch changes that the reader may see, from the cursor at up to the offset until.
 func (s *reader) collectVisible(
 	ctx context.Context, at journal.Cursor, until uint64,
-) ([]*change, journal.Cursor, error) {
-	var visible []*change
+) ([]*event.Change, journal.Cursor, error) {
+	var visible []*event.Change
 	for at.Offset < until {
 		changes, next, err := s.informer.Next(
-			ctx, at, int(min(batch, until-at.Offset)), //nolint:gosec // At most batch.
+			ctx, at, int(min(batch, until-at.Offset)), //nolint:gosec // The number is at most batch.
 		)
 		if err != nil {
 			return nil, at, err
@@ -106,6 +108,6 @@ func (s *reader) collectVisible(
 }
 
 // canSee reports whether the reader may see something of a change.
-func (s *reader) canSee(c *change) bool {
+func (s *reader) canSee(c *event.Change) bool {
 	return (s.key == "" || c.Key == s.key) && s.filter.visibleChange(c) != nil
 }

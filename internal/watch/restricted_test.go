@@ -18,6 +18,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"glasshouse/internal/watch/resource"
+
 	authorization "k8s.io/api/authorization/v1"
 
 	"glasshouse/internal/watch"
@@ -46,7 +48,7 @@ type hiddenFixture struct {
 	ref     string
 }
 
-// historyAge is the time for which the history of a hideout retains changes.
+// historyAge is the time for which the history of a hiddenFixture retains changes.
 const historyAge = 2 * time.Minute
 
 func newHiddenFixture(t *testing.T, viewer string) *hiddenFixture {
@@ -72,7 +74,8 @@ func newHiddenFixture(t *testing.T, viewer string) *hiddenFixture {
 	h.set("0")
 	h.changeHidden(viewer, 0)
 	program := cluster.For(watch.Viewer{Program: true})
-	r := subscribeAs(t, program, watch.Query{Resource: h.ref}, watch.Rows, "") // This keeps everything watched.
+	// This reader keeps the resource watched in all namespaces.
+	r := subscribeAs(t, program, watch.Query{Resource: h.ref}, watch.Rows, "")
 	r.settle()
 	return h
 }
@@ -262,8 +265,8 @@ func transcribe(
 	return maskVersions(text)
 }
 
-// maskVersions removes resourceVersions from text, and the digests that are computed from them. A resourceVersion is a revision
-// that counts all writes in the cluster. Each visible change therefore reveals it in any case.
+// maskVersions removes resourceVersions from text, and the digests that are computed from them. A resourceVersion is a
+// revision that counts all writes in the cluster. Each visible change therefore reveals it in any case.
 func maskVersions(text string) string {
 	const patched = `"path":"/metadata/resourceVersion","value":"`
 	for _, part := range []string{`"resourceVersion":"`, `"rv":"`, `"digest":"`, patched} {
@@ -350,7 +353,7 @@ func (h *hiddenFixture) wantResumes(c *client, name string) {
 	c.wantConnect("after hidden changes", "state")
 	c.cursor = before[1:] + "A"
 	const reset = "reset state snapshot"
-	c.wantConnect("with a cursor that nobody issued", reset)
+	c.wantConnect("with a cursor that was never issued", reset)
 	advance(time.Minute)
 	c.wantConnect("a minute later", reset)
 	advance(59 * time.Second)
@@ -505,10 +508,10 @@ func TestPollingRevealsNoHiddenChange(t *testing.T) {
 						cursor, rest = s.Cursor, fmt.Sprintf("%+v %d %v", s.Status, s.Total, keysOf(s))
 					}
 					if cursors[cursor] {
-						t.Errorf("a cursor comes twice")
+						t.Errorf("a cursor occurs twice")
 					}
 					cursors[cursor], lengths[len(cursor)] = true, true
-					byRef := func(a, b *watch.Resource) int { return strings.Compare(a.Ref(), b.Ref()) }
+					byRef := func(a, b *resource.Resource) int { return strings.Compare(a.Ref(), b.Ref()) }
 					found, err := access.Search(t.Context(), "hidden p", 10, byRef)
 					if err != nil {
 						t.Fatal(err)
@@ -519,7 +522,7 @@ func TestPollingRevealsNoHiddenChange(t *testing.T) {
 					}
 					for n := range known {
 						if known[n].Count != nil || known[n].Status != nil {
-							t.Errorf("it is told how well %s is known", known[n].Ref())
+							t.Errorf("the coverage of %s is reported", known[n].Ref())
 						}
 					}
 					counts, status := access.Counts(t.Context()), access.WatchStatus(t.Context())

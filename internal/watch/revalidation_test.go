@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"glasshouse/internal/watch/resource"
+
 	authorization "k8s.io/api/authorization/v1"
 
 	"glasshouse/internal/watch"
@@ -40,7 +42,7 @@ func reads() map[string]func(ctx context.Context, access *watch.Access) error {
 			return err
 		},
 		"search": func(ctx context.Context, access *watch.Access) error {
-			_, err := access.Search(ctx, "p", 10, func(a, b *watch.Resource) int {
+			_, err := access.Search(ctx, "p", 10, func(a, b *resource.Resource) int {
 				return strings.Compare(a.Ref(), b.Ref())
 			})
 			return err
@@ -55,7 +57,9 @@ func reads() map[string]func(ctx context.Context, access *watch.Access) error {
 }
 
 // revalidationOf calls read, and returns the permissions that its response depends on.
-func revalidationOf(t *testing.T, access *watch.Access, read func(context.Context, *watch.Access) error) *watch.Revalidation {
+func revalidationOf(
+	t *testing.T, access *watch.Access, read func(context.Context, *watch.Access) error,
+) *watch.Revalidation {
 	t.Helper()
 	g := &watch.Revalidation{}
 	t.Cleanup(g.Close)
@@ -146,7 +150,8 @@ func TestRevalidationContinuesWithPermission(t *testing.T) {
 				delete(g, "ann watch pods a")
 				delete(g, "ann get pods a")
 				isAffected := name != "kinds" && name != "counts" && name != "ledger" // These reveal nothing of hers.
-				if revoked, after := revokedWithin(t, revalidation, time.Minute); revoked != isAffected || isAffected && after > 15*time.Second {
+				if revoked, after := revokedWithin(t, revalidation, time.Minute); revoked != isAffected ||
+					isAffected && after > 15*time.Second {
 					t.Errorf("lost %t after %s", revoked, after)
 				}
 			})

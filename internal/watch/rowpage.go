@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+
+	"glasshouse/internal/watch/event"
 )
 
 // rowRange is a range of rows of a ranking.
@@ -16,9 +18,9 @@ type rangeRequest struct {
 	around string // The key of the row to center the range on, if it exists.
 }
 
-// rowCounts are numbers of rows. total, failing and waiting count the rows that match the query's namespaces and labels;
-// failing and waiting count those with the severities error and warning. matching counts the rows that also contain the
-// query's words.
+// rowCounts are numbers of rows. total, errors and warnings count rows that match the query's namespaces and labels:
+// all of them, and those with the severities error and warning. matching counts the rows that also contain the query's
+// words.
 type rowCounts struct{ total, matching, errors, warnings int }
 
 // rowPage is a page of a ranking (the sorted rows of a filter): the rows in a range at one moment. All windows that
@@ -30,15 +32,15 @@ type rowPage struct {
 	newest  uint64 // The offset of the newest change that the page includes.
 	counts  rowCounts
 	rows    []*rankRow
-	encoded weakLazy[[]byte]
+	encoded event.WeakLazy[[]byte]
 
 	mu    sync.Mutex
-	diffs map[uint64]*weakLazy[pageDiff] // The differences from earlier pages, by the number of the earlier page.
+	diffs map[uint64]*event.WeakLazy[pageDiff] // The differences from earlier pages, by the number of the earlier page.
 }
 
 // encode returns the page as encoded members of a message. The caller adds the members that depend on the reader.
 func (f *rowPage) encode() ([]byte, error) {
-	text, _, err := f.encoded.get(func() (*[]byte, error) {
+	text, _, err := f.encoded.Get(func() (*[]byte, error) {
 		text := f.counts.append(nil)
 		text = strconv.AppendInt(append(text, `,"offset":`...), int64(f.offset), 10)
 		text = strconv.AppendInt(append(text, `,"count":`...), int64(f.count), 10)
@@ -74,17 +76,17 @@ func (f *rowPage) equal(other *rowPage) bool {
 }
 
 // diffFrom returns the difference between the page from, an earlier one of the same range, and f.
-func (f *rowPage) diffFrom(from *rowPage, r *ranking, cache *encodedCache) (*pageDiff, error) {
+func (f *rowPage) diffFrom(from *rowPage, r *ranking, cache *event.Cache) (*pageDiff, error) {
 	f.mu.Lock()
 	s := f.diffs[from.number]
 	if s == nil {
-		s = new(weakLazy[pageDiff])
+		s = new(event.WeakLazy[pageDiff])
 		if f.diffs == nil {
-			f.diffs = make(map[uint64]*weakLazy[pageDiff])
+			f.diffs = make(map[uint64]*event.WeakLazy[pageDiff])
 		}
 		f.diffs[from.number] = s
 	}
 	f.mu.Unlock()
-	diff, _, err := s.get(func() (*pageDiff, error) { return newPageDiff(from, f, r, cache) })
+	diff, _, err := s.Get(func() (*pageDiff, error) { return newPageDiff(from, f, r, cache) })
 	return diff, err
 }

@@ -8,7 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"glasshouse/internal/watch/authz"
 	"glasshouse/internal/watch/listwatch"
+	"glasshouse/internal/watch/resource"
+	"glasshouse/internal/watch/status"
 )
 
 // maxSearch is the maximum length of a search text in bytes, a little more than the longest namespace and name
@@ -26,34 +29,36 @@ type SearchResult struct {
 
 // Hit is an object that matches the search text.
 type Hit struct {
-	Resource             *Resource
+	Resource             *resource.Resource
 	Namespace, Name, UID string
 }
 
 // Search finds the objects whose namespace and name contain all words of text, ignoring case. It searches only the
-// resources that are watched now. It returns at most limit objects. Objects whose name equals a word come first, then
+// resources that are watched now. It returns at most limit objects. Objects whose name equals a word are first, then
 // those whose name starts with a word. Within each group, objects are sorted by resource, in the given order, then by
 // namespace and name.
 //
 // A search scans all names once. It is fast, because it decompresses no objects.
-func (a *Access) Search(ctx context.Context, text string, limit int, order func(a, b *Resource) int) (*SearchResult, error) {
+func (a *Access) Search(
+	ctx context.Context, text string, limit int, order func(a, b *resource.Resource) int,
+) (*SearchResult, error) {
 	words := slices.Compact(slices.Sorted(strings.FieldsSeq(strings.ToLower(text))))
 	if len(words) == 0 {
-		return nil, invalid(
+		return nil, status.Invalidf(
 			"Empty search", "q is empty; write parts of a namespace or name, such as q=shop web.",
 		)
 	}
 	if len(text) > maxSearch {
-		return nil, invalid("Selector too long", "A search may have at most %d bytes.", maxSearch)
+		return nil, status.Invalidf("Selector too long", "A search may have at most %d bytes.", maxSearch)
 	}
-	resources, _, err := a.cluster.catalog.all()
+	resources, _, err := a.cluster.catalog.All()
 	if err != nil {
 		return nil, err
 	}
-	watched := slices.DeleteFunc(slices.Clone(resources), func(r Resource) bool {
+	watched := slices.DeleteFunc(slices.Clone(resources), func(r resource.Resource) bool {
 		return a.cluster.pool.find(a.scope(&r, "")) == nil
 	})
-	slices.SortFunc(watched, func(a, b Resource) int { return order(&a, &b) })
+	slices.SortFunc(watched, func(a, b resource.Resource) int { return order(&a, &b) })
 	found := &SearchResult{}
 	best := shortlist{limit: limit}
 	targets, reviewErr := a.planSearch(ctx, watched)
@@ -63,7 +68,7 @@ func (a *Access) Search(ctx context.Context, text string, limit int, order func(
 		return nil, err
 	}
 	defer release()
-	if time.Since(reviewedAt) > ttlRecheck().allowed { // A permission may have been revoked in the meantime.
+	if time.Since(reviewedAt) > authz.TTLRecheck().Allowed { // A permission may have been revoked in the meantime.
 		targets, reviewErr = a.planSearch(ctx, watched)
 	}
 	if ctx.Err() != nil {
@@ -75,11 +80,11 @@ func (a *Access) Search(ctx context.Context, text string, limit int, order func(
 		case i == nil:
 			continue
 		case targets[index].isReviewFailed:
-			status := &Status{State: Stale, Since: time.Now(), Reason: reviewErr.Error()}
+			status := &status.Status{State: status.Stale, Since: time.Now(), Reason: reviewErr.Error()}
 			found.Searched = append(found.Searched, ResourceStatus{Resource: watched[index], Status: status})
 			continue
 		}
-		a.recordFilter(&watched[index], f, verbWatch)
+		a.recordFilter(&watched[index], f, authz.VerbWatch)
 		now := f.currentState(i)
 		searched := ResourceStatus{Resource: watched[index], Status: &now.status, Count: i.objectCount()}
 		if f.columns = now.columns; searched.Count != nil {
@@ -97,15 +102,15 @@ func (a *Access) Search(ctx context.Context, text string, limit int, order func(
 
 // searchTarget is one resource in a search, with the part of it that the viewer may see.
 type searchTarget struct {
-	resource       *Resource
+	resource       *resource.Resource
 	informer       *informer // The informer of all namespaces; nil if the viewer may see nothing, or if it no longer runs.
 	filter         *filter   // Matches the objects that the viewer may see.
 	isReviewFailed bool      // The access review did not finish in time.
 }
 
-// planSearch determines for each resource which objects the viewer may see. It returns an error if this is unknown for some
-// of them.
-func (a *Access) planSearch(ctx context.Context, resources []Resource) ([]*searchTarget, error) {
+// planSearch determines for each resource which objects the viewer may see. It returns an error if this is unknown for
+// some of them.
+func (a *Access) planSearch(ctx context.Context, resources []resource.Resource) ([]*searchTarget, error) {
 	ctx, cancel := context.WithTimeout(ctx, statusReviewTimeout)
 	defer cancel()
 	all := make([]*searchTarget, len(resources))
@@ -115,8 +120,11 @@ func (a *Access) planSearch(ctx context.Context, resources []Resource) ([]*searc
 		}
 	}
 	_, err := checkEach(ctx, all, func(ctx context.Context, s *searchTarget) (bool, error) {
-		err := a.restrict(ctx, s.resource, s.filter, verbWatch, decisionTTL{ttlRequest().allowed, ttlRecheck().denied})
-		if p, ok := errors.AsType[*Problem](err); ok && p.Cause != Unavailable {
+		err := a.restrict(
+			ctx, s.resource, s.filter, authz.VerbWatch,
+			authz.DecisionTTL{Allowed: authz.TTLRequest().Allowed, Denied: authz.TTLRecheck().Denied},
+		)
+		if p, ok := errors.AsType[*status.Problem](err); ok && p.Cause != status.Unavailable {
 			s.informer = nil
 			return false, nil
 		}
@@ -126,8 +134,8 @@ func (a *Access) planSearch(ctx context.Context, resources []Resource) ([]*searc
 	return all, err
 }
 
-// matchKey reports whether a key (namespace/name) contains all words, which must be in lower case. rank is the best match
-// of a word with the name: 0 for an equal name, 1 for a prefix, 2 for any other match.
+// matchKey reports whether a key (namespace/name) contains all words, which must be in lower case. rank is the best
+// match of a word with the name: 0 for an equal name, 1 for a prefix, 2 for any other match.
 func matchKey(key string, words []string) (rank int, ok bool) {
 	key = strings.TrimPrefix(strings.ToLower(key), "/")
 	for _, word := range words {
@@ -159,7 +167,9 @@ type candidate struct {
 }
 
 func (c candidate) compare(other candidate) int {
-	return cmp.Or(cmp.Compare(c.rank, other.rank), cmp.Compare(c.resourceIndex, other.resourceIndex), compareKeys(c.key, other.key))
+	return cmp.Or(
+		cmp.Compare(c.rank, other.rank), cmp.Compare(c.resourceIndex, other.resourceIndex), compareKeys(c.key, other.key),
+	)
 }
 
 // shortlist collects any number of candidates, and retains the best ones.

@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/resource"
 )
 
 // search searches for text. It returns the objects that were found, and the state, count and namespaces of each
 // searched resource.
 func search(t *testing.T, cluster *watch.Cluster, text string) (found, searched string) {
 	t.Helper()
-	got, err := cluster.For(watch.Viewer{Program: true}).Search(t.Context(), text, 10, func(a, b *watch.Resource) int {
+	got, err := cluster.For(watch.Viewer{Program: true}).Search(t.Context(), text, 10, func(a, b *resource.Resource) int {
 		return strings.Compare(a.Ref(), b.Ref())
 	})
 	if err != nil {

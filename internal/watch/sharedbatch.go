@@ -5,10 +5,12 @@ import (
 	"maps"
 	"sync"
 	"time"
+
+	"glasshouse/internal/watch/event"
 )
 
-// sharedBatchKey is the key under which readers share the encoded events of one batch of changes. Readers with the same view
-// and filter that send the same changes have the same key.
+// sharedBatchKey is the key under which readers share the encoded events of one batch of changes. Readers with the same
+// view and filter that send the same changes have the same key.
 type sharedBatchKey struct {
 	view     View
 	filter   filterID
@@ -17,18 +19,18 @@ type sharedBatchKey struct {
 }
 
 const (
-	// boundaryMaxAge is how long a mark, an offset at which several readers end their batches, is used.
+	// boundaryMaxAge is how long a boundary is used. A boundary is an offset at which several readers end their batches.
 	boundaryMaxAge = maxDelay / 2
 	// maxSharedBatches is the number of batches whose texts can be shared.
 	maxSharedBatches = 32
 )
 
-// sharedBatches contains weak references to the encoded texts of the newest batches: only the readers that send a text keep
-// it in memory. It also contains boundaries, the offsets at which readers end their batches, so that several readers send
-// the same batches.
+// sharedBatches contains weak references to the encoded texts of the newest batches: only the readers that send a text
+// keep it in memory. It also contains boundaries, the offsets at which readers end their batches, so that several
+// readers send the same batches.
 type sharedBatches struct {
 	mu     sync.Mutex
-	texts  map[sharedBatchKey]*weakLazy[[]byte]
+	texts  map[sharedBatchKey]*event.WeakLazy[[]byte]
 	newest [maxSharedBatches]sharedBatchKey // A circular buffer.
 	next   int
 
@@ -41,16 +43,18 @@ type batchBoundary struct {
 	createdAt time.Time
 }
 
-// boundary returns the offset at which the readers of one filter (with this id) end their batch, so that they send the same
-// batch. It reuses the filter's boundary if that is recent and after the offset from. Otherwise it makes a boundary at the
-// present offset, which the function newestOffset returns.
+// boundary returns the offset at which the readers of one filter (with this id) end their batch, so that they send the
+// same batch. It reuses the filter's boundary if that is recent and after the offset from. Otherwise it makes a
+// boundary at the present offset, which the function newestOffset returns.
 func (b *sharedBatches) boundary(id filterID, from uint64, newestOffset func() uint64) uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if m, ok := b.boundaries[id]; ok && m.offset > from && time.Since(m.createdAt) <= boundaryMaxAge {
 		return m.offset
 	}
-	maps.DeleteFunc(b.boundaries, func(_ filterID, m batchBoundary) bool { return time.Since(m.createdAt) > boundaryMaxAge })
+	maps.DeleteFunc(
+		b.boundaries, func(_ filterID, m batchBoundary) bool { return time.Since(m.createdAt) > boundaryMaxAge },
+	)
 	if b.boundaries == nil {
 		b.boundaries = make(map[filterID]batchBoundary)
 	}
@@ -66,20 +70,21 @@ func (b *sharedBatches) text(key sharedBatchKey, encode func() (*[]byte, error))
 	text := b.texts[key]
 	if text == nil {
 		if b.texts == nil {
-			b.texts = make(map[sharedBatchKey]*weakLazy[[]byte], maxSharedBatches)
+			b.texts = make(map[sharedBatchKey]*event.WeakLazy[[]byte], maxSharedBatches)
 		}
 		delete(b.texts, b.newest[b.next])
-		text = new(weakLazy[[]byte])
+		text = new(event.WeakLazy[[]byte])
 		b.texts[key], b.newest[b.next] = text, key
 		b.next = (b.next + 1) % maxSharedBatches
 	}
 	b.mu.Unlock()
-	events, _, err := text.get(encode)
+	events, _, err := text.Get(encode)
 	return events, err
 }
 
-// batchBoundary returns the offset at which the reader ends its batch after a pause; see sharedBatches. A restricted reader shares it
-// only with readers of the same filter: the pauses of other readers would reveal changes that are hidden from it.
+// batchBoundary returns the offset at which the reader ends its batch after a pause; see sharedBatches. A restricted
+// reader shares it only with readers of the same filter: the pauses of other readers would reveal changes that are
+// hidden from it.
 func (s *reader) batchBoundary() uint64 {
 	var id filterID
 	if s.filter.isRestricted {
@@ -97,7 +102,7 @@ func (s *reader) idOfFilter() filterID {
 }
 
 // events encodes changes as events for the reader. If other readers may share them, they are joined into one text.
-func (s *reader) events(changes []*change) ([][]byte, error) {
+func (s *reader) events(changes []*event.Change) ([][]byte, error) {
 	if !s.view.isShared || len(changes) == 1 {
 		return s.encodeEvents(changes)
 	}

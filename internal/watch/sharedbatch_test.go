@@ -67,13 +67,13 @@ func TestBatchesAreEncodedOnce(t *testing.T) {
 	}
 	runtime.GC()
 	if before := written; request(watch.Rows, 1, 1, 1, 5) != "1" || written != before {
-		t.Error("a text that is held is written again")
+		t.Error("a text in use is encoded again")
 	}
 	for n := range uint64(1000) {
 		request(watch.Rows, 1, 1, n, n+10)
 	}
 	if before := written; request(watch.Rows, 1, 1, 1, 5) != strconv.Itoa(before+1) {
-		t.Error("a bundle of long ago is still looked for")
+		t.Error("an old batch is still found")
 	}
 	runtime.KeepAlive(texts)
 }
@@ -107,7 +107,7 @@ func TestSharedBatchesRespectFilters(t *testing.T) {
 					events = append(events, e.Op+" "+e.NS+"/"+e.Name)
 				}
 				if got := strings.Join(events, ", "); got != want {
-					t.Errorf("round %d: reader %d is told %s, want %s", round, n, got, want)
+					t.Errorf("round %d: reader %d gets %s, want %s", round, n, got, want)
 				}
 			}
 		}

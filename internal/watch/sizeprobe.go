@@ -6,12 +6,12 @@ import (
 	"sync"
 )
 
-// maxConcurrentProbes limits the concurrent requests for first pages of one resource, because each page is in memory until its
-// size is known.
+// maxConcurrentProbes limits the concurrent requests for first pages of one resource, because each page is in memory
+// until its size is known.
 const maxConcurrentProbes = 4
 
-// sizeProbes contains the first page of the list of each namespace. The memory that a complete list needs is estimated from
-// it. A slow page does not delay the others.
+// sizeProbes contains the first page of the list of each namespace. The memory that a complete list needs is estimated
+// from it. A slow page does not delay the others.
 type sizeProbes struct {
 	mu        sync.Mutex
 	probes    map[string]*sizeProbe
@@ -68,7 +68,8 @@ func (s *reconciler) probe(ctx context.Context, namespace string) *sizeProbe {
 	return nil
 }
 
-// takeMissing reports whether the method probe has returned nil since the last call of takeMissing, because a page was missing.
+// takeMissing reports whether probe has returned nil since the last call of takeMissing. probe returns nil while the
+// first page of a list has not arrived.
 func (p *sizeProbes) takeMissing() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -15,9 +15,11 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// newEstimatedCluster returns a cluster with pods in 30 namespaces that are watched one by one. answer handles the requests for
-// the first pages of lists, by which the program estimates the sizes of the namespaces.
-func newEstimatedCluster(t *testing.T, respond func(*http.Request, http.RoundTripper) (*http.Response, error)) *watch.Cluster {
+// newEstimatedCluster returns a cluster with pods in 30 namespaces that are watched one by one. respond handles the
+// requests for the first pages of lists, by which the program estimates the sizes of the namespaces.
+func newEstimatedCluster(
+	t *testing.T, respond func(*http.Request, http.RoundTripper) (*http.Response, error),
+) *watch.Cluster {
 	t.Helper()
 	server := apitest.New(t, kinds()...)
 	var names []string
@@ -60,14 +62,14 @@ func TestNamespacesAreProbedConcurrently(t *testing.T) {
 		began := time.Now()
 		for len(r.rows) < 29 || r.state != "live" {
 			if m := r.next(); m.State == "forbidden" || m.State == "failed" {
-				t.Errorf("it is said to be %s: %s", m.State, m.Reason)
+				t.Errorf("the state is %s: %s", m.State, m.Reason)
 			}
 		}
 		if passed := time.Since(began); passed > 9*time.Second || maxInFlight.Load() != 4 {
 			t.Errorf("all but one were live after %s, %d estimated at once; want 8 s, 4 at once", passed, maxInFlight.Load())
 		}
 		if slices.Contains(r.namespaces, "team-00") {
-			t.Error("what does not answer is said to be covered")
+			t.Error("a namespace without a response counts as covered")
 		}
 		advance(time.Minute)
 		r.settle()
@@ -94,7 +96,7 @@ func TestListWithoutEstimateIsCanceled(t *testing.T) {
 			t.Errorf("it is %s with %d rows: %s, want failed, for there may be more", r.state, len(r.rows), r.reason)
 		}
 		if status := cluster.WatchStatus(); status.UsedBytes > status.Limit/2 {
-			t.Errorf("%d bytes are held of %d", status.UsedBytes, status.Limit)
+			t.Errorf("%d bytes are in use of %d", status.UsedBytes, status.Limit)
 		}
 		small.settle()
 		small.wantLive(1)
@@ -133,7 +135,7 @@ func TestWatchedObjectsNeedNoProbe(t *testing.T) {
 					advance(time.Second)
 					c := cluster.WatchStatus()
 					if n := c.Entries[len(c.Entries)-1].Objects; n != 1 {
-						t.Fatalf("%d objects are held after %d s, want 1", n, second)
+						t.Fatalf("%d objects are in memory after %d s, want 1", n, second)
 					}
 				}
 				r.settle()

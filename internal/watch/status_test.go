@@ -12,6 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"glasshouse/internal/watch/status"
+
 	"k8s.io/client-go/transport"
 
 	"glasshouse/internal/watch"
@@ -38,7 +40,7 @@ func TestForbiddenResourceLosesRows(t *testing.T) {
 		snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(
 			t.Context(), watch.Query{Resource: pods}, time.Minute,
 		)
-		if err != nil || len(snapshot.Objects) != 0 || snapshot.Status.State != watch.Forbidden {
+		if err != nil || len(snapshot.Objects) != 0 || snapshot.Status.State != status.Forbidden {
 			t.Errorf("the snapshot is %+v, %v", snapshot, err)
 		}
 
@@ -75,11 +77,11 @@ func TestExpiredCredentialsMakeStale(t *testing.T) {
 		if r.wantRows("a/p=Running"); r.state != "stale" || !strings.HasPrefix(r.reason, reason) {
 			t.Errorf("the state is %s: %s, want stale and why", r.state, r.reason)
 		}
-		if _, status, err := access.LastKnown(t.Context(), pods, "a", "p"); err != nil || status.State != watch.Stale {
-			t.Errorf("the object is %+v, %v; want it as it was", status, err)
+		if _, current, err := access.LastKnown(t.Context(), pods, "a", "p"); err != nil || current.State != status.Stale {
+			t.Errorf("the object is %+v, %v; want it as it was", current, err)
 		}
 		_, err := access.Object(t.Context(), pods, "a", "p")
-		wantProblem(t, err, watch.Unavailable, "API server rejected the credentials", reason)
+		wantProblem(t, err, status.Unavailable, "API server rejected the credentials", reason)
 		server.FailPath(apitest.SelfReviewsPath, 0, "")
 		server.FailPath(path, 0, "")
 		server.Refuse(pods, "", 0, "")
@@ -263,7 +265,7 @@ func TestRemovedResourceIsAbsent(t *testing.T) {
 		_, _ = access.Resource(t.Context(), ref) // A read of an old catalog triggers discovery.
 		<-time.After(2 * time.Second)
 		_, err := access.Resource(t.Context(), ref)
-		wantProblem(t, err, watch.Unknown, "Unknown resource", "does not serve")
+		wantProblem(t, err, status.Unknown, "Unknown resource", "does not serve")
 		server.AddKind(widgets)
 		<-time.After(90 * time.Second)
 		r.wantSettle("state live")
@@ -294,7 +296,7 @@ func TestInterruptedWatchIsStale(t *testing.T) {
 			t.Errorf("got %+v, want stale since %s and why", m, cut)
 		}
 		if passed := time.Since(cut); passed > 2*time.Second {
-			t.Errorf("it was told after %s", passed)
+			t.Errorf("it was sent after %s", passed)
 		}
 		<-time.After(5 * time.Minute)
 		r.settle()
@@ -337,7 +339,7 @@ func TestLongOutage(t *testing.T) {
 			r.next()
 		}
 		if passed := time.Since(back); passed > 15*time.Second {
-			t.Errorf("the API server was found %s after it came back", passed)
+			t.Errorf("the API server was found %s after its return", passed)
 		}
 		if got := r.settle(); strings.Contains(got, "reset") || strings.Contains(got, "snapshot") {
 			t.Errorf("got %s, want nothing new", got)
@@ -575,7 +577,7 @@ func TestSyncingSendsCount(t *testing.T) {
 		snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(
 			t.Context(), watch.Query{Resource: pods}, time.Second,
 		)
-		if err != nil || snapshot.Synced || snapshot.Status.State != watch.Syncing || snapshot.Status.Count == nil ||
+		if err != nil || snapshot.Synced || snapshot.Status.State != status.Syncing || snapshot.Status.Count == nil ||
 			*snapshot.Status.Count != 3 {
 			t.Errorf("the snapshot is %+v, %v, want one that is syncing with a count", snapshot, err)
 		}
@@ -583,7 +585,7 @@ func TestSyncingSendsCount(t *testing.T) {
 }
 
 // During a long list, its total is sent if the API server reports one. The program requests the total once for a list
-// that takes long, and not for other lists. If the total turns out to be too low, it is no longer sent.
+// that takes long, and not for other lists. If the total proves too low, it is no longer sent.
 func TestSyncingSendsTotal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -623,7 +625,7 @@ func TestSyncingSendsTotal(t *testing.T) {
 			got = append(got, progress())
 		}
 		if want := []string{"1", "2 of 4", "3 of 4", "4 of 4", "5"}; !slices.Equal(got, want) {
-			t.Errorf("told is %q, want %q", got, want)
+			t.Errorf("got %q, want %q", got, want)
 		}
 		if requests != 1 {
 			t.Errorf("how many there are is asked %d times, want once", requests)

@@ -6,7 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"glasshouse/internal/watch/event"
 	"glasshouse/internal/watch/listwatch"
+	"glasshouse/internal/watch/status"
 )
 
 // keyOf returns the key of an object in the journal.
@@ -17,14 +19,14 @@ func namespaceOf(key string) string { return key[:strings.IndexByte(key, '/')] }
 
 func sameUID(before, after *listwatch.Object) bool { return before.UID() == after.UID() }
 
-// unchanged reports whether two versions of an object look the same to readers. An equal resourceVersion alone does not
+// unchanged reports whether two versions of an object are the same to readers. An equal resourceVersion alone does not
 // prove that: an API need not set one, and the same version can have another text, or other cells, a moment later.
 func unchanged(before, after *listwatch.Object) bool {
 	return before.ResourceVersion() == after.ResourceVersion() && before.SameText(after) && before.SameCells(after)
 }
 
-// replace stores the objects of a list as the complete state of the feed's namespace. polled is the reason why the data
-// is Stale if the resource is polled. It is empty if the resource is watched, and its state therefore Live.
+// replace stores the objects of a list as the complete state of the feed's namespace. pollReason is the reason why the
+// data is Stale if the resource is polled. It is empty if the resource is watched, and its state therefore Live.
 func (f *feed) replace(objects []*listwatch.Object, pollReason string) {
 	if f.reserved.isOversized {
 		return // The list does not fit into memory. The reconciler handles that in dropOversized.
@@ -36,12 +38,12 @@ func (f *feed) replace(objects []*listwatch.Object, pollReason string) {
 	slices.SortFunc(entries, func(a, b objectEntry) int { return compareKeys(a.Key, b.Key) })
 	columns := f.source.Columns()
 	columnsChanged := f.setColumns(columns)
-	// Call releaseReservation before ReplaceIn: otherwise the objects would be counted twice, and would seem not to fit into
-	// memory.
+	// Call releaseReservation before ReplaceIn: otherwise the objects would be counted twice, and would seem not to fit
+	// into memory.
 	f.releaseReservation()
 	// Objects that were in memory were visible before. Only an added object can have become visible without being
 	// created.
-	f.ReplaceIn(f.covers, entries, f.entered(), changeCache{})
+	f.ReplaceIn(f.covers, entries, f.entered(), event.Memo{})
 	if columnsChanged {
 		f.Forget() // Readers of the old columns start from a new snapshot.
 	}
@@ -60,9 +62,9 @@ func (f *feed) replace(objects []*listwatch.Object, pollReason string) {
 	f.state.listedAt = start.at
 	f.state.lists++
 	f.coverage.covered[f.namespace] = true
-	state := Live
+	state := status.Live
 	if pollReason != "" {
-		state = Stale
+		state = status.Stale
 	}
 	// Set the state under the same lock, so that no reader sees the list without its state.
 	statusChanged := (f.state.open || pollReason != "") && columnsMatch && f.state.set(state, time.Now(), pollReason)
@@ -88,8 +90,8 @@ func (f *feed) setColumns(columns []listwatch.Column) (changed bool) {
 	if changed {
 		for _, sibling := range f.feeds {
 			sibling.state.synced, sibling.state.outdated = false, sibling != f && f.columns != nil
-			if state := sibling.state.status.State; state == Live || state == Stale {
-				sibling.state.status = Status{State: Syncing, Since: time.Now()}
+			if state := sibling.state.status.State; state == status.Live || state == status.Stale {
+				sibling.state.status = status.Status{State: status.Syncing, Since: time.Now()}
 			}
 		}
 		f.columns = columns
@@ -104,8 +106,8 @@ func (f *feed) setColumns(columns []listwatch.Column) (changed bool) {
 	return changed
 }
 
-// evict removes the rows of the namespaces for which matches() is true. hadRows means that there were rows. isRequested means
-// that a reader still requests one of the namespaces.
+// evict removes the rows of the namespaces for which matches() is true. hadRows means that there were rows. isRequested
+// means that a reader still requests one of the namespaces.
 func (i *informer) evict(matches func(namespace string) bool) (hadRows, isRequested bool) {
 	return i.deleteRows(matches), i.dropCoverage(matches)
 }
@@ -114,7 +116,7 @@ func (i *informer) deleteRows(matches func(namespace string) bool) (hadRows bool
 	i.masks.Forget(matches)
 	before := i.Len()
 	if before > 0 {
-		i.ReplaceIn(func(key string) bool { return matches(namespaceOf(key)) }, nil, nil, changeCache{coverageOnly: true})
+		i.ReplaceIn(func(key string) bool { return matches(namespaceOf(key)) }, nil, nil, event.Memo{CoverageOnly: true})
 	}
 	return i.Len() < before
 }
@@ -159,7 +161,7 @@ func (s *store) Add(obj any) error {
 		weight = managed.Size()
 	}
 	f := (*feed)(s)
-	f.SetWith(keyOf(o.Namespace(), o.Name()), o, changeCache{managed: managed}, weight)
+	f.SetWith(keyOf(o.Namespace(), o.Name()), o, event.Memo{Managed: managed}, weight)
 	f.recordChange()
 	return nil
 }

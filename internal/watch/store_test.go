@@ -37,7 +37,7 @@ func TestReadWhileRowsAreDeleted(t *testing.T) {
 					awaitReader()
 				})
 				if m := <-got; m.Type != "state" || m.State != "forbidden" || len(m.Rows) > 0 {
-					t.Errorf("%+v was told of what may not be seen any more, want that it is forbidden", m)
+					t.Errorf("got %+v about a hidden object, want the state forbidden", m)
 				}
 			})
 		})
@@ -101,7 +101,7 @@ func TestReadWhileNamespaceIsDeleted(t *testing.T) {
 			awaitReader()
 		})
 		if s := <-got; strings.Join(s.Status.Namespaces, " ") != "a" || len(s.Objects) != 1 {
-			t.Errorf("%d rows are told of %s, want that of a", len(s.Objects), s.Status.Namespaces)
+			t.Errorf("got %d rows of %s, want that of a", len(s.Objects), s.Status.Namespaces)
 		}
 		restore()
 	})
@@ -121,7 +121,7 @@ func TestResetBeforeRowsAreDeleted(t *testing.T) {
 			r.next()
 		}
 		if len(r.rows) > 0 || r.state != "forbidden" {
-			t.Errorf("%d rows are told of what is %s", len(r.rows), r.state)
+			t.Errorf("got %d rows in the state %s", len(r.rows), r.state)
 		}
 	})
 }

@@ -8,25 +8,31 @@ import (
 	"strings"
 	"time"
 
+	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/cursor"
 	"glasshouse/internal/watch/journal"
 	"glasshouse/internal/watch/listwatch"
+	"glasshouse/internal/watch/resource"
+	"glasshouse/internal/watch/signal"
+	"glasshouse/internal/watch/status"
 )
 
 // A Subscription is one reader of one resource. It reads what its viewer may see, and rechecks the permissions while it
 // lasts. After they change, it sends a reset and a new snapshot. It is for one goroutine, and must be closed.
 type Subscription struct {
-	access   *Access
-	query    Query
-	view     view
-	resource *Resource // The resource as discovery found it at first. If it disappears, the informer reports that.
+	access *Access
+	query  Query
+	view   view
+	// The resource as discovery found it at first. If it disappears, the informer reports that.
+	resource *resource.Resource
 
 	reader          *reader
-	release         func()    // Releases the informer.
-	refusal         string    // Why the viewer may see nothing; empty if it may see something.
-	recheckAt       time.Time // When the next permission recheck is due; zero for never.
-	uncheckedStatus *Status   // The state while permissions cannot be checked; nil while they can.
-	uncheckedSent   bool      // The status blind was sent.
-	isIncomplete    bool      // The last message of Next was not sent completely.
+	release         func()         // Releases the informer.
+	refusal         string         // Why the viewer may see nothing; empty if it may see something.
+	recheckAt       time.Time      // When the next permission recheck is due; zero for never.
+	uncheckedStatus *status.Status // The state while permissions cannot be checked; nil while they can.
+	uncheckedSent   bool           // The status blind was sent.
+	isIncomplete    bool           // The last message of Next was not sent completely.
 }
 
 // Subscribe starts to read the result of the query. With a cursor of an earlier subscription or snapshot of the same
@@ -35,27 +41,27 @@ type Subscription struct {
 func (a *Access) Subscribe(ctx context.Context, q Query, view View, cursor string) (*Subscription, error) {
 	v, ok := viewOf(view)
 	if !ok {
-		return nil, invalid("Unknown view",
+		return nil, status.Invalidf("Unknown view",
 			"%.40q is not a view: use rows, table, window, object with a name, changes, resources, or log.", view)
 	}
 	if view == Object && q.Name == "" || (view == Rows || view == Table || view == Windowed) && q.Name != "" {
-		return nil, invalid("Name and view do not match",
+		return nil, status.Invalidf("Name and view do not match",
 			"view object needs a name; views rows, table and window do not allow one.")
 	}
 	if (view == Windowed) != (q.Window != nil) {
-		return nil, invalid("Invalid window", "view window needs a window; other views do not allow one.")
+		return nil, status.Invalidf("Invalid window", "view window needs a window; other views do not allow one.")
 	}
 	resource, err := a.Resource(ctx, q.Resource)
 	if err != nil {
 		return nil, err
 	}
 	s := &Subscription{access: a, query: q, view: v, resource: resource}
-	filter, refusal, err := s.checkPermissions(ctx, ttlOpen())
+	filter, refusal, err := s.checkPermissions(ctx, authz.TTLOpen())
 	if err != nil {
 		return nil, err
 	}
 	if view == Object && resource.Namespaced != (len(q.Namespaces) == 1) {
-		return nil, invalid("Invalid object reference",
+		return nil, status.Invalidf("Invalid object reference",
 			"view object needs exactly one namespace for a namespaced resource.")
 	}
 	if err := s.openReader(filter, refusal); err != nil { //nolint:contextcheck // Informers outlive subscriptions.
@@ -67,20 +73,23 @@ func (a *Access) Subscribe(ctx context.Context, q Query, view View, cursor strin
 	return s, nil
 }
 
-// checkPermissions checks which part of the query the viewer may see. refusal is the reason if the viewer may see nothing.
-func (s *Subscription) checkPermissions(ctx context.Context, ttl decisionTTL) (f *filter, refusal string, err error) {
-	f, err = s.access.check(ctx, &s.query, s.resource, verbWatch, ttl)
-	if p, ok := errors.AsType[*Problem](err); ok && p.Cause == Refused && f != nil {
+// checkPermissions checks which part of the query the viewer may see. refusal is the reason if the viewer may see
+// nothing.
+func (s *Subscription) checkPermissions(
+	ctx context.Context, ttl authz.DecisionTTL,
+) (f *filter, refusal string, err error) {
+	f, err = s.access.check(ctx, &s.query, s.resource, authz.VerbWatch, ttl)
+	if p, ok := errors.AsType[*status.Problem](err); ok && p.Cause == status.Refused && f != nil {
 		refusal, err = p.Detail, nil
 	}
 	if err == nil && s.access.viewer.User != nil {
-		s.recheckAt = time.Now().Add(recheckEvery)
+		s.recheckAt = time.Now().Add(authz.RecheckEvery)
 	}
 	return f, refusal, err
 }
 
-// openReader starts to read what the filter matches. If the viewer may see nothing, it reads an informer without objects,
-// whose status has the reason.
+// openReader starts to read what the filter matches. If the viewer may see nothing, it reads an informer without
+// objects, whose status has the reason.
 func (s *Subscription) openReader(f *filter, refusal string) error {
 	if refusal != "" {
 		forbidden := s.access.cluster.newForbiddenInformer(s.resource, refusal)
@@ -102,9 +111,9 @@ func (s *Subscription) attachReader(opened *openedQuery) {
 }
 
 // newForbiddenInformer returns an informer that watches nothing. Its state is Forbidden, with the reason why.
-func (c *Cluster) newForbiddenInformer(resource *Resource, reason string) *informer {
-	i := c.newInformer(listwatch.Scope{Resource: resource.gvr()}, resource)
-	i.status = Status{State: Forbidden, Since: time.Now(), Reason: reason}
+func (c *Cluster) newForbiddenInformer(resource *resource.Resource, reason string) *informer {
+	i := c.newInformer(listwatch.Scope{Resource: resource.GVR()}, resource)
+	i.status = status.Status{State: status.Forbidden, Since: time.Now(), Reason: reason}
 	return i
 }
 
@@ -126,7 +135,7 @@ func (s *Subscription) Next(ctx context.Context) ([]byte, error) {
 			return s.reader.stateMessage(*s.uncheckedStatus)
 		}
 		if s.uncheckedStatus != nil {
-			sleep(ctx, time.Until(s.recheckAt))
+			signal.Sleep(ctx, time.Until(s.recheckAt))
 			return []byte(`"type":"heartbeat","cursor":""`), ctx.Err()
 		}
 		if s.isIncomplete {
@@ -140,10 +149,10 @@ func (s *Subscription) Next(ctx context.Context) ([]byte, error) {
 	}
 }
 
-// StillValid reports whether the last message of Next may still be sent. It may not if readers are being reset, or if
-// permissions are due for a recheck and have changed or are unknown. The next call of Next then sends the reason and
-// resets the reader. The reset is needed because the client lacks the rest of the message, so that later messages would
-// not fit.
+// StillValid reports whether the rest of a long message, which Next returned last, may still be sent. It returns false
+// if readers are being reset, or if permissions are due for a recheck and have changed or are unknown. The next call of
+// Next then returns the reason and resets the reader. Without the reset, later patches would not apply, because the
+// client did not receive all of the message.
 func (s *Subscription) StillValid(ctx context.Context) bool {
 	s.isIncomplete = !s.isStillValid(ctx)
 	return !s.isIncomplete
@@ -151,7 +160,7 @@ func (s *Subscription) StillValid(ctx context.Context) bool {
 
 func (s *Subscription) isStillValid(ctx context.Context) bool {
 	if !s.recheckAt.IsZero() && !time.Now().Before(s.recheckAt) {
-		if f, refusal, err := s.checkPermissions(ctx, ttlRecheck()); err != nil || s.permissionsDiffer(f, refusal) {
+		if f, refusal, err := s.checkPermissions(ctx, authz.TTLRecheck()); err != nil || s.permissionsDiffer(f, refusal) {
 			s.recheckAt = time.Now()
 			return false
 		}
@@ -171,20 +180,24 @@ func (s *Subscription) recheck(ctx context.Context) error {
 	if s.recheckAt.IsZero() || time.Now().Before(s.recheckAt) {
 		return nil
 	}
-	f, refusal, err := s.checkPermissions(ctx, ttlRecheck())
-	p, ok := errors.AsType[*Problem](err)
+	f, refusal, err := s.checkPermissions(ctx, authz.TTLRecheck())
+	p, ok := errors.AsType[*status.Problem](err)
 	switch {
-	case ok && p.Cause == Unavailable:
-		s.recheckAt = time.Now().Add(recheckEvery)
+	case ok && p.Cause == status.Unavailable:
+		s.recheckAt = time.Now().Add(authz.RecheckEvery)
 		if s.uncheckedStatus == nil {
-			s.uncheckedStatus, s.uncheckedSent = &Status{State: Stale, Since: time.Now(), Reason: s.access.PublicDetail(p)}, false
+			s.uncheckedStatus, s.uncheckedSent = &status.Status{
+				State:  status.Stale,
+				Since:  time.Now(),
+				Reason: s.access.PublicDetail(p),
+			}, false
 		}
 		return nil
 	case err != nil:
 		return err
 	}
 	if s.uncheckedStatus != nil {
-		s.uncheckedStatus, s.reader.sentStatus = nil, Status{}
+		s.uncheckedStatus, s.reader.sentStatus = nil, status.Status{}
 	}
 	if !s.permissionsDiffer(f, refusal) {
 		return nil
@@ -217,8 +230,9 @@ func (s *Subscription) Close() {
 func (a *Access) newReader(q *Query, v view, opened *openedQuery) *reader {
 	opened.informer.readers.Add(1)
 	s := &reader{
-		informer: opened.informer, filter: opened.filter, view: v, needsSnapshot: true, guestMask: a.guestMask(opened.resource),
-		endError: ErrClosed, timer: time.NewTimer(Heartbeat),
+		informer: opened.informer, filter: opened.filter, view: v, needsSnapshot: true,
+		guestMask: a.guestMask(opened.resource),
+		endError:  ErrClosed, timer: time.NewTimer(Heartbeat),
 		buffer: messageBuffer{pool: &a.cluster.buffers, slots: a.slots, reserve: a.reserve},
 		cache:  &a.cluster.encodedCache, acquireScan: a.acquireScan,
 		coalescer: coalescer{every: q.Every, fanOut: a.fanOut, slot: rand.N(fanOutSlots)}, //nolint:gosec // No secret.
@@ -233,7 +247,7 @@ func (a *Access) newReader(q *Query, v view, opened *openedQuery) *reader {
 		s.timer.Stop()
 		s.timer, s.wakeups = time.AfterFunc(Heartbeat, q.Window.wake), q.Window.wakeups
 	}
-	s.newCipher = func() cursorCipher { return a.cursorCipher(q, opened.filter, opened.informer) }
+	s.newCipher = func() cursor.Cipher { return a.cursorCipher(q, opened.filter, opened.informer) }
 	if q.Name != "" && opened.resource.Namespaced == (len(q.Namespaces) == 1) {
 		s.key = keyOf(strings.Join(q.Namespaces, ""), q.Name)
 	}
@@ -260,7 +274,7 @@ func (s *reader) resumeOffset(cursor string, epoch uint64) (uint64, error) {
 		return s.restrictedOffset(cursor, epoch)
 	}
 	cipher := s.newCipher()
-	offset, err := cipher.decode(cursor, epoch)
+	offset, err := cipher.Decode(cursor, epoch)
 	if err == nil && s.hasGap(offset) {
 		err = errors.New("one of the namespaces was not watched for a while, so its changes in that time are not known")
 	}

@@ -11,6 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"glasshouse/internal/watch/resource"
+	"glasshouse/internal/watch/status"
+
 	authorization "k8s.io/api/authorization/v1"
 
 	"glasshouse/internal/watch"
@@ -50,11 +53,11 @@ func awaitText(t *testing.T, sub *watch.Subscription, text string) time.Duration
 		}
 		messages.WriteByte('\n')
 	}
-	t.Errorf("never told %s:\n%s", text, messages.String())
+	t.Errorf("never got %s:\n%s", text, messages.String())
 	return 0
 }
 
-// Permissions are rechecked every 10 s, whether many objects change that the viewer may not see, or none.
+// Permissions are rechecked every 10 s, whether many objects change that the viewer is not permitted to see, or none.
 func TestPermissionsAreRecheckedInTime(t *testing.T) {
 	for _, busy := range []bool{false, true} {
 		for _, view := range []watch.View{watch.Rows, watch.Table, watch.Windowed, watch.Changes} {
@@ -95,7 +98,7 @@ func TestPermissionRevokedBeforeRead(t *testing.T) {
 				_, err = io.ReadAll(body)
 				_ = body.Close()
 			}
-			wantProblem(t, err, watch.Refused, "Forbidden", "You cannot get pods/log")
+			wantProblem(t, err, status.Refused, "Forbidden", "You cannot get pods/log")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -143,7 +146,7 @@ func TestMessageStaysValidWithPermission(t *testing.T) {
 				for range 60 {
 					advance(time.Second)
 					if !sub.StillValid(t.Context()) {
-						t.Fatal("it does not stand, and may be seen")
+						t.Fatal("the message is not valid, and is permitted")
 					}
 				}
 				revoke(server, cluster)
@@ -152,7 +155,7 @@ func TestMessageStaysValidWithPermission(t *testing.T) {
 					advance(time.Second)
 				}
 				if passed := time.Since(began); passed > 15*time.Second {
-					t.Errorf("it stands for %s", passed)
+					t.Errorf("the message is valid for %s", passed)
 				}
 				awaitText(t, sub, `"reset"`)
 			})
@@ -161,7 +164,7 @@ func TestMessageStaysValidWithPermission(t *testing.T) {
 }
 
 // A reader that did not receive a complete message gets a reset, because later messages would not fit its copy. This
-// applies even if its permissions turn out to be unchanged.
+// applies even if its permissions are unchanged.
 func TestIncompleteMessageCausesReset(t *testing.T) {
 	for _, outage := range []time.Duration{0, 12 * time.Second} {
 		for _, view := range []watch.View{watch.Rows, watch.Table, watch.Windowed, watch.Object} {
@@ -179,7 +182,7 @@ func TestIncompleteMessageCausesReset(t *testing.T) {
 					server.MakeUnavailable(apitest.UserReviewsPath, "not now")
 					advance(12 * time.Second) // Sending the message takes this long.
 					if sub.StillValid(t.Context()) {
-						t.Fatal("it stands, and whether it may be seen is not known")
+						t.Fatal("the message is valid, and the permission is unknown")
 					}
 					time.AfterFunc(outage, func() { server.FailPath(apitest.UserReviewsPath, 0, "") })
 					synctest.Wait()
@@ -196,7 +199,7 @@ func TestIncompleteMessageCausesReset(t *testing.T) {
 					}
 					reset, again := strings.Index(messages.String(), `"reset"`), strings.Index(messages.String(), "Again")
 					if reset < 0 || again < reset || strings.Count(messages.String(), `"reset"`) > 1 {
-						t.Errorf("who was told half a message is told on, and does not begin anew:\n%s", messages.String())
+						t.Errorf("a reader that got half a message gets the rest, and does not restart:\n%s", messages.String())
 					}
 				})
 			})
@@ -226,7 +229,7 @@ func TestWindowWaitsForRankingLock(t *testing.T) {
 					time.AfterFunc(12*time.Second, release)
 				}
 				if passed := awaitText(t, sub, "Failed"); passed > 13*time.Second {
-					t.Errorf("the change is told after %s", passed)
+					t.Errorf("the change is sent after %s", passed)
 				}
 			})
 		})
@@ -244,12 +247,12 @@ func TestDigestSurvivesItsContext(t *testing.T) {
 		defer cancel()
 		for ctx.Err() == nil {
 			if message, _ := sub.Next(ctx); strings.Contains(string(message), `"digest"`) {
-				t.Fatal("the digest was not held")
+				t.Fatal("the digest was not delayed")
 			}
 		}
 		release()
 		if passed := awaitText(t, sub, `"digest"`); passed > time.Second {
-			t.Errorf("the digest came after %s", passed)
+			t.Errorf("the digest arrived after %s", passed)
 		}
 	})
 }
@@ -270,7 +273,7 @@ func TestRemovedResourceOfUser(t *testing.T) {
 		if program.state != "absent" || all.state != program.state || all.reason != program.reason ||
 			len(all.rows) > 0 {
 			t.Errorf(
-				"a user is told %s (%s), the program %s (%s)", all.state, all.reason, program.state, program.reason,
+				"a user gets %s (%s), the program %s (%s)", all.state, all.reason, program.state, program.reason,
 			)
 		}
 		server.AddKind(kinds()[0])
@@ -322,7 +325,7 @@ func TestUnnamedNamespaceCausesNoError(t *testing.T) {
 		r.settle()
 		r.wantLive(0)
 		_, err := ann.Snapshot(t.Context(), watch.Query{Resource: pods, Namespaces: []string{"a"}}, time.Minute)
-		wantProblem(t, err, watch.Unknown, "Unknown namespace", `"a"`)
+		wantProblem(t, err, status.Unknown, "Unknown namespace", `"a"`)
 	})
 }
 
@@ -388,7 +391,7 @@ func TestResourcesWhileReviewsHang(t *testing.T) {
 		})
 		wantSoon("counts", func() {
 			if counts := all.Counts(t.Context()); len(counts) > 0 {
-				t.Errorf("counts are told: %v", counts)
+				t.Errorf("got counts: %v", counts)
 			}
 		})
 		wantSoon("the ledger", func() {
@@ -397,14 +400,14 @@ func TestResourcesWhileReviewsHang(t *testing.T) {
 			}
 		})
 		wantSoon("a search", func() {
-			found, err := all.Search(t.Context(), "p", 10, func(a, b *watch.Resource) int {
+			found, err := all.Search(t.Context(), "p", 10, func(a, b *resource.Resource) int {
 				return strings.Compare(a.Ref(), b.Ref())
 			})
 			if err != nil || len(found.Hits) > 0 || len(found.Searched) != 9 {
 				t.Fatalf("a search finds %+v, %v", found, err)
 			}
 			for _, k := range found.Searched {
-				if k.Count != nil || k.Status.State != watch.Stale || k.Status.Reason == "" {
+				if k.Count != nil || k.Status.State != status.Stale || k.Status.Reason == "" {
 					t.Errorf("%s was searched: %+v", k.Ref(), k.Status)
 				}
 			}
@@ -412,8 +415,8 @@ func TestResourcesWhileReviewsHang(t *testing.T) {
 	})
 }
 
-// If the program may not list namespaces, a user sees the permitted objects of the namespace in the kubeconfig. While
-// the namespaces are unknown, no user gets the answer that they may see no namespace.
+// If the program is not permitted to list namespaces, a user sees the permitted objects of the namespace in the
+// kubeconfig. While the namespaces are unknown, no user gets the answer that they may see no namespace.
 func TestUnknownNamespacesAreUnavailable(t *testing.T) {
 	start := func(t *testing.T, defaultNamespace string) (*apitest.Server, *watch.Access) {
 		t.Helper()
@@ -443,7 +446,7 @@ func TestUnknownNamespacesAreUnavailable(t *testing.T) {
 			server, ann := start(t, "")
 			server.Refuse(namespaces, "", http.StatusForbidden, "no")
 			_, err := ann.Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
-			wantProblem(t, err, watch.Refused, "Forbidden", "nor in any known namespace")
+			wantProblem(t, err, status.Refused, "Forbidden", "nor in any known namespace")
 		})
 	})
 	t.Run("not known yet", func(t *testing.T) {
@@ -452,7 +455,7 @@ func TestUnknownNamespacesAreUnavailable(t *testing.T) {
 			server.Refuse(namespaces, "", http.StatusInternalServerError, "not now")
 			_, err := ann.Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
 			wantProblem(
-				t, err, watch.Unavailable, "Namespaces unknown", "Select namespaces with ns",
+				t, err, status.Unavailable, "Namespaces unknown", "Select namespaces with ns",
 			)
 		})
 	})

@@ -16,6 +16,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/status"
 )
 
 func TestRowsView(t *testing.T) {
@@ -56,7 +57,7 @@ func TestUnchangedManagedFieldsGiveNoAuthor(t *testing.T) {
 		}
 		set("Pending", "2000-01-01T00:00:00Z")
 		r := subscribe(t, cluster, watch.Query{}, "")
-		r.settle() // This takes 15 s.
+		r.settle() // This call takes 15 s of fake time.
 		by := func() string {
 			if e := r.next().Events; len(e) == 1 && e[0].By != nil {
 				return e[0].By.Manager
@@ -65,12 +66,12 @@ func TestUnchangedManagedFieldsGiveNoAuthor(t *testing.T) {
 		}
 		set("Terminating", "2000-01-01T00:00:00Z") // kubectl delete has this effect while a finalizer is pending.
 		if got := by(); got != "" {
-			t.Errorf("a change that no manager has made is said to be by %q", got)
+			t.Errorf("a change that no manager made has the author %q", got)
 		}
 		for _, status := range []string{"Running", "Failed"} { // Change it twice in one second.
 			set(status, "2000-01-01T00:00:15Z")
 			if got := by(); got != "kubelet" {
-				t.Errorf("%s is said to be by %q, want kubelet", status, got)
+				t.Errorf("%s has the author %q, want kubelet", status, got)
 			}
 		}
 	})
@@ -150,7 +151,7 @@ func TestFieldSelectorsLinger(t *testing.T) {
 			r.wantSettle("state live")
 		}
 		_, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), selector(limit+1), watch.Rows, "")
-		wantProblem(t, err, watch.Unavailable, "Too many field selectors", "20 are in use")
+		wantProblem(t, err, status.Unavailable, "Too many field selectors", "20 are in use")
 		readers[0].sub.Close()
 		subscribe(t, cluster, selector(0), cursors[0]).wantSettle("reset, state live, snapshot of 1")
 	})
@@ -179,7 +180,7 @@ func TestFieldSelectorsPerViewerAreLimited(t *testing.T) {
 			if err == nil {
 				sub.Close()
 			}
-			wantProblem(t, err, watch.Unavailable, "Too many field selectors", reason)
+			wantProblem(t, err, status.Unavailable, "Too many field selectors", reason)
 		}
 		linkOne, linkTwo, linkThree := sharedWith(watch.Part{Resource: pods}),
 			sharedWith(watch.Part{Resource: pods, Labels: "app=web"}),
@@ -211,7 +212,7 @@ func TestInvalidFieldSelectorInNamespace(t *testing.T) {
 		server.Refuse(pods, "a", http.StatusBadRequest, "no such field")
 		_, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(),
 			watch.Query{Resource: pods, Namespaces: []string{"a"}, Fields: "status.phase=Running"}, 30*time.Second)
-		wantProblem(t, err, watch.Invalid, "Invalid field selector", "no such field")
+		wantProblem(t, err, status.Invalid, "Invalid field selector", "no such field")
 	})
 }
 
@@ -230,8 +231,8 @@ func TestInvalidFieldSelectors(t *testing.T) {
 				watch.Query{Resource: pods, Fields: "status.phase=Running"}, 30*time.Second)
 			switch {
 			case code == http.StatusBadRequest || code == http.StatusUnprocessableEntity:
-				wantProblem(t, err, watch.Invalid, "Invalid field selector", "no such field")
-			case err != nil || snapshot.Status.State != watch.Failed:
+				wantProblem(t, err, status.Invalid, "Invalid field selector", "no such field")
+			case err != nil || snapshot.Status.State != status.Failed:
 				t.Errorf("%d: %+v, %v, want that it failed", code, snapshot, err)
 			}
 			server.Down(false)
@@ -284,7 +285,7 @@ func TestResume(t *testing.T) {
 			second.rows = map[string]messageRow{}
 			maps.Copy(second.rows, first.rows)
 			if got := second.settle(); got != "state live, update a/p, add a/r, delete a/q" {
-				t.Errorf("from the cursor of %s came %s", name, got)
+				t.Errorf("with the cursor of %s got %s", name, got)
 			}
 			second.wantRows("a/p=Failed", "a/r=Running")
 			third := subscribe(t, cluster, watch.Query{}, second.cursor)
@@ -427,7 +428,7 @@ func TestSnapshotInParts(t *testing.T) {
 			t.Errorf("got %d rows, want 60", len(r.rows))
 		}
 		if _, messages := snapshotOf(t, cluster, watch.Table); messages != len(parts) {
-			t.Errorf("a table of them comes in %d parts, the rows in %d", messages, len(parts))
+			t.Errorf("a table of them has %d parts, the rows %d", messages, len(parts))
 		}
 	})
 }
@@ -455,10 +456,10 @@ func TestHeartbeat(t *testing.T) {
 		}
 		moved := r.cursor
 		if m := r.next(); m.Type != "digest" || m.Cursor != moved {
-			t.Errorf("got %+v, want a digest with the cursor told last", m)
+			t.Errorf("got %+v, want a digest with the cursor of the last message", m)
 		}
 		if m := r.next(); m.Type != "heartbeat" || m.Cursor != moved {
-			t.Errorf("got %+v, want a heartbeat with the cursor told last", m)
+			t.Errorf("got %+v, want a heartbeat with the cursor of the last message", m)
 		}
 	})
 }
@@ -519,7 +520,7 @@ func TestInvalidSubscriptions(t *testing.T) {
 			title  string
 			detail string
 		}{
-			{"a view", watch.Query{Resource: pods}, "colours", "Unknown view", `"colours"`},
+			{"a view", watch.Query{Resource: pods}, "colors", "Unknown view", `"colors"`},
 			{
 				"object without a name",
 				watch.Query{Resource: pods},
@@ -581,7 +582,7 @@ func TestInvalidSubscriptions(t *testing.T) {
 				sub.Close()
 			}
 			t.Log(test.name)
-			wantProblem(t, err, watch.Invalid, test.title, test.detail)
+			wantProblem(t, err, status.Invalid, test.title, test.detail)
 		}
 	})
 }
@@ -594,10 +595,10 @@ func TestUnknownNamespace(t *testing.T) {
 		for err == nil {
 			_, err = r.try()
 		}
-		wantProblem(t, err, watch.Unknown, "Unknown namespace", `"nowhere"`)
+		wantProblem(t, err, status.Unknown, "Unknown namespace", `"nowhere"`)
 		_, err = cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(),
 			watch.Query{Resource: pods, Namespaces: []string{"nowhere"}}, time.Minute)
-		wantProblem(t, err, watch.Unknown, "Unknown namespace", `"nowhere"`)
+		wantProblem(t, err, status.Unknown, "Unknown namespace", `"nowhere"`)
 
 		// If a namespace may not be read, it is not reported as missing.
 		server.MakeUnavailable("/api/v1/namespaces/hidden", "no")

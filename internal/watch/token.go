@@ -7,18 +7,21 @@ import (
 	"slices"
 	"strings"
 
+	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/status"
+
 	authentication "k8s.io/api/authentication/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ReviewToken returns the user whom a bearer token identifies, by a TokenReview. It caches nothing. The token must be for one
-// of the audiences; if there are none, it must be for the API server itself.
+// ReviewToken returns the user whom a bearer token identifies, by a TokenReview. It caches nothing. The token must be
+// for one of the audiences; if there are none, it must be for the API server itself.
 //
 // The error contains a *Problem: Unauthenticated if the token is not accepted, Unavailable if the review fails. The
 // error never contains the token.
-func (c *Cluster) ReviewToken(ctx context.Context, token string, audiences []string) (*User, error) {
-	ctx, cancel := context.WithTimeout(ctx, reviewTimeout)
+func (c *Cluster) ReviewToken(ctx context.Context, token string, audiences []string) (*authz.User, error) {
+	ctx, cancel := context.WithTimeout(ctx, authz.ReviewTimeout)
 	defer cancel()
 	review, err := c.tokens.Create(ctx, &authentication.TokenReview{
 		Spec: authentication.TokenReviewSpec{Token: token, Audiences: audiences},
@@ -36,7 +39,7 @@ func (c *Cluster) ReviewToken(ctx context.Context, token string, audiences []str
 		!slices.ContainsFunc(status.Audiences, func(audience string) bool { return slices.Contains(audiences, audience) }) {
 		return nil, NotLoggedIn("The token is for another audience than that of this program.")
 	}
-	user := &User{Name: status.User.Username, UID: status.User.UID, Groups: status.User.Groups}
+	user := &authz.User{Name: status.User.Username, UID: status.User.UID, Groups: status.User.Groups}
 	if len(status.User.Extra) > 0 {
 		user.Extra = make(map[string][]string, len(status.User.Extra))
 	}
@@ -47,15 +50,15 @@ func (c *Cluster) ReviewToken(ctx context.Context, token string, audiences []str
 }
 
 // NotLoggedIn returns the Problem for a request without a known user.
-func NotLoggedIn(format string, args ...any) *Problem {
-	return &Problem{Cause: Unauthenticated, Title: "Not logged in", Detail: fmt.Sprintf(format, args...)}
+func NotLoggedIn(format string, args ...any) *status.Problem {
+	return &status.Problem{Cause: status.Unauthenticated, Title: "Not logged in", Detail: fmt.Sprintf(format, args...)}
 }
 
-// errTokenReview returns the error for a token that could not be reviewed. Unknown callers must not see the address of the
-// API server, or its message. Therefore only the wrapped error contains them, and the Problem does not.
+// errTokenReview returns the error for a token that could not be reviewed. Unknown callers must not see the address of
+// the API server, or its message. Therefore only the wrapped error contains them, and the Problem does not.
 func errTokenReview(err error, token string) error {
-	p := &Problem{
-		Cause:  Unavailable,
+	p := &status.Problem{
+		Cause:  status.Unavailable,
 		Title:  "Login cannot be checked",
 		Detail: "The API server could not review the token; try again in a moment.",
 	}
@@ -68,6 +71,3 @@ func errTokenReview(err error, token string) error {
 	}
 	return fmt.Errorf("review a token: %w: %w", p, err)
 }
-
-// Same reports whether two users are equal in everything that decides what they may do.
-func (u *User) Same(other *User) bool { return u.key() == other.key() }

@@ -10,9 +10,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/status"
+
 	authentication "k8s.io/api/authentication/v1"
 
-	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
 )
 
@@ -27,7 +29,7 @@ func TestReviewToken(t *testing.T) {
 		Groups:   []string{"dev", "system:authenticated"},
 		Extra:    map[string]authentication.ExtraValue{"scopes": {"a", "b"}},
 	}
-	want := &watch.User{
+	want := &authz.User{
 		Name:   "anna",
 		UID:    "7",
 		Groups: []string{"dev", "system:authenticated"},
@@ -37,7 +39,7 @@ func TestReviewToken(t *testing.T) {
 		name      string
 		status    authentication.TokenReviewStatus
 		audiences []string
-		want      *watch.User
+		want      *authz.User
 	}{
 		{"accepted", authentication.TokenReviewStatus{Authenticated: true, User: anna}, nil, want},
 		{
@@ -70,9 +72,9 @@ func TestReviewToken(t *testing.T) {
 			[]string{"glasshouse"},
 			nil,
 		},
-		{"nobody", authentication.TokenReviewStatus{Authenticated: true}, nil, nil},
+		{"a user without a name", authentication.TokenReviewStatus{Authenticated: true}, nil, nil},
 		{
-			"anybody",
+			"the anonymous user",
 			authentication.TokenReviewStatus{
 				Authenticated: true, User: authentication.UserInfo{Username: "system:anonymous"},
 			},
@@ -87,8 +89,8 @@ func TestReviewToken(t *testing.T) {
 				if !reflect.DeepEqual(got, test.want) {
 					t.Errorf("it is %+v, %v; want %+v", got, err, test.want)
 				}
-				p := new(watch.Problem)
-				if test.want == nil && (!errors.As(err, &p) || p.Cause != watch.Unauthenticated) {
+				p := new(status.Problem)
+				if test.want == nil && (!errors.As(err, &p) || p.Cause != status.Unauthenticated) {
 					t.Errorf("the error is %v, want that it is not known who asks", err)
 				}
 				if err != nil && strings.Contains(err.Error(), token) {
@@ -133,15 +135,15 @@ func TestFailedTokenReview(t *testing.T) {
 				broken(server)
 				began := time.Now()
 				user, err := cluster.ReviewToken(t.Context(), token, nil)
-				p := new(watch.Problem)
-				if user != nil || !errors.As(err, &p) || p.Cause != watch.Unavailable {
-					t.Fatalf("it is %+v, %v; want nobody, as that cannot be found out", user, err)
+				p := new(status.Problem)
+				if user != nil || !errors.As(err, &p) || p.Cause != status.Unavailable {
+					t.Fatalf("got %+v, %v; want no user, as the review failed", user, err)
 				}
 				if strings.Contains(p.Detail, "etcd-7") || strings.Contains(err.Error(), token) {
 					t.Errorf("the problem is %v, the error %v", p, err)
 				}
 				if name == "forbidden" && !strings.Contains(p.Detail, "tokenreviews") {
-					t.Errorf("the problem does not say which right is missing: %v", p)
+					t.Errorf("the problem does not name the missing permission: %v", p)
 				}
 				if took := time.Since(began); took > 6*time.Second {
 					t.Errorf("it took %s", took)
@@ -153,13 +155,13 @@ func TestFailedTokenReview(t *testing.T) {
 
 // Two users are the same only if all their fields are equal.
 func TestSameUser(t *testing.T) {
-	anna := watch.User{Name: "anna", UID: "7", Groups: []string{"a", "b"}, Extra: map[string][]string{"x": {"1", "2"}}}
-	if !anna.Same(&watch.User{
+	anna := authz.User{Name: "anna", UID: "7", Groups: []string{"a", "b"}, Extra: map[string][]string{"x": {"1", "2"}}}
+	if !anna.Same(&authz.User{
 		Name: "anna", UID: "7", Groups: []string{"b", "a", "a"}, Extra: map[string][]string{"x": {"2", "1"}},
 	}) {
 		t.Error("the order of groups makes another user")
 	}
-	for name, other := range map[string]watch.User{
+	for name, other := range map[string]authz.User{
 		"name":          {Name: "bob", UID: "7", Groups: anna.Groups, Extra: anna.Extra},
 		"uid":           {Name: "anna", UID: "8", Groups: anna.Groups, Extra: anna.Extra},
 		"a group more":  {Name: "anna", UID: "7", Groups: []string{"a", "b", "c"}, Extra: anna.Extra},

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"glasshouse/internal/watch/event"
 	"glasshouse/internal/watch/journal"
 )
 
@@ -28,7 +29,7 @@ type view struct {
 	// next sends the next part of a snapshot of rows.
 	next func(*reader) ([]byte, error)
 	// event encodes a change as an event of this view. It returns nil if the view does not show the change.
-	event func(*change, *encodedCache) ([]byte, error)
+	event func(*event.Change, *event.Cache) ([]byte, error)
 	name  View
 	// isShared means that all readers of one filter are sent the same events, so they are encoded once.
 	isShared bool
@@ -45,15 +46,15 @@ func viewOf(name View) (v view, ok bool) {
 	case Rows:
 		return view{
 			name: name, isShared: true, begin: (*reader).beginRows, next: (*reader).nextRows,
-			event: rowEvent, digests: true,
+			event: event.Row, digests: true,
 		}, true
 	case Table:
 		return view{
 			name: name, isShared: true, begin: (*reader).beginRows, next: (*reader).nextTable,
-			event: tableEvent, digests: true,
+			event: event.Table, digests: true,
 		}, true
 	case Object:
-		return view{name: name, begin: (*reader).beginObject, event: objectEvent, texts: true}, true
+		return view{name: name, begin: (*reader).beginObject, event: event.Object, texts: true}, true
 	case Changes:
 		return view{name: name, begin: (*reader).beginChanges, event: changeEvent, everyChange: true, texts: true}, true
 	case Windowed:
@@ -64,31 +65,31 @@ func viewOf(name View) (v view, ok bool) {
 
 // fold merges the changes of each object into one. The offsets in changes need not be consecutive. A merged change has
 // the managedFields of its newest change. A merged update also has the list of the changes that it replaces.
-func fold(changes []*change) []*change {
+func fold(changes []*event.Change) []*event.Change {
 	folded := journal.Fold(changes, sameUID)
-	var merged map[string]*foldedChanges
+	var merged map[string]*event.Folding
 	for _, c := range folded {
-		at, _ := slices.BinarySearchFunc(changes, c.Offset, func(c *change, offset uint64) int {
+		at, _ := slices.BinarySearchFunc(changes, c.Offset, func(c *event.Change, offset uint64) int {
 			return cmp.Compare(c.Offset, offset)
 		})
 		newest := changes[at]
 		if c == newest {
 			continue
 		}
-		c.Memo.managed = newest.Memo.managed
+		c.Memo.Managed = newest.Memo.Managed
 		if c.Op == journal.Update {
 			if merged == nil {
-				merged = make(map[string]*foldedChanges)
+				merged = make(map[string]*event.Folding)
 			}
-			c.Memo.folded = new(foldedChanges)
-			merged[c.Key] = c.Memo.folded
+			c.Memo.Folded = new(event.Folding)
+			merged[c.Key] = c.Memo.Folded
 		}
 	}
 	if merged == nil {
 		return folded
 	}
 	for _, c := range changes {
-		if list := merged[c.Key]; list != nil && len(*list) <= maxFolded {
+		if list := merged[c.Key]; list != nil && len(*list) <= event.MaxFolded {
 			*list = append(*list, c)
 		}
 	}

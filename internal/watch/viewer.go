@@ -2,36 +2,19 @@ package watch
 
 import (
 	"encoding/json"
-	"maps"
 	"slices"
 	"strconv"
+
+	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/resource"
+	"glasshouse/internal/watch/status"
 )
 
 // A Viewer is the person or program on whose permissions a read happens. The zero Viewer sees nothing.
 type Viewer struct {
-	Program bool   // The viewer is this program, and sees what the program may see; User is nil.
-	User    *User  // The viewer sees only what both this user and the program may see.
-	Scope   *Scope // The share link that limits the viewer further; nil for none.
-}
-
-// A User is the subject of access reviews, with the fields that the API server has for a user. Authorizers may use all
-// of them.
-type User struct {
-	Name   string              `json:"name"`
-	UID    string              `json:"uid,omitempty"`
-	Groups []string            `json:"groups,omitempty"`
-	Extra  map[string][]string `json:"extra,omitempty"`
-}
-
-// key returns a text that identifies the user. Two users have the same key only if all their fields are equal; the
-// order of groups and of values does not matter.
-func (u *User) key() string {
-	sorted := User{u.Name, u.UID, slices.Compact(slices.Sorted(slices.Values(u.Groups))), maps.Clone(u.Extra)}
-	for name, values := range sorted.Extra {
-		sorted.Extra[name] = slices.Sorted(slices.Values(values))
-	}
-	text, _ := json.Marshal(sorted) // Encoding strings never fails, and maps are encoded in the order of their keys.
-	return string(text)
+	Program bool        // The viewer is this program, and sees what the program may see; User is nil.
+	User    *authz.User // The viewer sees only what both this user and the program may see.
+	Scope   *Scope      // The share link that limits the viewer further; nil for none.
 }
 
 // A Scope is what a share link shares. Its Viewer may not see anything else, regardless of other permissions. An empty
@@ -56,17 +39,29 @@ type Part struct {
 func (v *Viewer) Key() string {
 	var user string
 	if v.User != nil {
-		user = v.User.key()
+		user = v.User.Key()
 	}
 	scope, _ := json.Marshal(v.Scope) // Encoding strings never fails.
 	return strconv.FormatBool(v.Program) + user + string(scope)
 }
 
-// canDiscover reports whether the viewer may know that the resource exists. A user who is logged in may know every resource
-// that discovery finds, as with the API server itself.
-func (v *Viewer) canDiscover(r *Resource) bool {
+// canDiscover reports whether the viewer may know that the resource exists. A user who is logged in may know every
+// resource that discovery finds, as with the API server itself.
+func (v *Viewer) canDiscover(r *resource.Resource) bool {
 	if v.Scope != nil {
 		return slices.ContainsFunc(v.Scope.Parts, func(p Part) bool { return p.Resource == r.Ref() })
 	}
 	return v.Program || v.User != nil
 }
+
+// PublicDetail returns the detail of the problem that the viewer may read. Guests and unknown viewers must not see what
+// the API server sends to this program, or the server's address.
+func (v *Viewer) PublicDetail(p *status.Problem) string {
+	if p.PublicDetail != "" && (v.Scope != nil || !v.Program && v.User == nil) {
+		return p.PublicDetail
+	}
+	return p.Detail
+}
+
+// PublicDetail returns the detail of the problem that the viewer of this access may read.
+func (a *Access) PublicDetail(p *status.Problem) string { return a.viewer.PublicDetail(p) }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/status"
 )
 
 // A subscription with Watched only reads what is watched already. It starts no watch and keeps none alive. It gets
@@ -16,7 +17,7 @@ func TestWatchedQueryStartsNoWatch(t *testing.T) {
 		server.Set(pods, pod("a", "p", "Pending"))
 		q := watch.Query{Resource: pods, Watched: true}
 		_, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), q, watch.Changes, "")
-		wantProblem(t, err, watch.Unavailable, "Not watched", pods+" has no readers")
+		wantProblem(t, err, status.Unavailable, "Not watched", pods+" has no readers")
 
 		r := subscribe(t, cluster, watch.Query{}, "")
 		r.settle()
@@ -35,7 +36,7 @@ func TestWatchedQueryStartsNoWatch(t *testing.T) {
 		for err = nil; err == nil && time.Since(closed) < time.Hour; {
 			_, err = f.sub.Next(t.Context())
 		}
-		wantProblem(t, err, watch.Unavailable, "Not watched", pods+" has no readers")
+		wantProblem(t, err, status.Unavailable, "Not watched", pods+" has no readers")
 		if took := time.Since(closed); took != 5*time.Minute {
 			t.Errorf("it ended after %s, want 5 minutes, as without it", took)
 		}

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"glasshouse/internal/watch/status"
 )
 
 // A WatchStatus is the watch status: what is watched, how current it is, and how much memory it uses.
@@ -18,16 +20,16 @@ type WatchStatus struct { //nolint:revive // A Status is the state of one resour
 
 // WatchStatusEntry is the watch status of one scope of a resource.
 type WatchStatusEntry struct { //nolint:revive // See WatchStatus.
-	Resource    string `json:"resource"` // The ref of the resource.
-	Fields      string `json:"fields,omitempty"`
-	Metadata    bool   `json:"metadata,omitempty"` // Only metadata is watched, to detect new and removed resources.
-	Shared      bool   `json:"shared,omitempty"`   // The guest mask is applied, for share links.
-	Status             // Status.Namespaces is set if not all namespaces are covered.
-	Objects     int    `json:"objects"`
-	CacheBytes  int64  `json:"cacheBytes"` // Memory for the objects.
-	OrderBytes  int64  `json:"orderBytes"` // Memory for their rows in rankings (sorted lists).
-	RingBytes   int64  `json:"ringBytes"`  // Memory for the history.
-	RingChanges int    `json:"ringChanges"`
+	Resource      string `json:"resource"` // The ref of the resource.
+	Fields        string `json:"fields,omitempty"`
+	Metadata      bool   `json:"metadata,omitempty"` // Only metadata is watched, to detect new and removed resources.
+	Shared        bool   `json:"shared,omitempty"`   // The guest mask is applied, for share links.
+	status.Status        // Status.Namespaces is set if not all namespaces are covered.
+	Objects       int    `json:"objects"`
+	CacheBytes    int64  `json:"cacheBytes"` // Memory for the objects.
+	OrderBytes    int64  `json:"orderBytes"` // Memory for their rows in rankings (sorted lists).
+	RingBytes     int64  `json:"ringBytes"`  // Memory for the history.
+	RingChanges   int    `json:"ringChanges"`
 	// RingSince is the start of the history: older cursors cannot be resumed.
 	RingSince time.Time `json:"ringSince,omitzero"`
 	Readers   int       `json:"readers"` // The number of open subscriptions.
@@ -35,8 +37,9 @@ type WatchStatusEntry struct { //nolint:revive // See WatchStatus.
 	Lists     int       `json:"lists"`  // The number of completed lists: first lists and relists.
 	Drops     int       `json:"drops"`  // The number of watches that ended.
 	Resets    int       `json:"resets"` // The number of readers that had to restart from a snapshot.
-	// Interruptions counts the interruptions: intervals without a watch after the first list. InterruptedSeconds is their total duration
-	// in seconds, including interruptions that have not ended. InterruptedSince is the start of the earliest of those.
+	// Interruptions counts the interruptions: intervals without a watch after the first list. InterruptedSeconds is their
+	// total duration in seconds, including interruptions that have not ended. InterruptedSince is the start of the
+	// earliest of those.
 	Interruptions      int       `json:"blind"`
 	InterruptedSeconds float64   `json:"blindSeconds"`
 	InterruptedSince   time.Time `json:"blindSince,omitzero"`

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/status"
 )
 
 // The watch status contains every watched scope, in order, with its number of readers. Reading the watch status does
@@ -99,7 +100,7 @@ func TestWatchStatusCounts(t *testing.T) {
 		server.RefuseWatches(pods, 0)
 		advance(time.Minute)
 		interrupted := entry().InterruptedSeconds
-		if c := entry(); c.Interruptions != 1 || interrupted < 20 || !c.InterruptedSince.IsZero() || c.State != watch.Live {
+		if c := entry(); c.Interruptions != 1 || interrupted < 20 || !c.InterruptedSince.IsZero() || c.State != status.Live {
 			t.Errorf("with a watch again it is %+v", c)
 		}
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"glasshouse/internal/watch/journal"
+	"glasshouse/internal/watch/status"
 )
 
 const (
@@ -37,7 +38,7 @@ func NewWindow(sort string, offset, count int) (*Window, error) {
 // centered on that row, and offset is ignored. Move returns a Problem if offset or count is out of range.
 func (w *Window) Move(offset, count int, namespace, name string) error {
 	if offset < 0 || offset > maxOffset || count < 1 || count > maxWindow {
-		return invalid("Invalid window",
+		return status.Invalidf("Invalid window",
 			"offset is %d and count %d; offset must be from 0 to %d, and count from 1 to %d.",
 			offset, count, maxOffset, maxWindow)
 	}
@@ -61,11 +62,12 @@ func (w *Window) wake() {
 type windowState struct {
 	*Window
 
-	viewer          owner
-	ranking         *ranking
-	release         func()           // Releases the ranking; nil if there is none.
-	sentPage        *rowPage         // The page (the rows in the range) that was sent last.
-	answered        *rangeRequest    // The request that sentPage answers. It is compared by address, because each Move is answered.
+	viewer   owner
+	ranking  *ranking
+	release  func()   // Releases the ranking; nil if there is none.
+	sentPage *rowPage // The page (the rows in the range) that was sent last.
+	// The request that sentPage answers. It is compared by address, because each Move is answered.
+	answered        *rangeRequest
 	offscreen       offscreenChanges // All changes so far.
 	sentOffscreen   offscreenChanges // The changes that were sent.
 	offscreenSentAt time.Time
@@ -117,7 +119,8 @@ func (s *reader) beginWindow(ctx context.Context) ([]byte, error) {
 	return s.fullWindow(columns)
 }
 
-// firstView waits for the scan limiter and returns the rows that request asks for. It may have to sort all rows of the resource.
+// firstView waits for the scan limiter and returns the rows that request asks for. It may have to sort all rows of the
+// resource.
 func (s *reader) firstView(ctx context.Context, request *rangeRequest) (rankingView, error) {
 	release, err := s.acquireScan(ctx)
 	if err != nil {
@@ -167,8 +170,8 @@ func (w *windowState) fixRange(request *rangeRequest, page *rowPage) *rangeReque
 	return request // The window has been moved again in the meantime.
 }
 
-// offscreenWait returns the time until a message that reports only changes outside the window may be sent. It is negative if
-// there are no such changes.
+// offscreenWait returns the time until a message that reports only changes outside the window may be sent. It is
+// negative if there are no such changes.
 func (w *windowState) offscreenWait() time.Duration {
 	if w.offscreen.changes == w.sentOffscreen.changes {
 		return -1
@@ -260,8 +263,8 @@ func (s *reader) windowDigest() ([]byte, error) {
 	return s.digestMessage(), nil
 }
 
-// updateWindow sends the differences between the window as it is now and the page that was sent. since is the time of the
-// first change.
+// updateWindow sends the differences between the window as it is now and the page that was sent. since is the time of
+// the first change.
 func (s *reader) updateWindow(ctx context.Context, since time.Time) ([]byte, error) {
 	w, request := s.window, s.window.requested.Load()
 	now, err := w.ranking.view(ctx, request)
@@ -272,7 +275,8 @@ func (s *reader) updateWindow(ctx context.Context, since time.Time) ([]byte, err
 		return nil, nil // The next call of advance sends the reason.
 	}
 	from, moved := w.sentPage, request != w.answered
-	w.sentPage, w.answered, w.offscreen, s.cursor.Offset = now.rowPage, w.fixRange(request, now.rowPage), now.offscreen, now.offset
+	w.sentPage, w.answered = now.rowPage, w.fixRange(request, now.rowPage)
+	w.offscreen, s.cursor.Offset = now.offscreen, now.offset
 	if moved {
 		return s.fullWindow(nil)
 	}
@@ -290,7 +294,7 @@ func (s *reader) updateWindow(ctx context.Context, since time.Time) ([]byte, err
 	if diff.isFullPage {
 		return s.fullWindow(nil)
 	}
-	// All readers of the page share the step. Only the message contains a copy of it, which needs memory.
+	// All readers of the page share the diff. Only the message contains a copy of it, which needs memory.
 	if !s.buffer.acquire(MessageMemory(len(diff.text), true)) {
 		return nil, nil
 	}

@@ -85,8 +85,8 @@ func openView(b *testing.B, cluster *watch.Cluster, sort, text string) *watch.Su
 	return sub
 }
 
-// windowOffset returns the offset of the window for BenchmarkOneChange. With the sort by name, the row that changes is in the
-// window. With the sort by restarts, the window is between the two positions of that row.
+// windowOffset returns the offset of the window for BenchmarkOneChange. With the sort by name, the row that changes is
+// in the window. With the sort by restarts, the window is between the two positions of that row.
 func windowOffset(sort string) int {
 	if sort == "name" {
 		return 61_900
@@ -130,10 +130,10 @@ func BenchmarkFirstView(b *testing.B) {
 				cluster.DropUnusedRankings()
 				openView(b, cluster, test.sort, test.text).Close()
 			}
-			b.ReportMetric(float64(max(after, before)-before)/benchRows, "heldB/row")
+			b.ReportMetric(float64(max(after, before)-before)/benchRows, "cachedB/row")
 		})
 	}
-	b.Run("window of an order that others hold", func(b *testing.B) {
+	b.Run("window of a ranking that others use", func(b *testing.B) {
 		defer openView(b, cluster, "age", "").Close()
 		for b.Loop() {
 			openView(b, cluster, "age", "").Close()

@@ -16,10 +16,11 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/status"
 )
 
-// windowClient is a client of a window, as a page has it. It keeps the rows at their indices, and fails the test for each
-// message that does not fit its rows.
+// windowClient is a client of a window, as a page has it. It keeps the rows at their indices, and fails the test for
+// each message that does not fit its rows.
 type windowClient struct {
 	t      *testing.T
 	window *watch.Window
@@ -51,7 +52,9 @@ func openWindow(t *testing.T, cluster *watch.Cluster, q watch.Query, sort string
 	return p
 }
 
-func tryWindow(t *testing.T, cluster *watch.Cluster, q watch.Query, sort string, offset, count int) (*windowClient, error) {
+func tryWindow(
+	t *testing.T, cluster *watch.Cluster, q watch.Query, sort string, offset, count int,
+) (*windowClient, error) {
 	t.Helper()
 	window, err := watch.NewWindow(sort, offset, count)
 	if err != nil {
@@ -140,7 +143,7 @@ func (p *windowClient) try() (m windowMessage, err error) {
 			rows = append(rows, [2]string{row.NS + "/" + row.Name, row.RV})
 		}
 		if count, sum := watch.DigestOf(rows); *m.Count != count || m.Digest != sum || m.Cursor != p.cursor {
-			p.t.Errorf("a digest %s of %d rows at %s; %s of %d are held at %s",
+			p.t.Errorf("a digest %s of %d rows at %s; %s of %d are in the copy at %s",
 				m.Digest, *m.Count, m.Cursor, sum, count, p.cursor)
 		}
 	case "window":
@@ -157,7 +160,7 @@ func (p *windowClient) applyWindow(m *windowMessage) {
 	p.t.Helper()
 	if m.Columns == nil == !p.isComplete || m.Total == nil || m.Matching == nil || m.Offset == nil || m.Count == nil {
 		p.t.Errorf("a window with %d columns, total %v, matching %v, offset %v, count %v; "+
-			"the columns come with the first", len(m.Columns), m.Total, m.Matching, m.Offset, m.Count)
+			"the first message has the columns", len(m.Columns), m.Total, m.Matching, m.Offset, m.Count)
 		return
 	}
 	if m.Columns != nil {
@@ -400,7 +403,7 @@ func TestWindowResetsForNewColumns(t *testing.T) {
 		for err == nil {
 			_, err = byStatus.try()
 		}
-		wantProblem(t, err, watch.Invalid, "Unknown column",
+		wantProblem(t, err, status.Invalid, "Unknown column",
 			`"status" to sort by. The columns are phase, name, and namespace`)
 	})
 }
@@ -413,33 +416,33 @@ func TestInvalidWindows(t *testing.T) {
 		for _, at := range [][2]int{{-1, 10}, {1<<30 + 1, 10}, {0, 0}, {0, -1}, {0, 1001}} {
 			_, err := tryWindow(t, cluster, watch.Query{}, "", at[0], at[1])
 			wantProblem(
-				t, err, watch.Invalid, "Invalid window", fmt.Sprintf("offset is %d and count %d;", at[0], at[1]),
+				t, err, status.Invalid, "Invalid window", fmt.Sprintf("offset is %d and count %d;", at[0], at[1]),
 			)
 		}
 		p := openWindow(t, cluster, watch.Query{}, "", 0, 1000)
 		p.wantSettle("state live, window of 1")
-		wantProblem(t, p.window.Move(-1, 10, "", ""), watch.Invalid, "Invalid window", "offset is -1")
+		wantProblem(t, p.window.Move(-1, 10, "", ""), status.Invalid, "Invalid window", "offset is -1")
 		p.wantSettle("")
 		_, err := tryWindow(t, cluster, watch.Query{Name: "p"}, "", 0, 10)
-		wantProblem(t, err, watch.Invalid, "Name and view do not match", "window")
+		wantProblem(t, err, status.Invalid, "Name and view do not match", "window")
 		_, err = cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), watch.Query{Resource: pods},
 			watch.Windowed, "")
-		wantProblem(t, err, watch.Invalid, "Invalid window", "needs a window")
+		wantProblem(t, err, status.Invalid, "Invalid window", "needs a window")
 		_, err = cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(),
 			watch.Query{Resource: pods, Window: p.window}, watch.Rows, "")
-		wantProblem(t, err, watch.Invalid, "Invalid window", "other views do not allow one")
+		wantProblem(t, err, status.Invalid, "Invalid window", "other views do not allow one")
 		for _, sort := range []string{"colour", "-", "-colour", "--name"} {
 			p := openWindow(t, cluster, watch.Query{}, sort, 0, 10)
 			for err = nil; err == nil; {
 				_, err = p.try()
 			}
-			wantProblem(t, err, watch.Invalid, "Unknown column", "The columns are name, status, and namespace")
+			wantProblem(t, err, status.Invalid, "Unknown column", "The columns are name, status, and namespace")
 		}
 		p = openWindow(t, cluster, watch.Query{Namespaces: []string{"nowhere"}}, "", 0, 10)
 		for err = nil; err == nil; {
 			_, err = p.try()
 		}
-		wantProblem(t, err, watch.Unknown, "Unknown namespace", `"nowhere"`)
+		wantProblem(t, err, status.Unknown, "Unknown namespace", `"nowhere"`)
 	})
 }
 
@@ -500,7 +503,7 @@ func TestWindowMovesToRow(t *testing.T) {
 		server.Set(pods, pod("a", "p09", "Running"))
 		p.settle()
 		if p.wantNames("p08 p06 p04", 20, 11); p.offset != 6 {
-			t.Errorf("it stands at %d, want 6", p.offset)
+			t.Errorf("its offset is %d, want 6", p.offset)
 		}
 		around("a", "p18")
 		p.wantNames("p18 p16 p14", 20, 11)
@@ -603,7 +606,7 @@ func TestWindowSendsOffscreenChanges(t *testing.T) {
 		}
 		server.Set(pods, pod("b", "other", "Pending"))
 		if m := p.next(); m.Changes != 0 || m.Newest != nil {
-			t.Errorf("of another namespace is told %+v", m)
+			t.Errorf("got %+v of another namespace", m)
 		}
 	})
 }
@@ -671,8 +674,8 @@ func TestWindowsSortLikeThePage(t *testing.T) {
 type podRow struct {
 	ns, status, app string
 	number          int
-	restarts        int // -1 means unknown.
-	age             int // Seconds.
+	restarts        int // The number of restarts; -1 means unknown.
+	age             int // The age in seconds.
 }
 
 func (th *podRow) name() string { return fmt.Sprint("p-", th.number) }
@@ -746,7 +749,7 @@ func (l *windowQuery) expected(state map[string]*podRow) (total int, seen []*pod
 	return total, seen
 }
 
-// want checks that pane p has the rows that see returns.
+// want checks that windowClient p has the rows that expected returns.
 func (l *windowQuery) want(p *windowClient, state map[string]*podRow) {
 	p.t.Helper()
 	total, seen := l.expected(state)
@@ -770,7 +773,7 @@ func (l *windowQuery) want(p *windowClient, state map[string]*podRow) {
 	}
 }
 
-// churn changes one thing, in the state and in the cluster.
+// churn changes one row, in the state and in the cluster.
 func churn(random *rand.Rand, server *apitest.Server, state map[string]*podRow) {
 	th := &podRow{
 		ns: string(rune('a' + random.IntN(3))), number: random.IntN(120),
@@ -905,7 +908,7 @@ func TestConcurrentWindowsConverge(t *testing.T) {
 				}
 			})
 			running.Go(func() {
-				own := rand.New(rand.NewPCG(uint64(n), 5)) //nolint:gosec // As above.
+				own := rand.New(rand.NewPCG(uint64(n), 5)) //nolint:gosec // The test needs no secure numbers.
 				for range 20 {
 					<-time.After(time.Duration(own.IntN(50)) * time.Millisecond)
 					if n%3 > 0 {
@@ -961,13 +964,13 @@ func TestRankingsOfViewerAreLimited(t *testing.T) {
 			panes[n].settle()
 		}
 		again := openWindow(t, cluster, watch.Query{Text: "p"}, "", 5, 10)
-		again.settle() // This ranking exists, and is shared.
+		again.settle() // The ranking for "p" exists, so this window shares it and does not count against the limit.
 		late := openWindow(t, cluster, watch.Query{Text: "q"}, "", 0, 10)
 		var err error
 		for err == nil {
 			_, err = late.try()
 		}
-		wantProblem(t, err, watch.Unavailable, "Too many sort orders", "100 orders")
+		wantProblem(t, err, status.Unavailable, "Too many sort orders", "100 orders")
 		panes[limit-1].sub.Close()
 		openWindow(t, cluster, watch.Query{Text: "q"}, "", 0, 10).wantSettle("state live, window of 0")
 	})
@@ -993,7 +996,7 @@ func TestRecomputedTimesKeepOrder(t *testing.T) {
 		p.settle()
 		p.wantNames("q p r", 3, 3)
 		if q := fmt.Sprint(p.rows[0].Cells[1]); !strings.HasPrefix(q, "2000-01-01T00:4") {
-			t.Errorf("q was seen at %s, want what the list said", q)
+			t.Errorf("q was seen at %s, want the time in the list", q)
 		}
 	})
 }
@@ -1037,7 +1040,7 @@ func TestWindowMessagesAreEncodedOnce(t *testing.T) {
 			// The limit allows one buffer for each viewer, because the race detector drops pooled buffers. Encoding
 			// each message for each viewer would use five times as much.
 			if round != "papers grow" && bytes > viewers*rows*each*3/2 {
-				t.Errorf("%s: %d KiB were taken to tell %d viewers %d KiB each",
+				t.Errorf("%s: %d KiB were allocated to send %d viewers %d KiB each",
 					round, bytes>>10, viewers, rows*each>>10)
 			}
 			<-time.After(time.Second)
@@ -1066,7 +1069,7 @@ func TestWatchStatusIncludesRankings(t *testing.T) {
 		p.settle()
 		q.settle()
 		if orderBytes, used, rest := bytes(); orderBytes != 111*40 || used != orderBytes+rest {
-			t.Errorf("111 rows take %d bytes; %d are held, of which %d are other", orderBytes, used, rest)
+			t.Errorf("111 rows take %d bytes; %d are in use, of which %d are other", orderBytes, used, rest)
 		}
 		p.sub.Close()
 		advance(time.Minute)
@@ -1086,7 +1089,7 @@ func TestWatchStatusIncludesRankings(t *testing.T) {
 		}
 		advance(2 * time.Second)
 		if orderBytes, _, _ := bytes(); orderBytes != 0 {
-			t.Errorf("%d bytes are held for nobody", orderBytes)
+			t.Errorf("%d bytes are in use without a viewer", orderBytes)
 		}
 	})
 }

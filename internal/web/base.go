@@ -26,11 +26,11 @@ func NewBasePath(text string) (BasePath, error) {
 	return BasePath(text), nil
 }
 
-// At returns the path of a route with the base path as its prefix.
+// At returns the path of a route, with the base path as its prefix.
 func (b BasePath) At(route string) string { return string(b) + route }
 
-// strip is middleware that removes the base path from the URL of a request, so that routes do not need to know it.
-// Pages add the base path to their links. Requests outside the base path get a 404.
+// strip is middleware that removes the base path from the URL of a request, so that routes do not need to know the
+// base path. Pages add the base path to their links. A request for a path outside the base path gets status 404.
 func (b BasePath) strip(next http.Handler) http.Handler {
 	if b == "" {
 		return next

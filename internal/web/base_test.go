@@ -11,7 +11,7 @@ import (
 	"glasshouse/internal/web"
 )
 
-// urlsIn returns the addresses in a page, a script or a style sheet.
+// urlsIn returns the URLs that a page, a script or a style sheet contains.
 func urlsIn(body string) []string {
 	var urls []string
 	for _, pattern := range []string{
@@ -24,8 +24,8 @@ func urlsIn(body string) []string {
 	return urls
 }
 
-// With a base path, all addresses in all pages are under the base path, and each of these addresses works. The test
-// follows all links, forms, scripts and style sheets.
+// With a base path, all URLs in all pages are under the base path, and each of these URLs works. The test follows all
+// links, forms, scripts and style sheets.
 func TestPageURLsAreUnderBasePath(t *testing.T) {
 	const base = "/a/glass-house"
 	s := newSiteWith(t, web.Options{BasePath: base})
@@ -38,7 +38,7 @@ func TestPageURLsAreUnderBasePath(t *testing.T) {
 	queue = append(queue, base+"/compare", base+"/compare?a="+podsRef+"/a/web-1",
 		base+"/compare?a="+podsRef+"/a/web-1&b=web-2", base+"/r/"+podsRef+"?ns=a&q=web&cols=name&from=1",
 		base+"/r/"+widgetsRef)
-	// The pages at these addresses report an error.
+	// The pages at these paths report an error.
 	missing := []string{
 		base + "/nothing", base + "/r/core/v1/none", base + "/o/" + podsRef + "/a/none",
 		base + "/r/" + podsRef + "?limit=1",
@@ -66,12 +66,12 @@ func TestPageURLsAreUnderBasePath(t *testing.T) {
 			} else {
 				queue = append(queue, to)
 			}
-		case a.status != http.StatusOK && !strings.Contains(path, "/api/v1/logs/"): // The cluster has no logs.
+		case a.status != http.StatusOK && !strings.Contains(path, "/api/v1/logs/"): // The test cluster has no logs.
 			t.Errorf("%s, which a page names, answers %d: %.200s", path, a.status, a.body)
 		case strings.HasPrefix(a.header.Get("Content-Type"), "text/html"):
 			pages++
 			if !strings.Contains(a.body, `data-base="`+base+`"`) {
-				t.Errorf("%s does not tell the script the path", path)
+				t.Errorf("%s does not contain the base path for the script", path)
 			}
 			fallthrough
 		case strings.Contains(path, "/static/"):
@@ -79,7 +79,7 @@ func TestPageURLsAreUnderBasePath(t *testing.T) {
 		}
 	}
 	if pages < 10 || len(seen) < 30 || len(queue) > 0 {
-		t.Errorf("%d pages and %d addresses were looked at", pages, len(seen))
+		t.Errorf("%d pages and %d URLs were checked", pages, len(seen))
 	}
 	if a := s.get(base + "?q=1"); a.status != http.StatusSeeOther || a.header.Get("Location") != base+"/" {
 		t.Errorf("the path itself: got %d %s", a.status, a.header.Get("Location"))
@@ -87,7 +87,7 @@ func TestPageURLsAreUnderBasePath(t *testing.T) {
 	if status := s.upgradeStatus(base+"/api/v1/live", liveHeaders()...); status != http.StatusSwitchingProtocols {
 		t.Errorf("the socket answers %d", status)
 	}
-	// Paths outside the base path are not served, even if they are similar.
+	// The server does not serve paths outside the base path, even if they are similar to it.
 	for _, route := range allRoutes(t) {
 		_, path, _ := strings.Cut(route, " ")
 		for _, path := range []string{
@@ -101,7 +101,8 @@ func TestPageURLsAreUnderBasePath(t *testing.T) {
 		"")
 }
 
-// urlsUnder returns the addresses in body. It fails the test if one of them is not under the base path.
+// urlsUnder returns the URLs in body, resolved against path. It fails the test if one of them is not under the base
+// path.
 func urlsUnder(t *testing.T, base, path, body string) []string {
 	t.Helper()
 	from, err := url.Parse(path)

@@ -9,8 +9,8 @@ import (
 	"net/http"
 )
 
-// readBody decodes the JSON body of a request into a variable. It refuses JSON members that the variable does not have,
-// because the client expects them to have an effect.
+// readBody decodes the JSON body of a request into a variable. It refuses JSON members for which the variable has no
+// field, because the client expects every member to have an effect.
 func readBody(r *http.Request, into any) error {
 	text, err := io.ReadAll(r.Body)
 	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
@@ -47,7 +47,7 @@ func writeJSONBody(w http.ResponseWriter, r *http.Request, status int, value any
 	return writeJSONText(w, status, body)
 }
 
-// writeJSONText responds with a body that is JSON text already.
+// writeJSONText responds with body, which is already encoded as JSON.
 func writeJSONText(w http.ResponseWriter, status int, body []byte) error {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)

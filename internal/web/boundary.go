@@ -10,17 +10,19 @@ import (
 	"strings"
 )
 
-// contentSecurityPolicy is the Content-Security-Policy. A page may load only what this server sends, without inline scripts or styles.
-// No page may have this one in a frame.
-const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+// contentSecurityPolicy is the value of the Content-Security-Policy header. A page may load only what this server
+// sends, without inline scripts or styles. No page may embed a page of this server in a frame.
+const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; " +
+	"connect-src 'self'; " +
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-// A Boundary decides which Host headers the server accepts, and which origins may call it from scripts. The names of
-// loopback and the origin of the server itself are always allowed. The nil Boundary allows nothing else.
+// A Boundary decides which Host headers the server accepts, and from which origins scripts may call the server. The
+// names of the loopback interface and the origin of the server itself are always allowed. A nil Boundary allows
+// nothing else.
 type Boundary struct {
-	hosts     []string // "name" for any port, or "name:port"; in lower case.
-	origins   []string // In the form that originOf returns.
-	allowsIPs bool     // Whether any IP address is allowed as host, too.
+	hosts     []string // Allowed hosts: "name" for any port, or "name:port"; in lower case.
+	origins   []string // Allowed origins, in the form that originOf returns.
+	allowsIPs bool     // Whether any IP address is allowed as a host as well.
 }
 
 // NewBoundary returns a Boundary that allows the configured hosts and origins. The host of each origin is also allowed
@@ -50,7 +52,7 @@ func NewBoundary(hosts, origins []string) (*Boundary, error) {
 	return b, nil
 }
 
-// hostRule returns the host of a URL in the form of the entries in Boundary.hosts.
+// hostRule returns the host of a URL in the form that Boundary.hosts contains.
 func hostRule(u *url.URL) string {
 	name := strings.ToLower(u.Hostname())
 	if u.Port() == "" {
@@ -59,9 +61,9 @@ func hostRule(u *url.URL) string {
 	return net.JoinHostPort(name, u.Port())
 }
 
-// forMetrics returns the boundary of the listener for metrics and probes. It allows IP addresses, because the kubelet
-// and Prometheus call a pod by its address. DNS rebinding needs a name, so this is safe. No origin is configured,
-// because no page calls this listener.
+// forMetrics returns the boundary of the listener for metrics and probes. It allows IP addresses as hosts, because
+// the kubelet and Prometheus call a pod by its address. An attack by DNS rebinding needs a host name, so allowing
+// addresses is safe. The boundary allows no configured origins, because no page calls this listener.
 func (b *Boundary) forMetrics() *Boundary {
 	m := &Boundary{allowsIPs: true}
 	if b != nil {
@@ -70,9 +72,9 @@ func (b *Boundary) forMetrics() *Boundary {
 	return m
 }
 
-// guard is middleware that sets the headers of all responses, and refuses requests that a foreign page could have made.
-// A browser that was misled by DNS rebinding sends a foreign Host. A browser that runs a foreign page sends the origin
-// of that page as Origin.
+// guard is middleware that sets the headers of all responses. It also refuses requests that a page of another site
+// may have caused. A browser that was misled by DNS rebinding sends the Host of the other site. A browser that runs a
+// page of another site sends the origin of that page in the Origin header.
 func (b *Boundary) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -83,12 +85,13 @@ func (b *Boundary) guard(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
 		if !r.ProtoAtLeast(1, 1) {
-			// net/http silently drops the Transfer-Encoding of HTTP/1.0 (RFC 9112, 6.1). The bytes after the request
-			// may therefore be its body.
+			// net/http silently drops the Transfer-Encoding header of an HTTP/1.0 request (RFC 9112, 6.1). The bytes after
+			// such a request may therefore be its body and not the next request, so close the connection.
 			h.Set("Connection", "close")
 		}
 		if p := b.check(r); p != nil {
-			h.Set("Connection", "close") // The rest of the request is not read.
+			// Close the connection, because the rest of the request is not read.
+			h.Set("Connection", "close")
 			writeProblem(w, *p)
 			return
 		}
@@ -96,11 +99,11 @@ func (b *Boundary) guard(next http.Handler) http.Handler {
 	})
 }
 
-// checkFraming returns the problem of a request that is refused for its request line or for how its body is framed;
-// nil if there is none. If a request has a Transfer-Encoding and a Content-Length, net/http has dropped the
-// Content-Length. Such requests are used to smuggle other requests past a proxy (RFC 9112, 6.3 and 11.2). This
-// program's own clients always send a Content-Length with a body. An HTTP/2 body without one has an unknown length, and
-// is refused, too.
+// checkFraming returns the problem of a request that is refused because of its request line or the framing of its
+// body. It returns nil if the server accepts them. If a request has both a Transfer-Encoding and a Content-Length,
+// net/http has already dropped the Content-Length. Attackers use such requests to smuggle other requests through a
+// proxy (RFC 9112, 6.3 and 11.2). This program's own clients always send a Content-Length with a body. An HTTP/2 body
+// without a Content-Length has an unknown length, and is refused as well.
 func checkFraming(r *http.Request) *problem {
 	switch {
 	case len(r.TransferEncoding) > 0, r.ContentLength < 0:
@@ -117,7 +120,7 @@ func checkFraming(r *http.Request) *problem {
 	return nil
 }
 
-// check returns the problem of a request that the boundary refuses; nil if it is allowed.
+// check returns the problem of a request that the boundary refuses. It returns nil if the request is allowed.
 func (b *Boundary) check(r *http.Request) *problem {
 	if !b.allowsHost(r.Host) {
 		return &problem{
@@ -157,8 +160,8 @@ func (b *Boundary) check(r *http.Request) *problem {
 	return nil
 }
 
-// allowsHost reports whether a Host header is allowed. For loopback any port is allowed, because a port-forward has a
-// different port than the listener.
+// allowsHost reports whether a Host header is allowed. Loopback hosts are allowed with any port, because the local
+// port of a port-forward differs from the port of the listener.
 func (b *Boundary) allowsHost(hostport string) bool {
 	name, port, err := net.SplitHostPort(hostport)
 	if err != nil {
@@ -177,14 +180,14 @@ func (b *Boundary) allowsHost(hostport string) bool {
 	return slices.Contains(b.hosts, name) || port != "" && slices.Contains(b.hosts, net.JoinHostPort(name, port))
 }
 
-// allowsOrigin reports whether scripts with the given origin may call the server. The origin of the server itself and the
-// configured origins are allowed. Scheme, host and port must all match.
+// allowsOrigin reports whether scripts of the given origin may call the server. The origin of the server itself and
+// the configured origins are allowed. Scheme, host and port must all be equal.
 func (b *Boundary) allowsOrigin(origin string, r *http.Request) bool {
 	canonical, ok := originOf(origin)
 	return ok && slices.Contains(b.allowedOrigins(r), canonical)
 }
 
-// allowedOrigins returns all origins whose scripts may call the server.
+// allowedOrigins returns all origins from which scripts may call the server.
 func (b *Boundary) allowedOrigins(r *http.Request) []string {
 	var all []string
 	if own, ok := originOf(schemeOf(r) + "://" + r.Host); ok {
@@ -196,9 +199,9 @@ func (b *Boundary) allowedOrigins(r *http.Request) []string {
 	return all
 }
 
-// originPatterns returns the origins of welcomed as patterns for the WebSocket library. The characters *, ?, [ and \ are
-// escaped, because they have a special meaning in a pattern. In addition, the library accepts any Origin whose host
-// equals the Host header.
+// originPatterns returns the allowed origins as patterns for the WebSocket library. It escapes the characters *, ?, [
+// and \, because they have a special meaning in a pattern. In addition to these origins, the library accepts any
+// origin whose host equals the Host header.
 func (b *Boundary) originPatterns(r *http.Request) []string {
 	all := b.allowedOrigins(r)
 	for i, origin := range all {
@@ -207,9 +210,9 @@ func (b *Boundary) originPatterns(r *http.Request) []string {
 	return all
 }
 
-// protect is middleware that refuses cross-origin requests to a route that changes something. It uses the headers in
-// which a browser reports the origin of a request. The checks of guard are not enough here: a form of another page
-// needs no script, and its request may be a navigation.
+// protect is middleware that refuses cross-origin requests to a route that changes something. It checks the headers
+// in which a browser reports the origin of a request. The checks of guard are not enough for such a route. A page of
+// another site can submit a form without a script, and the browser may send that request as a navigation.
 func (b *Boundary) protect(next http.Handler) (http.Handler, error) {
 	protection := http.NewCrossOriginProtection()
 	if b != nil {
@@ -229,8 +232,9 @@ func (b *Boundary) protect(next http.Handler) (http.Handler, error) {
 	return protection.Handler(next), nil
 }
 
-// originFor returns the origin at which the client of a request reaches this server. That is the Origin header, or else
-// the configured origin with the requested host, or else the scheme and host of the request.
+// originFor returns the origin at which the client of a request reaches this server. It returns the Origin header if
+// the request has one. If not, it returns the configured origin that has the requested host, or else the scheme and
+// host of the request.
 func (b *Boundary) originFor(r *http.Request) string {
 	if origin, ok := originOf(r.Header.Get("Origin")); ok {
 		return origin
@@ -245,7 +249,8 @@ func (b *Boundary) originFor(r *http.Request) string {
 	return schemeOf(r) + "://" + r.Host
 }
 
-// schemeOf returns the scheme by which a request has reached this process.
+// schemeOf returns the scheme of the request as it reached this process, which may differ from the client's scheme if
+// there is a proxy.
 func schemeOf(r *http.Request) string {
 	if r.TLS != nil {
 		return "https"
@@ -253,8 +258,8 @@ func schemeOf(r *http.Request) string {
 	return "http"
 }
 
-// originOf returns an origin as browsers write it: in lower case, and without the default port of the scheme. ok is
-// false if the text is not an origin.
+// originOf returns an origin in the form that browsers send: in lower case, and without the default port of the
+// scheme. ok is false if the text is not an origin.
 func originOf(text string) (origin string, ok bool) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || strings.Contains(u.Host, "*") ||

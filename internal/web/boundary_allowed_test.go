@@ -14,7 +14,7 @@ import (
 	"glasshouse/internal/web"
 )
 
-// newServerWithoutCluster returns a server that has no cluster.
+// newServerWithoutCluster returns a server that has no cluster, for tests of requests that need none.
 func newServerWithoutCluster(t *testing.T, options web.Options) *web.Server {
 	t.Helper()
 	options.Log = slog.New(slog.DiscardHandler)
@@ -34,8 +34,8 @@ func newBoundary(t *testing.T, hosts, origins []string) *web.Boundary {
 	return b
 }
 
-// allRoutes returns each route as "GET /path", with example values for the parameters, and two paths that do not
-// exist.
+// allRoutes returns each route as "METHOD /path", with example values for the path parameters. It also returns two
+// paths that do not exist.
 func allRoutes(t *testing.T) []string {
 	t.Helper()
 	routes, ok := handler(t).(chi.Routes)
@@ -55,17 +55,18 @@ func allRoutes(t *testing.T) []string {
 	return all
 }
 
-// problemTitle returns the title of the problem document in the response to r. For any other response, the title is empty.
+// problemTitle sends r to h, and returns the title of the problem document in the response. It returns "" for any
+// other response.
 func problemTitle(h http.Handler, r *http.Request) string {
 	recorder := httptest.NewRecorder()
 	h.ServeHTTP(recorder, r)
 	var p struct{ Title string }
-	_ = json.Unmarshal(recorder.Body.Bytes(), &p) // Responses that are not problems leave the title empty.
+	_ = json.Unmarshal(recorder.Body.Bytes(), &p) // If the response is not a problem document, the title stays empty.
 	return p.Title
 }
 
-// Every route accepts the allowed hosts and origins, and no others. The test combines all hosts with all origins, both
-// with the default boundary and with a configured one.
+// Every route accepts the allowed hosts and origins, and no others. The test combines all hosts with all origins, for
+// the default boundary and for a configured one.
 func TestBoundaryAllowsOnlyConfiguredHostsAndOrigins(t *testing.T) {
 	const (
 		badHost   = "Host not allowed"
@@ -79,7 +80,7 @@ func TestBoundaryAllowsOnlyConfiguredHostsAndOrigins(t *testing.T) {
 			[]string{"https://glasshouse.example.org", "http://localhost:8001", "HTTPS://Other.example.org:443"},
 		),
 	}
-	// For each host, the value is the boundary that allows it: "both", "configured", or "" for none.
+	// For each Host, the value is the boundary that allows it: "both", "configured", or "" for none of the boundaries.
 	hosts := map[string]string{
 		"localhost": "both", "LOCALHOST:8080": "both", "127.0.0.1:1": "both", "127.9.9.9": "both", "[::1]": "both",
 		"[::1]:8080":             "both",
@@ -91,7 +92,7 @@ func TestBoundaryAllowsOnlyConfiguredHostsAndOrigins(t *testing.T) {
 		"glasshouse.example.org.evil.test": "", "evil.glasshouse.example.org": "", "example.org": "",
 		"[2001:db8::2]": "", "0.0.0.0": "", "kubernetes.default.svc": "",
 	}
-	// For each origin, the value is the boundary that allows it with any host.
+	// For each Origin, the value is the boundary that allows it with any host.
 	origins := map[string]string{
 		"": "both", "https://glasshouse.example.org": "configured", "https://GLASSHOUSE.example.org:443": "configured",
 		"http://localhost:8001": "configured", "https://other.example.org": "configured",
@@ -127,7 +128,8 @@ func TestBoundaryAllowsOnlyConfiguredHostsAndOrigins(t *testing.T) {
 					case !allowedBy(allowingHost):
 						want = badHost
 					case method != http.MethodGet && strings.ToLower(origin) != origin:
-						want = badOrigin // Origins of writes must be in lower case, as browsers send.
+						// Requests that change something must send the origin in lower case, as browsers do.
+						want = badOrigin
 					case !allowedBy(allowing):
 						want = badOrigin
 					}
@@ -137,15 +139,15 @@ func TestBoundaryAllowsOnlyConfiguredHostsAndOrigins(t *testing.T) {
 					check(host, "http://"+host, "")
 					check(host, "http://"+host+":1", badOrigin)
 				} else if host != "" {
-					check(host, "http://"+host, badHost) // This is a DNS rebinding attack.
+					check(host, "http://"+host, badHost) // A DNS rebinding attack sends such a request.
 				}
 			}
 		}
 	}
 }
 
-// The error for a refused request contains the flag that would allow the request. kubectl proxy, and any other proxy
-// that changes the Host, must be configured as well.
+// The error for a refused request contains the flag that would allow the request. Such a flag is also needed behind
+// kubectl proxy, or any other proxy that changes the Host header.
 func TestBoundaryErrorNamesTheFlagToSet(t *testing.T) {
 	throughProxy := func(boundary *web.Boundary) (host, origin httpResponse) {
 		handler, err := newServerWithoutCluster(t, web.Options{Boundary: boundary}).Handler()
@@ -176,8 +178,8 @@ func TestBoundaryErrorNamesTheFlagToSet(t *testing.T) {
 	}
 }
 
-// A WebSocket's Origin is checked against the same list of origins as other requests. A WebSocket with a cookie but
-// without an Origin is refused.
+// The Origin of a WebSocket is checked against the same list of origins as that of other requests. A WebSocket
+// request with a cookie but without an Origin is refused.
 func TestBoundaryChecksSocketOrigins(t *testing.T) {
 	s := startSiteWith(t, web.Options{
 		Boundary: newBoundary(t, []string{"[2001:db8::1]"}, []string{"https://glasshouse.example.org"}),
@@ -188,7 +190,7 @@ func TestBoundaryChecksSocketOrigins(t *testing.T) {
 	}{
 		{nil, 101},
 		{[]string{"Origin: http://" + s.addr}, 101},
-		{[]string{"Origin: https://glasshouse.example.org"}, 101}, // Behind a proxy that changes the Host.
+		{[]string{"Origin: https://glasshouse.example.org"}, 101}, // A proxy has changed the Host.
 		{[]string{"Host: glasshouse.example.org", "Origin: https://glasshouse.example.org"}, 101},
 		{[]string{"Host: [2001:db8::1]:8080", "Origin: http://[2001:db8::1]:8080"}, 101},
 		{[]string{"Cookie: look=dark", "Origin: http://" + s.addr}, 101},
@@ -204,11 +206,13 @@ func TestBoundaryChecksSocketOrigins(t *testing.T) {
 	}
 }
 
-// Pages of other origins cannot change anything, not even by a form of theirs that navigates the browser. GET routes
-// ignore the headers that mark such requests.
+// Pages of other origins cannot change anything, not even with a form that navigates the browser. GET routes ignore
+// the headers by which a browser marks such cross-origin requests.
 func TestWritesFromOtherOriginsAreRefused(t *testing.T) {
 	changed := 0
-	handler, err := newServerWithoutCluster(t, web.Options{Boundary: newBoundary(t, nil, []string{"https://glasshouse.example.org"})}).
+	handler, err := newServerWithoutCluster(
+		t, web.Options{Boundary: newBoundary(t, nil, []string{"https://glasshouse.example.org"})},
+	).
 		HandlerWith(http.MethodPost, "/change", func(http.ResponseWriter, *http.Request) { changed++ })
 	if err != nil {
 		t.Fatal(err)
@@ -245,7 +249,7 @@ func TestWritesFromOtherOriginsAreRefused(t *testing.T) {
 	}
 }
 
-// The error for an invalid host or origin describes a valid one.
+// The error for an invalid host or origin describes how to write a valid one.
 func TestNewBoundaryRejectsInvalidHostsAndOrigins(t *testing.T) {
 	for _, host := range []string{
 		"", ":8080", "https://x.org", "x.org/", "x.org:", "a b", "*", "*.example.org", "user@x.org", "x.org?", "::1",

@@ -14,8 +14,8 @@ import (
 	"glasshouse/internal/web"
 )
 
-// rawResponses sends text to a server, and reads responses until the server closes the connection. It returns the status
-// codes of all responses, and the body of the first one. ok is false if the connection stays open.
+// rawResponses sends text to a server, and reads responses until the server closes the connection. It returns the
+// status codes of all responses, and the body of the first response. ok is false if the connection stays open.
 func rawResponses(t *testing.T, addr, text string) (codes []int, first string, ok bool) {
 	t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", addr)
@@ -39,14 +39,14 @@ func rawResponses(t *testing.T, addr, text string) (codes []int, first string, o
 		if err != nil {
 			t.Fatal(err)
 		}
-		_ = response.Body.Close() // The body has been read to its end.
+		_ = response.Body.Close() // The body is already read to its end.
 		if codes = append(codes, response.StatusCode); len(codes) == 1 {
 			first = string(body)
 		}
 	}
 }
 
-// If the length of a request's body is ambiguous, the request is refused. The data after it on the connection is not
+// A request whose body length is ambiguous is refused. The bytes that follow the request on the connection are not
 // treated as another request.
 func TestAmbiguousBodyLengthIsRefused(t *testing.T) {
 	s := startSite(t, nil)
@@ -106,7 +106,8 @@ func TestAmbiguousBodyLengthIsRefused(t *testing.T) {
 		{"two lengths", "POST", "1.1", "Content-Length: 2\r\nContent-Length: 3\r\n", "{}", 400, ""},
 		{"a list of lengths", "POST", "1.1", "Content-Length: 2, 2\r\n", "{}", 400, ""},
 		{"a length with a sign", "POST", "1.1", "Content-Length: +2\r\n", "{}", 400, ""},
-		// net/http silently ignores Transfer-Encoding in HTTP/1.0, so the next three requests have no body.
+		// net/http silently ignores the header Transfer-Encoding in HTTP/1.0. It treats the next three requests as requests
+		// without a body.
 		{"HTTP/1.0", "GET", "1.0", "Transfer-Encoding: chunked\r\n", "0\r\n\r\n", 200, ""},
 		{
 			"HTTP/1.0 that goes on", "GET", "1.0", "Transfer-Encoding: chunked\r\nConnection: keep-alive\r\n", "", 200,
@@ -135,7 +136,8 @@ func TestAmbiguousBodyLengthIsRefused(t *testing.T) {
 	}
 }
 
-// The request target "*" (OPTIONS *) is refused by the boundary like any other invalid request, on both listeners.
+// The boundary refuses the request target "*" (OPTIONS *) like any other invalid request, on the listeners for pages
+// and for metrics.
 func TestAsteriskRequestTargetIsRefused(t *testing.T) {
 	s := startSite(t, nil)
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")

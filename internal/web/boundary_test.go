@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// After DNS rebinding, a browser reaches the server with the Host of a foreign page. Such requests are refused.
+// After DNS rebinding, a browser that runs a page of another site sends the Host of that site. Such requests are
+// refused.
 func TestForeignHostsAreRefused(t *testing.T) {
 	s := startSite(t, nil)
 	for _, host := range []string{
@@ -25,25 +26,26 @@ func TestForeignHostsAreRefused(t *testing.T) {
 		for _, path := range routePaths() {
 			a := s.get(path, "Host: "+host)
 			if a.status == http.StatusBadRequest && !strings.Contains(a.body, "{") {
-				continue // net/http refuses an invalid host.
+				continue // net/http itself refuses an invalid Host.
 			}
 			s.wantProblem("host "+host+" of "+path, a, http.StatusForbidden, "Host not allowed",
 				"localhost, 127.0.0.1 and [::1]")
 		}
 	}
-	for _, path := range []string{"/healthz", "/nothing"} { // The problem contains the flag that would allow the host.
+	// The problem contains the flag that would allow the Host.
+	for _, path := range []string{"/healthz", "/nothing"} {
 		s.wantProblem(path, s.get(path, "Host: pods.example.org:8443"), http.StatusForbidden, "Host not allowed",
 			"--allowed-host=pods.example.org:8443.")
 	}
-	// The WebSocket library itself accepts any Origin whose host equals the Host header, so the boundary must refuse
-	// this.
+	// The WebSocket library by itself accepts any Origin whose host equals the Host header. The boundary must therefore
+	// refuse this request.
 	a := s.get("/api/v1/live", "Host: evil.test", "Origin: http://evil.test", "Upgrade: websocket",
 		"Connection: Upgrade", "Sec-WebSocket-Version: 13",
 		"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", "Sec-WebSocket-Protocol: glasshouse.v1+json")
 	s.wantProblem("a rebound socket", a, http.StatusForbidden, "Host not allowed", "")
 }
 
-// A script of a foreign page sends that page's origin in the Origin header. Such requests are refused.
+// A script of a page of another site sends the origin of that page in the Origin header. Such requests are refused.
 func TestForeignOriginsAreRefused(t *testing.T) {
 	s := startSite(t, nil)
 	_, port, _ := strings.Cut(s.addr, ":")
@@ -72,7 +74,8 @@ func TestForeignOriginsAreRefused(t *testing.T) {
 	}
 }
 
-// Every response has the headers that protect a browser, and no header that allows another page to read the response.
+// Every response has the headers that protect a browser. No response has a header that allows a page of another site
+// to read it.
 func TestSecurityHeadersAreSetOnEveryResponse(t *testing.T) {
 	s := newSite(t)
 	want := map[string]string{
@@ -144,7 +147,7 @@ func TestPanicFailsOnlyItsRequest(t *testing.T) {
 		a := s.get(path)
 		s.wantProblem(path, a, http.StatusInternalServerError, "Internal error", "The error was logged")
 		if strings.Contains(a.body, "goroutine") || strings.Contains(a.body, "nil pointer") {
-			t.Errorf("%s: the answer tells of the inside: %s", path, a.body)
+			t.Errorf("%s: the response reveals internals: %s", path, a.body)
 		}
 	}
 	if !strings.Contains(s.log.String(), "nil pointer") {

@@ -8,19 +8,20 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// A message longer than maxUnchunked is sent in chunks of chunkBytes, if the client has requested chunks. During the write
-// of a message or chunk, nothing else can be sent, not even a ping, and the client receives nothing new. On a link of
-// 30 kB/s, this takes 5 s for a message of maxUnchunked and 2 s for a chunk if the data does not compress.
+// A message longer than maxUnchunked bytes is sent in chunks of chunkBytes, if the client supports chunks. While a
+// message or a chunk is being written, nothing else can be sent, not even a ping, and the client receives no other
+// data. On a link of 30 kB/s, a message of maxUnchunked bytes takes 6.5 s, and a chunk takes 2 s. These times apply
+// if the data does not compress.
 const maxUnchunked, chunkBytes = 192 << 10, 64 << 10
 
-// maxChunksInFlight is the maximum number of chunks in flight on one connection. A ping after each chunk shows that the
-// chunk has arrived. Without this limit, kernels and proxies on the path might buffer megabytes, and all other messages
-// would wait behind them.
+// maxChunksInFlight is the maximum number of chunks in flight on one connection. The pong for a ping after each chunk
+// shows that the client has received the chunk. Without this limit, the kernels and proxies on the path might buffer
+// megabytes, and all other messages would wait behind that data.
 const maxChunksInFlight = 4
 
-// sendChunked sends a message of a subscription, in chunks if it is long. Other messages may be sent between the chunks. It
-// drops the remaining chunks if the subscription ends, or if stands reports false: the message may then no longer be
-// sent.
+// sendChunked sends a message of a subscription, in chunks if the message is long. Other messages may be sent between
+// the chunks. sendChunked drops the remaining chunks if the subscription ends, or if stillValid reports that the
+// client is no longer permitted to receive the message.
 func (l *session) sendChunked(
 	ctx context.Context, members []byte, id int, uncompressed bool, stillValid func(context.Context) bool,
 ) error {
@@ -40,7 +41,9 @@ func (l *session) sendChunked(
 			piece = append(piece, '}')
 		}
 		sentBytes += len(piece)
-		chunk = jsonscan.AppendString(fmt.Appendf(chunk[:0], `"type":"part","told":%d,"of":%d,"text":`, sentBytes, totalBytes), piece)
+		chunk = jsonscan.AppendString(
+			fmt.Appendf(chunk[:0], `"type":"part","told":%d,"of":%d,"text":`, sentBytes, totalBytes), piece,
+		)
 		if err := l.write(ctx, chunk, &id, uncompressed); err != nil {
 			return err // The failed write has ended the session.
 		}
@@ -53,7 +56,7 @@ func (l *session) sendChunked(
 	return nil
 }
 
-// acquireChunk waits until one more chunk may be in flight, and reports whether to send the next chunk.
+// acquireChunk waits until one more chunk may be in flight. It reports whether the next chunk must still be sent.
 func (l *session) acquireChunk(ctx context.Context, stillValid func(context.Context) bool) bool {
 	select {
 	case l.inFlight <- struct{}{}:
@@ -67,8 +70,8 @@ func (l *session) acquireChunk(ctx context.Context, stillValid func(context.Cont
 	return false
 }
 
-// awaitPong returns when the client has received everything written so far, or after pongTimeout. It does not end the
-// session; the session's own pings detect a lost client.
+// awaitPong returns when the client has received everything that was written so far, or after pongTimeout. It does
+// not end the session, because the periodic pings of the session detect a lost client.
 func (l *session) awaitPong(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pongTimeout)
 	defer cancel()

@@ -13,8 +13,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// If a client has requested chunks, it receives a long message in chunks, which are split between characters. Other
-// clients receive a long message in one piece. A short message is never split.
+// A client that supports chunks receives a long message in chunks, which are split between characters. A client that
+// does not support chunks receives the message in one piece. A short message is never split.
 func TestLongMessagesAreSentInChunksOnRequest(t *testing.T) {
 	s := newSite(t)
 	set := func(name, text string) {
@@ -27,7 +27,7 @@ func TestLongMessagesAreSentInChunksOnRequest(t *testing.T) {
 	set("long", text)
 	set("short", strings.Repeat("a", 150_000))
 	for !strings.Contains(s.get("/api/v1/snapshot/"+podsRef+"?ns=b&limit=1").body, `"total":3,`) {
-		<-time.After(10 * time.Millisecond) // The program may not have received the last object yet.
+		<-time.After(10 * time.Millisecond) // Wait until the program has received the last object.
 	}
 	subscribe := func(c *tab, name string) {
 		c.send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["b"],"name":%q,"view":"object"}`,
@@ -62,7 +62,7 @@ func TestLongMessagesAreSentInChunksOnRequest(t *testing.T) {
 			case "snapshot":
 				return data
 			case "part":
-				t.Fatal("a part came to who did not ask for any, or of what is short")
+				t.Fatal("a client got a part without a request, or of a short message")
 			}
 		}
 	}
@@ -93,7 +93,7 @@ func TestLongMessagesAreSentInChunksOnRequest(t *testing.T) {
 		}
 		joined.WriteString(m.Text)
 		if received, total = m.Sent, m.Total; m.ID != 1 || received != joined.Len() || len(m.Text) > 65<<10 {
-			t.Fatalf("%d of %d bytes are told by a part of %d, where %d have come", received, total, len(m.Text), joined.Len())
+			t.Fatalf("%d of %d bytes according to a part of %d, but %d have arrived", received, total, len(m.Text), joined.Len())
 		}
 	}
 	if annotationText([]byte(joined.String())) != text {
@@ -101,8 +101,8 @@ func TestLongMessagesAreSentInChunksOnRequest(t *testing.T) {
 	}
 }
 
-// A client acknowledges the chunks of a long message. Only a few chunks are sent that it has not acknowledged yet,
-// however much the connection buffers. Other messages follow right after these.
+// A client acknowledges each chunk of a long message with a pong. Only a few unacknowledged chunks are in flight,
+// however much the connection buffers. Other messages are sent directly after these chunks.
 func TestUnacknowledgedChunksAreLimited(t *testing.T) {
 	s := newSite(t)
 	text := strings.Repeat("0123456789", 100_000)
@@ -111,7 +111,7 @@ func TestUnacknowledgedChunksAreLimited(t *testing.T) {
 		Metadata: fmt.Sprintf(`"annotations":{"text":%q}`, text),
 	})
 	for !strings.Contains(s.get("/api/v1/snapshot/"+podsRef+"?ns=b&limit=1").body, `"total":2,`) {
-		<-time.After(10 * time.Millisecond) // The program may not have received the object yet.
+		<-time.After(10 * time.Millisecond) // Wait until the program has received the object.
 	}
 	c := s.openAs("?parts=true", &websocket.DialOptions{
 		OnPingReceived: func(context.Context, []byte) bool { return false },
@@ -139,19 +139,19 @@ func TestUnacknowledgedChunksAreLimited(t *testing.T) {
 	for chunks < 4 {
 		read()
 	}
-	<-time.After(300 * time.Millisecond) // Without the limit, all chunks would have arrived in this time.
+	<-time.After(300 * time.Millisecond) // Without the limit, all chunks would arrive within this time.
 	c.send(`{"op":"ping","id":2}`)
 	for read() != "pong" {
 	}
 	if chunks != 4 {
-		t.Errorf("%d parts come to who has not said that one has come, want 4", chunks)
+		t.Errorf("%d parts were sent without an acknowledgment, want 4", chunks)
 	}
 	c.send(`{"op":"unsubscribe","id":1}`)
 	c.send(`{"op":"ping","id":3}`)
 	for read() != "pong" {
 	}
 	if chunks != 4 || received == total {
-		t.Errorf("%d parts have come to who has left", chunks)
+		t.Errorf("%d parts were sent after the end", chunks)
 	}
 
 	c = s.openWith("?parts=true", nil)

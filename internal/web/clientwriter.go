@@ -6,14 +6,14 @@ import (
 	"net/http"
 )
 
-// clientError is an error of writing to the client: the client has disconnected, has reset its stream, or reads too
-// slowly. The error values depend on the protocol, and net/http exports few of them. The errors are therefore
-// recognized by the call that returns them.
+// clientError is an error of a write to the client: the client has disconnected, has reset its HTTP/2 stream, or
+// reads too slowly. Such errors cannot be recognized by their values: the values depend on the protocol, and net/http
+// exports few of them. Therefore clientWriter marks every error that a write returns.
 type clientError struct{ error }
 
 func (e *clientError) Unwrap() error { return e.error }
 
-// clientWriter marks each error of writing to the client as a clientError.
+// clientWriter is a ResponseWriter that marks each error of a write to the client as a clientError.
 type clientWriter struct{ http.ResponseWriter }
 
 // Write writes to the client.
@@ -30,7 +30,8 @@ func (c *clientWriter) FlushError() error {
 // Unwrap returns the wrapped ResponseWriter. http.ResponseController calls it.
 func (c *clientWriter) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
-// asClientError wraps an error in a clientError, unless it is nil or reports that a handler misused the writer.
+// asClientError wraps an error in a clientError. It returns the error as it is if it is nil, or if a handler has
+// misused the writer.
 func asClientError(err error) error {
 	for _, misuse := range []error{
 		nil, http.ErrBodyNotAllowed, http.ErrContentLength, http.ErrHijacked, http.ErrNotSupported,
@@ -42,8 +43,8 @@ func asClientError(err error) error {
 	return &clientError{err}
 }
 
-// isDisconnect reports whether a request has failed because its client has disconnected. All code uses this function to
-// decide that.
+// isDisconnect reports whether a request has failed because its client has disconnected. All handlers use this
+// function for that decision.
 func isDisconnect(ctx context.Context, err error) bool {
 	if _, ok := errors.AsType[*clientError](err); ok {
 		return true

@@ -31,13 +31,13 @@ type resettingClient struct {
 	conn   *tls.Conn
 	framer *http2.Framer
 	next   uint32      // The id of the next stream.
-	data   chan uint32 // The streams that have received DATA; closed when the connection ends.
+	data   chan uint32 // The ids of streams that received a DATA frame; closed when the connection ends.
 }
 
 func (r *resettingClient) connect() {
 	r.t.Helper()
 	dialer := tls.Dialer{Config: &tls.Config{
-		InsecureSkipVerify: true, //nolint:gosec // The test has made the certificate itself.
+		InsecureSkipVerify: true, //nolint:gosec // The test has created the certificate itself.
 		NextProtos:         []string{"h2"},
 	}}
 	conn, err := dialer.DialContext(r.t.Context(), "tcp", r.addr)
@@ -52,18 +52,20 @@ func (r *resettingClient) connect() {
 		r.t.Fatal(err)
 	}
 	r.framer, r.next = http2.NewFramer(r.conn, r.conn), 1
-	// The flow control window of the connection allows all data. The windows of the streams allow less than a response.
+	// The flow control window of the connection allows any amount of data. The window of a stream is smaller than a
+	// response.
 	if err := errors.Join(r.framer.WriteSettings(), r.framer.WriteWindowUpdate(0, 1<<30)); err != nil {
 		r.t.Fatal(err)
 	}
 	if err := r.conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		r.t.Fatal(err)
 	}
-	r.data = make(chan uint32, 1<<16) // This exceeds the number of frames; most are not received here.
+	// The buffer is larger than the number of DATA frames. The test does not receive most of them from the channel.
+	r.data = make(chan uint32, 1<<16)
 	go r.read(r.framer, r.data)
 }
 
-// read reads all frames until the connection ends. It sends the stream of each DATA frame to data.
+// read reads all frames until the connection ends. It sends the stream ID of each DATA frame to data.
 func (r *resettingClient) read(framer *http2.Framer, data chan<- uint32) {
 	defer close(data)
 	for {
@@ -77,15 +79,16 @@ func (r *resettingClient) read(framer *http2.Framer, data chan<- uint32) {
 	}
 }
 
-// close ends the connection.
+// close closes the connection, and waits until read has ended.
 func (r *resettingClient) close() {
-	_ = r.conn.Close() // The server may have closed it.
+	_ = r.conn.Close() // An error means that the server has closed it already.
 	for range r.data {
 		continue
 	}
 }
 
-// open sends a request on a new stream, and resets the stream, at once or after the first DATA frame.
+// open sends a request on a new stream, and resets the stream: at once if atOnce is true, or else after the first
+// DATA frame.
 func (r *resettingClient) open(path string, atOnce bool) error {
 	var block bytes.Buffer
 	encoder := hpack.NewEncoder(&block)
@@ -114,8 +117,8 @@ func (r *resettingClient) open(path string, atOnce bool) error {
 	return r.framer.WriteRSTStream(stream, http2.ErrCodeCancel)
 }
 
-// If a client resets its streams or closes its connection, this is not an error of the server. Thousands of such
-// clients cause no log lines at the levels warn and error.
+// A client that resets its streams or closes its connection does not cause an error of the server. Thousands of such
+// clients cause no log lines at the levels WARN and ERROR.
 func TestStreamResetsAreNotLoggedAsErrors(t *testing.T) {
 	secret := newSecretVolume(t, "resets")
 	keys, err := web.NewKeyPair(secret.cert(), secret.key(), slog.New(slog.DiscardHandler))
@@ -123,7 +126,7 @@ func TestStreamResetsAreNotLoggedAsErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	api := newSite(t).api
-	for n := range 500 { // With so many pods, a response is longer than the window of a stream.
+	for n := range 500 { // With 500 pods, a response is longer than the window of a stream.
 		name := fmt.Sprintf("pod-%d", n)
 		api.Set(podsRef, apitest.Item{
 			Namespace: "a", Name: name, Cells: fmt.Sprintf(`[%q,"Running","5m"]`, name), Rest: `"spec":{}`,
@@ -139,7 +142,7 @@ func TestStreamResetsAreNotLoggedAsErrors(t *testing.T) {
 	r.connect()
 	connections := 1
 	for n := range streams {
-		// The server closes a connection after too many resets.
+		// An error is expected, because the server closes a connection after too many resets.
 		if err := r.open(paths[n%len(paths)], n%20 != 0); err != nil {
 			r.close()
 			r.connect()
@@ -157,7 +160,7 @@ func TestStreamResetsAreNotLoggedAsErrors(t *testing.T) {
 	t.Logf("%d streams on %d connections", streams, connections)
 }
 
-// brokenWriter is a response writer whose writes all fail with err, as after the client has disconnected.
+// brokenWriter is a ResponseWriter whose writes all fail with err, like after the client has disconnected.
 type brokenWriter struct {
 	*httptest.ResponseRecorder
 
@@ -166,8 +169,9 @@ type brokenWriter struct {
 
 func (w *brokenWriter) Write([]byte) (int, error) { return 0, w.err }
 
-// A failed write is the fault of the client, whatever its protocol, and is logged at debug level. A misuse of the
-// writer is an error of the server. So is an error of the same kind that does not come from a write.
+// A write to a client fails because of the client, whatever the protocol, and is logged at level DEBUG. A misuse of
+// the ResponseWriter is an error of the server. An error with the same value that no write to the client has returned
+// is also an error of the server.
 func TestFailedWritesAreClientErrors(t *testing.T) {
 	var log strings.Builder
 	options := web.Options{Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
@@ -199,11 +203,11 @@ func TestFailedWritesAreClientErrors(t *testing.T) {
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, test := range []struct {
-		ctx  context.Context //nolint:containedctx // The test uses one of two contexts.
+		ctx  context.Context //nolint:containedctx // Each case uses one of two contexts.
 		err  error
 		want bool
 	}{
-		{t.Context(), syscall.ECONNRESET, false}, // An error of another connection, such as the one to the API server.
+		{t.Context(), syscall.ECONNRESET, false}, // The error is from another connection, such as the one to the API server.
 		{done, syscall.ECONNRESET, false},
 		{t.Context(), context.Canceled, false},
 		{done, context.Canceled, true},

@@ -17,23 +17,25 @@ import (
 const (
 	// maxSockets is the maximum number of sockets of all clients together.
 	maxSockets = 5000
-	// stopRetryDelay and fullRetryDelay are the minimum delays before a client may reconnect: after the server stops, and after a
-	// quota was full. A random part of retrySpread is added, so that clients do not all reconnect at once.
+	// stopRetryDelay is the minimum delay before a client may reconnect after the server has stopped, and fullRetryDelay
+	// the one after a quota was full. A random part of retrySpread is added, so that clients do not all reconnect at
+	// once.
 	stopRetryDelay = 500 * time.Millisecond
 	fullRetryDelay = 5 * time.Second
 	retrySpread    = 5 * time.Second
-	// statusEnded is the WebSocket status for a session whose login has ended.
+	// statusEnded is the WebSocket close code for a session whose login has ended.
 	statusEnded websocket.StatusCode = 4401
-	// statusShareEnded is the status for a guest whose share has ended.
+	// statusShareEnded is the WebSocket close code for a guest whose share link has ended.
 	statusShareEnded websocket.StatusCode = 4403
-	// statusSwitched is the status for a session of a cluster that is not the active one any more.
+	// statusSwitched is the WebSocket close code for a session of a cluster that is no longer the active one.
 	statusSwitched websocket.StatusCode = 4409
 	switchedReason                      = "the server shows another cluster; reload"
 	// closeTimeout is how long a client may take to answer a close frame.
 	closeTimeout = 4 * time.Second
 )
 
-// acquireSocket counts a socket toward its quotas until leave is called. If one of the quotas is used up, leave is nil.
+// acquireSocket counts a socket toward its quotas until leave is called. leave is nil if one of the quotas is used
+// up.
 func (s *Server) acquireSocket(quotas []limit.Limit) (leave func()) {
 	lease := s.limiter.TryAcquire(1, append(slices.Clip(quotas), limit.Limit{Key: "sockets", Max: maxSockets})...)
 	if lease == nil {
@@ -46,15 +48,15 @@ func (s *Server) acquireSocket(quotas []limit.Limit) (leave func()) {
 	}
 }
 
-// closeWithRetry closes the connection with a status. It sends the reason, and how long the client must wait before it
-// reconnects. Clients that are disconnected together get different delays.
+// closeWithRetry closes the connection with a WebSocket close code. The close frame contains the reason, and how long
+// the client must wait before it reconnects. Clients that are disconnected at the same time get different delays.
 func (l *session) closeWithRetry(code websocket.StatusCode, delay time.Duration, reason string) {
-	delay += rand.N(retrySpread) //nolint:gosec // No secret.
+	delay += rand.N(retrySpread) //nolint:gosec // The delay does not need secure random numbers.
 	l.close(code, fmt.Sprintf("retry after %d ms: %s", delay.Milliseconds(), reason))
 }
 
-// closeOnEnd closes the connection when lasts ends, because the login or the share has ended. If such a close is in
-// progress, the returned function waits until it is complete.
+// closeOnEnd closes the connection when identityCtx ends because the login or the share link has ended. If such a
+// close is in progress when wait is called, wait returns after the close is complete.
 func (l *session) closeOnEnd(identityCtx context.Context) (wait func()) {
 	closeDone := make(chan struct{})
 	cancelClose := context.AfterFunc(identityCtx, func() {
@@ -73,13 +75,15 @@ func (l *session) closeOnEnd(identityCtx context.Context) (wait func()) {
 	}
 }
 
-// close ends the connection with a status and a reason. It waits up to closeTimeout for the answer of the client, and
-// at most as long again for a write that is in progress.
+// close ends the connection with a WebSocket close code and a reason. It waits up to closeTimeout for the close frame
+// of the client, and at most as long again for a write that is in progress.
 func (l *session) close(code websocket.StatusCode, reason string) {
-	timer := time.AfterFunc(closeTimeout, l.cancel) // Ends the read.
+	// After closeTimeout, cancel the context of the read that waits for the client's close frame.
+	timer := time.AfterFunc(closeTimeout, l.cancel)
 	defer timer.Stop()
-	_ = l.conn.Close(code, reason) // The client may have closed it.
+	_ = l.conn.Close(code, reason) // An error means that the client has closed it already.
 }
 
-// abort ends the connection without a close frame. The goroutine that reads from the connection then gets an error.
+// abort ends the connection without a close frame. The goroutine that reads from the connection then gets an error
+// and ends the session.
 func (l *session) abort() { _ = l.conn.CloseNow() }

@@ -6,10 +6,12 @@ import (
 	"strings"
 
 	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/status"
 	"glasshouse/web/templates"
 )
 
-// comparePage serves the page that compares two objects. If one of them cannot be read, the page still shows the other.
+// comparePage serves the page that compares two objects. If one of the objects cannot be read, the page still shows
+// the other one.
 func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) error {
 	values, err := valuesOf(r, "a", "b", "hide", "kiosk")
 	if err != nil {
@@ -45,8 +47,8 @@ func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) error {
 	return render(w, r, status, templates.ComparePage(page))
 }
 
-// others returns links that compare side with other objects of the same resource and namespace. It returns none if the
-// objects cannot be listed.
+// others returns links to pages that compare side with other objects of the same resource and namespace. It returns
+// no links if these objects cannot be listed.
 func (s *Server) others(r *http.Request, side templates.Side) (links []templates.Link) {
 	query := watch.Query{Resource: side.Ref, Limit: pageRows}
 	if side.Namespace != "" {
@@ -65,8 +67,9 @@ func (s *Server) others(r *http.Request, side templates.Side) (links []templates
 	return links
 }
 
-// expandObjectPath returns the full address, group/version/resource/namespace/name, of the object that text names. If other is a
-// full address, text may also be only a name, or a namespace and a name. other then completes it.
+// expandObjectPath returns the full address of the object that text names, in the form
+// group/version/resource/namespace/name. If other is a full address, text may also be only a name, or a namespace and
+// a name. The missing parts are then taken from other.
 func expandObjectPath(text, other string) (string, error) {
 	parts := strings.Split(strings.Trim(text, "/ "), "/")
 	o := strings.Split(other, "/")
@@ -82,7 +85,8 @@ func expandObjectPath(text, other string) (string, error) {
 		"group/version/resource/namespace/name, with core for the empty group and _ for no namespace.", text)
 }
 
-// side reads one of the two objects that are compared. If it returns an error, side contains the fields that are known.
+// side reads one of the two objects that are compared. If it returns an error, the returned side still contains the
+// fields that are known.
 func (s *Server) side(r *http.Request, full string) (side templates.Side, err error) {
 	parts := strings.Split(full, "/")
 	ref, ns, name := strings.Join(parts[:3], "/"), parts[3], parts[4]
@@ -98,12 +102,12 @@ func (s *Server) side(r *http.Request, full string) (side templates.Side, err er
 	side.Ref, side.Kind, side.Resource, side.Namespace, side.Name =
 		resource.Ref(), resource.Kind, resource.Resource, ns, name
 	side.Href = objectPath(side.Ref, ns, name)
-	text, status, err := access.LastKnown(r.Context(), side.Ref, ns, name)
+	text, current, err := access.LastKnown(r.Context(), side.Ref, ns, name)
 	if err != nil {
 		return side, err
 	}
-	if status.State != watch.Live {
-		side.State = stateOf(status)
+	if current.State != status.Live {
+		side.State = stateOf(current)
 	}
 	side.YAML, err = s.yamlForPage(r, text)
 	return side, err

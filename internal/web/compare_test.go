@@ -8,7 +8,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// The HTML of the compare page contains both objects. If one of them cannot be read, it contains the other.
+// The HTML of the compare page contains both objects. If one of the objects cannot be read, the HTML still contains
+// the other one.
 func TestComparePageContainsReadableObjects(t *testing.T) {
 	s := newSite(t)
 	const first, second = podsRef + "/a/web-1", podsRef + "/b/web-10"
@@ -56,7 +57,7 @@ func TestComparePageContainsReadableObjects(t *testing.T) {
 		"a, b, hide")
 }
 
-// The compare page states that masked values are not compared, also if scripts do not run.
+// The compare page states that masked values are not compared, even if scripts do not run.
 func TestComparePageNotesMaskedValues(t *testing.T) {
 	s := newSite(t)
 	const secrets = "core/v1/secrets"
@@ -64,7 +65,8 @@ func TestComparePageNotesMaskedValues(t *testing.T) {
 		s.api.Set(secrets, apitest.Item{Namespace: "a", Name: name, Rest: `"data":{"key":"aHVzaA=="}`})
 	}
 	s.api.Set(secrets, apitest.Item{Namespace: "a", Name: "empty"})
-	for _, name := range []string{"mask-1", "mask-2"} { // The value is the same as the mask of a redaction rule.
+	// The value of the variable is equal to the text with which a redaction rule masks values.
+	for _, name := range []string{"mask-1", "mask-2"} {
 		s.api.Set(podsRef, apitest.Item{
 			Namespace: "a", Name: name, Rest: `"spec":{"containers":[{"env":[{"name":"A","value":"(masked)"}]}]}`,
 		})

@@ -12,13 +12,14 @@ import (
 // contextsPath is the path of the page on which a user chooses another cluster.
 const contextsPath = "/contexts"
 
-// Contexts lists the contexts of a kubeconfig and switches between them. All viewers share one active cluster, so this
-// is meant for the machine of a single person.
+// Contexts lists the contexts of a kubeconfig and switches between them. All viewers share one active cluster, so
+// switching is meant for a server that only one person uses.
 type Contexts struct {
-	// List reads the contexts from the kubeconfig again at each call.
+	// List reads the contexts from the kubeconfig file. It reads the file at each call, because the file may have
+	// changed.
 	List func() ([]Context, error)
-	// Switch makes the cluster of a context the active one. If that cluster cannot be opened, Choose returns an error,
-	// and the previous cluster stays active. The page shows the text of the error.
+	// Switch makes the cluster of a context the active one. If that cluster cannot be opened, Switch returns an error,
+	// and the previous cluster stays active. The page shows the text of that error.
 	Switch func(ctx context.Context, name string) error
 }
 
@@ -36,7 +37,7 @@ type contextsDocument struct {
 	Contexts []Context `json:"contexts"`
 }
 
-// readContexts reads the contexts from the kubeconfig again.
+// readContexts reads the contexts from the kubeconfig file, which may have changed since the last call.
 func (s *Server) readContexts() ([]Context, error) {
 	if s.contexts == nil {
 		return nil, &problem{
@@ -69,7 +70,7 @@ func (s *Server) contextsPage(w http.ResponseWriter, r *http.Request) error {
 	return s.renderContexts(w, r, http.StatusOK, "")
 }
 
-// renderContexts renders the page on which a user chooses a context. If why is not empty, the page shows it as the
+// renderContexts renders the page on which a user chooses a context. If reason is not empty, the page shows it as the
 // reason why the last choice failed.
 func (s *Server) renderContexts(w http.ResponseWriter, r *http.Request, status int, reason string) error {
 	all, err := s.readContexts()
@@ -104,7 +105,8 @@ func (s *Server) switchContext(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// switchPage makes the cluster of a context the active one. The form of contextsPage names the context.
+// switchPage makes the cluster of a context the active one. The form on the page of contextsPage contains the name of
+// the context.
 func (s *Server) switchPage(w http.ResponseWriter, r *http.Request) error {
 	if err := r.ParseForm(); err != nil || !r.PostForm.Has("name") {
 		return badRequest("Invalid context", "The form must name a context of the kubeconfig in the field name.")
@@ -114,7 +116,7 @@ func (s *Server) switchPage(w http.ResponseWriter, r *http.Request) error {
 		if s.contexts == nil || !wantsPage(r) || p.Status == http.StatusInternalServerError {
 			return err
 		}
-		return s.renderContexts(w, r, p.Status, p.Detail) //nolint:contextcheck // Rendering passes the context.
+		return s.renderContexts(w, r, p.Status, p.Detail) //nolint:contextcheck // The page is rendered with the context of r.
 	}
 	w.Header().Set("Location", s.base.At("/"))
 	w.WriteHeader(http.StatusSeeOther)

@@ -19,8 +19,8 @@ type recordingConn struct {
 
 func (n *recordingConn) Write(p []byte) (int, error) { return n.text.Write(p) }
 
-// Between gather and flush, written data is collected, also if the caller overwrites its buffer later. flush sends it
-// in order. Data written at other times is sent at once.
+// Data that is written between cork and flush is collected, even if the caller overwrites its buffer later. flush
+// sends the collected data in order. Data that is written before cork or after flush is sent at once.
 func TestCorkedConnWritesOnFlush(t *testing.T) {
 	recorder := new(recordingConn)
 	conn := &corkedConn{Conn: recorder, messageBuffers: new(sync.Pool)}
@@ -59,7 +59,7 @@ func TestCorkedConnWritesOnFlush(t *testing.T) {
 	}
 }
 
-// pingingConn is a connection that starts another write as soon as the first piece is written.
+// pingingConn is a connection that starts another write, like a ping, as soon as the first piece is written.
 type pingingConn struct {
 	recordingConn
 
@@ -73,14 +73,14 @@ func (p *pingingConn) Write(text []byte) (int, error) {
 		go func() { defer close(written); ping() }()
 		select {
 		case <-written:
-		case <-time.After(50 * time.Millisecond): // The other write waits until all pieces are written.
+		case <-time.After(50 * time.Millisecond): // The ping waits until flush has written all pieces.
 		}
 	}
 	return p.recordingConn.Write(text)
 }
 
-// flush sends gathered data without interruption, even if each piece is a separate write, as over TLS. If a ping were
-// sent between the pieces, it would become part of the frame's payload.
+// flush sends the collected data without interruption, even if each piece is a separate write, as over TLS. A ping
+// that is sent between the pieces would become part of the payload of the frame.
 func TestFlushIsNotInterrupted(t *testing.T) {
 	recorder := new(pingingConn)
 	conn := &corkedConn{Conn: recorder, messageBuffers: new(sync.Pool)}
@@ -106,8 +106,8 @@ func TestFlushIsNotInterrupted(t *testing.T) {
 	}
 }
 
-// The number of frames does not depend on how the stream is split into pieces. A long frame counts as several, by its
-// bytes.
+// The number of counted frames does not depend on how the stream is split into reads. A long frame counts as several
+// frames, depending on its length.
 func TestFrameCounterIgnoresSplits(t *testing.T) {
 	ping, masked := []byte{0x89, 0}, []byte{0x89, 0x83, 1, 2, 3, 4, 'a', 'b', 'c'}
 	textFrame := func(size int) []byte {

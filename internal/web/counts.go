@@ -6,31 +6,31 @@ import (
 	"sync"
 	"time"
 
-	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/signal"
 )
 
-// countInterval is the minimum time between two counts of the objects for the resource picker.
+// countInterval is the minimum time between two counts of the objects that the resource picker shows.
 const countInterval = time.Second
 
-// counts caches the newest message with the number of objects of each watched resource. The message is built once for
-// all sessions of an audience.
+// counts caches the newest message with the number of objects of each watched resource. All sessions of a picker feed
+// share it, so that the message is built only once.
 type counts struct {
 	mu        sync.Mutex
 	countedAt time.Time // When the objects were counted last.
-	version   int       // Increases whenever text changes.
+	version   int       // Increases whenever text changes, so that a session knows whether it has sent text.
 	text      []byte
 	changed   chan struct{} // Closed when text changes; nil before the first text.
 }
 
 // run updates the counts every countInterval until ctx ends.
 func (c *counts) run(ctx context.Context, count func(context.Context) map[string]int) {
-	for range watch.Ticks(ctx, countInterval) {
+	for range signal.Ticks(ctx, countInterval) {
 		c.latest(ctx, count)
 	}
 }
 
-// latest returns the number and the text of the current message, and a channel that is closed when the message changes.
-// It counts the objects again if the last count is at least countInterval old.
+// latest returns the version and the text of the current message, and a channel that is closed when the message
+// changes. It counts the objects again if the last count is at least countInterval old.
 func (c *counts) latest(
 	ctx context.Context, count func(context.Context) map[string]int,
 ) (int, []byte, <-chan struct{}) {
@@ -48,7 +48,7 @@ func (c *counts) latest(
 func (c *counts) set(now time.Time, counted map[string]int) {
 	text, err := json.Marshal(counted)
 	if err != nil {
-		return // Not reached: strings and integers always encode.
+		return // Cannot happen: strings and integers can always be encoded.
 	}
 	text = append([]byte(`"type":"counts","counts":`), text...)
 	c.mu.Lock()

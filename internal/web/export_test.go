@@ -10,12 +10,13 @@ import (
 
 	"glasshouse/internal/limit"
 	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/authz"
 	"glasshouse/internal/web/auth"
 	"glasshouse/internal/web/share"
 )
 
-// HandlerWith returns the handler of all routes plus one route for the test. Its route class is everybody, so anyone
-// may call it.
+// HandlerWith returns the handler of all routes plus one route for the test. The added route has the route class
+// public, so anyone may call it.
 func (s *Server) HandlerWith(method, pattern string, handler http.HandlerFunc) (http.Handler, error) {
 	return s.handlerOf(append(s.routes(), route{method, pattern, public, func(
 		w http.ResponseWriter, r *http.Request,
@@ -25,8 +26,8 @@ func (s *Server) HandlerWith(method, pattern string, handler http.HandlerFunc) (
 	}, direct, 0}))
 }
 
-// HandlerBuffering returns the handler of all routes plus one route for the test. Its responses reserve memory and are
-// buffered.
+// HandlerBuffering returns the handler of all routes plus one route for the test. The responses of the added route
+// reserve memory and are buffered.
 func (s *Server) HandlerBuffering(pattern string, handler http.HandlerFunc) (http.Handler, error) {
 	return s.handlerOf(append(s.routes(), route{http.MethodGet, pattern, public, func(
 		w http.ResponseWriter, r *http.Request,
@@ -50,33 +51,34 @@ func Certificate(k *KeyPair) (*tls.Certificate, error) { return k.certificate(ni
 // Quota is a limit that sockets and subscriptions count toward.
 type Quota = limit.Limit
 
-// ViewerQuota returns the quota of the sockets of the user name.
+// ViewerQuota returns the quota for the sockets of a user.
 func ViewerQuota(name string) Quota {
 	r := (&http.Request{}).WithContext(context.WithValue(
 		context.Background(), senderKey{}, //nolint:forbidigo // The request is not sent.
-		sender{identity: auth.Identity{Viewer: watch.Viewer{User: &watch.User{Name: name}}}},
+		sender{identity: auth.Identity{Viewer: watch.Viewer{User: &authz.User{Name: name}}}},
 	))
 	return (&Server{}).socketQuotas(r)[0]
 }
 
-// SubscriptionQuotas returns the quotas that apply to a subscription from address.
+// SubscriptionQuotas returns the quotas for a subscription of a client at address.
 func SubscriptionQuotas(address netip.Addr) []Quota {
 	return subscriptionQuotas([]limit.Limit{{Key: "sockets of " + addressKey(address), Max: addressSockets}})
 }
 
-// TryAcquire acquires one unit under quotas. It returns nil if there is no room.
+// TryAcquire acquires one unit under quotas. It returns nil if one of the quotas is used up.
 func (s *Server) TryAcquire(quotas []Quota) *limit.Lease { return s.limiter.TryAcquire(1, quotas...) }
 
-// AcquireProcessors acquires all leases of processors for building responses.
+// AcquireProcessors acquires all processor leases, so that no response can be built until they are released.
 func (s *Server) AcquireProcessors() *limit.Lease {
 	limits := s.processorLimits(httptest.NewRequest(http.MethodGet, "/", nil))
 	return s.limiter.TryAcquire(limits[1].Max, limits[1])
 }
 
-// AcquireSocket counts a socket under quotas until leave is called. leave is nil if there is no room for the socket.
+// AcquireSocket counts a socket toward quotas until release is called. release is nil if one of the quotas is used
+// up.
 func (s *Server) AcquireSocket(quotas []Quota) (release func()) { return s.acquireSocket(quotas) }
 
-// AddressKey returns the key under which requests from remote, an address with a port, are limited.
+// AddressKey returns the key under which limits count the requests from remote, an address with a port.
 func AddressKey(remote string) string {
 	address, known := addressOf(remote)
 	if !known {
@@ -85,7 +87,8 @@ func AddressKey(remote string) string {
 	return addressKey(address)
 }
 
-// Serving starts s, and returns the handler of all routes, including the socket. stop ends all sockets.
+// Serving starts s, and returns the handler of all routes, including the one for WebSockets. stopServer ends all
+// WebSockets.
 func Serving(ctx context.Context, s *Server) (handler http.Handler, stopServer func()) {
 	s.begin(ctx)
 	handler, err := s.Handler()
@@ -98,16 +101,16 @@ func Serving(ctx context.Context, s *Server) (handler http.Handler, stopServer f
 	}
 }
 
-// FormatStatus exports formatStatus, which formats a watch status, so that tests can provide the status.
+// FormatStatus exports formatStatus, so that tests can format a watch status of their own.
 var FormatStatus = formatStatus
 
-// JSONToYAML exports jsonToYAML, which converts JSON to YAML.
+// JSONToYAML exports jsonToYAML, which converts a JSON text to YAML.
 var JSONToYAML = jsonToYAML
 
-// SharedDocs exports the type documents.
+// SharedDocs exports the type sharedDocs.
 type SharedDocs = sharedDocs
 
-// Latest calls documents.latest, and returns the number and the text of the document.
+// Latest calls sharedDocs.latest, and returns the version and the text of the document.
 func (d *SharedDocs) Latest(
 	ctx context.Context, after time.Time, encode func(context.Context) ([]byte, error),
 ) (version int, text []byte, err error) {
@@ -118,7 +121,7 @@ func (d *SharedDocs) Latest(
 	return doc.version, doc.text, nil
 }
 
-// PlainText returns the text that is shown for a log that arrives in the given pieces.
+// PlainText returns the plain text of a log whose output arrives in the given pieces.
 func PlainText(pieces ...[]byte) string {
 	var p plainText
 	var text []byte
@@ -128,7 +131,8 @@ func PlainText(pieces ...[]byte) string {
 	return string(p.finish(text))
 }
 
-// GuestQuotas returns the quotas of the sockets of a guest of the share id, who calls from an address.
+// GuestQuotas returns the quotas for the sockets of a guest. id is the ID of the share link, and from is the address
+// of the guest.
 func GuestQuotas(id, from string) []Quota {
 	r := (&http.Request{RemoteAddr: from}).WithContext(context.WithValue(
 		context.Background(), senderKey{}, //nolint:forbidigo // The request is not sent.
@@ -140,10 +144,11 @@ func GuestQuotas(id, from string) []Quota {
 // ClusterID returns the id of the active cluster.
 func ClusterID(s *Server) string { return s.active.Load().id }
 
-// ActiveClusterInfo returns the active cluster.
+// ActiveClusterInfo returns the description of the active cluster.
 func (s *Server) ActiveClusterInfo() ClusterInfo { return s.active.Load().ClusterInfo }
 
-// FanOutSizes opens the given number of sockets from each address. For each address it returns the result of crowd.
+// FanOutSizes opens the given number of sockets for each address. It returns the result of fanOutSize for each
+// address.
 func FanOutSizes(sockets map[string]int) map[string]int {
 	s, sizes := &Server{}, make(map[string]int)
 	for address, n := range sockets {
@@ -157,5 +162,5 @@ func FanOutSizes(sockets map[string]int) map[string]int {
 	return sizes
 }
 
-// MemoryInUse returns the reserved bytes of the memory that all responses share.
+// MemoryInUse returns how many bytes are reserved in the memory budget of all responses.
 func (s *Server) MemoryInUse() int64 { return s.budget.Used() }

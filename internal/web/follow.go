@@ -12,26 +12,29 @@ import (
 // viewResources is the name of the view that lists the resources of the catalog.
 const viewResources = "resources"
 
-// coalesceDelay is how long changes of the catalog are collected before they are sent, because several kinds appear,
-// disappear or are synced at once.
+// coalesceDelay is how long changes of the catalog are collected before they are sent together. The reason is that
+// several resources often appear, disappear or become synced at once.
 const coalesceDelay = 100 * time.Millisecond
 
 // followResources sends the resources that discovery knows (the catalog). It sends them again whenever the catalog or
-// the state of a resource has changed. It also sends the counts of the watched resources. Sessions of one audience
-// share the encoded texts.
+// the state of a resource has changed. It also sends the number of objects of each watched resource. All sessions of
+// one picker feed share the encoded messages.
 func (l *session) followResources(ctx context.Context, id int) error {
 	follower := l.access.Follow() //nolint:contextcheck // An informer outlives the session that starts it.
 	defer follower.Close()
-	feed, leave := l.cluster.joinPickerFeed(l.identity.Viewer) //nolint:contextcheck // Shared, so it outlives this session.
+	feed, leave := l.cluster.joinPickerFeed(l.identity.Viewer) //nolint:contextcheck // The feed outlives this session.
 	defer leave()
 	openedAt, sentVersion, sentCounts, sentAt := time.Now(), 0, 0, time.Time{}
-	after := openedAt.Add(-coalesceDelay) // Sessions that start at the same time share a document.
+	// Accept a document that is up to coalesceDelay older than this subscription, so that sessions that start at the
+	// same time share one document.
+	after := openedAt.Add(-coalesceDelay)
 	for {
 		doc, err := feed.picker.latest(ctx, after, l.resourcesMessage)
 		if err != nil {
 			return err
 		}
-		// A change that the viewer may not see must neither cause a message nor delay a heartbeat.
+		// If only things changed that the viewer is not permitted to see, the version is the same. Such a change must
+		// neither cause a message nor delay a heartbeat.
 		message := doc.text
 		if doc.version == sentVersion {
 			message = []byte(`"type":"heartbeat","cursor":""`)
@@ -42,7 +45,8 @@ func (l *session) followResources(ctx context.Context, id int) error {
 			}
 			sentVersion, sentAt = doc.version, time.Now()
 		}
-		// The document may be older than the subscription and miss changes since then. In that case, read it again.
+		// If the document is older than this subscription, it may lack later changes. Treat it as changed, so that it is
+		// read again.
 		changed := !doc.startedAt.After(openedAt)
 		if !changed {
 			if changed, err = l.followCounts(
@@ -63,8 +67,8 @@ func (l *session) followResources(ctx context.Context, id int) error {
 	}
 }
 
-// sendResources sends a message with the list of resources. It reserves memory for the message, which is long if there
-// are many kinds.
+// sendResources sends a message with the list of resources. It reserves memory for the message, which is long if a
+// cluster has many resources.
 func (l *session) sendResources(ctx context.Context, message []byte, id int) error {
 	reserved, err := l.reserve(ctx, int64(len(message)+2*chunkBytes))
 	if err != nil {
@@ -74,12 +78,12 @@ func (l *session) sendResources(ctx context.Context, message []byte, id int) err
 	return l.sendChunked(ctx, message, id, true, alwaysValid)
 }
 
-// alwaysValid is the permission recheck of messages that all sessions of an audience share. It returns true, because they
-// may always be sent.
+// alwaysValid is the permission recheck of messages that need none, such as those that all sessions of a picker feed
+// share. It always returns true.
 func alwaysValid(context.Context) bool { return true }
 
-// followCounts sends the number of objects of each resource whenever it changes. It returns when the resources may have
-// changed, or when the next heartbeat is due.
+// followCounts sends the number of objects of each resource whenever such a number changes. It returns true when the
+// catalog or the state of a resource may have changed. It returns false at the time until, when a heartbeat is due.
 func (l *session) followCounts(
 	ctx context.Context, id int, follower *watch.Follower, feed *pickerFeed, sentVersion *int, until time.Time,
 ) (changed bool, err error) {
@@ -98,8 +102,8 @@ func (l *session) followCounts(
 	return changed, nil
 }
 
-// resourcesMessage returns the message with the list of resources. It does not contain counts, because these change
-// with every object. They have a message of their own.
+// resourcesMessage returns the message with the list of resources. The message does not contain the numbers of
+// objects, because these change often and are sent in their own message.
 func (l *session) resourcesMessage(ctx context.Context) ([]byte, error) {
 	doc, err := l.server.listResources(ctx, l.access, discoveryWait)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"glasshouse/internal/web"
 )
 
-// Callers that are woken at the same time get the same document, which is built only once for all. If the text of a
-// document has not changed, its number stays. If a caller needs a newer document, it is built again.
+// Callers that need a document at the same time get the same document, which is built only once. If the text of a new
+// document has not changed, its version stays the same. If a caller needs a newer document, it is built again.
 func TestSharedDocIsBuiltOnceForAllCallers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var docs web.SharedDocs
@@ -55,8 +55,8 @@ func TestSharedDocIsBuiltOnceForAllCallers(t *testing.T) {
 	})
 }
 
-// If a caller leaves while a document is built, the others still get it. If a document could not be built, the next
-// caller causes a new attempt.
+// If a caller is canceled while a document is built, the other callers still get the document. If a document could
+// not be built, the next caller builds it.
 func TestSharedDocSurvivesCanceledCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var docs web.SharedDocs
@@ -102,14 +102,14 @@ func TestPickerSubscriptionUsesLittleMemory(t *testing.T) {
 			runtime.GC()
 			var m runtime.MemStats
 			runtime.ReadMemStats(&m)
-			return int64(m.HeapAlloc) //nolint:gosec // Far below 2^63.
+			return int64(m.HeapAlloc) //nolint:gosec // The value is far below 2^63.
 		}
 		<-time.After(time.Minute) // Wait until the program has read discovery again.
 		const tabs = 30
 		var perTab []int64
 		const rows, picker = `{"op":"subscribe","id":1,"resource":"core/v1/pods"}`,
 			`{"op":"subscribe","id":1,"view":"resources"}`
-		// Rows are measured twice, because memory of earlier work may be freed during the measurement.
+		// Measure rows twice, because memory of earlier work may be freed during a measurement.
 		for _, frame := range []string{rows, picker, rows} {
 			before := heap()
 			for range tabs {
@@ -121,13 +121,13 @@ func TestPickerSubscriptionUsesLittleMemory(t *testing.T) {
 			perTab = append(perTab, (heap()-before)/tabs)
 		}
 		if perTab[1] > max(perTab[0], perTab[2])+20<<10 {
-			b.t.Errorf("a tab of the picker holds %d bytes, one of rows %d or %d", perTab[1], perTab[0], perTab[2])
+			b.t.Errorf("a tab of the picker uses %d bytes, one of rows %d or %d", perTab[1], perTab[0], perTab[2])
 		}
 	})
 }
 
-// The message about resources contains the build id of the page that the server has. A page detects a new version by
-// comparing this id with the id in the address of its own script.
+// The message about resources contains the build id of the page that the server serves. An open page detects a new
+// version by comparing this id with the id in the URL of its own script.
 func TestResourcesMessageHasThePageBuild(t *testing.T) {
 	s := newSite(t)
 	c := s.open(nil)
@@ -142,8 +142,8 @@ func TestResourcesMessageHasThePageBuild(t *testing.T) {
 	}
 }
 
-// Changes of the catalog while a subscription starts are sent to it. This applies even if its first message was built a
-// moment before, for another subscription.
+// A subscription to the view "resources" receives changes of the catalog that happen while it starts. This also
+// applies if its first message was built a moment earlier, for another subscription.
 func TestCatalogChangesDuringSubscribeAreSent(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		first := b.open()
@@ -160,11 +160,11 @@ func TestCatalogChangesDuringSubscribeAreSent(t *testing.T) {
 				}
 			}
 		}
-		b.t.Error("the state of pods was not told within a second")
+		b.t.Error("the state of pods was not sent within a second")
 	})
 }
 
-// If a resource is covered only in some namespaces, the message about resources lists these namespaces.
+// If a resource is watched only in some namespaces, the message about resources lists these namespaces.
 func TestResourcesMessageListsCoveredNamespaces(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.api.Refuse("core/v1/pods", "", http.StatusForbidden, "no")
@@ -180,11 +180,12 @@ func TestResourcesMessageListsCoveredNamespaces(t *testing.T) {
 				}
 			}
 		}
-		b.t.Error("it does not say that pods are watched in one namespace")
+		b.t.Error("the document does not report that pods are watched in one namespace")
 	})
 }
 
-// Counts of watched resources are sent as they change, at most once a second. A new subscription gets them at once.
+// The counts of watched resources are sent when they change, at most once per second. A new subscription receives the
+// counts at once.
 func TestCountsAreSentAtMostOncePerSecond(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		c := b.open()
@@ -208,17 +209,18 @@ func TestCountsAreSentAtMostOncePerSecond(t *testing.T) {
 		for last := 3; last < 1003; sent++ {
 			count := c.until(2, "counts").Counts["core/v1/pods"]
 			if count <= last {
-				b.t.Fatalf("%d pods are told after %d", count, last)
+				b.t.Fatalf("the count of pods is %d after %d", count, last)
 			}
 			last = count
 		}
 		if most := int(time.Since(began)/time.Second) + 1; sent > most || sent < 5 {
-			b.t.Errorf("counts were told %d times in %s, want 5 to %d", sent, time.Since(began), most)
+			b.t.Errorf("counts were sent %d times in %s, want 5 to %d", sent, time.Since(began), most)
 		}
 	})
 }
 
-// A resource that is not watched, or that the viewer may not see, is sent without a count.
+// The message with the counts contains no count for a resource that is not watched, or that the viewer is not
+// permitted to see.
 func TestForbiddenResourcesHaveNoCount(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.api.Refuse(podsRef, "", http.StatusForbidden, "no")

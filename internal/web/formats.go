@@ -20,7 +20,7 @@ func writeItem(out *bufio.Writer, o *watch.Item, t *table) error {
 	return err
 }
 
-// writeNDJSON writes one row or object per line.
+// writeNDJSON writes the rows or objects as JSON, one per line.
 func writeNDJSON(out *bufio.Writer, t *table) error {
 	for _, o := range t.Objects {
 		if err := writeItem(out, o, t); err != nil {
@@ -33,7 +33,7 @@ func writeNDJSON(out *bufio.Writer, t *table) error {
 	return nil
 }
 
-// writeYAML writes one document for each object or row.
+// writeYAML writes one YAML document for each row or object.
 func writeYAML(out *bufio.Writer, t *table) error {
 	for _, o := range t.Objects {
 		text, err := t.itemText(o)
@@ -44,7 +44,8 @@ func writeYAML(out *bufio.Writer, t *table) error {
 		if err != nil {
 			return fmt.Errorf("write %s as YAML: %w", o.Name(), err)
 		}
-		_, _ = out.WriteString("---\n") // The next Write returns the error as well.
+		// Ignore the error: a bufio.Writer returns its first error from every later write.
+		_, _ = out.WriteString("---\n")
 		if _, err := out.Write(document); err != nil {
 			return err
 		}
@@ -52,7 +53,8 @@ func writeYAML(out *bufio.Writer, t *table) error {
 	return nil
 }
 
-// writeCSV writes a header, and one line for each row. It does not convert timestamps to ages.
+// writeCSV writes a header line, and one line for each row. Timestamps stay timestamps; they are not converted to
+// ages.
 func writeCSV(out *bufio.Writer, t *table) error {
 	lines := csv.NewWriter(out)
 	var header []string
@@ -60,7 +62,8 @@ func writeCSV(out *bufio.Writer, t *table) error {
 		header = append(header, "Namespace")
 	}
 	for _, n := range t.columns {
-		header = append(header, escapeFormula(t.Columns[n].Name)) // A CRD can choose any column names.
+		// Escape the name, because a CRD can choose any column names.
+		header = append(header, escapeFormula(t.Columns[n].Name))
 	}
 	if err := lines.Write(header); err != nil {
 		return err
@@ -89,8 +92,8 @@ func writeCSV(out *bufio.Writer, t *table) error {
 	return lines.Error()
 }
 
-// escapeFormula adds a ' before a cell that a spreadsheet would evaluate as a formula (OWASP, CSV injection). It also checks
-// for the full-width forms of the signs.
+// escapeFormula adds a ' before a cell that a spreadsheet would evaluate as a formula (OWASP, CSV injection). It also
+// recognizes the full-width forms of the characters that start a formula.
 func escapeFormula(cell string) string {
 	if first, _ := utf8.DecodeRuneInString(cell); cell != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
 		return "'" + cell
@@ -121,7 +124,7 @@ func decodeCells(o *watch.Item) (cells []any, err error) {
 	return cells, nil
 }
 
-// cellText returns a cell as a string. A null becomes an empty string.
+// cellText returns a cell as a string. JSON null becomes an empty string.
 func cellText(cell any) string {
 	switch cell := cell.(type) {
 	case nil:
@@ -133,7 +136,7 @@ func cellText(cell any) string {
 	}
 	text, err := json.Marshal(cell)
 	if err != nil {
-		return "" // Not reached: the value was decoded from JSON.
+		return "" // Cannot happen: the value was decoded from JSON.
 	}
 	return string(text)
 }

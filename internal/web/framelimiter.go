@@ -10,18 +10,20 @@ import (
 )
 
 const (
-	// frameRate is how many WebSocket frames a second one socket may send, after frameBurst at once. Pings, pongs and
-	// the fragments of a message count as well. The WebSocket library answers pings and joins fragments before this
-	// package can count them. Every frameBytes received count as one more frame.
+	// frameRate is how many WebSocket frames per second one socket may send, after frameBurst frames at once. Pings,
+	// pongs and the fragments of a message count as well. The frames are counted on the network connection, because the
+	// WebSocket library answers pings and joins fragments by itself. Every frameBytes received bytes count as one more
+	// frame.
 	frameRate, frameBurst = 200, 2000
-	// addressFrames is the frame rate of all sockets of one address together, after addressFrameBurst at once. A
-	// thousand tabs may reconnect together, and each answers the ping after each chunk of its messages.
+	// addressFrames is the frame rate of all sockets of one address together, after addressFrameBurst frames at once.
+	// The burst is large because a thousand tabs may reconnect together, and each answers the ping after each chunk of
+	// its messages.
 	addressFrames, addressFrameBurst = 2000, 20_000
 	frameBytes                       = 4 << 10
 )
 
-// frameLimiter delays data that arrives on a socket faster than the frame rates allow. Only the reader of the socket uses
-// it; end may be called by any goroutine.
+// frameLimiter delays data that arrives on a socket faster than the frame rates allow. Only the goroutine that reads
+// from the socket uses a frameLimiter, but any goroutine may call stop.
 type frameLimiter struct {
 	counter  frameCounter
 	limiters []*rate.Limiter
@@ -34,7 +36,8 @@ func newFrameLimiter(limiters []*rate.Limiter) *frameLimiter {
 	return &frameLimiter{limiters: limiters, ended: make(chan struct{})}
 }
 
-// wait waits until the rate limits allow the bytes that were read.
+// wait counts the frames in the bytes p, which were just read, and waits until the rate limits allow that many
+// frames.
 func (i *frameLimiter) wait(p []byte) error {
 	n := i.counter.add(p)
 	for _, limiter := range i.limiters {
@@ -53,19 +56,19 @@ func (i *frameLimiter) wait(p []byte) error {
 	return nil
 }
 
-// stop makes a waiting take return an error at once.
+// stop makes a waiting call of wait return an error at once.
 func (i *frameLimiter) stop() { i.once.Do(func() { close(i.ended) }) }
 
-// frameCounter counts the frames of a stream (RFC 6455 section 5.2).
+// frameCounter counts the WebSocket frames in a stream of bytes (RFC 6455 section 5.2).
 type frameCounter struct {
 	head      [14]byte
-	headLen   int    // Bytes of head that were read so far.
-	remaining uint64 // Payload bytes of the current frame that are still expected.
-	bytes     int    // Received bytes that do not count as a frame yet.
+	headLen   int    // Number of bytes of head that were read so far.
+	remaining uint64 // Payload bytes of the current frame that were not read yet.
+	bytes     int    // Received bytes that are fewer than frameBytes and do not count as a frame yet.
 }
 
-// add returns how many frames the next bytes of the stream count as. That is one for each frame header that ends in
-// them, and one for each frameBytes received.
+// add returns the number of frames that the bytes p of the stream count as. Each frame header that ends in p counts
+// as one frame, and so does every frameBytes received.
 func (c *frameCounter) add(p []byte) (n int) {
 	c.bytes += len(p)
 	n, c.bytes = c.bytes/frameBytes, c.bytes%frameBytes
@@ -87,8 +90,8 @@ func (c *frameCounter) add(p []byte) (n int) {
 	return n
 }
 
-// payloadLength returns the payload length of the frame whose header is in head. whole reports whether all of that header was
-// read.
+// payloadLength returns the payload length of the frame whose header is in head. isComplete reports whether the
+// complete header was read.
 func (c *frameCounter) payloadLength() (length uint64, isComplete bool) {
 	if c.headLen < 2 {
 		return 0, false

@@ -17,7 +17,7 @@ import (
 	"glasshouse/internal/web"
 )
 
-// newFuzzServer returns a server with a cluster of a few objects, and the log of the server.
+// newFuzzServer returns a server whose cluster has a few objects, and the log of that server.
 func newFuzzServer(f *testing.F) (*web.Server, *lockedBuffer) {
 	f.Helper()
 	api := apitest.New(
@@ -36,7 +36,9 @@ func newFuzzServer(f *testing.F) (*web.Server, *lockedBuffer) {
 	})
 	log := &lockedBuffer{}
 	server, err := web.New(web.Options{
-		ClusterInfo: web.ClusterInfo{Cluster: startCluster(f, api)}, Version: "v0", Log: slog.New(slog.NewTextHandler(log, nil)),
+		ClusterInfo: web.ClusterInfo{
+			Cluster: startCluster(f, api),
+		}, Version: "v0", Log: slog.New(slog.NewTextHandler(log, nil)),
 	})
 	if err != nil {
 		f.Fatal(err)
@@ -44,7 +46,7 @@ func newFuzzServer(f *testing.F) (*web.Server, *lockedBuffer) {
 	return server, log
 }
 
-// FuzzRequests checks that no request causes an error of the server.
+// FuzzRequests checks that no HTTP request causes an internal error of the server.
 func FuzzRequests(f *testing.F) {
 	server, log := newFuzzServer(f)
 	handler, stop := web.Serving(f.Context(), server)
@@ -73,13 +75,14 @@ func FuzzRequests(f *testing.F) {
 			method == "CONNECT" {
 			t.Skip("no address that a request may have here")
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // A followed log would never end.
+		// The timeout ends a request that follows a log, which would never end by itself.
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
 		r, err := http.NewRequestWithContext(ctx, method, target, nil)
 		if err != nil {
 			t.Skip("no request")
 		}
-		// RemoteAddr stays empty, because requests with an address have a rate limit, which would delay them.
+		// Leave RemoteAddr empty. A request with an address has a rate limit, which would delay the test.
 		r.Host, r.RequestURI = "localhost", target
 		if r.Header.Set(name, value); strings.EqualFold(name, "Host") {
 			r.Host = value
@@ -96,8 +99,8 @@ func FuzzRequests(f *testing.F) {
 	})
 }
 
-// FuzzMessages checks that no message causes an error of the socket, or a response that is not JSON. The server handles
-// the message, answers with an error, or closes the connection with a reason.
+// FuzzMessages checks that no message causes an internal error of the socket, or a response that is not JSON. The
+// server handles the message, answers with an error, or closes the connection with a reason.
 func FuzzMessages(f *testing.F) {
 	server, log := newFuzzServer(f)
 	handler, stop := web.Serving(f.Context(), server)
@@ -126,13 +129,13 @@ func FuzzMessages(f *testing.F) {
 		before := len(log.String())
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
-		//nolint:bodyclose // The body belongs to the connection.
+		//nolint:bodyclose // The connection owns the body.
 		conn, _, err := websocket.Dial(ctx, strings.Replace(served.URL, "http", "ws", 1)+"/api/v1/live",
 			&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = conn.CloseNow() }() // The connection may have ended already.
+		defer func() { _ = conn.CloseNow() }() // An error means that the connection is closed already.
 		conn.SetReadLimit(1 << 20)
 		kind := websocket.MessageText
 		if binary {
@@ -160,7 +163,7 @@ func FuzzMessages(f *testing.F) {
 			}
 		}
 		if logged := log.String(); strings.Contains(logged[before:], "level=ERROR") {
-			t.Errorf("after %q the log says %.2000s", text, logged[before:])
+			t.Errorf("after %q the log is %.2000s", text, logged[before:])
 		}
 	})
 }

@@ -11,9 +11,10 @@ import (
 	"glasshouse/web/templates"
 )
 
-// guestLayout returns the data for the parts of a page that only guests see, outside the content of the page.
+// guestLayout returns the data for the parts of a page that only guests see, such as the expiry and the note of their
+// link.
 func (s *Server) guestLayout(g *share.Guest) *templates.Guest {
-	parts, _ := json.Marshal(g.Share.Parts) // Strings always encode.
+	parts, _ := json.Marshal(g.Share.Parts) // Cannot fail: strings can always be encoded as JSON.
 	sharesList := slices.ContainsFunc(g.Share.Parts, func(p watch.Part) bool {
 		return p.Name == "" && !isShownWithObject(p.Resource)
 	})
@@ -23,11 +24,11 @@ func (s *Server) guestLayout(g *share.Guest) *templates.Guest {
 	}
 }
 
-// isShownWithObject reports whether a resource is logs or events. These are shared together with an object, and shown on its
-// page.
+// isShownWithObject reports whether a resource is logs or events. Logs and events are shared together with an object,
+// and are shown on the page of that object.
 func isShownWithObject(resource string) bool {
 	return strings.HasSuffix(resource, "/log") || strings.HasSuffix(resource, "/events")
 }
 
-// isKiosk reports whether a request is for kiosk mode, for a wall display.
+// isKiosk reports whether a request is for a page in kiosk mode, for a wall display.
 func isKiosk(r *http.Request) bool { return r.URL.Query().Get("kiosk") == "1" }

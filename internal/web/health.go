@@ -9,7 +9,7 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// healthz reports that the process responds.
+// healthz responds with "ok", which shows that the process handles requests.
 func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) error {
 	_, err := io.WriteString(w, "ok\n")
 	return err
@@ -30,7 +30,8 @@ func (s *Server) readyz(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// static serves the embedded files. A URL with the current hash of the file may be cached forever.
+// static serves the embedded files of the page. If the URL contains the current hash of the file, the response may be
+// cached forever.
 func (s *Server) static(w http.ResponseWriter, r *http.Request) error {
 	name := strings.TrimPrefix(r.URL.Path, "/static/")
 	if info, err := fs.Stat(s.assets.FS(), name); err != nil || info.IsDir() {

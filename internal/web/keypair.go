@@ -12,17 +12,20 @@ import (
 // statInterval is the minimum time between two checks of the files of a KeyPair.
 const statInterval = time.Second
 
-// A KeyPair is the certificate and key of a server. It reads its files again when they change, and new connections then
-// get the new certificate. While the files do not form a pair, for example between the two writes, the previous
-// certificate stays in use. A KeyPair is safe for concurrent use.
+// A KeyPair is the certificate and the key of a server. It reads both files again when they change, and new
+// connections then get the new certificate. The previous certificate stays in use while the files do not form a pair,
+// for example between the writes of the two files. A KeyPair is safe for concurrent use.
 type KeyPair struct {
 	cert, key string
 	log       *slog.Logger
-	checkedAt atomic.Int64 // Time of the last check, in Unix nanoseconds. The goroutine that sets it does the check.
+	// checkedAt is the time of the last check of the files, in Unix nanoseconds. The goroutine that sets it does the
+	// check.
+	checkedAt atomic.Int64
 	current   atomic.Pointer[loadedPair]
 }
 
-// loadedPair is the certificate that was read, with the file infos by which a change is noticed.
+// loadedPair is a certificate that was read from files, with the file infos by which a later change of the files is
+// noticed.
 type loadedPair struct {
 	certificate *tls.Certificate
 	files       [2]os.FileInfo
@@ -44,14 +47,14 @@ func NewKeyPair(cert, key string, log *slog.Logger) (*KeyPair, error) {
 	return k, nil
 }
 
-// config returns the TLS configuration of a listener. The program does not set Strict-Transport-Security, because that
-// would apply to all ports of the host name, such as localhost.
+// config returns the TLS configuration of a listener. The program does not set the header Strict-Transport-Security.
+// Browsers would apply the header to all ports of the host name, such as those of other servers on localhost.
 func (k *KeyPair) config() *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: k.certificate}
 }
 
-// certificate returns the current certificate. One connection at a time checks the files; the others use the last
-// certificate.
+// certificate returns the current certificate. Only one connection at a time checks the files for changes. Other
+// connections use the certificate that was read last.
 func (k *KeyPair) certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	now, checkedAt := time.Now().UnixNano(), k.checkedAt.Load()
 	if now-checkedAt >= int64(statInterval) && k.checkedAt.CompareAndSwap(checkedAt, now) {
@@ -60,7 +63,8 @@ func (k *KeyPair) certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return k.current.Load().certificate, nil
 }
 
-// reload reads the files again if they have changed. It logs an invalid pair once.
+// reload reads the files again if they have changed. If the new files are not a valid pair, reload logs that only
+// once.
 func (k *KeyPair) reload() {
 	last := k.current.Load()
 	files, err := k.stat()
@@ -84,8 +88,8 @@ func (k *KeyPair) reload() {
 	k.current.Store(&loadedPair{certificate, files})
 }
 
-// stat returns the infos of both files. Callers get them before they read the files, so that a later write is noticed
-// as a change.
+// stat returns the file infos of the certificate and the key. Call stat before reading the files, so that a write
+// during the read is noticed as a change later.
 func (k *KeyPair) stat() (files [2]os.FileInfo, err error) {
 	for i, name := range []string{k.cert, k.key} {
 		if files[i], err = os.Stat(name); err != nil {
@@ -103,8 +107,8 @@ func (k *KeyPair) read() (*tls.Certificate, error) {
 	return &certificate, nil
 }
 
-// isSameFile reports whether a file is unchanged between two checks. It also compares the identity of the file, because the
-// volume of a Secret replaces the files by others.
+// isSameFile reports whether a file is unchanged between two checks. It also compares the identity of the file,
+// because the kubelet replaces the files in the volume of a Secret by new files.
 func isSameFile(a, b os.FileInfo) bool {
 	return a != nil && b != nil && os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
 }

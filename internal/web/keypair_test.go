@@ -27,7 +27,8 @@ import (
 	"glasshouse/internal/web"
 )
 
-// newCertificate returns a self-signed certificate for loopback, and its key. Both are in PEM.
+// newCertificate returns a self-signed certificate for loopback addresses, and its private key. The certificate and
+// the key are in PEM.
 func newCertificate(t *testing.T, name string) (cert, key []byte) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -54,8 +55,8 @@ func newCertificate(t *testing.T, name string) (cert, key []byte) {
 	})
 }
 
-// secretVolume is a folder with the structure of a mounted Secret volume. Its files are symbolic links through a link to a
-// data folder. An update replaces the data folder.
+// secretVolume is a folder with the structure of a mounted Secret volume. Its files are symbolic links into a data
+// folder, which is a symbolic link itself. An update of the Secret replaces the data folder.
 type secretVolume struct {
 	t      *testing.T
 	folder string
@@ -94,8 +95,8 @@ func (s *secretVolume) put(cert, key []byte) {
 func (s *secretVolume) cert() string { return filepath.Join(s.folder, "tls.crt") }
 func (s *secretVolume) key() string  { return filepath.Join(s.folder, "tls.key") }
 
-// When the certificate files are renewed, new connections use the new certificate within a second. If the files do not
-// form a pair, the old certificate stays in use, and this is logged once.
+// When the certificate files are renewed, new connections use the new certificate within a second. If the new files
+// do not form a pair, the old certificate stays in use, and one error is logged.
 func TestKeyPairReloadsChangedFiles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSecretVolume(t, "first")
@@ -111,17 +112,17 @@ func TestKeyPairReloadsChangedFiles(t *testing.T) {
 				t.Errorf("it is %+v, %v; want %s", certificate.Leaf.Subject, err, want)
 			}
 			if n := strings.Count(log.String(), "level=ERROR"); n != errorCount {
-				t.Errorf("%d errors were told, want %d: %s", n, errorCount, log.String())
+				t.Errorf("%d errors were logged, want %d: %s", n, errorCount, log.String())
 			}
 		}
 		second, secondKey := newCertificate(t, "second")
 		s.put(second, secondKey)
-		wantCertificate("first", 0) // The files were checked less than a second ago.
+		wantCertificate("first", 0) // The certificate is not new yet, because the files were checked less than a second ago.
 		<-time.After(time.Second)
 		wantCertificate("second", 0)
 
 		_, other := newCertificate(t, "other")
-		s.put(second, other) // This key belongs to another certificate.
+		s.put(second, other) // The key does not belong to the certificate.
 		<-time.After(time.Second)
 		wantCertificate("second", 1)
 		<-time.After(time.Minute)
@@ -143,7 +144,7 @@ func TestKeyPairReloadsChangedFiles(t *testing.T) {
 		if strings.Contains(log.String(), "PRIVATE") {
 			t.Errorf("the log has the key: %s", log.String())
 		}
-		// From here on, the files are overwritten in place.
+		// From here on, the test overwrites the files in place.
 		fourth, fourthKey := newCertificate(t, "the fourth")
 		if err := errors.Join(
 			os.WriteFile(s.cert(), fourth, 0o600), os.WriteFile(s.key(), fourthKey, 0o600),
@@ -174,9 +175,9 @@ func TestNewKeyPairRejectsInvalidFiles(t *testing.T) {
 	}
 }
 
-// Over TLS, pages use HTTP/2, and sockets use HTTP/1.1. Both accept only the page's own origin with https. New
-// connections get a renewed certificate. When the server stops, sockets are informed, and the stop takes no longer than
-// without TLS.
+// Over TLS, pages use HTTP/2, and sockets use HTTP/1.1. Pages and sockets accept only the page's own origin with the
+// scheme https. New connections get a renewed certificate. When the server stops, sockets are informed, and the stop
+// takes no longer than without TLS.
 func TestServesOverTLS(t *testing.T) {
 	secret := newSecretVolume(t, "first")
 	keys, err := web.NewKeyPair(secret.cert(), secret.key(), slog.New(slog.DiscardHandler))
@@ -185,11 +186,11 @@ func TestServesOverTLS(t *testing.T) {
 	}
 	s := startSiteWith(t, web.Options{KeyPair: keys})
 	get := func(protocols []string, version uint16, headers ...string) (*http.Response, error) {
-		// Self-signed certificates are not trusted, so verification is off. The test checks only which certificate is
-		// used.
+		// Skip the verification, because the client does not trust self-signed certificates. The test checks only which
+		// certificate the server uses.
 		transport := &http.Transport{
 			TLSClientConfig: &tls.Config{
-				InsecureSkipVerify: true, //nolint:gosec // See above.
+				InsecureSkipVerify: true, //nolint:gosec // The test checks the certificate itself.
 				NextProtos:         protocols, MaxVersion: version,
 			},
 			ForceAttemptHTTP2: len(protocols) > 1, DisableKeepAlives: true,
@@ -205,7 +206,7 @@ func TestServesOverTLS(t *testing.T) {
 		response, err := transport.RoundTrip(r)
 		if err == nil {
 			_, _ = io.Copy(io.Discard, response.Body)
-			_ = response.Body.Close() // The body has been read to its end.
+			_ = response.Body.Close() // The body is already read to its end.
 		}
 		return response, err
 	}
@@ -243,10 +244,10 @@ func TestServesOverTLS(t *testing.T) {
 		t.Errorf("TLS 1.1 is answered with %d", response.StatusCode)
 	}
 	client := &http.Client{Transport: &http.Transport{
-		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // See above.
+		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // The test checks the certificate itself.
 		DisableKeepAlives: true,
 	}}
-	//nolint:bodyclose // The body belongs to the connection.
+	//nolint:bodyclose // The connection owns the body.
 	conn, _, err := websocket.Dial(t.Context(), "wss://"+s.addr+"/api/v1/live", &websocket.DialOptions{
 		HTTPClient: client, Subprotocols: []string{"glasshouse.v1+json"},
 		HTTPHeader: http.Header{"Origin": {"https://" + s.addr}},
@@ -260,7 +261,7 @@ func TestServesOverTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, frame, err := conn.Read(ctx); err != nil || !strings.Contains(string(frame), `"pong"`) {
-		t.Errorf("the socket says %s, %v", frame, err)
+		t.Errorf("the socket got %s, %v", frame, err)
 	}
 
 	secret.put(newCertificate(t, "second"))
@@ -283,7 +284,7 @@ func TestServesOverTLS(t *testing.T) {
 	_, _, err = conn.Read(ctx)
 	if closed := new(websocket.CloseError); !errors.As(err, closed) || closed.Code != websocket.StatusGoingAway ||
 		!strings.HasPrefix(closed.Reason, "retry after ") {
-		t.Errorf("the socket is told %v, want that it is to come back", err)
+		t.Errorf("the socket got %v, want that it must reconnect", err)
 	}
 	if err := <-stopped; err != nil || time.Since(began) > 10*time.Second {
 		t.Errorf("it stops with %v after %v", err, time.Since(began))

@@ -24,8 +24,8 @@ import (
 	"glasshouse/internal/web"
 )
 
-// A request that is longer than any request of the page is refused on every route, before any other work is done for
-// it.
+// A request that is longer than any request of the page is refused on every route. It is refused before the server
+// does any other work for it.
 func TestOversizedRequests(t *testing.T) {
 	handler, err := newServerWithoutCluster(t, web.Options{}).Handler()
 	if err != nil {
@@ -69,7 +69,7 @@ func TestOversizedRequests(t *testing.T) {
 			{"no encoding", func(r *http.Request) { r.Header.Set("Content-Encoding", "identity") }, ""},
 		} {
 			if method != http.MethodGet && test.want == "Body too large" {
-				continue // This route accepts a body.
+				continue // The route accepts a body.
 			}
 			r := httptest.NewRequestWithContext(t.Context(), method, path, nil)
 			r.Host = "localhost"
@@ -86,8 +86,8 @@ func TestOversizedRequests(t *testing.T) {
 	}
 }
 
-// A request body of up to 64 KiB is read. A longer body is refused, and so is a body of unknown length, although HTTP/2
-// allows it.
+// The server reads a request body of up to 64 KiB. It refuses a longer body, and a body of unknown length, although
+// HTTP/2 allows such a body.
 func TestBodySizeIsLimited(t *testing.T) {
 	var read int
 	var readErr error
@@ -122,7 +122,8 @@ func TestBodySizeIsLimited(t *testing.T) {
 	}
 }
 
-// The number of concurrent requests from one address is limited. Only a trusted proxy may send another client address.
+// The number of concurrent requests from one client address is limited. Only a trusted proxy may specify another
+// client address in X-Forwarded-For.
 func TestConcurrentRequestsOfAnAddressAreLimited(t *testing.T) {
 	started, finish := make(chan struct{}), make(chan struct{})
 	handler, err := newServerWithoutCluster(t, web.Options{
@@ -156,15 +157,15 @@ func TestConcurrentRequestsOfAnAddressAreLimited(t *testing.T) {
 		status       int
 	}{
 		{"the same address", "192.0.2.1:2", nil, 429},
-		{"the same address, which says that it is another", "192.0.2.1:2", []string{"192.0.2.2"}, 429},
+		{"the same address, with a forged header", "192.0.2.1:2", []string{"192.0.2.2"}, 429},
 		{"the same address, mapped", "[::ffff:192.0.2.1]:2", nil, 429},
 		{"another", "192.0.2.2:1", nil, 200},
 		{"a proxy for it", "10.0.0.1:1", []string{"192.0.2.1"}, 429},
-		{"a proxy for it, who says that it is another", "10.0.0.1:1", []string{"192.0.2.2, 192.0.2.1"}, 429},
+		{"a proxy for it, with a forged header", "10.0.0.1:1", []string{"192.0.2.2, 192.0.2.1"}, 429},
 		{"two proxies for it", "10.0.0.1:1", []string{"192.0.2.2", "192.0.2.1, 10.0.0.2"}, 429},
 		{"a proxy of IPv6 for it", "[fd00::1]:1", []string{"192.0.2.1"}, 429},
 		{"a proxy for another", "10.0.0.1:1", []string{"192.0.2.1, 192.0.2.2"}, 200},
-		{"a proxy for nobody", "10.0.0.1:1", nil, 200},
+		{"a proxy without a client", "10.0.0.1:1", nil, 200},
 		{"a proxy for what is no address", "10.0.0.1:1", []string{"192.0.2.1, x"}, 200},
 	} {
 		if got := get(test.remote, http.MethodGet, "/healthz", test.forwarded...); got.Code != test.status ||
@@ -181,7 +182,7 @@ func TestConcurrentRequestsOfAnAddressAreLimited(t *testing.T) {
 	}
 }
 
-// All IPv6 addresses of one network count as one address, because a single host may use all of them.
+// All IPv6 addresses of one /64 network count as one address, because a single host may use all of them.
 func TestIPv6NetworkCountsAsOneAddress(t *testing.T) {
 	for _, test := range []struct {
 		a, b string
@@ -200,7 +201,8 @@ func TestIPv6NetworkCountsAsOneAddress(t *testing.T) {
 	}
 }
 
-// The number of sockets of one user is limited, from all addresses together. Other users are not affected.
+// The number of sockets of one user is limited, counted over all addresses. The sockets of other users are not
+// affected.
 func TestSocketsOfAUserAreLimited(t *testing.T) {
 	server := newServerWithoutCluster(t, web.Options{})
 	const most = 500
@@ -215,7 +217,7 @@ func TestSocketsOfAUserAreLimited(t *testing.T) {
 		t.Errorf("there are more than %d", most)
 	}
 	if server.AcquireSocket(lin) == nil {
-		t.Error("there is no room for somebody else")
+		t.Error("another client is refused")
 	}
 	release()
 	if server.AcquireSocket(ada) == nil {
@@ -223,7 +225,7 @@ func TestSocketsOfAUserAreLimited(t *testing.T) {
 	}
 }
 
-// If a client does not complete a header or a request in time, its connection is closed.
+// If a client does not send its complete header or request in time, the server closes the connection.
 func TestSlowRequestsAreClosed(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		for _, test := range []struct {
@@ -255,8 +257,8 @@ func TestSlowRequestsAreClosed(t *testing.T) {
 	})
 }
 
-// If a socket receives messages faster than the rate limit, it reads them later, and loses none. The messages that a
-// normal page sends are read at once.
+// If a client sends messages faster than the rate limit, the server reads them later, and loses none. The server
+// reads the messages of a normal page at once.
 func TestMessageRateIsLimited(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		c := b.open()
@@ -291,8 +293,8 @@ func TestMessageRateIsLimited(t *testing.T) {
 	})
 }
 
-// Frames that do not complete a message have a rate limit, too. They are pings, which the server answers, pongs, and
-// fragments of a message that never ends.
+// Frames that do not complete a message have a rate limit, too. The test sends pings, pongs, and fragments of a
+// message that never ends.
 func TestFrameRateIsLimited(t *testing.T) {
 	const burst, rate, excess = 2000, 200, 1000
 	for name, flood := range map[string][]byte{
@@ -321,10 +323,11 @@ func TestFrameRateIsLimited(t *testing.T) {
 	}
 }
 
-// If some addresses send bodies that they never finish, other addresses can still send requests, with and without a
-// body.
+// If some addresses send request bodies that they never complete, other addresses can still send requests with and
+// without a body.
 func TestUnfinishedBodiesDoNotBlockOtherAddresses(t *testing.T) {
-	const addresses, perAddress, allowed = 7, 10, 8 // An eighth of 64, which is a quarter of 256 requests in flight.
+	// allowed is an eighth of 64 bodies, and 64 is a quarter of 256 requests in flight.
+	const addresses, perAddress, allowed = 7, 10, 8
 	for _, test := range []struct {
 		name        string
 		major       int
@@ -379,7 +382,8 @@ func TestUnfinishedBodiesDoNotBlockOtherAddresses(t *testing.T) {
 	}
 }
 
-// Requests above the rate limit wait. If the wait would be long, they are refused. Other clients are not delayed.
+// Requests above the rate limit of their address wait. A request that would wait too long is refused. Requests of
+// other addresses are not delayed.
 func TestRequestRateOfAnAddressIsLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		handler, err := newServerWithoutCluster(t, web.Options{}).Handler()
@@ -415,10 +419,10 @@ func TestRequestRateOfAnAddressIsLimited(t *testing.T) {
 	})
 }
 
-// The number of terms in a selector and in a search text is limited, because each term is compared with every object.
+// The number of terms in a selector or a search text is limited, because each term is compared with every object.
 func TestSelectorTermsAreLimited(t *testing.T) {
 	s := newSite(t)
-	values := strings.Repeat("v,", 98) // These values are all equal, so they count as one.
+	values := strings.Repeat("v,", 98) // Equal values count as one term.
 	var different strings.Builder
 	for i := range 99 {
 		fmt.Fprintf(&different, "v%d,", i)
@@ -445,8 +449,8 @@ func TestSelectorTermsAreLimited(t *testing.T) {
 	}
 }
 
-// The sockets of one address are a crowd, whose messages are sent less often, only if other addresses have sockets,
-// too.
+// The sockets of one address receive batches less often if they are many and other addresses have sockets, too.
+// fanOutSize returns 0 if no other address has a socket.
 func TestFanOutSizeCountsSocketsOfAnAddress(t *testing.T) {
 	for _, test := range []struct{ open, want map[string]int }{
 		{map[string]int{"a": 500}, map[string]int{"a": 0}},

@@ -14,19 +14,20 @@ import (
 
 const (
 	// maxConnections is the maximum number of open connections, and addressConnections that of one address.
-	// maxConnections leaves room for page loads in addition to the WebSockets.
+	// maxConnections is larger than the maximum number of WebSockets, to leave room for page loads.
 	maxConnections, addressConnections = 8000, 2000
 	// maxWaiting is how many connections may be without a request: idle, in a TLS handshake, or with an incomplete
-	// header. Each costs up to 40 KB. If one more begins to wait, another one is closed; see evictableLocked.
+	// header. Each of them uses up to 40 KB. If one more begins to wait, a waiting connection is closed; see
+	// evictableLocked.
 	maxWaiting = 2000
-	// minIdle is how long a connection may be idle while maxWaiting connections wait. While at most half as many wait,
-	// a connection may be idle for idleTimeout.
+	// minIdle is how long a connection may be idle while maxWaiting connections wait for a request. While at most half
+	// of maxWaiting wait, a connection may be idle for idleTimeout.
 	minIdle = 5 * time.Second
 )
 
 // limitedListener limits the number of connections. To accept one more, it closes a connection that waits for a
-// request. Connections of unidentified clients are closed first. Among these it closes the one that has waited longest,
-// of the address that has the most. A flood therefore closes its own connections.
+// request. It first closes connections of unidentified clients. Among these, it chooses the address with the most
+// waiting connections, and closes the one that has waited longest. A flood therefore closes its own connections.
 type limitedListener struct {
 	net.Listener
 
@@ -36,14 +37,16 @@ type limitedListener struct {
 	mu        sync.Mutex
 	open      int
 	addresses map[string]*addressQueue
-	waiting   [2]lists.List // Of *limitedConn, ordered by since: [0] unidentified clients, [1] identified ones.
+	// waiting contains the *limitedConn that wait for a request, ordered by waitingSince. The first list contains those
+	// of unidentified clients, and the second list those of identified clients.
+	waiting [2]lists.List
 }
 
 // addressQueue counts the connections of one address.
 type addressQueue struct {
 	open         int
-	waiting      lists.List // Waiting *limitedConn, ordered by since.
-	unidentified int        // How many of waiting have unidentified clients.
+	waiting      lists.List // The waiting *limitedConn of the address, ordered by waitingSince.
+	unidentified int        // How many connections in waiting have unidentified clients.
 }
 
 // limitedConn is a connection that counts toward the limits of its listener until it is closed.
@@ -51,20 +54,20 @@ type limitedConn struct {
 	net.Conn
 
 	listener  *limitedListener
-	address   string    // Empty if it counts toward no address.
-	readAfter time.Time // Read waits until this time, for the rate limit.
+	address   string    // The key of its address; empty if no limit per address applies.
+	readAfter time.Time // Read waits until this time, to enforce the rate limit of the address.
 	closed    chan struct{}
 	once      sync.Once
 
-	// Guarded by listener.mu.
-	requests     int  // Requests in progress.
-	detached     bool // It is a WebSocket.
-	identified   bool // A user or a guest has used it.
-	removed      bool // It is not counted any more.
+	// The fields from here on are guarded by listener.mu.
+	requests     int  // Number of requests in progress.
+	detached     bool // The connection is a WebSocket.
+	identified   bool // A user or a guest has sent a request on the connection.
+	removed      bool // The connection no longer counts toward the limits.
 	waitingSince time.Time
 	// queuedIdentified is the value of identified when the connection began to wait.
 	queuedIdentified bool
-	inAll            *lists.Element // In listener.waiting; nil while the connection does not wait.
+	inAll            *lists.Element // The element in listener.waiting; nil while the connection does not wait.
 	inAddress        *lists.Element
 }
 
@@ -72,7 +75,8 @@ func newLimitedListener(l net.Listener, rates *limit.Rates, trusted peers) *limi
 	return &limitedListener{Listener: l, rates: rates, peers: trusted, addresses: make(map[string]*addressQueue)}
 }
 
-// Accept returns the next connection that the limits allow. It closes new connections that exceed the limits.
+// Accept returns the next connection that the limits allow. It closes new connections that exceed the limits, without
+// returning them.
 func (l *limitedListener) Accept() (net.Conn, error) {
 	for {
 		conn, err := l.Listener.Accept()
@@ -86,7 +90,8 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 			wait := reserved.Delay()
 			if wait > addressWait {
 				reserved.Cancel()
-				_ = conn.Close() // No request was read, so none can be answered.
+				// No request was read, so no response can explain the refusal.
+				_ = conn.Close()
 				continue
 			}
 			if wait > 0 {
@@ -95,17 +100,17 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 		}
 		evicted, accepted := l.add(c)
 		for _, old := range evicted {
-			_ = old.Close() // Its client may have closed it at the same moment.
+			_ = old.Close() // An error means that the client has closed it already.
 		}
 		if accepted {
 			return c, nil
 		}
-		_ = conn.Close() // Its client may have closed it already.
+		_ = conn.Close() // An error means that the client has closed it already.
 	}
 }
 
-// add counts a connection if the limits have room for it. To make room it evicts other connections, which the caller
-// must close.
+// add counts a connection toward the limits if they have room for it. To make room, add removes other connections
+// from the count. The caller must close these evicted connections.
 func (l *limitedListener) add(c *limitedConn) (evicted []*limitedConn, accepted bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -148,8 +153,8 @@ func front(waiting *lists.List) *limitedConn {
 	return nil
 }
 
-// evictableLocked returns the waiting connection to close when a new one needs room; nil if none waits. It checks all
-// addresses, but is called only at maxWaiting or maxConnections.
+// evictableLocked returns the waiting connection to close when a new connection needs room; nil if none waits. It
+// checks all addresses, which is slow. It is therefore called only when maxWaiting or maxConnections is reached.
 func (l *limitedListener) evictableLocked() *limitedConn {
 	var most *addressQueue
 	for _, q := range l.addresses {
@@ -169,7 +174,7 @@ func (l *limitedListener) evictableLocked() *limitedConn {
 }
 
 // oldestLocked returns the connection of an unidentified client that has waited longest. If there is none, it returns
-// the one of an identified client that has waited longest, or nil.
+// the connection of an identified client that has waited longest, or nil if no connection waits.
 func (l *limitedListener) oldestLocked() *limitedConn {
 	if c := front(&l.waiting[0]); c != nil {
 		return c
@@ -179,8 +184,8 @@ func (l *limitedListener) oldestLocked() *limitedConn {
 
 func (l *limitedListener) waitingLocked() int { return l.waiting[0].Len() + l.waiting[1].Len() }
 
-// idleLocked returns how long a connection may wait. The time falls from idleTimeout to minIdle as the number of
-// waiting connections grows from half of maxWaiting to all of it.
+// idleLocked returns how long a connection may wait for a request. The time falls from idleTimeout to minIdle as the
+// number of waiting connections grows from half of maxWaiting to maxWaiting.
 func (l *limitedListener) idleLocked() time.Duration {
 	const half = maxWaiting / 2
 	excess := min(max(0, l.waitingLocked()-half), half)
@@ -209,7 +214,8 @@ func (l *limitedListener) unqueueLocked(c *limitedConn) {
 	if c.inAll == nil {
 		return
 	}
-	l.waiting[0].Remove(c.inAll) // List.Remove does nothing for an element of another list.
+	// Only one of the lists contains the element. List.Remove does nothing for an element of another list.
+	l.waiting[0].Remove(c.inAll)
 	l.waiting[1].Remove(c.inAll)
 	if c.inAddress != nil {
 		q := l.addresses[c.address]
@@ -221,7 +227,7 @@ func (l *limitedListener) unqueueLocked(c *limitedConn) {
 	c.inAll, c.inAddress = nil, nil
 }
 
-// removeLocked stops counting a connection.
+// removeLocked stops counting a connection toward the limits.
 func (l *limitedListener) removeLocked(c *limitedConn) {
 	if c.removed {
 		return
@@ -236,7 +242,7 @@ func (l *limitedListener) removeLocked(c *limitedConn) {
 	}
 }
 
-// Read waits for the rate limit of the address, and then reads.
+// Read waits until the rate limit of the address allows the connection, and then reads.
 func (c *limitedConn) Read(p []byte) (int, error) {
 	if !c.readAfter.IsZero() && time.Now().Before(c.readAfter) {
 		select {
@@ -247,7 +253,7 @@ func (c *limitedConn) Read(p []byte) (int, error) {
 	return c.Conn.Read(p)
 }
 
-// Close closes the connection.
+// Close closes the connection, and stops counting it toward the limits.
 func (c *limitedConn) Close() error {
 	c.once.Do(func() {
 		close(c.closed)
@@ -258,8 +264,8 @@ func (c *limitedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// beginRequest records that a request is in progress until endRequest is called. Until then, the connection is not
-// evicted.
+// beginRequest records that a request is in progress on the connection until endRequest is called. In that time, the
+// connection is not evicted.
 func (c *limitedConn) beginRequest() (endRequest func()) {
 	if c == nil {
 		return func() {}
@@ -281,8 +287,8 @@ func (c *limitedConn) count(requests int) {
 	}
 }
 
-// markIdentified records that a user or a guest has used the connection. Connections of unidentified clients are
-// evicted first.
+// markIdentified records that a user or a guest has sent a request on the connection. Connections of unidentified
+// clients are evicted before those of identified clients.
 func (c *limitedConn) markIdentified() {
 	if c == nil {
 		return
@@ -292,7 +298,8 @@ func (c *limitedConn) markIdentified() {
 	c.identified = true
 }
 
-// detach records that the connection is now a WebSocket. It is never evicted; WebSockets have their own limits.
+// detach records that the connection is now a WebSocket. A WebSocket is never evicted, because WebSockets have their
+// own limits.
 func (c *limitedConn) detach() {
 	c.listener.mu.Lock()
 	defer c.listener.mu.Unlock()
@@ -300,8 +307,8 @@ func (c *limitedConn) detach() {
 	c.detached = true
 }
 
-// limitedConnOf returns the limitedConn that a connection of the server is, or that its TLS connection wraps. It returns
-// nil if there is none.
+// limitedConnOf returns the limitedConn of a connection: the connection itself, or the one inside a TLS connection.
+// It returns nil if the connection has none.
 func limitedConnOf(conn net.Conn) *limitedConn {
 	if tlsConn, ok := conn.(*tls.Conn); ok {
 		conn = tlsConn.NetConn()

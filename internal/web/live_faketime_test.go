@@ -24,8 +24,8 @@ import (
 	"glasshouse/internal/web/auth"
 )
 
-// memoryListener is a listener for in-memory connections. They have no buffers, so a client that does not read blocks the
-// writer at once.
+// memoryListener is a listener for in-memory connections. The connections have no buffers, so a client that does not
+// read blocks the writer at once.
 type memoryListener struct {
 	accepted chan net.Conn
 	closed   chan struct{}
@@ -44,21 +44,21 @@ func (m *memoryListener) Accept() (net.Conn, error) {
 func (m *memoryListener) Close() error   { m.close(); return nil }
 func (m *memoryListener) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
 
-// bubble is a server that runs in a synctest bubble, with fake time.
+// bubble is a server that runs in a synctest bubble, which has fake time.
 type bubble struct {
 	*site
 
 	listener *memoryListener
 }
 
-// inBubble runs test with a server in a synctest bubble, which has fake time. The server's cluster has three pods and
-// serves the given kinds.
+// inBubble runs test with a server in a synctest bubble, which has fake time. The cluster of the server has three
+// pods, and serves the given kinds in addition.
 func inBubble(t *testing.T, test func(b *bubble), kinds ...apitest.Kind) {
 	t.Helper()
 	inBubbleWithAuth(t, auth.None, test, kinds...)
 }
 
-// inBubbleWithAuth is inBubble with the given authentication mode.
+// inBubbleWithAuth does the same as inBubble, with the given authentication mode.
 func inBubbleWithAuth(t *testing.T, mode string, test func(b *bubble), kinds ...apitest.Kind) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -92,7 +92,7 @@ func inBubbleWithAuth(t *testing.T, mode string, test func(b *bubble), kinds ...
 		serverDone, clusterDone, authDone := make(chan error, 1), make(chan error, 1), make(chan error, 1)
 		go func() { clusterDone <- cluster.Run(ctx) }()
 		go func() { authDone <- authority.Run(ctx) }()
-		synctest.Wait() // Wait until the cluster runs, because earlier requests are refused.
+		synctest.Wait() // The cluster must run before the server accepts requests.
 		go func() { serverDone <- server.Run(ctx, m) }()
 		stop := sync.OnceValue(func() error { cancel(); return errors.Join(<-serverDone, <-clusterDone, <-authDone) })
 		t.Cleanup(func() {
@@ -126,16 +126,16 @@ func (b *bubble) open() *tab {
 	}
 	conn.SetReadLimit(1 << 20)
 	b.t.Cleanup(func() { _ = conn.CloseNow() })
-	return &tab{t: b.t, conn: conn, timeout: 24 * time.Hour} // The time is fake, so this is short.
+	return &tab{t: b.t, conn: conn, timeout: 24 * time.Hour} // A day of fake time passes at once.
 }
 
-// openNonReading opens a socket that subscribes to the pods and does not read after that.
+// openNonReading opens a WebSocket that subscribes to the pods, and then reads nothing.
 func (b *bubble) openNonReading() net.Conn {
 	b.t.Helper()
 	return b.openNonReadingWith(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
 }
 
-// openNonReadingWith opens a socket that sends one message and does not read after that.
+// openNonReadingWith opens a WebSocket that sends one message, and then reads nothing.
 func (b *bubble) openNonReadingWith(text string) net.Conn {
 	b.t.Helper()
 	conn, err := b.dial(b.t.Context(), "", "")
@@ -159,12 +159,13 @@ func (b *bubble) openNonReadingWith(text string) net.Conn {
 	return conn
 }
 
-// A client that never reads is disconnected once a write takes longer than 10 s. It does not delay other clients.
+// A client that never reads is disconnected when a write to it has taken 10 s. Such a client does not delay other
+// clients.
 func TestNonReadingClientIsDisconnected(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		t := b.t
 		idle := b.openNonReading()
-		synctest.Wait() // Now the server is sending the live status of the pods.
+		synctest.Wait() // The server is now sending the live status of the pods.
 		c := b.open()
 		c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
 		c.until(1, "snapshot")
@@ -173,7 +174,7 @@ func TestNonReadingClientIsDisconnected(t *testing.T) {
 			b.api.Set(podsRef, apitest.Item{Namespace: "a", Name: "web-1", Cells: fmt.Sprintf(`["web-1","%d"]`, i)})
 			c.until(1, "events")
 			if elapsed := time.Since(start); elapsed != time.Duration(i)*time.Second {
-				t.Fatalf("event %d came after %s", i, elapsed)
+				t.Fatalf("event %d arrived after %s", i, elapsed)
 			}
 			<-time.After(time.Second)
 			synctest.Wait()
@@ -189,10 +190,10 @@ func TestNonReadingClientIsDisconnected(t *testing.T) {
 	})
 }
 
-// isWritable reports whether an in-memory connection accepts writes, which means that its other end is open.
+// isWritable reports whether an in-memory connection accepts writes, which means that the server has not closed it.
 func isWritable(conn net.Conn) bool {
 	_ = conn.SetWriteDeadline(time.Now().Add(time.Millisecond))
-	_, err := conn.Write([]byte{0x89}) // The first byte of a ping.
+	_, err := conn.Write([]byte{0x89}) // The byte is the first one of a ping frame.
 	return err == nil
 }
 
@@ -200,7 +201,7 @@ func isWritable(conn net.Conn) bool {
 func TestClientWithoutPongsIsDisconnected(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		t := b.t
-		c := b.open() // The tab answers pings only while the test reads from it.
+		c := b.open() // The client answers pings only while the test reads from it.
 		c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
 		start := time.Now()
 		for time.Since(start) < 5*time.Minute {
@@ -214,8 +215,8 @@ func TestClientWithoutPongsIsDisconnected(t *testing.T) {
 	})
 }
 
-// When the server stops, it sends each client a different delay before the next connection attempt. No client delays
-// the stop.
+// When the server stops, it sends each client a different delay before its next connection attempt. No client delays
+// the stop of the server.
 func TestClientsGetDifferentRetryDelaysOnStop(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		t := b.t
@@ -243,20 +244,20 @@ func TestClientsGetDifferentRetryDelaysOnStop(t *testing.T) {
 		var seconds [6]int
 		for _, ms := range delays {
 			if ms < 500 || ms >= 5500 {
-				t.Fatalf("a client is told to come back after %d ms", ms)
+				t.Fatalf("a client must reconnect after %d ms", ms)
 			}
 			seconds[ms/1000]++
 		}
 		for second, n := range seconds {
 			if n > clients*3/10 {
-				t.Errorf("%d of %d clients come back in second %d", n, clients, second)
+				t.Errorf("%d of %d clients reconnect in second %d", n, clients, second)
 			}
 		}
 	})
 }
 
-// readRetryDelay reads until the connection is closed, and checks the close code. It returns the delay before a new attempt,
-// in milliseconds, that the server sent.
+// readRetryDelay reads until the connection is closed, and checks the close code. It returns the delay before the
+// next connection attempt, in milliseconds, that the server has sent.
 func (c *tab) readRetryDelay(code websocket.StatusCode) int {
 	for {
 		_, err := c.read()
@@ -277,8 +278,8 @@ func (c *tab) readRetryDelay(code websocket.StatusCode) int {
 	}
 }
 
-// If the maximum number of sockets is open, further ones are asked to try again later. When some sockets close, others
-// can be opened.
+// While the maximum number of sockets is open, the server closes any further socket with the request to retry later.
+// When a socket closes, another one can be opened.
 func TestSocketLimitAsksClientsToRetry(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		t := b.t
@@ -288,7 +289,7 @@ func TestSocketLimitAsksClientsToRetry(t *testing.T) {
 		}
 		synctest.Wait() // Wait until all sockets count toward the maximum.
 		if ms := b.open().readRetryDelay(websocket.StatusTryAgainLater); ms < 5000 || ms >= 10_000 {
-			t.Errorf("a client too many is told to come back after %d ms", ms)
+			t.Errorf("a client over the limit must reconnect after %d ms", ms)
 		}
 		_ = conns[0].conn.CloseNow()
 		synctest.Wait()
@@ -316,16 +317,16 @@ func TestManyInvalidMessagesCloseTheConnection(t *testing.T) {
 				continue
 			}
 			if websocket.CloseStatus(err) != websocket.StatusPolicyViolation || errorCount != 100 {
-				t.Errorf("after %d errors came %+v, %v; want 100 errors and 1008", errorCount, m, err)
+				t.Errorf("after %d errors got %+v, %v; want 100 errors and 1008", errorCount, m, err)
 			}
 			return
 		}
 	})
 }
 
-// Events of rows are sent uncompressed, because the same events would have to be compressed for each of a thousand
-// viewers. Snapshots are compressed. Events of a single object are also compressed, because they are long and have few
-// readers.
+// Row events are sent uncompressed, because the server would have to compress the same events for each of a thousand
+// viewers. Snapshots are compressed. Events of a single object are also compressed, because they are long and have
+// few readers.
 func TestRowEventsAreSentUncompressed(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		t := b.t

@@ -9,7 +9,7 @@ import (
 )
 
 // The progress of sending a message to a socket is measured in bytes. A slow client that accepts a long message piece
-// by piece is not behind. It is behind once it stops, or is slower than the required rate.
+// by piece is not behind. A client is behind if it stops reading, or reads slower than the required rate.
 func TestReservedMessageBehind(t *testing.T) {
 	const piece = 1 << 10
 	synctest.Test(t, func(t *testing.T) {
@@ -46,7 +46,7 @@ func TestReservedMessageBehind(t *testing.T) {
 		if behind := m.Behind(1); behind != 2*time.Second {
 			t.Errorf("a client that has stopped for 2s is behind by %v", behind)
 		}
-		_ = client.Close() // Closing a pipe in memory never fails.
+		_ = client.Close() // Closing an in-memory pipe never fails.
 		<-ended
 	})
 }

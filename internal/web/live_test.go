@@ -20,11 +20,11 @@ import (
 	"glasshouse/internal/web"
 )
 
-// tab is a test client that opens a WebSocket as a page does.
+// tab is a test client that opens a WebSocket like a page in a browser tab.
 type tab struct {
 	t       *testing.T
 	conn    *websocket.Conn
-	timeout time.Duration // How long until waits for its message. Heartbeats arrive forever.
+	timeout time.Duration // The maximum time that the method until waits. Heartbeats arrive forever.
 }
 
 // serverMessage is a message that the server sends.
@@ -102,7 +102,8 @@ func (c *tab) next() serverMessage {
 	return m
 }
 
-// until reads messages up to one with the given id and one of the types. The id 0 matches messages without an id.
+// until reads messages up to the first message that has the given id and one of the types. The id 0 means a message
+// without an id.
 func (c *tab) until(id int, types ...string) serverMessage {
 	c.t.Helper()
 	for began := time.Now(); ; {
@@ -121,8 +122,8 @@ func (c *tab) until(id int, types ...string) serverMessage {
 	}
 }
 
-// The server answers a ping with a pong of the same id, whatever else is in progress. A ping does not count as a
-// subscription.
+// The server answers a ping with a pong that has the same id, whatever else is in progress. A ping does not count as
+// a subscription.
 func TestPingIsAnsweredWithPong(t *testing.T) {
 	s := newSite(t)
 	c := s.open(nil)
@@ -142,7 +143,7 @@ func TestPingIsAnsweredWithPong(t *testing.T) {
 	if len(expected) > 0 {
 		t.Fatalf("of 20 messages none was of %v", expected)
 	}
-	for i := range 150 { // This is more than maxSubscriptions and maxInvalidMessages.
+	for i := range 150 { // 150 is more than maxSubscriptions and maxInvalidMessages.
 		c.send(fmt.Sprintf(`{"op":"ping","id":%d}`, i+1))
 		c.until(i+1, "pong")
 	}
@@ -153,7 +154,7 @@ func TestPingIsAnsweredWithPong(t *testing.T) {
 	c.checkAlive()
 }
 
-// checkAlive checks that the connection still works.
+// checkAlive checks that the connection still works, with a subscription to the pods.
 func (c *tab) checkAlive() {
 	c.t.Helper()
 	c.send(`{"op":"subscribe","id":999,"resource":"core/v1/pods"}`)
@@ -196,13 +197,13 @@ func TestSubscriptionsSendSnapshotsAndEvents(t *testing.T) {
 		}
 	}
 
-	// After unsubscribe, a client can use the id again at once.
+	// After unsubscribe, a client can use the same id again at once.
 	c.send(`[{"op":"unsubscribe","id":1},{"op":"subscribe","id":1,"resource":"core/v1/namespaces"}]`)
 	if m := c.until(1, "snapshot", "error"); len(m.Rows) != 2 || m.Rows[0].Name != "a" {
 		t.Errorf("got %+v, want the namespaces", m)
 	}
 
-	// A subscription can resume from a cursor that the REST API returned, without a gap.
+	// A subscription can resume from a cursor that the REST API has returned, without missing a change.
 	var snapshot struct{ Cursor string }
 	if err := json.Unmarshal([]byte(s.get("/api/v1/snapshot/"+podsRef+"?ns=b").body), &snapshot); err != nil {
 		t.Fatal(err)
@@ -214,7 +215,7 @@ func TestSubscriptionsSendSnapshotsAndEvents(t *testing.T) {
 	}
 }
 
-// The server answers every invalid message with an error, and the connection stays open.
+// The server answers every invalid message with an error. The connection stays open.
 func TestInvalidMessagesAreAnsweredWithErrors(t *testing.T) {
 	s := newSite(t)
 	c := s.open(nil)
@@ -272,7 +273,7 @@ func TestInvalidMessagesAreAnsweredWithErrors(t *testing.T) {
 			"Did you mean core/v1/pods?",
 		},
 		{"no resource", `{"op":"subscribe","id":1}`, 1, "Unknown resource", ""},
-		{"an unknown view", `{"op":"subscribe","id":1,` + pods + `,"view":"colours"}`, 1, "Unknown view", "colours"},
+		{"an unknown view", `{"op":"subscribe","id":1,` + pods + `,"view":"colors"}`, 1, "Unknown view", "colors"},
 		{"a selector", `{"op":"subscribe","id":1,` + pods + `,"labels":"a=b=c"}`, 1, "Invalid label selector", "a=b=c"},
 		{
 			"a field selector", `{"op":"subscribe","id":1,` + pods + `,"fields":"a~b"}`, 1,
@@ -402,7 +403,8 @@ func TestSubscriptionsPerConnectionAreLimited(t *testing.T) {
 	c.checkAlive()
 }
 
-// The number of subscriptions on all connections of one caller is limited. When a subscription ends, another can start.
+// The number of subscriptions on all connections of one caller is limited. When a subscription ends, another one can
+// start.
 func TestSubscriptionsOfACallerAreLimited(t *testing.T) {
 	s := newSite(t)
 	c := s.open(nil)
@@ -427,17 +429,17 @@ func TestSubscriptionsOfACallerAreLimited(t *testing.T) {
 	subscribe(2, "snapshot")
 }
 
-// A message above the maximum length closes its own connection, and no other.
+// A message above the maximum length closes its own connection, and no other connection.
 func TestOversizedMessageClosesTheConnection(t *testing.T) {
 	s := newSite(t)
 	other := s.open(nil)
 	c := s.open(nil)
-	// The write may fail, because the server may close the connection before it is complete.
+	// Ignore the error of the write, because the server may close the connection during the write.
 	_ = c.conn.Write(t.Context(), websocket.MessageText, []byte(strings.Repeat(" ", 17<<20)))
 	m, err := c.read()
 	if code := websocket.CloseStatus(err); err == nil || errors.Is(err, context.DeadlineExceeded) ||
 		code != websocket.StatusMessageTooBig && code != -1 {
-		// The code -1 means that the connection ended before a close code arrived.
+		// The code -1 means that the connection has ended before a close frame arrived.
 		t.Errorf("got %+v, %v; want the end of the connection", m, err)
 	}
 	other.checkAlive()
@@ -445,7 +447,7 @@ func TestOversizedMessageClosesTheConnection(t *testing.T) {
 
 // A panic in one subscription ends that subscription with an error, and has no other effect.
 func TestPanicEndsOnlyItsSubscription(t *testing.T) {
-	s := startSite(t, nil) // The server has no cluster, and each access to it panics.
+	s := startSite(t, nil) // The server has no cluster, so each access to the cluster panics.
 	c := s.open(nil)
 	for id := range 2 {
 		c.send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":"core/v1/pods"}`, id+1))
@@ -470,7 +472,7 @@ func TestSocketNeedsItsSubprotocol(t *testing.T) {
 	}
 }
 
-// When the server stops, it closes its sockets with a reason. Sockets do not delay the stop.
+// When the server stops, it closes its sockets with a reason. Sockets do not delay the stop of the server.
 func TestStopClosesSocketsWithReason(t *testing.T) {
 	s := newSite(t)
 	tabs := []*tab{s.open(nil), s.open(nil)}
@@ -502,12 +504,13 @@ func TestStopClosesSocketsWithReason(t *testing.T) {
 	}
 }
 
-// A client may send its first messages together with the upgrade request. They are not lost, however long they are.
+// A client may send its first messages together with the upgrade request. The server reads these messages, however
+// long they are.
 func TestMessagesSentWithTheUpgradeAreRead(t *testing.T) {
 	s := newSite(t)
 	for _, spaces := range []int{0, 1000, 3000} {
 		message := `{"op":"unsubscribe",` + strings.Repeat(" ", spaces) + `"id":77}`
-		// This is the header of a text frame (RFC 6455 section 5.2) with a mask of zeros.
+		// The first bytes are the header of a text frame (RFC 6455 section 5.2) with a mask of zeros.
 		text := []byte{0x81, 0x80 | 126, byte(len(message) >> 8), byte(len(message)), 0, 0, 0, 0}
 		text = append(text, message...)
 		lines := append([]string{"GET /api/v1/live HTTP/1.1", "Host: " + s.addr}, liveHeaders()...)
@@ -526,7 +529,7 @@ func TestMessagesSentWithTheUpgradeAreRead(t *testing.T) {
 		if err != nil || response.StatusCode != http.StatusSwitchingProtocols {
 			t.Fatal(response, err)
 		}
-		_ = response.Body.Close() // The body belongs to the connection.
+		_ = response.Body.Close() // The connection owns the body.
 		var head [4]byte
 		if _, err := io.ReadFull(reader, head[:]); err != nil {
 			t.Fatalf("after %d spaces: %v", spaces, err)

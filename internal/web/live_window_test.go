@@ -11,7 +11,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// windowMessage is a message of a window on a socket.
+// windowMessage is a message of a subscription to the view window.
 type windowMessage struct {
 	ID                             *int
 	Type, Cursor                   string
@@ -27,7 +27,7 @@ type windowMessage struct {
 	Problem struct{ Title, Detail string }
 }
 
-// nextWindowMessage reads messages up to the next one of the window with the given id, or an error.
+// nextWindowMessage reads messages up to the next message of the window subscription id, or an error.
 func (c *tab) nextWindowMessage(id int) windowMessage {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), 30*time.Second)
@@ -56,8 +56,8 @@ func (m *windowMessage) names() string {
 	return strings.Join(names, " ")
 }
 
-// A window on a socket sends its rows and their changes, and can be moved. An invalid range is refused, and the window
-// continues.
+// A window subscription sends the rows of its window and their changes. The window can be moved. An invalid range is
+// refused, and the subscription continues.
 func TestWindowSubscription(t *testing.T) {
 	s := newSite(t)
 	for n := range 200 {
@@ -69,7 +69,7 @@ func TestWindowSubscription(t *testing.T) {
 	c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods","view":"window","ns":["b"],"q":"JOB ` +
 		`pend","sort":"-name","offset":0,"count":3}`)
 	m := c.nextWindowMessage(1)
-	for m.Matching < 200 { // The program may have received the last objects only now.
+	for m.Matching < 200 { // Wait until the program has received the last objects.
 		m = c.nextWindowMessage(1)
 	}
 	c.send(`{"op":"window","id":1,"offset":0,"count":3}`)
@@ -115,7 +115,8 @@ func TestWindowSubscription(t *testing.T) {
 		{`{"op":"subscribe","id":7,"resource":"core/v1/pods","every":-1}`, "Invalid interval", "every is -1", 0},
 	} {
 		c.send(test.text)
-		if m = c.nextWindowMessage(test.id); m.Problem.Title != test.title || !strings.Contains(m.Problem.Detail, test.detail) {
+		if m = c.nextWindowMessage(test.id); m.Problem.Title != test.title ||
+			!strings.Contains(m.Problem.Detail, test.detail) {
 			t.Errorf("%s: got %+v, want %s with %q", test.text, m, test.title, test.detail)
 		}
 	}

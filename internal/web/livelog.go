@@ -9,13 +9,15 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/jsonscan"
+	"glasshouse/internal/watch/signal"
+	"glasshouse/internal/watch/status"
 )
 
-// viewLog is the view of a container's log.
+// viewLog is the name of the view that sends the log of a container.
 const viewLog = "log"
 
-// followLog sends a log. It returns nil when the log has ended normally. Each part of the log is a separate message, so
-// that other messages can be sent between the parts.
+// followLog sends the log of a container to the client. It returns nil when the log has ended normally. Each part of
+// the log is a separate message, so that other messages can be sent between the parts.
 func (l *session) followLog(ctx context.Context, o *operation) error {
 	options, err := o.logOptions()
 	if err != nil {
@@ -48,9 +50,9 @@ func (l *session) followLog(ctx context.Context, o *operation) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = body.Close() }() // It was read to its end, or is not needed any more.
+	defer func() { _ = body.Close() }() // An error does not matter: the log is read or no longer needed.
 	err = out.copy(body)
-	if _, isProblem := errors.AsType[*watch.Problem](err); err == nil || isProblem {
+	if _, isProblem := errors.AsType[*status.Problem](err); err == nil || isProblem {
 		return err
 	}
 	return &problem{
@@ -60,11 +62,12 @@ func (l *session) followLog(ctx context.Context, o *operation) error {
 	}
 }
 
-// sendHeartbeats sends heartbeats, which show that the subscription is alive while the log is quiet.
+// sendHeartbeats sends heartbeats until ctx ends. They show the client that the subscription is alive while the log
+// is quiet.
 func (l *session) sendHeartbeats(ctx context.Context, id int) {
-	for range watch.Ticks(ctx, watch.Heartbeat) {
+	for range signal.Ticks(ctx, watch.Heartbeat) {
 		if l.write(ctx, []byte(`"type":"heartbeat","cursor":""`), &id, true) != nil {
-			return // The session ends.
+			return // The failed write has ended the session.
 		}
 	}
 }

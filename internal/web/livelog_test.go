@@ -17,19 +17,19 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// logSubscription returns a message that subscribes to the log of the only pod. more contains further JSON members.
+// logSubscription returns a message that subscribes to the log of a pod. members contains further JSON members.
 func logSubscription(id int, members string) string {
 	return fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":"core/v1/pods","ns":["a"],"name":"web-0","view":"log"%s}`,
 		id, members)
 }
 
-// nextLogMessage reads messages up to the next message of a log, and skips heartbeats.
+// nextLogMessage reads messages up to the next message of a log. It skips heartbeats.
 func (c *tab) nextLogMessage(id int) serverMessage {
 	c.t.Helper()
 	return c.until(id, "log", "log-end", "error")
 }
 
-// readLog reads a log to its end, and returns all its parts.
+// readLog reads a log to its end, and returns all parts of the log.
 func (c *tab) readLog(id int) (parts []string) {
 	c.t.Helper()
 	for {
@@ -85,7 +85,7 @@ func TestSocketLogOptions(t *testing.T) {
 			}
 		}
 		b.logs("")
-		c.send(logSubscription(1, "")) // The id can be used again, because its log has ended.
+		c.send(logSubscription(1, "")) // The client can use the id again, because the log has ended.
 		if parts := c.readLog(1); len(parts) != 1 || parts[0] != "" {
 			b.t.Errorf("an empty log is %q, want one message without text", parts)
 		}
@@ -145,7 +145,7 @@ func TestSocketLogProblems(t *testing.T) {
 	})
 }
 
-// If a followed log has no lines for 2 s, a message reports that it is open. Then heartbeats follow every 15 s. New
+// If a followed log has no lines for 2 s, a message reports that the log is open. Heartbeats follow every 15 s. New
 // lines are sent without delay. The log ends when its source ends.
 func TestSocketLogIsFollowed(t *testing.T) {
 	inBubble(t, func(b *bubble) {
@@ -155,21 +155,21 @@ func TestSocketLogIsFollowed(t *testing.T) {
 		c.send(logSubscription(1, `,"follow":true`))
 		c.wantLog(1, "")
 		if elapsed := time.Since(start); elapsed != 2*time.Second {
-			b.t.Errorf("a log with nothing in it is told after %s, want 2 s", elapsed)
+			b.t.Errorf("an empty log is reported after %s, want 2 s", elapsed)
 		}
 		for _, line := range []string{"first\n", "\x1b[31msecond\x1b[0m\n"} {
 			for until := time.Now().Add(10 * time.Minute); time.Now().Before(until); {
 				last := time.Now()
 				c.until(1, "heartbeat", "log", "log-end", "error")
 				if quiet := time.Since(last); quiet > 15*time.Second {
-					b.t.Fatalf("nothing was told for %s", quiet)
+					b.t.Fatalf("nothing was sent for %s", quiet)
 				}
 			}
 			s.lines <- line
 			start := time.Now()
 			c.wantLog(1, strings.NewReplacer("\x1b[31m", "", "\x1b[0m", "").Replace(line))
 			if elapsed := time.Since(start); elapsed != 0 {
-				b.t.Errorf("the line %q was held back for %s", line, elapsed)
+				b.t.Errorf("the line %q was delayed for %s", line, elapsed)
 			}
 		}
 		s.lines <- "last"
@@ -181,8 +181,8 @@ func TestSocketLogIsFollowed(t *testing.T) {
 	})
 }
 
-// The message that is sent after 2 s can be distinguished from the response of the API server, whether this response
-// has a line or not.
+// After 2 s without a response of the API server, the client gets a message with the member waiting. The message for
+// the response itself does not have that member, even if the response has no line.
 func TestSocketLogReportsWaiting(t *testing.T) {
 	for _, test := range []struct {
 		after time.Duration
@@ -195,7 +195,7 @@ func TestSocketLogReportsWaiting(t *testing.T) {
 		inBubble(t, func(b *bubble) {
 			b.api.Handle(upstream, func(w http.ResponseWriter, r *http.Request) {
 				<-time.After(test.after)
-				w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // It is a Flusher.
+				w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // The ResponseWriter is always a Flusher.
 				select {
 				case <-time.After(time.Hour):
 				case <-r.Context().Done():
@@ -234,7 +234,8 @@ func TestSocketLogReportsInterruption(t *testing.T) {
 	})
 }
 
-// If a reader of a log loses its permission, it gets an error within 15 s, whether the log is quiet or not.
+// If a client that follows a log loses the permission, it receives an error within 15 s, whether the log is quiet or
+// not.
 func TestSocketLogEndsWhenPermissionIsRevoked(t *testing.T) {
 	for _, quiet := range []bool{false, true} {
 		inBubble(t, func(b *bubble) {
@@ -259,7 +260,7 @@ func TestSocketLogEndsWhenPermissionIsRevoked(t *testing.T) {
 	}
 }
 
-// When the subscription to a log ends for any reason, the server stops reading the log.
+// When the subscription to a log ends for any reason, the server stops reading the log from the API server.
 func TestSocketLogEndsWithItsSubscription(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		for _, quiet := range []bool{false, true} {
@@ -350,12 +351,12 @@ func TestEndlessLogDoesNotBlockOtherMessages(t *testing.T) {
 	})
 }
 
-// The limit on the number of logs applies to logs over HTTP and over sockets together.
+// The limit on the number of open logs counts logs over HTTP and logs over sockets together.
 func TestLogLimitCoversSocketsAndHTTP(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.api.Handle(upstream, func(w http.ResponseWriter, r *http.Request) {
-			// The API server responds without a line, so that the test does not have to wait.
-			w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // It is a Flusher.
+			// The API server responds at once with an empty log, so that the test does not have to wait.
+			w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // The ResponseWriter is always a Flusher.
 			<-r.Context().Done()
 		})
 		for range 50 {

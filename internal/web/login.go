@@ -28,7 +28,7 @@ func (s *Server) loginPage(w http.ResponseWriter, r *http.Request) error {
 	return s.renderLogin(w, r, http.StatusOK, values.Get("to"), "")
 }
 
-// login begins a login session, and redirects to the path that the user wanted to open.
+// login begins a login session, and redirects to the page that the user wanted to open.
 func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
 	if !s.auth.HasLogin() {
 		return noLogin()
@@ -51,8 +51,8 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// startProviderLogin sends the user to the OpenID provider. It uses a page for this, because the Content-Security-Policy does
-// not allow a form to lead to another site.
+// startProviderLogin sends the user to the OpenID provider. It responds with a page that opens the provider, because
+// the Content-Security-Policy does not allow a form to lead to another site.
 func (s *Server) startProviderLogin(w http.ResponseWriter, r *http.Request, to string) error {
 	address, err := s.auth.BeginLogin(w, r, s.returnPath(to))
 	if err != nil {
@@ -61,8 +61,8 @@ func (s *Server) startProviderLogin(w http.ResponseWriter, r *http.Request, to s
 	return s.redirectByPage(w, r, address, "Log in with "+s.auth.Provider())
 }
 
-// loginCallback handles the callback request, with which the OpenID provider redirects the user back. It begins the login
-// session.
+// loginCallback handles the request with which the OpenID provider redirects the user back to this server. It begins
+// the login session.
 func (s *Server) loginCallback(w http.ResponseWriter, r *http.Request) error {
 	if s.auth.Provider() == "" {
 		return noLogin()
@@ -74,14 +74,17 @@ func (s *Server) loginCallback(w http.ResponseWriter, r *http.Request) error {
 	return s.redirectByPage(w, r, s.base.At(s.returnPath(to)), "You are logged in")
 }
 
-// redirectByPage responds with a page that opens address. Unlike after an HTTP redirect, the next request then comes from this
+// redirectByPage responds with a page that opens address. The browser then treats the next request as sent by this
+// site, and includes the session cookie. After an HTTP redirect, it would treat that request as sent by the previous
 // site.
 func (s *Server) redirectByPage(w http.ResponseWriter, r *http.Request, address, title string) error {
 	w.Header().Set("Refresh", "0; url="+address)
-	return render(w, r, http.StatusOK, templates.RedirectPage(templates.Redirect{Layout: s.bareLayout(r, title), Address: address}))
+	return render(
+		w, r, http.StatusOK, templates.RedirectPage(templates.Redirect{Layout: s.bareLayout(r, title), Address: address}),
+	)
 }
 
-// renderLoginError serves the login page again after a failed login, with the reason.
+// renderLoginError serves the login page again after a failed login, with the reason of the failure.
 func (s *Server) renderLoginError(w http.ResponseWriter, r *http.Request, to string, err error) error {
 	p := problemFor(identityOf(r).Viewer, err)
 	if !wantsPage(r) || p.Status != http.StatusUnauthorized && p.Status != http.StatusServiceUnavailable {
@@ -101,11 +104,12 @@ func (s *Server) logout(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// renderLogin renders the login page. It does not reveal anything about the cluster. to is the path to open after the login.
+// renderLogin renders the login page, which reveals nothing about the cluster. to is the path to open after the
+// login, and reason is why the last login failed.
 func (s *Server) renderLogin(w http.ResponseWriter, r *http.Request, status int, to, reason string) error {
 	if status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", bearerChallenge)
-		// A request that follows a link of another site does not have the session cookie. The browser sends the cookie
+		// When a user follows a link from another site, the browser does not send the session cookie. It sends the cookie
 		// when the page reloads itself.
 		if r.Method == http.MethodGet && r.URL.Path != callbackPath && r.Header.Get("Sec-Fetch-Site") == "cross-site" {
 			w.Header().Set("Refresh", "0")
@@ -117,10 +121,10 @@ func (s *Server) renderLogin(w http.ResponseWriter, r *http.Request, status int,
 	}))
 }
 
-// bearerChallenge is the WWW-Authenticate header for programs: they log in with a bearer token.
+// bearerChallenge is the WWW-Authenticate header. It informs programs that they can log in with a bearer token.
 const bearerChallenge = `Bearer realm="glasshouse"`
 
-// bareLayout returns the frame, everything around the content, of a page that reveals nothing about the cluster.
+// bareLayout returns everything around the content of a page. It reveals nothing about the cluster.
 func (s *Server) bareLayout(r *http.Request, title string) templates.Layout {
 	return templates.Layout{
 		Title: title, Preferences: preferencesOf(r), Open: s.isOpen(),
@@ -128,14 +132,14 @@ func (s *Server) bareLayout(r *http.Request, title string) templates.Layout {
 	}
 }
 
-// returnPath returns the path to open after a login. That is the path to if it is below the base path of this server,
-// otherwise the first page.
+// returnPath returns the path to open after a login. It returns the argument if that is a path below the base path of
+// this server. If not, it returns the path of the first page.
 func (s *Server) returnPath(to string) string {
 	const home = "/"
 	if len(to) > maxReturnPath || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") {
 		return home
 	}
-	// Browsers treat \ as /, and remove control characters and spaces.
+	// Browsers treat \ as /, and remove control characters and spaces. A path with them could lead to another site.
 	if strings.ContainsFunc(to, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '\\' }) {
 		return home
 	}
@@ -145,7 +149,8 @@ func (s *Server) returnPath(to string) string {
 		return home
 	}
 	for segment := range strings.SplitSeq(u.Path, "/") {
-		if segment == "." || segment == ".." { // It leads out of the base path, to what may be another server.
+		// The segments . and .. lead out of the base path, perhaps to another server.
+		if segment == "." || segment == ".." {
 			return home
 		}
 	}

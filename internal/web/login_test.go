@@ -31,7 +31,7 @@ import (
 
 const validToken, invalidToken = "good-7d1f0c.token", "bad-93e2aa.token"
 
-// newLoginSite returns a site with the cluster of newSite, where users must log in.
+// newLoginSite returns a site with the cluster of newSite, on which users must log in.
 func newLoginSite(t *testing.T, options auth.Options) *site {
 	t.Helper()
 	api := newSite(t).api
@@ -58,7 +58,7 @@ func startLoginSite(t *testing.T, api *apitest.Server, options auth.Options) *si
 	return startLoginSiteWith(t, api, options, web.Options{})
 }
 
-// startLoginSiteWith is startLoginSite with further options for the server.
+// startLoginSiteWith does the same as startLoginSite, with further options for the server.
 func startLoginSiteWith(t *testing.T, api *apitest.Server, options auth.Options, webOptions web.Options) *site {
 	t.Helper()
 	s := &site{t: t, log: &lockedBuffer{}, api: api}
@@ -98,7 +98,7 @@ func startLoginSiteWith(t *testing.T, api *apitest.Server, options auth.Options,
 	return s
 }
 
-// post sends a form as a page of the site does.
+// post sends a form like a page of the site.
 func (s *site) post(path, form string, headers ...string) httpResponse {
 	s.t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(s.t.Context(), "tcp", s.addr)
@@ -121,7 +121,7 @@ func (s *site) post(path, form string, headers ...string) httpResponse {
 	return readResponse(s.t, conn, "POST")
 }
 
-// login logs in with a token. It returns the Cookie header for further requests, and the response.
+// login logs in with a token. It returns the Cookie header for later requests, and the response to the login.
 func (s *site) login(token, to string) (cookie string, a httpResponse) {
 	s.t.Helper()
 	a = s.post("/login", url.Values{"token": {token}, "to": {to}}.Encode(), "Accept: text/html")
@@ -129,8 +129,8 @@ func (s *site) login(token, to string) (cookie string, a httpResponse) {
 	return "Cookie: " + cookie, a
 }
 
-// With a base path, everything of a login is under it: the login page, the files that the page loads, the redirect and
-// the cookie.
+// With a base path, all parts of a login are under the base path. These are the login page, the files that the page
+// loads, the redirect and the cookie.
 func TestLoginIsUnderBasePath(t *testing.T) {
 	const base = "/tools/g"
 	s := newLoginSite(t, auth.Options{Mode: auth.Token, Base: base})
@@ -157,14 +157,15 @@ func TestLoginIsUnderBasePath(t *testing.T) {
 	a = s.post(base+"/login", url.Values{"token": {validToken}, "to": {"/../../other?delete=1"}}.Encode(),
 		"Accept: text/html")
 	if to := a.header.Get("Location"); to != base+"/" {
-		t.Errorf("the login leads to %q, want nowhere beside %s", to, base)
+		t.Errorf("the login leads to %q, want a path below %s", to, base)
 	}
 	if to := s.post(base+"/logout", "", "Cookie: "+cookie).header.Get("Location"); to != base+"/login" {
 		t.Errorf("the logout leads to %q", to)
 	}
 }
 
-// routesByAccess returns all routes with example values for their parameters. The value reports whether the route is public.
+// routesByAccess returns all routes with example values for their parameters. The map value is true if the route is
+// public.
 func routesByAccess(t *testing.T, s *site) map[string]bool {
 	t.Helper()
 	handler, err := s.server.Handler()
@@ -192,15 +193,15 @@ func routesByAccess(t *testing.T, s *site) map[string]bool {
 	return all
 }
 
-// clusterDataIn returns a part of body that can only come from the cluster, or "". The caller must remove the requested path
-// first.
+// clusterDataIn returns a part of body that only the cluster can have provided, or "" if there is none. The caller
+// must first remove the requested path from body.
 func clusterDataIn(body string) string {
 	return regexp.MustCompile(
 		`web-\d|widgets?\b|example\.com|the-cluster|"cursor"|core/v1|Pods|Running`).FindString(body)
 }
 
-// No route reveals anything about the cluster to a client that is not logged in, whatever credentials it sends, and
-// whatever the form of its request. Public routes respond to all clients.
+// No route reveals anything about the cluster to a client that is not logged in, whatever credentials and headers the
+// client sends. Public routes respond to all clients.
 func TestUnauthenticatedClientsGetNoClusterData(t *testing.T) {
 	noHeaders := []string{}
 	tokenSite := newLoginSite(t, auth.Options{Mode: auth.Token})
@@ -236,10 +237,12 @@ func TestUnauthenticatedClientsGetNoClusterData(t *testing.T) {
 			},
 			"a proxy's word": {"X-Forwarded-User: anna"},
 		},
-		proxySite: { // Requests of the test come from loopback, like those through a port-forward.
-			"nothing": noHeaders, "a token": {"Authorization: Bearer " + validToken}, "a proxy's word": {"X-Forwarded-User: anna"},
-			"underscores": {"X_Forwarded_User: anna"},
-			"a secret":    {"X-Forwarded-User: anna", "X-Glasshouse-Proxy-Secret: x"},
+		// The requests of the test are from a loopback address, like those through a port-forward, and not from the proxy.
+		proxySite: {
+			"nothing": noHeaders, "a token": {"Authorization: Bearer " + validToken},
+			"a proxy's header": {"X-Forwarded-User: anna"},
+			"underscores":      {"X_Forwarded_User: anna"},
+			"a secret":         {"X-Forwarded-User: anna", "X-Glasshouse-Proxy-Secret: x"},
 		},
 	}
 	for s, credentials := range sites {
@@ -247,7 +250,7 @@ func TestUnauthenticatedClientsGetNoClusterData(t *testing.T) {
 			for address, public := range routesByAccess(t, s) {
 				method, path, _ := strings.Cut(address, " ")
 				if method != "GET" && public {
-					continue // The responses of these routes need a token.
+					continue // These routes respond only to a request with a token.
 				}
 				for _, accept := range []string{"application/json", "text/html", "*/*"} {
 					a := s.send(method, path, append([]string{"Accept: " + accept}, headers...)...)
@@ -263,7 +266,7 @@ func TestUnauthenticatedClientsGetNoClusterData(t *testing.T) {
 					}
 					if path != "/api/openapi.json" && path != "/static/app.js" {
 						if leak := clusterDataIn(strings.ReplaceAll(a.body, path, "")); leak != "" {
-							t.Errorf("%s with %s, for %s, tells %q", address, name, accept, leak)
+							t.Errorf("%s with %s, for %s, reveals %q", address, name, accept, leak)
 						}
 					}
 					if !public &&
@@ -273,7 +276,7 @@ func TestUnauthenticatedClientsGetNoClusterData(t *testing.T) {
 					}
 				}
 			}
-			// Send the same requests to the socket, and to paths that are not routes.
+			// Open a WebSocket with the same credentials, and request paths that are not routes.
 			upgrade := []string{
 				"Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13",
 				"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", "Sec-WebSocket-Protocol: glasshouse.v1+json",
@@ -287,7 +290,7 @@ func TestUnauthenticatedClientsGetNoClusterData(t *testing.T) {
 					path, append([]string{"Accept: text/html"}, headers...)...,
 				); a.status != http.StatusNotFound || clusterDataIn(strings.ReplaceAll(a.body, path, "")) != "" ||
 					strings.Contains(a.body, "<script") {
-					t.Errorf("%s with %s: got %d, which tells %q", path, name, a.status,
+					t.Errorf("%s with %s: got %d, which reveals %q", path, name, a.status,
 						clusterDataIn(strings.ReplaceAll(a.body, path, "")))
 				}
 			}
@@ -300,7 +303,7 @@ func TestUnauthenticatedClientsGetNoClusterData(t *testing.T) {
 			}
 		}
 	}
-	// A client that has logged in gets data. Without this check, the test would pass if no route worked.
+	// A client that has logged in receives cluster data. Without this check, the test would pass if no route worked.
 	for name, header := range map[string]string{
 		"a token": "Authorization: Bearer " + validToken, "a session": cookieOf(tokenSite.login(validToken, "/")),
 	} {
@@ -313,8 +316,8 @@ func TestUnauthenticatedClientsGetNoClusterData(t *testing.T) {
 
 func cookieOf(cookie string, _ httpResponse) string { return cookie }
 
-// While the API server does not respond, no route, including the probes, reveals its address or its responses to a
-// client that is not logged in.
+// While the API server does not respond or fails, no route reveals its address or its responses to a client that is
+// not logged in. This includes the probes.
 func TestUnauthenticatedClientsGetNoAPIServerDetails(t *testing.T) {
 	failing := func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -338,7 +341,7 @@ func TestUnauthenticatedClientsGetNoAPIServerDetails(t *testing.T) {
 			if leak := regexp.MustCompile(
 				`api\.test|CANARY|refused|dial|Internal error occurred`,
 			).FindString(body); leak != "" {
-				t.Errorf("%s, %s tells %q: %s", name, request, leak, body)
+				t.Errorf("%s, %s reveals %q: %s", name, request, leak, body)
 			}
 		}
 		for address := range routesByAccess(t, s) {
@@ -360,7 +363,8 @@ func TestUnauthenticatedClientsGetNoAPIServerDetails(t *testing.T) {
 	}
 }
 
-// After a login, the user is redirected to the path that they wanted to open, but only on this server.
+// After a login, the user is redirected to the page that they wanted to open, but only if that page is on this
+// server.
 func TestLoginRedirectsToRequestedPage(t *testing.T) {
 	s := newLoginSite(t, auth.Options{Mode: auth.Token})
 	page := s.get("/r/"+podsRef+"?ns=a&labels=a%3Db", "Accept: text/html")
@@ -396,7 +400,8 @@ func TestLoginRedirectsToRequestedPage(t *testing.T) {
 			t.Errorf("a bad token to %q: got %d %s", to, a.status, a.body)
 		}
 	}
-	// A browser that follows a link on another site does not send the cookie.
+	// When a user follows a link from another site, the browser does not send the cookie. The login page therefore
+	// reloads itself.
 	if a := s.get(
 		"/status", "Accept: text/html", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate",
 	); a.header.Get("Refresh") != "0" {
@@ -409,7 +414,7 @@ func TestLoginRedirectsToRequestedPage(t *testing.T) {
 	}
 }
 
-// Logins and logouts are accepted only from the pages of the site itself. They use POST with forms of limited length.
+// Logins and logouts are accepted only from pages of the site itself. They use POST, with forms of limited length.
 func TestLoginRequiresOwnOrigin(t *testing.T) {
 	s := newLoginSite(t, auth.Options{Mode: auth.Token})
 	cookie, _ := s.login(validToken, "/")
@@ -421,7 +426,7 @@ func TestLoginRequiresOwnOrigin(t *testing.T) {
 		"a page elsewhere": {
 			"Origin: http://" + s.addr, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate",
 		},
-		"one beside": {"Origin: http://" + s.addr, "Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: navigate"},
+		"a sibling site": {"Origin: http://" + s.addr, "Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: navigate"},
 	} {
 		for _, path := range []string{"/login", "/logout"} {
 			a := s.post(path, form, append(headers, cookie)...)
@@ -462,7 +467,7 @@ func TestLoginRequiresOwnOrigin(t *testing.T) {
 	}
 	openSite := newSite(t)
 	for _, a := range []httpResponse{openSite.get("/login"), openSite.post("/login", form), openSite.post("/logout", "")} {
-		openSite.wantProblem("a login where nobody is asked", a, http.StatusNotFound, "Login not available", "--auth")
+		openSite.wantProblem("a login without authentication", a, http.StatusNotFound, "Login not available", "--auth")
 	}
 }
 
@@ -489,7 +494,7 @@ func (s *site) dial(headers ...string) (*tab, error) {
 	return &tab{t: s.t, conn: conn, timeout: time.Minute}, nil
 }
 
-// closed reads until the connection is closed, and returns the close code and the reason.
+// closed reads until the connection is closed. It returns the close code and the reason.
 func (c *tab) closed() (code websocket.StatusCode, reason string) {
 	for {
 		_, err := c.read()
@@ -502,15 +507,15 @@ func (c *tab) closed() (code websocket.StatusCode, reason string) {
 	}
 }
 
-// A WebSocket with a cookie must come from a page of this site. One with a bearer token may have no origin, but must
-// not come from a page of another site.
+// A WebSocket request with a cookie must be from a page of this site. A request with a bearer token may have no
+// Origin, but must not be from a page of another site.
 func TestSocketCredentialsAndOrigins(t *testing.T) {
 	s := newLoginSite(t, auth.Options{Mode: auth.Token})
 	cookie, _ := s.login(validToken, "/")
 	bearer, ownOrigin := "Authorization: Bearer "+validToken, "Origin: http://"+s.addr
 	for name, test := range map[string]struct {
 		headers []string
-		want    string // The status of the refusal; empty if the socket is opened.
+		want    string // The HTTP status of the refusal; empty if the socket is opened.
 	}{
 		"a cookie from our page":        {[]string{cookie, ownOrigin}, ""},
 		"a cookie from nowhere":         {[]string{cookie}, "403"},
@@ -537,13 +542,15 @@ func TestSocketCredentialsAndOrigins(t *testing.T) {
 	}
 }
 
-// When a login ends, its sockets are closed with a reason. A login ends when the token expires, when its account is
-// deleted, or when the user logs out.
+// When a login ends, its sockets are closed with a reason. A login ends when the token expires, when the user's
+// account is deleted, or when the user logs out.
 func TestSocketsCloseWhenTheLoginEnds(t *testing.T) {
 	s := newLoginSite(t, auth.Options{Mode: auth.Token})
 	expires := time.Now().Add(4 * time.Second)
-	token := jwtExpiringAt(expires) // The expiry in a JWT has a resolution of seconds.
-	s.api.SetTokenReviews(map[string]authentication.TokenReviewStatus{validToken: acceptedReview(), token: acceptedReview()})
+	token := jwtExpiringAt(expires) // A JWT contains its expiry in whole seconds.
+	s.api.SetTokenReviews(
+		map[string]authentication.TokenReviewStatus{validToken: acceptedReview(), token: acceptedReview()},
+	)
 	cookie, _ := s.login(token, "/")
 	otherCookie, _ := s.login(validToken, "/")
 	open := func(header string) *tab {
@@ -577,7 +584,8 @@ func TestSocketsCloseWhenTheLoginEnds(t *testing.T) {
 	}
 }
 
-// When a login ends, its followed logs end, too. To the client, this differs from the end of the log itself.
+// When a login ends, the logs that the user follows end, too. For the client, this end differs from the end of a
+// complete log.
 func TestFollowedLogEndsWhenTheLoginEnds(t *testing.T) {
 	s := newLoginSite(t, auth.Options{Mode: auth.Token})
 	token := jwtExpiringAt(time.Now().Add(3 * time.Second))
@@ -605,14 +613,14 @@ func TestFollowedLogEndsWhenTheLoginEnds(t *testing.T) {
 	}
 }
 
-// The page shows the name of the user and a logout button. If all viewers share the permissions of the program, it
-// shows that instead.
+// The page shows the name of the user and a logout button. If all viewers share the permissions of the program, the
+// page states that instead.
 func TestPageShowsTheUserOrSharedIdentity(t *testing.T) {
 	s := newLoginSite(t, auth.Options{Mode: auth.Token})
 	cookie, _ := s.login(validToken, "/")
 	a := s.get("/r/"+podsRef, cookie, "Accept: text/html")
 	if !strings.Contains(a.body, `action="/logout"`) || !strings.Contains(a.body, "anna") {
-		t.Errorf("the page does not say who looks: %s", a.body)
+		t.Errorf("the page does not name the user: %s", a.body)
 	}
 	shared := newLoginSite(t, auth.Options{Mode: auth.SharedIdentity})
 	const banner = "Everyone who opens this page sees what the program"
@@ -621,7 +629,7 @@ func TestPageShowsTheUserOrSharedIdentity(t *testing.T) {
 	} {
 		if a := shared.get(path, "Accept: text/html"); !strings.Contains(a.body, banner) ||
 			strings.Contains(a.body, "/logout") {
-			t.Errorf("%s does not say that everybody sees it: %d %.900s", path, a.status, a.body)
+			t.Errorf("%s does not warn that all users see it: %d %.900s", path, a.status, a.body)
 		}
 	}
 	if a := newSite(t).get("/r/"+podsRef, "Accept: text/html"); strings.Contains(a.body, banner) ||
@@ -630,7 +638,7 @@ func TestPageShowsTheUserOrSharedIdentity(t *testing.T) {
 	}
 }
 
-// While the API server does not respond, logins fail with an error that describes this.
+// While the API server is unavailable, logins fail with an error that describes this.
 func TestLoginFailsWhileAPIServerIsUnavailable(t *testing.T) {
 	s := newLoginSite(t, auth.Options{Mode: auth.Token})
 	s.api.MakeUnavailable(apitest.TokenReviewsPath, "etcd-7.internal")
@@ -646,14 +654,15 @@ func TestLoginFailsWhileAPIServerIsUnavailable(t *testing.T) {
 	}
 }
 
-// A Role may allow a user only to get their own Namespace. The user can then open its page, compare it, and read it as
-// JSON. As with the API server itself, a watch over the socket is refused.
+// A Role may allow a user only to get their own Namespace. The user can then open the page of that Namespace, compare
+// it, and read it as JSON. Like the API server itself, the socket refuses to watch the Namespace.
 func TestRoleCanReadItsOwnNamespace(t *testing.T) {
 	api := newSite(t).api
 	api.SetTokenReviews(map[string]authentication.TokenReviewStatus{validToken: acceptedReview()})
 	api.Allow(func(review authorization.SubjectAccessReviewSpec) bool {
 		attributes := review.ResourceAttributes
-		return attributes.Verb == "get" && attributes.Resource == "namespaces" && attributes.Namespace == "a" && attributes.Name == "a"
+		return attributes.Verb == "get" && attributes.Resource == "namespaces" && attributes.Namespace == "a" &&
+			attributes.Name == "a"
 	})
 	s := startLoginSite(t, api, auth.Options{Mode: auth.Token})
 	bearer := "Authorization: Bearer " + validToken
@@ -676,6 +685,6 @@ func TestRoleCanReadItsOwnNamespace(t *testing.T) {
 	}
 	c.send(`{"op":"subscribe","id":1,"resource":"core/v1/namespaces","name":"a","view":"object"}`)
 	if m := c.until(1, "state"); m.State != "forbidden" {
-		t.Errorf("the socket says %+v", m)
+		t.Errorf("the socket got %+v", m)
 	}
 }

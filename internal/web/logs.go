@@ -20,17 +20,17 @@ import (
 const (
 	// maxLogs is how many logs all callers together may read at a time.
 	maxLogs = 100
-	// logTail is how many lines a log starts with by default, and maxTail how many may be requested.
+	// logTail is how many of the last lines a log starts with by default, and maxTail how many a client may request.
 	logTail, maxTail = 500, 5000
-	// logOpenWait is how long the API server may send no line of a followed log before the response begins. After that,
-	// an error cannot be reported with an HTTP status.
+	// logOpenWait is how long the response waits for the first line of a followed log. The response then begins without
+	// a line. From then on, an error cannot be reported with an HTTP status.
 	logOpenWait = 2 * time.Second
-	// logChunk is the longest piece of a line that is sent at once, in bytes.
+	// logChunk is the length, in bytes, of the longest text that one part of a log contains.
 	logChunk = 64 << 10
 )
 
-// logs streams the log of a container as text. The response ends normally when the log does. If the log is cut short,
-// the response is aborted, so that the client does not take it for a complete one.
+// logs streams the log of a container as text. The response ends normally when the log ends. If the log is cut short,
+// the response is aborted, so that the client does not mistake it for a complete log.
 func (s *Server) logs(w http.ResponseWriter, r *http.Request) error {
 	options, err := logOptionsOf(r)
 	if err != nil {
@@ -46,7 +46,7 @@ func (s *Server) logs(w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := context.WithCancel(identityCtx)
 	defer cancel()
 	cluster := s.clusterOf(r)
-	defer context.AfterFunc(cluster.ctx, cancel)() //nolint:contextcheck // Either ends it.
+	defer context.AfterFunc(cluster.ctx, cancel)() //nolint:contextcheck // The end of the cluster also ends the log.
 	out := &logWriter{send: (&logResponse{http.NewResponseController(w), w}).send}
 	body, err := openLog(ctx, s.access(r), param(r, "namespace"), param(r, "name"), options, out)
 	if err != nil {
@@ -66,15 +66,15 @@ func (s *Server) logs(w http.ResponseWriter, r *http.Request) error {
 		}
 		return err
 	}
-	defer func() { _ = body.Close() }() // It was read to its end, or is not needed any more.
+	defer func() { _ = body.Close() }() // An error does not matter: the log is read or no longer needed.
 	if err := out.copy(body); err != nil {
 		panic(http.ErrAbortHandler)
 	}
 	return nil
 }
 
-// acquireLog acquires a lease for reading a log, until leave is called. It returns a problem if all callers, or this
-// one, read too many logs.
+// acquireLog acquires a lease for reading a log until release is called. It returns a problem if all callers
+// together, or this caller, already read too many logs.
 func (s *Server) acquireLog(guest *share.Guest, identity auth.Identity) (release func(), err error) {
 	quotas := append(quotasFor("logs", guest, identity, linkLogs, guestLogs, viewerLogs), limit.Limit{
 		Key: "logs", Max: maxLogs,
@@ -90,7 +90,7 @@ func (s *Server) acquireLog(guest *share.Guest, identity auth.Identity) (release
 	}
 }
 
-// openLog opens the log. If that takes long because a followed log has no lines yet, it begins the response.
+// openLog opens the log. If a followed log has no lines for logOpenWait, openLog begins the response while it waits.
 func openLog(
 	ctx context.Context, access *watch.Access, namespace, name string, options watch.LogOptions, out *logWriter,
 ) (io.ReadCloser, error) {
@@ -115,7 +115,9 @@ func openLog(
 	case <-openTimeout:
 	}
 	err := out.flush()
-	log := <-done // It ends with ctx, which ends with the client.
+	// The API server has not responded yet. This wait for its response ends at the latest with ctx, which ends when the
+	// client disconnects.
+	log := <-done
 	if err == nil || log.err != nil {
 		return log.body, log.err
 	}
@@ -125,8 +127,8 @@ func openLog(
 
 // logWriter removes escape sequences from a log, and sends it in parts of at most logChunk bytes.
 type logWriter struct {
-	// send sends a part of the log that ends with a complete character. The first part may be empty, and so may the
-	// first part after the API server has responded.
+	// send sends a part of the log. Each part ends with a complete character. waiting means that the API server has not
+	// responded yet. The first part may be empty, and so may be the first part after the API server has responded.
 	send      func(part []byte, waiting bool) error
 	responded bool // The API server has responded.
 	started   bool
@@ -134,7 +136,8 @@ type logWriter struct {
 	buf       []byte
 }
 
-// copy sends lines as they arrive. First it sends an empty part, which shows that the log is open.
+// copy sends the lines of a log as they arrive. It first sends an empty part, which shows the client that the log is
+// open.
 func (l *logWriter) copy(from io.Reader) error {
 	l.responded, l.started = true, false
 	if err := l.flush(); err != nil {
@@ -150,7 +153,8 @@ func (l *logWriter) copy(from io.Reader) error {
 			return err
 		}
 		if lines.Buffered() > 0 && len(l.buf) < logChunk {
-			continue // More data is available already.
+			// Send the line together with the data that is available already.
+			continue
 		}
 		if err := l.flush(); err != nil {
 			return err
@@ -158,7 +162,7 @@ func (l *logWriter) copy(from io.Reader) error {
 	}
 }
 
-// ignoreError returns err. It returns nil if err is target.
+// ignoreError returns err, or nil if err is target.
 func ignoreError(err, target error) error {
 	if errors.Is(err, target) {
 		return nil
@@ -189,7 +193,7 @@ func (l *logWriter) flush() error {
 	}
 }
 
-// logResponse is an HTTP response with a log. Each part must be sent within writeTimeout.
+// logResponse is an HTTP response that contains a log. Each part of the log must be sent within writeTimeout.
 type logResponse struct {
 	*http.ResponseController
 
@@ -234,7 +238,8 @@ func logOptionsOf(r *http.Request) (o watch.LogOptions, err error) {
 	return o, setSince(&o, values.Get("since"))
 }
 
-// checkTail checks the number of lines with which a log starts. given is the text of that number in the request.
+// checkTail checks tail, the requested number of last lines with which a log starts. text is the text of that number
+// in the request.
 func checkTail(tail int, text string) error {
 	if tail < 0 || tail > maxTail {
 		return badRequest("Invalid number of lines", "tail is %.40q; it must be an integer up to %d.", text, maxTail)
@@ -242,7 +247,7 @@ func checkTail(tail int, text string) error {
 	return nil
 }
 
-// setSince sets the time or the age since which lines are wanted. An empty string sets neither.
+// setSince sets the time, or the age, of the first log lines to send. An empty text sets neither.
 func setSince(o *watch.LogOptions, text string) (err error) {
 	if text == "" {
 		return nil

@@ -21,7 +21,8 @@ const (
 	upstream = "/api/v1/namespaces/a/pods/web-0/log"
 )
 
-// logs sets the log of a pod to text. asked returns the query of the next request for the log to the API server.
+// logs sets the log of a pod to text. nextQuery returns the query of the next request that the API server receives
+// for the log.
 func (b *bubble) logs(text string) (nextQuery func() url.Values) {
 	queries := make(chan url.Values, 1000)
 	b.api.Handle(upstream, func(w http.ResponseWriter, r *http.Request) {
@@ -45,10 +46,11 @@ func (b *bubble) refuseLog(code int, message string) {
 type source struct {
 	t            *testing.T
 	lines        chan string
-	requestEnded chan struct{} // Closed when the request to the API server that follows the log has ended.
+	requestEnded chan struct{} // Closed when the server's request to the API server for the log has ended.
 }
 
-// source gives a pod a growing log, whose lines the test sends. The line "" ends the log, and the line "cut" aborts it.
+// source gives a pod a growing log, whose lines the test sends. The line "" ends the log normally. The line "cut"
+// aborts the log.
 func (b *bubble) source() *source {
 	s := &source{t: b.t, lines: make(chan string), requestEnded: make(chan struct{})}
 	b.api.Handle(upstream, func(w http.ResponseWriter, r *http.Request) {
@@ -65,14 +67,15 @@ func (b *bubble) source() *source {
 					panic(http.ErrAbortHandler)
 				}
 				_, _ = io.WriteString(w, line)
-				w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // It is a Flusher.
+				w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // The ResponseWriter is always a Flusher.
 			}
 		}
 	})
 	return s
 }
 
-// wantRequestEnded checks whether the request to the API server for the log has ended, as want says.
+// wantRequestEnded checks whether the server's request to the API server for the log has ended. want is the expected
+// result.
 func (s *source) wantRequestEnded(want bool, when string) {
 	s.t.Helper()
 	synctest.Wait()
@@ -83,7 +86,7 @@ func (s *source) wantRequestEnded(want bool, when string) {
 	default:
 	}
 	if ended != want {
-		s.t.Errorf("%s: nobody asks the API server for the log: %t, want %t", when, ended, want)
+		s.t.Errorf("%s: the request to the API server for the log has ended: %t, want %t", when, ended, want)
 	}
 }
 
@@ -96,7 +99,8 @@ func (b *bubble) getStreaming(ctx context.Context, path string) (*http.Response,
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	if strings.HasPrefix(path, "/api/v1/logs/") { // Allow compression, which must not delay a log.
+	// Accept compression for logs, to test that compression does not delay them.
+	if strings.HasPrefix(path, "/api/v1/logs/") {
 		request.Header.Set("Accept-Encoding", "gzip, zstd")
 	}
 	response, err := transport.RoundTrip(request)
@@ -165,7 +169,8 @@ func TestLogProblems(t *testing.T) {
 			`"containerStatuses":[{"name":"app","state":{"waiting":{"reason":"ImagePullBackOff"}}},` +
 			`{"name":"proxy","state":{"running":{}}}]}`
 		b.api.Set(podsRef, apitest.Item{Namespace: "a", Name: "web-0", Cells: `["web-0","Running"]`, Rest: containers})
-		const containerList = "Containers of a/web-0: init (terminated: Completed), app (waiting: ImagePullBackOff), proxy (running)."
+		const containerList = "Containers of a/web-0: init (terminated: Completed), app (waiting: ImagePullBackOff), " +
+			"proxy (running)."
 		for _, test := range []struct {
 			query, message string
 			code           int
@@ -216,8 +221,8 @@ func TestLogProblems(t *testing.T) {
 	})
 }
 
-// A followed log is sent line by line as long as it lasts, even if it is quiet for long. It ends when the container
-// ends.
+// A followed log is sent line by line for as long as it lasts, even if it is quiet for hours. It ends when the
+// container ends.
 func TestLogIsFollowed(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		s := b.source()
@@ -232,10 +237,10 @@ func TestLogIsFollowed(t *testing.T) {
 				start := time.Now()
 				b.wantLine(body, strings.NewReplacer("\x1b[31m", "", "\x1b[0m", "").Replace(line))
 				if elapsed := time.Since(start); elapsed != 0 {
-					b.t.Errorf("the line %q was held back for %s", line, elapsed)
+					b.t.Errorf("the line %q was delayed for %s", line, elapsed)
 				}
 			}
-			<-time.After(time.Duration(n+1) * time.Hour) // This is longer than any deadline of the server.
+			<-time.After(time.Duration(n+1) * time.Hour) // This time is longer than any timeout of the server.
 		}
 		s.lines <- "last"
 		s.lines <- ""
@@ -245,7 +250,7 @@ func TestLogIsFollowed(t *testing.T) {
 	})
 }
 
-// To the client, the end of an aborted log differs from the end of a complete one.
+// For the client, the end of an aborted log differs from the end of a complete log.
 func TestAbortedLogHasUnexpectedEOF(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		s := b.source()
@@ -259,8 +264,8 @@ func TestAbortedLogHasUnexpectedEOF(t *testing.T) {
 	})
 }
 
-// After a permission is revoked, no later lines of a log are sent, whether the log is quiet or not. If the access
-// review is only unavailable, the log continues.
+// After a permission is revoked, no more lines of a log are sent, whether the log is quiet or not. If access reviews
+// are only unavailable, the log continues.
 func TestLogEndsWhenPermissionIsRevoked(t *testing.T) {
 	for _, quiet := range []bool{false, true} {
 		inBubble(t, func(b *bubble) {
@@ -279,7 +284,7 @@ func TestLogEndsWhenPermissionIsRevoked(t *testing.T) {
 			s.wantRequestEnded(false, "while it may be read")
 			b.api.Revoke(podsRef, "a")
 			start := time.Now()
-			defer time.AfterFunc(20*time.Second, cancel).Stop() // If the log does not end, this fails the test.
+			defer time.AfterFunc(20*time.Second, cancel).Stop() // If the log does not end, this cancel fails the test.
 			if _, err := body.ReadString('\n'); !errors.Is(err, io.ErrUnexpectedEOF) {
 				b.t.Errorf("quiet: %t: the log ends with %v, want an unexpected end", quiet, err)
 			}
@@ -323,7 +328,7 @@ func TestLogEndsWhenTheServerStops(t *testing.T) {
 	})
 }
 
-// If a client does not read its log, it is disconnected once a write takes longer than 10 s.
+// If a client does not read its log, it is disconnected when a write has taken 10 s.
 func TestLogOfNonReadingClientEnds(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		s := b.source()
@@ -363,7 +368,7 @@ func TestNumberOfLogsIsLimited(t *testing.T) {
 		b.wantProblem("one more", httpResponse{response.StatusCode, response.Header, string(text)},
 			http.StatusServiceUnavailable, "Too many logs", "100 logs")
 		if response.Header.Get("Retry-After") == "" {
-			b.t.Error("it does not say when to try again")
+			b.t.Error("the response has no retry time")
 		}
 		cancel()
 		synctest.Wait()

@@ -11,8 +11,8 @@ import (
 	"glasshouse/internal/web"
 )
 
-// The metrics listener serves the metrics of the resources that are watched now. The listener for pages does not serve
-// them.
+// The metrics listener serves metrics about the resources that are watched now. The listener for pages does not serve
+// metrics.
 func TestMetrics(t *testing.T) {
 	s := newSite(t)
 	handler, err := s.server.MetricsHandler(true)
@@ -34,7 +34,7 @@ func TestMetrics(t *testing.T) {
 		}
 		for _, part := range substrings {
 			if !strings.Contains(body, part) {
-				t.Errorf("%s of %s does not say %q: %s", path, host, part, body)
+				t.Errorf("%s of %s does not contain %q: %s", path, host, part, body)
 			}
 		}
 	}
@@ -62,8 +62,8 @@ func TestMetrics(t *testing.T) {
 	wantResponse("/readyz", "localhost", 503, "Not running", "stopping")
 }
 
-// If the metrics listener is reachable from other hosts, it serves probes and metrics, but no profiles. Clients may
-// call it by the address of the pod. On loopback it serves profiles as well.
+// A metrics listener that is reachable from other hosts serves probes and metrics, but no profiles. Clients may use
+// the address of the pod as the host. A metrics listener on a loopback address serves profiles as well.
 func TestMetricsListenerServesProfilesOnlyOnLoopback(t *testing.T) {
 	for _, test := range []struct {
 		address  string
@@ -75,7 +75,7 @@ func TestMetricsListenerServesProfilesOnlyOnLoopback(t *testing.T) {
 		listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", test.address)
 		if err != nil {
 			if test.address == "[::1]:0" {
-				continue // This machine has no IPv6.
+				continue // The machine has no IPv6.
 			}
 			t.Fatal(err)
 		}

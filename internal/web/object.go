@@ -4,7 +4,7 @@ import (
 	"net/http"
 )
 
-// namespaceOf returns the namespace in the path of a request. The segment "_" means no namespace.
+// namespaceOf returns the namespace in the path of a request. The path segment "_" means no namespace.
 func namespaceOf(r *http.Request) string {
 	if ns := param(r, "namespace"); ns != "_" {
 		return ns

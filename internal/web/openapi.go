@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// openapiDocument describes the routes. A test checks that it matches them.
+// openapiDocument is the OpenAPI document that describes the routes. A test checks that it matches the routes.
 //
 //go:embed openapi.json
 var openapiDocument []byte

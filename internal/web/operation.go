@@ -15,10 +15,11 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// maxEvery is the longest coalescing interval that a client may request, in milliseconds.
+// maxEvery is the longest interval between messages about changes that a client may request, in milliseconds. Changes
+// within the interval are sent together.
 const maxEvery = 1000
 
-// operation is one message from a client over the WebSocket.
+// operation is one message that a client sends over the WebSocket.
 type operation struct {
 	Op         string   `json:"op"`
 	ID         int      `json:"id"`
@@ -29,14 +30,15 @@ type operation struct {
 	Name       string   `json:"name"`
 	View       string   `json:"view"`
 	Cursor     string   `json:"cursor"`
-	Every      int      `json:"every"` // In milliseconds.
+	Every      int      `json:"every"` // The shortest interval between messages about changes, in milliseconds.
 	Watched    bool     `json:"watched"`
-	// Only for the view window.
+	// The members q, sort, offset and count are only for the view window.
 	Text   string `json:"q"`
 	Sort   string `json:"sort"`
 	Offset int    `json:"offset"`
 	Count  int    `json:"count"`
-	// Only for the view log. They mean the same as the parameters of the HTTP route for logs.
+	// The members container, tail, since, previous, timestamps and follow are only for the view log. They mean the same
+	// as the query parameters of the HTTP route for logs.
 	Container  string `json:"container"`
 	Tail       *int   `json:"tail"`
 	Since      string `json:"since"`
@@ -52,8 +54,8 @@ func (o *operation) query(window *watch.Window) watch.Query {
 	}
 }
 
-// newWindow returns the rows that a subscription to the view window requests first, and nil for other views. It refuses
-// JSON members that belong to another view.
+// newWindow returns the window of a subscription, which is the range of rows that it requests first. It returns nil
+// if the view is not "window". It refuses JSON members that belong to another view.
 func (o *operation) newWindow() (*watch.Window, error) {
 	if o.View != viewLog && (o.Container+o.Since != "" || o.Tail != nil || o.Previous || o.Timestamps || o.Follow) {
 		return nil, badRequest("Invalid log subscription",
@@ -67,7 +69,7 @@ func (o *operation) newWindow() (*watch.Window, error) {
 		return nil, badRequest("Invalid window",
 			"q, sort, offset and count are only for the view window; the view is %.40q.", o.View)
 	}
-	return nil, nil // Other views have no window.
+	return nil, nil // Only the view window has a window.
 }
 
 // logOptions returns the options of a subscription to the view log.
@@ -90,7 +92,7 @@ func (o *operation) logOptions() (options watch.LogOptions, err error) {
 	return options, setSince(&options, o.Since)
 }
 
-// hasSelection reports whether the message selects data or sets options, in addition to the view.
+// hasSelection reports whether an operation selects data or sets options, in addition to its view and id.
 func (o *operation) hasSelection() bool {
 	return len(o.Namespaces) > 0 || o.Every != 0 || o.Watched || o.Resource+o.Labels+o.Fields+o.Name+o.Cursor != ""
 }
@@ -104,7 +106,7 @@ func (l *session) handleMessage(ctx context.Context, text []byte) {
 	}
 	for _, raw := range operations {
 		if l.waitForRate(ctx) != nil {
-			return // The session is ending.
+			return // The session has ended.
 		}
 		o, err := parseOperation(raw)
 		if err != nil {
@@ -146,8 +148,8 @@ func notJSON(err error) error {
 			`{"op":"subscribe","id":1,"resource":"core/v1/pods","view":"rows"}.`, err)
 }
 
-// parseOperation rejects unknown JSON members. If it ignored a mistyped filter, the client would receive data that it
-// did not request.
+// parseOperation parses one operation. It rejects unknown JSON members: if it ignored a mistyped filter, the client
+// would receive data that it did not request.
 func parseOperation(raw []byte) (*operation, error) {
 	o := &operation{View: string(watch.Rows)}
 	decoder := json.NewDecoder(bytes.NewReader(raw))
@@ -185,7 +187,7 @@ func memberName(field string) string {
 	return field
 }
 
-// jsonType returns a description of a Go type in JSON terms.
+// jsonType returns a description, in JSON terms, of the Go type that a member must have.
 func jsonType(goType string) string {
 	names := map[string]string{
 		"int": "an integer", "string": "a string", "bool": "true or false", "[]string": "an array of strings",

@@ -2,7 +2,6 @@ package web
 
 import (
 	"cmp"
-	"errors"
 	"maps"
 	"net/http"
 	"net/url"
@@ -11,24 +10,23 @@ import (
 	"strings"
 	"time"
 
-	"github.com/a-h/templ"
-
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/cellsort"
-	"glasshouse/internal/web/auth"
+	"glasshouse/internal/watch/severity"
+	"glasshouse/internal/watch/status"
 	"glasshouse/web/templates"
 )
 
 const (
-	// pageRows is the number of rows in the HTML of a page.
+	// pageRows is the maximum number of rows that the HTML of a page contains.
 	pageRows = 100
-	// pageWait is how long a page waits for a first list. This is enough for a resource with some hundred objects, and
-	// too short to be noticed.
+	// pageWait is how long a page waits for the first list of a resource from the API server. The time is enough for a
+	// resource with some hundred objects, and too short for a user to notice.
 	pageWait = 250 * time.Millisecond
 )
 
-// home redirects to the pods, because most users want to see them first. It redirects guests to the page that their
-// link shares.
+// home redirects to the list of pods, because most users want to see the pods first. It redirects guests to the page
+// that their link shares.
 func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 	path := "/r/core/v1/pods"
 	if ns := s.clusterOf(r).Namespace; ns != "" {
@@ -44,7 +42,7 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// listPage renders the page of one resource, with its first rows.
+// listPage renders the page of one resource. The page contains the first rows.
 func (s *Server) listPage(w http.ResponseWriter, r *http.Request) error {
 	query, values, err := queryOf(r, "sort", "cols", "from", "open", "tab", "container", "previous", "at", "kiosk")
 	if err != nil {
@@ -122,7 +120,7 @@ func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 			return err
 		}
 		row.Cells = make([]templates.Cell, len(page.Columns))
-		severities := watch.RowSeverities(snapshot.Columns, cells)
+		severities := severity.OfRow(snapshot.Columns, cells)
 		for i := range min(len(cells), len(page.Columns)) {
 			row.Cells[i].Severity = string(severities[i])
 			row.Cells[i].Text = snapshot.Columns[i].ElapsedText(cells[i], now)
@@ -135,13 +133,13 @@ func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 	return nil
 }
 
-// keptParamsOf returns the query parameters that the form of a page keeps in addition to its own fields. It leaves out the
-// parameter from, so that a changed query shows its rows from the first on.
+// keptParamsOf returns the query parameters that the form of a page keeps in addition to its own fields. It omits the
+// parameter "from" (the number of the first row), so that a changed query shows its rows from the first one.
 func keptParamsOf(values url.Values) []templates.Parameter {
 	var kept []templates.Parameter
 	for _, name := range []string{"sort", "cols", "open", "tab", "container", "previous"} {
 		if name == "cols" && slices.Equal(values[name], []string{"wide"}) {
-			continue // The form has a checkbox for it.
+			continue // The form has its own checkbox for "wide".
 		}
 		for _, value := range nonEmpty(values, name)[name] {
 			kept = append(kept, templates.Parameter{Name: name, Value: value})
@@ -163,16 +161,16 @@ func nonEmpty(values url.Values, names ...string) url.Values {
 	return out
 }
 
-// stateOf converts a status for the templates.
-func stateOf(s watch.Status) templates.State {
+// stateOf converts a status.Status to the form that the templates need.
+func stateOf(s status.Status) templates.State {
 	return templates.State{
 		State: string(s.State), Reason: s.Reason, Count: s.Count, Total: s.Total,
 		Since: s.Since.UTC().Format(time.RFC3339), Namespaces: s.Namespaces,
 	}
 }
 
-// linkList sets the links that sort a list without script, and that lead to its other pages. They keep all other
-// parameters.
+// linkList sets the links that sort a list without a script, and the links to the previous and next rows. These links
+// keep all other parameters of the page.
 func linkList(page *templates.List, values url.Values) {
 	link := func(name, value string) string {
 		query := nonEmpty(values, "ns", "labels", "q", "sort", "cols", "open", "tab", "container", "previous")
@@ -184,7 +182,7 @@ func linkList(page *templates.List, values url.Values) {
 		}
 		return page.Href + "?" + query.Encode()
 	}
-	// turned returns the link for the next sort order: ascending by the column, then descending, then unsorted.
+	// nextSort returns the link to the next sort order of a column: first ascending, then descending, then unsorted.
 	nextSort := func(column string) string {
 		switch page.Query.Sort {
 		case column:
@@ -207,8 +205,8 @@ func linkList(page *templates.List, values url.Values) {
 	}
 }
 
-// formatOffset formats a number for a URL. It returns an empty string for 0, because a parameter with the value 0 is left
-// out.
+// formatOffset formats the number of a row for a URL. It returns an empty string for 0, because the URL omits a
+// parameter with the value 0.
 func formatOffset(n int) string {
 	if n == 0 {
 		return ""
@@ -226,14 +224,15 @@ func (s *Server) objectPage(w http.ResponseWriter, r *http.Request) error {
 	list := "/r/" + resource.Ref()
 	page := templates.Object{
 		Ref: resource.Ref(), Kind: resource.Kind, Resource: resource.Resource, Namespace: namespaceOf(r),
-		Name: param(r, "name"),
-		At:   time.Now().UTC().Format(time.RFC3339), Crumbs: []templates.Crumb{{Text: resource.Resource, Href: list}},
+		Name:   param(r, "name"),
+		At:     time.Now().UTC().Format(time.RFC3339),
+		Crumbs: []templates.Crumb{{Text: templates.Plural(resource.Kind, resource.Resource), Href: list}},
 	}
 	code := http.StatusOK
 	text, status, err := access.LastKnown(r.Context(), page.Ref, page.Namespace, page.Name)
 	if err != nil {
-		// An object that is missing or forbidden now may become visible later. The page is sent anyway, and its script
-		// shows the object as soon as it can.
+		// An object that is missing or forbidden now may become visible later. Send the page anyway: its script shows the
+		// object as soon as it can.
 		p := problemFor(identityOf(r).Viewer, err)
 		if !wantsPage(r) || p.Status != http.StatusNotFound && p.Status != http.StatusForbidden {
 			return err
@@ -258,94 +257,9 @@ func (s *Server) objectPage(w http.ResponseWriter, r *http.Request) error {
 	return render(w, r, code, templates.ObjectPage(page))
 }
 
-// problemTitle returns the title of a page that shows an object. The function problemTitle in static/src/view.ts must return the
-// same.
-func titleOf(kinds, namespace, name string) string {
-	return strings.TrimPrefix(namespace+"/"+name, "/") + " - " + kinds
-}
-
-// layout returns everything around the content of a page.
-func (s *Server) layout(r *http.Request, title, selected string) templates.Layout {
-	layout := templates.Layout{
-		Title: title, Version: s.version, Cluster: s.clusterOf(r).Name, ID: s.clusterOf(r).id, Preferences: preferencesOf(r),
-		Assets: templates.Assets{
-			Script: s.assets.URL("app.js"), Style: s.assets.URL("app.css"), Icon: s.assets.URL("favicon.svg"),
-			Chunks: s.assets.Chunks(),
-		},
-	}
-	if guest := guestOf(r); guest != nil {
-		layout.Guest, layout.Cluster = s.guestLayout(guest), ""
-	} else {
-		layout.Banner, layout.Open = s.auth.Banner(), s.isOpen()
-		if user := identityOf(r).Viewer.User; user != nil {
-			layout.User = user.Name
-		}
-		if s.contexts != nil {
-			layout.Contexts = contextsPath
-		}
-		if s.auth.HasLogin() {
-			layout.Logout = s.base.At(logoutPath)
-		}
-	}
-	resources, groupErrors, err := s.access(r).Resources(r.Context(), 0)
-	if err != nil {
-		return layout // The content of the page reports the error.
-	}
-	var kinds []templates.Kind
-	for i := range resources {
-		k := &resources[i]
-		if !k.Preferred && k.Ref() != selected || !k.Can("list") {
-			continue
-		}
-		d := s.resourceDocument(k)
-		kinds = append(kinds, templates.Kind{
-			Ref: d.Ref, Href: "/r/" + d.Ref, Group: d.Group, Kind: d.Kind, Resource: d.Resource,
-			Namespaced: d.Namespaced, ShortNames: d.ShortNames,
-			Categories: d.Categories, Count: d.Count, State: string(d.State), Reason: d.Reason,
-			Namespaces: len(d.Namespaces), Selected: d.Ref == selected,
-		})
-	}
-	problems := make(map[string]string, len(groupErrors))
-	for _, groupError := range groupErrors {
-		problems[cmp.Or(groupError.Group, "core")] = groupError.Reason
-	}
-	layout.Groups = s.sections.Groups(kinds, problems)
-	return layout
-}
-
-// objectPath returns the path of an object's page. namespace is empty for a cluster-scoped object.
-func objectPath(ref, namespace, name string) string {
-	return "/o/" + ref + "/" + url.PathEscape(cmp.Or(namespace, "_")) + "/" + url.PathEscape(name)
-}
-
-// isOpen reports whether the server does not identify its users. Every client that reaches it then sees everything that
-// it shows.
-func (s *Server) isOpen() bool {
-	mode := s.auth.Mode()
-	return mode == auth.None || mode == auth.SharedIdentity
-}
-
-// preferencesOf parses the cookie "look", for example "dark-compact". It ignores unknown words.
-func preferencesOf(r *http.Request) templates.Preferences {
-	var preferences templates.Preferences
-	cookie, err := r.Cookie("look")
-	if err != nil {
-		return preferences
-	}
-	for word := range strings.SplitSeq(cookie.Value, "-") {
-		switch word {
-		case "light", "dark":
-			preferences.Theme = word
-		case "compact", "roomy":
-			preferences.Density = word
-		}
-	}
-	return preferences
-}
-
-// exportsOf returns links that export the complete result of a page's query, one for each format. If the columns of the
-// table are known, the links leave out columns that the table does not have. static/src/exports.ts keeps the links up
-// to date.
+// exportsOf returns links that export the complete result of a page's query, one for each format. If the columns of
+// the table are known, the links omit columns that the table does not have. web/static/src/list/exports.ts keeps the
+// links up to date when the user changes the query.
 func exportsOf(page *templates.List, values url.Values) []templates.Export {
 	exists := func(name string) bool {
 		return len(page.Columns) == 0 || strings.EqualFold(name, "namespace") ||
@@ -376,37 +290,4 @@ func exportsOf(page *templates.List, values url.Values) []templates.Export {
 		exports[i].Href = "/api/v1/snapshot/" + page.Ref + "?" + query.Encode()
 	}
 	return exports
-}
-
-// namespaces returns the namespaces to choose from, and the state of their list. It returns none if they cannot be
-// listed, or are not listed yet.
-func (s *Server) namespaces(r *http.Request) ([]string, templates.State) {
-	snapshot, err := s.access(r).Snapshot(r.Context(), watch.Query{Resource: "core/v1/namespaces"}, pageWait)
-	if err != nil {
-		return nil, templates.State{}
-	}
-	names := make([]string, len(snapshot.Objects))
-	for i, o := range snapshot.Objects {
-		names[i] = o.Name()
-	}
-	return names, stateOf(snapshot.Status)
-}
-
-func render(w http.ResponseWriter, r *http.Request, status int, page templ.Component) error {
-	if err := responseOf(r).build(r.Context()); err != nil {
-		return err
-	}
-	// The page is buffered, so that a rendering error does not send half of a page.
-	body := pageBuffer{response: responseOf(r)}
-	ctx := r.Context()
-	if isKiosk(r) {
-		ctx = templates.WithKiosk(ctx)
-	}
-	if err := page.Render(ctx, &body); err != nil {
-		return errors.Join(errors.New("render the page"), err)
-	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status)
-	_, err := w.Write(body.text)
-	return err
 }

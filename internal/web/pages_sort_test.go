@@ -11,8 +11,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// The HTML of a page has its rows in the same order as the page's script sorts them. web/test/sort.test.ts reads the
-// same file of cases.
+// The HTML of a page has its rows in the order in which the script of the page sorts them.
+// web/test/model/sort.test.ts uses the same file of test cases.
 func TestPageSortsLikeItsScript(t *testing.T) {
 	var orders []struct {
 		Name     string
@@ -38,7 +38,7 @@ func TestPageSortsLikeItsScript(t *testing.T) {
 	}
 	for n, order := range orders {
 		ref := kindRef(n)
-		// The order of the names is the opposite one, so that the test fails if rows are sorted by name.
+		// Name the objects in the opposite order, so that the test fails if rows are sorted by name.
 		var known, rest []string
 		for i, cell := range order.Cells {
 			object := fmt.Sprintf("w%02d", len(order.Cells)-i)
@@ -50,7 +50,7 @@ func TestPageSortsLikeItsScript(t *testing.T) {
 			}
 		}
 		s.waitForLive(ref)
-		slices.Sort(rest) // Rows with equal cells are sorted by name.
+		slices.Sort(rest) // Rows with unknown cells are sorted by name.
 		for _, prefix := range []string{"", "-"} {
 			want := strings.Join(append(slices.Clone(known), rest...), " ")
 			var got []string

@@ -7,8 +7,8 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// pickerFeed is data that is built once for all sessions whose viewers have the same Viewer.Key: the resource picker and
-// its counts.
+// pickerFeed is the list of resources for the resource picker, with the number of objects of each. It is built once
+// for all sessions whose viewers have the same Viewer.Key.
 type pickerFeed struct {
 	picker sharedDocs
 	counts counts
@@ -18,14 +18,14 @@ type pickerFeed struct {
 	counting sync.WaitGroup
 }
 
-// pickerFeeds contains the audience of each viewer that has open sessions, by Viewer.Key.
+// pickerFeeds contains the picker feed of each viewer that has open sessions. The key is Viewer.Key.
 type pickerFeeds struct {
 	mu    sync.Mutex
 	byKey map[string]*pickerFeed
 }
 
-// joinPickerFeed returns the audience of a viewer. The audience updates its counts until every session that has joined it has
-// left. The caller must call leave once.
+// joinPickerFeed returns the picker feed of a viewer. The feed updates its counts until leave was called for each
+// session that has joined the feed. The caller must call leave exactly once.
 func (s *activeCluster) joinPickerFeed(viewer watch.Viewer) (a *pickerFeed, leave func()) {
 	key := viewer.Key()
 	s.pickerFeeds.mu.Lock()

@@ -15,7 +15,7 @@ import (
 	"glasshouse/internal/web/auth"
 )
 
-// openAsUser opens a socket, as open does, with the token of the user name.
+// openAsUser does the same as open, with the token of the user name.
 func (b *bubble) openAsUser(name string) *tab {
 	b.t.Helper()
 	conn, _, err := websocket.Dial(b.t.Context(), "ws://127.0.0.1/api/v1/live", &websocket.DialOptions{
@@ -28,12 +28,12 @@ func (b *bubble) openAsUser(name string) *tab {
 	}
 	conn.SetReadLimit(1 << 20)
 	b.t.Cleanup(func() { _ = conn.CloseNow() })
-	return &tab{t: b.t, conn: conn, timeout: 24 * time.Hour} // Time is fake in this test.
+	return &tab{t: b.t, conn: conn, timeout: 24 * time.Hour} // A day of fake time passes at once.
 }
 
-// Invariant: S24. To a user who may not see all objects of a resource, the view resources reveals nothing about it: not
-// whether it is watched, not whether its watch is interrupted, and not how many objects exist. Heartbeats are sent at
-// the same times.
+// Invariant: S24. The view resources reveals nothing about a resource to a user who is not permitted to see all its
+// objects. It reveals neither whether the resource is watched, nor whether its watch is interrupted, nor how many
+// objects exist. Heartbeats are sent at the same times.
 func TestPickerRevealsNoHiddenChanges(t *testing.T) {
 	messages := make(map[bool]string)
 	for _, busy := range []bool{false, true} {
@@ -69,7 +69,8 @@ func TestPickerRevealsNoHiddenChanges(t *testing.T) {
 	}
 }
 
-// changePods repeatedly starts a watch of pods, changes them, and interrupts their watch.
+// changePods changes pods again and again. Meanwhile, it makes other start a watch of pods, and interrupts that watch
+// repeatedly.
 func (b *bubble) changePods(other *tab) {
 	for n := range 40 {
 		if n == 3 {

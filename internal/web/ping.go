@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// startPings starts periodic pings. They detect a peer that disappeared without closing the connection, and keep
-// proxies from closing an idle one. Between two pings only a timer waits, without a goroutine.
+// startPings starts periodic pings. The pings detect a client that disappeared without closing the connection, and
+// keep proxies from closing an idle connection. Between two pings, only a timer waits, and no goroutine.
 func (l *session) startPings(ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -30,7 +30,7 @@ func (l *session) ping(ctx context.Context) {
 	}
 }
 
-// stopPings stops the pings. If a ping is in flight, the session counts it in running until it has ended.
+// stopPings stops the pings. A ping that is in flight stays counted in l.running until it has ended.
 func (l *session) stopPings() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -5,12 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// plainText converts the output of a container to plain text, piece by piece. It removes terminal escape sequences. It
-// replaces invalid UTF-8, and control characters except tab and newline, by U+FFFD. A newline ends any escape sequence,
-// so that none can hide the lines after it.
+// plainText converts the output of a container to plain text, piece by piece. It removes terminal escape sequences.
+// It replaces invalid UTF-8 by U+FFFD, and also control characters except tab and newline. A newline ends any escape
+// sequence, so that a sequence cannot hide the lines after it.
 type plainText struct {
 	state   escapeState
-	pending []byte // Input not converted yet: an incomplete character, or a \r that a newline may follow.
+	pending []byte // Input that is not converted yet: an incomplete character, or a \r that may precede a \n.
 }
 
 // escapeState is the position within an escape sequence (ECMA-48).
@@ -18,7 +18,7 @@ type escapeState int
 
 const (
 	outsideEscape       escapeState = iota
-	afterEscape                     // After ESC.
+	afterEscape                     // After an ESC character.
 	controlSequence                 // In a control sequence: ESC [ parameters, then one letter.
 	controlString                   // In a control string: ESC ] or similar, up to BEL or ESC \.
 	controlStringEscape             // After an ESC in a control string.
@@ -46,7 +46,8 @@ func (p *plainText) append(dst, text []byte) []byte {
 	return dst
 }
 
-// finish appends U+FFFD for each byte of input that is not converted yet. No more input follows.
+// finish ends the conversion, because no more input follows. It appends U+FFFD for each byte of input that is not
+// converted yet.
 func (p *plainText) finish(dst []byte) []byte {
 	for range p.pending {
 		dst = p.appendRune(dst, utf8.RuneError)
@@ -71,7 +72,7 @@ func (p *plainText) appendRune(dst []byte, r rune) []byte {
 	return utf8.AppendRune(dst, r)
 }
 
-// next returns the state after one more character of a sequence.
+// next returns the state after one more character r of an escape sequence.
 func (e escapeState) next(r rune) escapeState {
 	switch e {
 	case afterEscape:
@@ -81,7 +82,8 @@ func (e escapeState) next(r rune) escapeState {
 		case r == ']' || r == 'P' || r == 'X' || r == '^' || r == '_':
 			return controlString
 		case r >= ' ' && r <= '/' || r == '\x1b':
-			return afterEscape // A sequence of more than two characters, such as ESC ( B.
+			// The sequence has more than two characters, such as ESC ( B.
+			return afterEscape
 		}
 	case controlSequence:
 		if r >= ' ' && r <= '?' {

@@ -12,7 +12,7 @@ import (
 func TestPlainTextRemovesEscapeSequences(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
 		{"text", "a\tb\n größe 日本 🎉\n", "a\tb\n größe 日本 🎉\n"},
-		{"colours", "\x1b[31mred\x1b[0m \x1b[1;38;5;12mblue\x1b[m", "red blue"},
+		{"colors", "\x1b[31mred\x1b[0m \x1b[1;38;5;12mblue\x1b[m", "red blue"},
 		{"private parameters", "\x1b[?25la\x1b[>4;2mb", "ab"},
 		{"a title, with BEL", "\x1b]0;title\aafter", "after"},
 		{"a link, with ST", "\x1b]8;;http://evil.test\x1b\\text\x1b]8;;\x1b\\", "text"},
@@ -36,8 +36,8 @@ func TestPlainTextRemovesEscapeSequences(t *testing.T) {
 	}
 }
 
-// FuzzPlainText checks that the converted text of a log is valid for any input. It does not depend on how the input is
-// split into pieces, and has as many lines as the input.
+// FuzzPlainText checks the conversion of a log to plain text. For any input, the result is valid text with as many
+// lines as the input. It does not depend on how the input is split into pieces.
 func FuzzPlainText(f *testing.F) {
 	for _, seed := range []string{"a\x1b[31mb\n", "\x1b]8;;x\x1b\\y\r\n", "\xf0\x9f\x8e\x89\xc3", "\x1b\r\n\r"} {
 		f.Add([]byte(seed), uint(3))

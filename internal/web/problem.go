@@ -9,13 +9,15 @@ import (
 	"slices"
 	"strings"
 
+	"glasshouse/internal/watch/status"
+
 	"github.com/go-chi/chi/v5"
 
 	"glasshouse/internal/watch"
 	"glasshouse/web/templates"
 )
 
-// sendProblem is a problem document (RFC 9457).
+// A problem is the error document of a failed request, as RFC 9457 defines it.
 type problem struct {
 	Type   string `json:"type"`
 	Title  string `json:"title"`
@@ -29,17 +31,17 @@ func badRequest(title, format string, args ...any) *problem {
 	return &problem{Title: title, Status: http.StatusBadRequest, Detail: fmt.Sprintf(format, args...)}
 }
 
-// problemFor converts any error to a problem. The detail contains only what the viewer may read. An error that is not a
-// problem becomes a generic internal error, because its text is not meant for clients.
+// problemFor converts any error to a problem. The detail contains only what the viewer is permitted to read. An error
+// without a problem becomes a generic internal error, because its text is not meant for clients.
 func problemFor(viewer watch.Viewer, err error) problem {
 	if p, ok := errors.AsType[*problem](err); ok {
 		return *p
 	}
-	if watchProblem, ok := errors.AsType[*watch.Problem](err); ok {
-		status := map[watch.Cause]int{
-			watch.Invalid: http.StatusBadRequest, watch.Unknown: http.StatusNotFound,
-			watch.Refused: http.StatusForbidden, watch.Unavailable: http.StatusServiceUnavailable,
-			watch.Unauthenticated: http.StatusUnauthorized,
+	if watchProblem, ok := errors.AsType[*status.Problem](err); ok {
+		status := map[status.Cause]int{
+			status.Invalid: http.StatusBadRequest, status.Unknown: http.StatusNotFound,
+			status.Refused: http.StatusForbidden, status.Unavailable: http.StatusServiceUnavailable,
+			status.Unauthenticated: http.StatusUnauthorized,
 		}[watchProblem.Cause]
 		return problem{Title: watchProblem.Title, Status: status, Detail: viewer.PublicDetail(watchProblem)}
 	}
@@ -53,11 +55,11 @@ func writeProblem(w http.ResponseWriter, p problem) {
 	p.Type = "about:blank"
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(p.Status)
-	_ = json.NewEncoder(w).Encode(p) // If this fails, the client has disconnected.
+	_ = json.NewEncoder(w).Encode(p) // An error means that the client has disconnected.
 }
 
-// handle returns a handler that calls the given one. It is the only place that turns an error into a response and a log
-// line.
+// handle returns a handler that calls the given one, and responds to its error with writeError. No handler converts
+// an error to a response or a log line by itself.
 func (s *Server) handle(handler func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if err := handler(&clientWriter{w}, r); err != nil {
@@ -88,12 +90,12 @@ func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 		writeProblem(w, p)
 		return
 	}
-	if err := s.writeErrorPage(w, r, p); err != nil { //nolint:contextcheck // The page gets its context when it is rendered.
+	if err := s.writeErrorPage(w, r, p); err != nil { //nolint:contextcheck // The page is rendered with the context of r.
 		s.log.DebugContext(r.Context(), "page not written", "error", err)
 	}
 }
 
-// routeOf returns the pattern of the request's route. Log sampling uses it as a key.
+// routeOf returns the pattern of the route that a request matches. Log sampling uses the pattern as a key.
 func routeOf(r *http.Request) string {
 	if routeCtx := chi.RouteContext(r.Context()); routeCtx != nil {
 		return routeCtx.RoutePattern()
@@ -101,8 +103,8 @@ func routeOf(r *http.Request) string {
 	return ""
 }
 
-// writeErrorPage renders the page for a failed request. For an unidentified caller, the page reveals nothing about the
-// cluster.
+// writeErrorPage renders the page for a failed request. If the sender is not identified, the page reveals nothing
+// about the cluster.
 func (s *Server) writeErrorPage(w http.ResponseWriter, r *http.Request, p problem) error {
 	if hasEndedShare(r) {
 		return render(w, r, p.Status, templates.SharePage(templates.Share{Layout: s.bareLayout(r, p.Title), Ended: true}))
@@ -161,7 +163,7 @@ func (s *Server) recover(next http.Handler) http.Handler {
 			switch v := recover(); v {
 			case nil:
 			case http.ErrAbortHandler:
-				panic(v) // The response is aborted on purpose.
+				panic(v) // The handler has aborted the response on purpose.
 			default:
 				s.writeError(w, r, fmt.Errorf("panic: %v\n%s", v, debug.Stack()))
 			}
@@ -187,7 +189,8 @@ func (s *Server) noMethod(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if len(allowed) == 0 {
-		allowed = []string{http.MethodGet} // The path has an unusual spelling.
+		// No route matches the path in this spelling.
+		allowed = []string{http.MethodGet}
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
 	return &problem{

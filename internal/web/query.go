@@ -12,13 +12,13 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// refOf returns the ref of the resource in the path of a request.
+// refOf returns the ref (group/version/resource) of the resource in the path of a request.
 func refOf(r *http.Request) string {
 	return param(r, "group") + "/" + param(r, "version") + "/" + param(r, "resource")
 }
 
-// param returns a segment of the request's path, unescaped once. If the path contains escapes, chi matches it in its
-// escaped form.
+// param returns a segment of the path of a request, unescaped once. If the path contains escapes, chi has matched the
+// escaped path and returns escaped segments.
 func param(r *http.Request, name string) string {
 	raw := chi.URLParam(r, name)
 	if r.URL.RawPath == "" {
@@ -30,8 +30,8 @@ func param(r *http.Request, name string) string {
 	return raw
 }
 
-// valuesOf returns the query parameters of a request. known lists all parameters of the route. valuesOf refuses any
-// other, because ignoring a mistyped filter would return data that the client did not request.
+// valuesOf returns the query parameters of a request. known lists all parameters that the route has. valuesOf refuses
+// any other parameter: if it ignored a mistyped filter, the client would receive data that it did not request.
 func valuesOf(r *http.Request, known ...string) (url.Values, error) {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -54,7 +54,8 @@ func valuesOf(r *http.Request, known ...string) (url.Values, error) {
 	return values, nil
 }
 
-// queryOf builds a watch.Query from a request. known lists the additional parameters of the route.
+// queryOf builds a watch.Query from a request. known lists the parameters that the route has in addition to ns,
+// labels and q.
 func queryOf(r *http.Request, known ...string) (watch.Query, url.Values, error) {
 	values, err := valuesOf(r, append(known, "ns", "labels", "q")...)
 	if err != nil {
@@ -69,7 +70,8 @@ func queryOf(r *http.Request, known ...string) (watch.Query, url.Values, error) 
 	}, values, nil
 }
 
-// namespacesOf returns the namespaces in the parameters: ns=a&ns=b, or ns=a,b as a form sends it.
+// namespacesOf returns the namespaces in the query parameters. They may be given as ns=a&ns=b, or as ns=a,b, which
+// forms send.
 func namespacesOf(values url.Values) (namespaces []string) {
 	for ns := range strings.FieldsFuncSeq(strings.Join(values["ns"], ","), func(r rune) bool {
 		return r == ',' || r == ' '
@@ -79,7 +81,7 @@ func namespacesOf(values url.Values) (namespaces []string) {
 	return namespaces
 }
 
-// numberOf parses a whole number. It returns 0 if the parameter is missing.
+// numberOf parses a parameter that is a non-negative integer. It returns 0 if the parameter is missing.
 func numberOf(values url.Values, name string) (int, error) {
 	text := values.Get(name)
 	if text == "" {
@@ -92,7 +94,7 @@ func numberOf(values url.Values, name string) (int, error) {
 	return n, nil
 }
 
-// limitOf parses the parameter limit. It returns 0 if the parameter is missing.
+// limitOf parses the parameter "limit", a positive integer. It returns 0 if the parameter is missing.
 func limitOf(values url.Values) (int, error) {
 	text := values.Get("limit")
 	if text == "" {
@@ -105,7 +107,8 @@ func limitOf(values url.Values) (int, error) {
 	return limit, nil
 }
 
-// choose returns the option that a parameter names, or the first option if the parameter is missing.
+// choose returns the value of a parameter, which must be one of options. It returns the first option if the parameter
+// is missing.
 func choose(values url.Values, name string, options ...string) (string, error) {
 	value := values.Get(name)
 	if value == "" {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -18,6 +19,22 @@ import (
 	"glasshouse/internal/web"
 )
 
+// readPackage returns the source code of a package, without its test files.
+func readPackage(t *testing.T, folder string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%s: %v, %v", folder, files, err)
+	}
+	var text strings.Builder
+	for _, file := range files {
+		if !strings.HasSuffix(file, "_test.go") {
+			text.WriteString(readFile(t, file))
+		}
+	}
+	return text.String()
+}
+
 func readFile(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -27,13 +44,13 @@ func readFile(t *testing.T, path string) string {
 	return string(text)
 }
 
-// apiReference returns the document about routes and the WebSocket.
+// apiReference returns docs/api.md, the document about the routes and the WebSocket.
 func apiReference(t *testing.T) string {
 	t.Helper()
 	return readFile(t, "../../docs/api.md")
 }
 
-// handler returns all routes of a server that has no cluster.
+// handler returns the handler of all routes, of a server that has no cluster.
 func handler(t *testing.T) http.Handler {
 	t.Helper()
 	server, err := web.New(web.Options{Log: slog.New(slog.DiscardHandler)})
@@ -47,7 +64,7 @@ func handler(t *testing.T) http.Handler {
 	return handler
 }
 
-// wantSameNames compares two sets, and reports the differences.
+// wantSameNames compares the names in a document with the wanted names, and reports the differences.
 func wantSameNames(t *testing.T, document string, got, want map[string]bool) {
 	t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(want)) {
@@ -79,7 +96,7 @@ type document struct {
 	}
 }
 
-// openAPI returns the document as the server sends it.
+// openAPI returns openapi.json as the server sends it, decoded and as JSON text.
 func openAPI(t *testing.T) (document, []byte) {
 	t.Helper()
 	recorder := request(t, "/api/openapi.json")
@@ -99,7 +116,7 @@ func request(t *testing.T, target string) *httptest.ResponseRecorder {
 	return recorder
 }
 
-// parameters returns the parameters of a path. Each has the form "in name", such as "query ns".
+// parameters returns the parameters of a path, each in the form "location name", such as "query ns".
 func (d *document) parameters(path string) map[string]bool {
 	names := map[string]bool{}
 	for _, operation := range d.Paths[path] {
@@ -113,7 +130,7 @@ func (d *document) parameters(path string) map[string]bool {
 	return names
 }
 
-// The API reference and openapi.json contain every route, and no other route.
+// docs/api.md and openapi.json contain every route, and no route that does not exist.
 func TestReferenceHasTheRoutes(t *testing.T) {
 	routes, ok := handler(t).(chi.Routes)
 	if !ok {
@@ -160,7 +177,7 @@ func TestReferenceHasTheRoutes(t *testing.T) {
 	checkReferences(t, text)
 }
 
-// checkReferences checks that every $ref in openapi.json has a target, and that every component is used.
+// checkReferences checks that every $ref in openapi.json has a target, and that every component is referenced.
 func checkReferences(t *testing.T, text []byte) {
 	t.Helper()
 	var components struct{ Components map[string]map[string]any }
@@ -173,7 +190,7 @@ func checkReferences(t *testing.T, text []byte) {
 			defined[kind+"/"+name] = true
 		}
 	}
-	// The messages of the WebSocket are not part of any response.
+	// No response refers to the schemas of WebSocket messages, so count them as used.
 	used := map[string]bool{"schemas/ClientMessage": true, "schemas/ServerMessage": true}
 	for _, match := range regexp.MustCompile(`"\$ref": "#/components/([^"]+)"`).FindAllSubmatch(text, -1) {
 		used[string(match[1])] = true
@@ -181,8 +198,8 @@ func checkReferences(t *testing.T, text []byte) {
 	wantSameNames(t, "openapi.json, components", defined, used)
 }
 
-// The query parameters of each route that refuses unknown ones are in openapi.json and in the reference. The test finds
-// them in the refusal, which lists the known parameters.
+// openapi.json and docs/api.md contain the query parameters of each route that refuses unknown ones. The test reads
+// the known parameters from the error for an unknown one, which lists them.
 func TestReferenceHasTheParameters(t *testing.T) {
 	d, _ := openAPI(t)
 	for _, path := range []string{
@@ -195,7 +212,7 @@ func TestReferenceHasTheParameters(t *testing.T) {
 		}
 		_, list, ok := strings.Cut(strings.TrimSuffix(p.Detail, "."), "the parameters are: ")
 		if !ok {
-			t.Fatalf("%s does not say what it takes: %q", path, p.Detail)
+			t.Fatalf("%s does not list the accepted values: %q", path, p.Detail)
 		}
 		want := map[string]bool{}
 		_, section, _ := strings.Cut(apiReference(t), "### GET "+path+"\n")
@@ -216,7 +233,8 @@ func TestReferenceHasTheParameters(t *testing.T) {
 	}
 }
 
-// Some refusals, such as a rate limit, apply to every route. openapi.json lists each of them for each of these routes.
+// Some refusals, such as the one for a rate limit, can occur on every route. openapi.json lists each of these
+// refusals for every route.
 func TestReferenceHasTheRefusals(t *testing.T) {
 	h := handler(t)
 	refusals := []func(*http.Request){
@@ -228,7 +246,7 @@ func TestReferenceHasTheRefusals(t *testing.T) {
 		},
 		func(r *http.Request) { r.Header.Set("Content-Encoding", "gzip") },
 		func(r *http.Request) { r.ContentLength = 65 << 10 },
-		func(r *http.Request) { r.RemoteAddr = "192.0.2.99:1" }, // This address has sent too many requests.
+		func(r *http.Request) { r.RemoteAddr = "192.0.2.99:1" }, // This address has used up its rate limit.
 		func(r *http.Request) { r.Host = "evil.test" },
 	}
 	statusOf := func(method, path string, change func(*http.Request)) string {
@@ -260,103 +278,107 @@ func TestReferenceHasTheRefusals(t *testing.T) {
 	}
 }
 
-// Numbers in the text of the documents match the constants in the source code. The tables of limits are generated, see
-// TestReferenceIsCurrent in cmd/dashboard.
+// Numbers in the text of the documents are equal to the constants in the source code. Another test,
+// TestReferenceIsCurrent in cmd/dashboard, checks the generated tables of limits.
 func TestReferenceHasTheLimits(t *testing.T) {
-	// The numbers do not depend on the line breaks.
+	// Join all lines, so that line breaks in the documents do not matter.
 	text := strings.Join(strings.Fields(readFile(t, "../../docs/reference.md")+apiReference(t)), " ")
-	for _, limit := range []struct{ file, source, want string }{
-		{"live.go", `subprotocol = "glasshouse.v1+json"`, "the subprotocol `glasshouse.v1+json`"},
-		{"live.go", "pingInterval = 25 * time.Second", "The server pings every 25 s."},
-		{"live.go", "pongTimeout = 30 * time.Second", "a connection that does not respond within 30 s,"},
-		{"live.go", "writeTimeout = 10 * time.Second", "takes more than 10 s to read a message or a chunk,"},
-		{"live.go", "maxInvalidMessages = 100", "| 1008 | More than 100 invalid messages. |"},
-		{"live.go", "maxDrained = 1 << 20", "| 1009 | A frame of more than 1 MiB. |"},
-		{"close.go", "statusEnded websocket.StatusCode = 4401", "| 4401 | The login has ended."},
-		{"close.go", "statusShareEnded websocket.StatusCode = 4403", "| 4403 | The share link has ended. |"},
-		{"close.go", "stopRetryDelay = 500 * time.Millisecond", "500 to 5,500 ms with 1001"},
-		{"close.go", "retrySpread = 5 * time.Second", "500 to 5,500 ms with 1001"},
-		{"close.go", "fullRetryDelay = 5 * time.Second", "5,000 to 10,000 ms with 1013"},
-		{"limits.go", "addressWait = 10 * time.Second", "Requests beyond the rate wait, for 10 s at most,"},
-		{"limits.go", "maxBody = 64 << 10", "JSON of at most 64 KiB"},
-		{"login.go", "maxLogin = 32 << 10", "up to 32 KiB), sets the session cookie"},
-		{"keypair.go", "statInterval = time.Second", "checked at new connections, at most once a second"},
-		{"auth/tokens.go", "cacheTTL = 10 * time.Second", "identity of a valid token is cached for 10 s, by a hash"},
-		{"auth/login.go", "reviewInterval = 30 * time.Second", "the token is reviewed every 30 s"},
-		{"auth/login.go", "reviewGracePeriod = 10 * time.Minute", "it ends after 10 minutes"},
-		{"auth/login.go", "defaultLifetime = 12 * time.Hour", "or after 12 h without one"},
-		{"auth/proxy.go", "proxyIdentityTTL = time.Hour", "is rechecked every hour"},
-		{"auth/proxy.go", "minSecret = 16", "The secret has at least 16 bytes"},
-		{"auth/oidc.go", "providerLoginTimeout = 10 * time.Minute", "within the last 10 minutes, once"},
-		{"share.go", "maxParts, maxNote = 100, 1000", "1 to 100 parts, each of another resource"},
-		{"share.go", "maxParts, maxNote = 100, 1000", "one line of at most 1,000 bytes. Guests see it."},
+	for _, limit := range []struct{ folder, source, want string }{
+		{".", `subprotocol = "glasshouse.v1+json"`, "the subprotocol `glasshouse.v1+json`"},
+		{".", "pingInterval = 25 * time.Second", "The server pings every 25 s."},
+		{".", "pongTimeout = 30 * time.Second", "a connection that does not respond within 30 s,"},
+		{".", "writeTimeout = 10 * time.Second", "takes more than 10 s to read a message or a chunk,"},
+		{".", "maxInvalidMessages = 100", "| 1008 | More than 100 invalid messages. |"},
+		{".", "maxDrained = 1 << 20", "| 1009 | A frame of more than 1 MiB. |"},
+		{".", "statusEnded websocket.StatusCode = 4401", "| 4401 | The login has ended."},
+		{".", "statusShareEnded websocket.StatusCode = 4403", "| 4403 | The share link has ended. |"},
+		{".", "stopRetryDelay = 500 * time.Millisecond", "500 to 5,500 ms with 1001"},
+		{".", "retrySpread = 5 * time.Second", "500 to 5,500 ms with 1001"},
+		{".", "fullRetryDelay = 5 * time.Second", "5,000 to 10,000 ms with 1013"},
+		{".", "addressWait = 10 * time.Second", "Requests beyond the rate wait, for 10 s at most,"},
+		{".", "maxBody = 64 << 10", "JSON of at most 64 KiB"},
+		{".", "maxLogin = 32 << 10", "up to 32 KiB), sets the session cookie"},
+		{".", "statInterval = time.Second", "checked at new connections, at most once a second"},
+		{"auth", "cacheTTL = 10 * time.Second", "identity of a valid token is cached for 10 s, by a hash"},
+		{"auth", "reviewInterval = 30 * time.Second", "the token is reviewed every 30 s"},
+		{"auth", "reviewGracePeriod = 10 * time.Minute", "it ends after 10 minutes"},
+		{"auth", "defaultLifetime = 12 * time.Hour", "or after 12 h without one"},
+		{"auth", "proxyIdentityTTL = time.Hour", "is rechecked every hour"},
+		{"auth", "minSecret = 16", "The secret has at least 16 bytes"},
+		{"auth", "providerLoginTimeout = 10 * time.Minute", "within the last 10 minutes, once"},
+		{".", "maxParts, maxNote = 100, 1000", "1 to 100 parts, each of another resource"},
+		{".", "maxParts, maxNote = 100, 1000", "one line of at most 1,000 bytes. Guests see it."},
 		{
-			"share.go", "minShareLifetime, defaultShareLifetime, maxShareLifetime = time.Minute, 24 * time.Hour, 30 * 24 * time.Hour",
+			".",
+			"minShareLifetime, defaultShareLifetime, maxShareLifetime = time.Minute, 24 * time.Hour, 30 * 24 * time.Hour",
 			"60 to 2592000 (30 days); default 86400",
 		},
-		{"share/auditfile.go", "auditSize = 10 << 20", "At 10 MiB the file replaces"},
-		{"share/lockdir.go", "lockTimeout = 30 * time.Second", "A second program waits 30 s for the lock"},
-		{"pages.go", "pageRows = 100", "the first 100 rows"},
-		{"search.go", "searchLimit = 20", "| `limit` | `20` | The maximum number of objects, up to 100. |"},
-		{"search.go", "maxSearchLimit = 100", "| `limit` | `20` | The maximum number of objects, up to 100. |"},
-		{"snapshot.go", "snapshotWait = 5 * time.Second", "| `wait` | `5s` |"},
-		{"snapshot.go", "maxWait = time.Minute", "`0s` to `1m`"},
-		{"operation.go", "maxEvery = 1000", "Milliseconds, up to 1,000:"},
+		{"share", "auditSize = 10 << 20", "At 10 MiB the file replaces"},
+		{"share", "lockTimeout = 30 * time.Second", "A second program waits 30 s for the lock"},
+		{".", "pageRows = 100", "the first 100 rows"},
+		{".", "searchLimit = 20", "| `limit` | `20` | The maximum number of objects, up to 100. |"},
+		{".", "maxSearchLimit = 100", "| `limit` | `20` | The maximum number of objects, up to 100. |"},
+		{".", "snapshotWait = 5 * time.Second", "| `wait` | `5s` |"},
+		{".", "maxWait = time.Minute", "`0s` to `1m`"},
+		{".", "maxEvery = 1000", "Milliseconds, up to 1,000:"},
 		{
-			"chunks.go", "maxUnchunked, chunkBytes = 192 << 10, 64 << 10",
+			".", "maxUnchunked, chunkBytes = 192 << 10, 64 << 10",
 			"a message of more than 192 KiB is sent in chunks of about 64 KiB",
 		},
 		{
-			"logs.go", "logTail, maxTail = 500, 5000",
+			".", "logTail, maxTail = 500, 5000",
 			"| `tail` | `500` | The number of newest lines at the start, at most 5,000. |",
 		},
-		{"logs.go", "logOpenWait = 2 * time.Second", "A followed log without lines is answered after 2 s"},
-		{"logs.go", "logOpenWait = 2 * time.Second", "of a followed log comes after 2 s at the latest"},
-		{"logs.go", "logChunk = 64 << 10", "at most 64 KiB, split anywhere between characters"},
-		{"../logsample/handler.go", "MaxPerPeriod = 10", "is logged 10 times a minute"},
-		{"../relations/relationgraph.go", "maxPerGroup, maxOwnNodes = 20, 120", "of one kind and owner, 20 have their own node"},
+		{".", "logOpenWait = 2 * time.Second", "A followed log without lines is answered after 2 s"},
+		{".", "logOpenWait = 2 * time.Second", "of a followed log arrives after 2 s at the latest"},
+		{".", "logChunk = 64 << 10", "at most 64 KiB, split anywhere between characters"},
+		{"../logsample", "MaxPerPeriod = 10", "is logged 10 times a minute"},
 		{
-			"../relations/relationgraph.go", "listWait, readWait = 3 * time.Second, 5 * time.Second",
+			"../relations", "maxPerGroup, maxOwnNodes = 20, 120",
+			"of one kind and owner, 20 have their own node",
+		},
+		{
+			"../relations", "listWait, readWait = 3 * time.Second, 5 * time.Second",
 			"up to 3 s for first lists, and 5 s in total",
 		},
-		{"../watch/messagebuffer.go", "CompressFrom = 1 << 10", "Server frames of 1 KiB and more"},
-		{"../watch/query.go", "len(name) > 253", "| Name of an object | 253 characters |"},
-		{"../watch/reader.go", "Heartbeat = 15 * time.Second", "after 15 s without a message"},
-		{"../watch/reader.go", "batch = 1000", "changes in order, at most 1,000,"},
-		{"../watch/reader.go", "chunk = 128 << 10", "in messages of about 128 KiB"},
-		{"../watch/reader.go", "chunk = 128 << 10", "a message ends after about 128 KiB"},
-		{"../watch/table.go", "chunkRows = 2000", "A message has at most 2,000 rows and about 128 KiB"},
-		{"../watch/digest.go", "digestEvery = time.Minute", "every 60 s in the views"},
-		{"../watch/changes.go", "maxHistoryChanges = 200", "at most 200 and about 1 MiB"},
-		{"../watch/changes.go", "maxHistoryBytes = 1 << 20", "at most 200 and about 1 MiB"},
-		{"../watch/catalog.go", "followInterval = 9 * time.Second", "within 10 s elsewhere"},
-		{"../watch/catalog.go", "discoveryMaxAge = 10 * time.Second", "A result older than 10 s"},
-		{"../watch/cluster.go", "discoveryTimeout = 30 * time.Second", "0 means 30 s"},
-		{"../watch/feed.go", "pollInterval = 30 * time.Second", "can only be listed, every 30 s"},
-		{"../watch/namespaceaccess.go", "reviewEvery = 10 * time.Second", "Reviewed every 10 s,"},
-		{"../watch/namespaceaccess.go", "deniedEvery = 30 * time.Second", "or every 30 s for one namespace among others"},
-		{"../watch/guard.go", "recheckEvery = 10 * time.Second", "the permission is rechecked every 10 s"},
-		{"../watch/guard.go", "recheckTimeout = 3 * time.Second", "cannot be determined within 3 s"},
-		{"../watch/guard.go", "decisionTTL{10 * time.Second, 10 * time.Second}", "A decision is cached for 10 s."},
+		{"../watch", "CompressFrom = 1 << 10", "Server frames of 1 KiB and more"},
+		{"../watch", "len(name) > 253", "| Name of an object | 253 characters |"},
+		{"../watch", "Heartbeat = 15 * time.Second", "after 15 s without a message"},
+		{"../watch", "batch = 1000", "changes in order, at most 1,000,"},
+		{"../watch", "chunk = 128 << 10", "in messages of about 128 KiB"},
+		{"../watch", "chunk = 128 << 10", "a message ends after about 128 KiB"},
+		{"../watch", "chunkRows = 2000", "A message has at most 2,000 rows and about 128 KiB"},
+		{"../watch", "digestEvery = time.Minute", "every 60 s in the views"},
+		{"../watch", "maxHistoryChanges = 200", "at most 200 and about 1 MiB"},
+		{"../watch", "maxHistoryBytes = 1 << 20", "at most 200 and about 1 MiB"},
+		{"../watch/catalog", "followInterval = 9 * time.Second", "within 10 s elsewhere"},
+		{"../watch/catalog", "discoveryMaxAge = 10 * time.Second", "A result older than 10 s"},
+		{"../watch", "discoveryTimeout = 30 * time.Second", "0 means 30 s"},
+		{"../watch", "pollInterval = 30 * time.Second", "can only be listed, every 30 s"},
+		{"../watch/authz", "ReviewEvery = 10 * time.Second", "Reviewed every 10 s,"},
+		{"../watch", "deniedEvery = 30 * time.Second", "or every 30 s for one namespace among others"},
+		{"../watch/authz", "RecheckEvery = 10 * time.Second", "the permission is rechecked every 10 s"},
+		{"../watch/authz", "RecheckTimeout = 3 * time.Second", "cannot be determined within 3 s"},
+		{"../watch/authz", "DecisionTTL{10 * time.Second, 10 * time.Second}", "A decision is cached for 10 s."},
 		{
-			"../watch/guard.go", "decisionTTL{2 * time.Second, 45 * time.Second}",
+			"../watch/authz", "DecisionTTL{2 * time.Second, 45 * time.Second}",
 			"decision may be 2 s old, a denied one 45 s; at the start 2 s and 10 s.",
 		},
-		{"../watch/budget.go", "estimateDelay = time.Minute", "It is retried after a minute;"},
-		{"../watch/budget.go", "relistDelay = 5 * time.Minute", "after 5 minutes if its estimate failed,"},
-		{"../watch/window.go", "maxWindow = 1000", "`count` from 1 to 1,000"},
-		{"../watch/window.go", "maxOffset = 1 << 30", "from 0 (default) to 1,073,741,824"},
-		{"../watch/rankings.go", "rankingLinger = 30 * time.Second", "is kept for 30 s after the last of them"},
-		{"../watch/health/health.go", "maxDetails = 20", "`details` are up to 20 more"},
-		{"../watch/health/health.go", "maxText = 1000", "a line of at most 1,000 bytes"},
-		{"../../cmd/dashboard/contexts.go", "loginTimeout = 30 * time.Second", "takes more than 30 s, changes nothing"},
+		{"../watch", "estimateDelay = time.Minute", "It is retried after a minute;"},
+		{"../watch", "relistDelay = 5 * time.Minute", "after 5 minutes if its estimate failed,"},
+		{"../watch", "maxWindow = 1000", "`count` from 1 to 1,000"},
+		{"../watch", "maxOffset = 1 << 30", "from 0 (default) to 1,073,741,824"},
+		{"../watch", "rankingLinger = 30 * time.Second", "is kept for 30 s after the last of them"},
+		{"../watch/health", "maxDetails = 20", "`details` are up to 20 more"},
+		{"../watch/health", "maxText = 1000", "a line of at most 1,000 bytes"},
+		{"../../cmd/dashboard", "loginTimeout = 30 * time.Second", "takes more than 30 s, changes nothing"},
 	} {
-		source := strings.Join(strings.Fields(readFile(t, limit.file)), " ")
+		source := strings.Join(strings.Fields(readPackage(t, limit.folder)), " ")
 		if !strings.Contains(source, limit.source) {
-			t.Errorf("%s does not contain %q: update the documents and this test", limit.file, limit.source)
+			t.Errorf("%s does not contain %q: update the documents and this test", limit.folder, limit.source)
 		}
 		if !strings.Contains(text, limit.want) {
-			t.Errorf("the documents do not contain %q (%s in %s)", limit.want, limit.source, limit.file)
+			t.Errorf("the documents do not contain %q (%s in %s)", limit.want, limit.source, limit.folder)
 		}
 	}
 }

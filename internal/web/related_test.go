@@ -17,7 +17,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// relatedGraph is the response of the route for related objects.
+// relatedGraph is the response of the route /api/v1/related.
 type relatedGraph struct {
 	Nodes []struct {
 		ID, Ref, Kind, NS, Name, UID, State, Reason string
@@ -55,7 +55,7 @@ func (b *bubble) getRelated(object string) *relatedGraph {
 	return g
 }
 
-// nodeStates returns the nodes of the graph, each as "id state".
+// nodeStates returns the nodes of the graph, each in the form "id state", or "id state count" for a group of objects.
 func (g *relatedGraph) nodeStates() (all []string) {
 	for _, n := range g.Nodes {
 		text := n.ID + " " + n.State
@@ -81,7 +81,7 @@ func (g *relatedGraph) searchedStates() (all []string) {
 	return all
 }
 
-// wantSame compares got with want, both in any order.
+// wantSame compares got with want. The order of the texts does not matter.
 func (b *bubble) wantSame(name string, got []string, want ...string) {
 	b.t.Helper()
 	slices.Sort(got)
@@ -116,7 +116,8 @@ func ownerReference(kind, name, uid string) string {
 		apiVersion, kind, name, uid)
 }
 
-// addDeployment adds a Deployment with the given number of pods to the cluster, and the objects that are related to it.
+// addDeployment adds a Deployment with the given number of pods to the cluster. It also adds the objects that are
+// related to the Deployment.
 func (b *bubble) addDeployment(pods int) {
 	set := func(ref, name, metadata, rest string) {
 		b.api.Set(ref, apitest.Item{
@@ -165,10 +166,19 @@ func TestRelatedGraphOfADeployment(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.addDeployment(2)
 		g := b.getRelated("apps/v1/deployments/shop/web")
-		b.wantSame("nodes", g.nodeStates(), webID+" there", "core/configmaps/shop/env there", "core/secrets/shop/none missing",
-			"apps/replicasets/shop/web-1 there", podsID+"web-1-000 there", podsID+"web-1-001 there",
+		b.wantSame(
+			"nodes",
+			g.nodeStates(),
+			webID+" there",
+			"core/configmaps/shop/env there",
+			"core/secrets/shop/none missing",
+			"apps/replicasets/shop/web-1 there",
+			podsID+"web-1-000 there",
+			podsID+"web-1-001 there",
 			"core/services/shop/web there",
-			"policy/poddisruptionbudgets/shop/web there", "autoscaling/horizontalpodautoscalers/shop/web there")
+			"policy/poddisruptionbudgets/shop/web there",
+			"autoscaling/horizontalpodautoscalers/shop/web there",
+		)
 		want := []string{
 			webID + " uses core/configmaps/shop/env", webID + " uses core/secrets/shop/none",
 			webID + " owns apps/replicasets/shop/web-1",
@@ -231,7 +241,8 @@ func TestRelatedGraphOfOtherKinds(t *testing.T) {
 	}, relatedKinds()...)
 }
 
-// More than 20 pods of one owner are combined into one node, and the total size of the graph is limited.
+// If one owner has more than 20 pods, the graph combines the further pods into one node. The total size of the graph
+// is limited.
 func TestRelatedGraphIsLimited(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.addDeployment(1000)
@@ -253,7 +264,7 @@ func TestRelatedGraphIsLimited(t *testing.T) {
 		if groups != 1 || len(g.Nodes) != 1+2+1+21+3 || g.Truncated {
 			b.t.Errorf("%d nodes, %d of them of several, truncated: %t", len(g.Nodes), groups, g.Truncated)
 		}
-		for n := range 300 { // Each pod has its own owner.
+		for n := range 300 { // Each pod has an owner of its own.
 			b.api.Set(podsRef, apitest.Item{
 				Namespace: "shop", Name: fmt.Sprint("single-", n),
 				Metadata: ownerReference("Backup", "b", strconv.Itoa(n)) + `,"labels":{"app":"single"}`,
@@ -264,12 +275,12 @@ func TestRelatedGraphIsLimited(t *testing.T) {
 		})
 		synctest.Wait()
 		if g := b.getRelated("core/v1/services/shop/single"); len(g.Nodes) != 200 || !g.Truncated {
-			b.t.Errorf("%d nodes, truncated: %t, want 200 and that it says so", len(g.Nodes), g.Truncated)
+			b.t.Errorf("%d nodes, truncated: %t, want 200 and the truncation reported", len(g.Nodes), g.Truncated)
 		}
 	}, relatedKinds()...)
 }
 
-// If a resource could not be read, the graph reports it. The graph does not look as if no related object existed.
+// If a resource cannot be read, the graph reports that. It does not suggest that no related object exists.
 func TestRelatedReportsUnreadableResources(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.addDeployment(1)
@@ -287,7 +298,7 @@ func TestRelatedReportsUnreadableResources(t *testing.T) {
 			"networking.k8s.io/networkpolicies absent",
 		} {
 			if !slices.Contains(g.searchedStates(), want) {
-				b.t.Errorf("it does not say %q: %q", want, g.searchedStates())
+				b.t.Errorf("the graph does not report %q: %q", want, g.searchedStates())
 			}
 		}
 		reasons := make(map[string]string)
@@ -312,13 +323,13 @@ func TestRelatedReportsUnreadableResources(t *testing.T) {
 	}, relatedKinds()...)
 }
 
-// If a resource does not fit into memory, the graph reports it with the reason.
+// If the objects of a resource do not fit into memory, the graph reports the resource with the reason.
 func TestRelatedReportsResourcesBeyondMemory(t *testing.T) {
 	api := apitest.New(t, apitest.Kind{Ref: podsRef, Kind: "Pod"}, apitest.Kind{
 		Ref: "core/v1/nodes", Kind: "Node", Cluster: true,
 	})
 	api.Set("core/v1/nodes", apitest.Item{Name: "node-1"})
-	for n := range 70 { // The text of each object is random.
+	for n := range 70 { // Random data does not compress.
 		noise := make([]byte, 300<<10)
 		_, _ = rand.Read(noise)
 		api.Set(podsRef, apitest.Item{
@@ -327,17 +338,18 @@ func TestRelatedReportsResourcesBeyondMemory(t *testing.T) {
 		})
 	}
 	s := startSite(t, startClusterWith(t, api, watch.MinMemory))
-	// This request waits for first lists, but only for a short time.
+	// Each request waits only a short time for the first lists, so repeat the request.
 	path := "/api/v1/related/core/v1/nodes/_/node-1"
 	s.waitForText(path, `{"ref":"core/v1/pods","state":"failed"`)
-	// The limit applies to an estimate of the list. If the estimate takes too long, it applies to the list itself.
+	// The memory limit applies to the estimated size of the list. If the estimate takes too long, the limit applies to
+	// the list itself.
 	if a := s.get(path); !strings.Contains(a.body, "of the 24MiB for watched objects") {
 		t.Errorf("got %.600s, want that the pods do not fit", a.body)
 	}
 }
 
-// A live list does not contain an object that another object refers to. The object is then missing. If the list may be
-// stale, the object is requested separately.
+// An object may refer to another object that a list does not contain. If the list is live, the other object is
+// missing. If the list may be stale, the server requests the other object separately.
 func TestRelatedReadsObjectsOfStaleLists(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.addDeployment(1)
@@ -360,7 +372,7 @@ func TestRelatedReadsObjectsOfStaleLists(t *testing.T) {
 			})
 		}
 		setBackup("first", "env")
-		b.getRelated("example.com/v1/backups/shop/first") // From now on, ConfigMaps are polled every 30 s.
+		b.getRelated("example.com/v1/backups/shop/first") // From this read on, ConfigMaps are polled every 30 s.
 		b.api.Set("core/v1/configmaps", apitest.Item{Namespace: "shop", Name: "late"})
 		setBackup("second", "late")
 		g := b.getRelated("example.com/v1/backups/shop/second")
@@ -375,7 +387,7 @@ func TestRelatedReadsObjectsOfStaleLists(t *testing.T) {
 		})...)
 }
 
-// If an owner reference has another UID than the object with its name, it does not match.
+// An owner reference whose UID differs from that of the object with the same name does not refer to that object.
 func TestRelatedOwnerMustHaveTheSameUID(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.addDeployment(1)

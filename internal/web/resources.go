@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/status"
 )
 
 // discoveryWait is how long the list of resources waits for a new result of discovery.
@@ -19,33 +20,33 @@ const discoveryWait = time.Second
 
 // resourceDocument is one resource in the response of /api/v1/resources.
 type resourceDocument struct {
-	Group      string      `json:"group"`
-	Version    string      `json:"version"`
-	Resource   string      `json:"resource"`
-	Kind       string      `json:"kind"`
-	Namespaced bool        `json:"namespaced"`
-	ShortNames []string    `json:"shortNames"`
-	Categories []string    `json:"categories"`
-	Verbs      []string    `json:"verbs"`
-	Preferred  bool        `json:"preferred"`
-	Ref        string      `json:"ref"`
-	Section    string      `json:"section"`
-	State      watch.State `json:"state,omitempty"`
-	Reason     string      `json:"reason,omitempty"`
-	Namespaces []string    `json:"namespaces,omitempty"`
-	Count      *int        `json:"count,omitempty"`
+	Group      string       `json:"group"`
+	Version    string       `json:"version"`
+	Resource   string       `json:"resource"`
+	Kind       string       `json:"kind"`
+	Namespaced bool         `json:"namespaced"`
+	ShortNames []string     `json:"shortNames"`
+	Categories []string     `json:"categories"`
+	Verbs      []string     `json:"verbs"`
+	Preferred  bool         `json:"preferred"`
+	Ref        string       `json:"ref"`
+	Section    string       `json:"section"`
+	State      status.State `json:"state,omitempty"`
+	Reason     string       `json:"reason,omitempty"`
+	Namespaces []string     `json:"namespaces,omitempty"`
+	Count      *int         `json:"count,omitempty"`
 }
 
-// groupErrorDocument is a part of the API that discovery could not read.
+// groupErrorDocument describes a part of the API that discovery could not read.
 type groupErrorDocument struct {
 	Group   string `json:"group"`
 	Version string `json:"version"`
 	Reason  string `json:"reason"`
 }
 
-// resourcesDocument is the response of /api/v1/resources, and the message of the view resources.
+// resourcesDocument is the response of /api/v1/resources, and the content of a message of the view "resources".
 type resourcesDocument struct {
-	Build     string               `json:"build"` // The build of the page that the server serves.
+	Build     string               `json:"build"` // The id of the build of the page that this server serves.
 	Resources []resourceDocument   `json:"resources"`
 	Problems  []groupErrorDocument `json:"problems"`
 }
@@ -75,7 +76,9 @@ func (s *Server) resources(w http.ResponseWriter, r *http.Request) error {
 }
 
 // listResources returns the resources that discovery knows, in the order of the resource picker.
-func (s *Server) listResources(ctx context.Context, access *watch.Access, wait time.Duration) (*resourcesDocument, error) {
+func (s *Server) listResources(
+	ctx context.Context, access *watch.Access, wait time.Duration,
+) (*resourcesDocument, error) {
 	resources, groupErrors, err := access.Resources(ctx, wait)
 	if err != nil {
 		return nil, err
@@ -90,7 +93,9 @@ func (s *Server) listResources(ctx context.Context, access *watch.Access, wait t
 		return cmp.Or(s.sections.Compare(a.Group, a.Resource, b.Group, b.Resource), cmp.Compare(a.Version, b.Version))
 	})
 	for _, groupError := range groupErrors {
-		doc.Problems = append(doc.Problems, groupErrorDocument{cmp.Or(groupError.Group, "core"), groupError.Version, groupError.Reason})
+		doc.Problems = append(
+			doc.Problems, groupErrorDocument{cmp.Or(groupError.Group, "core"), groupError.Version, groupError.Reason},
+		)
 	}
 	return doc, nil
 }
@@ -110,7 +115,7 @@ func (s *Server) resourceDocument(resource *watch.ResourceStatus) resourceDocume
 	return d
 }
 
-// nonNil returns s, or an empty slice if s is nil. In JSON it is then [] and not null.
+// nonNil returns s, or an empty slice if s is nil. In JSON, nil would become null, and the empty slice becomes [].
 func nonNil(s []string) []string {
 	if s == nil {
 		return []string{}

@@ -18,7 +18,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// slowClient is a response writer whose client reads only when the test allows it.
+// slowClient is a ResponseWriter whose client reads only when the test allows it.
 type slowClient struct {
 	*httptest.ResponseRecorder
 
@@ -54,7 +54,7 @@ func (c *slowClient) Write(p []byte) (int, error) {
 			return c.ResponseRecorder.Write(p)
 		case <-deadline:
 			return 0, os.ErrDeadlineExceeded
-		case <-time.After(time.Millisecond): // Check again, because there may be a new deadline.
+		case <-time.After(time.Millisecond): // The deadline may have changed, so check again.
 		}
 	}
 }
@@ -63,7 +63,7 @@ func (c *slowClient) Write(p []byte) (int, error) {
 type client struct {
 	*bubble
 
-	ctx     context.Context //nolint:containedctx // The context of the requests.
+	ctx     context.Context //nolint:containedctx // The context of all requests of the client.
 	handler http.Handler
 	address string
 }
@@ -77,7 +77,7 @@ func (b *bubble) client(address string) *client {
 	return &client{b, b.t.Context(), handler, address}
 }
 
-// send sends a request, and reports whether its response was complete.
+// send sends a request, and reports whether the response was complete, which means that it was not aborted.
 func (c *client) send(w http.ResponseWriter, path string) (complete bool) {
 	defer func() {
 		if v := recover(); v != nil && v != http.ErrAbortHandler { //nolint:errorlint // This error is never wrapped.
@@ -90,7 +90,8 @@ func (c *client) send(w http.ResponseWriter, path string) (complete bool) {
 	return true
 }
 
-// wantResponse sends a request, and checks its status and that it takes the time after, with a tolerance of 300 ms.
+// wantResponse sends a request, and checks its status. It also checks that the response takes the time delay, with a
+// tolerance of 300 ms.
 func (c *client) wantResponse(name, path string, status int, delay time.Duration) {
 	c.t.Helper()
 	began, w := time.Now(), httptest.NewRecorder()
@@ -105,8 +106,8 @@ func (c *client) wantResponse(name, path string, status int, delay time.Duration
 	}
 }
 
-// sendUnread sends n requests whose responses are not read. For each of them, ends receives whether the response was
-// complete.
+// sendUnread sends n requests whose responses the clients do not read. For each request, completed receives whether
+// the response was complete.
 func (c *client) sendUnread(n int, path string) (clients []*slowClient, completed chan bool) {
 	completed = make(chan bool, n)
 	for range n {
@@ -118,7 +119,7 @@ func (c *client) sendUnread(n int, path string) (clients []*slowClient, complete
 	return clients, completed
 }
 
-// addNoise adds pods whose text does not compress.
+// addNoise adds pods with random text, which does not compress.
 func (b *bubble) addNoise(pods int) {
 	noise := make([]byte, 100<<10)
 	for n := range pods {
@@ -135,11 +136,12 @@ const (
 	addrA, addrB = "192.0.2.1", "192.0.2.2"
 )
 
-// One caller may use a quarter of the memory for responses. Responses that its client does not read keep their memory.
-// They delay only requests of the same caller, for half a second, and then one of them is aborted. In the end, all
-// memory is released.
+// One caller may use a quarter of the memory for responses. A response that its client does not read keeps its
+// memory. Such responses delay only further requests of the same caller. After half a second, one of the responses is
+// aborted. In the end, all memory is released.
 func TestUnreadResponsesUseLimitedMemory(t *testing.T) {
-	const total, exports, export = 256 << 20, 7, 8 << 20 // With eight exports, no room would be left for the buffers.
+	// Eight exports would use all memory of the caller, and leave none for the buffers.
+	const total, exports, export = 256 << 20, 7, 8 << 20
 	inBubble(t, func(b *bubble) {
 		b.addNoise(10)
 		unreading, otherClient := b.client(addrA), b.client(addrB)
@@ -148,8 +150,8 @@ func TestUnreadResponsesUseLimitedMemory(t *testing.T) {
 		if used := b.server.MemoryInUse(); used <= exports*export || used > total/4 {
 			t.Errorf("%d unread exports use %d bytes, want more than %d", exports, used, exports*export)
 		}
-		otherClient.wantResponse("rows for somebody else", rowsPath, http.StatusOK, 0)
-		otherClient.wantResponse("an export for somebody else", exportPath, http.StatusOK, 0)
+		otherClient.wantResponse("rows for another client", rowsPath, http.StatusOK, 0)
+		otherClient.wantResponse("an export for another client", exportPath, http.StatusOK, 0)
 		unreading.wantResponse("one more for the same caller", exportPath, http.StatusOK, 500*time.Millisecond)
 		if complete := <-completed; complete {
 			t.Error("no unread response was aborted for it")
@@ -186,7 +188,8 @@ func TestUnreadResponsesAreAborted(t *testing.T) {
 	}
 }
 
-// Memory is reserved for the buffers of a response when they grow, and for the escaped text of a page.
+// When the buffers of a response grow, more memory is reserved. Memory is also reserved for the escaped text of a
+// page.
 func TestResponseBuffersReserveMemory(t *testing.T) {
 	const piece, pieces = 100 << 10, 50
 	inBubble(t, func(b *bubble) {
@@ -194,7 +197,7 @@ func TestResponseBuffersReserveMemory(t *testing.T) {
 		handler, err := b.server.HandlerBuffering("/noise", func(w http.ResponseWriter, r *http.Request) {
 			before := b.server.MemoryInUse()
 			for n := range pieces {
-				_, _ = w.Write(noise) // An error here ends the response.
+				_, _ = w.Write(noise) // Ignore an error, because later writes return it again.
 				if used := b.server.MemoryInUse() - before; used < int64(n*piece) || used > 3*(int64(n+1)*piece) {
 					t.Errorf("a response of %d bytes reserves %d", (n+1)*piece, used)
 				}
@@ -219,20 +222,20 @@ func TestResponseBuffersReserveMemory(t *testing.T) {
 	})
 }
 
-// If all memory of a caller is used by responses that are being built, its next request waits. After 10 s it is
-// refused, with a time to retry. Requests of other callers are not delayed.
+// If responses that are being built use all memory of a caller, the caller's next request waits. After 10 s, the
+// request is refused with a Retry-After header. Requests of other callers are not delayed.
 func TestWaitForMemoryTimesOut(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.api.Hang("/api/v1/namespaces/a/services/x") // The API server never responds to this request.
 		busyClient, otherClient := b.client(addrA), b.client(addrB)
 		path := "/api/v1/object/core/v1/services/a/x"
-		const excess, inProgress = 20, 64 * 2 / 7 // An object is estimated at 3.5 MiB.
+		const excess, inProgress = 20, 64 * 2 / 7 // The memory of an object's response is estimated at 3.5 MiB.
 		ctx, cancel := context.WithCancel(b.t.Context())
 		waiting := *busyClient
 		busyClient.ctx = ctx
 		_, completed := busyClient.sendUnread(inProgress+excess, path)
 		waiting.wantResponse("one more", rowsPath, http.StatusTooManyRequests, 10*time.Second)
-		otherClient.wantResponse("somebody else", rowsPath, http.StatusOK, 0)
+		otherClient.wantResponse("another client", rowsPath, http.StatusOK, 0)
 		cancel()
 		for range inProgress + excess {
 			<-completed
@@ -243,8 +246,8 @@ func TestWaitForMemoryTimesOut(t *testing.T) {
 	}, apitest.Kind{Ref: "core/v1/services", Kind: "Service"})
 }
 
-// Each response with cluster data is built under a lease for a processor, of which there are few. Therefore a burst of
-// requests does not delay messages to sockets.
+// The server builds each response with cluster data under a processor lease. There are only a few of these leases. A
+// burst of requests therefore does not delay messages to sockets.
 func TestResponsesWaitForAProcessor(t *testing.T) {
 	for _, path := range []string{
 		rowsPath, exportPath, "/api/v1/object/core/v1/pods/a/noise-0",
@@ -266,8 +269,8 @@ func TestResponsesWaitForAProcessor(t *testing.T) {
 	}
 }
 
-// Messages to sockets use the same memory as responses. In every view, messages that a client does not accept keep
-// their memory. Another caller still receives its own messages.
+// Messages to sockets use the same memory budget as responses. In every view, a message that its client does not read
+// keeps its memory. Another caller still receives its messages.
 func TestUnreadMessagesUseLimitedMemory(t *testing.T) {
 	for view, subscribe := range map[string]string{
 		"object":  `{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["a"],"name":"noise-1","view":"object"}`,
@@ -285,17 +288,17 @@ func TestUnreadMessagesUseLimitedMemory(t *testing.T) {
 					c := b.open()
 					c.send(subscribe)
 					c.until(1, "state")
-					tabs = append(tabs, c) // After this, the client reads nothing.
+					tabs = append(tabs, c) // From here on, the client reads nothing.
 				}
 				synctest.Wait()
 				const total = 256 << 20
 				if used := b.server.MemoryInUse(); used == 0 || used > total/4 {
 					t.Errorf("60 sockets that are not read use %d bytes, want some and %d at most", used, total/4)
 				}
-				b.client(addrB).wantResponse("rows for somebody else", rowsPath, http.StatusOK, 0)
-				b.client(addrB).wantResponse("an export for somebody else", exportPath, http.StatusOK, 0)
+				b.client(addrB).wantResponse("rows for another client", rowsPath, http.StatusOK, 0)
+				b.client(addrB).wantResponse("an export for another client", exportPath, http.StatusOK, 0)
 				for _, c := range tabs {
-					_ = c.conn.CloseNow() // The server may have closed it.
+					_ = c.conn.CloseNow() // An error means that the server has closed it already.
 				}
 				synctest.Wait()
 				if used := b.server.MemoryInUse(); used != 0 {
@@ -314,7 +317,7 @@ func TestSlowBodiesReserveNoMemory(t *testing.T) {
 			if err != nil {
 				b.t.Fatal(err)
 			}
-			defer func() { _ = conn.Close() }() // The server may have closed it.
+			defer func() { _ = conn.Close() }() // An error means that the server has closed it already.
 			if _, err := fmt.Fprint(conn,
 				"POST /share HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nhal"); err != nil {
 				b.t.Fatal(err)
@@ -324,6 +327,6 @@ func TestSlowBodiesReserveNoMemory(t *testing.T) {
 		if used := b.server.MemoryInUse(); used != 0 {
 			t.Errorf("%d bytes are reserved", used)
 		}
-		b.client(addrB).wantResponse("rows for somebody else", rowsPath, http.StatusOK, 0)
+		b.client(addrB).wantResponse("rows for another client", rowsPath, http.StatusOK, 0)
 	})
 }

@@ -16,9 +16,9 @@ import (
 type class int
 
 const (
-	public    class = iota // Anyone. The route reveals nothing about the cluster.
-	anyViewer              // Users and guests. Each sees what their permissions or link allow.
-	notGuests              // Users, but not guests.
+	public    class = iota // Anyone may call the route. It reveals nothing about the cluster.
+	anyViewer              // Users and guests may call the route. Each sees what their permissions or link allow.
+	notGuests              // Users may call the route, but not guests.
 )
 
 type route struct {
@@ -79,7 +79,7 @@ func (s *Server) routes() []route {
 	}
 }
 
-// sender is the identity behind a request, or the reason why it is unknown.
+// sender is who sent a request, or the reason why the sender is unknown.
 type sender struct {
 	identity   auth.Identity
 	guest      *share.Guest // Nil if the request is not from a guest.
@@ -90,8 +90,9 @@ type sender struct {
 // senderKey is the context key of a request's sender.
 type senderKey struct{}
 
-// identify is middleware that determines the sender of a request. A request with a guest cookie counts as a guest, even
-// if it has other credentials too. The creator of a link who opens it therefore sees what its guests see.
+// identify is middleware that determines the sender of a request. A request with a guest cookie counts as one of a
+// guest, even if it also has other credentials. The creator of a link who opens the link therefore sees what its
+// guests see.
 func (s *Server) identify(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		from, isGuest := s.identifyGuest(r)
@@ -113,7 +114,7 @@ func (s *Server) identify(next http.Handler) http.Handler {
 	})
 }
 
-// authorize returns a handler that calls the given one only for senders that the class allows.
+// authorize returns a handler that calls the given one only for senders that the route class c allows.
 func (s *Server) authorize(c class, handler func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
 	return s.handle(func(w http.ResponseWriter, r *http.Request) error {
 		if err := checkClass(c, r); err != nil {
@@ -123,7 +124,8 @@ func (s *Server) authorize(c class, handler func(http.ResponseWriter, *http.Requ
 	})
 }
 
-// checkClass returns the reason why the class does not allow the sender of a request, or nil if it does.
+// checkClass returns the reason why the route class c does not allow the sender of a request. It returns nil if c
+// allows the sender.
 func checkClass(c class, r *http.Request) error {
 	from, known := r.Context().Value(senderKey{}).(sender)
 	switch {
@@ -140,15 +142,16 @@ func checkClass(c class, r *http.Request) error {
 	return nil
 }
 
-// errRevoked is the cause of a response that is aborted because its sender lost a permission.
+// errRevoked is the cause with which a response is aborted because its sender has lost a permission.
 var errRevoked = errors.New("a permission that the response depends on was revoked")
 
-// revalidationKey is the context key of the permissions that a response depends on.
+// revalidationKey is the context key of a request's watch.Revalidation, which records the permissions that the
+// response depends on.
 type revalidationKey struct{}
 
-// abortOnRevoke is middleware that aborts a response when the client that requested it loses access: its login ends, the link
-// ends, or a permission that the response depends on is revoked. After that, no further data is sent. The handlers of
-// logs and sockets do this themselves.
+// abortOnRevoke is middleware that aborts a response when its client loses access. That happens if the login ends,
+// the link ends, or a permission that the response depends on is revoked. No further data is then sent. abortOnRevoke
+// is not used for logs and sockets, because their handlers check access themselves.
 func abortOnRevoke(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		identityCtx, done := identityOf(r).Context(r.Context())
@@ -166,7 +169,8 @@ func abortOnRevoke(next http.Handler) http.Handler {
 		})
 		cancelAbort := context.AfterFunc(ctx, func() {
 			if isAborted(ctx) {
-				// If the writer has no deadlines, the end of ctx stops the handler.
+				// Stop a write that is in progress. If the writer does not support deadlines, the end of ctx still stops the
+				// handler.
 				_ = http.NewResponseController(w).SetWriteDeadline(time.Now())
 			}
 		})
@@ -177,14 +181,15 @@ func abortOnRevoke(next http.Handler) http.Handler {
 	})
 }
 
-// isAborted reports whether the response of a request's context was aborted because its sender lost access.
+// isAborted reports whether the response to a request was aborted because its sender has lost access. ctx is the
+// context of the request.
 func isAborted(ctx context.Context) bool {
 	cause := context.Cause(ctx)
 	return errors.Is(cause, auth.ErrEnded) || errors.Is(cause, errRevoked)
 }
 
-// identityOf returns the identity of a request's sender. The zero Identity, which may see nothing, means that the
-// sender is unknown.
+// identityOf returns the identity of the sender of a request. It returns the zero Identity, which is permitted to see
+// nothing, if the sender is unknown.
 func identityOf(r *http.Request) auth.Identity {
 	from, _ := r.Context().Value(senderKey{}).(sender)
 	return from.identity
@@ -196,7 +201,7 @@ func isIdentified(r *http.Request) bool {
 	return v.Program || v.User != nil
 }
 
-// hasEndedShare reports whether a request comes from a guest whose link has ended.
+// hasEndedShare reports whether a request is from a guest whose link has ended.
 func hasEndedShare(r *http.Request) bool {
 	from, _ := r.Context().Value(senderKey{}).(sender)
 	return from.shareEnded

@@ -17,7 +17,8 @@ import (
 	"glasshouse/internal/web/auth"
 )
 
-// slowReader reads at most pace bytes a second from a connection. With a pace of 0, it reads without delay.
+// slowReader reads at most bytesPerSecond bytes per second from a connection. If bytesPerSecond is 0, it reads
+// without a delay.
 type slowReader struct {
 	io.Reader
 
@@ -32,16 +33,18 @@ func (s *slowReader) Read(p []byte) (int, error) {
 	return s.Reader.Read(p)
 }
 
-// readAtRate requests path, and reads the response at the given pace. A content encoding may follow the path, after a space.
-// When the response has begun, reads calls meanwhile. It returns the size of the response, how long it took after that,
-// and the error with which it ended.
-func (b *bubble) readAtRate(path string, bytesPerSecond int, onHeader func()) (size int, took time.Duration, err error) {
+// readAtRate requests path, and reads the response at the given rate. path may also contain a content encoding, after
+// a space. readAtRate calls onHeader when the response header has arrived. It returns the size of the response, how
+// long the body took, and the error with which the body ended.
+func (b *bubble) readAtRate(
+	path string, bytesPerSecond int, onHeader func(),
+) (size int, took time.Duration, err error) {
 	b.t.Helper()
 	conn, err := b.dial(b.t.Context(), "", "")
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	defer func() { _ = conn.Close() }() // Closing the connection ends the response, too.
+	defer func() { _ = conn.Close() }() // Closing the connection also ends the response.
 	path, encoding, _ := strings.Cut(path, " ")
 	if _, err := fmt.Fprintf(
 		conn,
@@ -51,7 +54,7 @@ func (b *bubble) readAtRate(path string, bytesPerSecond int, onHeader func()) (s
 	); err != nil {
 		b.t.Fatal(err)
 	}
-	// The header is read without delay, because it is a part of the first 8 KiB, which must be sent within 10 s.
+	// Read the header without a delay, because it is in the first 8 KiB of the response, which must be sent within 10 s.
 	slow := &slowReader{conn, 0}
 	response, err := http.ReadResponse(bufio.NewReaderSize(slow, 16), nil)
 	if err != nil || response.StatusCode != http.StatusOK {
@@ -64,8 +67,8 @@ func (b *bubble) readAtRate(path string, bytesPerSecond int, onHeader func()) (s
 	return int(read), time.Since(began), err
 }
 
-// addManyObjects adds so many objects to the cluster that every response about them is long. look makes the server watch all of
-// them.
+// addManyObjects adds so many objects to the cluster that every response about them is long. watchAll makes the
+// server watch all of them.
 func (b *bubble) addManyObjects() (watchAll func()) {
 	b.t.Helper()
 	all := []string{podsRef}
@@ -99,8 +102,8 @@ func (b *bubble) addManyObjects() (watchAll func()) {
 	}
 }
 
-// After a permission that a response needs is revoked, the response ends within 15 s, for all routes. If its
-// permissions stay, a response takes as long as it needs.
+// When a permission that a response depends on is revoked, the response ends within 15 s, on all routes. If the
+// permission stays, the response takes as long as the client needs.
 func TestResponsesEndWhenPermissionIsRevoked(t *testing.T) {
 	paths := []string{
 		"/r/" + podsRef, "/o/" + podsRef + "/a/large", "/compare?a=" + podsRef + "/a/large", "/status",
@@ -118,7 +121,8 @@ func TestResponsesEndWhenPermissionIsRevoked(t *testing.T) {
 			allow := func(allowed bool) {
 				b.api.Allow(func(authorization.SubjectAccessReviewSpec) bool { return allowed })
 				switch {
-				case mode == auth.Token: // In this mode, the permissions of the program itself stay.
+				// In the mode token, the permissions of the program itself do not change.
+				case mode == auth.Token:
 				case allowed:
 					b.api.Refuse(podsRef, "", 0, "")
 				default:
@@ -134,7 +138,7 @@ func TestResponsesEndWhenPermissionIsRevoked(t *testing.T) {
 				}
 				watchAll()
 				size, _, err := b.readAtRate(path, 0, func() {})
-				if err != nil || size < 8<<10 { // A response of less than that is sent at once.
+				if err != nil || size < 8<<10 { // A response of less than 8 KiB is sent at once.
 					b.t.Errorf("%s has %d bytes, %v", path, size, err)
 				}
 				_, duration, err := b.readAtRate(path, size/30, func() {})
@@ -147,7 +151,8 @@ func TestResponsesEndWhenPermissionIsRevoked(t *testing.T) {
 					b.t.Errorf("%s goes on for %s after the right has gone, and ends with %v", path, duration, err)
 				}
 				allow(true)
-				<-time.After(time.Minute) // The server does not try a forbidden resource again at once.
+				// Wait, because the server does not try to list a forbidden resource again at once.
+				<-time.After(time.Minute)
 			}
 		})
 	}

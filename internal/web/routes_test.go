@@ -66,7 +66,8 @@ func TestInvalidRequestsAreRefused(t *testing.T) {
 	}
 }
 
-// Whatever escapes a URL contains, the server requests only objects with the decoded names from the API server.
+// Whatever escapes the path of a request contains, the server requests only objects with the decoded names from the
+// API server.
 func TestEscapedPathsDoNotTraverse(t *testing.T) {
 	s := newSite(t)
 	before := len(s.api.Requests(""))
@@ -88,14 +89,14 @@ func TestEscapedPathsDoNotTraverse(t *testing.T) {
 		a := s.get(path)
 		var p struct{ Title string }
 		if err := json.Unmarshal([]byte(a.body), &p); a.status < 400 || a.status > 499 || err != nil || p.Title == "" {
-			t.Errorf("%s: got %d %s, want a problem of the asker's", path, a.status, a.body)
+			t.Errorf("%s: got %d %s, want a problem of the caller's", path, a.status, a.body)
 		}
 	}
 	for _, line := range s.api.Requests("")[before:] {
 		switch target := strings.TrimPrefix(line, "GET "); {
-		case strings.HasPrefix(target, "/api?"), strings.HasPrefix(target, "/apis?"): // Discovery.
+		case strings.HasPrefix(target, "/api?"), strings.HasPrefix(target, "/apis?"): // These are discovery requests.
 		case line == "POST "+apitest.SelfReviewsPath:
-		// The following are valid requests for objects with unusual names.
+		// The next requests are valid requests for objects with unusual names.
 		case target == "/api/v1/namespaces/a/pods/x%3Fwatch=1%23", target == "/api/v1/namespaces/a/pods/x%00":
 		default:
 			t.Errorf("it asked upstream for %s", target)
@@ -103,7 +104,7 @@ func TestEscapedPathsDoNotTraverse(t *testing.T) {
 	}
 }
 
-// For an error, a browser receives a page that describes the problem. A script receives a problem document.
+// A browser receives an error as a page that describes the problem. A script receives a problem document.
 func TestProblemsAreShownAsPagesToBrowsers(t *testing.T) {
 	s := newSite(t)
 	for _, test := range []struct {
@@ -169,12 +170,12 @@ func TestPagesAreRendered(t *testing.T) {
 		t.Errorf("the object's page answers %d %s, want its note escaped", a.status, a.body)
 	}
 	if !strings.Contains(a.body, ">As of 20") {
-		t.Errorf("the object's page does not tell when it was read: %s", a.body)
+		t.Errorf("the object's page does not show when it was read: %s", a.body)
 	}
 }
 
-// The page of a missing object is complete, and its script keeps it up to date. Without scripts, the page describes
-// what to do.
+// The page of a missing object is complete, so that its script can show the object when it appears. Without scripts,
+// the page describes what the user can do.
 func TestPagesOfMissingObjects(t *testing.T) {
 	s := newSite(t)
 	s.api.FailPath("/api/v1/namespaces/a/pods/barred", http.StatusForbidden, "no")
@@ -212,8 +213,8 @@ func TestPagesOfMissingObjects(t *testing.T) {
 	}
 }
 
-// While the API server is unavailable, pages show the cached data with the time since when it may be stale. An API
-// response with the object's JSON cannot contain that time, so it is an error.
+// While the API server is unavailable, pages show the cached data with the time since which the data may be stale. A
+// response with the JSON of an object has no place for that time, so the request fails.
 func TestPagesShowStaleDataWhileUnavailable(t *testing.T) {
 	s := newSite(t)
 	const twoNamespaces = "/r/" + podsRef + "?ns=a&ns=nowhere"
@@ -234,7 +235,7 @@ func TestPagesShowStaleDataWhileUnavailable(t *testing.T) {
 			}
 		}
 	}
-	s.wantProblem("one that is not held", s.get("/o/"+missing), http.StatusServiceUnavailable,
+	s.wantProblem("one that is not cached", s.get("/o/"+missing), http.StatusServiceUnavailable,
 		"The API server does not answer", "")
 	s.wantProblem("one as JSON", s.get("/api/v1/object/"+existing), http.StatusServiceUnavailable,
 		"The API server does not answer", "")
@@ -245,7 +246,7 @@ func TestPagesShowStaleDataWhileUnavailable(t *testing.T) {
 	}
 }
 
-// If a page does not cover all namespaces, it reports that, also without scripts.
+// If a page does not show all requested namespaces, the page states that, even without scripts.
 func TestPageNotesUncoveredNamespaces(t *testing.T) {
 	s := newSite(t)
 	s.api.Refuse("core/v1/secrets", "", http.StatusForbidden, "no")
@@ -255,7 +256,7 @@ func TestPageNotesUncoveredNamespaces(t *testing.T) {
 	s.waitForText("/api/v1/snapshot/"+query, `"key"`)
 	a := s.get("/r/"+query, "Accept: text/html")
 	if !strings.Contains(a.body, `class="coverage-note">Showing namespace a only (no access to others).</p>`) {
-		t.Errorf("the page does not tell what it covers: %s", a.body)
+		t.Errorf("the page does not show what it covers: %s", a.body)
 	}
 }
 
@@ -320,7 +321,7 @@ func TestSnapshotFormats(t *testing.T) {
 		t.Errorf("two objects of a snapshot are %s, %v; want no cursor and the total", a.body, err)
 	}
 
-	// If the list is refused, only the JSON response is possible, and it contains the problem.
+	// If the list is refused, only the JSON format contains the problem. The other formats respond with an error.
 	s.api.Refuse("core/v1/secrets", "", http.StatusForbidden, "you may not")
 	s.waitForText("/api/v1/snapshot/core/v1/secrets", `"state":"forbidden"`)
 	a = s.get("/api/v1/snapshot/core/v1/secrets")
@@ -332,7 +333,7 @@ func TestSnapshotFormats(t *testing.T) {
 	s.wantProblem("csv of a forbidden kind", a, http.StatusForbidden, "List not available", "you may not")
 }
 
-// No cell of a CSV export is treated as a formula by a spreadsheet.
+// A spreadsheet treats no cell of a CSV export as a formula.
 func TestCSVEscapesFormulas(t *testing.T) {
 	s := newSite(t)
 	cells := []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", "a=1", "", "x,\"y\"\nz"}
@@ -380,7 +381,7 @@ func TestObjectFormats(t *testing.T) {
 	}
 }
 
-// Escaped characters in names are decoded once.
+// Escaped characters in the names of a path are decoded exactly once.
 func TestEscapedNamesAreDecodedOnce(t *testing.T) {
 	s := newSite(t)
 	s.api.Set(widgetsRef, apitest.Item{Name: "system:node b"})
@@ -428,7 +429,7 @@ func TestResources(t *testing.T) {
 	}
 }
 
-// Static files with a hash in their URL are cached forever. Other static files are revalidated.
+// Browsers may cache static files with a hash in their URL forever. They must revalidate other static files.
 func TestStaticFilesAreCached(t *testing.T) {
 	s := newSite(t)
 	page := s.get("/r/"+podsRef, "Accept: text/html").body

@@ -4,7 +4,8 @@ import (
 	"cmp"
 	"net/http"
 
-	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/resource"
+	"glasshouse/internal/watch/status"
 )
 
 const (
@@ -27,12 +28,12 @@ type hitDocument struct {
 	UID       string `json:"uid"`
 }
 
-// searchedDocument is a watched resource. A resource without a count was not searched.
+// searchedDocument is a watched resource in a searchDocument. A resource without a count was not searched.
 type searchedDocument struct {
-	Ref        string      `json:"ref"`
-	State      watch.State `json:"state"`
-	Count      *int        `json:"count"`
-	Namespaces []string    `json:"namespaces,omitempty"`
+	Ref        string       `json:"ref"`
+	State      status.State `json:"state"`
+	Count      *int         `json:"count"`
+	Namespaces []string     `json:"namespaces,omitempty"`
 }
 
 // search finds objects by name in the watched resources.
@@ -69,7 +70,7 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 	return writeJSONBody(w, r, http.StatusOK, doc)
 }
 
-func (s *Server) pickerOrder(a, b *watch.Resource) int {
+func (s *Server) pickerOrder(a, b *resource.Resource) int {
 	return cmp.Or(s.sections.Compare(cmp.Or(a.Group, "core"), a.Resource, cmp.Or(b.Group, "core"), b.Resource),
 		cmp.Compare(a.Version, b.Version))
 }

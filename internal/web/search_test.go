@@ -26,7 +26,8 @@ type searchResponse struct {
 	}
 }
 
-// search searches, and returns a short form of the results, a short form of the searched resources, and the total.
+// search sends a search request. It returns a short form of the results, a short form of the searched resources, and
+// the total number of results.
 func (s *site) search(query string) (hits []string, resources string, total int) {
 	s.t.Helper()
 	a := s.get("/api/v1/search?" + query)
@@ -105,7 +106,8 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// A search returns the best matches, whatever the number and order of objects, and never more than the limit.
+// A search returns the best matches, whatever the number and order of objects. It never returns more results than the
+// limit.
 func TestSearchReturnsBestMatches(t *testing.T) {
 	s := newSite(t)
 	items := make([]apitest.Item, 3000)
@@ -127,7 +129,7 @@ func TestSearchReturnsBestMatches(t *testing.T) {
 	}
 }
 
-// A search does not find objects that the viewer may not list.
+// A search does not find objects that the viewer is not permitted to list.
 func TestSearchOmitsForbiddenObjects(t *testing.T) {
 	s := newSite(t)
 	s.api.Set("core/v1/secrets", apitest.Item{Namespace: "a", Name: "key"})
@@ -139,8 +141,8 @@ func TestSearchOmitsForbiddenObjects(t *testing.T) {
 	}
 }
 
-// BenchmarkSearch measures a search in 100,000 names. It is compared with the text filter of a snapshot of the same
-// objects, which also searches the cells.
+// BenchmarkSearch measures a search in 100,000 names. For comparison, it also measures the text filter of a snapshot
+// of the same objects, which searches the cells as well.
 func BenchmarkSearch(b *testing.B) {
 	const objects = 100_000
 	var handler http.Handler
@@ -174,7 +176,7 @@ func BenchmarkSearch(b *testing.B) {
 	}
 	for began := time.Now(); !strings.Contains(get(b, "/api/v1/search?q=x").Body.String(), `"count":100000`); {
 		if time.Since(began) > time.Minute {
-			b.Fatal("the list does not come")
+			b.Fatal("the list does not arrive")
 		}
 		get(b, "/api/v1/snapshot/"+podsRef+"?wait=30s&limit=1")
 	}
@@ -185,7 +187,8 @@ func BenchmarkSearch(b *testing.B) {
 	}
 	defer subscription.Close()
 	long := "app"
-	// The words are all parts of 1 to 4 characters that fit into the query. Every name contains all of them.
+	// Add all parts of 1 to 4 characters of a text to the query, as far as they fit. Every name contains all these
+	// words.
 	for size := 1; size < 5; size++ {
 		for at := range len("-7c9d8f6b5-") - size + 1 {
 			if word := "-7c9d8f6b5-"[at : at+size]; len(long)+len(word) < 320 {

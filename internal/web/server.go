@@ -1,10 +1,10 @@
-// Package web serves a cluster to browsers: pages that contain their first rows, snapshots, objects, and one WebSocket
-// for each tab.
+// Package web serves a cluster to browsers: pages that contain their first rows, snapshots, objects, and one
+// WebSocket for each tab.
 //
 // Nothing in this package changes a cluster, and no GET request changes any state. Package auth identifies the sender
-// of a request, once. An unidentified sender receives no cluster data. Package watch decides what a viewer may see;
-// handlers read the cluster only through its Access. Handlers return errors. One function, fail, turns an error into a
-// status, a problem document and a log line.
+// of a request, once per request. An unidentified sender receives no cluster data. Package watch decides what a
+// viewer is permitted to see; handlers read the cluster only through watch.Access. Handlers return errors. One
+// function, writeError, converts an error to a status, a problem document and a log line.
 package web
 
 import (
@@ -32,7 +32,8 @@ import (
 const (
 	headerTimeout = 10 * time.Second
 	readTimeout   = 30 * time.Second
-	// responseTimeout limits how long a response is built. Sending it has its own deadlines, and so does a WebSocket.
+	// responseTimeout limits how long the server may build a response. The sending of a response has its own deadlines,
+	// and so does a WebSocket.
 	responseTimeout = 2 * time.Minute
 	idleTimeout     = 2 * time.Minute
 	drainTimeout    = 2 * time.Second
@@ -41,24 +42,27 @@ const (
 
 // Options configure a Server.
 type Options struct {
-	ClusterInfo // The first cluster to show.
+	ClusterInfo // The cluster that is active at the start.
 
-	Auth     *auth.Authority // Nil means no login.
-	Contexts *Contexts       // Nil if only one context is available.
-	// Boundary contains the host names of the server. Nil allows only loopback.
+	Auth     *auth.Authority // Identifies users; nil means that there is no login.
+	Contexts *Contexts       // Nil if the server cannot switch between contexts.
+	// Boundary contains the allowed hosts and origins of the server. Nil allows only loopback hosts.
 	Boundary *Boundary
 	BasePath BasePath
 	KeyPair  *KeyPair // Nil means HTTP without TLS.
-	// Peers are the proxies whose X-Forwarded-For is trusted, only for the address.
+	// Peers are the proxies whose X-Forwarded-For header is trusted. The header is used only to determine the address of
+	// a client.
 	Peers   []netip.Prefix
 	Version string
-	// MemoryLimit is the memory limit of the program in bytes; 0 means no limit. Responses share a part of it.
+	// MemoryLimit is the memory limit of the program in bytes; 0 means no limit. All responses together may use a part
+	// of it.
 	MemoryLimit int64
-	// PageRows is the maximum number of rows that a page keeps. For a longer list, the page shows a window.
+	// PageRows is the maximum number of rows that a page keeps in the browser. Of a longer list, the page requests only
+	// a window, the part that is visible.
 	PageRows int
-	// Shares stores the share links. Nil keeps them only in memory.
+	// Shares stores the share links. Nil means that links are kept only in memory.
 	Shares      *share.Store
-	ShareAdmins []string // Groups whose members may list and revoke the links of others.
+	ShareAdmins []string // Groups whose members may list and revoke the links of other users.
 	Log         *slog.Logger
 }
 
@@ -81,7 +85,7 @@ type Server struct {
 	assets   *web.Assets
 	sections templates.Sections
 
-	stopping     context.Context //nolint:containedctx // Ends the sockets, which outlive their requests' contexts.
+	stopping     context.Context //nolint:containedctx // Its end closes the sockets, which outlive their requests.
 	stop         context.CancelFunc
 	sockets      sync.WaitGroup
 	addressRates *limit.Rates  // Rate limits for the requests and messages of one address.
@@ -91,7 +95,7 @@ type Server struct {
 
 	memoryLimit    int64        // In bytes; 0 means no limit.
 	shuttingDown   atomic.Bool  // The server is shutting down.
-	openSockets    atomic.Int64 // Number of open sockets.
+	openSockets    atomic.Int64 // The number of open sockets.
 	messageBuffers sync.Pool    // A pool of *[]byte, in which messages are built before they are written.
 }
 
@@ -153,14 +157,13 @@ func (s *Server) handlerOf(routes []route) (http.Handler, error) {
 	return r, nil
 }
 
-// begin allows WebSockets until ctx ends, or s.stop is called.
+// begin allows WebSockets until ctx ends or s.stop is called.
 func (s *Server) begin(ctx context.Context) {
 	s.stopping, s.stop = context.WithCancel(ctx)
 	s.active.Load().begin(s.stopping) //nolint:contextcheck // s.stopping is derived from ctx.
 }
 
-// Run serves on listener until ctx ends. Requests that are open then get drainTimeout to finish. Run closes the
-// listener.
+// Run serves on listener until ctx ends. Open requests then have drainTimeout to finish. Run closes the listener.
 func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	s.begin(context.WithoutCancel(ctx))
 	defer s.stop()
@@ -171,12 +174,13 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	server := &http.Server{
 		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: responseTimeout,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
-		// The deadline of an HTTP/2 stream does not end a write to its connection. If the client's kernel accepts no
-		// data, only WriteByteTimeout ends that write.
+		// The deadline of an HTTP/2 stream does not end a write to the connection of the stream. If the client's kernel
+		// accepts no data, only WriteByteTimeout ends that write.
 		HTTP2:       &http.HTTP2Config{MaxConcurrentStreams: maxStreams, WriteByteTimeout: stallTimeout},
 		ConnContext: withConn, ConnState: onState,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
-		// The boundary refuses OPTIONS *: net/http would answer it without the boundary.
+		// With this option, the handler and its boundary refuse OPTIONS *. Without the option, net/http answers it without
+		// calling the handler.
 		DisableGeneralOptionsHandler: true,
 	}
 	var shareStore sync.WaitGroup
@@ -196,7 +200,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	defer cancel()
 	err = server.Shutdown(drain)
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = server.Close() // Some requests hang, or some connections never sent one.
+		err = server.Close() // Some requests are stuck, or some connections have never sent a request.
 	}
 	s.sockets.Wait()
 	if closed := <-ended; !errors.Is(closed, http.ErrServerClosed) {
@@ -208,8 +212,8 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	return nil
 }
 
-// serve serves over TLS if there is a certificate. Pages then use HTTP/2, and sockets use HTTP/1.1 connections that
-// browsers open for them.
+// serve serves over TLS if there is a certificate. Pages then use HTTP/2. Browsers open separate HTTP/1.1 connections
+// for WebSockets.
 func (s *Server) serve(server *http.Server, listener net.Listener) error {
 	listener = newLimitedListener(listener, s.addressRates, s.peers)
 	if s.keyPair == nil {

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/status"
 	"glasshouse/internal/web/auth"
 	"glasshouse/internal/web/share"
 	"glasshouse/web/templates"
@@ -18,11 +19,12 @@ import (
 
 const (
 	sharePath, leavePath = "/share", "/share/leave"
-	// maxParts is the maximum number of parts of a share, and maxNote the maximum length of its note in bytes.
+	// maxParts is the maximum number of parts of a share link, and maxNote the maximum length of its note in bytes.
 	maxParts, maxNote = 100, 1000
-	// A share lasts between minShareLifetime and maxShareLifetime, and defaultShareLifetime if the request specifies no time.
+	// minShareLifetime and maxShareLifetime limit how long a share link lasts. A link lasts for defaultShareLifetime if
+	// the request specifies no time.
 	minShareLifetime, defaultShareLifetime, maxShareLifetime = time.Minute, 24 * time.Hour, 30 * 24 * time.Hour
-	// maxToken is the maximum length of a link's token in bytes. A longer text is not looked up.
+	// maxToken is the maximum length of the token in a share link, in bytes. A longer text is refused.
 	maxToken = 100
 )
 
@@ -58,15 +60,16 @@ func (s *Server) createShare(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// shareLifetime checks a request to create a share, and returns how long the share lasts. It finds only errors that do not
-// depend on the user.
+// shareLifetime checks a request to create a share link, and returns how long the link lasts. It checks only what
+// does not depend on the user.
 func shareLifetime(request *share.Request) (time.Duration, error) {
 	if len(request.Parts) == 0 || len(request.Parts) > maxParts {
 		return 0, badRequest("Invalid link",
 			"There are %d parts; there must be from 1 to %d, each with a resource, such as core/v1/pods, and "+
 				"optionally namespaces, labels, a name or words.", len(request.Parts), maxParts)
 	}
-	if len(request.Note) > maxNote || !utf8.ValidString(request.Note) || strings.ContainsFunc(request.Note, unicode.IsControl) {
+	if len(request.Note) > maxNote || !utf8.ValidString(request.Note) ||
+		strings.ContainsFunc(request.Note, unicode.IsControl) {
 		return 0, badRequest("Invalid note", "A note must be one line of at most %d bytes.", maxNote)
 	}
 	lifetime := defaultShareLifetime
@@ -81,7 +84,7 @@ func shareLifetime(request *share.Request) (time.Duration, error) {
 	return lifetime, nil
 }
 
-// checkStartPage refuses a share whose first page would show data that is not shared.
+// checkStartPage refuses a share link whose first page would show data that the link does not share.
 func (s *Server) checkStartPage(r *http.Request, newShare *share.Share) error {
 	queries, err := s.queriesAt(newShare.To)
 	if err != nil {
@@ -90,7 +93,7 @@ func (s *Server) checkStartPage(r *http.Request, newShare *share.Share) error {
 	guest := s.clusterOf(r).Cluster.For(newShare.Viewer())
 	for _, q := range queries {
 		if err := guest.Authorize(r.Context(), q); err != nil {
-			if p, ok := errors.AsType[*watch.Problem](err); ok && p.Cause == watch.Refused {
+			if p, ok := errors.AsType[*status.Problem](err); ok && p.Cause == status.Refused {
 				return badRequest("Not shared",
 					"to is %.200q, which shows more than the parts: use a page that shows only data of the parts.",
 					newShare.To)
@@ -101,7 +104,7 @@ func (s *Server) checkStartPage(r *http.Request, newShare *share.Share) error {
 	return nil
 }
 
-// queriesAt returns the queries whose results the page at a path of this server shows.
+// queriesAt returns the queries whose results a page of this server shows. to is the path of the page.
 func (s *Server) queriesAt(to string) ([]watch.Query, error) {
 	invalid := badRequest("Invalid page",
 		"to is %.200q; it must be the path of a list, an object or a comparison, without the base path, such as "+
@@ -143,7 +146,8 @@ func (s *Server) queriesAt(to string) ([]watch.Query, error) {
 	return nil, invalid
 }
 
-// objectQuery returns the query for an object. parts are the group, version, resource, namespace and name.
+// objectQuery returns the query for one object. parts are the group, version, resource, namespace and name of the
+// object.
 func objectQuery(parts []string) watch.Query {
 	q := watch.Query{Resource: strings.Join(parts[:3], "/"), Name: parts[4]}
 	if parts[3] != "_" {
@@ -152,7 +156,8 @@ func objectQuery(parts []string) watch.Query {
 	return q
 }
 
-// listShares responds with the user's shares, or with all shares if the user manages shares.
+// listShares responds with the share links of the user, or with all share links if the user may manage those of
+// others.
 func (s *Server) listShares(w http.ResponseWriter, r *http.Request) error {
 	if _, err := valuesOf(r); err != nil {
 		return err
@@ -166,7 +171,7 @@ func (s *Server) listShares(w http.ResponseWriter, r *http.Request) error {
 	return writeJSONBody(w, r, http.StatusOK, docs)
 }
 
-// revokeShare revokes a share.
+// revokeShare revokes a share link.
 func (s *Server) revokeShare(w http.ResponseWriter, r *http.Request) error {
 	viewer := identityOf(r).Viewer
 	found, err := s.shares.Revoke(r.Context(), param(r, "id"), viewer.User, s.managesShares(viewer), s.actorOf(r))
@@ -183,23 +188,23 @@ func (s *Server) revokeShare(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// managesShares reports whether a viewer may list and revoke the shares of others. Without a login, every viewer may,
-// because no share belongs to a particular user.
+// managesShares reports whether a viewer may list and revoke the share links of others. On a server without a login,
+// every viewer may do so, because no link belongs to a particular user.
 func (s *Server) managesShares(v watch.Viewer) bool {
 	return v.User == nil || slices.ContainsFunc(v.User.Groups, func(group string) bool {
 		return slices.Contains(s.shareAdmins, group)
 	})
 }
 
-// sharePage renders the page that a link opens. Its script reads the token from the URL fragment and sends it to
-// openShare.
+// sharePage renders the page that a share link opens. The script of the page reads the token from the URL fragment
+// and sends the token to openShare.
 func (s *Server) sharePage(w http.ResponseWriter, r *http.Request) error {
 	frame := s.bareLayout(r, "Shared with you")
 	frame.Assets.Script = s.assets.URL("share-landing.js")
 	return render(w, r, http.StatusOK, templates.SharePage(templates.Share{Layout: frame}))
 }
 
-// openShare exchanges the token of a link for a guest cookie.
+// openShare exchanges the token of a share link for a guest cookie.
 func (s *Server) openShare(w http.ResponseWriter, r *http.Request) error {
 	var body struct {
 		Token string `json:"token"`
@@ -221,15 +226,16 @@ func (s *Server) openShare(w http.ResponseWriter, r *http.Request) error {
 	}{shared.To})
 }
 
-// leaveShare removes the guest cookie. It does not redirect, because without a login the next page would show
-// everything that was not shared.
+// leaveShare removes the guest cookie. It does not redirect to another page. On a server without a login, such a page
+// would show the former guest everything that was not shared.
 func (s *Server) leaveShare(w http.ResponseWriter, r *http.Request) error {
 	s.setShareCookie(w, r, "", -1)
 	return render(w, r, http.StatusOK, templates.LeftPage(s.bareLayout(r, "You left the shared view")))
 }
 
-// setShareCookie sets the guest cookie. It is SameSite=Lax, so that the browser also sends it when another site links
-// here. Otherwise a guest who follows a link would count as another viewer.
+// setShareCookie sets the guest cookie. The cookie is SameSite=Lax, so that the browser sends it even when the user
+// follows a link from another site. Without the cookie, a guest who follows such a link would count as another
+// viewer.
 func (s *Server) setShareCookie(w http.ResponseWriter, r *http.Request, value string, age int) {
 	http.SetCookie(w, &http.Cookie{
 		Name: auth.CookieNameFor(share.CookieName, r), Value: value, Path: s.base.At("/"), MaxAge: age,
@@ -237,7 +243,8 @@ func (s *Server) setShareCookie(w http.ResponseWriter, r *http.Request, value st
 	})
 }
 
-// identifyGuest returns the sender of a request with a guest cookie. ok is false if the request has none.
+// identifyGuest returns the sender of a request that has a guest cookie. ok is false if the request has no guest
+// cookie.
 func (s *Server) identifyGuest(r *http.Request) (from sender, ok bool) {
 	cookies := r.CookiesNamed(auth.CookieNameFor(share.CookieName, r))
 	if len(cookies) == 0 {
@@ -258,7 +265,7 @@ func (s *Server) identifyGuest(r *http.Request) (from sender, ok bool) {
 	return sender{err: shareEnded(), shareEnded: true}, true
 }
 
-// shareEnded returns the error for guests whose share has expired or was revoked.
+// shareEnded returns the error for guests whose share link has expired or was revoked.
 func shareEnded() error {
 	return &problem{
 		Title: "Link expired", Status: http.StatusUnauthorized,
@@ -267,8 +274,8 @@ func shareEnded() error {
 	}
 }
 
-// otherCluster returns the error for guests of a cluster that is not the active one. Objects with the same names in the
-// active cluster were not shared.
+// otherCluster returns the error for guests whose link is for a cluster that is not the active one. The link does not
+// share objects with the same names in the active cluster.
 func otherCluster() error {
 	return &problem{
 		Title: "Another cluster is active", Status: http.StatusUnauthorized,
@@ -277,13 +284,13 @@ func otherCluster() error {
 	}
 }
 
-// identifyGuest returns the guest that sent a request, or nil if the sender is not a guest.
+// guestOf returns the guest that sent a request, or nil if the sender is not a guest.
 func guestOf(r *http.Request) *share.Guest {
 	from, _ := r.Context().Value(senderKey{}).(sender)
 	return from.guest
 }
 
-// actorOf returns the sender of a request for the audit log.
+// actorOf describes the sender of a request for the audit log.
 func (s *Server) actorOf(r *http.Request) share.Actor {
 	actor := share.Actor{}
 	if guestOf(r) == nil {

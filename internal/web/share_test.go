@@ -31,21 +31,22 @@ import (
 	"glasshouse/internal/web/share"
 )
 
-// shareRequestA is the body of a request that shares the pods of namespace "a".
-const shareRequestA = `{"parts":[{"resource":"core/v1/pods","namespaces":["a"]}],"to":"/r/core/v1/pods?ns=a","note":"incident ` +
+// shareRequestA is the body of a request to share the pods of namespace "a".
+const shareRequestA = `{"parts":[{"resource":"core/v1/pods","namespaces":["a"]}],"to":"/r/core/v1/pods?ns=a",` +
+	`"note":"incident ` +
 	`12"}`
 
 type created = share.Created
 
-// openedShare is a share together with what a guest of it has.
+// openedShare is a share link together with its token, and the cookie of a guest.
 type openedShare struct {
 	created
 
 	token  string
-	cookie string // The value of the guest's Cookie header.
+	cookie string // The Cookie header of the guest.
 }
 
-// createShare creates a share with the JSON in body.
+// createShare creates a share link with the request in body.
 func (s *site) createShare(body string, headers ...string) openedShare {
 	s.t.Helper()
 	a := s.post(s.base+"/api/v1/shares", body, headers...)
@@ -57,7 +58,7 @@ func (s *site) createShare(body string, headers ...string) openedShare {
 	return shared
 }
 
-// openShare opens the link of a share, and returns the share with the guest's cookie.
+// openShare opens a share link, and returns it with the cookie of the guest.
 func (s *site) openShare(shared openedShare) openedShare {
 	s.t.Helper()
 	a := s.post(s.base+"/share", `{"token":"`+shared.token+`"}`)
@@ -68,7 +69,7 @@ func (s *site) openShare(shared openedShare) openedShare {
 	return shared
 }
 
-// listShares returns the shares that the server lists for a caller with the given headers.
+// listShares returns the share links that the server lists for a caller with the given headers.
 func (s *site) listShares(headers ...string) (all share.Documents) {
 	s.t.Helper()
 	a := s.get(s.base+"/api/v1/shares", headers...)
@@ -78,15 +79,15 @@ func (s *site) listShares(headers ...string) (all share.Documents) {
 	return all
 }
 
-// cookie returns the header of a cookie, whose name depends on the server's port.
+// cookie returns the Cookie header for a cookie whose name includes the server's port.
 func (s *site) cookie(name, value string) string {
 	return "Cookie: " + name + strings.Replace(s.addr, "127.0.0.1:", "-", 1) + "=" + value
 }
 
 func (s *site) origin() string { return "Origin: http://" + s.addr }
 
-// A user creates a share, and any client with the link can open it. The list of shares shows the number of its viewers.
-// When the share is revoked, open sockets and pages of guests end.
+// A user creates a share link, and any client with the link can open it. The list of links shows how many viewers
+// each link has. When the link is revoked, the open sockets and pages of its guests end.
 func TestShareLifecycle(t *testing.T) {
 	s := newSite(t)
 	s.waitForLive("core/v1/namespaces")
@@ -139,7 +140,7 @@ func TestShareLifecycle(t *testing.T) {
 	}
 	c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
 	if m := c.until(1, "snapshot"); len(m.Rows) != 2 {
-		t.Errorf("a guest is told %+v", m.Rows)
+		t.Errorf("a guest gets %+v", m.Rows)
 	}
 	all := s.listShares()
 	if len(all.Shares) != 1 || all.Persistent || all.Shares[0].ID != shared.ID || all.Shares[0].Viewers != 1 ||
@@ -149,7 +150,7 @@ func TestShareLifecycle(t *testing.T) {
 	if text := s.get("/api/v1/shares").body; strings.Contains(text, shared.token) ||
 		strings.Contains(text, strings.TrimPrefix(shared.cookie, s.cookie("glasshouse-share", ""))) ||
 		strings.Contains(text, `"hash"`) {
-		t.Errorf("the list has what nobody is told: %s", text)
+		t.Errorf("the list contains hidden data: %s", text)
 	}
 	began := time.Now()
 	if a := s.send("DELETE", "/api/v1/shares/"+shared.ID, s.origin()); a.status != http.StatusNoContent || a.body != "" {
@@ -175,8 +176,8 @@ func TestShareLifecycle(t *testing.T) {
 	}
 }
 
-// Leaving a share does not redirect. If no login is required, the page states that everything else is open to anyone.
-// Pages on which a user can share state this as well.
+// Leaving a share link does not redirect. On a server without a login, the page that follows states that everything
+// else is open to anyone. Pages on which a user can share state this as well.
 func TestLeavingAShareDoesNotRedirect(t *testing.T) {
 	openSite := newSite(t)
 	for name, test := range map[string]struct {
@@ -211,7 +212,8 @@ func TestLeavingAShareDoesNotRedirect(t *testing.T) {
 	}
 }
 
-// The link of a share has the address under which the browser calls the server. Its path is under the base path.
+// A share link starts with the origin at which the browser reaches the server. The path of the link is under the base
+// path.
 func TestShareLinkIsUnderBasePath(t *testing.T) {
 	s := newSiteWith(t, web.Options{
 		BasePath: "/tools/g",
@@ -243,7 +245,8 @@ func TestShareLinkIsUnderBasePath(t *testing.T) {
 		!strings.Contains(a.header.Get("Set-Cookie"), "Path=/tools/g/;") {
 		t.Errorf("who leaves is answered with %v %s", a.header, a.body)
 	}
-	// Programs send no Origin header. The link then has the origin that is configured for the host.
+	// Programs send no Origin header. A link that a program creates has the origin that is configured for the requested
+	// host.
 	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/tools/g/api/v1/shares",
 		strings.NewReader(shareRequestA))
 	request.Host = "glasshouse.example.org"
@@ -258,8 +261,8 @@ func TestShareLinkIsUnderBasePath(t *testing.T) {
 	}
 }
 
-// newTeamSite is a site with three users. anna may see everything, bert may see the pods of namespace b, and carl is in the
-// group ops. The token of each user contains their name.
+// newTeamSite returns a site with three users. anna is permitted to see everything, bert is permitted to see the pods
+// of namespace b, and carl is in the group ops. The token of each user contains the name of the user.
 func newTeamSite(t *testing.T, dir string) *site {
 	t.Helper()
 	api := newSite(t).api
@@ -292,12 +295,15 @@ func newTeamSiteWith(t *testing.T, api *apitest.Server, dir string) *site {
 
 func bearerHeader(name string) string { return "Authorization: Bearer " + name + ".token" }
 
-// Users see their own shares, and cannot revoke those of others. Members of an admin group see and revoke all.
+// Users see their own share links, and cannot revoke those of others. Members of an admin group see and revoke all
+// share links.
 func TestSharesAreManagedByTheirCreators(t *testing.T) {
 	dir := t.TempDir()
 	s := newTeamSite(t, dir)
 	annaShare, bertShare := s.createShare(shareRequestA, bearerHeader("anna")),
-		s.createShare(strings.ReplaceAll(strings.ReplaceAll(shareRequestA, `"a"`, `"b"`), "ns=a", "ns=b"), bearerHeader("bert"))
+		s.createShare(
+			strings.ReplaceAll(strings.ReplaceAll(shareRequestA, `"a"`, `"b"`), "ns=a", "ns=b"), bearerHeader("bert"),
+		)
 	if annaShare.Creator != "anna" || bertShare.Creator != "bert" {
 		t.Errorf("they were made by %q and %q", annaShare.Creator, bertShare.Creator)
 	}
@@ -348,8 +354,8 @@ func TestSharesAreManagedByTheirCreators(t *testing.T) {
 	}
 }
 
-// A share is refused if it is invalid, or if its creator may not see the data. It is also refused if its start page is
-// not part of the share.
+// The server refuses a share link that is invalid, or whose creator is not permitted to see the data. It also refuses
+// a share link whose start page shows data that the link does not share.
 func TestInvalidSharesAreRefused(t *testing.T) {
 	s := newTeamSite(t, "")
 	body := func(members string, parts ...string) string {
@@ -404,8 +410,13 @@ func TestInvalidSharesAreRefused(t *testing.T) {
 		body(`,"to":"/api/v1/snapshot/core/v1/pods"`):     {400, "Invalid page", ""},
 		`{"note":"` + strings.Repeat("x", 70<<10) + `"}`:  {413, "Body too large", ""},
 	} {
-		s.wantProblem(fmt.Sprintf("%.200s", text), s.post("/api/v1/shares", text, bearerHeader("bert")), want.status, want.title,
-			want.detail)
+		s.wantProblem(
+			fmt.Sprintf("%.200s", text),
+			s.post("/api/v1/shares", text, bearerHeader("bert")),
+			want.status,
+			want.title,
+			want.detail,
+		)
 	}
 	if n := len(s.listShares(bearerHeader("carl")).Shares); n != 0 {
 		t.Errorf("%d of it are shared", n)
@@ -421,8 +432,8 @@ func TestInvalidSharesAreRefused(t *testing.T) {
 	}
 }
 
-// A browser sends its cookies to all ports of a host. The cookie of a guest or a login for one port therefore must not
-// affect the server at another port.
+// A browser sends its cookies to all ports of a host. The cookie of a guest or a login on one port therefore must not
+// affect the server on another port.
 func TestCookiesOfOtherPortsAreIgnored(t *testing.T) {
 	jar, err := cookiejar.New(nil) // The cookie jar behaves like that of a browser.
 	if err != nil {
@@ -470,7 +481,7 @@ func TestCookiesOfOtherPortsAreIgnored(t *testing.T) {
 	status("who has logged out elsewhere", first, "/api/v1/status", http.StatusOK)
 }
 
-// An invalid token gets the same response as the token of an ended share, whatever the request contains.
+// An invalid token gets the same response as the token of an ended share link, whatever the request contains.
 func TestInvalidTokensAreAnsweredLikeEndedShares(t *testing.T) {
 	s := newSite(t)
 	shared := s.createShare(shareRequestA)
@@ -499,20 +510,21 @@ func TestInvalidTokensAreAnsweredLikeEndedShares(t *testing.T) {
 	if a := s.get("/api/v1/status",
 		s.cookie("glasshouse-share", "x; ")+
 			strings.TrimPrefix(s.cookie("glasshouse-share", cookie), "Cookie: ")); a.status != http.StatusOK {
-		t.Errorf("a cookie beside another is answered with %d", a.status)
+		t.Errorf("a request with two cookies has the status %d", a.status)
 	}
 	if strings.Contains(s.log.String(), shared.token) || strings.Contains(s.log.String(), cookie) {
 		t.Error("the log has a token or a cookie")
 	}
 }
 
-// Pages of other sites cannot create or revoke shares. They cannot make a browser a guest, or end its visit.
+// Pages of other sites cannot create or revoke share links. They can neither make a browser a guest nor end the visit
+// of a guest.
 func TestSharesRequireOwnOrigin(t *testing.T) {
 	s := newSite(t)
 	shared := s.openShare(s.createShare(shareRequestA))
 	for name, headers := range map[string][]string{
 		"another page": {"Origin: http://evil.test"}, "a page of nowhere": {"Origin: null"},
-		"a page elsewhere": {s.origin(), "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"}, "one beside": {
+		"a page elsewhere": {s.origin(), "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"}, "a sibling site": {
 			s.origin(), "Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: cors",
 		},
 	} {
@@ -545,7 +557,8 @@ func TestSharesRequireOwnOrigin(t *testing.T) {
 	}
 }
 
-// dialStatus tries to open the socket, and returns the status with which this is refused.
+// dialStatus tries to open a WebSocket. It returns the status with which the server refuses it, or 101 if the
+// WebSocket opens.
 func (s *site) dialStatus(headers ...string) string {
 	c, err := s.dial(headers...)
 	if err == nil {
@@ -556,14 +569,16 @@ func (s *site) dialStatus(headers ...string) string {
 	return status
 }
 
-// A request with a guest cookie counts as that of a guest until the guest leaves, whatever other credentials it has.
+// A request with a guest cookie counts as one of the guest until the guest leaves, whatever other credentials the
+// request has.
 func TestGuestCookieOverridesOtherCredentials(t *testing.T) {
 	s := newTeamSite(t, "")
 	login, _ := s.login("anna.token", "/")
 	shared := s.openShare(s.createShare(shareRequestA, bearerHeader("anna")))
 	both := login + "; " + strings.TrimPrefix(shared.cookie, "Cookie: ")
 	total := func(headers ...string) string {
-		s.waitForText("/api/v1/snapshot/"+podsRef, `"title"`) // A guest without access receives a problem document.
+		// Wait until a request without credentials receives a problem document.
+		s.waitForText("/api/v1/snapshot/"+podsRef, `"title"`)
 		return regexp.MustCompile(`"total":\d+`).FindString(s.get("/api/v1/snapshot/"+podsRef, headers...).body)
 	}
 	for name, test := range map[string]struct {
@@ -571,10 +586,10 @@ func TestGuestCookieOverridesOtherCredentials(t *testing.T) {
 		want    string
 	}{
 		"the cookie": {[]string{shared.cookie}, `"total":2`}, "both cookies": {[]string{both}, `"total":2`},
-		"a token beside it":        {[]string{shared.cookie, bearerHeader("anna")}, `"total":2`},
-		"a bad token beside it":    {[]string{shared.cookie, "Authorization: Bearer x"}, `"total":2`},
-		"a proxy's word beside it": {[]string{shared.cookie, "X-Forwarded-User: anna"}, `"total":2`},
-		"the login":                {[]string{login}, `"total":3`},
+		"with a token":          {[]string{shared.cookie, bearerHeader("anna")}, `"total":2`},
+		"with a bad token":      {[]string{shared.cookie, "Authorization: Bearer x"}, `"total":2`},
+		"with a proxy's header": {[]string{shared.cookie, "X-Forwarded-User: anna"}, `"total":2`},
+		"the login":             {[]string{login}, `"total":3`},
 	} {
 		if got := total(test.headers...); got != test.want {
 			t.Errorf("with %s there is %s, want %s", name, got, test.want)
@@ -583,7 +598,7 @@ func TestGuestCookieOverridesOtherCredentials(t *testing.T) {
 	page := s.get("/r/"+podsRef, both, "Accept: text/html").body
 	if strings.Contains(page, "anna") || strings.Contains(page, `action="/logout"`) ||
 		!strings.Contains(page, `action="/share/leave"`) {
-		t.Error("the page of a guest says who else they are, or who has shared it")
+		t.Error("the page of a guest names other guests or the creator")
 	}
 	s.send("DELETE", "/api/v1/shares/"+shared.ID, bearerHeader("anna"))
 	s.wantProblem("a guest who is logged in, when it has ended", s.get("/api/v1/status", both), http.StatusUnauthorized,
@@ -593,8 +608,8 @@ func TestGuestCookieOverridesOtherCredentials(t *testing.T) {
 	}
 }
 
-// On every route and the socket, a guest sees only what is shared. This applies to requests for existing and for
-// missing objects.
+// On every route and on the socket, a guest sees only what the link shares. This applies to requests for existing
+// objects and for missing objects.
 func TestGuestSeesOnlyWhatIsShared(t *testing.T) {
 	s := newTeamSite(t, "")
 	for _, name := range []string{"canary-w"} {
@@ -610,7 +625,7 @@ func TestGuestSeesOnlyWhatIsShared(t *testing.T) {
 	})
 	s.api.Set("core/v1/namespaces", apitest.Item{Name: "canary-ns"})
 	s.api.Set("core/v1/secrets", apitest.Item{Namespace: "a", Name: "canary-s"})
-	// Another user makes the program watch everything.
+	// Another user makes the program watch all resources.
 	for _, ref := range []string{podsRef, widgetsRef, "core/v1/secrets", "core/v1/namespaces"} {
 		for began := time.Now(); !strings.Contains(s.get("/api/v1/snapshot/"+ref, bearerHeader("anna")).body, "canary"); {
 			if time.Since(began) > time.Minute {
@@ -618,8 +633,10 @@ func TestGuestSeesOnlyWhatIsShared(t *testing.T) {
 			}
 		}
 	}
-	shared := s.openShare(s.createShare(`{"parts":[{"resource":"core/v1/pods","namespaces":["a"],"labels":"app=web"}],"to":"/r/`+
-		`core/v1/pods?ns=a&labels=app%3Dweb"}`, bearerHeader("anna")))
+	shared := s.openShare(
+		s.createShare(`{"parts":[{"resource":"core/v1/pods","namespaces":["a"],"labels":"app=web"}],"to":"/r/`+
+			`core/v1/pods?ns=a&labels=app%3Dweb"}`, bearerHeader("anna")),
+	)
 	canary := regexp.MustCompile(`canary|leaked|widget|Widget|secrets|Secret\b|web-10|anna|example\.com|"core/v1/` +
 		`namespaces"`)
 	requested := map[string]bool{}
@@ -627,14 +644,14 @@ func TestGuestSeesOnlyWhatIsShared(t *testing.T) {
 		a := s.send(method, path, shared.cookie, "Accept: "+accept, s.origin())
 		requested[path] = true
 		body := a.body
-		if !strings.HasPrefix(path, "/api/") { // A page repeats the path of its request, so remove that path.
+		if !strings.HasPrefix(path, "/api/") { // A page repeats the path of its request. Remove that path from the body.
 			for _, echo := range regexp.MustCompile(`canary[\w-]*|[\w.]+/v1/\w+`).FindAllString(path, -1) {
 				body = strings.NewReplacer(echo, "", url.QueryEscape(echo), "").Replace(body)
 			}
 		}
 		if leak := canary.FindString(body); leak != "" && path != "/api/openapi.json" &&
 			!strings.HasPrefix(path, "/static/") {
-			t.Errorf("%s %s for %s tells a guest of %q: %d %s", method, path, accept, leak, a.status, body)
+			t.Errorf("%s %s for %s shows a guest %q: %d %s", method, path, accept, leak, a.status, body)
 		}
 		if a.header.Get("X-Robots-Tag") != "noindex" {
 			t.Errorf("%s %s may be indexed", method, path)
@@ -659,7 +676,7 @@ func TestGuestSeesOnlyWhatIsShared(t *testing.T) {
 		} {
 			check(http.MethodGet, path, accept)
 		}
-		// The responses for an existing object and for a missing one are the same, except for the names of the objects.
+		// The responses for an existing object and for a missing object are equal, except for the names of the objects.
 		for _, pair := range [][2]string{
 			{"/api/v1/snapshot/example.com/v1/widgets", "/api/v1/snapshot/example.com/v1/nothing"},
 			{"/api/v1/snapshot/core/v1/secrets?ns=a", "/api/v1/snapshot/core/v1/nothing?ns=a"},
@@ -680,7 +697,7 @@ func TestGuestSeesOnlyWhatIsShared(t *testing.T) {
 					existing.status, missing.status)
 			}
 			if strings.HasPrefix(pair[0], "/api/") && existing.body != missing.body {
-				t.Errorf("%s is told from what is not there: %s and %s", pair[0], existing.body, missing.body)
+				t.Errorf("%s differs from a response about a missing object: %s and %s", pair[0], existing.body, missing.body)
 			}
 		}
 	}
@@ -713,7 +730,7 @@ func TestGuestSeesOnlyWhatIsShared(t *testing.T) {
 			break
 		}
 		if leak := canary.Find(message); leak != nil {
-			t.Errorf("the socket tells a guest of %q: %s", leak, message)
+			t.Errorf("the socket shows a guest %q: %s", leak, message)
 		}
 		var m serverMessage
 		if err := json.Unmarshal(message, &m); err == nil && m.ID != nil {
@@ -726,7 +743,7 @@ func TestGuestSeesOnlyWhatIsShared(t *testing.T) {
 		"5 snapshot  0 ", "8 snapshot  0 ", "6 error Forbidden 0 ", "7 pong  0 ",
 	} {
 		if !messages[want] {
-			t.Errorf("the socket does not say %q: %v", want, messages)
+			t.Errorf("the socket does not report %q: %v", want, messages)
 		}
 	}
 	if len(requested) < 40 {
@@ -734,7 +751,8 @@ func TestGuestSeesOnlyWhatIsShared(t *testing.T) {
 	}
 }
 
-// A hundred guests have sockets. Five seconds after the share is revoked, none of them receives anything more.
+// A hundred guests have open sockets. Five seconds after the share link is revoked, none of them receives any more
+// messages.
 func TestRevokeEndsTheSocketsOfAllGuests(t *testing.T) {
 	s := newSite(t)
 	shared := s.openShare(s.createShare(shareRequestA))
@@ -746,10 +764,10 @@ func TestRevokeEndsTheSocketsOfAllGuests(t *testing.T) {
 	const guests = 100
 	var reading sync.WaitGroup
 	lastReads, codes := make([]time.Time, guests), make([]websocket.StatusCode, guests)
-	var firstChanges sync.WaitGroup // Waits for the first change of every guest.
+	var firstChanges sync.WaitGroup // firstChanges waits until every guest has received a change.
 	stop := make(chan struct{})
 	var changing sync.WaitGroup
-	changing.Go(func() { // Change the objects that the guests see all the time.
+	changing.Go(func() { // Continuously change an object that the guests see.
 		for n := 0; ; n++ {
 			select {
 			case <-stop:
@@ -810,7 +828,7 @@ func TestRevokeEndsTheSocketsOfAllGuests(t *testing.T) {
 	otherGuest.until(2, "pong")
 }
 
-// When a share expires, the sockets of its guests end.
+// When a share link expires, the sockets of its guests end.
 func TestSocketsCloseWhenTheShareExpires(t *testing.T) {
 	store, err := share.Open(share.Options{})
 	if err != nil {
@@ -819,8 +837,16 @@ func TestSocketsCloseWhenTheShareExpires(t *testing.T) {
 	s := newSiteWith(t, web.Options{Shares: store})
 	template := s.createShare(shareRequestA)
 	expires := time.Now().Add(3 * time.Second)
-	_, token, err := store.Create(t.Context(),
-		share.Share{To: template.To, Expires: expires, Cluster: web.ClusterID(s.server), Parts: template.Parts}, share.Actor{})
+	_, token, err := store.Create(
+		t.Context(),
+		share.Share{
+			To:      template.To,
+			Expires: expires,
+			Cluster: web.ClusterID(s.server),
+			Parts:   template.Parts,
+		},
+		share.Actor{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -836,8 +862,8 @@ func TestSocketsCloseWhenTheShareExpires(t *testing.T) {
 	s.wantProblem("its guest", s.get("/api/v1/status", shared.cookie), http.StatusUnauthorized, "Link expired", "")
 }
 
-// A link that shares the logs of a namespace shares the logs of all pods there, and of no others. Logs cannot be shared
-// without pods, because no page shows only logs.
+// A link that shares the logs of a namespace shares the logs of all pods in the namespace, and no other logs. Logs
+// cannot be shared without pods, because no page shows only logs.
 func TestLinkSharesLogsOfItsNamespace(t *testing.T) {
 	s := newSite(t)
 	for _, pod := range []string{"a/pods/web-1", "a/pods/web-2", "b/pods/other"} {
@@ -853,7 +879,7 @@ func TestLinkSharesLogsOfItsNamespace(t *testing.T) {
 		} {
 			if a := s.get("/api/v1/logs/"+path, shared.cookie); a.status != want ||
 				strings.Contains(a.body, "a line of") != (want == http.StatusOK) {
-				t.Errorf("beside %s the log of %s is answered with %d %s", pods, path, a.status, a.body)
+				t.Errorf("in addition to %s the log of %s has the status %d %s", pods, path, a.status, a.body)
 			}
 		}
 	}
@@ -866,7 +892,8 @@ func TestLinkSharesLogsOfItsNamespace(t *testing.T) {
 	}
 }
 
-// When a share ends, its followed logs end, too. To the client, this differs from the end of the log itself.
+// When a share link ends, the logs that its guests follow end, too. For the client, this end differs from the end of
+// a complete log.
 func TestFollowedLogEndsWhenTheShareEnds(t *testing.T) {
 	s := newSite(t)
 	s.api.Handle("/api/v1/namespaces/a/pods/web-1/log", func(w http.ResponseWriter, r *http.Request) {
@@ -874,8 +901,10 @@ func TestFollowedLogEndsWhenTheShareEnds(t *testing.T) {
 		_ = http.NewResponseController(w).Flush()
 		<-r.Context().Done()
 	})
-	shared := s.openShare(s.createShare(`{"parts":[{"resource":"core/v1/pods","namespaces":["a"]},{"resource":"core/v1/pods/` +
-		`log","namespaces":["a"]}],"to":"/o/core/v1/pods/a/web-1?tab=logs"}`))
+	shared := s.openShare(
+		s.createShare(`{"parts":[{"resource":"core/v1/pods","namespaces":["a"]},{"resource":"core/v1/pods/` +
+			`log","namespaces":["a"]}],"to":"/o/core/v1/pods/a/web-1?tab=logs"}`),
+	)
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
 		"http://"+s.addr+"/api/v1/logs/a/web-1?follow=true", nil)
 	if err != nil {
@@ -899,7 +928,8 @@ func TestFollowedLogEndsWhenTheShareEnds(t *testing.T) {
 	}
 }
 
-// When a share or a login ends, responses that are being sent are aborted. A slow reader receives nothing more of them.
+// When a share link or a login ends, its responses that are being sent are aborted. A slow client receives no more
+// data of these responses.
 func TestResponsesEndWithTheShareOrLogin(t *testing.T) {
 	for name, test := range map[string]func(t *testing.T) (s *site, cookie string, end func()){
 		"share": func(t *testing.T) (*site, string, func()) {
@@ -917,7 +947,8 @@ func TestResponsesEndWithTheShareOrLogin(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, cookie, end := test(t)
-			const objects, size = 300, 100 << 10 // The response is larger than the buffers on the connection.
+			// The response is larger than the buffers of the connection.
+			const objects, size = 300, 100 << 10
 			for n := range objects {
 				s.api.Set(podsRef, apitest.Item{
 					Namespace: "a", Name: fmt.Sprint("large-", n),
@@ -943,16 +974,16 @@ func TestResponsesEndWithTheShareOrLogin(t *testing.T) {
 			end()
 			rest, err := io.Copy(io.Discard, response.Body)
 			if took := time.Since(began); err == nil || rest > objects*size || took > 5*time.Second {
-				t.Errorf("%d bytes came, %v, in %s; want it cut", rest, err, took)
+				t.Errorf("%d bytes arrived, %v, in %s; want an aborted response", rest, err, took)
 			} else {
-				t.Logf("%d bytes of %d came, in %s", rest, objects*size, took)
+				t.Logf("%d bytes of %d arrived, in %s", rest, objects*size, took)
 			}
 		})
 	}
 }
 
-// The number of logs is limited for one user, for the guests of one link, and for all guests. None of these can use up
-// the logs that all callers share.
+// The number of open logs is limited for one user, for the guests of one link, and for all guests. None of these can
+// use up the logs that all callers share.
 func TestLogsAreLimitedByUserAndLink(t *testing.T) {
 	s := newTeamSite(t, "")
 	for _, path := range []string{"a/pods/web-1", "b/pods/web-10"} {
@@ -981,8 +1012,10 @@ func TestLogsAreLimitedByUserAndLink(t *testing.T) {
 		return 100
 	}
 	link := func() []string {
-		shared := s.openShare(s.createShare(`{"parts":[{"resource":"core/v1/pods","namespaces":["a"]},{"resource":"core/v1/pods/`+
-			`log","namespaces":["a"]}],"to":"/o/core/v1/pods/a/web-1?tab=logs"}`, bearerHeader("anna")))
+		shared := s.openShare(
+			s.createShare(`{"parts":[{"resource":"core/v1/pods","namespaces":["a"]},{"resource":"core/v1/pods/`+
+				`log","namespaces":["a"]}],"to":"/o/core/v1/pods/a/web-1?tab=logs"}`, bearerHeader("anna")),
+		)
 		return []string{shared.cookie, s.origin()}
 	}
 	link1 := link()
@@ -1007,20 +1040,20 @@ func TestLogsAreLimitedByUserAndLink(t *testing.T) {
 	s.wantProblem("a link over HTTP", response, http.StatusServiceUnavailable, "Too many logs", "25 through one link")
 }
 
-// If there is a data directory, shares and their guests remain valid after a restart of the program.
+// With a data directory, share links and their guests remain valid after a restart of the program.
 func TestSharesSurviveARestart(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	api := newSite(t).api
 	s := newTeamSiteWith(t, api, dir)
 	shared := s.openShare(s.createShare(shareRequestA, bearerHeader("anna")))
 	if !shared.Persistent {
-		t.Error("it is said to end with the program")
+		t.Error("the response states that links end with the program")
 	}
 	if err := s.stop(); err != nil {
 		t.Fatal(err)
 	}
 	restarted := newTeamSiteWith(t, api, dir)
-	// After the restart the server has another port, and therefore another name of its cookie.
+	// The restarted server has another port. Its cookie therefore has another name.
 	shared.cookie = strings.Replace(shared.cookie, s.cookie("glasshouse-share", ""),
 		restarted.cookie("glasshouse-share", ""), 1)
 	if a := restarted.get("/r/"+podsRef, shared.cookie, "Accept: text/html"); a.status != http.StatusOK {
@@ -1040,8 +1073,8 @@ func TestSharesSurviveARestart(t *testing.T) {
 	}
 }
 
-// When the creator of a share loses a permission, the guests lose it, too. If the permission cannot be checked, guests
-// see nothing either.
+// When the creator of a share link loses a permission, the guests lose it, too. While the permission cannot be
+// checked, guests do not see the data either.
 func TestGuestsLoseRevokedCreatorPermissions(t *testing.T) {
 	s := newTeamSite(t, "")
 	shared := s.openShare(s.createShare(shareRequestA, bearerHeader("anna")))
@@ -1063,7 +1096,7 @@ func TestGuestsLoseRevokedCreatorPermissions(t *testing.T) {
 		m = c.until(1, "state")
 	}
 	if took := time.Since(began); took > 15*time.Second {
-		t.Errorf("a guest is told that it is %s %s later", m.State, took)
+		t.Errorf("a guest gets %s %s later", m.State, took)
 	}
 	for s.get("/api/v1/snapshot/"+podsRef, shared.cookie).status != http.StatusForbidden {
 		if time.Since(began) > 15*time.Second {
@@ -1072,17 +1105,19 @@ func TestGuestsLoseRevokedCreatorPermissions(t *testing.T) {
 	}
 }
 
-// Guests see neither error messages of the API server nor its address.
+// Guests see neither the error messages of the API server nor its address.
 func TestGuestsGetNoAPIServerDetails(t *testing.T) {
 	s := newTeamSite(t, "")
 	s.api.Set("core/v1/secrets", apitest.Item{Namespace: "a", Name: "it"})
 	shared := s.openShare(s.createShare(shareRequestA, bearerHeader("anna")))
-	objectShare := s.openShare(s.createShare(`{"parts":[{"resource":"core/v1/secrets","namespaces":["a"],"name":"it"}],"to":"/o/core/`+
-		`v1/secrets/a/it"}`, bearerHeader("anna")))
+	objectShare := s.openShare(
+		s.createShare(`{"parts":[{"resource":"core/v1/secrets","namespaces":["a"],"name":"it"}],"to":"/o/core/`+
+			`v1/secrets/a/it"}`, bearerHeader("anna")),
+	)
 	check := func(request, text string) {
 		t.Helper()
 		if leak := regexp.MustCompile(`CANARY|api\.test|system:`).FindString(text); leak != "" {
-			t.Errorf("%s tells a guest %q: %s", request, leak, text)
+			t.Errorf("%s shows a guest %q: %s", request, leak, text)
 		}
 	}
 	for _, status := range []int{http.StatusServiceUnavailable, http.StatusInternalServerError} {
@@ -1112,7 +1147,7 @@ func TestGuestsGetNoAPIServerDetails(t *testing.T) {
 		m = c.until(1, "state")
 	}
 	if check("a socket", m.Reason); m.Reason == "" {
-		t.Error("a guest is not told why nothing is told")
+		t.Error("a guest gets no reason for the missing data")
 	}
 	for began := time.Now(); s.get("/api/v1/snapshot/"+podsRef, shared.cookie).status != http.StatusServiceUnavailable; {
 		if time.Since(began) > 15*time.Second {
@@ -1133,7 +1168,7 @@ func TestGuestsGetNoAPIServerDetails(t *testing.T) {
 		"Permissions unknown", "CANARY")
 }
 
-// Two hundred people open one link, each in several tabs. Whatever these guests do, other callers can still connect.
+// Two hundred people open one link, each in several tabs. Other callers can still connect, whatever the guests do.
 func TestGuestSocketsAreLimited(t *testing.T) {
 	s := &web.Server{}
 	acquire := func(id string, address int) bool {
@@ -1158,7 +1193,7 @@ func TestGuestSocketsAreLimited(t *testing.T) {
 		t.Errorf("guests have %d tabs more than 4,000", n)
 	}
 	if s.AcquireSocket([]web.Quota{web.ViewerQuota("anna")}) == nil {
-		t.Error("there is no room beside guests")
+		t.Error("a user is refused while guests use all of their places")
 	}
 }
 
@@ -1175,7 +1210,7 @@ func FuzzExchange(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body string) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/share", strings.NewReader(body))
-		r.Host, r.RemoteAddr = "localhost", "" // With an address, a rate limit would delay the request.
+		r.Host, r.RemoteAddr = "localhost", "" // With an address, the rate limit would delay the request.
 		recorder := httptest.NewRecorder()
 		handler.ServeHTTP(recorder, r)
 		if want := http.StatusNotFound; recorder.Code != want &&
@@ -1186,8 +1221,8 @@ func FuzzExchange(f *testing.F) {
 	})
 }
 
-// Another cluster may have other objects under the same names. Guests of a share of one cluster see nothing of another
-// cluster. When their cluster is the active one again, they see their share again.
+// Another cluster may have other objects with the same names. The guests of a link to one cluster see nothing of
+// another cluster. When the cluster of the link is the active one again, the guests see their data again.
 func TestGuestsOfAnotherClusterSeeNothing(t *testing.T) {
 	s := newSite(t)
 	shared := s.openShare(s.createShare(shareRequestA))
@@ -1209,7 +1244,7 @@ func TestGuestsOfAnotherClusterSeeNothing(t *testing.T) {
 	}
 	if c, err := s.dial(shared.cookie, s.origin()); err == nil {
 		c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
-		t.Errorf("a socket is told %+v", c.next())
+		t.Errorf("a socket got %+v", c.next())
 	}
 	s.server.SwitchCluster(before)
 	if a := s.get("/api/v1/snapshot/"+podsRef, shared.cookie); a.status != http.StatusOK ||
@@ -1218,8 +1253,8 @@ func TestGuestsOfAnotherClusterSeeNothing(t *testing.T) {
 	}
 }
 
-// A guest's Related tab names the resources that are not part of the link. It does not reveal whether the cluster
-// serves them.
+// For a guest, the Related tab names the resources that are not part of the link. It does not reveal whether the
+// cluster serves these resources.
 func TestGuestRelatedNamesKindsNotInLink(t *testing.T) {
 	s := newTeamSite(t, "")
 	s.api.Set(podsRef, apitest.Item{

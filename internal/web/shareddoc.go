@@ -7,26 +7,26 @@ import (
 	"time"
 )
 
-// sharedDoc is a message text that is built once for all sessions of an audience.
+// sharedDoc is the text of a message that is built once for all sessions of a picker feed.
 type sharedDoc struct {
-	startedAt time.Time     // When its build began. The text includes all earlier changes.
-	done      chan struct{} // Closed when the fields below are set.
+	startedAt time.Time     // When the build of the text began. The text includes all earlier changes.
+	done      chan struct{} // Closed when version, text and err are set.
 	version   int           // Increases whenever the text changes.
 	text      []byte
 	err       error
 }
 
-// sharedDocs caches the newest document. Documents with the same number have the same text. A session therefore only
-// needs to remember the number that it sent last.
+// sharedDocs caches the newest document. Documents with the same version have the same text. A session therefore only
+// needs to remember the version that it has sent last.
 type sharedDocs struct {
 	mu      sync.Mutex
 	newest  *sharedDoc
 	version int
-	text    []byte // The text of the documents with that number.
+	text    []byte // The text of the documents with that version.
 }
 
-// latest returns a document whose build began at the time after, or later. The first caller that needs a new document
-// builds it.
+// latest returns a document whose build began at the time after, or later. If there is none, the caller builds a new
+// document, and concurrent callers wait for it.
 func (d *sharedDocs) latest(
 	ctx context.Context, after time.Time, encode func(context.Context) ([]byte, error),
 ) (*sharedDoc, error) {
@@ -39,7 +39,8 @@ func (d *sharedDocs) latest(
 	}
 	d.mu.Unlock()
 	if leader {
-		d.build(context.WithoutCancel(ctx), latest, encode) // Not canceled with ctx: other callers wait for it.
+		// Do not cancel the build with ctx, because other callers wait for the document.
+		d.build(context.WithoutCancel(ctx), latest, encode)
 	}
 	select {
 	case <-latest.done:
@@ -49,9 +50,10 @@ func (d *sharedDocs) latest(
 	}
 }
 
-// build builds a document. If the text has not changed, the document keeps the previous number.
+// build builds a document. If the text has not changed, the document keeps the previous version.
 func (d *sharedDocs) build(ctx context.Context, doc *sharedDoc, encode func(context.Context) ([]byte, error)) {
-	doc.err = context.Canceled // Returned to the waiting callers if text panics.
+	// The waiting callers get this error if encode panics.
+	doc.err = context.Canceled
 	defer close(doc.done)
 	encoded, err := encode(ctx)
 	d.mu.Lock()

@@ -29,13 +29,13 @@ const (
 	widgetsRef = "example.com/v1/widgets"
 )
 
-// site is a running server, on loopback.
+// site is a running server that listens on a loopback address.
 type site struct {
 	t      *testing.T
 	server *web.Server
 	addr   string
-	base   string          // The base path.
-	api    *apitest.Server // Nil for a server without a cluster; each access to its cluster panics.
+	base   string          // The base path of all URLs of the server; empty if it has none.
+	api    *apitest.Server // Nil for a server without a cluster. Each access to that cluster panics.
 	log    *lockedBuffer
 	stop   func() error
 }
@@ -63,7 +63,7 @@ func newSite(t *testing.T) *site {
 	return newSiteWith(t, web.Options{})
 }
 
-// newSiteWith is newSite with further options for the server.
+// newSiteWith does the same as newSite, with further options for the server.
 func newSiteWith(t *testing.T, options web.Options) *site {
 	t.Helper()
 	api := apitest.New(
@@ -101,8 +101,8 @@ func newSiteWith(t *testing.T, options web.Options) *site {
 	return s
 }
 
-// waitForLive waits until the resource ref is live. A page does not wait for the first list, whose time depends on the
-// machine.
+// waitForLive waits until the first list of the resource ref is complete. A page does not wait for that list, and the
+// time of the list depends on the machine.
 func (s *site) waitForLive(ref string) {
 	s.t.Helper()
 	s.waitForText(s.base+"/api/v1/snapshot/"+ref+"?limit=1", `"state":"live"`)
@@ -122,13 +122,13 @@ func (s *site) waitForText(path, text string, headers ...string) {
 	}
 }
 
-// startCluster runs a cluster for api that has no readers yet.
+// startCluster runs a watch.Cluster for api. It watches nothing yet, because it has no readers.
 func startCluster(tb testing.TB, api *apitest.Server) *watch.Cluster {
 	tb.Helper()
 	return startClusterWith(tb, api, 0)
 }
 
-// startClusterWith runs a cluster with a memory limit; 0 means none.
+// startClusterWith runs a watch.Cluster for api with a memory limit in bytes; 0 means no limit.
 func startClusterWith(tb testing.TB, api *apitest.Server, limit int64) *watch.Cluster {
 	tb.Helper()
 	cluster, err := watch.New(api.Config, watch.Options{
@@ -194,7 +194,7 @@ func (s *site) get(path string, headers ...string) httpResponse {
 	return s.send("GET", path, headers...)
 }
 
-// send sends a request exactly as given. An HTTP client would normalize what some tests need.
+// send sends a request exactly as given. An HTTP client would change requests that some tests need.
 func (s *site) send(method, path string, headers ...string) httpResponse {
 	s.t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(s.t.Context(), "tcp", s.addr)
@@ -221,7 +221,7 @@ func (s *site) send(method, path string, headers ...string) httpResponse {
 	return readResponse(s.t, conn, method)
 }
 
-// readResponse reads the response to a request.
+// readResponse reads the response to a request with the given method.
 func readResponse(t *testing.T, conn net.Conn, method string) httpResponse {
 	t.Helper()
 	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
@@ -236,7 +236,7 @@ func readResponse(t *testing.T, conn net.Conn, method string) httpResponse {
 	return httpResponse{response.StatusCode, response.Header, string(body)}
 }
 
-// liveHeaders returns the headers with which a browser opens the socket.
+// liveHeaders returns the headers with which a browser requests a WebSocket.
 func liveHeaders() []string {
 	return []string{
 		"Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13",
@@ -244,7 +244,8 @@ func liveHeaders() []string {
 	}
 }
 
-// upgradeStatus requests the upgrade to a WebSocket, returns the status of the response, and closes the connection.
+// upgradeStatus requests the upgrade to a WebSocket, and closes the connection. It returns the status of the
+// response.
 func (s *site) upgradeStatus(path string, headers ...string) int {
 	s.t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(s.t.Context(), "tcp", s.addr)
@@ -263,12 +264,12 @@ func (s *site) upgradeStatus(path string, headers ...string) int {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	_ = response.Body.Close() // The body belongs to the connection.
+	_ = response.Body.Close() // The connection owns the body.
 	return response.StatusCode
 }
 
-// wantProblem checks that a response is a problem document with the given status and title, and that its detail
-// contains detail.
+// wantProblem checks that a response is a problem document with the given status and title. The detail of the problem
+// must contain detail.
 func (s *site) wantProblem(name string, a httpResponse, status int, title, detail string) {
 	s.t.Helper()
 	var p struct {
@@ -284,7 +285,7 @@ func (s *site) wantProblem(name string, a httpResponse, status int, title, detai
 	}
 }
 
-// routePaths returns one path for each route.
+// routePaths returns one path for each route, and two paths that do not exist.
 func routePaths() []string {
 	return []string{
 		"/", "/r/" + podsRef, "/o/" + podsRef + "/a/web-1", "/api/openapi.json", "/api/v1/resources",

@@ -10,11 +10,12 @@ import (
 	"time"
 
 	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/status"
 )
 
 const (
-	// snapshotWait is how long a snapshot waits for a first list. maxWait is the longest wait that a request may
-	// specify.
+	// snapshotWait is how long a snapshot waits for the first list of a resource. maxWait is the longest wait that a
+	// request may specify.
 	snapshotWait = 5 * time.Second
 	maxWait      = time.Minute
 )
@@ -59,17 +60,17 @@ func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if format != "json" && !snapshot.Synced {
-		status := http.StatusServiceUnavailable
+		current := http.StatusServiceUnavailable
 		switch snapshot.Status.State {
-		case watch.Forbidden:
-			status = http.StatusForbidden
-		case watch.Absent:
-			status = http.StatusNotFound
+		case status.Forbidden:
+			current = http.StatusForbidden
+		case status.Absent:
+			current = http.StatusNotFound
 		default:
 		}
 		return &problem{
-			Title: "List not available", Status: status,
-			Detail: fmt.Sprintf("%s is %s. %s An incomplete list would look complete; retry, or request JSON, "+
+			Title: "List not available", Status: current,
+			Detail: fmt.Sprintf("%s is %s. %s An incomplete list would appear complete; retry, or request JSON, "+
 				"which includes the state.", query.Resource, snapshot.Status.State, snapshot.Status.Reason),
 		}
 	}
@@ -110,7 +111,7 @@ func contentType(format string) string {
 	return "application/json"
 }
 
-// formatOf returns the first known format of the Accept header, or json.
+// formatOf returns the first format in the Accept header that this server supports, or "json".
 func formatOf(r *http.Request) string {
 	for part := range strings.SplitSeq(r.Header.Get("Accept"), ",") {
 		kind, _, err := mime.ParseMediaType(part)
@@ -131,18 +132,18 @@ func formatOf(r *http.Request) string {
 	return "json"
 }
 
-// writeJSON writes the document of the route: first the metadata of the list, then its rows or objects one by one.
+// writeJSON writes a snapshot as JSON: first the metadata of the list, then its rows or objects one by one.
 func writeJSON(out *bufio.Writer, t *table) error {
 	head := struct {
 		Resource   string         `json:"resource"`
 		Kind       string         `json:"kind"`
 		Namespaced bool           `json:"namespaced"`
 		Cursor     string         `json:"cursor"`
-		State      watch.State    `json:"state"`
+		State      status.State   `json:"state"`
 		Since      time.Time      `json:"since,omitzero"`
 		Reason     string         `json:"reason,omitempty"`
 		Namespaces []string       `json:"namespaces,omitempty"`
-		Total      *int           `json:"total"` // Null while it is unknown.
+		Total      *int           `json:"total"` // Null while the number is unknown.
 		Columns    []watch.Column `json:"columns"`
 	}{
 		t.Resource.Ref(), t.Resource.Kind, t.Resource.Namespaced, t.Cursor,
@@ -155,7 +156,8 @@ func writeJSON(out *bufio.Writer, t *table) error {
 	if err != nil {
 		return fmt.Errorf("encode a snapshot: %w", err)
 	}
-	_, _ = out.Write(text[:len(text)-1]) // The writer stores an error until Flush returns it.
+	// Ignore errors: a bufio.Writer stores the first error until Flush returns it.
+	_, _ = out.Write(text[:len(text)-1])
 	_, _ = fmt.Fprintf(out, ",%q:[", t.view)
 	for i, o := range t.Objects {
 		if i > 0 {

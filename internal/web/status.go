@@ -7,7 +7,7 @@ import (
 	"glasshouse/web/templates"
 )
 
-// status responds with the watch status.
+// status responds with the watch status, which describes what is watched.
 func (s *Server) status(w http.ResponseWriter, r *http.Request) error {
 	return writeJSONBody(w, r, http.StatusOK, s.access(r).WatchStatus(r.Context()))
 }

@@ -9,20 +9,22 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// table is the part of a snapshot that a response contains: the rows with the selected columns, or the objects.
+// table is the part of a snapshot that a response contains: the rows with the selected columns, or the complete
+// objects.
 type table struct {
 	*watch.Snapshot
 
-	view         string // "rows" or "objects"
-	hasNamespace bool   // Whether CSV lines include the namespace.
-	columns      []int  // Indexes in Columns, in ascending order.
+	view         string // What the response contains: "rows" or "objects".
+	hasNamespace bool   // Whether the lines of a CSV include the namespace.
+	columns      []int  // The selected columns, as indexes in Columns in ascending order.
 	toYAML       func(text []byte) ([]byte, error)
-	// expectText is called with the length of each object's text.
+	// expectText is called with the length of each object's text, to reserve memory for it.
 	expectText func(length int)
 }
 
-// newTable selects columns as the page does, by their names in lower case. The name column is always included. "usual"
-// selects the columns that kubectl prints. "wide" selects all columns, and is the default.
+// newTable selects columns by their names in lower case, as the page does. The name column is always included. The
+// value "usual" selects the columns that kubectl prints by default. The value "wide" selects all columns, and is the
+// default.
 func newTable(snapshot *watch.Snapshot, view string, cols []string) (*table, error) {
 	t := &table{Snapshot: snapshot, view: view}
 	if len(cols) > 0 && view == "objects" {
@@ -55,7 +57,7 @@ func newTable(snapshot *watch.Snapshot, view string, cols []string) (*table, err
 	return t, nil
 }
 
-// selectedColumns returns the selected columns.
+// selectedColumns returns the columns that newTable has selected.
 func (t *table) selectedColumns() []watch.Column {
 	columns := make([]watch.Column, len(t.columns))
 	for i, n := range t.columns {
@@ -89,5 +91,6 @@ func (t *table) itemText(o *watch.Item) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode the cells of %s: %w", o.Name(), err)
 	}
-	return append(append(row[:len(row)-len(o.Cells())-1], text...), '}'), nil // The cells are the last member of a row.
+	// Replace the cells, which are the last member of a row.
+	return append(append(row[:len(row)-len(o.Cells())-1], text...), '}'), nil
 }

@@ -10,7 +10,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// An export from a page has the same columns and the same order as the page.
+// An export of a page has the same columns and the same order of rows as the page.
 func TestSnapshotHasTheSelectedColumns(t *testing.T) {
 	s := newSite(t)
 	const ref = "example.com/v1/gadgets"
@@ -87,7 +87,7 @@ func TestExportLinksHaveThePageQuery(t *testing.T) {
 	}
 }
 
-// The form of a page has hidden parameters for each part of the query for which it has no field.
+// The form of a page has a hidden field for each parameter of the query that has no visible field.
 func TestFormKeepsOtherParameters(t *testing.T) {
 	s := newSite(t)
 	hidden := regexp.MustCompile(`<input type="hidden" name="(\w+)" value="([^"]*)">`)
@@ -123,7 +123,8 @@ func TestFormKeepsOtherParameters(t *testing.T) {
 	}
 }
 
-// If an object is open, the title of the page names it. Without scripts, the page links to the object's own page.
+// If an object is open on a list page, the title of the page names the object. Without scripts, the page links to the
+// object's own page.
 func TestOpenObjectIsLinked(t *testing.T) {
 	s := newSite(t)
 	for query, want := range map[string]string{

@@ -9,11 +9,12 @@ import (
 	"time"
 
 	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/status"
 	"glasshouse/web/templates"
 )
 
-// formatStatus formats the watch status as text. web/static/src/watch-status.ts formats it in the same way. Tests check both
-// against testdata/ledger.json.
+// formatStatus formats the watch status as text. web/static/src/status/watch-status.ts formats it in the same way.
+// Tests check both implementations against testdata/ledger.json.
 func formatStatus(layout templates.Layout, status watch.WatchStatus, now time.Time) templates.Status {
 	page := templates.Status{Layout: layout, At: formatTime(now), Memory: memoryText(status)}
 	relative := watch.Column{Relative: true}
@@ -35,21 +36,24 @@ func formatStatus(layout templates.Layout, status watch.WatchStatus, now time.Ti
 	return page
 }
 
-// unknownCell is shown for an unknown value, where a zero would be wrong.
+// unknownCell is the text of a cell whose value is unknown, where a zero would be wrong.
 const unknownCell = "–"
 
-// statusCells returns the cells of one row of the status page, without the first columns up to the state. Their order is that
-// of templates.StatusPage. If the page shows a value as elapsed time, the cell is a timestamp.
+// statusCells returns the cells of one row of the status page. It omits the first columns, up to the state. The order
+// of the cells is the order in templates.StatusPage. If the page shows a value as elapsed time, the cell contains a
+// timestamp.
 func statusCells(c *watch.WatchStatusEntry) []string {
-	listed := c.State == watch.Live || c.State == watch.Stale
-	objects, lastEvent, relists, drops, resets, interruptions := unknownCell, unknownCell, unknownCell, unknownCell, unknownCell, unknownCell
+	listed := c.State == status.Live || c.State == status.Stale
+	objects, lastEvent, relists := unknownCell, unknownCell, unknownCell
+	drops, resets, interruptions := unknownCell, unknownCell, unknownCell
 	if listed {
 		objects = templates.Digits(c.Objects)
 	}
 	if !c.LastEvent.IsZero() {
 		lastEvent = formatTime(c.LastEvent) + " ago"
 	}
-	if c.Lists > 0 { // Before the first list there are no counts.
+	// These counts are unknown before the first list.
+	if c.Lists > 0 {
 		relists, drops, resets = templates.Digits(c.Lists-1), templates.Digits(c.Drops), templates.Digits(c.Resets)
 		interruptions = interruptionText(c)
 	}
@@ -57,7 +61,17 @@ func statusCells(c *watch.WatchStatusEntry) []string {
 	if c.CacheBytes > 0 || listed && c.Objects == 0 {
 		cache = sizeText(c.CacheBytes)
 	}
-	return []string{objects, templates.Digits(c.Readers), cache, historyText(c), lastEvent, relists, drops, resets, interruptions}
+	return []string{
+		objects,
+		templates.Digits(c.Readers),
+		cache,
+		historyText(c),
+		lastEvent,
+		relists,
+		drops,
+		resets,
+		interruptions,
+	}
 }
 
 func scopeText(c *watch.WatchStatusEntry) string {
@@ -75,9 +89,9 @@ func scopeText(c *watch.WatchStatusEntry) string {
 }
 
 func stateText(c *watch.WatchStatusEntry) string {
-	text := map[watch.State]string{
-		watch.Syncing: "Loading", watch.Live: "Live", watch.Stale: "Stale",
-		watch.Forbidden: "Forbidden", watch.Absent: "Not available", watch.Failed: "Failed",
+	text := map[status.State]string{
+		status.Syncing: "Loading", status.Live: "Live", status.Stale: "Stale",
+		status.Forbidden: "Forbidden", status.Absent: "Not available", status.Failed: "Failed",
 	}[c.State]
 	if !c.Since.IsZero() {
 		text += " for " + formatTime(c.Since)
@@ -125,7 +139,8 @@ func memoryText(l watch.WatchStatus) string {
 	return text + ", no limit"
 }
 
-// sizeText formats a number of bytes in the largest unit that fits, with one decimal if the result is below 10.
+// sizeText formats a number of bytes in the largest unit in which it is at least 1. It adds one decimal if the result
+// is below 10.
 func sizeText(bytes int64) string {
 	units := []string{"KiB", "MiB", "GiB", "TiB"}
 	if bytes < 1<<10 {
@@ -142,7 +157,8 @@ func sizeText(bytes int64) string {
 	return templates.Digits(int((bytes+unit/2)/unit)) + " " + units[0]
 }
 
-// durationText formats a duration that does not grow any more.
+// durationText formats the length of a period that has ended, in seconds. The text therefore does not need to be
+// updated.
 func durationText(seconds float64) string {
 	tenths := int64(seconds * 10)
 	switch {
@@ -156,5 +172,5 @@ func durationText(seconds float64) string {
 	return templates.Digits(int(tenths/36_000)) + " h"
 }
 
-// formatTime formats a time for pages, to the second.
+// formatTime formats a time as RFC 3339 in UTC, as pages expect it.
 func formatTime(at time.Time) string { return at.UTC().Format(time.RFC3339) }

@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/status"
 	"glasshouse/internal/web"
 	"glasshouse/web/templates"
 )
 
-// The HTML of the status page describes a watch status as the page's script does. web/test/watch-status.test.ts reads the
-// same file of cases.
+// The HTML of the status page describes a watch status in the same way as the script of the page.
+// web/test/status/watch-status.test.ts uses the same file of test cases.
 func TestStatusPageMatchesTheScript(t *testing.T) {
 	type memoryCase struct {
 		Ledger watch.WatchStatus `json:"ledger"`
@@ -48,23 +49,23 @@ func TestStatusPageMatchesTheScript(t *testing.T) {
 	}
 }
 
-// The watch status contains the watched resources, both as JSON and on the status page.
+// The watch status contains the watched resources, as JSON and on the status page.
 func TestStatusListsWatchedResources(t *testing.T) {
 	s := newSite(t)
 	a := s.get("/api/v1/status")
-	var status watch.WatchStatus
-	if err := json.Unmarshal([]byte(a.body), &status); err != nil || a.status != 200 ||
+	var current watch.WatchStatus
+	if err := json.Unmarshal([]byte(a.body), &current); err != nil || a.status != 200 ||
 		a.header.Get("Cache-Control") != "no-store" {
 		t.Fatalf("got %d %s %s", a.status, a.header, a.body)
 	}
-	for i := range status.Entries {
-		c := &status.Entries[i]
+	for i := range current.Entries {
+		c := &current.Entries[i]
 		if c.Resource == podsRef &&
-			(c.State != watch.Live || c.Objects != 3 || c.Since.IsZero() || c.Namespaces != nil) {
+			(c.State != status.Live || c.Objects != 3 || c.Since.IsZero() || c.Namespaces != nil) {
 			t.Errorf("got %+v, want 3 live pods", c)
 		}
 	}
-	if !slices.ContainsFunc(status.Entries, func(c watch.WatchStatusEntry) bool { return c.Resource == podsRef }) {
+	if !slices.ContainsFunc(current.Entries, func(c watch.WatchStatusEntry) bool { return c.Resource == podsRef }) {
 		t.Errorf("no pods in %s", a.body)
 	}
 
@@ -79,7 +80,7 @@ func TestStatusListsWatchedResources(t *testing.T) {
 	}
 }
 
-// Without readers, nothing is watched. Reading the watch status does not count as a reader.
+// Without readers, nothing is watched. A client that reads the watch status does not count as a reader.
 func TestStatusWithoutReadersIsEmpty(t *testing.T) {
 	s := newSite(t)
 	idle := startSite(t, startCluster(t, s.api))
@@ -90,6 +91,6 @@ func TestStatusWithoutReadersIsEmpty(t *testing.T) {
 	}
 	if page := idle.get("/status", "Accept: text/html").body; !strings.Contains(page,
 		`<div id="note" class="note"><h2>Nothing is watched</h2>`) {
-		t.Errorf("the page does not say that nothing is watched: %s", page)
+		t.Errorf("the page does not report that nothing is watched: %s", page)
 	}
 }

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// writeWatchdog ends a connection if one write takes longer than writeTimeout. A timer that is set and stopped for each write
-// would add to the cost of every write. Instead, one timer keeps running while there are writes, and checks the current
-// write when it fires.
+// writeWatchdog ends a connection if one write takes longer than writeTimeout. It does not set and stop a timer for
+// each write, which would make every write slower. Instead, one timer keeps running while there are writes, and
+// checks the current write when it fires.
 type writeWatchdog struct {
 	abort func()
 
 	mu        sync.Mutex
 	timer     *time.Timer // Nil while no timer is set.
-	startedAt time.Time   // When the current write began; zero if there is none.
+	startedAt time.Time   // When the current write began; zero if no write is in progress.
 }
 
 func (l *writeWatchdog) begin() {
@@ -45,7 +45,8 @@ func (l *writeWatchdog) check() {
 	}
 }
 
-// expired reports whether the current write is late. If it still has time, over sets the timer again.
+// expired reports whether the current write has taken longer than writeTimeout. If the write still has time, expired
+// sets the timer again.
 func (l *writeWatchdog) expired() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

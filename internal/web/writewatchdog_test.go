@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// If a write takes too long, this is detected after exactly the time limit, whatever was written before. Shorter writes
-// and idle times are not reported.
+// A write that takes too long is detected exactly at the time limit, whatever was written before. Shorter writes and
+// idle times are not reported.
 func TestWriteWatchdogEndsLateWrites(t *testing.T) {
 	for name, elapsed := range map[string]time.Duration{
 		"the first": 0, "behind others": 25 * time.Second, "behind silence": time.Minute,
@@ -39,7 +39,7 @@ func TestWriteWatchdogEndsLateWrites(t *testing.T) {
 	}
 }
 
-// After stop, no timer is left.
+// After stop, no timer of the watchdog fires.
 func TestWriteWatchdogStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := writeWatchdog{abort: func() { t.Error("cut when it had been stopped") }}

@@ -13,8 +13,8 @@ import (
 	"glasshouse/internal/web"
 )
 
-// The page converts an object to YAML itself (web/static/src/yaml). The page's test compares the result with a file.
-// This test reads the same file with the YAML parser of kubectl.
+// The script of the page converts an object to YAML (web/static/src/yaml). A test of the script compares the result
+// with a file of test cases. This test reads the YAML in the same file with the YAML parser of kubectl.
 func TestPageYAMLParsesWithKubectlsParser(t *testing.T) {
 	t.Parallel()
 	for _, c := range yamlCases(t) {
@@ -30,7 +30,7 @@ func TestPageYAMLParsesWithKubectlsParser(t *testing.T) {
 	}
 }
 
-// The YAML that the server writes supports all characters in an object.
+// The server can convert an object to YAML with any characters in its texts.
 func TestJSONToYAMLSupportsAllCharacters(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
@@ -41,7 +41,7 @@ func TestJSONToYAMLSupportsAllCharacters(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// encoding/json escapes more characters than other encoders do.
+		// encoding/json escapes more characters than other JSON encoders. Undo that for two of them.
 		raw := strings.NewReplacer(`\u2028`, "\u2028", `\u2029`, "\u2029").Replace(string(object))
 		document, err := web.JSONToYAML([]byte(raw))
 		if err != nil {
@@ -59,7 +59,7 @@ func TestJSONToYAMLSupportsAllCharacters(t *testing.T) {
 	}
 }
 
-// The page writes the keys of an object in the order in which kubectl prints them.
+// The script of the page writes the keys of an object in the same order as kubectl.
 func TestPageYAMLHasKubectlsKeyOrder(t *testing.T) {
 	t.Parallel()
 	cases := yamlCases(t)
@@ -93,7 +93,7 @@ func yamlCases(t *testing.T) []yamlCase {
 	return cases
 }
 
-// parseJSON parses JSON, and keeps the original form of integers.
+// parseJSON parses a JSON text, and keeps the original form of integers.
 func parseJSON(t *testing.T, text string) any {
 	t.Helper()
 	decoder := json.NewDecoder(strings.NewReader(text))

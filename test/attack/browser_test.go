@@ -30,8 +30,8 @@ func (t *tally) require(finding, bar string) {
 	t.probe.require(t.wrong == 0 && t.count > 0, finding, bar, "%d of %d wrong", t.wrong, t.count)
 }
 
-// tryRequest sends a request from an attacker's address, and returns the response. If the connection is closed without a
-// response, the status of the result is 0.
+// tryRequest sends a request from an attacker's address, and returns the response. If the connection is closed without
+// a response, the status of the result is 0.
 func (s *site) tryRequest(r request) *response {
 	a, err := exchange(s.Context(), attacker(len(r.path)), s.address, r)
 	if err != nil {

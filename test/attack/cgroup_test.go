@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // cgroup limits the memory of one process by a Linux control group. It supports both versions of the kernel's
@@ -65,6 +66,10 @@ func currentCgroup() (dir string, v2 bool, err error) {
 func (g *cgroup) wrap(program, dir string) (script string, err error) {
 	script = filepath.Join(dir, "in-cgroup")
 	text := fmt.Sprintf("#!/bin/sh\necho $$ >%s/cgroup.procs && exec %s \"$@\"\n", g.dir, program)
+	// A process that another test starts meanwhile would inherit the open file, and the script could not be executed
+	// ("text file busy", golang.org/issue/22315).
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	if err := os.WriteFile(script, []byte(text), 0o755); err != nil { //nolint:gosec // It must be executable.
 		return "", fmt.Errorf("write a script: %w", err)
 	}
@@ -99,7 +104,8 @@ func (g *cgroup) kills() (count int, err error) {
 }
 
 func (g *cgroup) write(name, text string) error {
-	if err := os.WriteFile(filepath.Join(g.dir, name), []byte(text), 0o644); err != nil { //nolint:gosec // As above.
+	file := filepath.Join(g.dir, name)
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil { //nolint:gosec // The file is public.
 		return fmt.Errorf("set up the cgroup: %w", err)
 	}
 	return nil

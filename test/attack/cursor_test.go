@@ -53,9 +53,9 @@ func (s *site) waitForSnapshot(r request) {
 	}))
 }
 
-// measureAdvantage takes pairs of readings of all responses. In every second pair, hidden objects change between the two readings.
-// An onlooker, a reader with few permissions, uses cursors to guess which pairs these are. The test records its
-// advantage over chance: 100 % is certainty, 0 % is chance.
+// measureAdvantage takes pairs of readings of all responses. In every second pair, hidden objects change between the
+// two readings. An observer, a reader with few permissions, uses cursors to guess which pairs these are. The test
+// records its advantage over chance: 100 % is certainty, 0 % is chance.
 func (s *site) measureAdvantage(o observer) {
 	s.Helper()
 	rounds := shortOrFull(6, 200)
@@ -95,7 +95,7 @@ func (s *site) measureAdvantage(o observer) {
 	quiet.require("subscriptions of "+o.name+" that last during hidden changes",
 		"only heartbeats, digests and empty messages, at their pace")
 	advantage := math.Abs(float64(cursors[1]-cursors[0])) / float64(max(1, cursors[0], cursors[1]))
-	s.require(advantage <= 0.34, "cursors of "+o.name+" tell of hidden changes", "advantage at most 34 %",
+	s.require(advantage <= 0.34, "cursors of "+o.name+" reveal hidden changes", "advantage at most 34 %",
 		"advantage %.0f %% (%d cursors differ in %d rounds with a change, %d without)", 100*advantage, cursors[1],
 		rounds,
 		cursors[0])

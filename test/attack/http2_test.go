@@ -159,7 +159,7 @@ func openStreams(
 		} {
 			_ = encoder.WriteField(hpack.HeaderField{Name: field[0], Value: field[1]}) // A buffer takes every write.
 		}
-		id := uint32(2*n + 1) //nolint:gosec // It is small.
+		id := uint32(2*n + 1) //nolint:gosec // n is small.
 		headers := http2.HeadersFrameParam{
 			StreamID: id, BlockFragment: block.Bytes(), EndStream: true, EndHeaders: true,
 		}

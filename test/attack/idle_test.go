@@ -31,7 +31,8 @@ func raiseDescriptors(p *probe, need uint64) {
 // sixAddresses returns one of six addresses, by n. The connection limits of these six together exceed the total limit.
 func sixAddresses(n int) string { return fmt.Sprintf("127.0.2.%d", 1+n%6) }
 
-// openConnections opens count connections and keeps them open. Each sends its text first, and reads the response if reads is true.
+// openConnections opens count connections and keeps them open. Each sends its text first, and reads the response if
+// reads is true.
 func openConnections(ctx context.Context, address string, count int, text func(n int) string, reads bool) *connections {
 	c := &connections{}
 	slots := make(chan struct{}, 128)
@@ -62,7 +63,8 @@ func openConnections(ctx context.Context, address string, count int, text func(n
 	return c
 }
 
-// measureFresh sends requests of a healthy viewer and probes of the metrics port for the given time, each on a new connection.
+// measureFresh sends requests of a healthy viewer and probes of the metrics port for the given time, each on a new
+// connection.
 func (s *site) measureFresh(duration time.Duration) (requests, probes latencies) {
 	deadline := time.Now().Add(duration)
 	var requestTimes, probeTimes []time.Duration
@@ -91,8 +93,13 @@ func (s *site) measureFresh(duration time.Duration) (requests, probes latencies)
 // requireFast checks the response times of requests that no attack may delay.
 func (p *probe) requireFast(finding string, measured latencies) {
 	p.Helper()
-	p.require(measured.failures == 0 && measured.count > 0 && measured.p99 <= time.Second, finding, "p99 1 s, no failure", "%v",
-		measured)
+	p.require(
+		measured.failures == 0 && measured.count > 0 && measured.p99 <= time.Second,
+		finding,
+		"p99 1 s, no failure",
+		"%v",
+		measured,
+	)
 }
 
 // keepAliveRequest is an HTTP request after whose response the connection stays open.
@@ -132,8 +139,8 @@ func stayConnected(ctx context.Context, from, address string) {
 	}
 }
 
-// unfinishedRequests returns a function for the texts of requests that never end. Half of the requests have an endless body.
-// The other half have responses that are not read.
+// unfinishedRequests returns a function for the texts of requests that never end. Half of the requests have an endless
+// body. The other half have responses that are not read.
 func (s *site) unfinishedRequests() func(n int) string {
 	s.Helper()
 	body := post("/share", `{"token":`)

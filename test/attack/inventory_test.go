@@ -189,7 +189,7 @@ func (r route) request(address string, headers ...string) request {
 
 // textFrame returns a masked text frame. Its mask is zero, so that the text is readable in a trace.
 func textFrame(text string) string {
-	header := []byte{0x81, 0x80 | 126, byte(len(text) >> 8), byte(len(text)), 0, 0, 0, 0} //nolint:gosec // < 64 KiB.
+	header := []byte{0x81, 0x80 | 126, byte(len(text) >> 8), byte(len(text)), 0, 0, 0, 0} //nolint:gosec // Below 64 KiB.
 	if len(text) < 126 {
 		header = []byte{0x81, 0x80 | byte(len(text)), 0, 0, 0, 0}
 	}

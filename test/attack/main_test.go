@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 // isFull reports whether the full form is selected.
 func isFull() bool { return os.Getenv("GLASSHOUSE_ATTACK") == "full" }
 
-// shortOrFull returns short in the short form of the tests, and long in the full form.
+// shortOrFull returns shortValue in the short form of the tests, and fullValue in the full form.
 func shortOrFull[T any](shortValue, fullValue T) T {
 	if isFull() {
 		return fullValue

@@ -45,7 +45,7 @@ func (s *site) createEvent(namespace, name, of string) {
 	s.check(ignoreExisting(err))
 }
 
-// observerRequests returns a GET request for each kind of response that an onlooker, a guest or a restricted user, can
+// observerRequests returns a GET request for each kind of response that an observer, a guest or a restricted user, can
 // read.
 func (s *site) observerRequests(o observer) []request {
 	ns, object := "ns="+o.namespace, configMaps+"/"+o.namespace+"/visible-0"
@@ -72,7 +72,7 @@ func (s *site) observerRequests(o observer) []request {
 	return requests
 }
 
-// responses returns the complete responses to the requests of an onlooker, by name. Each has the status, the header and
+// responses returns the complete responses to the requests of an observer, by name. Each has the status, the header and
 // the body.
 func (s *site) responses(o observer, round int) (texts map[string]string) {
 	s.Helper()
@@ -105,7 +105,7 @@ func (s *site) streamMessages(o observer, round int, resume map[string]string) (
 	return st.texts(), cursors
 }
 
-// readerAddress returns an address for an onlooker, by round. Each address has its own rate limit.
+// readerAddress returns an address for an observer, by round. Each address has its own rate limit.
 func readerAddress(round int) string { return fmt.Sprint("127.0.3.", 1+round%20) }
 
 // mask replaces times and cursors, which differ between responses. It keeps the length of cursors.

@@ -92,13 +92,13 @@ func exchange(ctx context.Context, from, to string, r request) (*response, error
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = conn.Close() }() // The response was read.
+	defer func() { _ = conn.Close() }() // The response was read already.
 	_ = conn.SetReadDeadline(time.Now().Add(30 * time.Second))
 	httpResponse, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: r.method})
 	if err != nil {
 		return nil, fmt.Errorf("%s %.100s: %w", r.method, r.path, err)
 	}
-	defer func() { _ = httpResponse.Body.Close() }() // The response was read.
+	defer func() { _ = httpResponse.Body.Close() }() // The response was read already.
 	body, err := io.ReadAll(httpResponse.Body)
 	return &response{status: httpResponse.StatusCode, header: httpResponse.Header, body: string(body)}, err
 }

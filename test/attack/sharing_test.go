@@ -26,7 +26,7 @@ func TestLinkTokensCannotBeGuessed(t *testing.T) {
 		}
 		for range shortOrFull(100, 2000) {
 			random := make([]byte, 32)
-			_, _ = rand.Read(random) // It never fails.
+			_, _ = rand.Read(random) // crypto/rand never fails.
 			guesses = append(guesses, base64.RawURLEncoding.EncodeToString(random))
 		}
 		for _, guess := range guesses {

@@ -130,8 +130,8 @@ func annotationsIn(value any, path string) (places []annotation) {
 	return places
 }
 
-// checkMasking checks that each annotation in the JSON of an object is readable in all its places, or in none. A missing
-// annotation counts as masked.
+// checkMasking checks that each annotation in the JSON of an object is readable in all its places, or in none. A
+// missing annotation counts as masked.
 func (t *tally) checkMasking(kind, body string) {
 	t.Helper()
 	var object any

@@ -24,7 +24,7 @@ type connections struct {
 	failures int
 }
 
-// sendUnread opens count connections concurrently. The n-th connection sends the request of(n).
+// sendUnread opens count connections concurrently. The n-th connection sends the request requestAt(n).
 func sendUnread(ctx context.Context, address string, count int, requestAt func(n int) request) *connections {
 	c := &connections{}
 	slots := make(chan struct{}, 64)
@@ -83,8 +83,8 @@ func largest() []string {
 	}
 }
 
-// unreadAttacks returns the attacks of the selected form. The short form has one wave over all routes, one with other methods
-// than GET, and one for each of the largest routes. The full form has one for each route.
+// unreadAttacks returns the attacks of the selected form. The short form has one wave over all routes, one with other
+// methods than GET, and one for each of the largest routes. The full form has one for each route.
 func (s *site) unreadAttacks(guest string) (waves []unreadAttack) {
 	s.Helper()
 	all, others := unreadAttack{name: allRoutes}, unreadAttack{name: "POST, PUT and DELETE"}

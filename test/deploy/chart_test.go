@@ -83,14 +83,14 @@ func TestChartRejectsInvalidValues(t *testing.T) {
 		"an origin that is an address": {
 			map[string]any{"allowedOrigins": []any{"https://glasshouse.example.com/"}}, "allowedOrigins",
 		},
-		"addresses not filled in":       {map[string]any{"forwardedBy": []any{variant.Placeholder}}, "forwardedBy"},
-		"a forwarder that is everybody": {map[string]any{"forwardedBy": []any{"0.0.0.0/0"}}, "forwardedBy"},
-		"groups without a login":        {map[string]any{"shareAdmins": []any{"ops"}}, "shareAdmins"},
+		"addresses not filled in":               {map[string]any{"forwardedBy": []any{variant.Placeholder}}, "forwardedBy"},
+		"forwarders that include every address": {map[string]any{"forwardedBy": []any{"0.0.0.0/0"}}, "forwardedBy"},
+		"groups without a login":                {map[string]any{"shareAdmins": []any{"ops"}}, "shareAdmins"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := variant.Helm(root, "cluster", test.values); err == nil ||
 				!strings.Contains(err.Error(), test.wantErr) {
-				t.Errorf("got %v, want an error that says %q", err, test.wantErr)
+				t.Errorf("got %v, want an error with %q", err, test.wantErr)
 			}
 		})
 	}

@@ -50,7 +50,7 @@ func kubeconfig(t *testing.T) string {
 	return path
 }
 
-// apply runs kubectl apply with path, as the README describes, and deletes the objects when the test ends. what is the
+// apply runs kubectl apply with path, as the README describes, and deletes the objects when the test ends. flag is the
 // flag -k or -f.
 func apply(t *testing.T, flag, path string) {
 	t.Helper()
@@ -76,7 +76,7 @@ func kubectl(t *testing.T, args ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 2*time.Minute)
 	defer cancel()
-	if out, err := exec.CommandContext( //nolint:gosec // The arguments come from the tests.
+	if out, err := exec.CommandContext( //nolint:gosec // The arguments are those of the tests.
 		ctx, "kubectl", args...,
 	).CombinedOutput(); err != nil {
 		t.Fatalf("kubectl %v: %v\n%s", args, err, out)
@@ -87,7 +87,9 @@ func kubectl(t *testing.T, args ...string) {
 func account(name string) string { return "system:serviceaccount:" + variant.Namespace + ":" + name }
 
 // isAllowed returns whether a service account of the program's namespace may do something, as the API server decides.
-func (c *cluster) isAllowed(ctx context.Context, name string, attributes authorizationv1.ResourceAttributes) (bool, error) {
+func (c *cluster) isAllowed(
+	ctx context.Context, name string, attributes authorizationv1.ResourceAttributes,
+) (bool, error) {
 	review, err := c.AuthorizationV1().SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{
 		Spec: authorizationv1.SubjectAccessReviewSpec{
 			User: account(name), Groups: []string{

@@ -44,7 +44,7 @@ func TestChartSupportsEachMode(t *testing.T) {
 			[]string{"subjectaccessreviews"},
 			[]string{"--proxy-secret-file"},
 		},
-		"nobody, wherever": {
+		"no login, on every address": {
 			"shared-identity",
 			chart(
 				t, "cluster",

@@ -68,7 +68,7 @@ func TestPermissionsOfEachVariant(t *testing.T) {
 			if !slices.Equal(created, reviews) {
 				t.Errorf("it may create %v, want %v", created, reviews)
 			}
-			t.Logf("%d of %d rights that were asked for, beside the %d of any service account",
+			t.Logf("%d of %d requested permissions, in addition to the %d of any service account",
 				len(granted)-len(defaults), len(served)*len(verbs())*3, len(defaults))
 		})
 	}
@@ -168,8 +168,8 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// servedResources returns a right without a verb for each resource and subresource of the API server. It adds the wildcards and
-// the virtual resources that RBAC rules can contain.
+// servedResources returns a permission without a verb for each resource and subresource of the API server. It adds the
+// wildcards and the virtual resources that RBAC rules can contain.
 func (c *cluster) servedResources(t *testing.T) []permission {
 	t.Helper()
 	_, lists, err := c.Discovery().ServerGroupsAndResources()

@@ -53,7 +53,7 @@ func TestPodSecurityIsEnforced(t *testing.T) {
 					(err == nil || !strings.Contains(
 						err.Error(), "violates PodSecurity",
 					) || !strings.Contains(err.Error(), test.wantErr)):
-					t.Errorf("got %v, want a refusal that says %s", err, test.wantErr)
+					t.Errorf("got %v, want a refusal with %s", err, test.wantErr)
 				}
 			})
 		})

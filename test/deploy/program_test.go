@@ -68,7 +68,7 @@ func run(t *testing.T, kubeconfig string, args ...string) *program {
 	})
 	match := regexp.MustCompile(` at (http://\S+)/\n`).FindStringSubmatch(line)
 	if errLine != nil || match == nil {
-		t.Fatalf("the program says %q, %v", line, errLine)
+		t.Fatalf("the program printed %q, %v", line, errLine)
 	}
 	p := &program{t, match[1]}
 	eventually(t, "the API server is reached", func() error {
@@ -132,8 +132,8 @@ func (p *program) request(path string) (string, int) {
 	return string(body), response.StatusCode
 }
 
-// get sends a request, which must succeed, and returns the body. If into is not nil, get decodes the body as JSON into
-// it.
+// get sends a request, which must succeed, and returns the body. If target is not nil, get decodes the body as JSON
+// into it.
 func (p *program) get(path string, target any) string {
 	p.t.Helper()
 	body, status := p.request(path)

@@ -61,7 +61,7 @@ func TestProgramWithItsServiceAccount(t *testing.T) {
 			t.Errorf("a Secret is given: %v", r)
 		case r.method == http.MethodPost && strings.HasPrefix(r.path, "/apis/authorization.k8s.io/v1/selfsubject"):
 		case r.method != http.MethodGet:
-			t.Errorf("not only looked: %v", r)
+			t.Errorf("a request that does more than read: %v", r)
 		}
 	}
 	if len(all) < 100 {
@@ -77,7 +77,9 @@ func TestProgramInOneNamespace(t *testing.T) {
 	deploy(t, "namespaced")
 	server, recorded := c.recordingProxy(t)
 	p := run(t, kubeconfigOf(t, server, &api.AuthInfo{Token: c.token(t, nil)}), "--namespace="+variant.Namespace)
-	p.waitForContent("/api/v1/snapshot/core/v1/pods", `"namespaces":["glasshouse"]`, `"state":"live"`, `"name":"glasshouse-`)
+	p.waitForContent(
+		"/api/v1/snapshot/core/v1/pods", `"namespaces":["glasshouse"]`, `"state":"live"`, `"name":"glasshouse-`,
+	)
 	p.waitForContent("/api/v1/snapshot/core/v1/pods?ns=shop", `"state":"forbidden"`)
 	p.waitForContent("/api/v1/snapshot/core/v1/nodes", `"state":"forbidden"`)
 	p.checkChangeArrives(c)
@@ -162,15 +164,15 @@ func (p *program) checkChangeArrives(c *cluster) {
 	}
 	readUntil(`"type":"snapshot"`)
 	if _, err := c.CoreV1().ConfigMaps(variant.Namespace).Create(
-		ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "comes"}}, metav1.CreateOptions{},
+		ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "created-later"}}, metav1.CreateOptions{},
 	); err != nil {
 		p.t.Fatal(err)
 	}
-	readUntil(`"name":"comes"`)
+	readUntil(`"name":"created-later"`)
 }
 
-// recordingProxy starts a proxy in front of the API server that records each request. It returns the proxy and the recorded
-// requests.
+// recordingProxy starts a proxy in front of the API server that records each request. It returns the proxy and the
+// recorded requests.
 func (c *cluster) recordingProxy(t *testing.T) (server *httptest.Server, recorded *requests) {
 	t.Helper()
 	upstream, err := url.Parse(c.config.Host)

@@ -68,7 +68,7 @@ func TestRulesAreExplicit(t *testing.T) {
 			}
 		})
 		if rules == 0 {
-			t.Errorf("%s: no rule was looked at", name)
+			t.Errorf("%s: no rule was checked", name)
 		}
 	}
 }

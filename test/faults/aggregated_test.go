@@ -46,9 +46,9 @@ func TestAPIServiceRegisteredAndRemoved(t *testing.T) {
 	waitUntilOffered(t, picker, k, false)
 	waitForState(t, kindTimeout, "absent", rows...)
 	eventually(t, kindTimeout, "its rows go", func() error { return checkNoRows(rows...) })
-	t.Logf("its viewers were told within %v", time.Since(start))
+	t.Logf("its viewers got the state within %v", time.Since(start))
 	if elapsed := time.Since(start); elapsed > kindTimeout {
-		t.Errorf("it took %v until the viewers were told, want at most %v", elapsed, kindTimeout)
+		t.Errorf("it took %v until the viewers got the state, want at most %v", elapsed, kindTimeout)
 	}
 	checkNoFaults(t, append(rows, picker)...)
 }

@@ -152,7 +152,7 @@ func fetch(t *testing.T, url string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = response.Body.Close() }() // The body was read.
+	defer func() { _ = response.Body.Close() }() // The body was read already.
 	body, err := io.ReadAll(response.Body)
 	if err == nil && response.StatusCode != http.StatusOK {
 		err = fmt.Errorf("GET %s: %s %.300s", url, response.Status, body)

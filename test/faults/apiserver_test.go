@@ -41,10 +41,10 @@ func TestAPIServerKilledAndRestarted(t *testing.T) {
 	checkNoFaults(t, objects...)
 	checkNoFaults(t, changes...)
 	if after := rows[0].Tally(); after.Snapshots != before.Snapshots {
-		t.Errorf("a relist was told as a snapshot: %+v, then %+v", before, after)
+		t.Errorf("a relist was sent as a snapshot: %+v, then %+v", before, after)
 	}
 	if sum.Events == 0 {
-		t.Error("nothing was told")
+		t.Error("nothing was sent")
 	}
 }
 
@@ -77,7 +77,7 @@ func TestEtcdCompaction(t *testing.T) {
 	if events := rows[0].Tally().Events - before.Events; events != 3 {
 		t.Errorf(
 			"%d events, of two that are others and one that is gone: "+
-				"what a watch told and a list tells again is the same",
+				"changes from a watch that a list contains again are sent once",
 			events,
 		)
 	}

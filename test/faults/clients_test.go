@@ -60,7 +60,7 @@ func TestClientReconnects(t *testing.T) {
 			if test.resets == 0 {
 				w.changesConverge(20*time.Second, before, changes)
 				if n, all := len(changes.History()), test.writes+3; n < all {
-					t.Errorf("%d changes were told of at least %d", n, all)
+					t.Errorf("got %d changes of at least %d", n, all)
 				}
 			}
 			for _, v := range all {

@@ -13,7 +13,7 @@ import (
 // converges waits until the rows of every viewer equal a quorum list of the API server, and returns how long that took.
 func (w *testbed) converges(timeout time.Duration, viewers ...*viewer.Viewer) time.Duration {
 	w.t.Helper()
-	return eventually(w.t, timeout, "what is held is what the API server lists", func() error {
+	return eventually(w.t, timeout, "the viewer's copy is what the API server lists", func() error {
 		return w.compare(viewers)
 	})
 }
@@ -41,7 +41,7 @@ func (w *testbed) compare(viewers []*viewer.Viewer) error {
 // objectConverges is like converges, but for viewers that subscribe to the object name.
 func (w *testbed) objectConverges(timeout time.Duration, name string, viewers ...*viewer.Viewer) time.Duration {
 	w.t.Helper()
-	return eventually(w.t, timeout, "the object held is the API server's", func() error {
+	return eventually(w.t, timeout, "the viewer's object is the API server's", func() error {
 		return w.compareObject(name, viewers)
 	})
 }
@@ -59,8 +59,8 @@ func (w *testbed) compareObject(name string, viewers []*viewer.Viewer) error {
 	return nil
 }
 
-// changesConverge waits until the changes that every viewer has received explain how the rows in before became the present rows. If
-// viewers received different changes, or in a different order, the test fails.
+// changesConverge waits until the changes that every viewer has received explain how the rows in before became the
+// present rows. If viewers received different changes, or in a different order, the test fails.
 func (w *testbed) changesConverge(timeout time.Duration, before map[string]viewer.Row, viewers ...*viewer.Viewer) {
 	w.t.Helper()
 	eventually(w.t, timeout, "changes lead to what the API server lists", func() error {
@@ -68,7 +68,7 @@ func (w *testbed) changesConverge(timeout time.Duration, before map[string]viewe
 	})
 	for i, v := range viewers {
 		if first, history := viewers[0].History(), v.History(); !slices.Equal(first, history) {
-			w.t.Errorf("viewer %d was told %d changes in another order than viewer 0, or others than its %d",
+			w.t.Errorf("viewer %d got %d changes in another order than viewer 0, or others than its %d",
 				i, len(history), len(first))
 		}
 	}

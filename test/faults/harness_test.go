@@ -22,8 +22,8 @@ import (
 
 const (
 	configMaps = "core/v1/configmaps"
-	// staleGrace is how long a watch may be interrupted before its state is stale. It is one second in the program, plus one
-	// second here for a busy machine.
+	// staleGrace is how long a watch may be interrupted before its state is stale. It is one second in the program, plus
+	// one second here for a busy machine.
 	staleGrace = 2 * time.Second
 )
 

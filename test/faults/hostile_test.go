@@ -20,8 +20,8 @@ import (
 	"github.com/coder/websocket"
 )
 
-// A thousand hostile connections come from one address. The latency of a viewer at another address at most doubles. It
-// is measured from a write to its WebSocket message, at the 99th percentile.
+// A thousand hostile connections are opened from one address. The latency of a viewer at another address at most
+// doubles. It is measured from a write to its WebSocket message, at the 99th percentile.
 func TestHostileConnections(t *testing.T) {
 	if address, namespace, isAttacker := strings.Cut(os.Getenv(victimEnv), " "); isAttacker {
 		attackAll(t.Context(), address, namespace)
@@ -76,7 +76,14 @@ const hostileConnections = 1000
 
 // attackAll keeps the hostile connections open until the process is killed, and prints how many are open.
 func attackAll(ctx context.Context, address, namespace string) {
-	attacks := []func(*attack) error{sendSlowHeader, stayIdle, sendLargeFrames, floodSubscriptions, sendManyHeaders, neverRead}
+	attacks := []func(*attack) error{
+		sendSlowHeader,
+		stayIdle,
+		sendLargeFrames,
+		floodSubscriptions,
+		sendManyHeaders,
+		neverRead,
+	}
 	var running atomic.Int64
 	var attackers sync.WaitGroup
 	for i := range hostileConnections {
@@ -84,7 +91,7 @@ func attackAll(ctx context.Context, address, namespace string) {
 			for ctx.Err() == nil {
 				a := &attack{ctx: ctx, address: address, namespace: namespace, running: &running}
 				_ = a.run(attacks[i%len(attacks)]) // An error means that the server or ctx has ended the connection.
-				_ = a.sleep(time.Second)           // As above.
+				_ = a.sleep(time.Second)           // An error means that ctx has ended.
 			}
 		})
 	}
@@ -237,7 +244,7 @@ func floodSubscriptions(a *attack) error {
 			`[{"op":"subscribe","id":1,"resource":%q,"ns":[%q]},{"op":"unsubscribe","id":1}]`, configMaps, a.namespace,
 		)
 		frame := append(
-			[]byte{0x81, 0x80 | 126, byte(len(text) >> 8), byte(len(text)), 0, 0, 0, 0}, //nolint:gosec // It is short.
+			[]byte{0x81, 0x80 | 126, byte(len(text) >> 8), byte(len(text)), 0, 0, 0, 0}, //nolint:gosec // Below 64 KiB.
 			text...,
 		)
 		if err := a.write(string(frame)); err != nil {
@@ -269,7 +276,7 @@ func neverRead(a *attack) error {
 		`{"op":"subscribe","id":1,"resource":%q,"ns":[%q],"name":"it","view":"object"}`, configMaps, a.namespace,
 	)
 	frame := append(
-		[]byte{0x81, 0x80 | 126, byte(len(text) >> 8), byte(len(text)), 0, 0, 0, 0}, //nolint:gosec // It is short.
+		[]byte{0x81, 0x80 | 126, byte(len(text) >> 8), byte(len(text)), 0, 0, 0, 0}, //nolint:gosec // Below 64 KiB.
 		text...,
 	)
 	if err := a.write(string(frame)); err != nil {

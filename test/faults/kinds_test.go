@@ -167,7 +167,7 @@ func TestDefinitionDeletedAndRecreated(t *testing.T) {
 func checkNoRows(viewers ...*viewer.Viewer) error {
 	for i, v := range viewers {
 		if n := v.Len(); n > 0 {
-			return fmt.Errorf("viewer %d holds %d rows", i, n)
+			return fmt.Errorf("viewer %d has %d rows", i, n)
 		}
 	}
 	return nil

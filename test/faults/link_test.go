@@ -45,7 +45,7 @@ func TestWatchCutEverySecond(t *testing.T) {
 // HTTP/2 pings detect a half-open connection, on which no data arrives and which neither side closes.
 func TestHalfOpenLink(t *testing.T) {
 	t.Parallel()
-	const ping = 10*time.Second + 10*time.Second // From docs/reference.md.
+	const ping = 10*time.Second + 10*time.Second // The interval and the timeout of pings are those in docs/reference.md.
 	w := open(t, options{})
 	rows := w.startViewers(4, w.rows())
 	stop := w.churn(10)
@@ -69,7 +69,7 @@ func TestHalfOpenLink(t *testing.T) {
 // The program closes half-open connections to clients. The clients resume from their cursors.
 func TestHalfOpenLinkToClients(t *testing.T) {
 	t.Parallel()
-	const pingTimeout = 25*time.Second + 30*time.Second // From docs/api.md.
+	const pingTimeout = 25*time.Second + 30*time.Second // The interval and the timeout of pings are those in docs/api.md.
 	w := open(t, options{})
 	check(t, w.Apply(t.Context(), w.namespace, "kept", "1"))
 	before := must(w.program.Sockets(t.Context()))(t)

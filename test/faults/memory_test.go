@@ -48,8 +48,8 @@ func watchMemory(t *testing.T, p *program.Program) (soFar func() samples) {
 	}
 }
 
-// withoutCached returns the samples without the memory for objects and changes. The history of changes grows up to its limit,
-// which is not a leak.
+// withoutCached returns the samples without the memory for objects and changes. The history of changes grows up to its
+// limit, which is not a leak.
 func (s samples) withoutCached() samples {
 	remaining := make(samples, len(s))
 	for i, point := range s {
@@ -87,6 +87,6 @@ func TestSlope(t *testing.T) {
 		t.Errorf("a megabyte a minute is %.1f MB/h", got)
 	}
 	if got := s.withoutCached().slope(start.Add(time.Second)); got < 29.9 || got > 30.1 {
-		t.Errorf("half a megabyte a minute beside what is held is %.1f MB/h", got)
+		t.Errorf("half a megabyte a minute in addition to the cached objects is %.1f MB/h", got)
 	}
 }

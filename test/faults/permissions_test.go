@@ -33,7 +33,7 @@ func TestPermissionGrantedAndRevoked(t *testing.T) {
 	checkNotLive(t, start, time.Now(), rows...)
 
 	binding := &rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: "look"},
+		ObjectMeta: metav1.ObjectMeta{Name: "reader"},
 		Subjects:   []rbacv1.Subject{{Kind: "User", APIGroup: "rbac.authorization.k8s.io", Name: "nobody"}},
 		RoleRef:    rbacv1.RoleRef{Kind: "ClusterRole", APIGroup: "rbac.authorization.k8s.io", Name: "view"},
 	}
@@ -44,7 +44,7 @@ func TestPermissionGrantedAndRevoked(t *testing.T) {
 	check(t, w.Apply(t.Context(), w.namespace, "it", "2"))
 	w.converges(5*time.Second, rows...)
 
-	check(t, w.Core.RbacV1().RoleBindings(w.namespace).Delete(t.Context(), "look", metav1.DeleteOptions{}))
+	check(t, w.Core.RbacV1().RoleBindings(w.namespace).Delete(t.Context(), "reader", metav1.DeleteOptions{}))
 	t.Logf("removed: forbidden after %v", waitForState(t, 25*time.Second, "forbidden", rows...))
 	eventually(t, 2*time.Second, "the rows go", func() error { return checkNoRows(rows...) })
 	checkNoFaults(t, rows...)
@@ -84,7 +84,7 @@ func TestPermissionsInManyNamespaces(t *testing.T) {
 	}
 	grant := func(ctx context.Context, n int) error {
 		_, err := w.Core.RbacV1().RoleBindings(names[n]).Create(ctx, &rbacv1.RoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Name: "look"},
+			ObjectMeta: metav1.ObjectMeta{Name: "reader"},
 			Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: user}},
 			RoleRef:    rbacv1.RoleRef{Kind: "ClusterRole", APIGroup: rbacv1.GroupName, Name: "view"},
 		}, metav1.CreateOptions{})
@@ -140,7 +140,7 @@ func TestPermissionsInManyNamespaces(t *testing.T) {
 		return count
 	}
 	for n := range 3 {
-		check(t, w.Core.RbacV1().RoleBindings(names[n]).Delete(t.Context(), "look", metav1.DeleteOptions{}))
+		check(t, w.Core.RbacV1().RoleBindings(names[n]).Delete(t.Context(), "reader", metav1.DeleteOptions{}))
 		t.Logf("removed: gone after %v", eventually(t, 15*time.Second, "the rows go", func() error {
 			if remaining := rowsIn(n); remaining > 0 {
 				return fmt.Errorf("%d rows are shown of %s", remaining, names[n])
@@ -148,12 +148,12 @@ func TestPermissionsInManyNamespaces(t *testing.T) {
 			return nil
 		}))
 		if got := rowsIn(n + 1); got != len(withRows) {
-			t.Errorf("of its neighbour %d rows are shown", got)
+			t.Errorf("of its neighbor %d rows are shown", got)
 		}
 	}
 	for n := range 3 {
 		check(t, grant(t.Context(), n))
 	}
-	t.Logf("granted: shown after %v", eventually(t, 60*time.Second, "the rows come", allShown))
+	t.Logf("granted: shown after %v", eventually(t, 60*time.Second, "the rows appear", allShown))
 	checkNoFaults(t, viewers...)
 }

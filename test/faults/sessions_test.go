@@ -14,8 +14,8 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// tolerance is the permitted increase in the number of goroutines and sockets. The measurement itself, and a watch that is
-// being reopened, use some.
+// tolerance is the permitted increase in the number of goroutines and sockets. The measurement itself, and a watch that
+// is being reopened, use some.
 const tolerance = 3
 
 // Subscriptions end while they start, and connections are cut meanwhile. Nothing leaks. Viewers that connected before,
@@ -139,14 +139,14 @@ func TestStopWithThousandClients(t *testing.T) {
 		}
 		var milliseconds int
 		if n, _ := fmt.Sscanf(closeError.Reason, "retry after %d ms:", &milliseconds); n != 1 {
-			t.Fatalf("viewer %d is not told when to come again: %q", i, closeError.Reason)
+			t.Fatalf("viewer %d got no time to reconnect: %q", i, closeError.Reason)
 		}
 		reasons[closeError.Reason]++
 	}
 	if len(reasons) < len(viewers)/4 {
-		t.Errorf("a thousand are told only %d times to come again: they would come together", len(reasons))
+		t.Errorf("a thousand viewers got only %d different times to reconnect: they would reconnect together", len(reasons))
 	}
 	if sum := checkNoFaults(t, viewers...); sum.Events == 0 {
-		t.Error("nothing was told before: this test tests too little")
+		t.Error("nothing was sent before: this test tests too little")
 	}
 }

@@ -105,10 +105,10 @@ func TestAllReadersStall(t *testing.T) {
 	t.Logf("converged after %v", w.converges(30*time.Second, rows...))
 	w.objectConverges(10*time.Second, "cm-1", objects...)
 	if sum := checkNoFaults(t, rows...); sum.Events > len(rows)*changes/8 { // Socket buffers keep some unfolded changes.
-		t.Errorf("%d changes were told, want most folded", sum.Events)
+		t.Errorf("got %d changes, want most folded", sum.Events)
 	}
 	if sum := checkNoFaults(t, objects...); sum.Patches == 0 {
-		t.Error("no patch was told")
+		t.Error("got no patch")
 	}
 }
 
@@ -138,7 +138,7 @@ func (w *testbed) flood(ctx context.Context, writers, times int) error {
 	return err
 }
 
-// clear deletes all ConfigMaps of the scene's namespace.
+// clear deletes all ConfigMaps of the testbed's namespace.
 func (w *testbed) clear() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.t.Context()), 30*time.Second)
 	defer cancel()

@@ -11,7 +11,7 @@ import (
 // still receives the object on its first connection, and messages arrive all the time.
 func TestSlowLink(t *testing.T) {
 	t.Parallel()
-	const rate, size = 30, 1_000_000 // kB/s, bytes.
+	const rate, size = 30, 1_000_000 // The rate in kB/s, and the size of the object in bytes.
 	w := open(t, options{})
 	check(t, w.Apply(t.Context(), w.namespace, "it", randomText(size)))
 	check(t, w.down.Slow(rate))
@@ -22,8 +22,9 @@ func TestSlowLink(t *testing.T) {
 	check(t, w.Apply(t.Context(), w.namespace, "it", randomText(size)))
 	t.Logf("it has the next version after %v", w.objectConverges(2*size/(1000*rate)*time.Second, "it", v))
 	const maxSilence = 10 * time.Second // A page disconnects after 35 s.
-	if sum := checkNoFaults(t, v); sum.Connections != 1 || sum.Snapshots != 1 || sum.Patches != 1 || sum.Parts < 2*size>>16 {
-		t.Errorf("it took more than one connection, or came in one piece: %+v", sum)
+	if sum := checkNoFaults(t, v); sum.Connections != 1 || sum.Snapshots != 1 || sum.Patches != 1 ||
+		sum.Parts < 2*size>>16 {
+		t.Errorf("it took more than one connection, or was sent in one piece: %+v", sum)
 	} else if sum.Silence > maxSilence {
 		t.Errorf("nothing was heard for %v, want %v at most", sum.Silence, maxSilence)
 	} else {

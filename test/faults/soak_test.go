@@ -27,7 +27,7 @@ const (
 	allowedGrowth = 8 << 20
 )
 
-// soak is a scene whose parts the test breaks repeatedly.
+// soak is a testbed whose parts the test breaks repeatedly.
 type soak struct {
 	*testbed
 
@@ -45,7 +45,7 @@ type soak struct {
 // After each fault, it compares all clients with a quorum list. `make soak` runs it.
 func TestSoak(t *testing.T) {
 	duration := must(time.ParseDuration(os.Getenv("GLASSHOUSE_SOAK")))(t)
-	seed := uint64(time.Now().UnixNano()) //nolint:gosec // Any number is valid.
+	seed := uint64(time.Now().UnixNano()) //nolint:gosec // Any number is a valid seed.
 	t.Logf("seed %d", seed)
 	c, user := must(cluster.Open())(t), fmt.Sprint("fault-", seed)
 	check(t, c.Grant(t.Context(), user, "cluster-admin"))
@@ -84,9 +84,18 @@ func TestSoak(t *testing.T) {
 	collected := memory()
 	t.Logf("after %v and %d faults:", duration, s.faultCount.Load())
 	t.Logf("mismatches: %d", s.mismatches.Load())
-	t.Logf("RSS: %d MB, at most %d MB; slope after %v: %+.1f MB/h, beside what is held %+.1f MB/h",
+	t.Logf(
+		"RSS: %d MB, at most %d MB; slope after %v: %+.1f MB/h, without the cached data %+.1f MB/h",
 		must(s.program.RSS(t.Context()))(t)>>20,
-		must(s.program.PeakRSS())(t)>>20, min(ringAge, duration/2), collected.slope(warmTime), collected.withoutCached().slope(warmTime))
+		must(
+			s.program.PeakRSS(),
+		)(
+			t,
+		)>>20,
+		min(ringAge, duration/2),
+		collected.slope(warmTime),
+		collected.withoutCached().slope(warmTime),
+	)
 	// After permissions are granted again, the program watches each namespace separately for some time.
 	_, leakErr := poll(time.Minute, func() error {
 		if now := s.goroutines(); now > goroutines+20 {
@@ -106,15 +115,15 @@ func TestSoak(t *testing.T) {
 	sum := checkNoFaults(t, s.viewers()...)
 	t.Logf("digests that agree: %d", sum.Digests)
 	if duration > 3*time.Minute && sum.Digests == 0 { // While the state is live, the program sends one digest a minute.
-		t.Error("no digest was told")
+		t.Error("got no digest")
 	}
 	if n := s.mismatches.Load(); n > 0 {
-		t.Errorf("%d times a client did not hold what there is", n)
+		t.Errorf("%d times a client did not have the existing objects", n)
 	}
 }
 
-// withoutPermissions revokes all permissions of the program, and waits until no client has rows. Then it calls do, and grants the
-// permissions again.
+// withoutPermissions revokes all permissions of the program, and waits until no client has rows. Then it calls action,
+// and grants the permissions again.
 func (s *soak) withoutPermissions(action func()) error {
 	ctx := s.t.Context()
 	err := s.Revoke(ctx, s.user)
@@ -126,8 +135,8 @@ func (s *soak) withoutPermissions(action func()) error {
 	return errors.Join(err, s.Grant(ctx, s.user, "cluster-admin"))
 }
 
-// liveHeap returns the size of the program's live heap without objects and changes. It measures while the program has no
-// permissions, because the program's estimate of its objects and changes is too high to subtract. It returns the
+// liveHeap returns the size of the program's live heap without objects and changes. It measures while the program has
+// no permissions, because the program's estimate of its objects and changes is too high to subtract. It returns the
 // minimum of five measurements, because some messages are always in progress.
 func (s *soak) liveHeap() (minimum int) {
 	s.t.Helper()
@@ -158,7 +167,7 @@ func (s *soak) logProgress(ctx context.Context, end time.Time) {
 		memory, _ := s.program.RSS(ctx) // An error means that the test is ending.
 		cached, _ := s.program.CachedBytes(ctx)
 		goroutines, _ := s.program.Goroutines(ctx)
-		s.t.Logf("%v to go: %d faults, %d mismatches, %d notes, RSS %d MB, %d MB held, %d goroutines",
+		s.t.Logf("%v to go: %d faults, %d mismatches, %d notes, RSS %d MB, %d MB cached, %d goroutines",
 			time.Until(end).Round(time.Second),
 			s.faultCount.Load(), s.mismatches.Load(), s.recordedFaults(), memory>>20, cached>>20, goroutines)
 	}
@@ -180,7 +189,8 @@ func (s *soak) recordedFaults() (n int) {
 	return n
 }
 
-// runRound causes one or two faults while objects change, stops the changes, and compares all clients with quorum lists.
+// runRound causes one or two faults while objects change, stops the changes, and compares all clients with quorum
+// lists.
 func (s *soak) runRound() {
 	stop := s.Churn(s.t.Context(), s.namespace, 5+s.random.IntN(60))
 	faults := s.faults()
@@ -305,7 +315,7 @@ func (s *soak) faults() []fault {
 			s.redefine() //nolint:contextcheck // It uses the context of the test.
 			return nil
 		}},
-		{"all rights go and come back", func(context.Context) error {
+		{"all permissions are removed and restored", func(context.Context) error {
 			return s.withoutPermissions(func() {}) //nolint:contextcheck // It uses the context of the test.
 		}},
 		{"subscriptions race", func(context.Context) error {

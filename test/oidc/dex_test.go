@@ -68,7 +68,7 @@ func newDex(t *testing.T, tokenLifetime time.Duration) *dex {
 // setHandler replaces the active handler.
 func (d *dex) setHandler(handler http.Handler) { d.active.Store(&handler) }
 
-// registerClients registers the clients, with back as their redirect URI.
+// registerClients registers the clients, with redirectURI as their redirect URI.
 func (d *dex) registerClients(t *testing.T, redirectURI string) {
 	t.Helper()
 	for _, id := range []string{client, otherClient} {

@@ -66,7 +66,7 @@ func TestLoginAtDex(t *testing.T) {
 	code, text := b.logIn(p, page, password)
 	if code != http.StatusForbidden || b.page.Path+"?"+b.page.RawQuery != page ||
 		!strings.Contains(text, "Logged in as "+email) || strings.Contains(text, "of-the-test") {
-		t.Errorf("without rights the page at %s is %d, want 403 at %s, which says %q and nothing of the ConfigMap: %s",
+		t.Errorf("without rights the page at %s is %d, want 403 at %s, with %q and nothing about the ConfigMap: %s",
 			b.page, code, page, "Logged in as "+email, text)
 	}
 	binding := &rbacv1.RoleBinding{
@@ -87,7 +87,7 @@ func TestLoginAtDex(t *testing.T) {
 	})
 	if code, text := b.get(p.url + "/api/v1/snapshot/core/v1/configmaps"); code != http.StatusOK ||
 		strings.Count(text, `"uid"`) != strings.Count(text, `"ns":"`+ns+`"`) {
-		t.Errorf("of all namespaces come %d %s, want those of %s", code, text, ns)
+		t.Errorf("for all namespaces got %d %s, want those of %s", code, text, ns)
 	}
 	for _, path := range []string{
 		"/api/v1/snapshot/core/v1/configmaps?ns=kube-system", "/api/v1/snapshot/core/v1/secrets?ns=" + ns,
@@ -133,7 +133,8 @@ func TestSocketEndsWithItsToken(t *testing.T) {
 	if code := websocket.CloseStatus(err); code != 4401 {
 		t.Errorf("the socket ends with %v, want 4401", err)
 	}
-	if elapsed > lifetime+5*time.Second || elapsed < lifetime-5*time.Second { // The token was issued just before the login.
+	// The token was issued just before the login.
+	if elapsed > lifetime+5*time.Second || elapsed < lifetime-5*time.Second {
 		t.Errorf("the socket ended %s after the login, want %s, and 5 s more at most", elapsed, lifetime)
 	}
 	if code, text := b.get(p.url + "/status"); code != http.StatusUnauthorized {

@@ -70,7 +70,7 @@ func run(t *testing.T, provider *dex, args ...string) *program {
 		if err := cmd.Wait(); err != nil {
 			t.Errorf("the program ends with %v", err)
 		}
-		for _, sensitive := range []string{secret, password, "eyJ"} { // JWTs begin with eyJ.
+		for _, sensitive := range []string{secret, password, "eyJ"} { // The first characters of each JWT are eyJ.
 			if strings.Contains(p.log.String(), sensitive) {
 				t.Errorf("its log has %q in it", sensitive)
 			}
@@ -81,7 +81,7 @@ func run(t *testing.T, provider *dex, args ...string) *program {
 	})
 	match := regexp.MustCompile(` at (http://\S+)/\n`).FindStringSubmatch(line)
 	if errLine != nil || match == nil {
-		t.Fatalf("the program says %q, %v", line, errLine)
+		t.Fatalf("the program printed %q, %v", line, errLine)
 	}
 	p.url = match[1]
 	provider.registerClients(t, p.url+"/login/callback")

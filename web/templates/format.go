@@ -1,9 +1,7 @@
 package templates
 
 import (
-	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,22 +24,6 @@ func optionalCount(n *int) string {
 	return Digits(*n)
 }
 
-// isWide reports whether the page shows all columns.
-func isWide(q Query) bool { return len(q.Columns) == 1 && q.Columns[0] == "wide" }
-
-// isShown reports whether the page shows a column. If the query names columns, the column Name is shown in addition to
-// them.
-func isShown(c Column, q Query) bool {
-	if len(q.Columns) == 0 || isWide(q) {
-		return isWide(q) || c.Priority <= 0
-	}
-	return strings.EqualFold(c.Name, "name") || isChosen(c.Name, q)
-}
-
-func isChosen(column string, q Query) bool {
-	return slices.ContainsFunc(q.Columns, func(name string) bool { return strings.EqualFold(name, column) })
-}
-
 // Plural returns the plural of a kind for headings: "Pods", "NetworkPolicies". If the resource's name is not a regular
 // plural of the kind, Plural returns the resource's name.
 func Plural(kind, resource string) string {
@@ -54,7 +36,7 @@ func Plural(kind, resource string) string {
 }
 
 // maskedNote returns a note about masked values in a comparison. It returns an empty text unless both objects contain
-// masked values. static/src/masked.ts returns the same text.
+// masked values. static/src/model/masked.ts returns the same text.
 func maskedNote(c Compare) string {
 	mask := regexp.MustCompile(`(?m)[:-] "?\(masked(, changed|, change \d+)?\)"?$`)
 	switch {
@@ -123,42 +105,6 @@ func tokenCommand(audience string) string {
 	return command
 }
 
-// linkColumn returns the index of the column that links to the object: the column Name, otherwise the first shown
-// column without times, otherwise the first shown column. It returns -1 if no column is shown.
-func linkColumn(columns []Column, q Query) int {
-	first := -1
-	for i, c := range columns {
-		if !isShown(c, q) {
-			continue
-		}
-		if strings.EqualFold(c.Name, "name") {
-			return i
-		}
-		if first < 0 || columns[first].Relative && !c.Relative {
-			first = i
-		}
-	}
-	return first
-}
-
-// showNamespace reports whether the page shows the namespace column. It does not for cluster-scoped resources, for a
-// query of exactly one namespace, or if the query names only other columns.
-func showNamespace(namespaced bool, q Query) bool {
-	return namespaced && len(q.Namespaces) != 1 && (len(q.Columns) == 0 || isWide(q) || isChosen("namespace", q))
-}
-
-// sortState returns the aria-sort attribute of a column.
-func sortState(column string, q Query) string {
-	name, descending := strings.CutPrefix(q.Sort, "-")
-	switch {
-	case name == "" || !strings.EqualFold(name, column):
-		return "none"
-	case descending:
-		return "descending"
-	}
-	return "ascending"
-}
-
 // readText returns the text of stateText. It returns an empty text if there is no state and the page shows a problem,
 // because the problem contains the reason.
 func readText(s State, at string, p *Problem) string {
@@ -198,192 +144,6 @@ func stateText(s State, at string) string {
 		return "Failed"
 	}
 	return "Not loaded yet"
-}
-
-// coverageNote returns a note that lists the covered namespaces, with the reason. It returns an empty text if all requested
-// namespaces are covered. static/src/status.ts returns the same text.
-func coverageNote(s State) string {
-	if len(s.Namespaces) == 0 {
-		return ""
-	}
-	reason := " (no access to others)."
-	if s.State == "live" && s.Reason != "" {
-		reason = ": " + s.Reason
-	}
-	return "Showing " + namespaceWords(s.Namespaces, ", ") + " only" + reason
-}
-
-// unknownColumnsNote returns a note about columns that the URL names for sorting or display, but that do not exist. The note lists
-// the existing columns. It is empty if all named columns exist, or if no columns are known yet. static/src/column-set.ts
-// returns the same text.
-func unknownColumnsNote(l List) string {
-	var existing []string
-	if l.Namespaced {
-		existing = append(existing, "namespace")
-	}
-	for _, c := range l.Columns {
-		existing = append(existing, strings.ToLower(c.Name))
-	}
-	unknown := func(names []string, action string) string {
-		names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
-			return name == "" || slices.Contains(existing, strings.ToLower(name))
-		})
-		if len(names) == 0 {
-			return ""
-		}
-		return "“" + strings.ToLower(strings.Join(names, "” or “")) + "” to " + action
-	}
-	columns := l.Query.Columns
-	if isWide(l.Query) {
-		columns = nil
-	}
-	parts := slices.DeleteFunc(
-		[]string{unknown([]string{strings.TrimPrefix(l.Query.Sort, "-")}, "sort by"), unknown(columns, "show")},
-		func(part string) bool { return part == "" },
-	)
-	if len(l.Columns) == 0 || len(parts) == 0 {
-		return ""
-	}
-	return "No column " + strings.Join(parts, ", and no column ") + ". Available: " + strings.Join(existing, ", ") + "."
-}
-
-// missingNamespacesNote returns a note about requested namespaces that the cluster does not have, or did not have when the namespaces
-// were last read. The note is empty for fewer than two requested namespaces, or if the cluster's namespaces are
-// unknown. static/src/namespaces.ts returns the same text.
-func missingNamespacesNote(l List) string {
-	names := slices.DeleteFunc(slices.Clone(l.Query.Namespaces), func(ns string) bool {
-		return slices.Contains(l.Namespaces, ns)
-	})
-	if len(l.Namespaces) == 0 || len(l.Query.Namespaces) < 2 || len(names) == 0 {
-		return ""
-	}
-	list := namespaceWords(names, " and ")
-	list = strings.ToUpper(list[:1]) + list[1:]
-	switch {
-	case l.NamespacesState.State == "live" && len(names) == 1:
-		return list + " does not exist."
-	case l.NamespacesState.State == "live":
-		return list + " do not exist."
-	case l.NamespacesState.State != "stale" || l.NamespacesState.Since == "":
-		return list + " did not exist at the last update."
-	}
-	return list + " did not exist at " + l.NamespacesState.Since + "."
-}
-
-// namespaceWords lists namespaces: "namespace shop", "namespaces data, shop".
-func namespaceWords(names []string, separator string) string {
-	words := "namespaces "
-	if len(names) == 1 {
-		words = "namespace "
-	}
-	return words + strings.Join(names, separator)
-}
-
-// listNote returns the notes above the rows: what the URL requests and the rows do not contain. It returns an empty text
-// without rows, because emptyNote then includes the note about namespaces, and if the page shows a problem.
-func listNote(l List) string {
-	if len(l.Rows) == 0 || l.Problem != nil {
-		return ""
-	}
-	notes := slices.DeleteFunc([]string{unknownColumnsNote(l), missingNamespacesNote(l), coverageNote(l.State)}, func(note string) bool {
-		return note == ""
-	})
-	return strings.Join(notes, " ")
-}
-
-// rowCountText returns the count of rows, for the heading. It returns an empty text if the rows are unknown or forbidden,
-// because that does not mean zero.
-func rowCountText(l List) string {
-	switch l.State.State {
-	case "forbidden", "absent", "failed":
-		return ""
-	}
-	switch {
-	case l.Total == nil && len(l.Rows) == 0:
-		return ""
-	case l.Total == nil:
-		return "first " + Digits(len(l.Rows))
-	case *l.Total == len(l.Rows):
-		return Digits(*l.Total)
-	case l.From > 0:
-		return rangeText(l)
-	}
-	return fmt.Sprintf("first %s of %s", Digits(len(l.Rows)), Digits(*l.Total))
-}
-
-// rangeText returns the range of rows on the page: "101 to 200 of 10,020".
-func rangeText(l List) string {
-	label := Digits(l.From+1) + " to " + Digits(l.From+len(l.Rows))
-	if l.Total != nil {
-		label += " of " + Digits(*l.Total)
-	}
-	return label
-}
-
-// emptyNote returns the note that the page shows in place of rows, with suggestions.
-func emptyNote(l List) Problem {
-	note, resource := coverageNote(l.State), Plural(l.Kind, l.Resource)
-	filtered := len(l.Query.Namespaces) > 0 || l.Query.Q != "" || l.Query.Labels != ""
-	switch {
-	case l.Problem != nil:
-		return *l.Problem
-	case l.State.State == "forbidden":
-		next := []Link{{Text: "Ask your cluster admin for list and watch access."}}
-		if l.Namespaced {
-			next[0].Text = "Choose a namespace that you can read, " +
-				"or ask your cluster admin for list and watch access."
-		}
-		if len(l.Query.Namespaces) > 0 { // Without chosen namespaces, the list shows the permitted ones.
-			next = []Link{
-				{Text: "Ask your cluster admin for list and watch access, or"},
-				{Text: "Show " + resource + " in all namespaces that you can list", Href: l.Href},
-			}
-		}
-		if l.Guest != nil { // A guest cannot request permissions.
-			next = next[1:]
-		}
-		return Problem{Title: "Forbidden: you can't list " + resource, Detail: l.State.Reason, Next: next}
-	case l.State.State == "absent":
-		return Problem{
-			Title:  resource + " are not available in this cluster",
-			Detail: l.State.Reason,
-			Next:   []Link{{Text: "Choose another resource. This one appears automatically once its API is installed."}},
-		}
-	case l.State.State == "failed":
-		return Problem{
-			Title:  "Failed to load " + resource,
-			Detail: l.State.Reason,
-			Next:   []Link{{Text: "Retrying automatically."}},
-		}
-	case l.State.State == "syncing" || l.State.State == "":
-		return Problem{
-			Title:  "Loading " + resource + "…",
-			Detail: stateText(l.State, ""),
-			Next:   []Link{{Text: "Refresh", Href: l.Href}},
-		}
-	case l.State.State == "stale":
-		none, next := "There were no "+resource, "Refresh"
-		if filtered {
-			none, next = "No "+resource+" matched these namespaces and filters", "Clear filters"
-		}
-		detail := sentence(stateText(l.State, ""), l.State.Reason) + " " + none +
-			" at the last update. This may have changed. " + note
-		return Problem{
-			Title:  "No " + resource + " at the last update",
-			Detail: strings.TrimSpace(detail),
-			Next:   []Link{{Text: next, Href: l.Href}},
-		}
-	case filtered:
-		return Problem{
-			Title:  "No " + resource + " match these namespaces and filters",
-			Detail: note,
-			Next:   []Link{{Text: "Clear filters", Href: l.Href}},
-		}
-	}
-	return Problem{
-		Title:  "No " + resource,
-		Detail: strings.TrimSpace(note + " New ones appear here automatically."),
-	}
 }
 
 // sentence joins words and their reason, and ends them with a full stop.

@@ -6,18 +6,19 @@ import (
 	"unicode/utf8"
 )
 
-// maxMarked is how many runs of odd characters are marked one by one, and how many characters of one run are listed.
+// maxMarked is how many runs of invisible characters are marked one by one, and how many characters of one run are
+// listed.
 const maxMarked = 32
 
-// piece is a part of a text. told lists the code points of an odd part. It is empty for an odd part that is only
-// isolated from the text around it.
+// piece is a part of a text. codePoints lists the code points of an invisible part. It is empty for an invisible part
+// that is only isolated from the text around it.
 type piece struct {
 	text, codePoints string
 	isInvisible      bool
 }
 
-// splitInvisible splits a text into odd and ordinary parts. Joined, they are the text. After 2*maxMarked parts, the rest is a
-// single odd part, so that a hostile text cannot produce an unlimited amount of markup.
+// splitInvisible splits a text into invisible and ordinary parts. Joined, they are the text. After 2*maxMarked parts,
+// the rest is a single invisible part, so that a hostile text cannot produce an unlimited amount of markup.
 func splitInvisible(s string) (out []piece) {
 	for s != "" {
 		if len(out) == 2*maxMarked {
@@ -48,7 +49,8 @@ func spellInvisible(s string) string {
 	return out.String()
 }
 
-// prefixLen returns the length in bytes of the prefix of s whose characters are odd, or are not odd if wanted is false.
+// prefixLen returns the length in bytes of the prefix of s whose characters are invisible, or are not invisible if
+// invisible is false.
 func prefixLen(s string, invisible bool) int {
 	for i, r := range s {
 		if isInvisible(r) != invisible {
@@ -58,8 +60,8 @@ func prefixLen(s string, invisible bool) int {
 	return len(s)
 }
 
-// isInvisible reports whether a character is invisible, or changes the direction of the text after it. Such a character could
-// make a name look like another one. static/src/invisible-chars.ts must match the same characters.
+// isInvisible reports whether a character is invisible, or changes the direction of the text after it. Such a character
+// could make a name resemble another one. static/src/text/invisible-chars.ts must match the same characters.
 func isInvisible(r rune) bool {
 	switch {
 	case r < 0x20:

@@ -10,7 +10,8 @@ import (
 )
 
 // A name may contain characters that are invisible, or that change the direction of the text after them. They stay in
-// the page, isolated from the rest, and their code points are shown. web/test/invisible-chars.test.ts tests the same in TypeScript.
+// the page, isolated from the rest, and their code points are shown. web/test/invisible-chars.test.ts tests the same in
+// TypeScript.
 func TestInvisibleCharactersAreShown(t *testing.T) {
 	const name = "admin\u202enimda\u200b"
 	html := render(t, templates.ObjectPage(templates.Object{
@@ -27,7 +28,7 @@ func TestInvisibleCharactersAreShown(t *testing.T) {
 	}
 	visible := regexp.MustCompile(`<span class="invisible-char"[^>]*>[^<]*</span>`).ReplaceAllString(html, "")
 	if i := strings.IndexFunc(visible, func(r rune) bool { return unicode.Is(unicode.Cf, r) }); i >= 0 {
-		t.Errorf("a character that is not seen stands by itself: %q", visible[max(0, i-40):i+10])
+		t.Errorf("an invisible character is not replaced: %q", visible[max(0, i-40):i+10])
 	}
 	var all strings.Builder
 	for r := range rune(0xe0200) {

@@ -10,8 +10,8 @@ import (
 // baseKey is the context key of the base path.
 type baseKey struct{}
 
-// WithBasePath returns a context for rendering pages whose URLs all start with a base path, for example "/glasshouse". The
-// routes in the view models do not include the base path.
+// WithBasePath returns a context for rendering pages whose URLs all start with a base path, for example "/glasshouse".
+// The routes in the view models do not include the base path.
 func WithBasePath(ctx context.Context, base string) context.Context {
 	return context.WithValue(ctx, baseKey{}, base)
 }
@@ -24,8 +24,8 @@ func basePath(ctx context.Context) string {
 // kioskKey is the context key of kiosk mode.
 type kioskKey struct{}
 
-// WithKiosk returns a context for rendering a page in kiosk mode, for a wall display. The page has no controls around its
-// content, and its links lead to pages in kiosk mode.
+// WithKiosk returns a context for rendering a page in kiosk mode, for a wall display. The page has no controls around
+// its content, and its links lead to pages in kiosk mode.
 func WithKiosk(ctx context.Context) context.Context {
 	return context.WithValue(ctx, kioskKey{}, true)
 }

@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "strings"
 
-// table renders the first rows. static/src/table.ts then controls the same table.
+// table renders the first rows. static/src/list/table.ts then controls the same table.
 func table(l List) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -154,7 +154,7 @@ func table(l List) templ.Component {
 	})
 }
 
-// row renders one object. static/src/row.ts builds the same elements.
+// row renders one object. static/src/list/row.ts builds the same elements.
 func row(l List, r Row, link int) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

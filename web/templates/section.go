@@ -45,7 +45,7 @@ func sections() []struct{ name, resources string } {
 
 // Sections assigns resources to sections of the resource picker, and orders them. NewSections creates it.
 type Sections struct {
-	positions map[string]position // by "resource.group"
+	positions map[string]position // The positions of resources by "resource.group".
 }
 
 type position struct {

@@ -9,7 +9,7 @@ import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
 // Share is the view model of the page that a share link opens, and of the page of an ended share. The token of the link
-// is in the URL fragment, which browsers do not send to servers. static/src/share-landing.ts reads it and sends it.
+// is in the URL fragment, which browsers do not send to servers. static/src/share/share-landing.ts reads it and sends it.
 type Share struct {
 	Layout      // reveals nothing about the cluster
 	Ended  bool // the share has ended

@@ -69,10 +69,10 @@ func podList() templates.List {
 	}
 }
 
-var update = flag.Bool("update", false, "write testdata anew")
+var update = flag.Bool("update", false, "rewrite testdata")
 
-// web/test/row.test.ts and web/test/watch-status.test.ts build the same rows in TypeScript, and compare them with the same
-// files.
+// web/test/row.test.ts and web/test/watch-status.test.ts build the same rows in TypeScript, and compare them with the
+// same files.
 func TestRowsMatchTheScript(t *testing.T) {
 	cells := []templates.Cell{{Text: "3", Wire: "3"}, {Text: "4s ago", Wire: "2026-11-21T10:04:56Z ago"}}
 	scope := templates.Scope{
@@ -458,10 +458,10 @@ func TestTextIsEscaped(t *testing.T) {
 			// The payload may appear in quoted attribute values, so the search ignores them.
 			withoutAttributes := regexp.MustCompile(`"[^"]*"`).ReplaceAllString(html, `""`)
 			if match := inline.FindString(withoutAttributes); match != "" {
-				t.Errorf("the page holds %q", match)
+				t.Errorf("the page contains %q", match)
 			}
 			if strings.Contains(html, hostile) {
-				t.Error("the payload stands unescaped")
+				t.Error("the payload is not escaped")
 			}
 		})
 	}
@@ -605,12 +605,12 @@ func TestGuestStatusPageHasNoRows(t *testing.T) {
 	page := templates.Status{Memory: "0 B cached, no limit"}
 	if got := render(t, templates.StatusPage(page)); !strings.Contains(got, "Nothing is watched") ||
 		!strings.Contains(got, page.Memory) {
-		t.Errorf("where nothing is watched the page says %s", got)
+		t.Errorf("without watched resources the page is %s", got)
 	}
 	page.Guest = &templates.Guest{}
 	if got := render(t, templates.StatusPage(page)); !strings.Contains(got, "not shared with you") ||
 		strings.Contains(got, "Nothing is watched") || strings.Contains(got, page.Memory) {
-		t.Errorf("a guest is told %s", got)
+		t.Errorf("a guest gets %s", got)
 	}
 }
 

@@ -9,7 +9,7 @@ import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
 // text renders a text from the cluster. It isolates characters that are invisible or change the direction of the text
-// after them, and shows their code points. static/src/dom.ts does the same.
+// after them, and shows their code points. static/src/ui/dom.ts does the same.
 func text(s string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

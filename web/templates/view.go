@@ -3,8 +3,8 @@
 // in them is trusted: templ escapes every field, and templ.URL sanitizes every URL that becomes a link or a form
 // action.
 //
-// The server's markup of a table row is in row.templ only. static/src/row.ts builds the same elements in the browser.
-// Tests compare both with testdata/rows.html.
+// The server's markup of a table row is in row.templ only. static/src/list/row.ts builds the same elements in the
+// browser. Tests compare both with testdata/rows.html.
 package templates
 
 // Layout contains everything that a page shows around its content.
@@ -33,9 +33,9 @@ type Preferences struct {
 
 // Export is a link that downloads the complete result of the page's query in one format.
 type Export struct {
-	View   string // "rows" or "objects"
+	View   string // the rows to export: "rows" or "objects"
 	Format string // "csv", "json", "ndjson" or "yaml"
-	Text   string // "Rows as CSV"
+	Text   string // the label, such as "Rows as CSV"
 	Href   string
 }
 
@@ -57,10 +57,10 @@ type Group struct {
 // Kind is one resource in the resource picker.
 type Kind struct {
 	Ref        string // "core/v1/pods", as in the API and in paths
-	Href       string // "/r/core/v1/pods"
-	Group      string // "core", "apps", "example.com"
-	Kind       string // "Pod"
-	Resource   string // "pods"
+	Href       string // the URL of the list, such as "/r/core/v1/pods"
+	Group      string // the API group, such as "core" or "apps"
+	Kind       string // the kind, such as "Pod"
+	Resource   string // the resource, such as "pods"
 	Namespaced bool
 	ShortNames []string
 	Categories []string
@@ -74,7 +74,7 @@ type Kind struct {
 // State describes how current the data of a resource is.
 type State struct {
 	State  string // "syncing", "live", "stale", "forbidden", "absent" or "failed"; empty: not read yet
-	Since  string // RFC 3339; empty: unknown
+	Since  string // the start of the state in RFC 3339; empty if unknown
 	Reason string
 	Count  *int // objects received so far, while syncing
 	Total  *int // the estimated total, while syncing; nil: unknown
@@ -84,7 +84,7 @@ type State struct {
 
 // Query contains the parameters of the page's URL, which the form shows again.
 type Query struct {
-	Namespaces []string // empty: all
+	Namespaces []string // the covered namespaces; empty for all
 	Q          string   // text filter
 	Labels     string   // label selector
 	Sort       string   // a column name in lower case; a leading "-" reverses the order
@@ -110,16 +110,16 @@ type Cell struct {
 type Row struct {
 	Namespace string // empty for a cluster-scoped object
 	Name      string
-	Href      string // "/o/core/v1/pods/big/web-1"
+	Href      string // the URL of the object, such as "/o/core/v1/pods/big/web-1"
 	Cells     []Cell
 }
 
 // List is the page of one resource. It shows the rows From and following, and works without script.
 type List struct {
 	Layout
-	Ref        string // "core/v1/pods"
-	Kind       string // "Pod"
-	Resource   string // "pods"
+	Ref        string // the resource, such as "core/v1/pods"
+	Kind       string // the kind, such as "Pod"
+	Resource   string // the resource name, such as "pods"
 	Href       string // "/r/core/v1/pods"; the form leads there
 	Namespaced bool
 	Columns    []Column
@@ -139,7 +139,7 @@ type List struct {
 	Exports         []Export
 	KeptParams      []Parameter // other parameters of the page's URL, which the form keeps
 	DefaultColumns  string      // the route of the list with the usual columns
-	OpenObject      Link        // the page of the object that the script shows beside the rows; without Href: none
+	OpenObject      Link        // the page of the object that the script shows next to the rows; without Href: none
 	Problem         *Problem    // shown in place of the rows, for example for an invalid label selector
 }
 
@@ -202,10 +202,10 @@ type Status struct {
 // column after the state.
 type Scope struct {
 	Href     string // the route of the resource's list
-	Resource string // "pods"
-	Group    string // "core/v1"
+	Resource string // the resource name, such as "pods"
+	Group    string // the group and version, such as "core/v1"
 	Scope    string // "all", a namespace, or a field selector
-	State    string // as in State.State
+	State    string // the state, as in State.State
 	Status   Cell   // the state as text: "Live for 5m"
 	Reason   string // why the state is not live; empty if it is
 	Cells    []Cell
@@ -216,7 +216,7 @@ type Problem struct {
 	Status int
 	Title  string
 	Detail string
-	Next   []Link // suggestions for the user
+	Next   []Link // what the user can do next
 }
 
 // Link is a suggestion for the user: a link, or only text if Href is empty.
@@ -238,7 +238,7 @@ type Context struct {
 	Name      string
 	Cluster   string
 	User      string
-	Namespace string // empty: none
+	Namespace string // the namespace; empty for none
 }
 
 // Failure is the page of a request that has no other page.

@@ -28,9 +28,9 @@ import (
 
 // Kind is one resource that the server serves.
 type Kind struct {
-	Ref        string // "core/v1/pods"
+	Ref        string // The resource, such as "core/v1/pods".
 	Kind       string
-	Cluster    bool // Its objects are cluster-scoped.
+	Cluster    bool // Cluster means that the resource's objects are cluster-scoped.
 	ShortNames []string
 	Verbs      []string // get, list and watch if empty.
 	// Columns is the JSON of the columnDefinitions. If it is empty, the server cannot print Tables, and sends plain
@@ -43,7 +43,7 @@ type Kind struct {
 // Item is one object.
 type Item struct {
 	Namespace, Name string
-	UID             string // Namespace/Name if empty.
+	UID             string // The default is Namespace/Name.
 	Cells           string // A JSON array; ["<name>"] if empty.
 	Metadata        string // More members of the metadata: `"labels":{..}`.
 	Rest            string // More members of the object: `"spec":{..}`.

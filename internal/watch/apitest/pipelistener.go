@@ -75,8 +75,8 @@ func (p *pipeListener) Close() error { p.close(); return nil }
 
 func (p *pipeListener) Addr() net.Addr { return &net.UnixAddr{Name: "memory", Net: "pipe"} }
 
-// bufferedConn is a connection that accepts writes before the other side reads them. A side that refuses a handshake writes
-// its error before it has read all of the handshake.
+// bufferedConn is a connection that accepts writes before the other side reads them. A side that refuses a handshake
+// writes its error before it has read all of the handshake.
 type bufferedConn struct {
 	net.Conn
 

@@ -9,7 +9,8 @@ import (
 	authorization "k8s.io/api/authorization/v1"
 )
 
-// SelfReviewsPath is the path for access reviews of the client itself. A path that is broken here is also broken for Rules.
+// SelfReviewsPath is the path for access reviews of the client itself. A path that is broken here is also broken for
+// Rules.
 const SelfReviewsPath = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 
 // selfReview responds according to Refuse and RefuseWatches for a kind, and according to FailPath for its objects.

@@ -106,8 +106,8 @@ func (s *Server) SetRest(ref, namespace, name, rest string) {
 	})
 }
 
-// ChangeWhileDown runs f without events for any watch. It closes all connections first, and discards the history of the kind,
-// so that clients must list again.
+// ChangeWhileDown runs f without events for any watch. It closes all connections first, and discards the history of the
+// kind, so that clients must list again.
 func (s *Server) ChangeWhileDown(ref string, f func()) {
 	s.Down(true)
 	f()
@@ -173,9 +173,9 @@ func (s *Server) HangStreamingLists(ref string) {
 	s.change(func() { s.kindLocked(ref).noBookmarks = true })
 }
 
-// FailStreamingLists ends streaming lists of a kind with an error, and fails other lists with status 500. An API server does
-// the same while its conversion webhook is down. client-go retries this error without reporting it. An empty reason
-// removes the error.
+// FailStreamingLists ends streaming lists of a kind with an error, and fails other lists with status 500. An API server
+// does the same while its conversion webhook is down. client-go retries this error without reporting it. An empty
+// reason removes the error.
 func (s *Server) FailStreamingLists(ref, reason string) {
 	s.change(func() { s.kindLocked(ref).streamError = reason })
 }

@@ -1,9 +1,9 @@
-// Package cellsort defines the order of rows on the page, and how the page finds words in them. A server that maintains a
-// part of a sorted table for a page must use the same order for every cell. Numbers, quantities, times and fractions
+// Package cellsort defines the order of rows on the page, and how the page finds words in them. A server that maintains
+// a part of a sorted table for a page must use the same order for every cell. Numbers, quantities, times and fractions
 // are ordered by size, and text in natural order (node-2 before node-10).
 //
-// static/src/sort.ts and rows.ts implement the same rules; internal/web/testdata contains test cases for both. All
-// functions are pure.
+// static/src/model/sort.ts and rows.ts implement the same rules; internal/web/testdata contains test cases for both.
+// All functions are pure.
 package cellsort
 
 import (
@@ -66,8 +66,8 @@ func Compare(a, b Rank, descending bool) int {
 // RankNatural returns the Rank of a text in natural order (node-2 before node-10).
 func RankNatural(text string) Rank { return Rank{Text: padNumbers(text)} }
 
-// RankCell returns the Rank of a JSON cell. relative means that the cell contains a timestamp and is shown as elapsed time.
-// The newest timestamp has the lowest age, and is first.
+// RankCell returns the Rank of a JSON cell. relative means that the cell contains a timestamp and is shown as elapsed
+// time. The newest timestamp has the lowest age, and is first.
 func RankCell(cell []byte, relative bool) Rank {
 	if len(cell) == 0 {
 		return Rank{}
@@ -82,7 +82,7 @@ func RankCell(cell []byte, relative bool) Rank {
 	case '"':
 		text, err := jsonscan.Unquote(cell)
 		if err != nil {
-			return Rank{} // Cells are well formed.
+			return Rank{} // The cells are valid JSON, so there is no error.
 		}
 		return rankText(text, relative)
 	case '[', '{': // Tables of aggregated APIs have arrays and objects as cells.

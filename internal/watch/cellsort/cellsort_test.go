@@ -48,7 +48,7 @@ func TestRankCell(t *testing.T) {
 				if unknown > 0 &&
 					(cellsort.Compare(rank(last), rank(known[0]), descending) != 1 ||
 						cellsort.Compare(rank(known[0]), rank(last), descending) != -1) {
-					t.Errorf("%s, descending %t: %s does not come last", v.Name, descending, last)
+					t.Errorf("%s, descending %t: %s is not last", v.Name, descending, last)
 				}
 			}
 		}

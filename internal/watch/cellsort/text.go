@@ -9,7 +9,8 @@ import (
 // paddedDigits is the number of digits to which natural pads a number in a text.
 const paddedDigits = 12
 
-// padNumbers converts a text so that plain text comparison gives the natural order: numbers in it are padded with zeros.
+// padNumbers converts a text so that plain text comparison gives the natural order: numbers in it are padded with
+// zeros.
 func padNumbers(text string) string {
 	text = Lower(text)
 	var out []byte
@@ -75,7 +76,8 @@ func Lower(text string) string {
 	return out.String()
 }
 
-// isWordEnd reports whether a character is the last letter of a word. before and after are the texts around the character.
+// isWordEnd reports whether a character is the last letter of a word. before and after are the texts around the
+// character.
 func isWordEnd(before, after string) bool {
 	last, _ := utf8.DecodeLastRuneInString(strings.TrimRightFunc(before, isIgnorable))
 	next, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(after, isIgnorable))

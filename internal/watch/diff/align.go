@@ -118,8 +118,8 @@ func hasKey(nodes []node, partner []int, names []string) bool {
 	return true
 }
 
-// longestIncreasing returns the longest sequence of pairs whose indices ascend in both arrays. toA is the index in a of each
-// element of b, or -1 for none. It takes n log n steps.
+// longestIncreasing returns the longest sequence of pairs whose indices ascend in both arrays. toA is the index in a of
+// each element of b, or -1 for none. It takes n log n steps.
 func longestIncreasing(toA []int) []pair {
 	before := make([]int, len(toA)) // The pair before this one in its run.
 	var ends []int                  // For each length, the run with the least end in a: the index in b of its end.

@@ -36,7 +36,7 @@ type Op struct {
 	Value json.RawMessage `json:"value,omitempty"`
 }
 
-// Patch returns the patch that changes before into after. If one of the two is not a JSON document, the error says
+// Patch returns the patch that changes before into after. If one of the two is not a JSON document, the error names
 // which, and at which position.
 func Patch(before, after []byte) ([]byte, error) {
 	patch, _, err := compare(before, after, false)
@@ -46,9 +46,9 @@ func Patch(before, after []byte) ([]byte, error) {
 // maxFormer is the maximum length, in bytes, of a former value (before the change) that Compare returns.
 const maxFormer = 256
 
-// Compare returns the patch and the former values, for readers that do not have before. was is a JSON object of the
+// Compare returns the patch and the former values, for readers that do not have before. former is a JSON object of the
 // values that the patch's operations replace or remove. Its keys are the indices of the operations, such as
-// {"0":"Pending"}. Values of more than 256 bytes are left out. If no value remains, was is nil.
+// {"0":"Pending"}. Values of more than 256 bytes are left out. If no value remains, former is nil.
 func Compare(before, after []byte) (patch, former []byte, err error) {
 	return compare(before, after, true)
 }

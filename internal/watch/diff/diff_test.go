@@ -64,7 +64,7 @@ func TestPatch(t *testing.T) {
 		{"insert in the middle", `[` + long + `,2,3]`, `[` + long + `,2,0,3]`, `[{"op":"add","path":"/2","value":0}]`},
 		{"insert at the end", `[` + long + `]`, `[` + long + `,0]`, `[{"op":"add","path":"/1","value":0}]`},
 		{
-			"insert an equal neighbour", `[1,1,` + long + `]`, `[1,1,1,` + long + `]`,
+			"insert an equal neighbor", `[1,1,` + long + `]`, `[1,1,1,` + long + `]`,
 			`[{"op":"add","path":"/2","value":1}]`,
 		},
 		{"remove at the head", `[1,` + long + `,3]`, `[` + long + `,3]`, `[{"op":"remove","path":"/0"}]`},
@@ -173,7 +173,7 @@ func TestCompareReturnsFormerValues(t *testing.T) {
 		{`{"a":[1,2,3],"long":"` + long + `"}`, `{"a":[1,3],"long":"` + long + `"}`, `{"0":2}`},
 		{`{"a":"` + long[:254] + `"}`, `{"a":""}`, `{"0":"` + long[:254] + `"}`},
 		{`{"a":"` + long + `","b":1,"c":"` + long + `"}`, `{"a":"` + long + `s","b":2,"c":"` + long + `"}`, `{"1":1}`},
-		// Not two operations: one is shorter.
+		// The patch replaces the parent with one operation, because that is shorter than two.
 		{
 			`{"a":{"x":1,"y":2},"long":"` + long + `"}`, `{"a":{"x":2,"y":1},"long":"` + long + `"}`,
 			`{"0":{"x":1,"y":2}}`,
@@ -182,7 +182,8 @@ func TestCompareReturnsFormerValues(t *testing.T) {
 		{`1`, `2`, `{"0":1}`},
 		{`{}`, `{}`, ``},
 	} {
-		if _, former, err := diff.Compare([]byte(test.before), []byte(test.after)); err != nil || string(former) != test.former {
+		if _, former, err := diff.Compare([]byte(test.before), []byte(test.after)); err != nil ||
+			string(former) != test.former {
 			t.Errorf("%s to %s: got %s and %v, want %s", test.before, test.after, former, err, test.former)
 		}
 	}

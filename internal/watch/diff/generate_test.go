@@ -90,7 +90,7 @@ func (g generator) mutate(v any) any {
 	return pick(g, g.scalar(), g.value(2))
 }
 
-// encode writes v with its members in the order of their names. If loose is set, it shuffles them, adds white space,
+// encode writes v with its members in the order of their names. If shuffled is set, it shuffles them, adds white space,
 // and writes some of them twice. The last one counts.
 func (g generator) encode(v any, shuffled bool) []byte {
 	var b bytes.Buffer

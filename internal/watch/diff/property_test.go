@@ -38,7 +38,8 @@ func check(t *testing.T, before, after []byte) []byte {
 	return patch
 }
 
-// checkFormerValues compares the returned former values with the values that the document has before each operation is applied.
+// checkFormerValues compares the returned former values with the values that the document has before each operation is
+// applied.
 func checkFormerValues(t *testing.T, before, patch, former []byte) {
 	t.Helper()
 	formerValues := make(map[string]json.RawMessage)
@@ -48,7 +49,7 @@ func checkFormerValues(t *testing.T, before, patch, former []byte) {
 	}
 	if former != nil {
 		if err := json.Unmarshal(former, &formerValues); err != nil || len(formerValues) == 0 {
-			t.Fatalf("what was is told as %s: %v", former, err)
+			t.Fatalf("the former value is returned as %s: %v", former, err)
 		}
 	}
 	document := decode(t, before)
@@ -61,14 +62,14 @@ func checkFormerValues(t *testing.T, before, patch, former []byte) {
 			delete(formerValues, strconv.Itoa(i))
 			if got, want := decode(t, value), valueAt(t, document, op.Path); op.Op == "add" ||
 				!reflect.DeepEqual(got, want) {
-				t.Fatalf("before %s of %s stood %v, told is %v\nbefore %s\npatch  %s",
+				t.Fatalf("the value before %s of %s was %v, returned is %v\nbefore %s\npatch  %s",
 					op.Op, op.Path, want, got, before, patch)
 			}
 		}
 		document = apply(t, document, append(append([]byte{'['}, text...), ']'))
 	}
 	if len(formerValues) > 0 {
-		t.Fatalf("told of operations that are not there: %v\npatch %s", formerValues, patch)
+		t.Fatalf("former values of operations that do not exist: %v\npatch %s", formerValues, patch)
 	}
 }
 
@@ -81,7 +82,7 @@ func checkOracles(t *testing.T, before, after, patch []byte) (expected []byte) {
 		t.Fatal(err)
 	}
 	if (string(patch) == "[]") != (string(expected) == "[]") {
-		t.Fatalf("got %s, jsondiff says %s\nbefore %s\nafter  %s", patch, expected, before, after)
+		t.Fatalf("got %s, jsondiff returns %s\nbefore %s\nafter  %s", patch, expected, before, after)
 	}
 	// evanphx/json-patch loses members with an empty name and cannot patch a single scalar. Such pairs are only checked
 	// by apply.

@@ -9,7 +9,7 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// document reads a complete text and cuts (splits) its first levels into nodes. like is a document that is probably
+// document reads a complete text and cuts (splits) its first levels into nodes. similar is a document that is probably
 // almost the same: parts that are the same are not parsed again.
 func document(text []byte, similar *node) (node, error) {
 	r := reader{data: text}
@@ -28,14 +28,14 @@ func document(text []byte, similar *node) (node, error) {
 }
 
 // A reader cuts (splits) a text into nodes. It parses the commas and colons of the levels that it cuts itself, because
-// it needs the position, which a Cursor of rawjson does not give. Deeper levels are parsed by rawjson, which also
+// it needs the position, which a Cursor of jsonscan does not give. Deeper levels are parsed by jsonscan, which also
 // reports every error.
 type reader struct {
 	data []byte
 	pos  int
 }
 
-// value reads the value at pos, and cuts as many levels of it as levels says.
+// value reads the value at pos, and returns it without its outer levels, as many as levels.
 func (r *reader) value(depth, levels int, similar *node) (node, bool) {
 	n := node{depth: depth}
 	first := r.peek()
@@ -52,7 +52,7 @@ func (r *reader) value(depth, levels int, similar *node) (node, bool) {
 	return n, err == nil
 }
 
-// items reads an object or array whose first byte is open.
+// items reads an object or array whose first byte is opening.
 func (r *reader) items(opening byte, depth, levels int, similar *node) ([]node, bool) {
 	var prediction predictor
 	if similar != nil {
@@ -129,7 +129,7 @@ func (r *reader) peek() byte {
 	return 0
 }
 
-// A guesser predicts the next item of a text from the items of a similar text, to save parsing.
+// A predictor predicts the next item of a text from the items of a similar text, to save parsing.
 type predictor struct {
 	items []node
 	index int

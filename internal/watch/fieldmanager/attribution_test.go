@@ -42,7 +42,7 @@ func TestAttribution(t *testing.T) {
 		name     string
 		managers []string
 		patch    string
-		want     string // "manager: ops", newest first.
+		want     string // The expected authors, newest first, as "manager: operations".
 	}{
 		{
 			"a member",
@@ -83,13 +83,15 @@ func TestAttribution(t *testing.T) {
 			patchOf("/spec/args/1"), "n: 0",
 		},
 		{
-			"that stayed, but comes nearer",
+			"that is unchanged but now closer",
 			[]string{manager("m", 5, `{"f:data":{".":{}}}`), manager("n", previousSecond, `{"f:data":{"f:x~y":{}}}`)},
 			patchOf("/data/x~0y"), "n: 0",
 		},
 		{
 			"both older than thought",
-			[]string{manager("m", previousSecond, `{"f:data":{"f:x~y":{}}}`), manager("n", previousSecond-1, `{"f:data":{"f:x~y":{}}}`)},
+			[]string{
+				manager("m", previousSecond, `{"f:data":{"f:x~y":{}}}`), manager("n", previousSecond-1, `{"f:data":{"f:x~y":{}}}`),
+			},
 			patchOf("/data/x~0y"), "m: 0; n: 0",
 		},
 		{
@@ -178,7 +180,7 @@ func TestAttribution(t *testing.T) {
 			[]string{manager("m", previousSecond, `{"f:spec":{}}`), manager("n", previousSecond-1, `{"f:data":{}}`)},
 			patchOf("-/data/z", "/data"), "n: 1",
 		},
-		{"set, and nobody owns it", []string{manager("m", 4, `{"f:data":{}}`)}, patchOf("/spec/nodeName"), "m: 0"},
+		{"set, and no manager owns it", []string{manager("m", 4, `{"f:data":{}}`)}, patchOf("/spec/nodeName"), "m: 0"},
 		{
 			"that, and no time was taken",
 			[]string{manager("m", previousSecond, `{"f:data":{}}`)},
@@ -227,7 +229,7 @@ func TestAttribution(t *testing.T) {
 		{"a name that is none", []string{`{"manager":7,"fieldsV1":{"f:data":{}}}`}, patchOf("/data"), ""},
 		{"an entry that is none", []string{`7`, manager("m", 4, `{"f:data":{}}`)}, patchOf("/data"), ""},
 		{"cut short", []string{manager("m", 4, `{"f:data":{}}`) + ","}, patchOf("/data"), ""},
-		{"nobody", nil, patchOf("/data"), ""},
+		{"no manager", nil, patchOf("/data"), ""},
 		{"no patch", []string{manager("m", 4, `{"f:data":{}}`)}, `{"op":"add"}`, ""},
 		{"nothing to patch", []string{manager("m", 4, `{"f:data":{}}`)}, `[]`, ""},
 	} {
@@ -306,7 +308,7 @@ func FuzzAttribute(f *testing.F) {
 		var last *fieldmanager.Author
 		for _, share := range fieldmanager.Attribute(managed, patch, after, time.Unix(since, 0)) {
 			if last != nil && share.Time.After(last.Time) {
-				t.Errorf("%+v comes after %+v", share.Author, last)
+				t.Errorf("%+v is after %+v", share.Author, last)
 			}
 			last = &share.Author
 			if len(share.Ops) == 0 {

@@ -36,7 +36,7 @@ func BenchmarkPodStatus(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			if newest, _ := fieldmanager.Newest(after.managed); newest == nil {
-				b.Fatal("nobody")
+				b.Fatal("no author")
 			}
 		}
 	})

@@ -21,8 +21,8 @@ type entry struct {
 	shapes map[*fieldpath.Set][][]string // For each list in set, the names of the members in its elements' keys.
 }
 
-// ownedDepth returns how many steps of the path lead to a value that the entry owns. It returns all steps if the entry owns
-// the value at the path, or a value inside it. It returns fewer steps if the entry owns a parent as a whole. ok is
+// ownedDepth returns how many steps of the path lead to a value that the entry owns. It returns all steps if the entry
+// owns the value at the path, or a value inside it. It returns fewer steps if the entry owns a parent as a whole. ok is
 // false if the entry owns none of these.
 func (e *entry) ownedDepth(path []step) (depth int, ok bool) {
 	set := e.parse()
@@ -52,7 +52,7 @@ func (e *entry) parse() *fieldpath.Set {
 }
 
 // find follows one step of a path in a set of owned fields. member means that the set contains the resulting field
-// itself. below is the set of owned fields inside it.
+// itself. children is the set of owned fields inside it.
 func (e *entry) find(set *fieldpath.Set, s *step) (member bool, children *fieldpath.Set) {
 	if s.item == nil {
 		return getElement(set, fieldpath.FieldNameElement(s.name))

@@ -28,8 +28,8 @@ type Share struct {
 	Ops []int `json:"ops"` // Indices of operations in the patch, ascending.
 }
 
-// Newest returns the entry of managedFields with the newest time, and alone is true. If several entries have this time,
-// it returns the last of them, and alone is false. It returns nil if there are no entries.
+// Newest returns the entry of managedFields with the newest time, and unambiguous is true. If several entries have this
+// time, it returns the last of them, and unambiguous is false. It returns nil if there are no entries.
 func Newest(managed []byte) (newest *Author, unambiguous bool) {
 	entries := read(managed)
 	for i := range entries {
@@ -67,10 +67,10 @@ func Latest(managed []byte) (latest time.Time) {
 	return latest
 }
 
-// Attribute attributes the operations of a patch to authors, and returns the authors from the newest to the oldest. The patch
-// must be from package diff. after must be the document that results from the patch, because an index in a path refers
-// to an element of after. managed is the managedFields of after. since is the newest time in the managedFields before
-// the change.
+// Attribute attributes the operations of a patch to authors, and returns the authors from the newest to the oldest. The
+// patch must be from package diff. after must be the document that results from the patch, because an index in a path
+// refers to an element of after. managed is the managedFields of after. since is the newest time in the managedFields
+// before the change.
 //
 // An operation belongs to every manager that owns its path or a value inside that path. If there is none, it belongs to
 // the managers that own the nearest parent as a whole, such as an atomic list. If some of these managers wrote after

@@ -93,7 +93,7 @@ func TestRecordedChanges(t *testing.T) {
 			"monitoring Apply  14:43:23: add /metadata/finalizers/1 replace /metadata/resourceVersion add " +
 				"/spec/ports/2",
 		},
-		{"a pod is bound, which managedFields do not tell", "pod.jsonl", 0, 1, ""},
+		{"a pod is bound, which managedFields do not show", "pod.jsonl", 0, 1, ""},
 		{
 			"the kubelet in the second of the creation", "pod.jsonl", 1, 2,
 			"kubelet Update status 14:43:16: replace /metadata/resourceVersion replace /status",

@@ -5,8 +5,8 @@
 // has its own rules, which add reasons. Some of them are stricter: kstatus checks whether an object was reconciled, but
 // a person wants to know whether it works. A failed Pod, for example, is reconciled.
 //
-// All functions are pure: the same text gives the same Health at any time. There is a Health for every text. No call
-// takes longer than a few passes over the text, and the size of each Health is bounded.
+// All functions are pure: the same JSON text gives the same Health at any time. Every text has a Health, also one that
+// is not a valid object. A call makes a few passes over the text at most, and the size of each Health is bounded.
 package health
 
 import (
@@ -22,11 +22,11 @@ import (
 // Status is the state of an object, in the terms of kstatus.
 type Status string
 
-// The statuses.
+// The statuses of an object.
 const (
 	Current     Status = "Current"     // The object is in the desired state, as far as its status shows.
 	InProgress  Status = "InProgress"  // The object is on the way to the desired state.
-	Failed      Status = "Failed"      // The object is not in the desired state, and somebody must act.
+	Failed      Status = "Failed"      // The object is not in the desired state, and a person must act.
 	Terminating Status = "Terminating" // The object is being deleted.
 	Unknown     Status = "Unknown"     // The status does not show the state.
 )
@@ -40,7 +40,7 @@ const (
 // period. They may contain, or consist of, texts from the cluster.
 type Health struct {
 	Status  Status   `json:"status"`
-	Summary string   `json:"summary"` // One or two sentences; empty if the status Current says it all.
+	Summary string   `json:"summary"` // One or two sentences; empty if the status Current needs no explanation.
 	Details []string `json:"details"` // Further sentences, the worst first; never nil.
 }
 
@@ -66,8 +66,8 @@ type kstatusResult struct {
 	reason, message string
 }
 
-// computeStatus runs kstatus for an object. kstatus panics if a member has another type than the API server would send; the
-// result is then Unknown.
+// computeStatus runs kstatus for an object. kstatus panics if a member has another type than the API server would send;
+// the result is then Unknown.
 func computeStatus(o node) (v kstatusResult) {
 	defer func() {
 		if recover() != nil {
@@ -85,7 +85,7 @@ func computeStatus(o node) (v kstatusResult) {
 	return v
 }
 
-// toHealth returns the verdict of kstatus as a Health. It is used for kinds without rules in this package.
+// toHealth returns the kstatusResult of kstatus as a Health. It is used for kinds without rules in this package.
 func (v kstatusResult) toHealth(o node) Health {
 	h := Health{Status: v.status}
 	ready := o.condition("Ready")
@@ -108,8 +108,8 @@ func (v kstatusResult) toHealth(o node) Health {
 	return h
 }
 
-// generalSummary returns a sentence if the verdict takes precedence over the rules of a kind: the object is being deleted, or
-// its controller has not seen it yet. For any other verdict, it returns "".
+// generalSummary returns a sentence if the result of kstatus takes precedence over the rules of a kind: the object is
+// being deleted, or its controller has not seen it yet. For any other result of kstatus, it returns "".
 func (v kstatusResult) generalSummary(o node) string {
 	finalizers := o.texts("metadata", "finalizers")
 	switch {

@@ -3,7 +3,7 @@ package health
 import "fmt"
 
 // rulesFor returns the function with this package's rules for the kind of the object. The function computes the
-// health, given the status from kstatus. explainer returns nil for kinds without such rules.
+// health, given the status from kstatus. rulesFor returns nil for kinds without such rules.
 func rulesFor(o node) func(o node, status Status) Health {
 	switch o.group() + "/" + o.text("kind") {
 	case "/Pod":

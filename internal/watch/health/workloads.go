@@ -39,8 +39,8 @@ func deployment(o node, status Status) Health {
 	return readiness(status, ready, desired, "replicas", reasons)
 }
 
-// checkReplicaFailure returns Failed, and an additional reason, if pods of the workload cannot be created. Otherwise it returns its
-// arguments.
+// checkReplicaFailure returns Failed, and an additional reason, if pods of the workload cannot be created. Otherwise it
+// returns its arguments.
 func checkReplicaFailure(o node, status Status, reasons []string) (Status, []string) {
 	if c := o.condition("ReplicaFailure"); c.is("True") {
 		return Failed, append(reasons, "Cannot create pods: "+c.explanation())
@@ -84,7 +84,9 @@ func statefulSet(o node, status Status) Health {
 	case partition > 0:
 		reasons = append(
 			reasons,
-			ratioText(updated, desired, "replicas", fmt.Sprintf("updated; ordinals below %d are held back (partition)", partition)),
+			ratioText(
+				updated, desired, "replicas", fmt.Sprintf("updated; ordinals below %d are not updated (partition)", partition),
+			),
 		)
 	case updated < desired:
 		reasons = append(reasons, ratioText(updated, desired, "replicas", "updated"))

@@ -14,7 +14,7 @@ func Fold[K comparable, V, M any](changes []*Change[K, V, M], continues func(bef
 	runs := make(map[K][]*Change[K, V, M], len(changes))
 	keys := make([]K, 0, len(changes))
 	for _, change := range changes {
-		if change.Op == 0 { // A mark.
+		if change.Op == 0 { // The change is only a mark, without an object.
 			continue
 		}
 		if _, seen := runs[change.Key]; !seen {
@@ -31,7 +31,7 @@ func Fold[K comparable, V, M any](changes []*Change[K, V, M], continues func(bef
 
 // repeats reports whether a key has more than one change. Usually none has, and every reader calls Fold.
 func repeats[K comparable, V, M any](changes []*Change[K, V, M]) bool {
-	if len(changes) <= 8 { // Faster than a map.
+	if len(changes) <= 8 { // A linear search is faster than a map here.
 		for i, change := range changes {
 			for _, before := range changes[:i] {
 				if change.Key == before.Key {

@@ -13,12 +13,13 @@ import (
 
 func TestHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j := newJournal(5 * 376) // Five updates.
+		j := newJournal(5 * 376) // The ring has room for five updates.
 		if got := j.History(j.Now(), 10); len(got) > 0 {
 			t.Errorf("before the first state the past is %v", describe(got))
 		}
 		j.Replace([]testEntry{{Key: "a", Value: object{1, 0}}})
-		if retained, completeSince := j.Retained(); len(j.History(j.Now(), 10)) > 0 || retained != 0 || !completeSince.IsZero() {
+		if retained, completeSince := j.Retained(); len(j.History(j.Now(), 10)) > 0 || retained != 0 ||
+			!completeSince.IsZero() {
 			t.Errorf("after the first state %d changes are kept, since %s", retained, completeSince)
 		}
 		start := time.Now()
@@ -78,7 +79,7 @@ func TestSetWith(t *testing.T) {
 	}
 	set(object{1, 1}, "add", 300)
 	_, before := j.Weight()
-	set(object{1, 1}, "nothing to tell", 300)
+	set(object{1, 1}, "no difference", 300)
 	if _, got := j.Weight(); got != before || got != 300+176+100 {
 		t.Errorf("the weight is %d and then %d, want %d", before, got, 300+176+100)
 	}
@@ -99,12 +100,12 @@ func TestSetWith(t *testing.T) {
 		case note := <-freed:
 			dropped = append(dropped, note)
 		case <-deadline:
-			t.Fatalf("of what the ring no longer holds only %q have gone", dropped)
+			t.Fatalf("of what the ring no longer contains only %q was dropped", dropped)
 		default:
 		}
 	}
 	slices.Sort(dropped)
-	if got, _, _ := j.Get("a"); fmt.Sprint(dropped) != "[add another thing nothing to tell]" || got != (object{2, 2}) {
+	if got, _, _ := j.Get("a"); fmt.Sprint(dropped) != "[add another thing no difference]" || got != (object{2, 2}) {
 		t.Errorf("%q have gone, and the state is %v", dropped, got)
 	}
 	runtime.KeepAlive(j)

@@ -54,7 +54,7 @@ type Op uint8
 
 // The effects of a Change on its key. The comments name the values that are set.
 const (
-	Add    Op = iota + 1 // Only New.
+	Add    Op = iota + 1 // An add has only New.
 	Update               // Old and New.
 	Delete               // Only Old.
 )
@@ -141,9 +141,9 @@ func (j *Journal[K, V, M]) Replace(next []Entry[K, V]) {
 	j.ReplaceIn(func(K) bool { return true }, next, func(K) M { return none }, none)
 }
 
-// ReplaceIn is Replace for the keys for which part returns true. Other keys stay. part must return true for all keys of
-// next. The initial Memo of an add is came(key), and that of a delete of a key that is not in next is went. Other Memos
-// are initially empty.
+// ReplaceIn is Replace for the keys for which includes returns true. Other keys stay. includes must return true for all
+// keys of next. The initial Memo of an add is addMemo(key). The initial Memo of a delete, for a key not in next, is
+// deleteMemo. Other Memos are initially empty.
 func (j *Journal[K, V, M]) ReplaceIn(includes func(K) bool, next []Entry[K, V], addMemo func(K) M, deleteMemo M) {
 	var none M
 	j.write(func(now time.Time) {
@@ -290,7 +290,7 @@ func (j *Journal[K, V, M]) Next(ctx context.Context, after Cursor, limit int) ([
 	return j.NextWithin(ctx, noTimer, after, limit)
 }
 
-// NextWithin is Next with a time limit: if it has to wait, it calls alarm, and returns ErrNoChange when it receives
+// NextWithin is Next with a time limit: if it has to wait, it calls timer, and returns ErrNoChange when it receives
 // something from that channel.
 func (j *Journal[K, V, M]) NextWithin(
 	ctx context.Context, timer func() <-chan time.Time, after Cursor, limit int,
@@ -354,7 +354,7 @@ func (j *Journal[K, V, M]) Weight() (state, ring int) {
 	return j.weight + EntryOverhead*len(j.state), j.ring.weight
 }
 
-// WeightIn returns the size of that part of the state for whose keys part returns true, in bytes.
+// WeightIn returns the size of that part of the state for whose keys includes returns true, in bytes.
 func (j *Journal[K, V, M]) WeightIn(includes func(K) bool) (state int) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()

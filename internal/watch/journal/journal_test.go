@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// object is a value. Its id identifies one thing among those that a key has in turn.
+// object is a value. Its id identifies one of the successive values of a key.
 type object struct{ id, version int }
 
 type (
@@ -63,7 +63,7 @@ func TestChangesAreReadInOrder(t *testing.T) {
 	j := newJournal(1 << 20)
 	j.Set("a", object{1, 1})
 	j.Set("a", object{1, 2})
-	j.Set("a", object{1, 2}) // No difference.
+	j.Set("a", object{1, 2}) // This is no difference, so it is no change.
 	j.Set("a", object{2, 1}) // Another thing under the same key.
 	j.Delete("a")
 	j.Delete("a")
@@ -112,7 +112,7 @@ func TestRingIsBoundedByBytes(t *testing.T) {
 		j.Set("a", object{1, i})
 	}
 	if ringWeight(j) > 10_000 {
-		t.Errorf("the ring holds %d bytes, its bound is 10000", ringWeight(j))
+		t.Errorf("the ring has %d bytes, its limit is 10000", ringWeight(j))
 	}
 	if _, _, err := j.Next(t.Context(), journal.At(1), 10); !errors.Is(err, journal.ErrGone) {
 		t.Errorf("old cursor: got %v, want ErrGone", err)
@@ -187,7 +187,7 @@ func TestNextWaits(t *testing.T) {
 						return
 					}
 					if len(changes) == 0 {
-						got[i] += 1000 // A nudge.
+						got[i] += 1000 // Count the nudge separately.
 					}
 					got[i] += len(changes)
 					cursor = next
@@ -203,7 +203,7 @@ func TestNextWaits(t *testing.T) {
 		synctest.Wait()
 		j.Set("b", object{1, 1})
 		j.Close()
-		j.Set("b", object{1, 2}) // Dropped.
+		j.Set("b", object{1, 2}) // The ring drops this change.
 		wg.Wait()
 		for i, n := range got {
 			if n != 1004 {
@@ -260,7 +260,7 @@ func (r *reader) read(ctx context.Context, j *testJournal, limit int, fold bool)
 	for _, c := range changes {
 		value, ok := r.values[c.Key]
 		if ok != (c.Op != journal.Add) || ok && value != c.Old {
-			return fmt.Errorf("%v: the reader holds %v (%v)", describe([]*testChange{c}), value, ok)
+			return fmt.Errorf("%v: the reader has %v (%v)", describe([]*testChange{c}), value, ok)
 		}
 		if c.Op == journal.Update && !continues(c.Old, c.New) {
 			return fmt.Errorf("%v: an update to another thing", describe([]*testChange{c}))
@@ -340,7 +340,7 @@ func TestAnyReaderConverges(t *testing.T) {
 			}
 		}
 		if want := state(j); !maps.Equal(r.values, want) {
-			t.Fatalf("seed %d: the reader holds %v, the state is %v", seed, r.values, want)
+			t.Fatalf("seed %d: the reader has %v, the state is %v", seed, r.values, want)
 		}
 		resets += r.resets
 	}
@@ -377,7 +377,7 @@ func TestConcurrentReadersConverge(t *testing.T) {
 	wg.Wait()
 	for i, r := range readers {
 		if !maps.Equal(r.values, state(j)) {
-			t.Errorf("reader %d does not hold the state", i)
+			t.Errorf("reader %d does not have the state", i)
 		}
 	}
 }
@@ -474,19 +474,19 @@ func TestWaitingReaderMissesNoChange(t *testing.T) {
 	for round := range rounds {
 		timeout := time.After(time.Minute)
 		j.Set("a", object{1, 2 * round})
-		awake, last := 0, uint64(2*round+2) //nolint:gosec // Small.
+		awake, last := 0, uint64(2*round+2) //nolint:gosec // The numbers are small.
 		for awake < readers {
 			select {
 			case offset := <-seen:
 				if awake == 0 && offset < last {
 					j.Set("a", object{1, 2*round + 1})
-					awake = -1 // Only once.
+					awake = -1 // Check this only once.
 				}
 				if offset == last {
 					awake = max(awake, 0) + 1
 				}
 			case <-timeout:
-				t.Fatalf("round %d: %d of %d readers were told of the last change", round, awake, readers)
+				t.Fatalf("round %d: %d of %d readers got the last change", round, awake, readers)
 			}
 		}
 	}

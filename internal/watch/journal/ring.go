@@ -69,7 +69,7 @@ func (r *ring[K, V, M]) resize(n int) {
 	old := *r
 	r.slots, r.weights = make(slots[K, V, M], n), make([]int, n)
 	for i := range old.count {
-		at := old.newest - uint64(i) //nolint:gosec // As above.
+		at := old.newest - uint64(i) //nolint:gosec // The index is below the number of changes in the ring.
 		r.slots.at(at).Store(old.slots.at(at).Load())
 		*r.weightOf(at) = *old.weightOf(at)
 	}

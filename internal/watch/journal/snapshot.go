@@ -2,7 +2,8 @@ package journal
 
 import "math"
 
-// keysPerLock is the number of keys that a Snapshot copies before it unlocks the journal, so that the writer can continue.
+// keysPerLock is the number of keys that a Snapshot copies before it unlocks the journal, so that the writer can
+// continue.
 const keysPerLock = 2048
 
 // Snapshot returns every key and value at one moment, in no order, and the cursor of that moment. The writer never

@@ -11,7 +11,7 @@ type tail[K comparable, V, M any] struct {
 	closed  bool
 }
 
-// read returns the changes after the cursor, at most limit. news means that there is something new: changes, or only a
+// read returns the changes after the cursor, at most limit. moved means that there is something new: changes, or only a
 // Nudge.
 func (t *tail[K, V, M]) read(after Cursor, limit int) (changes []*Change[K, V, M], next Cursor, moved bool, err error) {
 	switch {
@@ -37,7 +37,7 @@ func (t *tail[K, V, M]) read(after Cursor, limit int) (changes []*Change[K, V, M
 
 // after returns the first changes after an offset, at most limit. It returns nil if the ring no longer has all of them.
 func (t *tail[K, V, M]) after(offset uint64, limit int) []*Change[K, V, M] {
-	changes := make([]*Change[K, V, M], min(int(t.offset-offset), limit)) //nolint:gosec // At most the count.
+	changes := make([]*Change[K, V, M], min(int(t.offset-offset), limit)) //nolint:gosec // At most the ring's length.
 	for i := range changes {
 		at := offset + uint64(i) + 1 //nolint:gosec // An index is not negative.
 		change := t.slots.at(at).Load()

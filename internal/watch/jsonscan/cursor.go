@@ -44,8 +44,8 @@ func (c *Cursor) Array(visit func(index int) error) error {
 	return c.each('[', ']', func(_ []byte, index int) error { return visit(index) })
 }
 
-// each calls visit for each item between the characters open and end. The items are separated by commas, and those of
-// an object have a key.
+// each calls visit for each item between the characters opening and closing. The items are separated by commas, and
+// those of an object have a key.
 func (c *Cursor) each(opening, closing byte, visit func(key []byte, index int) error) error {
 	if c.Peek() != opening {
 		return c.unexpected(fmt.Sprintf("%q", opening))

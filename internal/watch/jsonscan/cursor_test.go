@@ -134,7 +134,7 @@ func TestEveryByteAtEveryPosition(t *testing.T) {
 				err = c.End()
 			}
 			if want := json.Valid(text); (err == nil) != want {
-				t.Errorf("%q: %v, but json.Valid says %v", text, err, want)
+				t.Errorf("%q: %v, but json.Valid returns %v", text, err, want)
 			}
 		}
 	}
@@ -146,7 +146,7 @@ func readAll(c *jsonscan.Cursor) error {
 	case '{':
 		return c.Object(func(key []byte) error {
 			if c.Peek(); len(key)%2 == 1 {
-				return nil // Object reads it.
+				return nil // Object reads this value itself.
 			}
 			return readAll(c)
 		})
@@ -172,7 +172,7 @@ func FuzzAcceptsExactlyWhatEncodingJSONAccepts(f *testing.F) {
 				err = c.End()
 			}
 			if got := err == nil; got != want {
-				t.Errorf("%s(%q): %v, but json.Valid says %v", name, data, err, want)
+				t.Errorf("%s(%q): %v, but json.Valid returns %v", name, data, err, want)
 			}
 		}
 	})

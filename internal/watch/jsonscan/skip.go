@@ -129,8 +129,8 @@ func (c *Cursor) skipString() (escaped bool, err error) {
 	return false, c.unexpected("the end of a string")
 }
 
-// countPlain returns how many of the eight bytes in b, from the lowest, are plain characters of a string: they do not end
-// it, begin an escape, or have the value of a control character. Subtracting n from a byte sets its high bit if the
+// countPlain returns how many of the eight bytes in b, from the lowest, are plain characters of a string: they do not
+// end it, begin an escape, or have the value of a control character. Subtracting n from a byte sets its high bit if the
 // byte was less than n. The borrow from higher bytes does not matter.
 func countPlain(b uint64) int {
 	const ones, high = 0x0101010101010101, 0x8080808080808080

@@ -40,7 +40,7 @@ func TestLongListIsReadInBatches(t *testing.T) {
 	for name, test := range map[string]struct {
 		frames   int
 		list     bool
-		maxReads int // Number of Reads.
+		maxReads int // The maximum number of calls of Read.
 		minReads int
 	}{
 		"long":   {frames: 5000, list: true, maxReads: 128 + 5000/20, minReads: 5000 / 20},

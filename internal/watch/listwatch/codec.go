@@ -22,9 +22,10 @@ const (
 // are similar, so a dictionary of a few objects shrinks the rest to a tenth. The zero codec has no dictionary. A codec
 // is safe for concurrent use.
 type codec struct {
-	mask       func(dst, text []byte) ([]byte, error) // The guest mask, applied to decoded text; nil for none.
-	unmasked   *codec                                 // The codec of unmasked text. A codec with a veil never encodes.
-	dictionary *s2.Dict                               // Nil for none.
+	mask func(dst, text []byte) ([]byte, error) // The guest mask, applied to decoded text; nil for none.
+	// The codec of unmasked text. A codec with a guest mask never encodes.
+	unmasked   *codec
+	dictionary *s2.Dict // The compression dictionary; nil for none.
 }
 
 // newCodec returns a codec whose dictionary consists of the samples. It has no dictionary if they are too short.

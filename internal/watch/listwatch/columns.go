@@ -80,8 +80,8 @@ func markRelative(columns []Column, resource string, dates map[string]string) []
 	return columns
 }
 
-// ElapsedText returns the text of a relative cell as it is shown at the time now: each timestamp in it is replaced by the
-// time that has elapsed since then.
+// ElapsedText returns the text of a relative cell as it is shown at the time now: each timestamp in it is replaced by
+// the time that has elapsed since then.
 func (c *Column) ElapsedText(cell string, now time.Time) string {
 	if !c.Relative {
 		return cell
@@ -98,12 +98,12 @@ func (c *Column) ElapsedText(cell string, now time.Time) string {
 // timestampPattern matches the timestamps that resolve writes into cells.
 var timestampPattern = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
-// elapsedPattern matches an elapsed time that duration.HumanDuration printed, either as the complete cell or as "(5m ago)"
-// after a number.
+// elapsedPattern matches an elapsed time that duration.HumanDuration printed, either as the complete cell or as "(5m
+// ago)" after a number.
 var elapsedPattern = regexp.MustCompile(`^(?:(\d+) \()?((?:\d+[ydhms]){1,2})(?: ago\))?$`)
 
-// futureDuration is the text that duration.HumanDuration prints for a time in the future. A timestamp can be in the future by
-// the API server's clock, or because another clock set it.
+// futureDuration is the text that duration.HumanDuration prints for a time in the future. A timestamp can be in the
+// future by the API server's clock, or because another clock set it.
 const futureDuration = "<invalid>"
 
 // resolve replaces the elapsed time in a cell with a timestamp.

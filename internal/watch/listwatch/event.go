@@ -19,7 +19,7 @@ type event struct {
 	initial         bool           // The event is part of a list.
 	resourceVersion string         // BOOKMARK
 	listEnds        bool           // BOOKMARK: the initial events have all been sent.
-	status          *metav1.Status // ERROR
+	status          *metav1.Status // The status of an ERROR event.
 }
 
 // event decodes one line of a watch. initial means that the line is part of a list.

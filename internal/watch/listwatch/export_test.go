@@ -47,7 +47,7 @@ func CheckLine(t *testing.T, line []byte) {
 	}
 }
 
-// Compressed returns an Object that is the only one of its list. gone is called after the garbage collector has freed
+// Compressed returns an Object that is the only one of its list. freed is called after the garbage collector has freed
 // the codec of its text.
 func Compressed(text string, freed func()) *Object {
 	objectCodec := new(codec)
@@ -82,7 +82,8 @@ func Decode(b *testing.B, lines [][]byte, initial bool) {
 	}
 }
 
-// ReadInBatches reads a list from r in the same way as a stream does. After a call of ends, data is read without delay.
+// ReadInBatches reads a list from r in the same way as a stream does. After a call of endList, data is read without
+// delay.
 func ReadInBatches(r io.Reader) (list io.Reader, endList func()) {
 	g := &batchReader{source: r, isList: true}
 	return g, func() { g.isList = false }

@@ -7,8 +7,8 @@ import (
 	"glasshouse/internal/watch/redact"
 )
 
-// GuestMask is the guest mask of a resource: it returns Objects as guests of a share link may see them. Only one goroutine
-// may use it.
+// GuestMask is the guest mask of a resource: it returns Objects as guests of a share link may see them. Only one
+// goroutine may use it.
 type GuestMask struct {
 	mask      *redact.GuestMask
 	lastCodec *codec // The masking codec for the previous Object. Objects of one list share a codec.

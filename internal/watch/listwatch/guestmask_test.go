@@ -8,7 +8,7 @@ import (
 	"glasshouse/internal/watch/listwatch"
 )
 
-// A Veil that has masked the objects of many lists keeps only the last list in memory.
+// A GuestMask that has masked the objects of many lists keeps only the last list in memory.
 func TestGuestMaskKeepsOneListInMemory(t *testing.T) {
 	mask := listwatch.NewGuestMask("", "pods")
 	freed := make(chan struct{}, 10)
@@ -26,7 +26,7 @@ func TestGuestMaskKeepsOneListInMemory(t *testing.T) {
 		select {
 		case <-freed:
 		case <-time.After(10 * time.Second):
-			t.Fatalf("of %d lists %d are held", cap(freed), cap(freed)-n)
+			t.Fatalf("of %d lists %d are still in memory", cap(freed), cap(freed)-n)
 		}
 	}
 	runtime.KeepAlive(mask)

@@ -61,7 +61,7 @@ func (d *decoder) list(body io.Reader, observe func(int)) (*List, error) {
 // Such a response must not count as an empty list.
 var errNotAList = errors.New("the response is not a list: it has neither rows nor items")
 
-// eachMember reads the next JSON object from decode, and calls visit for each member. visit must read the member's
+// eachMember reads the next JSON object from dec, and calls visit for each member. visit must read the member's
 // value.
 func eachMember(dec *json.Decoder, visit func(key string) error) error {
 	return each(dec, '{', func() error {
@@ -77,7 +77,7 @@ func eachMember(dec *json.Decoder, visit func(key string) error) error {
 	})
 }
 
-// eachElement reads the next JSON array from decode, and calls visit for each element. It accepts null as an empty
+// eachElement reads the next JSON array from dec, and calls visit for each element. It accepts null as an empty
 // array.
 func eachElement(dec *json.Decoder, visit func(json.RawMessage) error) error {
 	return each(dec, '[', func() error {

@@ -59,7 +59,7 @@ func TestObjectsOfPreviousListsAreSmall(t *testing.T) {
 	for range lists {
 		list()
 	}
-	growth := int64(heapAlloc()) - int64(before) //nolint:gosec // Far below 2^63.
+	growth := int64(heapAlloc()) - int64(before) //nolint:gosec // The values are far below 2^63.
 	t.Logf("%d bytes for each list", growth/lists)
 	if growth/lists > 150_000 {
 		t.Errorf("each list leaves %d bytes", growth/lists)
@@ -135,7 +135,7 @@ func TestList(t *testing.T) {
 		name    string
 		columns string
 		page, n int
-		want    int // Number of columns.
+		want    int // The expected number of columns.
 	}{
 		{name: "a table", columns: "[" + nameColumn + "," + ageColumn + "]", n: 5, want: 2},
 		{name: "a table in pages", columns: "[" + nameColumn + "," + ageColumn + "]", n: 5, page: 2, want: 2},

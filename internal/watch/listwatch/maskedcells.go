@@ -10,8 +10,8 @@ import (
 // maskedCell replaces a cell that may show a masked value.
 const maskedCell = `"(masked)"`
 
-// generatedDescription is the prefix of the description that the API server generates for a CRD's column that has none. The
-// column's JSONPath follows the prefix.
+// generatedDescription is the prefix of the description that the API server generates for a CRD's column that has none.
+// The column's JSONPath follows the prefix.
 const generatedDescription = "Custom resource definition column (in JSONPath format): "
 
 // markPaths sets the path of the value that each column shows, if it is known. paths contains the JSONPaths of the
@@ -68,11 +68,11 @@ func cutName(path string) (name, rest string, more bool) {
 	}
 }
 
-// mayShowMasked reports whether a cell of the column may show a part of a value that was removed from its object. That is so
-// if the column shows the path of a removed value, or a parent or child of that path.
+// mayShowMasked reports whether a cell of the column may show a part of a value that was removed from its object. That
+// is so if the column shows the path of a removed value, or a parent or child of that path.
 //
 // A column whose path is not known may show any masked value. Kubernetes' own kinds are an exception: they print
-// nothing at the paths for which unprinted returns true. Dropped annotations do not count for such a column: most
+// nothing at the paths for which isUnprinted returns true. Dropped annotations do not count for such a column: most
 // objects have a dropped annotation with a copy of themselves, so all their cells would be masked.
 func (c *Column) mayShowMasked(removed *redact.Redacted, builtIn bool) bool {
 	if c.shownPath == "" {

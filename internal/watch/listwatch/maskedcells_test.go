@@ -13,13 +13,17 @@ import (
 )
 
 // newMaskingSource returns a Source that masks by rules.
-func newMaskingSource(t *testing.T, server *apitest.Server, ref string, metadata bool, rules ...string) *listwatch.Source {
+func newMaskingSource(
+	t *testing.T, server *apitest.Server, ref string, metadata bool, rules ...string,
+) *listwatch.Source {
 	t.Helper()
 	return newScopedSource(t, server, ref, listwatch.Scope{Metadata: metadata}, rules...)
 }
 
 // newScopedSource returns a Source of a scope that masks by rules.
-func newScopedSource(t *testing.T, server *apitest.Server, ref string, scope listwatch.Scope, rules ...string) *listwatch.Source {
+func newScopedSource(
+	t *testing.T, server *apitest.Server, ref string, scope listwatch.Scope, rules ...string,
+) *listwatch.Source {
 	t.Helper()
 	var all redact.Rules
 	for _, text := range rules {
@@ -73,11 +77,11 @@ func TestCellsOfMaskedValues(t *testing.T) {
 		},
 		{name: "any depth", column: columnShowing(".spec..password"), rule: password, rest: spec, masked: true},
 		{name: "elsewhere", column: columnShowing(".status.phase"), rule: password, rest: spec},
-		{name: "beside it", column: columnShowing(".spec.passwords"), rule: password, rest: spec},
+		{name: "next to it", column: columnShowing(".spec.passwords"), rule: password, rest: spec},
 		{name: "an object that has none", column: columnShowing(".spec.password"), rule: password, rest: `"spec":{}`},
 		{name: "a rule that does not match", column: columnShowing(".spec.password"), rule: "*:spec.other", rest: spec},
 		{
-			name: "not said", column: `{"name":"X","type":"string","description":"Of it."}`, rule: password,
+			name: "without a path", column: `{"name":"X","type":"string","description":"Of it."}`, rule: password,
 			rest: spec, masked: true,
 		},
 		{
@@ -212,7 +216,10 @@ func TestEverySourceIsMasked(t *testing.T) {
 				rules := []string{`*:metadata.annotations["example.com/token"]`, "*:secret"}
 				objects := listAll(t, newMaskingSource(t, server, ref, metadata, rules...))
 				objects = append(
-					objects, objectOf(t, nextEvent(t, openWatch(t, newMaskingSource(t, server, ref, metadata, rules...), streamingListOptions()))),
+					objects,
+					objectOf(
+						t, nextEvent(t, openWatch(t, newMaskingSource(t, server, ref, metadata, rules...), streamingListOptions())),
+					),
 				)
 				objects = append(objects, objectOf(t, nextEvent(t, openWatch(
 					t, newMaskingSource(t, server, ref, metadata, rules...), metav1.ListOptions{ResourceVersion: "1"},

@@ -1,5 +1,5 @@
-// Package listwatch is the client of the API server. It lists and watches a resource as Tables that contain the objects, and
-// makes a compact Object from each row.
+// Package listwatch is the client of the API server. It lists and watches a resource as Tables that contain the
+// objects, and makes a compact Object from each row.
 //
 // A Table (the Accept header of kubectl get) provides the server's own cells and the full object in one stream. This
 // works for built-in kinds, custom resources and aggregated APIs alike. Servers that cannot print Tables send plain
@@ -70,7 +70,7 @@ func (o *Object) Compare(other *Object) int {
 // Cell returns the cell of the row at an index as JSON. It returns nothing if the row has fewer cells.
 func (o *Object) Cell(at int) (cell []byte) {
 	c := jsonscan.NewCursor(o.Cells())
-	_ = c.Array(func(i int) error { // Cells are well formed.
+	_ = c.Array(func(i int) error { // The cells are valid JSON, so there is no error.
 		if i < at {
 			return nil
 		}
@@ -102,8 +102,9 @@ func (o *Object) Created() time.Time {
 // Labels returns the labels as the text of a JSON object, or an empty text. Objects with equal text have equal handles.
 func (o *Object) Labels() unique.Handle[string] { return o.labels }
 
-// ManagedTime returns the newest time in the object's managedFields, to the second. If a change does not change this time,
-// possibly no field manager in the managedFields made the change. A deletion that waits for finalizers is an example.
+// ManagedTime returns the newest time in the object's managedFields, to the second. If a change does not change this
+// time, possibly no field manager in the managedFields made the change. A deletion that waits for finalizers is an
+// example.
 func (o *Object) ManagedTime() time.Time { return time.Unix(o.managedTime, 0).UTC() }
 
 // JSON returns the object's redacted text. Each call decompresses it again.
@@ -133,10 +134,10 @@ func (o *Object) pack(namespace, name, uid, resourceVersion string, cells, body 
 	data := make([]byte, 0, n+len(body))
 	for i, part := range []string{namespace, name, uid, resourceVersion} {
 		data = append(data, part...)
-		o.ends[i] = uint32(len(data)) //nolint:gosec // Far below 4 GiB.
+		o.ends[i] = uint32(len(data)) //nolint:gosec // The length is far below 4 GiB.
 	}
 	data = append(data, cells...)
-	o.ends[4] = uint32(len(data)) //nolint:gosec // Far below 4 GiB.
+	o.ends[4] = uint32(len(data)) //nolint:gosec // The length is far below 4 GiB.
 	o.data = append(data, body...)
 }
 

@@ -70,8 +70,8 @@ type SourceOptions struct {
 	Stall time.Duration
 	// Stalled is called when a streaming list has failed because of Stall.
 	Stalled func()
-	// Established is called once, when a watch works: it has sent an event other than an error, or nothing for the duration
-	// of settling. It is not called for a watch that begins with a list. It may be nil.
+	// Established is called once, when a watch works: it has sent an event other than an error, or nothing for the
+	// duration of settling. It is not called for a watch that begins with a list. It may be nil.
 	Established func()
 	// Failed is called when a streaming list fails before its end for any other reason. client-go retries such a list
 	// without reporting the error. Failed may be nil.
@@ -105,7 +105,9 @@ func (c *Client) Source(scope Scope, options SourceOptions) (*Source, error) {
 		options.Established = func() {}
 	}
 	groupResource := scope.Resource.GroupResource()
-	decoder := newDecoder(groupResource, masks.Redactor(rules, groupResource.Group, groupResource.Resource, scope.Namespace))
+	decoder := newDecoder(
+		groupResource, masks.Redactor(rules, groupResource.Group, groupResource.Resource, scope.Namespace),
+	)
 	return &Source{
 		client: client, scope: scope, codec: runtime.NewParameterCodec(c.scheme), decoder: decoder, options: options,
 	}, nil
@@ -156,8 +158,8 @@ func (s *Source) SetDates(dates map[string]string) { s.decoder.dates = dates }
 // They are used from the next list or watch on.
 func (s *Source) SetPaths(paths map[string]string) { s.decoder.paths = paths }
 
-// responseTimeout is the time limit until the response to a list begins. The server may have to collect the complete list first.
-// kube-apiserver limits this to one minute (--request-timeout).
+// responseTimeout is the time limit until the response to a list begins. The server may have to collect the complete
+// list first. kube-apiserver limits this to one minute (--request-timeout).
 const responseTimeout = 75 * time.Second
 
 // List reads a complete list, or a page of it, row by row. After the response has begun, the list fails if it makes no

@@ -94,7 +94,7 @@ func nextEvent(t *testing.T, w apiwatch.Interface) apiwatch.Event {
 		}
 		return e
 	case <-time.After(time.Minute):
-		t.Fatal("no event came")
+		t.Fatal("no event arrived")
 	}
 	return apiwatch.Event{}
 }
@@ -401,7 +401,7 @@ func TestSecretsAreMasked(t *testing.T) {
 	for i, want := range []string{"(masked)", "", "(masked, change 1)"} {
 		e := nextEvent(t, w)
 		if i == 1 {
-			continue // The bookmark.
+			continue // Skip the bookmark.
 		}
 		text, err := objectOf(t, e).JSON()
 		if err != nil {

@@ -17,16 +17,17 @@ import (
 // and column definitions, they are far shorter than this limit.
 const maxLine = 64 << 20
 
-// reflectorBatch is the number of list objects that are passed to client-go's Reflector at once. The Reflector stores them until
-// the list ends. Waking it for each object took as long as decoding several objects.
+// reflectorBatch is the number of list objects that are passed to client-go's Reflector at once. The Reflector stores
+// them until the list ends. Waking it for each object took as long as decoding several objects.
 const reflectorBatch = 64
 
-// maxSilence is the maximum time without data on a watch; after it, the watch is closed. API servers send a bookmark about
-// every minute. HTTP/2 pings detect a dead connection sooner, but HTTP/1.1, which some proxies use, has no pings.
+// maxSilence is the maximum time without data on a watch; after it, the watch is closed. API servers send a bookmark
+// about every minute. HTTP/2 pings detect a dead connection sooner, but HTTP/1.1, which some proxies use, has no pings.
 const maxSilence = 150 * time.Second
 
-// watchGracePeriod is how long to wait for the first event of a watch before the watch counts as working. If an API server no
-// longer has the events after the requested version, it accepts the watch and then immediately sends an error.
+// watchGracePeriod is how long to wait for the first event of a watch before the watch counts as working. If an API
+// server no longer has the events after the requested version, it accepts the watch and then immediately sends an
+// error.
 const watchGracePeriod = 500 * time.Millisecond
 
 // stream reads a watch and delivers its events one by one. It is the watch.Interface that the Reflector reads.
@@ -144,8 +145,8 @@ func (s *stream) readList(ctx context.Context, lines *lineReader) error {
 	}
 }
 
-// endList sends the rest of a list. exact means that only objects of the list were received; then their final number
-// and size are reported.
+// endList sends the rest of a list. onlyAdded means that only objects of the list were received; then their final
+// number and size are reported.
 func (s *stream) endList(ctx context.Context, rest []watch.Event, objects int, onlyAdded bool) {
 	s.source.decoder.endList()
 	if onlyAdded {

@@ -31,7 +31,9 @@ func TestStreamingList(t *testing.T) {
 	server := podServer(t)
 	server.Set(pods, apitest.Item{Namespace: "a", Name: "p1"}, apitest.Item{Namespace: "a", Name: "p2"})
 	var observed []int
-	s := newSource(t, server, pods, listwatch.SourceOptions{Observe: func(n int, _ int64) { observed = append(observed, n) }})
+	s := newSource(
+		t, server, pods, listwatch.SourceOptions{Observe: func(n int, _ int64) { observed = append(observed, n) }},
+	)
 	w := openWatch(t, s, streamingListOptions())
 	var got []string
 	read := func() {
@@ -101,7 +103,7 @@ func TestPanicWhileDecoding(t *testing.T) {
 		t.Error("the list: got no error")
 	}
 	if panics != 2 {
-		t.Errorf("%d panics were told, want 2", panics)
+		t.Errorf("%d panics were reported, want 2", panics)
 	}
 }
 
@@ -455,7 +457,7 @@ func TestLargeObjectsAreSentEarly(t *testing.T) {
 		}
 		w := openWatch(t, newSource(t, server, pods, listwatch.SourceOptions{}), streamingListOptions())
 		if o := objectOf(t, nextEvent(t, w)); o.Size() > 1<<16 {
-			t.Errorf("%d bytes are held of 128 KiB of one letter", o.Size())
+			t.Errorf("%d bytes are in memory for 128 KiB of one letter", o.Size())
 		}
 	})
 }
@@ -476,7 +478,7 @@ func TestSilentWatchIsClosed(t *testing.T) {
 		}
 		start := time.Now()
 		if e, more := <-w.ResultChan(); more || time.Since(start) != 150*time.Second {
-			t.Errorf("after %s of silence came %s %+v, want the end after 2m30s", time.Since(start), e.Type, e.Object)
+			t.Errorf("after %s of silence got %s %+v, want the end after 2m30s", time.Since(start), e.Type, e.Object)
 		}
 	})
 }
@@ -490,7 +492,7 @@ func TestStopEndsWatch(t *testing.T) {
 	nextEvent(t, w)
 	w.Stop() // The event of p2 has not been received.
 	if _, open := <-w.ResultChan(); open {
-		t.Error("an event came after Stop")
+		t.Error("an event arrived after Stop")
 	}
 }
 

@@ -30,8 +30,8 @@ type Managed struct {
 	codec       *codec
 }
 
-// Newest returns the entry with the newest time, and alone is true. If several entries have this time, it returns the
-// last of them, and alone is false.
+// Newest returns the entry with the newest time, and unambiguous is true. If several entries have this time, it returns
+// the last of them, and unambiguous is false.
 func (m *Managed) Newest() (newest fieldmanager.Author, unambiguous bool) {
 	return m.newest, m.unambiguous
 }
@@ -50,8 +50,8 @@ func (m *Managed) Size() int {
 	return len(m.packed) + len(m.newest.Manager) + len(m.newest.Operation) + len(m.newest.Subresource) + 144
 }
 
-// compressManaged compresses managedFields. If they equal those of the previous event, it returns the same Managed: a manager
-// that writes many times within a second changes the managedFields only with its first write.
+// compressManaged compresses managedFields. If they equal those of the previous event, it returns the same Managed: a
+// manager that writes many times within a second changes the managedFields only with its first write.
 func (d *decoder) compressManaged(text []byte) *Managed {
 	if d.managed != nil && bytes.Equal(text, d.managedText) {
 		return d.managed

@@ -44,7 +44,7 @@ func TestVersions(t *testing.T) {
 	if e := nextEvent(t, w); e.Object != objectOf(t, e) {
 		t.Errorf("a list brings a %T", e.Object)
 	}
-	nextEvent(t, w) // The bookmark.
+	nextEvent(t, w) // Skip the bookmark.
 	server.Set(pods, managedPod("listed", managed))
 	v := versionOf(t, nextEvent(t, w))
 	text, err := v.Managed.JSON()
@@ -93,7 +93,7 @@ func TestObjectsDoNotKeepManagedFields(t *testing.T) {
 			runtime.KeepAlive(v)
 			return
 		case <-deadline:
-			t.Fatal("the managedFields of an Object are still held")
+			t.Fatal("the managedFields of an Object are still in memory")
 		default:
 		}
 	}

@@ -2,8 +2,8 @@ package objectrefs
 
 import "strings"
 
-// kindOfNameMember returns the kind of object that a member with the key refers to, if the member's value is only the name, as
-// that of serviceAccountName. Such a member may be anywhere in an object.
+// kindOfNameMember returns the kind of object that a member with the key refers to, if the member's value is only the
+// name, as that of serviceAccountName. Such a member may be anywhere in an object.
 func kindOfNameMember(key string) (target Ref, ok bool) {
 	switch key {
 	case "serviceAccountName":
@@ -28,9 +28,9 @@ func kindOfNameMember(key string) (target Ref, ok bool) {
 	return Ref{}, false
 }
 
-// kindOfObjectMember returns the kind of object that a member with the key refers to, if the member's value is an object. That object
-// contains the name, and often the namespace, of the other object. Examples are configMapRef, secretKeyRef, and an
-// ingress's service. If the value is a list, its elements are such objects.
+// kindOfObjectMember returns the kind of object that a member with the key refers to, if the member's value is an
+// object. That object contains the name, and often the namespace, of the other object. Examples are configMapRef,
+// secretKeyRef, and an ingress's service. If the value is a list, its elements are such objects.
 func kindOfObjectMember(key string) (target Ref, ok bool) {
 	switch key {
 	case "configMap", "configMapRef", "configMapKeyRef":

@@ -12,7 +12,7 @@ func members(text []byte, visit func(key string, value []byte)) {
 	if c.Peek() != '{' {
 		return
 	}
-	_ = c.Object(func(key []byte) error { // It is well formed.
+	_ = c.Object(func(key []byte) error { // The object is valid JSON, so there is no error.
 		value, err := c.Value()
 		if err == nil {
 			visit(string(key), value)
@@ -27,7 +27,7 @@ func elements(text []byte, visit func(value []byte)) {
 	if c.Peek() != '[' {
 		return
 	}
-	_ = c.Array(func(int) error { // It is well formed.
+	_ = c.Array(func(int) error { // The array is valid JSON, so there is no error.
 		value, err := c.Value()
 		if err == nil {
 			visit(value)

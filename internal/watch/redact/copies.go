@@ -24,8 +24,8 @@ func isCopy(key []byte) bool {
 	return bytes.HasSuffix(key, []byte("/last-applied")) || bytes.HasSuffix(key, []byte("/last-applied-configuration"))
 }
 
-// cannotBeCopy reports whether an annotation with this value cannot contain a copy of an object. The value is JSON. If it
-// is a list or an object, the annotation is not valid and may contain anything, so the result is false. It is also
+// cannotBeCopy reports whether an annotation with this value cannot contain a copy of an object. The value is JSON. If
+// it is a list or an object, the annotation is not valid and may contain anything, so the result is false. It is also
 // false for the text of a mask: that text may count changes, and must be replaced so that each guest gets the same
 // mask.
 func cannotBeCopy(_, value []byte) bool {
@@ -75,8 +75,9 @@ func mayBeCopy(text string) bool {
 	return true
 }
 
-// startsLikeObject reports whether the text begins like JSON (plain, in percent-encoding or in base64), or like gzip, zip or
-// zstd in base64. Only the beginning is tested, because the rest can be anything: a token has dots between its parts.
+// startsLikeObject reports whether the text begins like JSON (plain, in percent-encoding or in base64), or like gzip,
+// zip or zstd in base64. Only the beginning is tested, because the rest can be anything: a token has dots between its
+// parts.
 func startsLikeObject(text string) bool {
 	for _, prefix := range []string{"{", "[", "%7B", "%7b", "%5B", "%5b", "%22", "H4sI", "UEsDB", "KLUv"} {
 		if strings.HasPrefix(text, prefix) {
@@ -100,8 +101,8 @@ func isCompressed(data string) bool {
 	for _, magic := range []string{
 		"\x1f\x8b", "\x78\x01", "\x78\x5e", "\x78\x9c", "\x78\xda", // gzip; zlib at each level.
 		"BZh", "\xfd7zXZ\x00", "\x5d\x00\x00", "\x28\xb5\x2f\xfd", "\x04\x22\x4d\x18", // bzip2, xz, lzma, zstd, lz4.
-		"\xff\x06\x00\x00", "PK\x03\x04", "7z\xbc\xaf", // snappy, zip, 7z.
-		"k8s\x00", "\xd9\xd9\xf7", // Kubernetes' protobuf and CBOR.
+		"\xff\x06\x00\x00", "PK\x03\x04", "7z\xbc\xaf", // The first bytes of snappy, zip and 7z.
+		"k8s\x00", "\xd9\xd9\xf7", // The first bytes of Kubernetes' protobuf and of CBOR.
 	} {
 		if strings.HasPrefix(data, magic) {
 			return true
@@ -118,7 +119,7 @@ func isText(text string) bool {
 	})
 }
 
-// isYAML reports whether the text begins a YAML document, or one of its lines looks like a YAML mapping.
+// isYAML reports whether the text begins a YAML document, or one of its lines has the form of a YAML mapping.
 func isYAML(text string) bool {
 	if strings.HasPrefix(text, "---") || strings.HasPrefix(text, "%YAML") {
 		return true

@@ -18,7 +18,7 @@ import (
 	"glasshouse/internal/watch/redact"
 )
 
-// compressed returns a text, compressed by the writer that open returns, in base64.
+// compressed returns a text, compressed by the writer that newWriter returns, in base64.
 func compressed(t *testing.T, text string, newWriter func(io.Writer) io.WriteCloser) string {
 	t.Helper()
 	var out bytes.Buffer

@@ -2,10 +2,10 @@ package redact
 
 import "glasshouse/internal/watch/jsonscan"
 
-// GuestMask is the guest mask: it masks objects before they are sent to guests of a share link. The stored objects are the
-// same for all viewers. A Veil masks the values of Secrets, of ConfigMaps and of containers' environment variables, and
-// annotations that may contain a copy of them. Values that are masked in the stored object stay masked. A mask reveals
-// nothing about the value, and is the same for all guests.
+// GuestMask is the guest mask: it masks objects before they are sent to guests of a share link. The stored objects are
+// the same for all viewers. A GuestMask masks the values of Secrets, of ConfigMaps and of containers' environment
+// variables, and annotations that may contain a copy of them. Values that are masked in the stored object stay masked.
+// A mask reveals nothing about the value, and is the same for all guests.
 type GuestMask struct{ rules []Rule }
 
 // NewGuestMask returns the guest mask of a resource. group is "" for the core group.

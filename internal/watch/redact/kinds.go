@@ -2,9 +2,9 @@ package redact
 
 import "glasshouse/internal/watch/jsonscan"
 
-// builtInRules returns the rules that apply in every configuration. They mask the values of Secrets, and the annotations of
-// Secrets that may contain these values. They also mask the releases that Helm stores, because these contain the values
-// of a chart.
+// builtInRules returns the rules that apply in every configuration. They mask the values of Secrets, and the
+// annotations of Secrets that may contain these values. They also mask the releases that Helm stores, because these
+// contain the values of a chart.
 func builtInRules() Rules {
 	data := func(name string) []step { return []step{{kind: member, name: name}, {kind: members}} }
 	release := func(name string) []step { return []step{{kind: member, name: name}, {kind: member, name: "release"}} }
@@ -21,14 +21,15 @@ func builtInRules() Rules {
 // annotations, but without values.
 const definitions = "customresourcedefinitions"
 
-// objectAnnotations returns the rule path that leads to each annotation of an object itself, not of objects inside it.
+// objectAnnotations returns the path metadata.annotations.*, which matches the annotations of an object itself. It does
+// not match the annotations of objects inside it, such as a pod template.
 func objectAnnotations() []step {
 	return []step{{kind: member, name: "metadata"}, {kind: member, name: "annotations"}, {kind: members}}
 }
 
-// copyRules returns the rules that mask annotations that may contain a copy of an object, in all kinds. They apply to the
-// annotations of the object, and of every object or template inside it. Where custom resources have such annotations is
-// unknown, so every member with the name annotations counts.
+// copyRules returns the rules that mask annotations that may contain a copy of an object, in all kinds. They apply to
+// the annotations of the object, and of every object or template inside it. Where custom resources have such
+// annotations is unknown, so every member with the name annotations counts.
 func copyRules() Rules {
 	inner := []step{{kind: anywhere, name: "annotations"}, {kind: members}}
 	return Rules{
@@ -37,8 +38,9 @@ func copyRules() Rules {
 	}
 }
 
-// envRules returns the rules for which Env is the short form: they mask environment variables. The names of the members that
-// contain containers in custom resources are unknown, so every list or map with the name env counts as an environment.
+// envRules returns the rules for which Env is the short form: they mask environment variables. The names of the members
+// that contain containers in custom resources are unknown, so every list or map with the name env counts as an
+// environment.
 func envRules() Rules {
 	value := []step{{kind: elements}, {kind: member, name: "value"}}
 	rules := Rules{{
@@ -46,7 +48,11 @@ func envRules() Rules {
 		steps: append([]step{{kind: anywhere, name: "env", containersOnly: true}}, value...),
 	}}
 	for _, containers := range []string{"containers", "initContainers", "ephemeralContainers"} {
-		steps := []step{{kind: anywhere, name: containers, containersOnly: true}, {kind: elements}, {kind: member, name: "env"}}
+		steps := []step{
+			{kind: anywhere, name: containers, containersOnly: true},
+			{kind: elements},
+			{kind: member, name: "env"},
+		}
 		rules = append(rules, Rule{group: "*", resource: "*", except: definitions, steps: append(steps, value...)})
 	}
 	return rules
@@ -105,8 +111,8 @@ func subjectOf(c jsonscan.Cursor) (*subject, error) {
 // releaseName is the prefix of the names of Helm releases.
 const releaseName = "sh.helm.release."
 
-// isHelmRelease reports whether labels are those of a Helm release: owner=helm, or OWNER=TILLER for Helm 2. It also returns
-// true for labels that cannot be read.
+// isHelmRelease reports whether labels are those of a Helm release: owner=helm, or OWNER=TILLER for Helm 2. It also
+// returns true for labels that cannot be read.
 func isHelmRelease(labels []byte) (helm bool) {
 	c := jsonscan.NewCursor(labels)
 	if kind := c.Peek(); kind != '{' {

@@ -7,8 +7,8 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// revealsMasked reports whether the managedFields contain a masked value. They may, because they identify some elements of
-// lists by value, as v:"a", or by members, as k:{"name":"a"}.
+// revealsMasked reports whether the managedFields contain a masked value. They may, because they identify some elements
+// of lists by value, as v:"a", or by members, as k:{"name":"a"}.
 func (w *walker) revealsMasked() bool {
 	if len(w.masked) == 0 || !bytes.Contains(w.managed, []byte(`"v:`)) && !bytes.Contains(w.managed, []byte(`"k:`)) {
 		return false
@@ -21,8 +21,8 @@ func (w *walker) revealsMasked() bool {
 	return containsScalar(jsonscan.NewCursor(w.managed), scalars)
 }
 
-// addScalars adds the scalars in a value to the set scalars: each one alone, and once more after the name of its member.
-// The name has the form of a JSON Pointer segment.
+// addScalars adds the scalars in a value to the set scalars: each one alone, and once more after the name of its
+// member. The name has the form of a JSON Pointer segment.
 func addScalars(scalars map[string]bool, member string, c *jsonscan.Cursor) {
 	switch c.Peek() { // The value was parsed before, so it is well formed.
 	case '{':
@@ -42,14 +42,14 @@ func scalar(c *jsonscan.Cursor) string {
 		return ""
 	}
 	if value[0] == '"' {
-		text, _ := jsonscan.Unquote(value) // It was parsed before.
+		text, _ := jsonscan.Unquote(value) // The value was parsed before, so there is no error.
 		return "text " + text
 	}
 	return "value " + string(value)
 }
 
-// containsScalar reports whether managedFields contain one of the scalars. It also returns true for managedFields that cannot be
-// read.
+// containsScalar reports whether managedFields contain one of the scalars. It also returns true for managedFields that
+// cannot be read.
 func containsScalar(c *jsonscan.Cursor, scalars map[string]bool) (found bool) {
 	var err error
 	switch c.Peek() {
@@ -66,8 +66,8 @@ func containsScalar(c *jsonscan.Cursor, scalars map[string]bool) (found bool) {
 	return found || err != nil
 }
 
-// keyContainsScalar reports whether a key in managedFields, which identifies a list element, is one of the scalars or contains
-// one.
+// keyContainsScalar reports whether a key in managedFields, which identifies a list element, is one of the scalars or
+// contains one.
 func keyContainsScalar(key []byte, scalars map[string]bool) (found bool) {
 	kind, text, _ := bytes.Cut(bytes.Clone(key), []byte{':'})
 	c := jsonscan.NewCursor(text)

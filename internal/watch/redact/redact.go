@@ -1,8 +1,8 @@
 // Package redact removes values that must never be stored from an object's text, before any other code reads the text.
 // It drops managedFields, and the annotations in which tools store a complete copy of what they applied, including
 // Secrets (CVE-2023-40029). It does so in the object, and in every object or template inside it. It masks the values of
-// Secrets and of Helm releases, and the values that Rules select. Data that was never stored cannot leak. A Veil masks
-// stored objects when they are sent, for viewers who may see less than others.
+// Secrets and of Helm releases, and the values that Rules select. Data that was never stored cannot leak. A GuestMask
+// masks stored objects when they are sent, for viewers who may see less than others.
 //
 // The package fails closed: a value of another type than a rule expects is masked completely.
 package redact
@@ -34,8 +34,8 @@ type Memory struct {
 	weight  int64             // Approximate memory in use, in bytes.
 }
 
-// objectWeight and maskWeight are the approximate memory of one object and of one mask in a Memory, in bytes, without their
-// texts.
+// objectWeight and maskWeight are the approximate memory of one object and of one mask in a Memory, in bytes, without
+// their texts.
 const (
 	objectWeight = 400
 	maskWeight   = 60
@@ -48,7 +48,7 @@ func (m *Memory) Weight() int64 {
 	return m.weight
 }
 
-// dropLocked removes the objects for which which() is true.
+// dropLocked removes the objects for which match() is true.
 func (m *Memory) dropLocked(match func(id string, o object) bool) {
 	maps.DeleteFunc(m.objects, func(id string, o object) bool {
 		if !match(id, o) {
@@ -89,7 +89,7 @@ func NewMemory() *Memory {
 	return m
 }
 
-// Forget removes the objects in the namespaces for which which() is true.
+// Forget removes the objects in the namespaces for which match() is true.
 func (m *Memory) Forget(match func(namespace string) bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -121,7 +121,7 @@ func New(rules Rules, group, resource string) *Redactor {
 }
 
 // Redactor returns a Redactor for a resource that shares this Memory. Its lists cover one namespace; "" means all. The
-// rules of always apply in addition to rules.
+// rules of builtInRules apply in addition to rules.
 func (m *Memory) Redactor(rules Rules, group, resource, namespace string) *Redactor {
 	return &Redactor{Memory: m, namespace: namespace, rules: append(builtInRules(), rules...).forResource(group, resource)}
 }
@@ -209,11 +209,11 @@ func (r *Redactor) addWeightLocked(bytes int64) {
 	}
 }
 
-// maxStaleDigests is the number of digests of an object that are retained for values that the object no longer has. With them, a
-// value that is removed and later added with other contents is recognized as changed.
+// maxStaleDigests is the number of digests of an object that are retained for values that the object no longer has.
+// With them, a value that is removed and later added with other contents is recognized as changed.
 const maxStaleDigests = 32
 
-// dropStale removes the digests of values that an object no longer has, if there are more than spare of them.
+// dropStale removes the digests of values that an object no longer has, if there are more than maxStaleDigests of them.
 func (r *Redactor) dropStale(target *subject) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

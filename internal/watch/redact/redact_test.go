@@ -105,7 +105,14 @@ func TestMaskShowsOnlyThatAValueChanged(t *testing.T) {
 		}
 		return o.Data["k"]
 	}
-	got := []string{maskOf("u", "A"), maskOf("u", "A"), maskOf("u", "B"), maskOf("u", "A"), maskOf("v", "A"), maskOf("v", "B")}
+	got := []string{
+		maskOf("u", "A"),
+		maskOf("u", "A"),
+		maskOf("u", "B"),
+		maskOf("u", "A"),
+		maskOf("v", "A"),
+		maskOf("v", "B"),
+	}
 	want := []string{
 		"(masked)", "(masked)", "(masked, change 1)", "(masked, change 2)", "(masked)", "(masked, change 1)",
 	}
@@ -149,7 +156,7 @@ func FuzzMaskedValuesAreNeverReturned(f *testing.F) {
 		clean, err := redact.New(nil, "", "secrets").Object(nil, in)
 		if err != nil {
 			if strings.Contains(err.Error(), canary) {
-				t.Errorf("the error holds the value: %v", err)
+				t.Errorf("the error contains the value: %v", err)
 			}
 			return
 		}
@@ -211,7 +218,7 @@ func TestDigestsOfRemovedKeysAreBounded(t *testing.T) {
 	redactedText("first", "A")
 	redactedText("other", "A")
 	if got := redactedText("first", "B"); !strings.Contains(got, "change 1") {
-		t.Errorf("a key that comes back with another value shows as %s", got)
+		t.Errorf("a key that is added again with another value shows as %s", got)
 	}
 	for n := range 100 {
 		redactedText(fmt.Sprint("key-", n), "A")
@@ -274,7 +281,7 @@ func TestWeight(t *testing.T) {
 		}
 		used, weight := heap()-before, memory.Weight()
 		if weight < used*2/3 || weight > used*3/2 {
-			t.Errorf("with %d values each 5000 Secrets weigh %d bytes, and hold %d", values, weight, used)
+			t.Errorf("with %d values each 5000 Secrets are accounted as %d bytes, and use %d", values, weight, used)
 		}
 		r.Deleted("11111111-2222-3333-4444-000000000000", "", "")
 		if memory.Weight() >= weight {
@@ -308,7 +315,7 @@ func TestManagedFieldsRevealNoMaskedValue(t *testing.T) {
 		`{"f:whole":{"k:{\"id\":7}":{}}}`:                            false,
 		`{"f:pins":{"v:4711":{}}}`:                                   false,
 		`{"f:pins":{"v:\"4711\"":{}}}`:                               true,
-		`{"f:pins":{"k:{":{}}}`:                                      false, // It cannot be read.
+		`{"f:pins":{"k:{":{}}}`:                                      false, // The set of fields cannot be parsed.
 		// The value of an environment variable is not a name.
 		`{"f:containers":{"k:{\"name\":\"web\"}":{"f:image":{}}}}`:           true,
 		`{"f:env":{"k:{\"name\":\"A\"}":{".":{},"f:name":{},"f:value":{}}}}`: true,

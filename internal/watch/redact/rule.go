@@ -13,7 +13,7 @@ import (
 
 // Rule selects the values that are masked, by a resource and a path in its objects.
 type Rule struct {
-	group, resource string // "*" for all.
+	group, resource string // The resource that the rule applies to; "*" means all.
 	except          string // A resource to which the rule does not apply.
 	helm            bool   // The rule applies only to Helm releases.
 	isDerived       bool   // The rule was derived from another rule, and its resource is not one that the user named.
@@ -112,8 +112,8 @@ func Parse(text string) (Rules, error) {
 	return append(Rules{rule}, rule.derived()...), nil
 }
 
-// derived returns the same rule for the other group of events, if the rule is for events. The API server serves events in
-// two groups, with different names for some members.
+// derived returns the same rule for the other group of events, if the rule is for events. The API server serves events
+// in two groups, with different names for some members.
 func (r *Rule) derived() Rules {
 	const newGroup = "events.k8s.io"
 	if r.resource != "events" || r.group != "" && r.group != newGroup {
@@ -265,8 +265,8 @@ func groupOrCore(group string) string {
 	return group
 }
 
-// follow follows a path of member names. at contains the indices of the steps of the rule that may follow the path. over
-// means that the rule already masks a value on the path.
+// follow follows a path of member names. at contains the indices of the steps of the rule that may follow the path.
+// isMasked means that the rule already masks a value on the path.
 func (r *Rule) follow(path []string) (steps map[int]bool, isMasked bool) {
 	steps = map[int]bool{0: true}
 	for _, name := range path {
@@ -307,7 +307,7 @@ func (r *Rule) mayMask(path []string) bool {
 	return isMasked
 }
 
-// match matches the step with the name of a member. on means that the step leads to that member. stays means that the
+// match matches the step with the name of a member. on means that the step leads to that member. repeats means that the
 // step also applies again to the members inside it.
 func (s *step) match(name string) (matches, repeats bool) {
 	switch s.kind {

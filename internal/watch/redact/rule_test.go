@@ -223,7 +223,7 @@ func TestInvalidRules(t *testing.T) {
 	} {
 		rules, err := redact.Parse(text)
 		if err == nil || !strings.Contains(err.Error(), wantErr) {
-			t.Errorf("%s: got %v and %v, want an error that says %q", text, rules, err, wantErr)
+			t.Errorf("%s: got %v and %v, want an error with %q", text, rules, err, wantErr)
 		}
 	}
 	for _, text := range []string{
@@ -269,7 +269,14 @@ func TestRuleMasksShowChanges(t *testing.T) {
 		return o.Spec.Password
 	}
 	first, second := `"namespace":"a","name":"x"`, `"namespace":"b","name":"x"`
-	got := []string{maskOf(first, "A"), maskOf(second, "B"), maskOf(first, "A"), maskOf(first, "B"), maskOf(first, "A"), maskOf(second, "A")}
+	got := []string{
+		maskOf(first, "A"),
+		maskOf(second, "B"),
+		maskOf(first, "A"),
+		maskOf(first, "B"),
+		maskOf(first, "A"),
+		maskOf(second, "A"),
+	}
 	want := []string{
 		"(masked)", "(masked)", "(masked)", "(masked, change 1)", "(masked, change 2)", "(masked, change 1)",
 	}

@@ -40,7 +40,8 @@ func isHarmlessKey(key string) bool {
 		"argocd.argoproj.io/tracking-id", "argocd.argoproj.io/sync-wave", // What deployed it, and in which order.
 
 		"sealedsecrets.bitnami.com/managed", "sealedsecrets.bitnami.com/cluster-wide",
-		"sealedsecrets.bitnami.com/namespace-wide", "reloader.stakater.com/match", // True or false.
+		// The values of these annotations are true or false.
+		"sealedsecrets.bitnami.com/namespace-wide", "reloader.stakater.com/match",
 
 		"reflector.v1.k8s.emberstack.com/reflection-allowed", "reflector.v1.k8s.emberstack.com/reflection-auto-enabled",
 		"reflector.v1.k8s.emberstack.com/reflects": // Whether it is copied, and from which Secret.

@@ -53,8 +53,8 @@ func (w *walker) walk(dst []byte, c *jsonscan.Cursor, target *subject) ([]byte, 
 	return w.value(dst, c, 0, root)
 }
 
-// maxSearchDepth is the maximum depth of values that are first searched for anything to redact, so that they can be copied in
-// one piece. Deeper values are walked without a search, because each level would search the same text again.
+// maxSearchDepth is the maximum depth of values that are first searched for anything to redact, so that they can be
+// copied in one piece. Deeper values are walked without a search, because each level would search the same text again.
 const maxSearchDepth = 8
 
 // value redacts the value at the cursor. from is the index in live at which the positions of the value begin.
@@ -88,8 +88,8 @@ func (w *walker) value(out []byte, c *jsonscan.Cursor, from int, at role) ([]byt
 	return out, err
 }
 
-// isExempt reports whether the rule exempts the value at the cursor, so that it stays unmasked although the steps of the
-// rule lead to it.
+// isExempt reports whether the rule exempts the value at the cursor, so that it stays unmasked although the steps of
+// the rule lead to it.
 func (w *walker) isExempt(r *Rule, c *jsonscan.Cursor) bool {
 	if r.exempt == nil {
 		return false
@@ -99,8 +99,8 @@ func (w *walker) isExempt(r *Rule, c *jsonscan.Cursor) bool {
 	return err == nil && r.exempt(w.key, value)
 }
 
-// isMetadataMember reports whether a name is annotations or managedFields. Members with these names, or inside them, may
-// have to be dropped from any object.
+// isMetadataMember reports whether a name is annotations or managedFields. Members with these names, or inside them,
+// may have to be dropped from any object.
 func isMetadataMember(name []byte) bool {
 	return string(name) == "annotations" || string(name) == "managedFields"
 }
@@ -116,9 +116,9 @@ func (w *walker) maskAt(out []byte, c *jsonscan.Cursor) ([]byte, error) {
 	return w.mask(out, path, value), nil
 }
 
-// masksCompletely reports whether the rule masks a value completely. next is the index of the rule's next step, and kind the
-// first character of the value. The rule masks the value if no step is left, or if the next step requires a value of
-// another type. null is never masked.
+// masksCompletely reports whether the rule masks a value completely. next is the index of the rule's next step, and
+// kind the first character of the value. The rule masks the value if no step is left, or if the next step requires a
+// value of another type. null is never masked.
 func (r *Rule) masksCompletely(next int, kind byte) bool {
 	if kind == 'n' {
 		return false
@@ -207,7 +207,7 @@ func (w *walker) enter(from, to int, key []byte, kind byte) {
 	}
 }
 
-// push adds a position to live, unless live contains it already at the index from or later.
+// push adds a position to positions, unless they contain it already at the index from or later.
 func (w *walker) push(from int, p position) {
 	if !slices.Contains(w.positions[from:], p) {
 		w.positions = append(w.positions, p)

@@ -97,12 +97,12 @@ func TestChangeRejectsInvalidMembers(t *testing.T) {
 	}{
 		{"one that is not there goes", []member{first}, []member{second}, nil},
 		{"one goes twice", []member{first, second}, []member{first, first}, nil},
-		{"one comes that is there", []member{first}, nil, []member{first}},
-		{"one comes twice", nil, nil, []member{first, first}},
-		{"one comes twice for one", []member{first}, []member{first}, []member{first, first}},
+		{"an added member exists", []member{first}, nil, []member{first}},
+		{"a member is added twice", nil, nil, []member{first, first}},
+		{"a member is replaced by two", []member{first}, []member{first}, []member{first, first}},
 	} {
 		if sortedlist.New(slices.Clone(test.members), compare).Change(test.removed, test.added) {
-			t.Errorf("%s, and nobody minds", test.name)
+			t.Errorf("%s, and Change returns true", test.name)
 		}
 	}
 }

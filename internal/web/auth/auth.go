@@ -1,10 +1,10 @@
 // Package auth identifies the sender of a request. Depending on the mode, that is the program itself, or the user of a
-// bearer token, a login session or a trusted proxy. A login session begins with a token or with an ID token of an
-// OpenID provider. Package auth does not decide what a user may see.
+// bearer token, a login session or a trusted proxy. A login session starts with a token or with an ID token of an
+// OpenID provider. Package auth does not decide which data a user is allowed to see.
 //
-// A request that cannot be identified gets a *watch.Problem. Errors and log messages never contain credentials.
+// A request that cannot be identified gets a *status.Problem. Errors and log messages never contain credentials.
 // Sessions and reviews are stored under hashes of their credentials. An Authority is safe for concurrent use. Each of
-// its parts has one lock, and no code waits under it.
+// its parts has one lock, and no goroutine waits for anything else while it has this lock.
 package auth
 
 import (
@@ -15,6 +15,10 @@ import (
 	"net/http"
 	"time"
 
+	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/signal"
+	"glasshouse/internal/watch/status"
+
 	"golang.org/x/sync/errgroup"
 
 	"glasshouse/internal/watch"
@@ -24,9 +28,9 @@ import (
 const (
 	None           = "none"            // No identification, for a listener on loopback.
 	SharedIdentity = "shared-identity" // No identification, on any listener.
-	Token          = "token"           // A bearer token that the API server accepts, or a session that began with one.
+	Token          = "token"           // A bearer token that the API server accepts, or a session that started with one.
 	Proxy          = "proxy"           // A trusted proxy sends the user in headers.
-	OIDC           = "oidc"            // A session that began with an ID token of an OpenID provider.
+	OIDC           = "oidc"            // A session that started with an ID token of an OpenID provider.
 )
 
 // Modes returns all modes.
@@ -34,13 +38,13 @@ func Modes() []string { return []string{None, Token, OIDC, Proxy, SharedIdentity
 
 // Options configures an Authority.
 type Options struct {
-	Mode string
-	Base string // The path prefix of all pages, such as "/glasshouse"; empty for none.
-	// Audiences are the accepted audiences of tokens. A token must be for at least one of them. If there are none, it
-	// must be for the API server itself.
+	Mode string // One of Modes.
+	Base string // The path prefix of all pages, such as "/glasshouse"; empty if there is no prefix.
+	// Audiences are the accepted audiences of tokens. A token must be for at least one of them. If Audiences is empty, a
+	// token must be for the API server itself.
 	Audiences []string
 	// ReviewToken returns the user of a token, see watch.Cluster.ReviewToken.
-	ReviewToken func(ctx context.Context, token string, audiences []string) (*watch.User, error)
+	ReviewToken func(ctx context.Context, token string, audiences []string) (*authz.User, error)
 	Proxy       ProxyOptions
 	OIDC        OIDCOptions
 	Log         *slog.Logger
@@ -117,7 +121,7 @@ func (a *Authority) Strip(r *http.Request) {
 	strip(r, a.proxy)
 }
 
-// strip removes the Authorization header from a request, and the headers that only a proxy may set.
+// strip removes the Authorization header from a request, and the headers that only a proxy is allowed to set.
 func strip(r *http.Request, p *proxy) {
 	for name := range r.Header {
 		if name == "Authorization" || p.ownsHeader(name) {
@@ -126,8 +130,8 @@ func strip(r *http.Request, p *proxy) {
 	}
 }
 
-// identifyBearer returns the identity of a bearer token. If the token is invalid, the cookie is not used instead, because a
-// request has one sender.
+// identifyBearer returns the identity of a bearer token. If the token is invalid, the cookie is not used instead,
+// because each request has exactly one sender.
 func (a *Authority) identifyBearer(ctx context.Context, headers []string) (Identity, error) {
 	if a.tokens == nil {
 		return Identity{}, watch.NotLoggedIn("This server accepts no bearer tokens; log in on the page.")
@@ -157,7 +161,7 @@ func (a *Authority) identifySession(r *http.Request) (Identity, error) {
 	return a.identity(l, true), nil
 }
 
-// identity returns the identity of the user of a login. cookie means that a cookie identified the login.
+// identity returns the identity of the user of a login. cookie is true if a cookie identified the login.
 func (a *Authority) identity(l *login, cookie bool) Identity {
 	i := Identity{Viewer: watch.Viewer{User: l.user}, Expires: l.expires, Ended: l.ended, Cookie: cookie}
 	if a.sessions != nil {
@@ -166,12 +170,12 @@ func (a *Authority) identity(l *login, cookie bool) Identity {
 	return i
 }
 
-// reviewToken returns the API server's review of a token. If the review is unavailable, the reason is logged, because an
-// unidentified client must not see it.
+// reviewToken returns the API server's review of a token. If the review is unavailable, the reason is logged, because
+// an unidentified client must not see it.
 func (a *Authority) reviewToken(ctx context.Context, token string) (*tokenReview, error) {
 	review, err := a.tokens.review(ctx, token)
-	if p, ok := errors.AsType[*watch.Problem](err); ok {
-		if p.Cause == watch.Unavailable {
+	if p, ok := errors.AsType[*status.Problem](err); ok {
+		if p.Cause == status.Unavailable {
 			a.log.WarnContext(ctx, "a token could not be reviewed", "error", err)
 		}
 		return nil, p
@@ -179,8 +183,9 @@ func (a *Authority) reviewToken(ctx context.Context, token string) (*tokenReview
 	return review, err
 }
 
-// recheck reviews the token of a login again. It ends the login if the API server does not accept the token any more, or
-// returns another user for it. If the API server does not respond, the login stays valid until reviewGracePeriod has passed.
+// recheck reviews the token of a login again. It ends the login if the API server does not accept the token any more,
+// or returns another user for it. If the API server does not respond, the login stays valid until reviewGracePeriod has
+// passed.
 func (a *Authority) recheck(ctx context.Context, l *login) error {
 	if l.token == "" {
 		return nil
@@ -189,10 +194,10 @@ func (a *Authority) recheck(ctx context.Context, l *login) error {
 	if err == nil && !l.user.Same(review.user) {
 		err = watch.NotLoggedIn("Your identity in the cluster has changed since you logged in; log in again.")
 	}
-	switch p := new(watch.Problem); {
+	switch p := new(status.Problem); {
 	case err == nil:
 		a.sessions.recordReview(l, review.startedAt)
-	case errors.As(err, &p) && p.Cause == watch.Unauthenticated:
+	case errors.As(err, &p) && p.Cause == status.Unauthenticated:
 		a.sessions.end(l)
 	case a.sessions.recordFailedReview(l) < reviewGracePeriod:
 		return nil
@@ -205,7 +210,7 @@ func (a *Authority) Run(ctx context.Context) error {
 	if a == nil || a.sessions == nil {
 		return nil
 	}
-	for range watch.Ticks(ctx, time.Second) {
+	for range signal.Ticks(ctx, time.Second) {
 		var rechecks errgroup.Group
 		rechecks.SetLimit(maxInFlight)
 		for _, l := range a.sessions.due() {
@@ -221,7 +226,7 @@ func (a *Authority) Run(ctx context.Context) error {
 	return nil
 }
 
-// Provider returns the host of the OpenID provider at which users log in; empty if there is none.
+// Provider returns the host of the OpenID provider at which users log in; empty if there is no provider.
 func (a *Authority) Provider() string {
 	if a == nil || a.provider == nil {
 		return ""
@@ -229,7 +234,7 @@ func (a *Authority) Provider() string {
 	return a.provider.host()
 }
 
-// HasLogin reports whether users can log in here.
+// HasLogin reports whether users can log in at this server.
 func (a *Authority) HasLogin() bool { return a != nil && a.sessions != nil }
 
 // Audience returns the first accepted audience of tokens. It is empty if tokens must be for the API server itself.
@@ -240,7 +245,7 @@ func (a *Authority) Audience() string {
 	return a.tokens.audiences[0]
 }
 
-// Banner returns a notice for all viewers; empty if there is none.
+// Banner returns the notice that all pages show; empty if there is no notice.
 func (a *Authority) Banner() string {
 	if a.Mode() != SharedIdentity {
 		return ""

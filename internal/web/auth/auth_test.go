@@ -14,6 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/status"
+
 	"go.uber.org/goleak"
 
 	"glasshouse/internal/watch"
@@ -22,27 +25,28 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// apiServer reviews tokens like an API server.
+// apiServer is a fake API server that reviews tokens.
 type apiServer struct {
 	mu             sync.Mutex
-	users          map[string]*watch.User
-	reviewedTokens []string // The token of each review.
+	users          map[string]*authz.User // By token, followed by " for " and the audience for each audience.
+	reviewedTokens []string               // The token of each review.
 	unavailable    bool
 	delay          time.Duration
 }
 
-func (s *apiServer) reviewToken(_ context.Context, token string, audiences []string) (*watch.User, error) {
+func (s *apiServer) reviewToken(_ context.Context, token string, audiences []string) (*authz.User, error) {
 	s.mu.Lock()
 	s.reviewedTokens = append(s.reviewedTokens, token)
-	unavailable, user, delay := s.unavailable, s.users[strings.Join(append([]string{token}, audiences...), " for ")], s.delay
+	user := s.users[strings.Join(append([]string{token}, audiences...), " for ")]
+	unavailable, delay := s.unavailable, s.delay
 	s.mu.Unlock()
 	if delay > 0 {
 		<-time.After(delay)
 	}
 	switch {
 	case unavailable:
-		return nil, fmt.Errorf("review: %w", &watch.Problem{
-			Cause: watch.Unavailable, Title: "Login cannot be checked", Detail: "away",
+		return nil, fmt.Errorf("review: %w", &status.Problem{
+			Cause: status.Unavailable, Title: "Login cannot be checked", Detail: "away",
 		})
 	case user == nil:
 		return nil, watch.NotLoggedIn("not accepted")
@@ -65,10 +69,10 @@ func (s *apiServer) takeReviewCount() int {
 	return n
 }
 
-func users(names ...string) map[string]*watch.User {
-	all := make(map[string]*watch.User)
+func users(names ...string) map[string]*authz.User {
+	all := make(map[string]*authz.User)
 	for _, name := range names {
-		all[name] = &watch.User{Name: name, Groups: []string{"of-" + name}}
+		all[name] = &authz.User{Name: name, Groups: []string{"of-" + name}}
 	}
 	return all
 }
@@ -101,7 +105,7 @@ func request(t *testing.T, headers ...string) *http.Request {
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost/", nil)
 	for _, header := range headers {
 		name, value, _ := strings.Cut(header, ": ")
-		r.Header[name] = append(r.Header[name], value) // Keep the spelling of the name.
+		r.Header[name] = append(r.Header[name], value) // Header.Add would change the case of the name.
 	}
 	return r
 }
@@ -111,20 +115,20 @@ func bearer(t *testing.T, token string) *http.Request {
 	return request(t, "Authorization: Bearer "+token)
 }
 
-// identifiedUser returns the name of the user who sent a request. It is empty for an unidentified sender; then the error must
-// have the given cause.
-func identifiedUser(t *testing.T, a *auth.Authority, r *http.Request, cause watch.Cause) string {
+// identifiedUser returns the name of the user who sent a request. It is empty for an unidentified sender; then the
+// error must have the given cause.
+func identifiedUser(t *testing.T, a *auth.Authority, r *http.Request, cause status.Cause) string {
 	t.Helper()
 	i, err := a.Identify(r)
 	if err == nil {
 		return i.Viewer.User.Name
 	}
-	p := new(watch.Problem)
+	p := new(status.Problem)
 	if !errors.As(err, &p) || p.Cause != cause {
 		t.Errorf("the error is %v, want the cause %d", err, cause)
 	}
 	if i.Viewer.Program || i.Viewer.User != nil || i.Viewer.Scope != nil || i.Ended != nil {
-		t.Errorf("with an error it is %+v, want nobody", i)
+		t.Errorf("with an error the identity is %+v, want no user", i)
 	}
 	return ""
 }
@@ -138,7 +142,7 @@ func login(t *testing.T, a *auth.Authority, token string, cookies ...*http.Cooki
 	}
 	got := w.Result().Cookies()
 	if len(got) != 1 {
-		t.Fatalf("the cookies are %v, want one", got)
+		t.Fatalf("got the cookies %v, want one", got)
 	}
 	return got[0]
 }
@@ -186,10 +190,10 @@ func TestModesWithoutLoginUseTheProgramIdentity(t *testing.T) {
 		i, err := a.Identify(r)
 		if err != nil || !i.Viewer.Program || i.Viewer.User != nil || i.Ended != nil || !i.Expires.IsZero() ||
 			a.HasLogin() {
-			t.Errorf("%s: it is %+v, %v, want the program", a.Mode(), i, err)
+			t.Errorf("%s: got the identity %+v and error %v, want the program", a.Mode(), i, err)
 		}
 		if len(r.Header) != 1 || r.Header.Get("Accept") != "a" {
-			t.Errorf("%s: the request keeps %v, want Accept alone", a.Mode(), r.Header)
+			t.Errorf("%s: the request keeps the headers %v, want only Accept", a.Mode(), r.Header)
 		}
 		if err := a.Run(t.Context()); err != nil {
 			t.Error(err)
@@ -197,7 +201,7 @@ func TestModesWithoutLoginUseTheProgramIdentity(t *testing.T) {
 	}
 	for _, mode := range []string{"", "basic", "None"} {
 		if _, err := auth.New(auth.Options{Mode: mode}); err == nil {
-			t.Errorf("the mode %q is taken", mode)
+			t.Errorf("New accepts the unknown mode %q", mode)
 		}
 	}
 }

@@ -6,15 +6,15 @@ import (
 	"net/http"
 	"strings"
 
-	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/status"
 )
 
 // stateCookie is the name of the cookie that stores the encrypted state of a login while the user is at the provider.
 // Unlike the cookie of a session, the browser sends it with the redirect from the provider.
 const stateCookie = "glasshouse-login"
 
-// BeginLogin begins a login at the provider, and returns the address to which to redirect the user. The provider redirects
-// the user back here. to is the path to open after the login.
+// BeginLogin starts a login at the provider, and returns the address to which to redirect the user. The provider
+// redirects the user back to callbackPath. to is the path to open after the login.
 func (a *Authority) BeginLogin(w http.ResponseWriter, r *http.Request, to string) (address string, err error) {
 	origin := r.Header.Get("Origin") // The origin of this server in the browser, even behind a proxy.
 	switch {
@@ -24,7 +24,7 @@ func (a *Authority) BeginLogin(w http.ResponseWriter, r *http.Request, to string
 	default:
 		origin = "http://" + r.Host
 	}
-	address, encrypted, err := a.provider.begin(r.Context(), origin+a.base+callbackPath, to)
+	address, encrypted, err := a.provider.startLogin(r.Context(), origin+a.base+callbackPath, to)
 	if err != nil {
 		return "", a.publicError(r.Context(), err)
 	}
@@ -32,7 +32,7 @@ func (a *Authority) BeginLogin(w http.ResponseWriter, r *http.Request, to string
 	return address, nil
 }
 
-// HandleCallback handles the callback of the provider. It begins the login session, and returns the path to open.
+// HandleCallback handles the callback of the provider. It starts the login session, and returns the path to open.
 func (a *Authority) HandleCallback(w http.ResponseWriter, r *http.Request) (to string, err error) {
 	encrypted := ""
 	if cookies := r.CookiesNamed(CookieNameFor(stateCookie, r)); len(cookies) == 1 {
@@ -44,16 +44,17 @@ func (a *Authority) HandleCallback(w http.ResponseWriter, r *http.Request) (to s
 	if err != nil {
 		return state.ReturnPath, a.publicError(r.Context(), err)
 	}
-	a.begin(w, r, l, overTLS)
+	a.startSession(w, r, l, overTLS)
 	return state.ReturnPath, nil
 }
 
-// publicError returns the part of a provider's error that an unidentified client may see. It logs the complete error.
+// publicError returns the part of a provider's error that an unidentified client is allowed to see. It logs the
+// complete error.
 func (a *Authority) publicError(ctx context.Context, err error) error {
-	p, ok := errors.AsType[*watch.Problem](err)
+	p, ok := errors.AsType[*status.Problem](err)
 	if !ok {
-		p = &watch.Problem{
-			Cause: watch.Unavailable, Title: "Login cannot be checked",
+		p = &status.Problem{
+			Cause: status.Unavailable, Title: "Login cannot be checked",
 			Detail: "The OpenID provider is not available; try again in a moment.",
 		}
 	}

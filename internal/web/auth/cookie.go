@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Login begins a login session for the user of a token. It ends the previous session of the browser. A session id is
+// Login starts a login session for the user of a token. It ends the previous session of the browser. A session id is
 // never reused.
 func (a *Authority) Login(w http.ResponseWriter, r *http.Request, token string) error {
 	token, err := checkToken(token)
@@ -19,12 +19,12 @@ func (a *Authority) Login(w http.ResponseWriter, r *http.Request, token string) 
 	if err != nil {
 		return err
 	}
-	a.begin(w, r, newLogin(review.user, token, review.expires, review.startedAt), OverTLS(r))
+	a.startSession(w, r, newLogin(review.user, token, review.expires, review.startedAt), OverTLS(r))
 	return nil
 }
 
-// begin begins the session of a login, sets its cookie, and ends the previous session of the browser.
-func (a *Authority) begin(w http.ResponseWriter, r *http.Request, l *login, secure bool) {
+// startSession starts the session of a login, sets its cookie, and ends the previous session of the browser.
+func (a *Authority) startSession(w http.ResponseWriter, r *http.Request, l *login, secure bool) {
 	a.endSessionOf(r)
 	a.setCookie(w, r, secure, a.sessions.begin(l), max(1, int(time.Until(l.expires).Seconds())))
 }
@@ -51,18 +51,18 @@ func (a *Authority) setCookie(w http.ResponseWriter, r *http.Request, secure boo
 	})
 }
 
-// CookieNameFor returns the name of a cookie with the port of the Host header. Browsers share the cookies of a host between
-// all its ports, and a different server may listen on each port.
+// CookieNameFor returns the name of a cookie with the port of the Host header. Browsers share the cookies of a host
+// between all its ports, and a different server can listen on each port.
 func CookieNameFor(name string, r *http.Request) string {
 	_, port, _ := net.SplitHostPort(r.Host)
-	if _, err := strconv.ParseUint(port, 10, 16); err != nil { // There is no valid port.
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil { // The Host header has no valid port.
 		return name
 	}
 	return name + "-" + port
 }
 
-// OverTLS reports whether the browser has used TLS, either to this program or to a proxy in front of it. The latter is
-// known from the Origin header, which browsers send with every form.
+// OverTLS reports whether the browser has used TLS, either to this program or to a proxy in front of it. It detects TLS
+// to a proxy by the Origin header, which browsers send with every form.
 func OverTLS(r *http.Request) bool {
 	return r.TLS != nil || strings.HasPrefix(strings.ToLower(r.Header.Get("Origin")), "https://")
 }

@@ -10,29 +10,33 @@ import (
 	"sync"
 	"time"
 
+	"glasshouse/internal/watch/status"
+
 	"golang.org/x/oauth2"
 
 	"glasshouse/internal/watch"
 )
 
-// maxUsedStates is the maximum number of used login states that are remembered.
+// maxUsedStates is the maximum number of used login states that are stored.
 const maxUsedStates = 10_000
 
 // loginState is the state of a login at the provider.
 type loginState struct {
 	State, Nonce, Verifier  string
-	CallbackURL, ReturnPath string // The callback address, and the path to open after the login.
+	CallbackURL, ReturnPath string // The callback address, and the path to open after login.
 	Expires                 time.Time
 }
 
 func newLoginState(callbackURL, returnPath string) loginState {
 	return loginState{
-		State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(), CallbackURL: callbackURL, ReturnPath: returnPath,
+		State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(),
+		CallbackURL: callbackURL, ReturnPath: returnPath,
 		Expires: time.Now().Add(providerLoginTimeout),
 	}
 }
 
-// loginStates encrypts the states of logins for a cookie, so that the server does not store them. It accepts each state once.
+// loginStates encrypts the states of logins for a cookie, so that the server does not store them. It accepts each state
+// once.
 type loginStates struct {
 	aead cipher.AEAD
 
@@ -42,9 +46,9 @@ type loginStates struct {
 
 func newLoginStates() *loginStates {
 	key := make([]byte, 32)
-	_, _ = rand.Read(key)                          // It never fails.
+	_, _ = rand.Read(key)                          // crypto/rand never fails.
 	block, _ := aes.NewCipher(key)                 // The key has a valid length.
-	aead, _ := cipher.NewGCMWithRandomNonce(block) // The block size is that of AES.
+	aead, _ := cipher.NewGCMWithRandomNonce(block) // AES has the block size that GCM requires.
 	return &loginStates{aead: aead, used: make(map[string]time.Time)}
 }
 
@@ -53,7 +57,7 @@ func (s *loginStates) encrypt(w loginState) string {
 	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, text, nil))
 }
 
-// decrypt decrypts a state. It accepts each state once, and again after forget.
+// decrypt decrypts a login state. It accepts each state once, unless forget was called for it.
 func (s *loginStates) decrypt(encrypted string) (w loginState, err error) {
 	errInvalid := watch.NotLoggedIn("This login took too long, or was used before; log in again.")
 	raw, err := base64.RawURLEncoding.DecodeString(encrypted)
@@ -73,8 +77,8 @@ func (s *loginStates) decrypt(encrypted string) (w loginState, err error) {
 		maps.DeleteFunc(s.used, func(_ string, expires time.Time) bool { return !time.Now().Before(expires) })
 	}
 	if len(s.used) >= maxUsedStates {
-		return loginState{}, &watch.Problem{
-			Cause: watch.Unavailable, Title: "Login cannot be checked",
+		return loginState{}, &status.Problem{
+			Cause: status.Unavailable, Title: "Login cannot be checked",
 			Detail: "Too many logins within minutes; try again later.",
 		}
 	}
@@ -82,7 +86,7 @@ func (s *loginStates) decrypt(encrypted string) (w loginState, err error) {
 	return w, nil
 }
 
-// forget makes a used state acceptable again, because the login with it has failed.
+// forget removes a state from the used ones, because the login with it has failed.
 func (s *loginStates) forget(state string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"time"
 
+	"glasshouse/internal/watch/authz"
+
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
 
@@ -33,15 +35,17 @@ const (
 // OIDCOptions configures the trusted OpenID provider, and how the claims of its ID tokens become a user. The fields
 // work like the kube-apiserver flags of the same names.
 type OIDCOptions struct {
-	Issuer         string
-	ClientID       string
-	ClientSecret   string // Empty for a public client.
-	UsernameClaim  string
-	GroupsClaim    string // Empty if groups are not used.
-	UsernamePrefix string // If empty: issuer and "#", or no prefix for the claim email. "-" is no prefix.
+	Issuer        string
+	ClientID      string
+	ClientSecret  string // Empty for a public client.
+	UsernameClaim string
+	GroupsClaim   string // Empty if groups are not used.
+	// UsernamePrefix is put before user names. "-" means no prefix. Empty means the issuer and "#", but no prefix if
+	// UsernameClaim is email.
+	UsernamePrefix string
 	GroupsPrefix   string
 	Scopes         []string
-	CA             *x509.CertPool // The CAs for the provider; nil for those of the system.
+	CA             *x509.CertPool // The CAs that may sign the provider's certificate; nil means the system's CAs.
 }
 
 // provider is the trusted OpenID provider.
@@ -52,7 +56,7 @@ type provider struct {
 	states *loginStates
 
 	mu         sync.Mutex
-	discovered *oidc.Provider // Nil until its discovery document was read.
+	discovered *oidc.Provider // The provider's discovery document; nil until it was read.
 }
 
 func newProvider(o OIDCOptions) (*provider, error) {
@@ -86,7 +90,7 @@ func newProvider(o OIDCOptions) (*provider, error) {
 	}, nil
 }
 
-// discover returns the provider. It requests the provider's discovery document until it has been read once.
+// discover returns the provider's discovery document. It requests the document, unless it was read before.
 func (p *provider) discover(ctx context.Context) (*oidc.Provider, error) {
 	p.mu.Lock()
 	discovered := p.discovered
@@ -111,18 +115,19 @@ func (p *provider) config(discovered *oidc.Provider, callbackURL string) *oauth2
 	}
 }
 
-// begin returns the address of the login at the provider, and the encrypted login state for the cookie of the browser.
-func (p *provider) begin(ctx context.Context, callbackURL, to string) (address, encrypted string, err error) {
+// startLogin returns the address of the login at the provider, and the encrypted login state for the browser's cookie.
+func (p *provider) startLogin(ctx context.Context, callbackURL, to string) (address, encrypted string, err error) {
 	discovered, err := p.discover(oidc.ClientContext(ctx, p.client))
 	if err != nil {
 		return "", "", err
 	}
 	w := newLoginState(callbackURL, to)
-	address = p.config(discovered, callbackURL).AuthCodeURL(w.State, oidc.Nonce(w.Nonce), oauth2.S256ChallengeOption(w.Verifier))
+	address = p.config(discovered, callbackURL).
+		AuthCodeURL(w.State, oidc.Nonce(w.Nonce), oauth2.S256ChallengeOption(w.Verifier))
 	return address, p.states.encrypt(w), nil
 }
 
-// finish returns the login of a user who returns from the provider, and the state of that login.
+// finish returns the login of a user whom the provider has redirected back, and the state of that login.
 func (p *provider) finish(ctx context.Context, encrypted string, query url.Values) (l *login, w loginState, err error) {
 	w, err = p.states.decrypt(encrypted)
 	if err != nil {
@@ -130,7 +135,7 @@ func (p *provider) finish(ctx context.Context, encrypted string, query url.Value
 	}
 	state := w.State
 	defer func() {
-		if err != nil { // Clients could fill the list of used states with failed logins.
+		if err != nil { // Otherwise clients could fill the list of used states with failed logins.
 			p.states.forget(state)
 		}
 	}()
@@ -145,7 +150,8 @@ func (p *provider) finish(ctx context.Context, encrypted string, query url.Value
 	if err != nil {
 		return nil, w, err
 	}
-	response, err := p.config(discovered, w.CallbackURL).Exchange(ctx, query.Get("code"), oauth2.VerifierOption(w.Verifier))
+	response, err := p.config(discovered, w.CallbackURL).
+		Exchange(ctx, query.Get("code"), oauth2.VerifierOption(w.Verifier))
 	if err != nil {
 		return nil, w, exchangeError(err)
 	}
@@ -166,8 +172,7 @@ func (p *provider) finish(ctx context.Context, encrypted string, query url.Value
 }
 
 // exchangeError converts the error of a failed token exchange. It distinguishes a refusal by the provider from a failed
-// request. It omits the text that the provider sends in addition to its error code, because the text may contain
-// anything.
+// request. It omits the text that the provider sends in addition to its error code, because that text is not trusted.
 func exchangeError(err error) error {
 	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok &&
 		refused.Response.StatusCode < http.StatusInternalServerError {
@@ -181,12 +186,12 @@ func exchangeError(err error) error {
 }
 
 // userOf returns the user of a verified ID token.
-func (p *provider) userOf(token *oidc.IDToken) (*watch.User, error) {
+func (p *provider) userOf(token *oidc.IDToken) (*authz.User, error) {
 	var claims map[string]json.RawMessage
 	if err := token.Claims(&claims); err != nil {
 		return nil, fmt.Errorf("%w: %w", watch.NotLoggedIn("The ID token of the provider cannot be read."), err)
 	}
-	user := &watch.User{Groups: []string{}}
+	user := &authz.User{Groups: []string{}}
 	if err := json.Unmarshal(claims[p.UsernameClaim], &user.Name); err != nil || user.Name == "" {
 		return nil, watch.NotLoggedIn("The ID token has no user name in the claim %.60q.", p.UsernameClaim)
 	}

@@ -22,7 +22,8 @@ import (
 	"testing"
 	"time"
 
-	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/status"
 	"glasshouse/internal/web/auth"
 )
 
@@ -65,7 +66,7 @@ func newIssuer(t *testing.T) *issuer {
 		}
 		p.tokenRequests = append(p.tokenRequests, r.PostForm)
 		if p.status != 0 {
-			http.Error(w, `{"error":"invalid_grant","error_description":"what-nobody-should-say"}`, p.status)
+			http.Error(w, `{"error":"invalid_grant","error_description":"text-that-must-stay-internal"}`, p.status)
 			return
 		}
 		claims := map[string]any{
@@ -77,7 +78,9 @@ func newIssuer(t *testing.T) *issuer {
 		if makeToken == nil {
 			makeToken = p.sign
 		}
-		p.writeJSON(w, map[string]any{"access_token": "access-token-1b", "token_type": "Bearer", "id_token": makeToken(claims)})
+		p.writeJSON(
+			w, map[string]any{"access_token": "access-token-1b", "token_type": "Bearer", "id_token": makeToken(claims)},
+		)
 	})
 	p.Server = httptest.NewUnstartedServer(mux)
 	p.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)
@@ -114,7 +117,7 @@ func (p *issuer) sign(claims map[string]any) string {
 	return text + "." + base64URL(signature)
 }
 
-// signWith returns a function that signs the claims with one of them changed.
+// signWith returns a makeToken function that changes one claim before it signs. If value is nil, it removes the claim.
 func (p *issuer) signWith(name string, value any) func(map[string]any) string {
 	return func(claims map[string]any) string {
 		claims = maps.Clone(claims)
@@ -148,8 +151,8 @@ func (p *issuer) newAuthority(edit func(*auth.OIDCOptions)) (*auth.Authority, *b
 	return a, log
 }
 
-// beginLogin begins a login. It returns the cookie of the login and the query that the provider gets.
-func (p *issuer) beginLogin(a *auth.Authority) (cookie *http.Cookie, query url.Values) {
+// startLogin starts a login. It returns the cookie of the login and the query that the provider gets.
+func (p *issuer) startLogin(a *auth.Authority) (cookie *http.Cookie, query url.Values) {
 	p.t.Helper()
 	r, w := request(p.t), httptest.NewRecorder()
 	r.Header.Set("Origin", "https://glasshouse.example")
@@ -159,13 +162,13 @@ func (p *issuer) beginLogin(a *auth.Authority) (cookie *http.Cookie, query url.V
 	}
 	u, err := url.Parse(address)
 	if err != nil || !strings.HasPrefix(address, p.URL+"/auth?") {
-		p.t.Fatalf("the provider is at %q, %v", address, err)
+		p.t.Fatalf("the login is at %q with the error %v, want the provider's address", address, err)
 	}
 	p.nonce = u.Query().Get("nonce")
 	return w.Result().Cookies()[0], u.Query()
 }
 
-// handleCallback sends the callback of the provider.
+// handleCallback handles a callback of the provider. It returns the new session cookie; nil if there is none.
 func (p *issuer) handleCallback(
 	a *auth.Authority, cookie *http.Cookie, query url.Values,
 ) (session *http.Cookie, returnPath string, err error) {
@@ -192,9 +195,9 @@ func callbackQuery(query url.Values) url.Values {
 func TestOIDCLoginCreatesSession(t *testing.T) {
 	p := newIssuer(t)
 	a, log := p.newAuthority(func(o *auth.OIDCOptions) { o.GroupsClaim = "groups"; o.GroupsPrefix = "p:" })
-	cookie, query := p.beginLogin(a)
+	cookie, query := p.startLogin(a)
 	if !cookie.HttpOnly || cookie.SameSite != http.SameSiteLaxMode || cookie.Path != "/base/login/" || !cookie.Secure {
-		t.Errorf("the cookie is %v", cookie)
+		t.Errorf("the cookie of the login is %v, want one for /base/login/, HttpOnly, Secure and Lax", cookie)
 	}
 	for name, want := range map[string]string{
 		"response_type": "code", "client_id": "glasshouse",
@@ -207,36 +210,36 @@ func TestOIDCLoginCreatesSession(t *testing.T) {
 	}
 	for _, name := range []string{"state", "nonce", "code_challenge"} {
 		if len(query.Get(name)) < 26 || strings.Contains(cookie.Value, query.Get(name)) {
-			t.Errorf("%s is %q, the cookie %q", name, query.Get(name), cookie.Value)
+			t.Errorf("%s is %q, and the cookie %q; want random text outside the cookie", name, query.Get(name), cookie.Value)
 		}
 	}
 	session, returnPath, err := p.handleCallback(a, cookie, callbackQuery(query))
 	if err != nil || session == nil || returnPath != "/status" || session.SameSite != http.SameSiteStrictMode ||
 		session.MaxAge > 3600 || session.MaxAge < 3500 {
-		t.Fatalf("the session is %v, to %q, %v", session, returnPath, err)
+		t.Fatalf("got the session %v, the path %q and error %v; want a session of one hour", session, returnPath, err)
 	}
 	sum := sha256.Sum256([]byte(p.tokenRequests[0].Get("code_verifier")))
 	if p.tokenRequests[0].Get("code") != "a-code" || base64URL(sum[:]) != query.Get("code_challenge") ||
 		p.tokenRequests[0].Get("redirect_uri") != query.Get("redirect_uri") {
-		t.Errorf("the provider is sent %v", p.tokenRequests[0])
+		t.Errorf("the token request is %v, want the code with its verifier and address", p.tokenRequests[0])
 	}
 	i, err := a.Identify(withCookies(request(t), session))
-	want := &watch.User{Name: p.URL + "#7", Groups: []string{"p:dev", "p:ops", "system:authenticated"}}
+	want := &authz.User{Name: p.URL + "#7", Groups: []string{"p:dev", "p:ops", "system:authenticated"}}
 	if err != nil || !reflect.DeepEqual(i.Viewer.User, want) || time.Until(i.Expires) > time.Hour || !i.Cookie {
-		t.Errorf("it is %+v, %v, want %+v", i.Viewer.User, err, want)
+		t.Errorf("got the user %+v and error %v, want %+v", i.Viewer.User, err, want)
 	}
 	if got := identifiedUser(
-		t, a, withCookies(bearer(t, p.sign(map[string]any{"iss": p.URL})), session), watch.Unauthenticated,
+		t, a, withCookies(bearer(t, p.sign(map[string]any{"iss": p.URL})), session), status.Unauthenticated,
 	); got != "" {
-		t.Errorf("a bearer token is %q's", got)
+		t.Errorf("a bearer token in mode oidc identifies %q, want no user", got)
 	}
 	if log.Len() > 0 {
-		t.Errorf("the log is %s", log)
+		t.Errorf("the log is %s, want no lines", log)
 	}
 }
 
-// An ID token is accepted only if it comes from the provider, is for this program and this login, and has not expired.
-// Each login is accepted once.
+// An ID token is accepted only if the provider issued it, it is for this program and this login, and it has not
+// expired. Each login is accepted once.
 func TestInvalidIDTokensAreRefused(t *testing.T) {
 	p := newIssuer(t)
 	other, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -251,12 +254,12 @@ func TestInvalidIDTokensAreRefused(t *testing.T) {
 		"an issuer with a /": p.signWith("iss", p.URL+"/"),
 		"expired":            p.signWith("exp", time.Now().Add(-time.Minute).Unix()),
 		"no expiry":          p.signWith("exp", nil),
-		"not yet":            p.signWith("nbf", time.Now().Add(time.Hour).Unix()),
+		"not yet valid":      p.signWith("nbf", time.Now().Add(time.Hour).Unix()),
 		"another nonce":      p.signWith("nonce", "x"),
 		"no nonce":           p.signWith("nonce", nil),
-		"no user":            p.signWith("sub", nil),
+		"no user claim":      p.signWith("sub", nil),
 		"an empty user":      p.signWith("sub", ""),
-		"a user in numbers":  p.signWith("sub", 7),
+		"a numeric user":     p.signWith("sub", 7),
 		"no token":           func(map[string]any) string { return "" },
 		"no JWT":             func(map[string]any) string { return "a.b" },
 		"alg none": func(c map[string]any) string {
@@ -271,7 +274,7 @@ func TestInvalidIDTokensAreRefused(t *testing.T) {
 			mac.Write([]byte(text))
 			return text + "." + base64URL(mac.Sum(nil))
 		},
-		"signed by another": func(c map[string]any) string {
+		"signed with another key": func(c map[string]any) string {
 			return (&issuer{t: t, key: other}).sign(c)
 		},
 		"not signed": func(c map[string]any) string {
@@ -286,13 +289,13 @@ func TestInvalidIDTokensAreRefused(t *testing.T) {
 		},
 	} {
 		a, log := p.newAuthority(nil)
-		cookie, query := p.beginLogin(a)
+		cookie, query := p.startLogin(a)
 		p.makeToken = makeToken
 		session, returnPath, err := p.handleCallback(a, cookie, callbackQuery(query))
 		p.makeToken = nil
-		problem := new(watch.Problem)
-		if session != nil || !errors.As(err, &problem) || problem.Cause != watch.Unauthenticated || returnPath != "/status" {
-			t.Errorf("%s: the session is %v, to %q, %v", name, session, returnPath, err)
+		problem := new(status.Problem)
+		if session != nil || !errors.As(err, &problem) || problem.Cause != status.Unauthenticated || returnPath != "/status" {
+			t.Errorf("%s: got the session %v, the path %q and error %v; want no session", name, session, returnPath, err)
 			continue
 		}
 		for _, secret := range []string{
@@ -305,45 +308,45 @@ func TestInvalidIDTokensAreRefused(t *testing.T) {
 	}
 	a, _ := p.newAuthority(nil)
 	otherAuthority, _ := p.newAuthority(nil)
-	cookie, query := p.beginLogin(a)
-	otherCookie, _ := p.beginLogin(a)
-	_, otherQuery := p.beginLogin(otherAuthority)
+	cookie, query := p.startLogin(a)
+	otherCookie, _ := p.startLogin(a)
+	_, otherQuery := p.startLogin(otherAuthority)
 	for name, test := range map[string]struct {
 		cookie *http.Cookie
 		query  url.Values
 	}{
-		"no cookie":           {nil, callbackQuery(query)},
-		"a cookie of nothing": {&http.Cookie{Name: cookie.Name, Value: "x"}, callbackQuery(query)},
-		"a cookie changed": {
+		"no cookie":         {nil, callbackQuery(query)},
+		"an invalid cookie": {&http.Cookie{Name: cookie.Name, Value: "x"}, callbackQuery(query)},
+		"a changed cookie": {
 			&http.Cookie{Name: cookie.Name, Value: cookie.Value[:len(cookie.Value)-2] + "AA"}, callbackQuery(query),
 		},
-		"another's state": {otherCookie, callbackQuery(otherQuery)},
+		"the state of another server": {otherCookie, callbackQuery(otherQuery)},
 	} {
 		if session, _, err := p.handleCallback(a, test.cookie, test.query); session != nil || err == nil {
-			t.Errorf("%s: the session is %v, %v", name, session, err)
+			t.Errorf("%s: got the session %v and error %v, want no session", name, session, err)
 		}
 	}
 	p.nonce = query.Get("nonce")
 	if session, _, err := p.handleCallback(a, cookie, callbackQuery(query)); session == nil || err != nil {
-		t.Errorf("the login itself: %v", err)
+		t.Errorf("a valid callback is refused: %v", err)
 	}
 	if session, _, err := p.handleCallback(a, cookie, callbackQuery(query)); session != nil || err == nil {
-		t.Errorf("the same once more: the session is %v, %v", session, err)
+		t.Errorf("the same callback again: got the session %v and error %v, want no session", session, err)
 	}
 	for _, status := range []int{http.StatusBadRequest, http.StatusInternalServerError} {
-		cookie, query := p.beginLogin(a)
+		cookie, query := p.startLogin(a)
 		p.status = status
 		session, _, err := p.handleCallback(a, cookie, callbackQuery(query))
 		p.status = 0
-		if session != nil || err == nil || strings.Contains(err.Error(), "what-nobody-should-say") {
-			t.Errorf("the provider fails with %d: the session is %v, %v", status, session, err)
+		if session != nil || err == nil || strings.Contains(err.Error(), "text-that-must-stay-internal") {
+			t.Errorf("the provider fails with %d: got the session %v and error %v, want no session", status, session, err)
 		}
 	}
-	cookie, query = p.beginLogin(a)
+	cookie, query = p.startLogin(a)
 	if session, _, err := p.handleCallback(
 		a, cookie, url.Values{"error": {"access_denied"}, "state": {query.Get("state")}},
 	); session != nil || err == nil || !strings.Contains(err.Error(), "access_denied") {
-		t.Errorf("the provider lets nobody in: the session is %v, %v", session, err)
+		t.Errorf("the provider refuses the login: got the session %v and error %v, want the provider's reason", session, err)
 	}
 }
 
@@ -354,7 +357,7 @@ func TestFailedCallbacksDoNotBlockLogins(t *testing.T) {
 	a, _ := p.newAuthority(nil)
 	p.status = http.StatusBadRequest
 	for n := range 10_010 {
-		cookie, query := p.beginLogin(a)
+		cookie, query := p.startLogin(a)
 		callback := url.Values{"error": {"access_denied"}, "state": {query.Get("state")}}
 		switch {
 		case n%2 == 1:
@@ -363,13 +366,13 @@ func TestFailedCallbacksDoNotBlockLogins(t *testing.T) {
 			callback = callbackQuery(query)
 		}
 		if session, _, err := p.handleCallback(a, cookie, callback); session != nil || err == nil {
-			t.Fatalf("the session is %v, %v", session, err)
+			t.Fatalf("got the session %v and error %v, want no session", session, err)
 		}
 	}
 	p.status = 0
-	cookie, query := p.beginLogin(a)
+	cookie, query := p.startLogin(a)
 	if session, _, err := p.handleCallback(a, cookie, callbackQuery(query)); session == nil || err != nil {
-		t.Errorf("somebody is not let in after all that: %v", err)
+		t.Errorf("a valid login is refused after the invalid ones: %v", err)
 	}
 }
 
@@ -379,71 +382,71 @@ func TestClaimsBecomeUsers(t *testing.T) {
 	for name, test := range map[string]struct {
 		edit      func(*auth.OIDCOptions)
 		makeToken func(map[string]any) string
-		want      *watch.User
+		want      *authz.User
 	}{
-		"as it comes": {
-			func(*auth.OIDCOptions) {}, nil, &watch.User{Name: p.URL + "#7", Groups: []string{}},
+		"default": {
+			func(*auth.OIDCOptions) {}, nil, &authz.User{Name: p.URL + "#7", Groups: []string{}},
 		},
 		"without a prefix": {
-			func(o *auth.OIDCOptions) { o.UsernamePrefix = "-" }, nil, &watch.User{Name: "7", Groups: []string{}},
+			func(o *auth.OIDCOptions) { o.UsernamePrefix = "-" }, nil, &authz.User{Name: "7", Groups: []string{}},
 		},
 		"another prefix": {
 			func(o *auth.OIDCOptions) { o.UsernamePrefix = "oidc:" }, nil,
-			&watch.User{Name: "oidc:7", Groups: []string{}},
+			&authz.User{Name: "oidc:7", Groups: []string{}},
 		},
 		"an email": {
 			func(o *auth.OIDCOptions) { o.UsernameClaim = "email" }, nil,
-			&watch.User{Name: "anna@example.com", Groups: []string{}},
+			&authz.User{Name: "anna@example.com", Groups: []string{}},
 		},
 		"an email, prefixed": {
 			func(o *auth.OIDCOptions) { o.UsernameClaim = "email"; o.UsernamePrefix = "x/" }, nil,
-			&watch.User{Name: "x/anna@example.com", Groups: []string{}},
+			&authz.User{Name: "x/anna@example.com", Groups: []string{}},
 		},
 		"an email, verified": {
 			func(o *auth.OIDCOptions) { o.UsernameClaim = "email" }, p.signWith("email_verified", true),
-			&watch.User{Name: "anna@example.com", Groups: []string{}},
+			&authz.User{Name: "anna@example.com", Groups: []string{}},
 		},
 		"an email, not verified": {
 			func(o *auth.OIDCOptions) { o.UsernameClaim = "email" }, p.signWith("email_verified", false), nil,
 		},
-		"an email, verified in words": {
+		"an email, with verified as text": {
 			func(o *auth.OIDCOptions) { o.UsernameClaim = "email" }, p.signWith("email_verified", "true"), nil,
 		},
 		"groups": {
 			func(o *auth.OIDCOptions) { o.GroupsClaim = "groups" }, nil,
-			&watch.User{Name: p.URL + "#7", Groups: []string{"dev", "ops"}},
+			&authz.User{Name: p.URL + "#7", Groups: []string{"dev", "ops"}},
 		},
-		"a group": {
+		"one group as text": {
 			func(o *auth.OIDCOptions) { o.GroupsClaim = "groups" }, p.signWith("groups", "dev"),
-			&watch.User{Name: p.URL + "#7", Groups: []string{"dev"}},
+			&authz.User{Name: p.URL + "#7", Groups: []string{"dev"}},
 		},
-		"no groups": {
+		"a claim that does not exist": {
 			func(o *auth.OIDCOptions) { o.GroupsClaim = "roles" }, nil,
-			&watch.User{Name: p.URL + "#7", Groups: []string{}},
+			&authz.User{Name: p.URL + "#7", Groups: []string{}},
 		},
-		"groups in numbers": {
+		"numeric groups": {
 			func(o *auth.OIDCOptions) { o.GroupsClaim = "groups" }, p.signWith("groups", []int{1}), nil,
 		},
-		"the cluster's masters": {
+		"the group system:masters": {
 			func(o *auth.OIDCOptions) { o.GroupsClaim = "groups" }, p.signWith("groups", []string{"system:masters"}), nil,
 		},
-		"them, prefixed": {
+		"the group system:masters with a prefix": {
 			func(o *auth.OIDCOptions) { o.GroupsClaim = "groups"; o.GroupsPrefix = "p:" },
 			p.signWith("groups", []string{"system:masters"}),
-			&watch.User{Name: p.URL + "#7", Groups: []string{"p:system:masters"}},
+			&authz.User{Name: p.URL + "#7", Groups: []string{"p:system:masters"}},
 		},
-		"the cluster's admin": {
+		"the user system:admin": {
 			func(o *auth.OIDCOptions) { o.UsernamePrefix = "-" }, p.signWith("sub", "system:admin"), nil,
 		},
 	} {
 		a, _ := p.newAuthority(test.edit)
-		cookie, query := p.beginLogin(a)
+		cookie, query := p.startLogin(a)
 		p.makeToken = test.makeToken
 		session, _, err := p.handleCallback(a, cookie, callbackQuery(query))
 		p.makeToken = nil
 		if test.want == nil {
 			if session != nil || err == nil {
-				t.Errorf("%s: the session is %v, %v", name, session, err)
+				t.Errorf("%s: got the session %v and error %v, want no session", name, session, err)
 			}
 			continue
 		}
@@ -454,7 +457,7 @@ func TestClaimsBecomeUsers(t *testing.T) {
 		i, err := a.Identify(withCookies(request(t), session))
 		test.want.Groups = append(test.want.Groups, "system:authenticated")
 		if err != nil || !reflect.DeepEqual(i.Viewer.User, test.want) {
-			t.Errorf("%s: it is %+v, %v, want %+v", name, i.Viewer.User, err, test.want)
+			t.Errorf("%s: got the user %+v and error %v, want %+v", name, i.Viewer.User, err, test.want)
 		}
 	}
 }
@@ -466,9 +469,9 @@ func TestNewRejectsInvalidProviders(t *testing.T) {
 	a, log := p.newAuthority(func(o *auth.OIDCOptions) { o.CA = x509.NewCertPool() })
 	r := request(t)
 	_, err := a.BeginLogin(httptest.NewRecorder(), r, "/")
-	if problem := new(watch.Problem); !errors.As(err, &problem) || problem.Cause != watch.Unavailable ||
+	if problem := new(status.Problem); !errors.As(err, &problem) || problem.Cause != status.Unavailable ||
 		!strings.Contains(log.String(), "certificate") || strings.Contains(err.Error(), "certificate") {
-		t.Errorf("a provider of another authority: %v, the log is %q", err, log)
+		t.Errorf("a provider with an unknown CA: got the error %v, and the log %q", err, log)
 	}
 	for _, test := range []struct {
 		issuer, client, claim string
@@ -494,7 +497,7 @@ func TestNewRejectsInvalidProviders(t *testing.T) {
 			OIDC: auth.OIDCOptions{Issuer: test.issuer, ClientID: test.client, UsernameClaim: test.claim},
 		})
 		if (err == nil) != test.valid {
-			t.Errorf("%+v: %v", test, err)
+			t.Errorf("%+v: got the error %v", test, err)
 		}
 	}
 }

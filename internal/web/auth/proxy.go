@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/authz"
 )
 
 const (
@@ -85,8 +86,8 @@ func isHeaderName(name string) bool {
 // foldHeader returns a header name as lenient servers read it: they accept _ for - and ignore case.
 func foldHeader(name string) string { return strings.ReplaceAll(strings.ToLower(name), "_", "-") }
 
-// ownsHeader reports whether a header, in any spelling, may be set only by the proxy. Without a proxy, these are the default
-// headers, and no client may set them.
+// ownsHeader reports whether a header, in any spelling, may be set only by the proxy. Without a proxy, these are the
+// default headers, and no client may set them.
 func (p *proxy) ownsHeader(name string) bool {
 	names := []string{foldHeader(UserHeader), foldHeader(GroupsHeader), foldHeader(SecretHeader)}
 	if p != nil {
@@ -115,7 +116,7 @@ func (p *proxy) identify(r *http.Request) (Identity, error) {
 		return Identity{}, watch.NotLoggedIn(
 			"The proxy sent the header %s more than once; it must separate groups by commas.", p.groupsHeader)
 	}
-	user := &watch.User{Name: users[0], Groups: []string{}}
+	user := &authz.User{Name: users[0], Groups: []string{}}
 	for group := range strings.SplitSeq(r.Header.Get(p.groupsHeader), ",") {
 		if group = strings.TrimSpace(group); group != "" {
 			user.Groups = append(user.Groups, group)
@@ -128,7 +129,7 @@ func (p *proxy) identify(r *http.Request) (Identity, error) {
 	return Identity{Viewer: watch.Viewer{User: user}, Expires: time.Now().Add(proxyIdentityTTL)}, nil
 }
 
-// trust checks that a request comes from the proxy: by its address and its secret, if they are configured.
+// trust checks that the proxy sent a request: by its address and its secret, if they are configured.
 func (p *proxy) trust(r *http.Request) error {
 	if len(p.peers) > 0 {
 		peer, err := netip.ParseAddrPort(r.RemoteAddr)
@@ -153,7 +154,7 @@ func (p *proxy) trust(r *http.Request) error {
 
 // checkUser refuses the names of users and groups that only the cluster may assign. A proxy or an OpenID provider must
 // not assign them.
-func checkUser(user *watch.User) error {
+func checkUser(user *authz.User) error {
 	if strings.TrimSpace(user.Name) == "" || user.Name != strings.TrimSpace(user.Name) {
 		return watch.NotLoggedIn("The user name is empty, or has spaces around it.")
 	}

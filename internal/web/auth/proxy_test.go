@@ -8,7 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/status"
 	"glasshouse/internal/web/auth"
 )
 
@@ -43,7 +44,7 @@ func TestProxyIsTrustedByAddressAndSecret(t *testing.T) {
 		{"by an address of IPv6", "fd00::/8", "", "[fd00::1%eth0]:4000", "", true},
 		{"from elsewhere", "10.0.0.0/8", "", otherAddr, "", false},
 		{"from elsewhere, with a secret that is not asked for", "10.0.0.0/8", "", otherAddr, validSecret, false},
-		{"from loopback, as a port-forward comes", "10.0.0.0/8", "", "127.0.0.1:4000", "", false},
+		{"from loopback, like a port-forward", "10.0.0.0/8", "", "127.0.0.1:4000", "", false},
 		{"from nowhere", "10.0.0.0/8", "", "", "", false},
 		{"from a socket", "10.0.0.0/8", "", "@", "", false},
 		{"by its secret", "", secret, otherAddr, validSecret, true},
@@ -70,7 +71,7 @@ func TestProxyIsTrustedByAddressAndSecret(t *testing.T) {
 			if hasUser && test.want {
 				want = "anna"
 			}
-			if got := identifiedUser(t, a, r, watch.Unauthenticated); got != want {
+			if got := identifiedUser(t, a, r, status.Unauthenticated); got != want {
 				t.Errorf("%s, with a name: %t: it is %q, want %q", test.name, hasUser, got, want)
 			}
 			if len(r.Header) != 0 {
@@ -87,24 +88,24 @@ func TestProxyHeadersMustBeUnambiguous(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		headers []string
-		want    *watch.User
+		want    *authz.User
 	}{
 		{
 			"a user",
 			[]string{"X-Forwarded-User: anna"},
-			&watch.User{Name: "anna", Groups: []string{"system:authenticated"}},
+			&authz.User{Name: "anna", Groups: []string{"system:authenticated"}},
 		},
 		{
 			"a user with groups",
 			[]string{"X-Forwarded-User: anna@example.com", "X-Forwarded-Groups: dev, ops,,a b "},
-			&watch.User{Name: "anna@example.com", Groups: []string{"dev", "ops", "a b", "system:authenticated"}},
+			&authz.User{Name: "anna@example.com", Groups: []string{"dev", "ops", "a b", "system:authenticated"}},
 		},
 		{
 			"a user of a directory",
 			[]string{"X-Forwarded-User: cn=Änne,ou=x"},
-			&watch.User{Name: "cn=Änne,ou=x", Groups: []string{"system:authenticated"}},
+			&authz.User{Name: "cn=Änne,ou=x", Groups: []string{"system:authenticated"}},
 		},
-		{"nobody", nil, nil},
+		{"no user", nil, nil},
 		{"an empty user", []string{"X-Forwarded-User: "}, nil},
 		{"a blank user", []string{"X-Forwarded-User:   "}, nil},
 		{"groups alone", []string{"X-Forwarded-Groups: dev"}, nil},
@@ -113,7 +114,7 @@ func TestProxyHeadersMustBeUnambiguous(t *testing.T) {
 		{"groups twice", []string{"X-Forwarded-User: anna", "X-Forwarded-Groups: dev", "X-Forwarded-Groups: ops"}, nil},
 		{"a secret twice", []string{"X-Forwarded-User: anna", "X-Glasshouse-Proxy-Secret: " + secret}, nil},
 		{"underscores", []string{"X_Forwarded_User: anna"}, nil},
-		{"underscores beside", []string{"X-Forwarded-User: anna", "X_Forwarded_User: admin"}, nil},
+		{"with underscores too", []string{"X-Forwarded-User: anna", "X_Forwarded_User: admin"}, nil},
 		{"one underscore", []string{"X-Forwarded-User: anna", "X-Forwarded_User: admin"}, nil},
 		{"underscores of groups", []string{"X-Forwarded-User: anna", "X_forwarded_groups: admins"}, nil},
 		{"another case", []string{"X-Forwarded-User: anna", "x-forwarded-user: admin"}, nil},
@@ -129,7 +130,7 @@ func TestProxyHeadersMustBeUnambiguous(t *testing.T) {
 		{"the nodes", []string{"X-Forwarded-User: anna", "X-Forwarded-Groups: system:nodes"}, nil},
 		{"the cluster's admin", []string{"X-Forwarded-User: system:admin"}, nil},
 		{"a service account", []string{"X-Forwarded-User: system:serviceaccount:kube-system:default"}, nil},
-		{"anybody", []string{"X-Forwarded-User: system:anonymous"}, nil},
+		{"the anonymous user", []string{"X-Forwarded-User: system:anonymous"}, nil},
 		{"no UTF-8", []string{"X-Forwarded-User: a\xff"}, nil},
 		{"a control", []string{"X-Forwarded-User: a\x01"}, nil},
 		{"a control in a group", []string{"X-Forwarded-User: anna", "X-Forwarded-Groups: a\tb"}, nil},
@@ -171,7 +172,7 @@ func TestProxyIdentityExpires(t *testing.T) {
 // Options that would trust any sender as the proxy are refused.
 func TestNewRejectsInsecureProxyOptions(t *testing.T) {
 	for name, o := range map[string]auth.ProxyOptions{
-		"anybody":        {UserHeader: "X-User", GroupsHeader: "X-Groups"},
+		"no conditions":  {UserHeader: "X-User", GroupsHeader: "X-Groups"},
 		"a short secret": {Secret: []byte("0123456789abcde"), UserHeader: "X-User", GroupsHeader: "X-Groups"},
 		"no user":        {Secret: []byte(secret), GroupsHeader: "X-Groups"},
 		"no groups":      {Secret: []byte(secret), UserHeader: "X-User"},

@@ -48,10 +48,10 @@ func (s *sessions) find(r *http.Request) (*login, error) {
 	return nil, watch.NotLoggedIn("Log in to view the cluster.")
 }
 
-// begin begins a session, and returns its id for the cookie. The id is 256 new random bits.
+// begin starts a session, and returns its id for the cookie. The id is 256 new random bits.
 func (s *sessions) begin(l *login) (id string) {
 	random := make([]byte, 32)
-	_, _ = rand.Read(random) // It never fails.
+	_, _ = rand.Read(random) // crypto/rand never fails.
 	id = base64.RawURLEncoding.EncodeToString(random)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,8 +90,8 @@ func (s *sessions) makeRoomLocked(user string) {
 	}
 }
 
-// lessActive reports whether l is evicted before other. Logins that are not in use are evicted first, then those that were
-// used least recently.
+// lessActive reports whether l is evicted before other. Logins that are not in use are evicted first, then those that
+// were used least recently.
 func (l *login) lessActive(other *login) bool {
 	if (l.refs == 0) != (other.refs == 0) {
 		return l.refs == 0
@@ -158,8 +158,8 @@ func (s *sessions) isDue(l *login) bool {
 	return l.dueLocked()
 }
 
-// dueLocked reports whether a login must be rechecked. Until reviewGracePeriod has passed, an API server that does not respond
-// gets a request only every reviewInterval. After that, each call reports true.
+// dueLocked reports whether a login must be rechecked. Until reviewGracePeriod has passed, an API server that does not
+// respond gets a request only every reviewInterval. After that, each call reports true.
 func (l *login) dueLocked() bool {
 	age := time.Since(l.reviewedAt)
 	return age >= reviewInterval && (age >= reviewGracePeriod || time.Since(l.reviewFailedAt) >= reviewInterval)
@@ -171,7 +171,8 @@ func (s *sessions) recordReview(l *login, at time.Time) {
 	l.reviewedAt = at
 }
 
-// recordFailedReview records that a review failed without a decision. It returns the time since the last successful review.
+// recordFailedReview records that a review failed without a decision. It returns the time since the last successful
+// review.
 func (s *sessions) recordFailedReview(l *login) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,7 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/status"
 	"glasshouse/internal/web/auth"
 )
 
@@ -28,7 +29,7 @@ func TestSessionCookieIsRandomAndStrict(t *testing.T) {
 			c := login(t, a, "anna")
 			raw, err := base64.RawURLEncoding.DecodeString(c.Value)
 			if err != nil || len(raw) != 32 || seen[c.Value] {
-				t.Errorf("the cookie says %q, want 32 bytes that are new", c.Value)
+				t.Errorf("the cookie is %q, want 32 new bytes", c.Value)
 			}
 			seen[c.Value] = true
 			if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/base/" || c.Domain != "" ||
@@ -74,23 +75,23 @@ func TestLoginReplacesPreviousSession(t *testing.T) {
 		a, _ := authority(t, s)
 		planted := &http.Cookie{Name: "glasshouse-session", Value: strings.Repeat("A", 43)}
 		c := login(t, a, "anna", planted)
-		if got := identifiedUser(t, a, withCookies(request(t), planted), watch.Unauthenticated); got != "" ||
+		if got := identifiedUser(t, a, withCookies(request(t), planted), status.Unauthenticated); got != "" ||
 			c.Value == planted.Value {
 			t.Errorf("what was planted is %q's session", got)
 		}
 		malloryCookie := login(t, a, "mallory")
 		annaCookie := login(t, a, "anna", malloryCookie)
-		if got := identifiedUser(t, a, withCookies(request(t), malloryCookie), watch.Unauthenticated); got != "" {
+		if got := identifiedUser(t, a, withCookies(request(t), malloryCookie), status.Unauthenticated); got != "" {
 			t.Errorf("the session before is still %q's", got)
 		}
 		if got := identifiedUser(t, a, withCookies(request(t), annaCookie), 0); got != "anna" {
 			t.Errorf("the session is %q's", got)
 		}
 		if got := identifiedUser(t, a, withCookies(request(t), planted, annaCookie), 0); got != "anna" {
-			t.Errorf("beside another cookie the session is %q's", got)
+			t.Errorf("with another cookie the session is that of %q", got)
 		}
 		// If the Authorization header is invalid, a valid cookie is not used instead.
-		if got := identifiedUser(t, a, withCookies(bearer(t, "bad"), annaCookie), watch.Unauthenticated); got != "" {
+		if got := identifiedUser(t, a, withCookies(bearer(t, "bad"), annaCookie), status.Unauthenticated); got != "" {
 			t.Errorf("with a bad token it is %q's", got)
 		}
 		w := httptest.NewRecorder()
@@ -109,7 +110,7 @@ func TestSessionEndsOnLogoutOrExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		token := jwtExpiringAt(time.Now().Add(time.Hour))
 		s := &apiServer{
-			users: map[string]*watch.User{token: {Name: "anna"}, "opaque": {Name: "bob"}, "a.b.c": {Name: "carl"}},
+			users: map[string]*authz.User{token: {Name: "anna"}, "opaque": {Name: "bob"}, "a.b.c": {Name: "carl"}},
 		}
 		a, _ := authority(t, s)
 		for _, test := range []struct {
@@ -133,12 +134,12 @@ func TestSessionEndsOnLogoutOrExpiry(t *testing.T) {
 				t.Errorf("%s: it lasted %s and ended by %v, want %s", test.token, took, context.Cause(identityCtx),
 					test.identityCtx)
 			}
-			if got := identifiedUser(t, a, withCookies(request(t), c), watch.Unauthenticated); got != "" {
+			if got := identifiedUser(t, a, withCookies(request(t), c), status.Unauthenticated); got != "" {
 				t.Errorf("after its end the session is %q's", got)
 			}
 			<-time.After(2 * time.Second)
 			if !hasEnded(i) {
-				t.Error("who holds it has not heard of it")
+				t.Error("the holder of the session was not notified")
 			}
 		}
 		c, other := login(t, a, "opaque"), login(t, a, "opaque")
@@ -156,7 +157,7 @@ func TestSessionEndsOnLogoutOrExpiry(t *testing.T) {
 			t.Errorf("a logout leaves the cookie %v", got)
 		}
 		if got := identifiedUser(
-			t, a, withCookies(request(t), c), watch.Unauthenticated,
+			t, a, withCookies(request(t), c), status.Unauthenticated,
 		) + identifiedUser(t, a, withCookies(request(t), other), 0); got != "bob" {
 			t.Errorf("after a logout the sessions are %q, want the other alone", got)
 		}
@@ -166,17 +167,17 @@ func TestSessionEndsOnLogoutOrExpiry(t *testing.T) {
 // The token of a login in use is reviewed every 30 s. Requests and open sockets count as use. The session ends if the
 // account was deleted or has changed. If the API server does not respond, it ends after 10 minutes.
 func TestSessionEndsWhenReviewFails(t *testing.T) {
-	annaUsers := func() map[string]*watch.User { return users("anna") }
+	annaUsers := func() map[string]*authz.User { return users("anna") }
 	for name, test := range map[string]struct {
 		change   func(*apiServer)
 		maxDelay time.Duration
 	}{
 		"deleted": {func(s *apiServer) { s.users = nil }, 31 * time.Second},
 		"other groups": {func(s *apiServer) {
-			s.users = map[string]*watch.User{"anna": {Name: "anna", Groups: []string{"of-anna", "more"}}}
+			s.users = map[string]*authz.User{"anna": {Name: "anna", Groups: []string{"of-anna", "more"}}}
 		}, 31 * time.Second},
 		"another uid": {func(s *apiServer) {
-			s.users = map[string]*watch.User{"anna": {Name: "anna", UID: "2", Groups: []string{"of-anna"}}}
+			s.users = map[string]*authz.User{"anna": {Name: "anna", UID: "2", Groups: []string{"of-anna"}}}
 		}, 31 * time.Second},
 		"away": {func(s *apiServer) { s.unavailable = true }, 10*time.Minute + time.Second},
 	} {
@@ -223,7 +224,7 @@ func TestRequestsRecheckSessions(t *testing.T) {
 		s := &apiServer{users: users("anna")}
 		a, _ := authority(t, s)
 		c := login(t, a, "anna")
-		get := func(cause watch.Cause) string {
+		get := func(cause status.Cause) string {
 			t.Helper()
 			return identifiedUser(t, a, withCookies(request(t), c), cause)
 		}
@@ -237,11 +238,11 @@ func TestRequestsRecheckSessions(t *testing.T) {
 		}
 		<-time.After(3 * time.Hour)
 		if n := s.takeReviewCount(); n != 0 {
-			t.Errorf("of a session that nobody uses was asked %d times", n)
+			t.Errorf("a session without use caused %d reviews", n)
 		}
 		s.change(func() { s.unavailable = true })
-		if got := get(watch.Unavailable) + get(watch.Unavailable); got != "" {
-			t.Errorf("after hours it is %q, while nobody can be asked", got)
+		if got := get(status.Unavailable) + get(status.Unavailable); got != "" {
+			t.Errorf("after hours without reviews the user is %q", got)
 		}
 		s.change(func() { s.unavailable = false })
 		if got := get(0); got != "anna" {
@@ -261,11 +262,11 @@ func TestRequestsRecheckSessions(t *testing.T) {
 		}
 		s.change(func() { s.unavailable, s.delay, s.users = false, 0, nil })
 		<-time.After(31 * time.Second)
-		if got := get(watch.Unauthenticated); got != "" {
+		if got := get(status.Unauthenticated); got != "" {
 			t.Errorf("a deleted account is %q", got)
 		}
 		s.change(func() { s.users = users("anna") })
-		if got := get(watch.Unauthenticated); got != "" {
+		if got := get(status.Unauthenticated); got != "" {
 			t.Errorf("a session that has ended is %q's again", got)
 		}
 	})
@@ -275,9 +276,9 @@ func TestRequestsRecheckSessions(t *testing.T) {
 // Sessions with an open socket are evicted last.
 func TestSessionsAreLimitedAndEvicted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &apiServer{users: map[string]*watch.User{}}
+		s := &apiServer{users: map[string]*authz.User{}}
 		for i := range 101 {
-			s.users[fmt.Sprint("u", i)] = &watch.User{Name: fmt.Sprint("u", i)}
+			s.users[fmt.Sprint("u", i)] = &authz.User{Name: fmt.Sprint("u", i)}
 		}
 		a, _ := authority(t, s)
 		exists := func(c *http.Cookie) bool {
@@ -318,7 +319,7 @@ func TestSessionsAreLimitedAndEvicted(t *testing.T) {
 			}
 		}
 		if hasEnded(first) {
-			t.Error("who looks went before who is idle")
+			t.Error("an active session was evicted before an idle one")
 		}
 		count := 0
 		for _, c := range cookies {

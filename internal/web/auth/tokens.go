@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/authz"
 )
 
 const (
@@ -29,9 +30,9 @@ const (
 
 // tokenReview is the result of the review of a token that the API server accepts.
 type tokenReview struct {
-	user      *watch.User
+	user      *authz.User
 	expires   time.Time
-	startedAt time.Time // When the review began.
+	startedAt time.Time // When the review started.
 }
 
 // pendingReview is a review in flight. All callers with the same token wait for it.
@@ -44,7 +45,7 @@ type pendingReview struct {
 // tokens reviews tokens by the API server. It caches reviews by the hash of the token and the audiences. It does not
 // cache refusals.
 type tokens struct {
-	reviewToken func(ctx context.Context, token string, audiences []string) (*watch.User, error)
+	reviewToken func(ctx context.Context, token string, audiences []string) (*authz.User, error)
 	audiences   []string
 	slots       chan struct{} // A semaphore of maxInFlight slots.
 
@@ -53,9 +54,10 @@ type tokens struct {
 	pending map[hash]*pendingReview
 }
 
-func newTokens(reviewToken func(context.Context, string, []string) (*watch.User, error), audiences []string) *tokens {
+func newTokens(reviewToken func(context.Context, string, []string) (*authz.User, error), audiences []string) *tokens {
 	return &tokens{
-		reviewToken: reviewToken, audiences: audiences, slots: make(chan struct{}, maxInFlight), cache: make(map[hash]*tokenReview),
+		reviewToken: reviewToken, audiences: audiences,
+		slots: make(chan struct{}, maxInFlight), cache: make(map[hash]*tokenReview),
 		pending: make(map[hash]*pendingReview),
 	}
 }
@@ -172,8 +174,8 @@ func checkToken(token string) (string, error) {
 }
 
 // expiryOf returns when a token expires that the API server has accepted at the time at. For a JWT with the claim exp,
-// that is the time in the claim. For other tokens it is the duration defaultLifetime after at. The API server has checked the
-// signature; this function does not.
+// that is the time in the claim. For other tokens it is the duration defaultLifetime after at. The API server has
+// checked the signature; this function does not.
 func expiryOf(token string, at time.Time) time.Time {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

@@ -8,7 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/status"
 )
 
 // A text that cannot be a token is refused without a review.
@@ -39,8 +40,8 @@ func TestInvalidTokensAreNotReviewed(t *testing.T) {
 			"many cookies":      {"Cookie: " + strings.Repeat("glasshouse-session=x; ", 100)},
 			"a client's header": {"X-Forwarded-Access-Token: good"},
 		} {
-			if got := identifiedUser(t, a, request(t, headers...), watch.Unauthenticated); got != "" {
-				t.Errorf("%s: it is %q, want nobody", name, got)
+			if got := identifiedUser(t, a, request(t, headers...), status.Unauthenticated); got != "" {
+				t.Errorf("%s: got %q, want no user", name, got)
 			}
 		}
 		if n := s.takeReviewCount(); n != 0 || log.Len() > 0 {
@@ -49,7 +50,7 @@ func TestInvalidTokensAreNotReviewed(t *testing.T) {
 		for _, headers := range []string{
 			"Authorization: Bearer good", "Authorization: bearer good", "Authorization: BEARER  good ",
 		} {
-			if got := identifiedUser(t, a, request(t, headers), watch.Unauthenticated); got != "good" {
+			if got := identifiedUser(t, a, request(t, headers), status.Unauthenticated); got != "good" {
 				t.Errorf("%s: it is %q", headers, got)
 			}
 		}
@@ -61,7 +62,7 @@ func TestTokenReviewsAreCached(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &apiServer{users: users("good")}
 		a, log := authority(t, s)
-		get := func(token string, cause watch.Cause) string {
+		get := func(token string, cause status.Cause) string {
 			t.Helper()
 			return identifiedUser(t, a, bearer(t, token), cause)
 		}
@@ -74,16 +75,16 @@ func TestTokenReviewsAreCached(t *testing.T) {
 		}
 		s.change(func() { s.users = nil })
 		<-time.After(2 * time.Second)
-		if got := get("good", watch.Unauthenticated); got != "" || s.takeReviewCount() != 1 {
-			t.Errorf("11 s later it is %q, want nobody, by a question", got)
+		if got := get("good", status.Unauthenticated); got != "" || s.takeReviewCount() != 1 {
+			t.Errorf("11 s later it is %q, want no user, by a new review", got)
 		}
-		get("bad", watch.Unauthenticated)
-		get("bad", watch.Unauthenticated)
+		get("bad", status.Unauthenticated)
+		get("bad", status.Unauthenticated)
 		if n := s.takeReviewCount(); n != 2 {
 			t.Errorf("a bad token sent twice was asked about %d times, want twice", n)
 		}
 		s.change(func() { s.users, s.unavailable = users("good"), true })
-		get("good", watch.Unavailable)
+		get("good", status.Unavailable)
 		s.change(func() { s.unavailable = false })
 		if got := get("good", 0); got != "good" {
 			t.Errorf("the API server is back, and it is %q", got)
@@ -94,11 +95,11 @@ func TestTokenReviewsAreCached(t *testing.T) {
 			t.Errorf("it is %q, want what was answered just now", got)
 		}
 		<-time.After(10 * time.Second)
-		if got := get("good", watch.Unavailable); got != "" {
+		if got := get("good", status.Unavailable); got != "" {
 			t.Errorf("the API server is away, and it is %q", got)
 		}
 		if strings.Contains(log.String(), "good") || !strings.Contains(log.String(), "could not be reviewed") {
-			t.Errorf("the log is %q, want why nobody is let in, without the token", log)
+			t.Errorf("the log is %q, want the reason of the refusal, without the token", log)
 		}
 	})
 }
@@ -107,23 +108,23 @@ func TestTokenReviewsAreCached(t *testing.T) {
 func TestTokenReviewsAreKeyedByTokenAndAudiences(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &apiServer{users: users("t", "t2", "T", "ta", "tab")}
-		s.users["t for b"] = &watch.User{Name: "t for b", Groups: []string{"other"}}
-		s.users["ta for b for c"] = &watch.User{Name: "ta for b for c"}
+		s.users["t for b"] = &authz.User{Name: "t for b", Groups: []string{"other"}}
+		s.users["ta for b for c"] = &authz.User{Name: "ta for b for c"}
 		withoutAudience, _ := authority(t, s)
 		audienceB, _ := authority(t, s, "b")
 		audiencesBC, _ := authority(t, s, "b", "c")
 		for range 2 { // The second time, all reviews are cached.
 			for _, token := range []string{"t", "t2", "T", "ta", "tab"} {
-				if got := identifiedUser(t, withoutAudience, bearer(t, token), watch.Unauthenticated); got != token {
+				if got := identifiedUser(t, withoutAudience, bearer(t, token), status.Unauthenticated); got != token {
 					t.Errorf("%q is %q's", token, got)
 				}
 			}
-			if got := identifiedUser(t, audienceB, bearer(t, "t"), watch.Unauthenticated); got != "t for b" {
+			if got := identifiedUser(t, audienceB, bearer(t, "t"), status.Unauthenticated); got != "t for b" {
 				t.Errorf("for b it is %q", got)
 			}
-			if got := identifiedUser(t, audiencesBC, bearer(t, "t"), watch.Unauthenticated) + identifiedUser(
-				t, audienceB, bearer(t, "tab"), watch.Unauthenticated,
-			) + identifiedUser(t, withoutAudience, request(t), watch.Unauthenticated); got != "" {
+			if got := identifiedUser(t, audiencesBC, bearer(t, "t"), status.Unauthenticated) + identifiedUser(
+				t, audienceB, bearer(t, "tab"), status.Unauthenticated,
+			) + identifiedUser(t, withoutAudience, request(t), status.Unauthenticated); got != "" {
 				t.Errorf("tokens for others are %q's", got)
 			}
 		}
@@ -136,7 +137,7 @@ func TestConcurrentCallersShareOneReview(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &apiServer{users: users("good"), delay: time.Second}
 		for i := range 64 {
-			s.users[fmt.Sprint("t", i)] = &watch.User{Name: "many"}
+			s.users[fmt.Sprint("t", i)] = &authz.User{Name: "many"}
 		}
 		a, _ := authority(t, s)
 		var callers sync.WaitGroup
@@ -165,10 +166,10 @@ func TestConcurrentCallersShareOneReview(t *testing.T) {
 // The number of cached reviews is limited. The most recent ones stay.
 func TestTokenReviewCacheIsLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &apiServer{users: map[string]*watch.User{}}
+		s := &apiServer{users: map[string]*authz.User{}}
 		name := func(i int) string { return fmt.Sprint("t", i) }
 		for i := range 1100 {
-			s.users[name(i)] = &watch.User{Name: "u"}
+			s.users[name(i)] = &authz.User{Name: "u"}
 		}
 		a, _ := authority(t, s)
 		for i := range 1100 {
@@ -193,7 +194,7 @@ func TestTokenReviewCacheIsLimited(t *testing.T) {
 func TestExpiredTokenIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		token := jwtExpiringAt(time.Now().Add(2 * time.Second))
-		s := &apiServer{users: map[string]*watch.User{token: {Name: "anna"}}}
+		s := &apiServer{users: map[string]*authz.User{token: {Name: "anna"}}}
 		a, _ := authority(t, s)
 		i, err := a.Identify(bearer(t, token))
 		if err != nil || time.Until(i.Expires) > 2*time.Second {
@@ -202,7 +203,7 @@ func TestExpiredTokenIsRefused(t *testing.T) {
 		identityCtx, done := i.Context(t.Context())
 		defer done()
 		<-identityCtx.Done()
-		if got := identifiedUser(t, a, bearer(t, token), watch.Unauthenticated); got != "" {
+		if got := identifiedUser(t, a, bearer(t, token), status.Unauthenticated); got != "" {
 			t.Errorf("after its end it is %q's", got)
 		}
 	})

@@ -52,7 +52,8 @@ func (c *counters) endedTotals(groups map[[4]string][]watch.WatchStatusEntry) ma
 
 // hasRestarted reports whether a scope has started again: one of its counters is lower than before.
 func hasRestarted(previous, current *watch.WatchStatusEntry) bool {
-	return current.Lists < previous.Lists || current.Drops < previous.Drops || current.Resets < previous.Resets || current.Interruptions < previous.Interruptions ||
+	return current.Lists < previous.Lists || current.Drops < previous.Drops || current.Resets < previous.Resets ||
+		current.Interruptions < previous.Interruptions ||
 		current.InterruptedSeconds < previous.InterruptedSeconds
 }
 

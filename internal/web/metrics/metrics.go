@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"glasshouse/internal/watch/status"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
@@ -70,8 +72,10 @@ func newCollector(status func() watch.WatchStatus, sockets func() int, shares fu
 
 // Describe implements prometheus.Collector.
 func (c *collector) Describe(descriptions chan<- *prometheus.Desc) {
-	for _, d := range append(slices.Collect(maps.Values(c.informerDescs)), c.stateDesc, c.openSocketsDesc, c.sharesDesc, c.guestsDesc, c.memoryLimitDesc,
-		c.memoryUsedDesc) {
+	own := []*prometheus.Desc{
+		c.stateDesc, c.openSocketsDesc, c.sharesDesc, c.guestsDesc, c.memoryLimitDesc, c.memoryUsedDesc,
+	}
+	for _, d := range append(slices.Collect(maps.Values(c.informerDescs)), own...) {
 		descriptions <- d
 	}
 }
@@ -81,16 +85,16 @@ func (c *collector) Collect(metrics chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
 		metrics <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
 	}
-	status := c.status()
+	current := c.status()
 	gauge(c.openSocketsDesc, float64(c.sockets()))
 	shares, guests := c.shares()
 	gauge(c.sharesDesc, float64(shares))
 	gauge(c.guestsDesc, float64(guests))
-	if status.Limit > 0 {
-		gauge(c.memoryLimitDesc, float64(status.Limit))
+	if current.Limit > 0 {
+		gauge(c.memoryLimitDesc, float64(current.Limit))
 	}
-	gauge(c.memoryUsedDesc, float64(status.UsedBytes))
-	groups := groupByLabels(status.Entries)
+	gauge(c.memoryUsedDesc, float64(current.UsedBytes))
+	groups := groupByLabels(current.Entries)
 	ended := c.counters.endedTotals(groups)
 	for labels, entries := range groups {
 		for _, f := range informerMetrics() {
@@ -102,8 +106,8 @@ func (c *collector) Collect(metrics chan<- prometheus.Metric) {
 				metrics <- prometheus.MustNewConstMetric(c.informerDescs[f.name], f.kind, value, labels[:]...)
 			}
 		}
-		for _, state := range []watch.State{
-			watch.Syncing, watch.Live, watch.Stale, watch.Forbidden, watch.Absent, watch.Failed,
+		for _, state := range []status.State{
+			status.Syncing, status.Live, status.Stale, status.Forbidden, status.Absent, status.Failed,
 		} {
 			count := 0
 			for i := range entries {

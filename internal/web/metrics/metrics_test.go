@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"glasshouse/internal/watch/status"
+
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	dto "github.com/prometheus/client_model/go"
 
@@ -18,7 +20,7 @@ import (
 func fullStatus(namespaces []string, fields string) watch.WatchStatusEntry {
 	return watch.WatchStatusEntry{
 		Resource: "apps/v1/deployments", Fields: fields,
-		Status: watch.Status{State: watch.Live, Namespaces: namespaces}, Objects: 3, CacheBytes: 300, RingBytes: 40,
+		Status: status.Status{State: status.Live, Namespaces: namespaces}, Objects: 3, CacheBytes: 300, RingBytes: 40,
 		RingChanges: 4,
 		Readers:     2, LastEvent: time.UnixMilli(1_700_000_000_500), Lists: 2, Drops: 5, Resets: 6, Interruptions: 1,
 		InterruptedSeconds: 0.5,
@@ -64,9 +66,10 @@ func gather(t *testing.T, status watch.WatchStatus) []*dto.MetricFamily {
 
 func TestMetricsSumScopesWithTheSameLabels(t *testing.T) {
 	stale := fullStatus(nil, "a=c")
-	stale.State, stale.LastEvent = watch.Stale, time.Unix(1_700_000_100, 0)
+	stale.State, stale.LastEvent = status.Stale, time.Unix(1_700_000_100, 0)
 	lines := scrape(t, watch.WatchStatus{
-		Limit: 1000, UsedBytes: 340, Entries: []watch.WatchStatusEntry{fullStatus([]string{"shop", "data"}, ""), fullStatus(nil, "a=b"), stale},
+		Limit: 1000, UsedBytes: 340,
+		Entries: []watch.WatchStatusEntry{fullStatus([]string{"shop", "data"}, ""), fullStatus(nil, "a=b"), stale},
 	})
 	for _, want := range []string{
 		"glasshouse_sockets{} 7.0", "glasshouse_shares{} 3.0", "glasshouse_share_guests{} 5.0",
@@ -157,13 +160,17 @@ func TestUnknownValuesHaveNoSeries(t *testing.T) {
 		"glasshouse_memory_held_bytes{} 0.0", "glasshouse_share_guests{} 5.0", "glasshouse_shares{} 3.0",
 		"glasshouse_sockets{} 7.0",
 	}) {
-		t.Errorf("of nothing it tells %q", lines)
+		t.Errorf("without data the metrics are %q", lines)
 	}
-	syncing := watch.WatchStatusEntry{Resource: "core/v1/pods", Metadata: true, Status: watch.Status{State: watch.Syncing}}
+	syncing := watch.WatchStatusEntry{
+		Resource: "core/v1/pods",
+		Metadata: true,
+		Status:   status.Status{State: status.Syncing},
+	}
 	for _, line := range scrape(t, watch.WatchStatus{Entries: []watch.WatchStatusEntry{syncing}}) {
 		if strings.Contains(line, "_event_") ||
 			strings.Contains(line, "scope=") && !strings.Contains(line, "scope=metadata") {
-			t.Errorf("%s, of metadata that has not come yet", line)
+			t.Errorf("%s, for metadata that has not arrived", line)
 		}
 	}
 }

@@ -10,14 +10,15 @@ import (
 	"sync/atomic"
 	"time"
 
+	"glasshouse/internal/watch/authz"
+
 	"golang.org/x/time/rate"
 
 	"glasshouse/internal/sanitize"
-	"glasshouse/internal/watch"
 )
 
-// guestLineInterval is the minimum time between two audit lines that requests without a login cause, after guestLineBurst lines
-// at once. The limit applies to each opened share, and to all refused requests together.
+// guestLineInterval is the minimum time between two audit lines that requests without a login cause, after
+// guestLineBurst lines at once. The limit applies to each opened share, and to all refused requests together.
 const guestLineInterval, guestLineBurst = time.Minute, 1000
 
 // lineLimit limits the audit lines that requests without a login cause. The next line reports how many were left out.
@@ -32,7 +33,7 @@ func newLineLimit() *lineLimit {
 
 // Actor is the sender of a request about shares.
 type Actor struct {
-	User    *watch.User // Nil without a login.
+	User    *authz.User // The user who acts; nil without a login.
 	Address string      // The client address.
 }
 
@@ -40,7 +41,7 @@ type Actor struct {
 // also writes one line of JSON to the audit log. No line contains a token, or a value derived from one.
 type audit struct {
 	logs         []*slog.Logger
-	file         io.Closer // Nil without a directory.
+	file         io.Closer // The file of the log; nil without a directory.
 	refusedLimit *lineLimit
 }
 
@@ -128,7 +129,7 @@ func (a *audit) write(ctx context.Context, event string, s *Share, actor Actor, 
 }
 
 // nameOf returns the name of a user, or an empty string for the program.
-func nameOf(user *watch.User) string {
+func nameOf(user *authz.User) string {
 	if user == nil {
 		return ""
 	}

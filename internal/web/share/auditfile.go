@@ -37,7 +37,7 @@ func openAuditFile(dir string, log *slog.Logger) (*auditFile, error) {
 }
 
 func (f *auditFile) openLocked() error {
-	file, err := os.OpenFile( //nolint:gosec // The path is configured.
+	file, err := os.OpenFile( //nolint:gosec // The administrator configures the path.
 		f.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600,
 	)
 	if err != nil {

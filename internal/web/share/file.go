@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/status"
 )
 
 // fileName is the name of the file in Options.Dir.
@@ -32,13 +32,13 @@ type record struct {
 	Hash string `json:"hash"` // The hash of the guest cookie, in hexadecimal.
 }
 
-// load reads the file, if it exists. If known is set, it drops shares without a creator.
+// load reads the file, if it exists. If dropAnonymous is set, it drops shares without a creator.
 func (s *Store) load(dropAnonymous bool) error {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return fmt.Errorf("create the --data-dir directory: %w", err)
 	}
 	path := filepath.Join(s.dir, fileName)
-	text, err := os.ReadFile(path) //nolint:gosec // The path is configured.
+	text, err := os.ReadFile(path) //nolint:gosec // The administrator configures the path.
 	if errors.Is(err, fs.ErrNotExist) {
 		// Write the file now, so that a problem with the directory appears at startup.
 		return s.write(nil)
@@ -153,8 +153,8 @@ func nonNil(records []record) []record {
 // notSaved returns the error for a user whose change was not saved. Its cause is logged, like the causes of other
 // problems.
 func notSaved(err error) error {
-	return fmt.Errorf("%w: %w", &watch.Problem{
-		Cause: watch.Unavailable, Title: "Link not saved",
+	return fmt.Errorf("%w: %w", &status.Problem{
+		Cause: status.Unavailable, Title: "Link not saved",
 		Detail: "The file in --data-dir could not be written. A new link was not created. A revoked link has " +
 			"ended, but would be valid again after a restart. Free disk space, then retry.",
 	}, err)

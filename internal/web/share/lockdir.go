@@ -11,15 +11,15 @@ import (
 	"path/filepath"
 	"time"
 
-	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/signal"
 )
 
 const (
 	// lockName is the name of the file in Options.Dir that a program locks while it uses the directory. The file stays
 	// there, and is empty.
 	lockName = "shares.lock"
-	// lockTimeout is how long Hold waits for another program to unlock the directory. A program that shuts down needs at
-	// most ten seconds. Whatever starts this program waits longer than lockTimeout.
+	// lockTimeout is how long LockDir waits for another program to unlock the directory. A program that shuts down needs
+	// at most ten seconds. Whatever starts this program waits longer than lockTimeout.
 	lockTimeout       = 30 * time.Second
 	lockRetryInterval = 200 * time.Millisecond
 )
@@ -29,13 +29,13 @@ var errLocked = errors.New("it is locked")
 
 // LockDir creates the directory if it does not exist, and locks it for this program. The lock lasts until the returned
 // Closer is closed, or the program ends in any way. Without the lock, two programs would overwrite each other's file,
-// and would restore shares that were revoked at the other. Hold waits up to lockTimeout for a program that has the lock.
-// If files cannot be locked, Hold logs a warning and continues without a lock.
+// and would restore shares that were revoked at the other. LockDir waits up to lockTimeout for a program that has the
+// lock. If files cannot be locked, LockDir logs a warning and continues without a lock.
 func LockDir(ctx context.Context, dir string, log *slog.Logger) (io.Closer, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("create the --data-dir directory: %w", err)
 	}
-	file, err := os.OpenFile( //nolint:gosec // The path is configured.
+	file, err := os.OpenFile( //nolint:gosec // The administrator configures the path.
 		filepath.Join(dir, lockName), os.O_CREATE|os.O_RDWR, 0o600,
 	)
 	if err != nil {
@@ -63,7 +63,7 @@ func LockDir(ctx context.Context, dir string, log *slog.Logger) (io.Closer, erro
 func waitForLock(ctx context.Context, file *os.File) error {
 	waitCtx, cancel := context.WithTimeout(ctx, lockTimeout)
 	defer cancel()
-	for range watch.Ticks(waitCtx, lockRetryInterval) {
+	for range signal.Ticks(waitCtx, lockRetryInterval) {
 		if err := lock(file); !errors.Is(err, errLocked) {
 			return err
 		}

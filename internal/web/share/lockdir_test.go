@@ -32,7 +32,7 @@ func TestLockDirAllowsOneProgram(t *testing.T) {
 			t.Errorf("after %s another got %v", time.Since(began), err)
 		}
 		if !strings.Contains(text.String(), "waiting") || !strings.Contains(text.String(), dir) {
-			t.Errorf("while it waited the log said %q", &text)
+			t.Errorf("while it waited the log was %q", &text)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()

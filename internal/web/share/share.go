@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/authz"
 )
 
 // CookieName is the name of the guest cookie, see auth.CookieAt.
@@ -32,7 +33,7 @@ type Share struct {
 	Note     string       `json:"note"`
 	Cluster  string       `json:"cluster"` // The id of the shared cluster. It stays the same when the program restarts.
 	Parts    []watch.Part `json:"parts"`
-	Creator  *watch.User  `json:"creator,omitempty"` // Whose permissions apply to guests; nil means the program's.
+	Creator  *authz.User  `json:"creator,omitempty"` // Whose permissions apply to guests; nil means the program's.
 	LastUsed time.Time    `json:"lastUsed,omitzero"`
 }
 
@@ -42,7 +43,7 @@ func (s *Share) Viewer() watch.Viewer {
 }
 
 // isCreatedBy reports whether a user created the share. A nil user means the program itself, without a login.
-func (s *Share) isCreatedBy(user *watch.User) bool {
+func (s *Share) isCreatedBy(user *authz.User) bool {
 	if s.Creator == nil || user == nil {
 		return s.Creator == user
 	}

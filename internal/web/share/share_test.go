@@ -18,6 +18,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/status"
+
 	"go.uber.org/goleak"
 
 	"glasshouse/internal/watch"
@@ -26,8 +29,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func annaUser() *watch.User {
-	return &watch.User{Name: "anna", UID: "1", Groups: []string{"dev"}, Extra: map[string][]string{"scopes": {"a"}}}
+func annaUser() *authz.User {
+	return &authz.User{Name: "anna", UID: "1", Groups: []string{"dev"}, Extra: map[string][]string{"scopes": {"a"}}}
 }
 
 func openStore(t *testing.T, options share.Options) *share.Store {
@@ -41,7 +44,7 @@ func openStore(t *testing.T, options share.Options) *share.Store {
 }
 
 // newPodsShare is a share of some pods that lasts for a time.
-func newPodsShare(creator *watch.User, lifetime time.Duration) share.Share {
+func newPodsShare(creator *authz.User, lifetime time.Duration) share.Share {
 	now := time.Now().UTC().Truncate(time.Second)
 	return share.Share{
 		To: "/r/core/v1/pods?ns=a", Created: now, Expires: now.Add(lifetime), Note: "incident 12", Creator: creator,
@@ -140,9 +143,9 @@ func TestRevokeRequiresTheCreator(t *testing.T) {
 	s := openStore(t, share.Options{Dir: t.TempDir()})
 	created, token := create(t, s, newPodsShare(annaUser(), time.Hour))
 	g, cookie := openLink(t, s, token)
-	for name, user := range map[string]*watch.User{
+	for name, user := range map[string]*authz.User{
 		"another": {Name: "bert", UID: "1"}, "one of the same name": {Name: "anna", UID: "2"}, "one without a name": {},
-		"nobody": nil,
+		"no user": nil,
 	} {
 		if ok, err := s.Revoke(t.Context(), created.ID, user, false, share.Actor{}); ok || err != nil ||
 			len(s.List(user, false)) != 0 || isClosed(g.Ended) {
@@ -154,7 +157,8 @@ func TestRevokeRequiresTheCreator(t *testing.T) {
 	}
 	changedUser := annaUser()
 	changedUser.Groups = nil
-	if ok, err := s.Revoke(t.Context(), created.ID, changedUser, false, share.Actor{}); !ok || err != nil || !isClosed(g.Ended) {
+	if ok, err := s.Revoke(t.Context(), created.ID, changedUser, false, share.Actor{}); !ok || err != nil ||
+		!isClosed(g.Ended) {
 		t.Errorf("its creator takes it back: %t, %v", ok, err)
 	}
 	if ok, _ := s.Revoke(t.Context(), created.ID, annaUser(), true, share.Actor{}); ok {
@@ -164,7 +168,7 @@ func TestRevokeRequiresTheCreator(t *testing.T) {
 		t.Error("its guests go on")
 	}
 	created, _ = create(t, s, newPodsShare(annaUser(), time.Hour))
-	if ok, err := s.Revoke(t.Context(), created.ID, &watch.User{Name: "admin"}, true, share.Actor{}); !ok || err != nil {
+	if ok, err := s.Revoke(t.Context(), created.ID, &authz.User{Name: "admin"}, true, share.Actor{}); !ok || err != nil {
 		t.Errorf("who may take all back does not: %t, %v", ok, err)
 	}
 }
@@ -196,11 +200,11 @@ func TestSharesSurviveReopen(t *testing.T) {
 		t.Error("what has expired is there again")
 	}
 	if _, ok := reopened.Guest(anonymousCookie); !ok {
-		t.Error("what nobody in particular has shared has ended")
+		t.Error("a share without a creator has ended")
 	}
 	withLogin := openStore(t, share.Options{Dir: dir, DropAnonymous: true})
 	if _, ok := withLogin.Guest(anonymousCookie); ok || len(withLogin.List(nil, true)) != 1 {
-		t.Error("what nobody in particular has shared goes on where all are known")
+		t.Error("a share without a creator is valid although all users are known")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -237,8 +241,8 @@ func TestLastUsedIsSaved(t *testing.T) {
 	})
 }
 
-// secretEncodings returns the values that must not be found in stored data: tokens, cookies, and other encodings of them. The
-// hash of a cookie may be only in shares.json.
+// secretEncodings returns the values that must not be found in stored data: tokens, cookies, and other encodings of
+// them. The hash of a cookie may be only in shares.json.
 func secretEncodings(token, cookie string) (never, hashes []string) {
 	raw := func(text string) []byte { decoded, _ := base64.RawURLEncoding.DecodeString(text); return decoded }
 	for _, secret := range []string{token, cookie} {
@@ -372,14 +376,15 @@ func TestUnsavedShareIsNotCreated(t *testing.T) {
 		t.Fatal(err)
 	}
 	isUnsaved := func(err error) bool {
-		p, ok := errors.AsType[*watch.Problem](err)
-		return ok && p.Cause == watch.Unavailable && p.Title == "Link not saved" && !strings.Contains(p.Detail, dir)
+		p, ok := errors.AsType[*status.Problem](err)
+		return ok && p.Cause == status.Unavailable && p.Title == "Link not saved" && !strings.Contains(p.Detail, dir)
 	}
 	if _, _, err := s.Create(t.Context(), newPodsShare(annaUser(), time.Hour), share.Actor{}); !isUnsaved(err) ||
 		len(s.List(annaUser(), false)) != 1 {
 		t.Errorf("what cannot be written is shared: %v", err)
 	}
-	if _, err := s.Revoke(t.Context(), created.ID, annaUser(), false, share.Actor{}); !isUnsaved(err) || !isClosed(g.Ended) {
+	if _, err := s.Revoke(t.Context(), created.ID, annaUser(), false, share.Actor{}); !isUnsaved(err) ||
+		!isClosed(g.Ended) {
 		t.Errorf("what was taken back: %v, and it has ended: %t", err, isClosed(g.Ended))
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -396,20 +401,20 @@ func TestUnsavedShareIsNotCreated(t *testing.T) {
 // One creator cannot use the capacity of others, and the total is limited too.
 func TestNumberOfSharesIsLimited(t *testing.T) {
 	s := openStore(t, share.Options{})
-	wantTooMany := func(name string, cause watch.Cause) {
+	wantTooMany := func(name string, cause status.Cause) {
 		t.Helper()
-		_, _, err := s.Create(t.Context(), newPodsShare(&watch.User{Name: name}, time.Hour), share.Actor{})
-		if p, ok := errors.AsType[*watch.Problem](err); !ok || p.Title != "Too many links" || p.Cause != cause {
+		_, _, err := s.Create(t.Context(), newPodsShare(&authz.User{Name: name}, time.Hour), share.Actor{})
+		if p, ok := errors.AsType[*status.Problem](err); !ok || p.Title != "Too many links" || p.Cause != cause {
 			t.Errorf("one more of %s: got %v", name, err)
 		}
 	}
 	for n := range 1000 {
-		create(t, s, newPodsShare(&watch.User{Name: fmt.Sprint("user ", n/100)}, time.Hour))
+		create(t, s, newPodsShare(&authz.User{Name: fmt.Sprint("user ", n/100)}, time.Hour))
 		if n == 99 {
-			wantTooMany("user 0", watch.Invalid)
+			wantTooMany("user 0", status.Invalid)
 		}
 	}
-	wantTooMany("another", watch.Unavailable)
+	wantTooMany("another", status.Unavailable)
 	if n, _ := s.Count(); n != 1000 {
 		t.Errorf("there are %d", n)
 	}
@@ -424,12 +429,13 @@ func TestAuditLogRecordsActions(t *testing.T) {
 		s := openStore(t, share.Options{Dir: dir, Log: slog.New(slog.NewTextHandler(&log, nil))})
 		hostileText := "bert\n{\"event\":\"create\"}\r\x1b[2J\u2028\u009b2J"
 		sanitized := strings.ReplaceAll(hostileText, "\u009b", "\ufffd") // JSON escapes the other characters.
-		newShare := newPodsShare(&watch.User{Name: hostileText, Groups: []string{"secret-group"}}, time.Minute)
+		newShare := newPodsShare(&authz.User{Name: hostileText, Groups: []string{"secret-group"}}, time.Minute)
 		newShare.Note = hostileText
 		created, token := create(t, s, newShare)
 		openLink(t, s, token)
 		expires, _ := create(t, s, newPodsShare(annaUser(), time.Minute))
-		if _, err := s.Revoke(t.Context(), created.ID, nil, true, share.Actor{User: annaUser(), Address: "192.0.2.3"}); err != nil {
+		actor := share.Actor{User: annaUser(), Address: "192.0.2.3"}
+		if _, err := s.Revoke(t.Context(), created.ID, nil, true, actor); err != nil {
 			t.Fatal(err)
 		}
 		for range 3000 {
@@ -471,8 +477,10 @@ func TestAuditLogRecordsActions(t *testing.T) {
 			}
 			return events[event][0]
 		}
-		if l := first("create", 2); l.ID != created.ID || l.By != sanitized || l.Creator != sanitized || l.From != "192.0.2.1" ||
-			l.Note != sanitized || l.To != newShare.To || len(l.Parts) != 1 || !l.Expires.Equal(newShare.Expires) {
+		if l := first("create", 2); l.ID != created.ID ||
+			l.By != sanitized || l.Creator != sanitized || l.From != "192.0.2.1" ||
+			l.Note != sanitized || l.To != newShare.To || len(l.Parts) != 1 ||
+			!l.Expires.Equal(newShare.Expires) {
 			t.Errorf("it was made by %+v", l)
 		}
 		if l := first("open", 1); l.ID != created.ID || l.By != "" || l.From != "192.0.2.2" {
@@ -485,7 +493,7 @@ func TestAuditLogRecordsActions(t *testing.T) {
 			t.Errorf("it expired as %+v", l)
 		}
 		if l := first("refuse", 1001); l.ID != "" || l.From != "192.0.2.9" || events["refuse"][1000].LeftOut != 2000 {
-			t.Errorf("the links that are none are %+v, and the last says %d were left out", l,
+			t.Errorf("the invalid links are %+v, and the last entry reports %d omitted", l,
 				events["refuse"][1000].LeftOut)
 		}
 		if lines := strings.Count(log.String(), "\n"); lines != strings.Count(string(text), "\n") ||
@@ -540,7 +548,7 @@ func TestAuditLogLimitsDoNotSuppressOthers(t *testing.T) {
 		}
 		openLink(t, s, otherToken)
 		if _, text := lines(); !strings.HasSuffix(text, `"left_out":1000}`+"\n") {
-			t.Errorf("how often the link was opened is not told: %s", text[len(text)-300:])
+			t.Errorf("the number of uses is missing: %s", text[len(text)-300:])
 		}
 	})
 }
@@ -591,6 +599,6 @@ func TestAuditLogSizeIsLimited(t *testing.T) {
 		t.Errorf("the directory has %v, %v; want what is shared and two files", entries, err)
 	}
 	if len(got) < 9 || !slices.Equal(got, want[len(want)-len(got):]) {
-		t.Errorf("it holds %d that were made, of which the last are %q, want the last of %q", len(got), got, want)
+		t.Errorf("it has %d entries, of which the last are %q, want the last of %q", len(got), got, want)
 	}
 }

@@ -7,7 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/signal"
+	"glasshouse/internal/watch/status"
 )
 
 const (
@@ -81,7 +83,12 @@ func (s *Store) Close() error { return s.audit.close() }
 // return it again.
 func (s *Store) Create(ctx context.Context, newShare Share, actor Actor) (Share, string, error) {
 	token := newToken()
-	l := &activeShare{Share: newShare, hash: hashOf(cookieOf(token)), ended: make(chan struct{}), openLimit: newLineLimit()}
+	l := &activeShare{
+		Share:     newShare,
+		hash:      hashOf(cookieOf(token)),
+		ended:     make(chan struct{}),
+		openLimit: newLineLimit(),
+	}
 	l.ID = newID()
 	s.mu.Lock()
 	owned := 0
@@ -97,13 +104,13 @@ func (s *Store) Create(ctx context.Context, newShare Share, actor Actor) (Share,
 	s.mu.Unlock()
 	switch {
 	case owned >= maxCreatorShares:
-		return Share{}, "", &watch.Problem{
-			Cause: watch.Invalid, Title: "Too many links",
+		return Share{}, "", &status.Problem{
+			Cause: status.Invalid, Title: "Too many links",
 			Detail: "You have 100 links, which is the maximum; revoke one first.",
 		}
 	case full:
-		return Share{}, "", &watch.Problem{
-			Cause: watch.Unavailable, Title: "Too many links",
+		return Share{}, "", &status.Problem{
+			Cause: status.Unavailable, Title: "Too many links",
 			Detail: "There are 1000 links, which is the maximum of all users together; revoke one first.",
 		}
 	}
@@ -180,7 +187,7 @@ type Listed struct {
 }
 
 // List returns the shares of a user, newest first. If all is set, it returns the shares of all users.
-func (s *Store) List(user *watch.User, all bool) []Listed {
+func (s *Store) List(user *authz.User, all bool) []Listed {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	listed := make([]Listed, 0, len(s.byID))
@@ -195,7 +202,7 @@ func (s *Store) List(user *watch.User, all bool) []Listed {
 
 // Revoke ends a share of a user, or of any user if all is set. ok is false if there is no such share. If the change
 // cannot be saved, Revoke ends the share and returns an error.
-func (s *Store) Revoke(ctx context.Context, id string, user *watch.User, all bool, actor Actor) (ok bool, err error) {
+func (s *Store) Revoke(ctx context.Context, id string, user *authz.User, all bool, actor Actor) (ok bool, err error) {
 	s.mu.Lock()
 	l := s.byID[id]
 	s.mu.Unlock()
@@ -239,7 +246,7 @@ func (s *Store) Run(ctx context.Context) {
 		s.audit.dropped(ctx, &s.dropped[i])
 	}
 	saved := time.Now()
-	for range watch.Ticks(ctx, time.Second) {
+	for range signal.Ticks(ctx, time.Second) {
 		for _, l := range s.expired() {
 			if s.end(l) {
 				s.audit.expired(ctx, &l.Share)

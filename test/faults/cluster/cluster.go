@@ -73,7 +73,7 @@ func path(resource, namespace, name string) string {
 	return strings.TrimSuffix(p+"/"+part[2]+"/"+name, "/")
 }
 
-// Rows returns the objects that match the subscription of, in any of its views, as the API server prints them in
+// Rows returns the objects that match the subscription want, in any of its views, as the API server prints them in
 // Tables. It sends one quorum list (a list from etcd) for each namespace, or one for all namespaces.
 func (c *Cluster) Rows(ctx context.Context, want viewer.Want) (map[string]viewer.Row, error) {
 	namespaces := want.Namespaces

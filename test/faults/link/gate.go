@@ -61,7 +61,7 @@ func NewGate(ctx context.Context, options GateOptions) (*Gate, error) {
 	}
 	go func() {
 		defer close(g.ended)
-		_ = g.server.ServeTLS(listener, "", "") // Close ends it.
+		_ = g.server.ServeTLS(listener, "", "") // Close ends the server.
 	}()
 	return g, nil
 }
@@ -102,7 +102,7 @@ func (g *Gate) handler(proxy http.Handler) http.Handler {
 	})
 }
 
-// Refuse makes the Gate respond with 429 to all requests for which which returns true. If which is nil, the Gate
+// Refuse makes the Gate respond with 429 to all requests for which match returns true. If match is nil, the Gate
 // refuses none.
 func (g *Gate) Refuse(match func(Request) bool) {
 	g.mu.Lock()
@@ -117,7 +117,7 @@ func (g *Gate) Seen() []Request {
 	return append([]Request(nil), g.seen...)
 }
 
-// Count returns the number of requests for which which returns true.
+// Count returns the number of requests for which match returns true.
 func (g *Gate) Count(match func(Request) bool) int {
 	n := 0
 	for _, r := range g.Seen() {

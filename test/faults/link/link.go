@@ -1,5 +1,6 @@
 // Package link connects two programs through proxies that a test controls. A Link is a TCP proxy that a test can cut,
-// mend and freeze. A Gate is a reverse proxy that records the requests to an API server and can respond to some itself.
+// restore and freeze. A Gate is a reverse proxy that records the requests to an API server and can respond to some
+// itself.
 //
 // All types are safe for concurrent use.
 package link
@@ -31,13 +32,13 @@ func New(upstream string) (*Link, error) {
 // Addr returns the host and port on which the Link listens. They never change.
 func (l *Link) Addr() string { return l.proxy.Listen }
 
-// Cut closes every connection, and refuses new ones until Mend is called.
+// Cut closes every connection, and refuses new ones until Restore is called.
 func (l *Link) Cut() { l.proxy.Stop() }
 
 // Restore accepts connections again after Cut.
 func (l *Link) Restore() error {
 	if err := l.proxy.Start(); err != nil {
-		return fmt.Errorf("mend the link on %s: %w", l.Addr(), err)
+		return fmt.Errorf("restore the link on %s: %w", l.Addr(), err)
 	}
 	return nil
 }
@@ -48,8 +49,8 @@ func (l *Link) DropConnections() error {
 	return l.Restore()
 }
 
-// Freeze makes every connection half-open until Thaw is called. Connections stay open and new ones are accepted, but no
-// data passes in either direction.
+// Freeze makes every connection half-open until ClearFaults is called. Connections stay open and new ones are accepted,
+// but no data passes in either direction.
 func (l *Link) Freeze() error {
 	for _, stream := range []string{"upstream", "downstream"} {
 		toxic := fmt.Sprintf(`{"name":%[1]q,"type":"timeout","stream":%[1]q,"attributes":{"timeout":0}}`, stream)
@@ -60,7 +61,7 @@ func (l *Link) Freeze() error {
 	return nil
 }
 
-// Slow limits the data to clients to rate kB/s on each connection, until Thaw is called.
+// Slow limits the data to clients to rate kB/s on each connection, until ClearFaults is called.
 func (l *Link) Slow(rate int) error {
 	toxic := fmt.Sprintf(`{"type":"bandwidth","stream":"downstream","attributes":{"rate":%d}}`, rate)
 	if _, err := l.proxy.Toxics.AddToxicJson(strings.NewReader(toxic)); err != nil {

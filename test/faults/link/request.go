@@ -79,8 +79,8 @@ func (g *Gate) countExpired() {
 	g.expired++
 }
 
-// watchBody is the body of a watch response. It returns the body line by line, counts errors with code 410, and drops the
-// bookmark at the end of a list if required.
+// watchBody is the body of a watch response. It returns the body line by line, counts errors with code 410, and drops
+// the bookmark at the end of a list if required.
 type watchBody struct {
 	gate     *Gate
 	body     io.Closer

@@ -88,7 +88,7 @@ func (p *Program) get(ctx context.Context, path string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("measure the program: %w", err)
 	}
-	defer func() { _ = response.Body.Close() }() // The body was read.
+	defer func() { _ = response.Body.Close() }() // The body was read already.
 	text, err := io.ReadAll(response.Body)
 	if err != nil {
 		return nil, fmt.Errorf("measure the program: %w", err)

@@ -92,7 +92,7 @@ func (p *Program) MetricsAddress() string { return strings.TrimPrefix(p.metrics,
 // Log returns the program's output so far.
 func (p *Program) Log() string { return p.out.String() }
 
-// Stop sends SIGTERM to the program, and waits until it has ended. After the time limit patience it kills the program
+// Stop sends SIGTERM to the program, and waits until it has ended. After the timeout it kills the program
 // and returns an error. An exit code other than 0 is an error too.
 func (p *Program) Stop(timeout time.Duration) error {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM) // If the process has already ended, Wait reports this.
@@ -100,7 +100,7 @@ func (p *Program) Stop(timeout time.Duration) error {
 	case <-p.ended:
 		return p.err
 	case <-time.After(timeout):
-		_ = p.cmd.Process.Kill() // As above.
+		_ = p.cmd.Process.Kill() // If the process has ended already, there is nothing to kill.
 		<-p.ended
 		return errors.New("it did not end within " + timeout.String())
 	}

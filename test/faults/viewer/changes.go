@@ -17,9 +17,9 @@ func (v *Viewer) handleChange(e *event) {
 		alive := last.Op != "delete"
 		switch {
 		case (c.Op == "add") == alive, alive && c.UID != last.UID, !alive && c.UID == last.UID:
-			v.fault("after %+v comes %+v", *last, c)
+			v.fault("%+v is followed by %+v", *last, c)
 		case c.Op == "update" && !newer(c.RV, last.RV), c.Op == "delete" && newer(last.RV, c.RV):
-			v.fault("after %+v comes %+v, which is older", *last, c)
+			v.fault("%+v is followed by %+v, which is older", *last, c)
 		}
 	}
 	if (c.Op == "update") != (e.Patch != nil) {
@@ -44,8 +44,8 @@ func (v *Viewer) History() []Change {
 	return slices.Clone(v.history)
 }
 
-// CompareChanges checks that the received changes explain how the rows in before became the rows in want. There must be a change
-// for each row that differs, and the last change of each name must match its row in want.
+// CompareChanges checks that the received changes explain how the rows in before became the rows in want. There must be
+// a change for each row that differs, and the last change of each name must match its row in want.
 func (v *Viewer) CompareChanges(before, want map[string]Row) error {
 	history := v.History()
 	for key, w := range want {
@@ -66,7 +66,7 @@ func (v *Viewer) CompareChanges(before, want map[string]Row) error {
 	}
 	for key := range before {
 		if _, exists := want[key]; !exists && lastOf(history, key) == nil {
-			return fmt.Errorf("nothing tells that %s is no more", key)
+			return fmt.Errorf("no message reports that %s was deleted", key)
 		}
 	}
 	return nil

@@ -125,7 +125,8 @@ func (v *Viewer) handleMessage(m *message) {
 		v.states = append(v.states, State{At: time.Now(), State: m.State, Reason: m.Reason})
 	case "reset":
 		v.tally.Resets++
-		v.resetting, v.awaitingResume, v.want.Cursor = true, false, "" // Until the next snapshot, there is no cursor to resume from.
+		// Until the next snapshot, there is no cursor to resume from.
+		v.resetting, v.awaitingResume, v.want.Cursor = true, false, ""
 	case "window":
 		m.Last, v.counts, v.order = true, m.counts, keys(m.Rows)
 		v.handleSnapshot(m)
@@ -148,7 +149,7 @@ func (v *Viewer) handleMessage(m *message) {
 		v.tally.Parts++
 		v.text += m.Text
 		if len(v.text) != m.Sent || m.Sent > m.Of {
-			v.fault("a part up to %d of %d, where %d bytes are held", m.Sent, m.Of, len(v.text))
+			v.fault("a part up to %d of %d, but %d bytes have arrived", m.Sent, m.Of, len(v.text))
 		}
 		if text := v.text; m.Sent >= m.Of {
 			v.text = ""
@@ -166,7 +167,7 @@ func (v *Viewer) handleMessage(m *message) {
 	case "digest":
 		v.tally.Digests++
 		if sum := digest(v.rows); m.Cursor != v.want.Cursor || m.Count != len(v.rows) || m.Digest != sum {
-			v.fault("a digest of %d rows %s at %s, where %d rows %s at %s are held",
+			v.fault("a digest of %d rows %s at %s, but the copy has %d rows %s at %s",
 				m.Count, m.Digest, m.Cursor, len(v.rows), sum, v.want.Cursor)
 		}
 	case "error":
@@ -244,7 +245,7 @@ func (v *Viewer) handleEvent(e *event) {
 	key := e.NS + "/" + e.Name
 	row, ok := v.rows[key]
 	if ok == (e.Op == "add") || ok && row.UID != e.UID {
-		v.fault("%s of %s (%s), where %s %s is held", e.Op, key, e.UID, row.UID, row.RV)
+		v.fault("%s of %s (%s), but the copy has %s %s", e.Op, key, e.UID, row.UID, row.RV)
 	}
 	switch e.Op {
 	case "add":
@@ -269,11 +270,11 @@ func (v *Viewer) handleEvent(e *event) {
 	}
 }
 
-// handleObjectEvent applies an event to the object of an Object view. The object after a patch must have the UID and version
-// of the event. This verifies that the patch was made for the version that the Viewer has.
+// handleObjectEvent applies an event to the object of an Object view. The object after a patch must have the UID and
+// version of the event. This verifies that the patch was made for the version that the Viewer has.
 func (v *Viewer) handleObjectEvent(e *event) {
 	if (v.object == nil) != (e.Op == "add") {
-		v.fault("%s of an object, where %.80q is held", e.Op, v.object)
+		v.fault("%s of an object, but the copy has %.80q", e.Op, v.object)
 	}
 	before := identity(v.object)
 	switch e.Op {
@@ -281,7 +282,7 @@ func (v *Viewer) handleObjectEvent(e *event) {
 		v.object = e.Object
 	case "delete":
 		if before.UID != e.UID {
-			v.fault("delete of %s, where %s is held", e.UID, before.UID)
+			v.fault("delete of %s, but the copy has %s", e.UID, before.UID)
 		}
 		v.object = nil
 	case "update":

@@ -76,8 +76,8 @@ func (v *Viewer) LiveWithin(from, to time.Time) (total time.Duration) {
 // isComplete reports whether a complete snapshot has arrived, and no reset after it.
 func (v *Viewer) isComplete() bool { return v.synced && !v.resetting }
 
-// CompareRows returns an error if the Viewer's rows differ from those that it should have. want has all rows of its query.
-// For a window, Holds compares only the part of them that the window shows.
+// CompareRows returns an error if the Viewer's rows differ from those that it should have. want has all rows of its
+// query. For a window, CompareRows compares only the part of them that the window shows.
 func (v *Viewer) CompareRows(want map[string]Row) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -113,7 +113,8 @@ func (v *Viewer) CompareRows(want map[string]Row) error {
 	return nil
 }
 
-// CompareObject returns an error if the Viewer's object differs from want. A nil want means that there must be no object.
+// CompareObject returns an error if the Viewer's object differs from want. A nil want means that there must be no
+// object.
 func (v *Viewer) CompareObject(want []byte) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()

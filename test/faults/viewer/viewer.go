@@ -175,7 +175,7 @@ func (v *Viewer) Cut() {
 	}
 }
 
-// Pause stops reading until goOn is called. The connection stays open.
+// Pause stops reading until resume is called. The connection stays open.
 func (v *Viewer) Pause() (resume func()) {
 	paused := make(chan struct{})
 	v.mu.Lock()

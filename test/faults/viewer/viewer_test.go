@@ -14,7 +14,8 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// receive starts a Viewer with a server that sends it frames and closes the connection. It returns the Viewer after that.
+// receive starts a Viewer with a server that sends it frames and closes the connection. It returns the Viewer after
+// that.
 func receive(t *testing.T, want viewer.Want, frames ...string) *viewer.Viewer {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -162,13 +163,13 @@ func TestFaults(t *testing.T) {
 		{"object", object, events(`{"op":"add","object":{}}`), "add of an object"},
 		{"object", object, events(`{"op":"delete","uid":"2"}`), "delete of 2"},
 		{"changes", changes, events(`{"op":"update","ns":"a","name":"x","uid":"1","rv":"6","patch":[]}`), ""},
-		{"changes", changes, events(`{"op":"add","ns":"a","name":"x","uid":"2","rv":"6"}`), "comes"},
+		{"changes", changes, events(`{"op":"add","ns":"a","name":"x","uid":"2","rv":"6"}`), "is followed by"},
 		{"changes", changes, events(`{"op":"update","ns":"a","name":"x","uid":"1","rv":"5","patch":[]}`), "older"},
 		{
 			"changes", changes, events(`{"op":"update","ns":"a","name":"x","uid":"1","rv":"6"}`),
 			"a change with the patch",
 		},
-		{"changes", changes, events(`{"op":"delete","ns":"a","name":"x","uid":"2","rv":"6"}`), "comes"},
+		{"changes", changes, events(`{"op":"delete","ns":"a","name":"x","uid":"2","rv":"6"}`), "is followed by"},
 	} {
 		v := receive(t, viewer.Want{Resource: "core/v1/pods", View: test.view}, test.snapshot, test.frame)
 		got := strings.Join(v.Faults(), "\n")
@@ -207,8 +208,8 @@ func TestIncompleteMessage(t *testing.T) {
 	}
 }
 
-// Holds compares a Viewer's rows with all existing rows. For a window, it compares the part that the window shows, in
-// its order.
+// CompareRows compares a Viewer's rows with all existing rows. For a window, it compares the part that the window
+// shows, in its order.
 func TestCompareRows(t *testing.T) {
 	row := func(name, rv, cell string) viewer.Row {
 		return viewer.Row{

@@ -18,8 +18,8 @@ func keys(rows []Row) (keys []string) {
 	return keys
 }
 
-// applyWindowEvent applies an event of a window to the order of the window's rows, and converts it into an event of the Rows view.
-// It returns false if the position in the event is invalid.
+// applyWindowEvent applies an event of a window to the order of the window's rows, and converts it into an event of the
+// Rows view. It returns false if the position in the event is invalid.
 func (v *Viewer) applyWindowEvent(e *event) bool {
 	if e.At < 0 || e.At > len(v.order) || e.At == len(v.order) && e.Op != "insert" {
 		v.fault("%s at %d of %d", e.Op, e.At, len(v.order))

@@ -30,8 +30,8 @@ type pod struct {
 	revision int64
 }
 
-// Pods increments the restart counts of the first most pods of a namespace, perSecond times a second in total, for the
-// duration long. If etcd is slower than that, it makes fewer changes. Pods returns the number of changes.
+// Pods increments the restart counts of the first maxPods pods of a namespace, perSecond times a second in total, for
+// the given duration. If etcd is slower than that, it makes fewer changes. Pods returns the number of changes.
 func Pods(
 	ctx context.Context, etcd *clientv3.Client, namespace string, maxPods int64, perSecond int, duration time.Duration,
 ) (int64, error) {

@@ -58,7 +58,7 @@ func (p plan) apiServerArgs() []string {
 		"--service-account-issuer=https://kubernetes.default.svc",
 		"--service-account-key-file=" + p.pki.ServiceAccountKey(),
 		"--service-account-signing-key-file=" + p.pki.ServiceAccountKey(),
-		// The aggregation layer.
+		// The following flags configure the aggregation layer.
 		"--requestheader-client-ca-file=" + p.pki.Cert("front-proxy-ca"),
 		"--requestheader-allowed-names=front-proxy-client",
 		"--requestheader-username-headers=X-Remote-User",

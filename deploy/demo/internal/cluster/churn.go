@@ -17,7 +17,7 @@ import (
 )
 
 // Churn changes the first pods (their number is pods) of namespace big in the cluster that runs in the directory. It
-// makes rate changes a second in total, for the duration long, and returns the number of changes.
+// makes rate changes a second in total, for the given duration, and returns the number of changes.
 func Churn(ctx context.Context, directory string, pods int64, rate int, duration time.Duration) (int64, error) {
 	dataDir := dir(directory)
 	p := plan{dir: dataDir}

@@ -49,11 +49,11 @@ func (p plan) forward(ctx context.Context, process *os.Process) error {
 	signal, ok := errors.AsType[SignalError](context.Cause(ctx))
 	switch {
 	case !ok:
-		return process.Signal(syscall.SIGTERM) //nolint:wrapcheck // exec reports it
+		return process.Signal(syscall.SIGTERM) //nolint:wrapcheck // os/exec reports this error
 	case signal.Signal == os.Interrupt && isTerminal(p.opts.Stdin):
 		return nil // the terminal sent Ctrl-C to the command too; a second one has another meaning
 	default:
-		return process.Signal(signal.Signal) //nolint:wrapcheck // exec reports it
+		return process.Signal(signal.Signal) //nolint:wrapcheck // os/exec reports this error
 	}
 }
 

@@ -49,8 +49,8 @@ func (p plan) populate(ctx context.Context, config *rest.Config, client kubernet
 	return p.waitForPods(ctx, client, progress)
 }
 
-// waitForPods waits until all requested pods exist and none is still starting. Its time limit grows with the number of pods.
-// After this limit it continues without an error.
+// waitForPods waits until all requested pods exist and none is still starting. Its time limit grows with the number of
+// pods. After this limit it continues without an error.
 func (p plan) waitForPods(ctx context.Context, client kubernetes.Interface, progress progress) error {
 	// 10,000 pods take two minutes on two cores. The limit is also sufficient for a machine that is five times slower.
 	limit := time.Minute + time.Duration(p.opts.Pods)*60*time.Millisecond

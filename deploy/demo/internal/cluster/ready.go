@@ -26,7 +26,7 @@ func newProber(p plan, token string) (prober, error) {
 	}}, nil
 }
 
-// wait sends requests until url responds with 200, ctx ends, or the time limit patience is over. If ctx ends, wait
+// wait sends requests until url responds with 200, ctx ends, or the timeout is over. If ctx ends, wait
 // returns its cause.
 func (p prober) wait(ctx context.Context, name, url string, timeout time.Duration) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("%s is not ready after %v", name, timeout))

@@ -19,7 +19,8 @@ import (
 )
 
 const (
-	// gracePeriod is the time in which a part may end by itself. The parts end one after the other, all within ten seconds.
+	// gracePeriod is the time in which a part may end by itself. The parts end one after the other, all within ten
+	// seconds.
 	gracePeriod = 2 * time.Second
 	// readyTimeout is the time in which a part must become ready. It is sufficient for a slow machine under load.
 	readyTimeout = 2 * time.Minute

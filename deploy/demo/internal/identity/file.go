@@ -9,7 +9,7 @@ import (
 // WriteFile writes data to path atomically: a reader sees either the old file or the new one. Only its owner may read
 // it.
 func WriteFile(path string, data []byte) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // mode 0600
+	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // CreateTemp uses mode 0600
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}

@@ -88,7 +88,7 @@ func TestPKI(t *testing.T) {
 		t.Fatal(err)
 	}
 	if unchanged, _ := os.ReadFile(pki.Cert("ca")); string(unchanged) != string(ca) {
-		t.Error("certificates are made anew")
+		t.Error("certificates are created again")
 	}
 }
 

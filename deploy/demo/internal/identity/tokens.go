@@ -58,7 +58,8 @@ func EnsureTokens(path string, users []User) (Tokens, error) {
 		if tokens[user.Name] == "" {
 			tokens[user.Name] = rand.Text()
 		}
-		_ = w.Write([]string{tokens[user.Name], user.Name, user.Name, strings.Join(user.Groups, ",")}) // cannot fail
+		// a write to a buffer cannot fail
+		_ = w.Write([]string{tokens[user.Name], user.Name, user.Name, strings.Join(user.Groups, ",")})
 	}
 	w.Flush()
 	return tokens, WriteFile(path, file.Bytes())

@@ -62,8 +62,8 @@ func rotate(path, line string) error {
 	return nil
 }
 
-// requestLine returns the log line of a server's n-th request. Some lines contain color codes, because many programs treat
-// any output as a terminal.
+// requestLine returns the log line of a server's n-th request. Some lines contain color codes, because many programs
+// treat any output as a terminal.
 func requestLine(n int) string {
 	path := []string{"/api/items", "/api/orders", "/api/cart", "/healthz", "/api/search?q=größe"}[n%5]
 	duration := 3 + n*37%180

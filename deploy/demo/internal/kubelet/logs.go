@@ -15,7 +15,7 @@ func Logs() []byte {
 		`level=info msg="listening" address=:8080`,
 		`level=warn msg="slow request" method=GET path=/api/items status=200 took=1.8s`,
 		`level=info msg="request" method=POST path=/api/orders status=201 took=23ms`,
-		`level=info msg="this is a demo cluster: no container runs, and every one of them says this"`,
+		`level=info msg="this is a demo cluster: no container runs, and each of them logs this line"`,
 	)
 }
 

@@ -59,7 +59,8 @@ func rotateSecret(ctx context.Context, w clients) (string, error) {
 	return "secret payments/acquirer-api is rotated", nil
 }
 
-// changeFeatureFlag changes the share of customers that have a feature, and then the status, as the feature's controller would.
+// changeFeatureFlag changes the share of customers that have a feature, and then the status, as the feature's
+// controller would.
 func changeFeatureFlag(ctx context.Context, w clients) (string, error) {
 	api := w.dynamic.Resource(schema.GroupVersionResource{
 		Group: "shop.example.com", Version: "v1", Resource: "featureflags",

@@ -21,7 +21,7 @@ type member struct {
 
 // NewGroup returns a fleet without processes, and its context. This context is a child of ctx. Its cause is the
 // EndedError of the first process that ends unexpectedly. Only Stop stops processes; canceling ctx does not. Stop waits
-// at most grace for each process, and then kills it.
+// at most gracePeriod for each process, and then kills it.
 func NewGroup(ctx context.Context, gracePeriod time.Duration) (*Group, context.Context) {
 	ctx, fail := context.WithCancelCause(ctx)
 	return &Group{gracePeriod: gracePeriod, fail: fail}, ctx

@@ -20,8 +20,8 @@ type Spec struct {
 }
 
 // Run starts the process and blocks until it has ended. When ctx ends, Run sends SIGTERM to the process and kills it
-// after grace; this is not an error. If the process ends while ctx is active, Run returns an EndedError, whatever the
-// exit code. This error names the process and contains the end of its log.
+// after gracePeriod; this is not an error. If the process ends while ctx is active, Run returns an EndedError, whatever
+// the exit code. This error names the process and contains the end of its log.
 //
 // The process gets the reading end of a pipe as file descriptor 3. Run keeps the writing end open. The kernel closes it
 // when this process ends for any reason.

@@ -20,7 +20,7 @@ const (
 	Big = "big"
 
 	perDeployment = 250
-	parallel      = 16 // requests at a time
+	parallel      = 16 // number of concurrent requests
 )
 
 // Fill creates Deployments in namespace Big, so that all namespaces together request total pods. Each Deployment has up
@@ -78,7 +78,7 @@ func loadDeployment(i, replicas int) *v1.DeploymentApplyConfiguration {
 			corev1.ResourceCPU: resource.MustParse("20m"), corev1.ResourceMemory: resource.MustParse("64Mi"),
 		}))
 	return v1.Deployment(name, Big).WithLabels(labels).WithSpec(v1.DeploymentSpec().
-		WithReplicas(int32(replicas)). //nolint:gosec // 250 at most
+		WithReplicas(int32(replicas)). //nolint:gosec // the number is at most 250
 		WithSelector(metav1ac.LabelSelector().WithMatchLabels(map[string]string{"app.kubernetes.io/name": name})).
 		WithTemplate(corev1ac.PodTemplateSpec().WithLabels(labels).
 			WithAnnotations(map[string]string{"demo.glasshouse/state": "at-once"}).

@@ -93,8 +93,8 @@ func createAsKubectl(ctx context.Context, api dynamic.ResourceInterface, object 
 	return err //nolint:wrapcheck // the caller names the object
 }
 
-// retryUntilReady retries for up to 20 seconds if a request fails only because the cluster is not ready: a definition is not
-// served yet, a namespace has no service account yet, or its quota is not counted yet.
+// retryUntilReady retries for up to 20 seconds if a request fails only because the cluster is not ready: a definition
+// is not served yet, a namespace has no service account yet, or its quota is not counted yet.
 func retryUntilReady(ctx context.Context, operation func() error) error {
 	deadline := time.Now().Add(20 * time.Second)
 	for {

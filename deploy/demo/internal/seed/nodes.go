@@ -41,8 +41,8 @@ func Nodes(ctx context.Context, client kubernetes.Interface, n, port int) error 
 	return group.Wait()
 }
 
-// ReleaseNodes deletes the node leases of the last run's kubelets. The new kubelets have another identity. Without Release
-// they would ignore the pods of every node until its lease expires, 40 seconds later.
+// ReleaseNodes deletes the node leases of the last run's kubelets. The new kubelets have another identity. If the old
+// leases stayed, the new kubelets would ignore the pods of every node until its lease expires, 40 seconds later.
 func ReleaseNodes(ctx context.Context, client kubernetes.Interface) error {
 	err := client.CoordinationV1().Leases(corev1.NamespaceNodeLease).DeleteCollection(
 		ctx, metav1.DeleteOptions{}, metav1.ListOptions{},
@@ -53,7 +53,8 @@ func ReleaseNodes(ctx context.Context, client kubernetes.Interface) error {
 	return nil
 }
 
-// nodeRole returns the purpose of node i. The first nodes are general ones, so that the smallest cluster has only these.
+// nodeRole returns the purpose of node i. The first nodes are general ones, so that the smallest cluster has only
+// these.
 func nodeRole(i int) string {
 	switch i {
 	case 4:

@@ -15,10 +15,12 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// WriteRunningPods writes running pods into namespace Big in a cluster without controllers, scheduler and kubelets. Each pod
-// belongs to a ReplicaSet, is assigned to a node, and takes two writes. The result is the same as after Fill in a
-// complete cluster. Still keeps existing pods.
-func WriteRunningPods(ctx context.Context, client kubernetes.Interface, nodes, total int, report func(written int)) error {
+// WriteRunningPods writes running pods into namespace Big in a cluster without controllers, scheduler and kubelets.
+// Each pod belongs to a ReplicaSet, is assigned to a node, and takes two writes. The result is the same as after Fill
+// in a complete cluster. Still keeps existing pods.
+func WriteRunningPods(
+	ctx context.Context, client kubernetes.Interface, nodes, total int, report func(written int),
+) error {
 	opts := metav1.ApplyOptions{FieldManager: "demo", Force: true}
 	if _, err := client.CoreV1().Namespaces().Apply(ctx, corev1ac.Namespace(Big), opts); err != nil {
 		return fmt.Errorf("make namespace %s: %w", Big, err)
@@ -51,7 +53,7 @@ func ensureReplicaSet(ctx context.Context, client kubernetes.Interface, i, repli
 		"app.kubernetes.io/name": name, "app.kubernetes.io/part-of": Big, "tier": []string{"web", "api", "worker"}[i%3],
 		"pod-template-hash": "7d4b9c6f58",
 	}
-	count := int32(replicas) //nolint:gosec // 250 at most
+	count := int32(replicas) //nolint:gosec // the number is at most 250
 	set, err := client.AppsV1().ReplicaSets(Big).Create(ctx, &appsv1.ReplicaSet{
 		ObjectMeta: metav1.ObjectMeta{Name: name + "-7d4b9c6f58", Labels: labels},
 		Spec: appsv1.ReplicaSetSpec{

@@ -11,7 +11,7 @@ import (
 	"glasshouse/deploy/demo/internal/seed"
 )
 
-// All pods run, and a second call of Still writes no pod again.
+// All pods run, and a second call of WriteRunningPods writes no pod again.
 func TestWrittenPodsRun(t *testing.T) {
 	client := fake.NewClientset()
 	const nodes, total = 12, 600
@@ -26,7 +26,7 @@ func TestWrittenPodsRun(t *testing.T) {
 	}
 	writePods()
 	if want := []int{250, 500, 600}; !slices.Equal(reported, want) {
-		t.Errorf("it told of %v pods, want %v", reported, want)
+		t.Errorf("%v pods were reported, want %v", reported, want)
 	}
 	pods, err := client.CoreV1().Pods(seed.Big).List(t.Context(), metav1.ListOptions{})
 	if err != nil || len(pods.Items) != total {

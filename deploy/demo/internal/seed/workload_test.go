@@ -110,7 +110,7 @@ func TestRelativeTimesAreResolved(t *testing.T) {
 	}
 }
 
-// Any value in a public repository that looks like a secret must state that it is not one.
+// Any value in a public repository that resembles a secret must state that it is not one.
 func TestSecretsAreFake(t *testing.T) {
 	harmless := map[string]bool{"username": true, "admin-user": true, "endpoint": true}
 	for _, item := range load(t) {
@@ -120,7 +120,7 @@ func TestSecretsAreFake(t *testing.T) {
 		data, _, _ := unstructured.NestedStringMap(item.Object.Object, "stringData")
 		for key, value := range data {
 			if !harmless[key] && !strings.Contains(value, "not-a-real") && !strings.Contains(value, "not a real") {
-				t.Errorf("secret %s: %s does not say that it is fake", item.Object.GetName(), key)
+				t.Errorf("secret %s: %s does not state that it is fake", item.Object.GetName(), key)
 			}
 		}
 	}

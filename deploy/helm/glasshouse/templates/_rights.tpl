@@ -1,4 +1,4 @@
-{{/* Get, list and watch, each kind by its name: no Secrets. The same stands in deploy/kustomize; a test compares. */}}
+{{/* Get, list and watch, each kind by its name: no Secrets. deploy/kustomize has the same list; a test compares them. */}}
 {{- define "glasshouse.namespacedKinds" }}
   - apiGroups: [""]
     resources: [configmaps, endpoints, events, limitranges, persistentvolumeclaims, pods, podtemplates, replicationcontrollers, resourcequotas, serviceaccounts, services]

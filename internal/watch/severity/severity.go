@@ -1,4 +1,5 @@
-package watch
+// Package severity decides how much attention a row needs, from the texts of its cells.
+package severity
 
 import (
 	"strings"
@@ -8,26 +9,30 @@ import (
 	"glasshouse/internal/watch/listwatch"
 )
 
-// A Severity is the severity of a cell that shows a state. The page highlights the cell accordingly.
+// A Severity is how much attention a cell that shows a state needs. The page highlights the cell accordingly.
 type Severity string
 
 // The severities, by increasing severity: none, warning, error.
 const (
-	SeverityNone    Severity = ""
-	SeverityWarning Severity = "warn" // A warning: the object is not, or not yet, in the desired state.
-	SeverityError   Severity = "bad"
+	None    Severity = ""
+	Warning Severity = "warn" // A warning: the object is not, or not yet, in the desired state.
+	Error   Severity = "bad"
 )
 
-// severityClassifier computes the severities of the rows of one resource. It caches the severity of each state text, because there
-// are few different ones. Only one goroutine at a time may use it.
-type severityClassifier struct {
+// maxCached is the maximum number of state texts whose severity a Classifier caches.
+const maxCached = 1000
+
+// Classifier computes the severities of the rows of one resource. It caches the severity of each state text,
+// because there are few different ones. Only one goroutine at a time may use it.
+type Classifier struct {
 	stateColumns, readyColumns []int // The indexes of the columns that show a state, and of the columns Ready.
 	desired                    int   // The index of the column Desired; -1 if there is none.
 	cached                     map[string]Severity
 }
 
-func newSeverityClassifier(columns []Column) *severityClassifier {
-	t := &severityClassifier{desired: -1, cached: make(map[string]Severity)}
+// NewClassifier returns a Classifier for rows with the given columns.
+func NewClassifier(columns []listwatch.Column) *Classifier {
+	t := &Classifier{desired: -1, cached: make(map[string]Severity)}
 	for i := range columns {
 		switch cellsort.Lower(columns[i].Name) {
 		case "status", "phase", "state", "health", "type", "sync status", "health status":
@@ -43,19 +48,20 @@ func newSeverityClassifier(columns []Column) *severityClassifier {
 	return t
 }
 
-// classify reports whether a cell of the row is SeverityError, and whether one is SeverityWarning, by the same rules as the function RowSeverities.
-func (t *severityClassifier) classify(o *listwatch.Object) (hasError, hasWarning bool) {
+// Classify reports whether a cell of the row is Error, and whether one is Warning, by the same rules as
+// the function OfRow.
+func (t *Classifier) Classify(o *listwatch.Object) (hasError, hasWarning bool) {
 	done := false
 	for _, at := range t.stateColumns {
 		text := cellText(o.Cell(at))
 		severity, ok := t.cached[text]
 		if !ok {
 			severity = stateSeverity(text)
-			if len(t.cached) < maxTexts {
+			if len(t.cached) < maxCached {
 				t.cached[text] = severity
 			}
 		}
-		hasError, hasWarning = hasError || severity == SeverityError, hasWarning || severity == SeverityWarning
+		hasError, hasWarning = hasError || severity == Error, hasWarning || severity == Warning
 		done = done || isCompleted(text)
 	}
 	desired := ""
@@ -64,7 +70,7 @@ func (t *severityClassifier) classify(o *listwatch.Object) (hasError, hasWarning
 	}
 	for _, at := range t.readyColumns {
 		severity := readySeverity(cellText(o.Cell(at)), desired)
-		hasError, hasWarning = hasError || severity == SeverityError, hasWarning || severity == SeverityWarning && !done
+		hasError, hasWarning = hasError || severity == Error, hasWarning || severity == Warning && !done
 	}
 	return hasError, hasWarning
 }
@@ -78,10 +84,10 @@ func cellText(cell []byte) string {
 	return string(cell) // A number or a boolean.
 }
 
-// RowSeverities returns the severity of each cell of a row. static/src/severity.ts implements the same rules; testdata/tones.json
-// contains the test cases for both.
-func RowSeverities(columns []Column, cells []string) []Severity {
-	t := newSeverityClassifier(columns[:min(len(columns), len(cells))])
+// OfRow returns the severity of each cell of a row. static/src/model/severity.ts implements the same rules;
+// testdata/severities.json contains the test cases for both.
+func OfRow(columns []listwatch.Column, cells []string) []Severity {
+	t := NewClassifier(columns[:min(len(columns), len(cells))])
 	all := make([]Severity, len(cells))
 	done := false
 	for _, at := range t.stateColumns {
@@ -93,9 +99,9 @@ func RowSeverities(columns []Column, cells []string) []Severity {
 		desired = cells[t.desired]
 	}
 	for _, at := range t.readyColumns {
-		if all[at] = readySeverity(cells[at], desired); all[at] == SeverityWarning && done {
+		if all[at] = readySeverity(cells[at], desired); all[at] == Warning && done {
 			// An object that has completed is not ready any more, and need not be.
-			all[at] = SeverityNone
+			all[at] = None
 		}
 	}
 	return all
@@ -118,31 +124,31 @@ func stateSeverity(text string) Severity {
 	switch {
 	case containsAny("backoff error errimage fail oomkilled evicted notready lost degraded exceeded invalid cannot " +
 		"outofcpu outofmemory outofpods unhealthy denied signal: exitcode:"):
-		return SeverityError
+		return Error
 	case containsAny("pending terminating creating deleting initializing init: progressing warning schedulingdisabled " +
 		"outofsync missing unknown released waiting"):
-		return SeverityWarning
+		return Warning
 	}
-	return SeverityNone
+	return None
 }
 
-// readySeverity returns the severity of a cell that shows readiness: "1/2" (ready of total), the status of a condition, or
-// a number alone. A number is compared with desired, the cell of another column, if there is one.
+// readySeverity returns the severity of a cell that shows readiness: "1/2" (ready of total), the status of a condition,
+// or a number alone. A number is compared with desired, the cell of another column, if there is one.
 func readySeverity(text, desired string) Severity {
 	switch text {
 	case "False":
-		return SeverityError
+		return Error
 	case "Unknown":
-		return SeverityWarning
+		return Warning
 	}
 	n, total, found := strings.Cut(text, "/")
 	if !found {
 		total = desired
 	}
 	if isNumber(n) && isNumber(total) && less(n, total) {
-		return SeverityWarning
+		return Warning
 	}
-	return SeverityNone
+	return None
 }
 
 func isNumber(text string) bool {

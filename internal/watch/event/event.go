@@ -1,12 +1,9 @@
-package watch
+package event
 
 import (
 	"bytes"
-	"errors"
 	"strconv"
-	"sync"
 	"time"
-	"weak"
 
 	"glasshouse/internal/watch/fieldmanager"
 	"glasshouse/internal/watch/journal"
@@ -14,76 +11,20 @@ import (
 	"glasshouse/internal/watch/listwatch"
 )
 
-// changeCache is the data that belongs to a change: the managedFields that arrived with it, and texts that are encoded from it
-// once and shared by all readers. The row texts stay in memory as long as the change, and its size includes them.
-//
-// A delta can be as long as the uncompressed object, so it is freed with its last reference. So is the health, which
-// few readers need.
-type changeCache struct {
-	managed      *listwatch.Managed // Nil if a list brought the change.
-	coverageOnly bool               // The object did not change: its namespace became visible or was lost.
-	folded       *foldedChanges     // The changes that were merged into this update; otherwise nil.
-	rowText      lazy[[]byte]
-	tableText    lazy[[]byte]
-	delta        weakLazy[delta]
-	health       weakLazy[healthText]
-	masked       weakLazy[change] // The change as guests see it.
-}
-
-// lazy is a value that the first caller of get computes, and that all other callers share.
-type lazy[T any] struct {
-	sync.Once
-
-	value T
-	err   error
-}
-
-func (o *lazy[T]) get(compute func() (T, error)) (T, error) {
-	o.Do(func() {
-		o.err = errPanicked // Remains if compute panics, so that other callers do not take the zero value for a result.
-		o.value, o.err = compute()
-	})
-	return o.value, o.err
-}
-
-var errPanicked = errors.New("the computation of a shared value panicked")
-
-// weakLazy is a value that the first caller of get computes. Other callers get the same value as long as it is
-// referenced. After that, the next caller computes it again.
-type weakLazy[T any] struct {
-	mu   sync.Mutex
-	last weak.Pointer[T]
-}
-
-// get returns the value, and whether this call computed it.
-func (s *weakLazy[T]) get(compute func() (*T, error)) (value *T, computed bool, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if last := s.last.Value(); last != nil {
-		return last, false, nil
-	}
-	value, err = compute()
-	if err != nil {
-		return nil, false, err
-	}
-	s.last = weak.Make(value)
-	return value, true, nil
-}
-
-// rowEvent encodes a change as an event of the rows view, once for all readers.
-func rowEvent(c *change, cache *encodedCache) ([]byte, error) {
-	return c.Memo.rowText.get(func() ([]byte, error) {
+// Row encodes a change as an event of the rows view, once for all readers.
+func Row(c *Change, cache *Cache) ([]byte, error) {
+	return c.Memo.rowText.Get(func() ([]byte, error) {
 		return newRowEvent(c, cache, (*listwatch.Object).AppendVersion, appendNamedAuthor)
 	})
 }
 
-// tableEvent encodes a change as an event of the table view, once for all readers. An update is shorter than in the
+// Table encodes a change as an event of the table view, once for all readers. An update is shorter than in the
 // rows view: it omits what the reader already has, and the member names of the author.
-func tableEvent(c *change, cache *encodedCache) ([]byte, error) {
+func Table(c *Change, cache *Cache) ([]byte, error) {
 	if c.Op != journal.Update {
-		return rowEvent(c, cache)
+		return Row(c, cache)
 	}
-	return c.Memo.tableText.get(func() ([]byte, error) {
+	return c.Memo.tableText.Get(func() ([]byte, error) {
 		return newRowEvent(c, cache, appendResourceVersion, appendAuthor)
 	})
 }
@@ -91,7 +32,7 @@ func tableEvent(c *change, cache *encodedCache) ([]byte, error) {
 // newRowEvent encodes a change as an event. The functions version and appendBy append the version and the author of an
 // update, in the form of the view.
 func newRowEvent(
-	c *change, cache *encodedCache, version func(*listwatch.Object, []byte) []byte,
+	c *Change, cache *Cache, version func(*listwatch.Object, []byte) []byte,
 	appendBy func([]byte, *fieldmanager.Author) []byte,
 ) ([]byte, error) {
 	var dst []byte
@@ -107,7 +48,7 @@ func newRowEvent(
 		dst = jsonscan.AppendString(append(dst, `,"name":`...), c.New.Name())
 		dst = version(c.New, dst)
 		var err error
-		if dst, err = appendChangedCells(append(dst, `,"cells":`...), c.Old.Cells(), c.New.Cells()); err != nil {
+		if dst, err = AppendChangedCells(append(dst, `,"cells":`...), c.Old.Cells(), c.New.Cells()); err != nil {
 			return nil, err
 		}
 		by, err := rowAuthor(c, cache)
@@ -122,7 +63,7 @@ func newRowEvent(
 }
 
 func appendNamedAuthor(dst []byte, by *fieldmanager.Author) []byte {
-	return appendMember(dst, "by", by)
+	return AppendMember(dst, "by", by)
 }
 
 func appendAuthor(dst []byte, by *fieldmanager.Author) []byte {
@@ -144,9 +85,9 @@ func appendResourceVersion(o *listwatch.Object, dst []byte) []byte {
 	return jsonscan.AppendString(append(dst, `,"rv":`...), o.ResourceVersion())
 }
 
-// objectEvent encodes a change as an event of the object view. The text is not shared, because an object has few
+// Object encodes a change as an event of the object view. The text is not shared, because an object has few
 // readers. The expensive parts, the delta and the health, are computed once for all of them.
-func objectEvent(c *change, cache *encodedCache) ([]byte, error) {
+func Object(c *Change, cache *Cache) ([]byte, error) {
 	if c.Op == journal.Delete {
 		return append(jsonscan.AppendString([]byte(`{"op":"delete","uid":`), c.Old.UID()), '}'), nil
 	}
@@ -162,17 +103,17 @@ func objectEvent(c *change, cache *encodedCache) ([]byte, error) {
 		}
 		event = append([]byte(`{"op":"add","object":`), text...)
 	} else {
-		d, err := deltaOf(c, cache)
+		d, err := DeltaOf(c, cache)
 		if err != nil {
 			return nil, err
 		}
-		event = append(c.New.AppendVersion([]byte(`{"op":"update"`)), d.text...)
+		event = append(c.New.AppendVersion([]byte(`{"op":"update"`)), d.Text...)
 	}
 	return append(append(event, health.text...), '}'), nil
 }
 
-// appendChangedCells appends a JSON object of the cells in after that differ from those in before, by column index.
-func appendChangedCells(dst, before, after []byte) ([]byte, error) {
+// AppendChangedCells appends a JSON object of the cells in after that differ from those in before, by column index.
+func AppendChangedCells(dst, before, after []byte) ([]byte, error) {
 	old := make([]string, 0, 16)
 	c := jsonscan.NewCursor(before)
 	err := c.Array(func(int) error {

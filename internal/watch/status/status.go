@@ -1,4 +1,5 @@
-package watch
+// Package status describes how current the data of a resource is, and the errors that viewers see.
+package status
 
 import (
 	"errors"
@@ -24,9 +25,9 @@ const (
 	Failed    State = "failed"    // Not listed: the last try failed, or the list does not fit into memory.
 )
 
-// isRefused reports whether the API server rejected the list of the resource: Forbidden or Absent. The rows of the
+// IsRefused reports whether the API server rejected the list of the resource: Forbidden or Absent. The rows of the
 // resource are then removed.
-func (s State) isRefused() bool { return s == Forbidden || s == Absent }
+func (s State) IsRefused() bool { return s == Forbidden || s == Absent }
 
 // Status is a State with its reason.
 type Status struct {
@@ -39,11 +40,11 @@ type Status struct {
 	// It is sorted, and must not be changed.
 	Namespaces []string `json:"namespaces,omitempty"`
 
-	isInvalidRequest bool // The API server has answered that the request is invalid.
+	IsInvalidRequest bool `json:"-"` // The API server has responded that the request is invalid.
 }
 
-// same reports whether two statuses are equal for readers: Since is ignored.
-func (s Status) same(other Status) bool {
+// Same reports whether two statuses are equal for readers: Since is ignored.
+func (s Status) Same(other Status) bool {
 	return s.State == other.State && s.Reason == other.Reason &&
 		equalCounts(s.Count, other.Count) && equalCounts(s.Total, other.Total) && slices.Equal(s.Namespaces, other.Namespaces)
 }
@@ -53,23 +54,24 @@ func equalCounts(a, b *int) bool { return a == b || a != nil && b != nil && *a =
 // maxReasons is the maximum number of reasons, of several namespaces, that a status contains.
 const maxReasons = 3
 
-// mergedStatus merges the statuses of several namespaces into one: the worst of their states, the latest time at which that
-// state began, and the reasons.
-type mergedStatus struct {
+// Merged merges the statuses of several namespaces into one: the worst of their states, the latest time at which
+// that state began, and the reasons.
+type Merged struct {
 	Status
 
 	reasons []string
 }
 
-func (s *mergedStatus) add(other Status) {
+// Add merges one more status.
+func (s *Merged) Add(other Status) {
 	worstLast := []State{"", Live, Stale, Syncing, Forbidden, Absent, Failed}
 	switch n := slices.Index(worstLast, s.State) - slices.Index(worstLast, other.State); {
 	case n > 0:
 		return
 	case n < 0:
-		*s = mergedStatus{Status: Status{State: other.State}}
+		*s = Merged{Status: Status{State: other.State}}
 	}
-	s.isInvalidRequest = s.isInvalidRequest || other.isInvalidRequest
+	s.IsInvalidRequest = s.IsInvalidRequest || other.IsInvalidRequest
 	if other.Since.After(s.Since) {
 		s.Since = other.Since
 	}
@@ -85,7 +87,8 @@ func (s *mergedStatus) add(other Status) {
 	}
 }
 
-func (s *mergedStatus) result() Status {
+// Result returns the merged status. Of the reasons, it names the first maxReasons.
+func (s *Merged) Result() Status {
 	s.Reason = strings.Join(s.reasons[:min(len(s.reasons), maxReasons)], "; ")
 	if more := len(s.reasons) - maxReasons; more > 0 {
 		s.Reason += fmt.Sprintf("; and %d more", more)
@@ -93,8 +96,8 @@ func (s *mergedStatus) result() Status {
 	return s.Status
 }
 
-// stateOf returns the state of a resource after an error of its list or watch.
-func stateOf(err error, synced bool) State {
+// StateOf returns the state of a resource after an error of its list or watch.
+func StateOf(err error, synced bool) State {
 	switch {
 	case apierrors.IsForbidden(err):
 		return Forbidden
@@ -106,9 +109,9 @@ func stateOf(err error, synced bool) State {
 	return Failed
 }
 
-// reasonOf describes an error in words for the person who can correct its cause. It uses the API server's own message
+// ReasonOf describes an error in words for the person who can correct its cause. It uses the API server's own message
 // if there is one, except for parts that could reveal stored data.
-func reasonOf(err error) string {
+func ReasonOf(err error) string {
 	if urlErr, ok := errors.AsType[*url.Error](err); ok {
 		err = urlErr.Err // The URL does not help the person, and differs each time.
 	}

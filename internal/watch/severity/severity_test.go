@@ -1,4 +1,4 @@
-package watch_test
+package severity_test
 
 import (
 	"encoding/json"
@@ -6,12 +6,13 @@ import (
 	"slices"
 	"testing"
 
-	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/listwatch"
+	"glasshouse/internal/watch/severity"
 )
 
 // web/test/severity.test.ts uses the same test cases, so that the page shows the same severities.
-func TestRowSeverities(t *testing.T) {
-	text, err := os.ReadFile("testdata/tones.json")
+func TestSeveritiesOfRow(t *testing.T) {
+	text, err := os.ReadFile("testdata/severities.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -19,23 +20,23 @@ func TestRowSeverities(t *testing.T) {
 		Cells [][3]string // Each cell is the name of its column, its text and its severity.
 		Rows  []struct {
 			Columns, Cells []string
-			Want           []watch.Severity
+			Want           []severity.Severity
 		}
 	}
 	if err := json.Unmarshal(text, &cases); err != nil || len(cases.Cells) < 30 || len(cases.Rows) < 10 {
 		t.Fatalf("%d cells, %d rows, %v", len(cases.Cells), len(cases.Rows), err)
 	}
-	check := func(names, cells []string, want []watch.Severity) {
-		columns := make([]watch.Column, len(names))
+	check := func(names, cells []string, want []severity.Severity) {
+		columns := make([]listwatch.Column, len(names))
 		for i, name := range names {
 			columns[i].Name = name
 		}
-		if got := watch.RowSeverities(columns, cells); !slices.Equal(got, want) {
-			t.Errorf("tones of %v %q = %q, want %q", names, cells, got, want)
+		if got := severity.OfRow(columns, cells); !slices.Equal(got, want) {
+			t.Errorf("severities of %v %q = %q, want %q", names, cells, got, want)
 		}
 	}
 	for _, c := range cases.Cells {
-		check(c[:1], c[1:2], []watch.Severity{watch.Severity(c[2])})
+		check(c[:1], c[1:2], []severity.Severity{severity.Severity(c[2])})
 	}
 	for _, r := range cases.Rows {
 		check(r.Columns, r.Cells, r.Want)

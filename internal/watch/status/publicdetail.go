@@ -1,4 +1,4 @@
-package watch
+package status
 
 import (
 	"fmt"
@@ -10,9 +10,9 @@ import (
 // maxPublicDetail is the maximum length of an error text that viewers may read, in bytes.
 const maxPublicDetail = 500
 
-// publicDetail returns the part of an error message from the API server that viewers may read. A message that only repeats
-// the request is returned unchanged. Any other message may contain stored data; for example, the error of a failed
-// conversion does. Such a message is cut before the point where the data may start. A known cause is appended.
+// publicDetail returns the part of an error message from the API server that viewers may read. A message that only
+// repeats the request is returned unchanged. Any other message may contain stored data; for example, the error of a
+// failed conversion does. Such a message is cut before the point where the data may start. A known cause is appended.
 func publicDetail(status *metav1.Status) string {
 	if repeatsRequest(status) {
 		return truncate(status.Message)

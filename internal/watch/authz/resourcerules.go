@@ -1,4 +1,4 @@
-package watch
+package authz
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// resourceRulesMaxAge is the maximum age of the cached rules of a namespace. Within this time, the permission checks of all
-	// resources in the namespace use the same rules.
+	// resourceRulesMaxAge is the maximum age of the cached rules of a namespace. Within this time, the permission checks
+	// of all resources in the namespace use the same rules.
 	resourceRulesMaxAge = 2 * time.Second
 	maxResourceRules    = 200
 	// rulesRetryDelay is the delay before the next rules review after one that was incomplete or not permitted.
@@ -24,27 +24,28 @@ const (
 // resourceRules are the RBAC rules that allow this program to list or watch resources in one namespace.
 type resourceRules []authorization.ResourceRule
 
-// permissionsByRules returns whether the rules allow the program to list and watch the resource of scope in its namespace. One
-// SelfSubjectRulesReview covers all resources.
+// permissionsByRules returns whether the rules allow the program to list and watch the resource of scope in its
+// namespace. One SelfSubjectRulesReview covers all resources.
 //
 // If the rules do not allow it, an access review is still needed: rules give no reason for a denial, and an authorizer
 // may allow more than its rules list. The webhook authorizers of many hosted clusters do, for example. With such an
 // authorizer, rules are not used for a while, because it may also deny what they allow.
-func (r *reviewer) permissionsByRules(ctx context.Context, scope listwatch.Scope) permissions {
-	if r.areRulesIncomplete() {
-		return permissions{}
+func (r *Reviewer) permissionsByRules(ctx context.Context, scope listwatch.Scope) Permissions {
+	if r.AreRulesIncomplete() {
+		return Permissions{}
 	}
 	isFresh := func(_ resourceRules, startedAt time.Time) bool { return time.Since(startedAt) < resourceRulesMaxAge }
-	p, _ := r.resourceRules.get(ctx, scope.Namespace, isFresh, func(ctx context.Context) resourceRules {
+	p, _ := r.resourceRules.Get(ctx, scope.Namespace, isFresh, func(ctx context.Context) resourceRules {
 		return r.fetchRules(ctx, scope.Namespace)
 	})
-	return permissions{list: p.allows(scope, "list"), watch: p.allows(scope, "watch")}
+	return Permissions{List: p.allows(scope, "list"), Watch: p.allows(scope, "watch")}
 }
 
-func (r *reviewer) areRulesIncomplete() bool { return time.Now().Unix() < r.incompleteUntil.Load() }
+// AreRulesIncomplete reports whether rules are not used for a while, because the last ones were incomplete.
+func (r *Reviewer) AreRulesIncomplete() bool { return time.Now().Unix() < r.incompleteUntil.Load() }
 
-func (r *reviewer) fetchRules(ctx context.Context, namespace string) resourceRules {
-	ctx, cancel := context.WithTimeout(ctx, reviewTimeout)
+func (r *Reviewer) fetchRules(ctx context.Context, namespace string) resourceRules {
+	ctx, cancel := context.WithTimeout(ctx, ReviewTimeout)
 	defer cancel()
 	review, err := r.rules.Create(ctx, &authorization.SelfSubjectRulesReview{
 		Spec: authorization.SelfSubjectRulesReviewSpec{Namespace: namespace},

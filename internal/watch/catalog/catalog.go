@@ -1,4 +1,5 @@
-package watch
+// Package catalog runs discovery, and remembers which resources the API server serves.
+package catalog
 
 import (
 	"cmp"
@@ -13,28 +14,32 @@ import (
 	"sync/atomic"
 	"time"
 
+	"glasshouse/internal/watch/resource"
+	"glasshouse/internal/watch/signal"
+	"glasshouse/internal/watch/status"
+
 	"k8s.io/client-go/discovery"
 )
 
 const (
-	// discoveryMaxAge is the age of the discovered resources from which a read triggers a new discovery. Without reads, nothing
-	// is requested from the API server.
+	// discoveryMaxAge is the age of the discovered resources from which a read triggers a new discovery. Without reads,
+	// nothing is requested from the API server.
 	discoveryMaxAge = 10 * time.Second
 	// followInterval is the time between two discoveries while a Follower waits for changes of the list of resources. It
 	// ensures that a new resource appears within 10 s even if the definitions may not be watched.
 	followInterval = 9 * time.Second
 	// refreshMinimum is the shortest time between two discoveries that callers request.
 	refreshMinimum = time.Second
-	// changeRefreshMinimum is the shortest time between two discoveries after a definition has changed. The API server needs a
-	// moment before it serves a newly defined resource. Discovery is therefore repeated refreshesAfterChange times, at
-	// intervals of changeRefreshInterval.
+	// changeRefreshMinimum is the shortest time between two discoveries after a definition has changed. The API server
+	// needs a moment before it serves a newly defined resource. Discovery is therefore repeated refreshesAfterChange
+	// times, at intervals of changeRefreshInterval.
 	changeRefreshMinimum  = 100 * time.Millisecond
 	refreshesAfterChange  = 4
 	changeRefreshInterval = 400 * time.Millisecond
 	// maxQuickChanges is how many changes of definitions in rapid succession are followed by discoveries at these short
-	// intervals. After that, the interval is churnInterval until no definition has changed for the duration calm. The
-	// program cannot see which changes matter: a definition's metadata does not contain the conditions that show when
-	// it is served.
+	// intervals. After that, the interval is churnInterval until no definition has changed for the duration
+	// churnQuietTime. The program cannot see which changes matter: a definition's metadata does not contain the conditions
+	// that show when it is served.
 	maxQuickChanges = 10
 	churnQuietTime  = 10 * time.Second
 	churnInterval   = time.Second
@@ -42,9 +47,9 @@ const (
 	firstRetry, lastRetry = 500 * time.Millisecond, 15 * time.Second
 )
 
-// catalog contains the resources that the cluster serves, and the parts of the API that discovery could not read
+// Catalog contains the resources that the cluster serves, and the parts of the API that discovery could not read
 // (gaps).
-type catalog struct {
+type Catalog struct {
 	client            *discovery.DiscoveryClient
 	server            string
 	onChange          func() // Called when the resources or the group errors have changed.
@@ -52,11 +57,11 @@ type catalog struct {
 	refreshRequests   chan struct{} // Signals that a caller requests a discovery.
 	definitionChanges chan struct{} // Signals that a definition has changed.
 
-	followers atomic.Int64
+	followers atomic.Int64 // The number of followers.
 
 	mu           sync.Mutex
-	resources    []Resource // Sorted by Ref.
-	groupErrors  []GroupError
+	resources    []resource.Resource // Sorted by Ref.
+	groupErrors  []resource.GroupError
 	readAt       time.Time     // When the resources were read.
 	err          error         // The error of the last discovery; nil if it succeeded.
 	failingSince time.Time     // Time of the first failure since the last success.
@@ -65,16 +70,25 @@ type catalog struct {
 	attempted    chan struct{} // Closed and replaced after each discovery, even if it failed.
 }
 
-func newCatalog(client *discovery.DiscoveryClient, server string, onChange func(), log *slog.Logger) *catalog {
-	return &catalog{
+// New returns a catalog without resources. server is the address of the API server, for logs. onChange is called
+// when the resources or the group errors have changed.
+func New(client *discovery.DiscoveryClient, server string, onChange func(), log *slog.Logger) *Catalog {
+	return &Catalog{
 		client: client, server: server, onChange: onChange, log: log,
 		refreshRequests: make(chan struct{}, 1), definitionChanges: make(chan struct{}, 1), attempted: make(chan struct{}),
 		err: errors.New("no discovery yet"),
 	}
 }
 
-// run runs discovery until ctx ends: at the start, on request, and with backoff while the API server cannot be reached.
-func (c *catalog) run(ctx context.Context) {
+// Follow counts a follower. While there is one, discovery runs at intervals, because definitions might not be watched.
+// The caller must call Unfollow later.
+func (c *Catalog) Follow() { c.followers.Add(1) }
+
+// Unfollow ends what Follow started.
+func (c *Catalog) Unfollow() { c.followers.Add(-1) }
+
+// Run runs discovery until ctx ends: at the start, on request, and with backoff while the API server cannot be reached.
+func (c *Catalog) Run(ctx context.Context) {
 	retry := firstRetry
 	failing := false
 	followTicker := time.NewTicker(followInterval)
@@ -94,7 +108,7 @@ func (c *catalog) run(ctx context.Context) {
 			wait, retry, failing = retry, min(2*retry, lastRetry), true
 			retryTimer = time.After(wait)
 			c.log.WarnContext(ctx, "waiting for the API server",
-				"server", c.server, "error", reasonOf(err), "retry_in", wait)
+				"server", c.server, "error", status.ReasonOf(err), "retry_in", wait)
 		case failing:
 			retry, failing = firstRetry, false
 			c.log.InfoContext(ctx, "the API server responds", "server", c.server)
@@ -111,9 +125,9 @@ func (c *catalog) run(ctx context.Context) {
 			case <-c.definitionChanges:
 				refreshesLeft = refreshesAfterChange
 				churn.record()
-				sleep(ctx, churn.throttle(changeRefreshMinimum)-time.Since(began))
+				signal.Sleep(ctx, churn.throttle(changeRefreshMinimum)-time.Since(began))
 			case <-c.refreshRequests:
-				sleep(ctx, refreshMinimum-time.Since(began))
+				signal.Sleep(ctx, refreshMinimum-time.Since(began))
 			case <-followTicker.C:
 				due = c.followers.Load() > 0 && !failing
 			}
@@ -144,19 +158,7 @@ func (s *crdChurn) throttle(interval time.Duration) time.Duration {
 	return interval
 }
 
-// sleep waits for the given duration, or until ctx ends. It creates no timer if the duration is not positive: in
-// synctest bubbles, two timers that expire at once crash Go 1.26 with the race detector.
-func sleep(ctx context.Context, duration time.Duration) {
-	if duration <= 0 {
-		return
-	}
-	select {
-	case <-ctx.Done():
-	case <-time.After(duration):
-	}
-}
-
-func (c *catalog) recordAttempt(err error, wait time.Duration) {
+func (c *Catalog) recordAttempt(err error, wait time.Duration) {
 	c.mu.Lock()
 	c.err, c.nextAttempt = err, time.Now().Add(wait)
 	switch {
@@ -176,18 +178,20 @@ func (c *catalog) recordAttempt(err error, wait time.Duration) {
 	}
 }
 
-func (c *catalog) refresh(ctx context.Context) error {
+func (c *Catalog) refresh(ctx context.Context) error {
 	groups, lists, err := c.client.ServerGroupsAndResourcesWithContext(ctx)
 	failed, isPartial := discovery.GroupDiscoveryFailedErrorGroups(err)
 	if err != nil && !isPartial {
 		return err
 	}
-	resources := collectResources(groups, lists)
-	groupErrors := make([]GroupError, 0, len(failed))
+	resources := resource.FromDiscovery(groups, lists)
+	groupErrors := make([]resource.GroupError, 0, len(failed))
 	for gv, err := range failed {
-		groupErrors = append(groupErrors, GroupError{Group: gv.Group, Version: gv.Version, Reason: reasonOf(err)})
+		groupErrors = append(
+			groupErrors, resource.GroupError{Group: gv.Group, Version: gv.Version, Reason: status.ReasonOf(err)},
+		)
 	}
-	slices.SortFunc(groupErrors, func(a, b GroupError) int {
+	slices.SortFunc(groupErrors, func(a, b resource.GroupError) int {
 		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Version, b.Version))
 	})
 	c.mu.Lock()
@@ -200,10 +204,10 @@ func (c *catalog) refresh(ctx context.Context) error {
 	return nil
 }
 
-// all returns the resources and group errors that discovery found last. While discovery has been failing for longer
-// than discoveryMaxAge, a further group error gives the reason. all returns an error only if no discovery has succeeded yet. The
-// caller must not change the slices.
-func (c *catalog) all() ([]Resource, []GroupError, error) {
+// All returns the resources and group errors that discovery found last. While discovery has been failing for longer
+// than discoveryMaxAge, a further group error gives the reason. All returns an error only if no discovery has succeeded
+// yet. The caller must not change the slices.
+func (c *Catalog) All() ([]resource.Resource, []resource.GroupError, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.resources == nil && c.err != nil {
@@ -213,13 +217,13 @@ func (c *catalog) all() ([]Resource, []GroupError, error) {
 		return c.resources, c.groupErrors, nil
 	}
 	reason := fmt.Sprintf("Discovery has failed since %s, so these resources may be out of date. %s",
-		c.failingSince.UTC().Format(time.RFC3339), reasonOf(c.err))
-	return c.resources, append(slices.Clone(c.groupErrors), GroupError{Group: "*", Reason: reason}), nil
+		c.failingSince.UTC().Format(time.RFC3339), status.ReasonOf(c.err))
+	return c.resources, append(slices.Clone(c.groupErrors), resource.GroupError{Group: "*", Reason: reason}), nil
 }
 
-// refreshIfOld requests a discovery if the resources are older than discoveryMaxAge, and waits at most the duration wait for it. While
-// discovery fails, renew requests none, because run retries it.
-func (c *catalog) refreshIfOld(ctx context.Context, wait time.Duration) {
+// RefreshIfOld requests a discovery if the resources are older than discoveryMaxAge, and waits at most the duration
+// wait for it. While discovery fails, it requests none, because Run retries discovery.
+func (c *Catalog) RefreshIfOld(ctx context.Context, wait time.Duration) {
 	c.mu.Lock()
 	isOld := time.Since(c.readAt) > discoveryMaxAge && c.err == nil
 	c.mu.Unlock()
@@ -229,55 +233,55 @@ func (c *catalog) refreshIfOld(ctx context.Context, wait time.Duration) {
 }
 
 // requestRefresh requests a discovery, and does not wait for it.
-func (c *catalog) requestRefresh() {
+func (c *Catalog) requestRefresh() {
 	select {
 	case c.refreshRequests <- struct{}{}:
 	default: // A request is pending already.
 	}
 }
 
-// refreshSoon requests discoveries because a definition has changed, so the served resources may change soon.
-func (c *catalog) refreshSoon() {
+// RefreshSoon requests discoveries because a definition has changed, so the served resources may change soon.
+func (c *Catalog) RefreshSoon() {
 	select {
 	case c.definitionChanges <- struct{}{}:
 	default: // A signal is pending already.
 	}
 }
 
-func (c *catalog) unavailableLocked() *Problem {
-	p := &Problem{
-		Cause: Unavailable, Title: "The API server does not answer",
+func (c *Catalog) unavailableLocked() *status.Problem {
+	p := &status.Problem{
+		Cause: status.Unavailable, Title: "The API server does not answer",
 		PublicDetail: "Its resources are not known yet. Discovery is retried automatically.",
 	}
 	if c.nextAttempt.IsZero() {
 		p.Detail = fmt.Sprintf("Connecting to %s for the first time.", c.server)
 		return p
 	}
-	p.Detail = fmt.Sprintf("%s: %s. Next attempt in %s.", c.server, strings.TrimSuffix(reasonOf(c.err), "."),
+	p.Detail = fmt.Sprintf("%s: %s. Next attempt in %s.", c.server, strings.TrimSuffix(status.ReasonOf(c.err), "."),
 		max(0, time.Until(c.nextAttempt)).Round(100*time.Millisecond))
 	return p
 }
 
-// knows reports whether the last discovery found the resource.
-func (c *catalog) knows(ref string) bool {
-	resources, _, _ := c.all()
-	return indexOf(resources, ref) >= 0
+// Knows reports whether the last discovery found the resource.
+func (c *Catalog) Knows(ref string) bool {
+	resources, _, _ := c.All()
+	return resource.Index(resources, ref) >= 0
 }
 
-// find returns a resource by its ref. If discovery has not found it, find requests one more discovery, because the
+// Find returns a resource by its ref. If discovery has not found it, find requests one more discovery, because the
 // resource may have been created a moment ago.
-func (c *catalog) find(ctx context.Context, ref string) (*Resource, error) {
+func (c *Catalog) Find(ctx context.Context, ref string) (*resource.Resource, error) {
 	for attempt := 0; ; attempt++ {
-		resources, groupErrors, err := c.all()
+		resources, groupErrors, err := c.All()
 		if err != nil && attempt > 0 {
 			return nil, err
 		}
-		if i := indexOf(resources, ref); i >= 0 {
-			c.refreshIfOld(ctx, 0)
+		if i := resource.Index(resources, ref); i >= 0 {
+			c.RefreshIfOld(ctx, 0)
 			return &resources[i], nil
 		}
 		if attempt > 0 || strings.Count(ref, "/") != 2 {
-			return nil, notServed(ref, resources, groupErrors)
+			return nil, resource.NotServed(ref, resources, groupErrors)
 		}
 		if err := c.awaitRefresh(ctx, 2*refreshMinimum); err != nil {
 			return nil, err
@@ -287,7 +291,7 @@ func (c *catalog) find(ctx context.Context, ref string) (*Resource, error) {
 
 // awaitRefresh requests a discovery. It returns when a discovery has ended, successfully or not, or after the duration
 // wait. It returns an error only if ctx ends.
-func (c *catalog) awaitRefresh(ctx context.Context, wait time.Duration) error {
+func (c *Catalog) awaitRefresh(ctx context.Context, wait time.Duration) error {
 	c.mu.Lock()
 	attempted := c.attempted
 	c.mu.Unlock()

@@ -1,11 +1,11 @@
-package watch_test
+package authz_test
 
 import (
 	"testing"
 
 	authorization "k8s.io/api/authorization/v1"
 
-	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/authz"
 )
 
 // The program evaluates the rules of a review as an API server with the RBAC authorizer does. Rules for single objects
@@ -36,7 +36,7 @@ func TestResourceRulesAllow(t *testing.T) {
 		{"another verb", rule("apps", "deployments", "create"), false, false},
 		{"objects by their names", rule("apps", "deployments", "*", "web"), false, false},
 	} {
-		if list, watch := watch.RulesAllow(
+		if list, watch := authz.RulesAllow(
 			[]authorization.ResourceRule{test.rule}, "apps", "deployments",
 		); list != test.list || watch != test.watch {
 			t.Errorf("%s: list %t, watch %t; want %t, %t", test.name, list, watch, test.list, test.watch)

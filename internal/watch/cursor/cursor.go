@@ -1,4 +1,6 @@
-package watch
+// Package cursor encodes the position of a reader in the history of a resource as a short text. Clients resume from it,
+// and only this program can read it.
+package cursor
 
 import (
 	"crypto/hmac"
@@ -11,35 +13,37 @@ import (
 
 // The lengths of a cursor and its parts, in bytes. A cursor contains the low four bytes of an epoch and the low five
 // bytes of an offset, encrypted, and a signature of six bytes. It is short because every message has one. Restricted
-// readers have another type of cursor: restrictedCursor.
+// readers have another type of cursor: Restricted.
 const (
 	epochLength    = 4
 	positionLength = epochLength + 5
 	cursorLength   = positionLength + 6
 )
 
-// cursorKey is the secret from which the keys of cursors are derived; see cursorCipher. A cursor is valid only for this server,
-// one viewer and one filter, because another filter has another state.
-type cursorKey [32]byte
+// Key is the secret from which the keys of cursors are derived; see Cipher. A cursor is valid only for this
+// server, one viewer and one filter, because another filter has another state.
+type Key [32]byte
 
-func newCursorKey() (key cursorKey) {
+// NewKey returns a random key.
+func NewKey() (key Key) {
 	_, _ = rand.Read(key[:]) // Never fails (crypto/rand).
 	return key
 }
 
-// cursorCipher is a key that is derived from the cursorKey and from everything that a cursor is bound to, such as the viewer.
-// It signs and encrypts the cursor of each message.
-type cursorCipher [sha256.Size]byte
+// Cipher is a key that is derived from the Key and from everything that a cursor is bound to, such as the
+// viewer. It signs and encrypts the cursor of each message.
+type Cipher [sha256.Size]byte
 
-func (k *cursorKey) deriveCipher(binding string) (s cursorCipher) {
+// Cipher returns the cipher of the cursors that are bound to binding.
+func (k *Key) Cipher(binding string) (s Cipher) {
 	mac := hmac.New(sha256.New, k[:])
 	_, _ = mac.Write([]byte(binding)) // Writing to a hash never fails.
 	mac.Sum(s[:0])
 	return s
 }
 
-// append appends to dst a cursor for an epoch and an offset: encrypted, and in base64, as clients receive it.
-func (s *cursorCipher) append(dst []byte, epoch, offset uint64) []byte {
+// Append appends to dst a cursor for an epoch and an offset: encrypted, and in base64, as clients receive it.
+func (s *Cipher) Append(dst []byte, epoch, offset uint64) []byte {
 	var b [cursorLength]byte
 	putNumber(b[:epochLength], epoch)
 	putNumber(b[epochLength:positionLength], offset)
@@ -48,9 +52,9 @@ func (s *cursorCipher) append(dst []byte, epoch, offset uint64) []byte {
 	return base64.RawURLEncoding.AppendEncode(dst, b[:])
 }
 
-// decode returns the offset of a cursor that a client sent, or an error with the reason why the cursor cannot be
+// Decode returns the offset of a cursor that a client sent, or an error with the reason why the cursor cannot be
 // resumed. epoch is the present epoch.
-func (s *cursorCipher) decode(cursor string, epoch uint64) (uint64, error) {
+func (s *Cipher) Decode(cursor string, epoch uint64) (uint64, error) {
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
 	var b, expected [cursorLength]byte
 	hasLength := copy(b[:], text) == cursorLength && len(text) == cursorLength
@@ -68,7 +72,7 @@ func (s *cursorCipher) decode(cursor string, epoch uint64) (uint64, error) {
 
 // sign writes the signature, the last bytes of b. It signs the bytes before them. The key is secret and the hashed
 // text has a fixed length, so this hash is as secure as an HMAC.
-func (s *cursorCipher) sign(b *[cursorLength]byte) {
+func (s *Cipher) sign(b *[cursorLength]byte) {
 	var text [len(s) + positionLength]byte
 	copy(text[copy(text[:], s[:]):], b[:positionLength])
 	sum := sha256.Sum256(text[:])
@@ -77,7 +81,7 @@ func (s *cursorCipher) sign(b *[cursorLength]byte) {
 
 // crypt encrypts or decrypts the bytes before the signature with a hash of the key and the signature. This is the
 // construction of RFC 5297, with a hash in place of AES. The hashed text has a different length than in sign.
-func (s *cursorCipher) crypt(b *[cursorLength]byte) {
+func (s *Cipher) crypt(b *[cursorLength]byte) {
 	var text [len(s) + cursorLength - positionLength]byte
 	copy(text[copy(text[:], s[:]):], b[positionLength:])
 	sum := sha256.Sum256(text[:])

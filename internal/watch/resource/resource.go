@@ -1,10 +1,13 @@
-package watch
+// Package resource names the types of objects that an API server serves.
+package resource
 
 import (
 	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+
+	"glasshouse/internal/watch/status"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -31,37 +34,22 @@ func (r *Resource) Ref() string {
 // Can reports whether the API serves the verb for this resource.
 func (r *Resource) Can(verb string) bool { return slices.Contains(r.Verbs, verb) }
 
-// resourceOf returns the resource that an informer watches. Only Group, Version and Resource are set, because the
-// informer's scope contains nothing else.
-func resourceOf(i *informer) *Resource {
-	gvr := i.scope.Resource
-	return &Resource{Group: gvr.Group, Version: gvr.Version, Resource: gvr.Resource}
-}
-
-// informerResources returns the resource that each informer watches.
-func informerResources(informers []*informer) []*Resource {
-	resources := make([]*Resource, len(informers))
-	for n, i := range informers {
-		resources[n] = resourceOf(i)
-	}
-	return resources
-}
-
-func (r *Resource) gvr() schema.GroupVersionResource {
+// GVR returns the resource as client-go names it.
+func (r *Resource) GVR() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: r.Group, Version: r.Version, Resource: r.Resource}
 }
 
-// GroupError is a group and version of the API that discovery could not read. If Group is "*", discovery failed completely,
-// and the resources of the last successful discovery are still used.
+// GroupError is a group and version of the API that discovery could not read. If Group is "*", discovery failed
+// completely, and the resources of the last successful discovery are still used.
 type GroupError struct {
 	Group, Version string
 	Reason         string
 }
 
-// collectResources returns all resources in the results of discovery, without subresources. A resource is marked as preferred in
-// the preferred version of its group. If that version does not serve the resource, the first other version that does is
-// marked.
-func collectResources(groups []*metav1.APIGroup, lists []*metav1.APIResourceList) []Resource {
+// FromDiscovery returns all resources in the results of discovery, without subresources. A resource is marked as
+// preferred in the preferred version of its group. If that version does not serve the resource, the first other version
+// that does is marked.
+func FromDiscovery(groups []*metav1.APIGroup, lists []*metav1.APIResourceList) []Resource {
 	byVersion := make(map[string]*metav1.APIResourceList, len(lists))
 	for _, list := range lists {
 		byVersion[list.GroupVersion] = list
@@ -108,8 +96,8 @@ func resourcesOf(list *metav1.APIResourceList, seen map[string]bool) (resources 
 	return resources
 }
 
-// indexOf returns the index of the resource with a ref, or -1 if there is none.
-func indexOf(resources []Resource, ref string) int {
+// Index returns the index of the resource with a ref, or -1 if there is none.
+func Index(resources []Resource, ref string) int {
 	i, found := slices.BinarySearchFunc(resources, ref, func(r Resource, ref string) int {
 		return cmp.Compare(r.Ref(), ref)
 	})
@@ -119,10 +107,10 @@ func indexOf(resources []Resource, ref string) int {
 	return i
 }
 
-// notServed returns the Problem for a ref that the cluster does not serve. It proposes what the caller may have meant.
-func notServed(ref string, resources []Resource, groupErrors []GroupError) *Problem {
+// NotServed returns the Problem for a ref that the cluster does not serve. It proposes what the caller may have meant.
+func NotServed(ref string, resources []Resource, groupErrors []GroupError) *status.Problem {
 	if strings.Count(ref, "/") != 2 {
-		return unknown("Unknown resource", "%.100q is not a resource: "+
+		return status.Unknownf("Unknown resource", "%.100q is not a resource: "+
 			"write group/version/resource, such as core/v1/pods or apps/v1/deployments.", ref)
 	}
 	name := strings.ToLower(ref[strings.LastIndex(ref, "/")+1:])
@@ -134,7 +122,7 @@ func notServed(ref string, resources []Resource, groupErrors []GroupError) *Prob
 			similar = append(similar, r.Ref())
 		}
 	}
-	p := unknown("Unknown resource", "The cluster does not serve %.200q.", ref)
+	p := status.Unknownf("Unknown resource", "The cluster does not serve %.200q.", ref)
 	text := []string{p.Detail}
 	for _, groupError := range groupErrors {
 		if groupError.Group == group {
@@ -148,4 +136,9 @@ func notServed(ref string, resources []Resource, groupErrors []GroupError) *Prob
 	}
 	p.PublicDetail, p.Detail = p.Detail, strings.Join(text, " ")
 	return p
+}
+
+// Namespaces returns the resource of namespaces, which every cluster serves.
+func Namespaces() *Resource {
+	return &Resource{Version: "v1", Resource: "namespaces", Verbs: []string{"list", "watch"}}
 }

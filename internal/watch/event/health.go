@@ -1,4 +1,4 @@
-package watch
+package event
 
 import (
 	"bytes"
@@ -14,15 +14,15 @@ type healthText struct{ text []byte }
 
 // healthOf returns the healthText of a change, computed once for all concurrent readers. Only readers of the object
 // view call it, so readers of other views do not cause that work.
-func healthOf(c *change, cache *encodedCache) (*healthText, error) {
-	h, computed, err := c.Memo.health.get(func() (*healthText, error) { return newHealth(c) })
+func healthOf(c *Change, cache *Cache) (*healthText, error) {
+	h, computed, err := c.Memo.health.Get(func() (*healthText, error) { return newHealth(c) })
 	if computed {
-		cache.add(h, len(h.text))
+		cache.Add(h, len(h.text))
 	}
 	return h, err
 }
 
-func newHealth(c *change) (*healthText, error) {
+func newHealth(c *Change) (*healthText, error) {
 	now, err := objectHealth(c.New)
 	if err != nil || c.Op == journal.Add {
 		return &healthText{now}, err
@@ -39,8 +39,8 @@ func objectHealth(o *listwatch.Object) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return appendHealth(nil, text), nil
+	return AppendHealth(nil, text), nil
 }
 
-// appendHealth appends the health of an object to dst as a JSON member.
-func appendHealth(dst, object []byte) []byte { return appendMember(dst, "health", health.Of(object)) }
+// AppendHealth appends the health of an object to dst as a JSON member.
+func AppendHealth(dst, object []byte) []byte { return AppendMember(dst, "health", health.Of(object)) }

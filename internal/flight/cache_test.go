@@ -1,0 +1,78 @@
+package flight_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/flight"
+)
+
+// newerThan returns a function that reports whether the request for a cached result started less than maxAge ago.
+func newerThan(maxAge time.Duration) func(error, time.Time) bool {
+	return func(_ error, startedAt time.Time) bool { return time.Since(startedAt) < maxAge }
+}
+
+// A full cache first drops the entries that are too old for any caller.
+func TestFullCacheDropsOldEntriesFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := flight.New[int, error](100, 45*time.Second)
+		requests := 0
+		request := func(from, to int) {
+			for n := from; n < to; n++ {
+				_, _ = s.Get(t.Context(), n, newerThan(45*time.Second), func(context.Context) error { requests++; return nil })
+			}
+		}
+		request(0, 60)
+		<-time.After(30 * time.Second)
+		request(60, 99)
+		<-time.After(20 * time.Second)
+		request(99, 110)
+		if requests = 0; s.Len() > 100 {
+			t.Errorf("%d entries are cached, want at most 100", s.Len())
+		}
+		if request(60, 110); requests > 0 {
+			t.Errorf("%d of the newer 50 were requested again", requests)
+		}
+		request(200, 2000)
+		if s.Len() > 100 {
+			t.Errorf("%d entries are cached, want at most 100", s.Len())
+		}
+	})
+}
+
+// Concurrent callers share one request. A caller whose context ends early does not affect the result of the other
+// callers.
+func TestCanceledCallerDoesNotAffectOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := flight.New[int, error](10, time.Minute)
+		request := func(ctx context.Context) error {
+			select {
+			case <-time.After(3 * time.Second):
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		canceled, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		first := make(chan bool)
+		go func() {
+			_, ok := s.Get(canceled, 1, newerThan(time.Minute), request)
+			first <- ok
+		}()
+		synctest.Wait()
+		second := make(chan error)
+		go func() {
+			result, _ := s.Get(t.Context(), 1, newerThan(time.Minute), request)
+			second <- result
+		}()
+		if <-first {
+			t.Error("the first caller gets a result after its context has ended")
+		}
+		if err := <-second; err != nil {
+			t.Errorf("the second caller gets %v", err)
+		}
+	})
+}

@@ -1,0 +1,230 @@
+package watch
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"glasshouse/internal/watch/status"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"glasshouse/internal/watch/journal"
+)
+
+// estimate is the memory that watching a namespace ("" means all) would need, or the reason why that does not fit.
+type estimate struct {
+	bytes   int64     // Needed in addition to what is in memory already.
+	refusal string    // Why it does not fit; empty if it fits.
+	until   time.Time // When a refusal expires.
+}
+
+// fits reports whether a namespace ("" means all) may be watched within the memory budget. Namespaces that were
+// admitted, but have not been listed yet, count as used memory. If the namespace does not fit, fits stores a status
+// with the reason and with advice for a smaller request.
+func (s *reconciler) fits(ctx context.Context, namespace string) bool {
+	if s.pool.budget == 0 {
+		return true
+	}
+	s.mu.Lock()
+	isWatched := s.feeds[namespace] != nil || namespace != "" && (s.coverage.covered[""] || s.coverage.covered[namespace])
+	s.mu.Unlock()
+	if isWatched {
+		return true
+	}
+	if cached := s.estimates[namespace]; time.Now().Before(cached.until) {
+		s.setFailed(namespace, cached.refusal)
+		return false
+	}
+	probe := s.probe(ctx, namespace)
+	return probe != nil && s.estimateFits(namespace, probe)
+}
+
+// estimateFits estimates the memory for a namespace from the first page of its list, and reports whether it fits. If
+// reading the page failed, the namespace is admitted: its list will report the error, or its size.
+func (s *reconciler) estimateFits(namespace string, probe *sizeProbe) bool {
+	if probe.err != nil {
+		s.estimates[namespace] = estimate{}
+		return true
+	}
+	replaced := int64(0)
+	// The list of all namespaces replaces the lists of single namespaces.
+	if namespace == "" {
+		state, _ := s.Weight()
+		replaced = int64(state) + s.masks.Weight()
+	}
+	bytes := int64(float64(weightOf(probe.objects, probe.bytes)) * changeMargin)
+	additional := max(0, bytes-replaced)
+	free, fits := s.pool.makeRoom(additional, s.informer)
+	if fits {
+		s.reservedBytes.Add(additional) // Reserved until the feed has listed the namespace; see prepare.
+		s.estimates[namespace] = estimate{bytes: additional}
+		return true
+	}
+	free += replaced
+	refusal := fmt.Sprintf("It needs about %s (%d objects), and %s of the %s for watched objects are free: %s.",
+		formatBytesUp(bytes), probe.objects, formatBytes(max(0, free)), formatBytes(s.pool.budget), s.advice(namespace))
+	s.estimates[namespace] = estimate{refusal: refusal, until: time.Now().Add(estimateDelay)}
+	s.setFailed(namespace, refusal)
+	return false
+}
+
+// weightOf returns how many bytes the journal will need for these objects.
+func weightOf(objects int, bytes int64) int64 { return bytes + int64(objects)*journal.EntryOverhead }
+
+// reservation is the memory that a feed (the list and watch of one namespace, or of all) reserves until it has listed.
+// While the feed runs, only the goroutine that reads the list accesses the reservation. Before the feed starts and
+// after it has ended, only the reconciler does.
+type reservation struct {
+	// The bytes reserved for the list, without those of objects that are in memory already, and without masks that were
+	// stored before.
+	bytes         int64
+	replacedBytes int64 // The size of the objects that the list replaces; unmeasured until it is computed.
+	masks         int64 // The part of bytes that masks use already: they are stored while the list is read.
+	isOversized   bool  // The list did not fit and was canceled.
+}
+
+// unmeasured is the initial value of a reservation's byte count.
+const unmeasured = -1
+
+// replaceableBytes returns the size of the objects in the journal that the feed's list replaces, in bytes.
+func (f *feed) replaceableBytes() int64 {
+	if f.namespace == "" {
+		state, _ := f.Weight()
+		return int64(state)
+	}
+	return int64(f.WeightIn(f.covers))
+}
+
+// measure records how many objects and bytes of a list have arrived so far. It cancels the list when they exceed both
+// the estimate and the free memory.
+//
+// Estimates can be wrong. The API server does not report the length of a list with a field selector. Some lists could
+// not be estimated at all, and a relist may have any size. While a list arrives, its objects are in memory together
+// with the objects that they replace. Only the larger of the two is counted, because otherwise no resource could use
+// more than half of the budget.
+func (f *feed) measure(objects int, bytes int64) {
+	r := &f.reserved
+	if f.pool.budget == 0 || r.isOversized {
+		return
+	}
+	masks := f.source.DigestBytes()
+	f.reservedBytes.Add(r.masks - masks)
+	r.masks = masks
+	total := weightOf(objects, bytes+masks)
+	if total <= r.bytes {
+		return
+	}
+	if r.replacedBytes == unmeasured {
+		r.replacedBytes = f.replaceableBytes()
+	}
+	excess := total - r.replacedBytes - r.bytes
+	if excess <= 0 {
+		return
+	}
+	var free int64
+	for _, additional := range []int64{excess + reserveStep, excess} {
+		var fits bool
+		if free, fits = f.pool.makeRoom(additional, f.informer); fits {
+			r.bytes += additional
+			f.reservedBytes.Add(additional)
+			return
+		}
+	}
+	r.isOversized = true
+	f.mu.Lock()
+	f.state.markStopping(time.Now())
+	f.state.oversizedReason = fmt.Sprintf(
+		"Its first %d objects need about %s, there may be more, and %s of the %s for watched objects are free",
+		objects, formatBytesUp(total), formatBytes(max(0, free+r.replacedBytes+r.bytes)), formatBytes(f.pool.budget),
+	)
+	f.mu.Unlock()
+	f.stop()
+	f.requestReconcile()
+}
+
+// advice returns advice on how to request less, for a namespace ("" means all) that does not fit into memory.
+func (s *reconciler) advice(namespace string) string {
+	if s.scope.Fields != "" {
+		return "use a narrower field selector, or increase --memory-limit"
+	}
+	if s.resource.Namespaced && namespace == "" {
+		return "select one namespace or a few (ns=NAME), use a field selector, or increase --memory-limit"
+	}
+	return "use a field selector, or increase --memory-limit"
+}
+
+// setFailed sets the status of a namespace that is not watched to Failed, with the reason.
+func (s *reconciler) setFailed(namespace, reason string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	previous, since := s.denied[namespace], time.Now()
+	if previous.State == status.Failed {
+		since = previous.Since
+	}
+	if previous.State != status.Failed || previous.Reason != reason {
+		s.denied[namespace] = status.Status{State: status.Failed, Since: since, Reason: reason}
+		s.isStatusChanged = true
+	}
+}
+
+// dropOversized stops the feeds whose list did not fit into memory, and removes their rows.
+func (s *reconciler) dropOversized() {
+	s.mu.Lock()
+	reasons := make(map[string]string)
+	for ns, f := range s.feeds {
+		if f.state.oversizedReason != "" {
+			reasons[ns] = f.state.oversizedReason
+		}
+	}
+	s.mu.Unlock()
+	for ns, reason := range reasons {
+		refusal := reason + ": " + s.advice(ns) + "."
+		s.setFailed(ns, refusal) // Do this first, so that no other status is reported when the feed has stopped.
+		s.endFeeds(func(f *feed) bool { return f.namespace == ns })
+		if evicted, _ := s.evict(func(other string) bool { return other == ns || ns == "" }); evicted {
+			s.resetReaders()
+		}
+		s.estimates[ns] = estimate{refusal: refusal, until: time.Now().Add(relistDelay)}
+	}
+}
+
+// enforceBudget stops all feeds of the informer if it has outgrown the memory budget. It reports whether it did.
+func (s *reconciler) enforceBudget() bool {
+	if !s.pool.exceedsBudget(s.informer) {
+		return false
+	}
+	s.mu.Lock()
+	watched := slices.Collect(maps.Keys(s.feeds))
+	s.mu.Unlock()
+	prefix := fmt.Sprintf("It has grown to %s, and the limit for all watched objects is %s: ",
+		formatBytesUp(s.load()), formatBytes(s.pool.budget))
+	refusalOf := func(ns string) string { return prefix + s.advice(ns) + "." }
+	for _, ns := range watched {
+		s.setFailed(ns, refusalOf(ns)) // Do this first, so that no other status is reported when the feeds have stopped.
+	}
+	s.endFeeds(everyFeed)
+	s.clearRows()
+	// Refuse all namespaces ("") too: together they need at least as much memory.
+	for _, ns := range append(watched, "") {
+		s.estimates[ns] = estimate{refusal: refusalOf(ns), until: time.Now().Add(estimateDelay)}
+	}
+	return true
+}
+
+// formatBytes formats a size for display, rounded down.
+func formatBytes(n int64) string {
+	return resource.NewQuantity(n/byteUnit(n)*byteUnit(n), resource.BinarySI).String() + "B"
+}
+
+// formatBytesUp formats a size for display, rounded up.
+func formatBytesUp(n int64) string { return formatBytes(n + byteUnit(n) - 1) }
+
+func byteUnit(n int64) int64 {
+	if n >= 10<<20 {
+		return 1 << 20
+	}
+	return 1 << 10
+}

@@ -1,0 +1,98 @@
+package watch
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"glasshouse/internal/watch/event"
+	"glasshouse/internal/watch/journal"
+	"glasshouse/internal/watch/status"
+)
+
+// message begins a message with its type and the reader's cursor. A heartbeat or digest repeats the cursor of the
+// message before it. If that cursor differs, the client assumes that a message was lost.
+func (s *reader) message(kind string) []byte {
+	s.isCursorRepeated = kind == "heartbeat" || kind == "digest"
+	if !s.filter.isRestricted || !s.isCursorRepeated {
+		s.sentOffset = s.cursor.Offset
+	}
+	text := append(s.buffer.borrow(), `"type":"`...)
+	text = append(append(text, kind...), `","cursor":"`...)
+	return append(s.buffer.appendCursor(s, text), '"')
+}
+
+// cursorMessage sends the reader's new cursor in a message without changes; see isCaughtUp.
+func (s *reader) cursorMessage() ([]byte, error) {
+	if s.window == nil {
+		return append(s.message("events"), `,"events":[]`...), nil
+	}
+	message, err := s.windowMessage("window-events")
+	return append(s.window.sentPage.counts.append(message), `,"events":[]`...), err
+}
+
+func (s *reader) stateMessage(current status.Status) ([]byte, error) {
+	text, err := json.Marshal(struct {
+		Type string `json:"type"`
+		status.Status
+	}{"state", current})
+	if err != nil {
+		return nil, fmt.Errorf("encode a state: %w", err)
+	}
+	return text[1 : len(text)-1], nil
+}
+
+func (s *reader) eventsMessage(changes []*event.Change) ([]byte, error) {
+	events, err := s.events(changes)
+	if err != nil || len(events) == 0 {
+		return nil, err
+	}
+	s.coalescer.recordStart(changes[0].Time)
+	message := append(s.message("events"), `,"events":[`...)
+	for n, event := range events {
+		if n > 0 {
+			message = append(message, ',')
+		}
+		message = append(message, event...)
+	}
+	return append(message, ']'), nil
+}
+
+func (s *reader) encodeEvents(changes []*event.Change) ([][]byte, error) {
+	if !s.view.everyChange {
+		changes = fold(changes)
+	}
+	events, size := make([][]byte, 0, len(changes)), 0
+	for _, c := range changes {
+		event, err := s.event(c)
+		if err != nil {
+			return nil, err
+		}
+		if event != nil {
+			events = append(events, event)
+		}
+		if size += len(event); s.view.everyChange && size > chunk {
+			s.cursor = journal.At(c.Offset) // The next message sends the rest.
+			break
+		}
+	}
+	return events, nil
+}
+
+// event returns a change as an event for this reader, or nil if the reader may not see it or its view does not show it.
+func (s *reader) event(c *event.Change) ([]byte, error) {
+	if s.key != "" && c.Key != s.key {
+		return nil, nil
+	}
+	if c = s.filter.visibleChange(c); c == nil {
+		return nil, nil
+	}
+	c, err := s.maskChange(c)
+	if err != nil {
+		return nil, err
+	}
+	event, err := s.view.event(c, s.cache)
+	if err == nil && event != nil && s.view.everyChange && s.key != "" && c.Op == journal.Add {
+		return appendObject(event, c.New)
+	}
+	return event, err
+}

@@ -1,0 +1,327 @@
+package watch
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unique"
+
+	"glasshouse/internal/watch/event"
+	"glasshouse/internal/watch/resource"
+	"glasshouse/internal/watch/severity"
+	"glasshouse/internal/watch/status"
+
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"glasshouse/internal/watch/cellsort"
+	"glasshouse/internal/watch/journal"
+	"glasshouse/internal/watch/jsonscan"
+	"glasshouse/internal/watch/listwatch"
+)
+
+// filter is a validated Query, combined with the viewer's permissions. It decides for each object whether the reader
+// sees it.
+type filter struct {
+	namespaces []string // The namespaces to match, sorted; empty for all.
+	name       string
+	words      []string // The words that a row must contain, in lower case.
+	fields     string   // The field selector in the canonical form of apimachinery.
+	columns    []listwatch.Column
+	selector   *selector // The label selector; nil matches all.
+
+	// The following fields are the viewer's permissions, which restrict the filter; see restrict.
+	named               []string // The namespaces of the query, without those that the viewer is not permitted to see.
+	permittedNamespaces []string // The namespaces that the viewer may see if the query names none; empty for all.
+	// Words that the link requires: nothing about a row without them may be revealed. Nil for none.
+	requiredWords []string
+	// regarding is the object that a shared event must regard: nothing about other events may be revealed. Empty for any
+	// object.
+	regarding    string
+	isPartial    bool // The result may lack objects for which the query asks.
+	isGuest      bool // The viewer is a guest.
+	isRestricted bool // The resource may have objects whose existence must not be revealed to the viewer.
+}
+
+// newFilter checks the query against the resource, and returns it as a filter. Only one goroutine may use a filter.
+func newFilter(q *Query, r *resource.Resource) (*filter, error) {
+	f := &filter{name: q.Name, words: cellsort.Words(q.Text)}
+	if !r.Can("list") {
+		return nil, status.Invalidf(
+			"Not listable", "%s cannot be listed: the API serves only %s.", r.Ref(), strings.Join(r.Verbs, ", "),
+		)
+	}
+	if len(q.Namespaces) > 0 && !r.Namespaced {
+		return nil, status.Invalidf("Not namespaced", "%s are not namespaced: omit ns.", r.Resource)
+	}
+	if len(q.Namespaces) > maxNamespaces {
+		return nil, status.Invalidf(
+			"Too many namespaces",
+			"%d namespaces are selected; select at most %d, or all by omitting ns.",
+			len(q.Namespaces), maxNamespaces,
+		)
+	}
+	for _, ns := range q.Namespaces {
+		if err := checkNamespace(ns); err != nil {
+			return nil, err
+		}
+	}
+	if err := checkName(q.Name); err != nil {
+		return nil, err
+	}
+	f.namespaces = slices.Compact(slices.Sorted(slices.Values(q.Namespaces)))
+	f.named = f.namespaces
+	if len(q.Labels) > maxSelector || len(q.Fields) > maxSelector || len(q.Text) > maxSelector {
+		return nil, status.Invalidf("Selector too long", "A selector or filter may have at most %d bytes.", maxSelector)
+	}
+	if len(f.words) > maxTerms {
+		return nil, status.Invalidf(
+			"Selector too complex", "A text filter may have at most %d words; this one has %d.", maxTerms, len(f.words),
+		)
+	}
+	if strings.ContainsFunc(q.Labels+q.Fields, unicode.IsControl) {
+		return nil, status.Invalidf("Invalid selector", "A selector contains a control character, which is not allowed.")
+	}
+	if q.Labels != "" {
+		parsed, err := labels.Parse(q.Labels)
+		if err != nil {
+			return nil, status.Invalidf(
+				"Invalid label selector",
+				"%q does not parse: %v. Use the syntax of kubectl -l: app=web,tier!=db or env in (prod,test).",
+				q.Labels, err,
+			)
+		}
+		if countTerms(parsed) > maxTerms {
+			return nil, status.Invalidf(
+				"Selector too complex",
+				"A label selector may have at most %d requirements and values together; this one has %d.",
+				maxTerms, countTerms(parsed),
+			)
+		}
+		f.selector = &selector{parsed, make(map[unique.Handle[string]]bool)}
+	}
+	selector, err := fields.ParseSelector(q.Fields)
+	if err != nil {
+		return nil, status.Invalidf(
+			"Invalid field selector",
+			"%q does not parse: %v. Use the syntax of kubectl --field-selector: status.phase=Running.",
+			q.Fields, err,
+		)
+	}
+	f.fields = selector.String()
+	return f, nil
+}
+
+// countTerms returns the number of requirements in a label selector, plus the number of their values.
+func countTerms(s labels.Selector) int {
+	requirements, _ := s.Requirements()
+	n := len(requirements)
+	for _, r := range requirements {
+		n += r.Values().Len()
+	}
+	return n
+}
+
+// filterID is a hash that distinguishes the filters of one resource.
+type filterID [sha256.Size]byte
+
+func (f *filter) id() filterID {
+	var labels string
+	if f.selector != nil {
+		labels = f.selector.String()
+	}
+	return sha256.Sum256(
+		fmt.Appendf(nil, "%q %q %q %q %q %q", f.namespaces, f.name, f.words, labels, f.requiredWords, f.regarding),
+	)
+}
+
+// matchesAll reports whether the filter matches all objects of the resource.
+func (f *filter) matchesAll() bool {
+	return f.name == "" && len(f.namespaces) == 0 && f.selector == nil && len(f.words) == 0 && !f.needsRow()
+}
+
+// withColumns returns a copy of the filter with the given columns. Another goroutine may use the copy.
+func (f *filter) withColumns(columns []listwatch.Column) *filter {
+	other := *f
+	other.columns = columns
+	if f.selector != nil {
+		other.selector = &selector{f.selector.Selector, make(map[unique.Handle[string]]bool)}
+	}
+	return &other
+}
+
+// currentState returns the status of an informer, without the parts that the viewer is not permitted to see.
+func (f *filter) currentState(i *informer) informerState {
+	now := i.currentState(f.namespaces)
+	if f.isPartial && now.status.Namespaces == nil && !now.status.State.IsRefused() {
+		now.status.Namespaces = f.namespaces
+	}
+	if f.isGuest {
+		f.redactStatus(&now.status)
+	}
+	if f.isRestricted {
+		now.status.Count, now.status.Total = nil, nil // They count all objects.
+	}
+	return now
+}
+
+// redactStatus removes from a guest's status everything that the link does not share: the names of namespaces, and
+// reasons, which may contain names and numbers.
+func (f *filter) redactStatus(current *status.Status) {
+	if len(f.named) == 0 {
+		current.Namespaces = nil
+	}
+	switch {
+	case current.State == status.Failed:
+		current.Reason = "It cannot be watched now."
+	case current.State.IsRefused():
+	case current.Namespaces != nil:
+		current.Reason = "this link shows no others."
+	default:
+		current.Reason = ""
+	}
+}
+
+func (f *filter) match(o *listwatch.Object) bool { return f.matchesIgnoringText(o) && f.matchText(o) }
+
+// matchesIgnoringText reports whether the filter matches an object, regardless of the words of the query.
+func (f *filter) matchesIgnoringText(o *listwatch.Object) bool {
+	if f.name != "" && o.Name() != f.name {
+		return false
+	}
+	if len(f.namespaces) > 0 {
+		if _, ok := slices.BinarySearch(f.namespaces, o.Namespace()); !ok {
+			return false
+		}
+	}
+	return (f.selector == nil || f.selector.matches(o.Labels())) && f.matchesLink(o)
+}
+
+// matchesLink reports whether an object meets the two conditions of a link on rows: it has the words that the link
+// requires, and it regards the object that shared events must regard.
+func (f *filter) matchesLink(o *listwatch.Object) bool {
+	return f.containsWords(o, f.requiredWords) && (f.regarding == "" || f.matchesRegarding(o))
+}
+
+// needsRow reports whether the link has conditions that only a row can meet: words, or the object of an event. A single
+// object that is read from the API server has no row.
+func (f *filter) needsRow() bool { return len(f.requiredWords) > 0 || f.regarding != "" }
+
+// regardedObject returns the object that an event regards, such as "pod/web-1", from the Object column of its row. It
+// returns "" if there is none.
+func (f *filter) regardedObject(o *listwatch.Object) (object string) {
+	at := slices.IndexFunc(f.columns, func(c listwatch.Column) bool { return c.Name == "Object" })
+	c := jsonscan.NewCursor(o.Cells())
+	_ = c.Array(func(i int) error { // Cells are well formed.
+		cell, err := c.Value()
+		if err == nil && i == at {
+			object, err = jsonscan.Unquote(cell)
+		}
+		return err
+	})
+	return object
+}
+
+// matchText reports whether an object has the words of the query.
+func (f *filter) matchText(o *listwatch.Object) bool { return f.containsWords(o, f.words) }
+
+// containsWords reports whether the visible text of an object's row contains every word. Relative times do not count as
+// text, because they change without an update.
+func (f *filter) containsWords(o *listwatch.Object, words []string) bool {
+	if len(words) == 0 {
+		return true
+	}
+	texts := []string{o.Namespace(), o.Name()}
+	var cells []string
+	c := jsonscan.NewCursor(o.Cells())
+	_ = c.Array(func(i int) error { // Cells are well formed.
+		cell, err := c.Value()
+		if err != nil {
+			return err
+		}
+		text := string(cell) // A number or a boolean.
+		if cell[0] == '"' || cell[0] == 'n' {
+			text, err = jsonscan.Unquote(cell)
+		}
+		cells = append(cells, text)
+		if i >= len(f.columns) || !f.columns[i].Relative {
+			texts = append(texts, text)
+		}
+		return err
+	})
+	var severities []severity.Severity
+	if slices.ContainsFunc(words, func(word string) bool { return severityOfWord(word) != severity.None }) {
+		severities = severity.OfRow(f.columns, cells)
+	}
+	for i := range texts {
+		texts[i] = cellsort.Lower(texts[i])
+	}
+	for _, word := range words {
+		if wanted := severityOfWord(word); wanted != severity.None {
+			if !slices.Contains(severities, wanted) {
+				return false
+			}
+			continue
+		}
+		if !slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, word) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// severityOfWord returns the severity that a word of the text filter selects: severity.Error for "is:failing", for
+// example. It returns severity.None if the word is plain text.
+func severityOfWord(word string) severity.Severity {
+	switch word {
+	case "is:failing":
+		return severity.Error
+	case "is:waiting":
+		return severity.Warning
+	}
+	return severity.None
+}
+
+// visibleChange converts a change to what a reader of the filter sees: a delete if the object stops matching, and an
+// add if it starts matching. It returns nil if the reader sees nothing of the change, and c itself if nothing has to be
+// converted.
+func (f *filter) visibleChange(c *event.Change) *event.Change {
+	if c.Op == 0 { // A marker, not a change.
+		return nil
+	}
+	wasVisible := c.Op != journal.Add && f.match(c.Old)
+	isVisible := c.Op != journal.Delete && f.match(c.New)
+	var op journal.Op
+	switch {
+	case wasVisible && isVisible:
+		op = journal.Update
+	case wasVisible:
+		op = journal.Delete
+	case isVisible:
+		op = journal.Add
+	default:
+		return nil
+	}
+	if op == c.Op {
+		return c
+	}
+	return &event.Change{
+		Offset: c.Offset,
+		Time:   c.Time,
+		Key:    c.Key,
+		Old:    c.Old,
+		New:    c.New,
+		Op:     op,
+		Memo:   event.Memo{Managed: c.Memo.Managed, CoverageOnly: c.Memo.CoverageOnly},
+	}
+}
+
+// matchingOld returns the object as it was before a change, if the filter matches it; otherwise nil.
+func (f *filter) matchingOld(before *event.Change) *listwatch.Object {
+	if before.Op == journal.Add || !f.match(before.Old) {
+		return nil
+	}
+	return before.Old
+}

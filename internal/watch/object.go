@@ -1,0 +1,179 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/listwatch"
+	"glasshouse/internal/watch/resource"
+	"glasshouse/internal/watch/status"
+)
+
+// Object returns one object as redacted JSON. It reads the object from the cache if the status there is Live, otherwise
+// from the API server.
+func (a *Access) Object(ctx context.Context, ref, namespace, name string) ([]byte, error) {
+	resource, permitted, err := a.readable(ctx, ref, namespace, name)
+	if err != nil {
+		return nil, err
+	}
+	return a.readObject(ctx, resource, permitted, namespace, name)
+}
+
+// readable returns the resource with the ref, and the filter that an object of it must match. It returns an error if
+// the viewer is not permitted to read the object.
+func (a *Access) readable(ctx context.Context, ref, namespace, name string) (*resource.Resource, *filter, error) {
+	resource, err := a.Resource(ctx, ref)
+	if err != nil {
+		return nil, nil, err
+	}
+	if resource.Namespaced != (namespace != "") {
+		return nil, nil, status.Invalidf(
+			"Invalid object reference",
+			"Namespaced resources need a namespace, others need _ instead; %s %s.",
+			resource.Ref(), map[bool]string{true: "is namespaced", false: "is not namespaced"}[resource.Namespaced],
+		)
+	}
+	if namespace != "" {
+		if err := checkNamespace(namespace); err != nil {
+			return nil, nil, err
+		}
+	}
+	if err := checkName(name); err != nil {
+		return nil, nil, err
+	}
+	permitted, err := a.authorizeGet(ctx, resource, authz.VerbGet, namespace, name, authz.TTLRequest())
+	return resource, permitted, err
+}
+
+// authorizeGet checks whether the viewer may do what verb describes: get an object, or read its logs. It returns the
+// filter that the object must match. ttl is the maximum age of cached decisions.
+func (a *Access) authorizeGet(
+	ctx context.Context, r *resource.Resource, verb authz.Verb, namespace, name string, ttl authz.DecisionTTL,
+) (*filter, error) {
+	f := &filter{name: name}
+	if namespace != "" {
+		f.namespaces = []string{namespace}
+	}
+	if err := a.restrict(ctx, r, f, verb, ttl); err != nil || f.selector == nil && !f.needsRow() {
+		return f, err
+	}
+	// A link that selects by labels or words has conditions on the object's row, so the row itself must match.
+	snapshot, err := a.Snapshot(ctx, Query{Resource: r.Ref(), Namespaces: f.namespaces, Name: name}, staleReadTimeout)
+	if err != nil {
+		return nil, err
+	}
+	f.columns = snapshot.Columns
+	switch {
+	case !snapshot.Synced:
+		return nil, notKnownYet(r)
+	case !slices.ContainsFunc(snapshot.Objects, f.match):
+		return nil, notShared()
+	}
+	return f, nil
+}
+
+// notKnownYet returns the error for a link that selects by labels or words, if it is not known now whether it shares
+// the object.
+func notKnownYet(r *resource.Resource) *status.Problem {
+	return &status.Problem{
+		Cause: status.Unavailable,
+		Title: "Not known yet",
+		Detail: fmt.Sprintf(
+			"The list of %s is not available now, so it is not known whether the link includes this one; "+
+				"retry in a moment.",
+			r.Resource,
+		),
+	}
+}
+
+// readObject reads an object and masks it for the viewer. The filter permitted must match the object again, because the
+// object may be newer than the version that matched before. For an object from the API server, only the labels are
+// matched, because there is no row.
+func (a *Access) readObject(
+	ctx context.Context, resource *resource.Resource, permitted *filter, namespace, name string,
+) ([]byte, error) {
+	o, current := a.cachedObject(resource, namespace, name)
+	live := o != nil && current.State == status.Live
+	switch {
+	case live && !permitted.match(o):
+		return nil, notShared()
+	case live:
+		a.recordObject(resource, permitted, authz.VerbList, namespace, name)
+		text, err := o.JSON()
+		return a.maskText(resource, text, err)
+	case permitted.needsRow():
+		return nil, notKnownYet(resource)
+	case !resource.Can("get"):
+		return nil, status.Invalidf(
+			"Not readable",
+			"%s cannot be read one by one: the API serves only %s.",
+			resource.Ref(), strings.Join(resource.Verbs, ", "),
+		)
+	case !a.cluster.reviews.Allows(ctx, authz.VerbGet, resource, namespace, name, authz.TTLRequest()):
+		return nil, errForbidden(
+			resource, authz.VerbGet,
+			&filter{namespaces: slices.DeleteFunc([]string{namespace}, func(ns string) bool { return ns == "" })},
+		)
+	}
+	text, err := a.cluster.get(ctx, resource.GVR(), namespace, name)
+	if err != nil {
+		return nil, problemOf(err, strings.TrimPrefix(namespace+"/"+name, "/"))
+	}
+	if permitted.selector != nil && !permitted.selector.Matches(labelText(listwatch.LabelsOf(text))) {
+		return nil, notShared()
+	}
+	a.recordObject(resource, permitted, authz.VerbGet, namespace, name)
+	return a.maskText(resource, text, nil)
+}
+
+// staleReadTimeout limits how long a read waits for the API server if the cache has a stale version of the object.
+const staleReadTimeout = 2 * time.Second
+
+// LastKnown reads an object like Object does, and then returns the status Live. If the API server does not answer, it
+// returns the stale object from the cache. The status then contains the time since which the object is stale.
+func (a *Access) LastKnown(
+	ctx context.Context, ref, namespace, name string,
+) (text []byte, current status.Status, err error) {
+	resource, permitted, err := a.readable(ctx, ref, namespace, name)
+	if err != nil {
+		return nil, status.Status{}, err
+	}
+	cached, current := a.cachedObject(resource, namespace, name)
+	if current.State != status.Stale || cached == nil || !permitted.match(cached) {
+		cached = nil
+	}
+	readCtx := ctx
+	if cached != nil {
+		var cancel context.CancelFunc
+		readCtx, cancel = context.WithTimeout(ctx, staleReadTimeout)
+		defer cancel()
+	}
+	text, err = a.readObject(readCtx, resource, permitted, namespace, name)
+	if p := new(status.Problem); cached != nil && errors.As(err, &p) && p.Cause == status.Unavailable {
+		a.recordObject(resource, permitted, authz.VerbList, namespace, name)
+		text, err = cached.JSON()
+		text, err = a.maskText(resource, text, err)
+		return text, current, err
+	}
+	return text, status.Status{State: status.Live}, err
+}
+
+// cachedObject returns the object from the cache, or nil, and the watch status of its resource.
+func (a *Access) cachedObject(resource *resource.Resource, namespace, name string) (*listwatch.Object, status.Status) {
+	var namespaces []string
+	if namespace != "" {
+		namespaces = []string{namespace}
+	}
+	i := a.cluster.pool.find(a.scope(resource, ""))
+	if i == nil {
+		return nil, status.Status{}
+	}
+	status := i.currentState(namespaces).status
+	o, _, _ := i.Get(keyOf(namespace, name))
+	return o, status
+}

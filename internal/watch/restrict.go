@@ -1,0 +1,209 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/resource"
+	"glasshouse/internal/watch/status"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// restrict restricts a filter to the objects on which the viewer may perform the action. It returns a *Problem: Refused
+// if no objects remain, with the same text whether such objects exist or not, and Unavailable if there is no decision.
+func (a *Access) restrict(
+	ctx context.Context, r *resource.Resource, f *filter, verb authz.Verb, ttl authz.DecisionTTL,
+) error {
+	if f.isGuest = a.viewer.Scope != nil; f.isGuest {
+		if err := a.viewer.Scope.restrict(r, f, verb); err != nil {
+			return err
+		}
+	}
+	switch {
+	case a.viewer.User != nil:
+		return a.restrictToUser(ctx, r, f, verb, ttl)
+	case a.viewer.Program:
+		return nil
+	}
+	return &status.Problem{Cause: status.Refused, Title: "Forbidden", Detail: "You are not logged in."}
+}
+
+// restrictToUser restricts a filter to what the viewer's user may see. It takes at most authz.RecheckEvery, the
+// interval of rechecks.
+func (a *Access) restrictToUser(
+	ctx context.Context, r *resource.Resource, f *filter, verb authz.Verb, ttl authz.DecisionTTL,
+) error {
+	ctx, cancel := context.WithTimeout(ctx, authz.RecheckEvery)
+	defer cancel()
+	all, err := a.cluster.guard.Allowed(ctx, a.subject, verb, r, "", f.name, ttl)
+	switch {
+	case err != nil:
+		return errAuthzUnavailable(err)
+	case all:
+		return a.restrictByName(ctx, r, f, verb, ttl)
+	case !r.Namespaced:
+		return errForbidden(r, verb, f)
+	}
+	namespaces := f.namespaces
+	if len(namespaces) == 0 {
+		known, err := a.cluster.knownNamespaces(ctx)
+		if err != nil {
+			return err
+		}
+		if len(known) > authz.MaxReviewedNamespaces {
+			return &status.Problem{
+				Cause: status.Refused,
+				Title: "Forbidden",
+				Detail: fmt.Sprintf(
+					"You cannot %s %s in all namespaces, and there are more than %d namespaces. "+
+						"Select namespaces with ns.",
+					authz.VerbList, r.Resource, authz.MaxReviewedNamespaces,
+				),
+			}
+		}
+		namespaces = known
+	}
+	allowed, err := checkEach(ctx, namespaces, func(ctx context.Context, ns string) (bool, error) {
+		return a.cluster.guard.Allowed(ctx, a.subject, verb, r, ns, f.name, ttl)
+	})
+	if err != nil {
+		return errAuthzUnavailable(err)
+	}
+	permitted := make([]string, 0, len(namespaces))
+	for n, ns := range namespaces {
+		if allowed[n] {
+			permitted = append(permitted, ns)
+		}
+	}
+	if len(permitted) == 0 {
+		return errForbidden(r, verb, f)
+	}
+	f.isPartial = f.isPartial || len(permitted) < len(namespaces) || len(f.namespaces) == 0
+	if len(f.namespaces) == 0 {
+		f.permittedNamespaces = permitted
+	}
+	f.namespaces, f.isRestricted = permitted, true
+	f.named = intersect(f.named, permitted)
+	return nil
+}
+
+// restrictByName marks a subscription to one named object as restricted if the viewer is not permitted to see all
+// objects. Other objects share its informer, and nothing about them may be revealed.
+func (a *Access) restrictByName(
+	ctx context.Context, r *resource.Resource, f *filter, verb authz.Verb, ttl authz.DecisionTTL,
+) error {
+	if f.name == "" || verb != authz.VerbWatch {
+		return nil
+	}
+	all, err := a.cluster.guard.Allowed(ctx, a.subject, verb, r, "", "", ttl)
+	if err != nil {
+		return errAuthzUnavailable(err)
+	}
+	f.isRestricted = f.isRestricted || !all
+	return nil
+}
+
+// checkEach calls check for each item concurrently, until one call returns an error. The results are in the order of
+// the items. They are false for items that were not checked.
+func checkEach[T any](ctx context.Context, items []T, check func(context.Context, T) (bool, error)) ([]bool, error) {
+	allowed := make([]bool, len(items))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(authz.QueryReviews)
+	for n, item := range items {
+		group.Go(func() (err error) {
+			allowed[n], err = check(ctx, item)
+			return err
+		})
+	}
+	return allowed, group.Wait()
+}
+
+// intersect returns the namespaces that are in both some and others. others must be sorted.
+func intersect(some, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(some), func(ns string) bool {
+		_, ok := slices.BinarySearch(others, ns)
+		return !ok
+	})
+}
+
+func errAuthzUnavailable(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	return &status.Problem{
+		Cause: status.Unavailable, Title: "Permissions unknown",
+		Detail:       "The API server cannot check your permissions now: " + status.ReasonOf(err),
+		PublicDetail: "The API server cannot check the permissions now.",
+	}
+}
+
+// errForbidden returns the error for a viewer who may see none of the objects that a filter selects.
+func errForbidden(r *resource.Resource, verb authz.Verb, f *filter) error {
+	attributes := verb.Attributes(r, "", "")[0]
+	target := r.GVR().GroupResource().String()
+	if attributes.Subresource != "" {
+		target += "/" + attributes.Subresource
+	}
+	scopeText := "at the cluster scope"
+	switch {
+	case len(f.namespaces) == 1:
+		scopeText = fmt.Sprintf("in the namespace %q", f.namespaces[0])
+	case len(f.namespaces) > 1:
+		scopeText = "in any of the namespaces"
+	case r.Namespaced:
+		scopeText = "in all namespaces, nor in any known namespace"
+	}
+	return &status.Problem{
+		Cause: status.Refused, Title: "Forbidden",
+		Detail: fmt.Sprintf("You cannot %s %s %s.", attributes.Verb, target, scopeText),
+	}
+}
+
+// restrict restricts the filter f for the resource r to what the link shares. It returns a *Problem if the link shares
+// nothing that f selects.
+func (s *Scope) restrict(r *resource.Resource, f *filter, verb authz.Verb) error {
+	ref := r.Ref()
+	if verb == authz.VerbLog {
+		ref += "/log"
+	}
+	at := slices.IndexFunc(s.Parts, func(p Part) bool { return p.Resource == ref })
+	if at < 0 {
+		return notShared()
+	}
+	p := &s.Parts[at]
+	linkFilter, err := newFilter(&Query{Namespaces: p.Namespaces, Labels: p.Labels, Name: p.Name, Text: p.Text}, r)
+	if err != nil {
+		return fmt.Errorf("parse the scope of the link: %w", err)
+	}
+	f.isRestricted = true
+	f.isPartial = f.isPartial || linkFilter.selector != nil || linkFilter.name != "" || len(linkFilter.words) > 0 ||
+		p.Regarding != ""
+	if len(linkFilter.namespaces) > 0 {
+		requested := f.namespaces
+		f.isPartial = f.isPartial || len(requested) == 0
+		f.namespaces = linkFilter.namespaces
+		if len(requested) > 0 {
+			f.namespaces = intersect(requested, linkFilter.namespaces)
+			f.isPartial = f.isPartial || len(f.namespaces) < len(requested)
+		}
+		f.named = f.namespaces
+	}
+	if len(linkFilter.namespaces) > 0 && len(f.namespaces) == 0 ||
+		linkFilter.name != "" && f.name != "" && linkFilter.name != f.name {
+		return notShared()
+	}
+	if linkFilter.name != "" {
+		f.name = linkFilter.name
+	}
+	f.selector = f.selector.and(linkFilter.selector)
+	f.requiredWords, f.regarding = slices.Concat(f.requiredWords, linkFilter.words), p.Regarding
+	return nil
+}
+
+func notShared() error {
+	return &status.Problem{Cause: status.Refused, Title: "Forbidden", Detail: "This is not shared with you."}
+}

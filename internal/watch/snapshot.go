@@ -1,0 +1,137 @@
+package watch
+
+import (
+	"context"
+	"time"
+
+	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/listwatch"
+	"glasshouse/internal/watch/resource"
+	"glasshouse/internal/watch/status"
+)
+
+// Item is one object of a Snapshot.
+type Item = listwatch.Object
+
+// Column is one column of a Snapshot's table.
+type Column = listwatch.Column
+
+// A Snapshot is the complete result of a query at one cursor.
+type Snapshot struct {
+	Resource *resource.Resource
+	Columns  []Column
+	// Objects is sorted by namespace and name, or by the query's sort order. It is read-only, because other readers
+	// share the objects.
+	Objects   []*Item
+	Total     int // The number of matching objects, including those beyond the limit.
+	Status    status.Status
+	Synced    bool   // Objects is complete; otherwise the first list is not finished.
+	IsPartial bool   // Objects may exist that the viewer is not allowed to see.
+	Cursor    string // Empty while not Synced, and if a limit left out objects, because resuming would never send those.
+}
+
+// Snapshot reads the result of the query. It waits for the first list of the informer at most as long as wait. Then it
+// returns the objects that are known, with the Status.
+func (a *Access) Snapshot(ctx context.Context, q Query, wait time.Duration) (*Snapshot, error) {
+	resource, err := a.Resource(ctx, q.Resource)
+	if err != nil {
+		return nil, err
+	}
+	filter, err := a.check(ctx, &q, resource, authz.VerbList, authz.TTLRequest())
+	if err != nil {
+		return nil, err
+	}
+	open, err := a.open(&q, resource, filter) //nolint:contextcheck // An informer outlives the reader that starts it.
+	if err != nil {
+		return nil, err
+	}
+	defer a.releaseAfterResponse(open)
+	informer := open.informer
+	began := time.Now()
+	informer.wait(ctx, wait, func() bool { return filter.currentState(informer).status.State != status.Syncing })
+	listing, total, now, err := a.first(ctx, open, &q, began)
+	if err != nil {
+		return nil, err
+	}
+	snapshot := &Snapshot{
+		Resource: resource, Columns: now.columns, Status: now.status, Synced: now.synced, IsPartial: filter.isPartial,
+	}
+	if !now.synced && now.status.State == status.Failed && now.status.IsInvalidRequest && q.Fields != "" {
+		return nil, status.Invalidf(
+			"Invalid field selector", "The API server rejects %q for %s: %s", q.Fields, q.Resource, now.status.Reason,
+		)
+	}
+	if !now.synced {
+		return snapshot, ctx.Err()
+	}
+	a.recordRows(open, now.version)
+	snapshot.Objects, snapshot.Total = listing.objects, total
+	if mask := a.guestMask(resource); mask != nil {
+		a.Grow(maskedMemory * int64(len(listing.objects)))
+		snapshot.Objects = make([]*Item, len(listing.objects))
+		for n, o := range listing.objects {
+			snapshot.Objects[n] = mask.Object(o)
+		}
+	}
+	if len(snapshot.Objects) == total {
+		snapshot.Cursor = a.cursor(&q, filter, informer, now.version, listing.cursor.Offset)
+	}
+	if total == 0 {
+		err = a.checkNamespaces(ctx, filter.named)
+	}
+	return snapshot, err
+}
+
+// first reads the result of a query by scanning the rows, after acquireScan has returned. checked is the time of the
+// query's last access review; first repeats the review if it is too old.
+func (a *Access) first(
+	ctx context.Context, open *openedQuery, q *Query, checked time.Time,
+) (*listing, int, informerState, error) {
+	check := func() error {
+		if time.Since(checked) <= authz.TTLRecheck().Allowed {
+			return nil
+		}
+		checked = time.Now() // Repeat the review, because a permission may have been revoked in the meantime.
+		return a.restrict(ctx, open.resource, open.filter, authz.VerbList, authz.TTLRequest())
+	}
+	if err := check(); err != nil {
+		return nil, 0, informerState{}, err
+	}
+	release, err := a.acquireScan(ctx)
+	if err != nil {
+		return nil, 0, informerState{}, err
+	}
+	defer release()
+	if err := check(); err != nil {
+		return nil, 0, informerState{}, err
+	}
+	scan := q.scanMemory(open.filter, int64(open.informer.Len()))
+	a.Grow(scan)
+	found, total, now := open.informer.first(open.filter, q)
+	if scan > 0 { // Otherwise readers share the list.
+		a.Grow(listedMemory*int64(cap(found.objects)) - scan)
+	}
+	return found, total, now, nil
+}
+
+// scanMemory estimates the bytes that a scan of rows allocates for this query alone.
+func (q *Query) scanMemory(f *filter, rows int64) int64 {
+	switch {
+	case q.Sort != "" || q.Limit > 0:
+		return rankedMemory * rows
+	case f.matchesAll():
+		return 0 // Readers share the list.
+	}
+	return scannedMemory * rows
+}
+
+// Estimates of the memory for one row, in bytes, by the list that contains it.
+const (
+	// listedMemory is the memory for a row in a plain list of rows.
+	listedMemory = 8
+	// scannedMemory is the memory for a row in a list that grows by doubling. rankedMemory is the memory for a row in a
+	// sorted copy of all rows.
+	scannedMemory, rankedMemory = 3 * listedMemory, 56
+	// maskedMemory is the memory for a row in a guest's list of masked rows (104 bytes measured).
+	maskedMemory = 104
+)

@@ -1,0 +1,113 @@
+package watch
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"glasshouse/internal/watch/event"
+	"glasshouse/internal/watch/listwatch"
+)
+
+// recordSnapshotSent records that a snapshot was sent, and that events follow.
+func (s *reader) recordSnapshotSent(version int) {
+	s.needsSnapshot, s.started, s.version, s.digestAt = false, true, version, s.informer.nextDigest(s.filter)
+}
+
+// beginRows starts a snapshot of rows and sends its first part. It returns nil if the rows cannot be sent yet.
+func (s *reader) beginRows(ctx context.Context) ([]byte, error) {
+	var list int64
+	if !s.filter.matchesAll() {
+		list = listedMemory * int64(s.informer.Len()) // Readers share the list of all objects.
+	}
+	if !s.buffer.acquire(partMemory + list) {
+		return nil, nil
+	}
+	s.buffer.listBytes = list
+	listing, now, err := s.objects(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.cursor = listing.cursor
+	if !now.status.Same(s.sentStatus) || !now.synced && !now.hasNoRows {
+		// Either the state, which explains missing rows, must be sent first, or a list with other columns arrives soon.
+		return nil, nil
+	}
+	s.listing, s.rows = listing, listing.objects
+	s.recordSnapshotSent(now.version)
+	if len(s.rows) == 0 {
+		if err := s.check(ctx); err != nil {
+			return nil, err
+		}
+	}
+	s.columns, s.isFirstPart, s.isSendingSnapshot = now.columns, true, true
+	return s.view.next(s)
+}
+
+// nextRows sends the next part of a snapshot.
+func (s *reader) nextRows() ([]byte, error) {
+	message, err := s.partMessage()
+	if err != nil {
+		return nil, err
+	}
+	message = append(message, `,"rows":[`...)
+	n := 0
+	for ; n < len(s.rows) && len(message) < chunk; n++ {
+		if n > 0 {
+			message = append(message, ',')
+		}
+		message = s.rows[n].AppendRow(message)
+	}
+	s.recordRowsSent(n)
+	return fmt.Appendf(message, `],"last":%t`, !s.isSendingSnapshot), nil
+}
+
+// partMessage begins the message for one part of a snapshot of rows. The first part contains the columns.
+func (s *reader) partMessage() ([]byte, error) {
+	message := s.message("snapshot")
+	if !s.isFirstPart {
+		return message, nil
+	}
+	return appendColumns(message, s.columns)
+}
+
+// appendColumns appends the columns as a member of a JSON message.
+func appendColumns(dst []byte, columns []listwatch.Column) ([]byte, error) {
+	text, err := json.Marshal(append([]listwatch.Column{}, columns...)) // [] for no columns, not null.
+	if err != nil {
+		return nil, fmt.Errorf("encode the columns: %w", err)
+	}
+	return append(append(dst, `,"columns":`...), text...), nil
+}
+
+// recordRowsSent records that the first n of the remaining rows were sent.
+func (s *reader) recordRowsSent(n int) {
+	s.rows, s.isFirstPart = s.rows[n:], false
+	if len(s.rows) == 0 {
+		s.listing, s.rows, s.isSendingSnapshot = nil, nil, false
+	}
+}
+
+// beginObject sends the snapshot of the view Object, which shows one object. A snapshot without an object means that
+// the object does not exist.
+func (s *reader) beginObject(context.Context) ([]byte, error) {
+	now := s.filter.currentState(s.informer)
+	o, ok, cursor := s.informer.Get(s.key)
+	if !now.status.Same(s.sentStatus) || !now.isUnchanged(s.filter.currentState(s.informer)) ||
+		!s.buffer.acquire(objectMemory) {
+		return nil, nil
+	}
+	s.recordSnapshotSent(now.version)
+	s.cursor = cursor
+	s.filter.columns = now.columns
+	message := s.message("snapshot")
+	if ok && s.filter.match(o) {
+		text, err := s.maskObject(o).JSON()
+		if err != nil {
+			return nil, err
+		}
+		s.buffer.growReservation(text)
+		message = event.AppendHealth(append(append(message, `,"object":`...), text...), text)
+	}
+	return append(message, `,"last":true`...), nil
+}

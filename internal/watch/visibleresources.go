@@ -1,0 +1,122 @@
+package watch
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/listwatch"
+	"glasshouse/internal/watch/resource"
+	"glasshouse/internal/watch/status"
+)
+
+// ResourceStatus is a Resource that discovery found, with its present watch status.
+type ResourceStatus struct {
+	resource.Resource
+
+	Status *status.Status // Nil if the resource is not watched.
+	Count  *int           // The number of objects; nil if unknown.
+}
+
+// Resources returns every resource that discovery knows, in the order of their refs, and the parts of the API that
+// discovery could not read. A discovery result older than 10 s is renewed; the call waits for the renewal no longer
+// than wait.
+//
+// The status and count of a resource are nil unless an access review, within a short time, finds that the viewer may
+// see all of its objects.
+func (a *Access) Resources(ctx context.Context, wait time.Duration) ([]ResourceStatus, []resource.GroupError, error) {
+	a.cluster.catalog.RefreshIfOld(ctx, wait)
+	resources, groupErrors, err := a.cluster.catalog.All()
+	if err != nil {
+		return nil, nil, err
+	}
+	var statuses []ResourceStatus
+	for n := range resources {
+		if !a.viewer.canDiscover(&resources[n]) {
+			continue
+		}
+		statuses = append(statuses, ResourceStatus{Resource: resources[n]})
+	}
+	a.addStatuses(ctx, statuses)
+	if a.viewer.Scope != nil {
+		groupErrors = nil
+	}
+	return statuses, groupErrors, nil
+}
+
+// addStatuses adds the status and count to each watched resource of which the viewer may see all objects.
+func (a *Access) addStatuses(ctx context.Context, statuses []ResourceStatus) {
+	var watched []*ResourceStatus
+	var informers []*informer
+	var resources []*resource.Resource
+	for n := range statuses {
+		if i := a.cluster.pool.find(listwatch.Scope{Resource: statuses[n].GVR()}); i != nil {
+			watched, informers, resources = append(watched, &statuses[n]), append(informers, i),
+				append(resources, &statuses[n].Resource)
+		}
+	}
+	for n, all := range a.canSeeAll(ctx, resources) {
+		if all {
+			now := informers[n].currentState(nil)
+			watched[n].Status, watched[n].Count = &now.status, informers[n].objectCount()
+		}
+	}
+}
+
+// statusReviewTimeout is the time limit for the access reviews of all resources together.
+const statusReviewTimeout = 2 * time.Second
+
+// canSeeAll returns, for each resource, whether the viewer may see all of its objects. A resource without a decision
+// within statusReviewTimeout counts as not allowed.
+func (a *Access) canSeeAll(ctx context.Context, resources []*resource.Resource) []bool {
+	if a.viewer.User == nil || a.viewer.Scope != nil {
+		return slices.Repeat([]bool{a.viewer.Program && a.viewer.Scope == nil}, len(resources))
+	}
+	ctx, cancel := context.WithTimeout(ctx, statusReviewTimeout)
+	defer cancel()
+	// A resource without a decision counts as not allowed.
+	all, _ := checkEach(ctx, resources, func(ctx context.Context, r *resource.Resource) (bool, error) {
+		return a.cluster.guard.Allowed(ctx, a.subject, authz.VerbWatch, r, "", "", authz.TTLRequest())
+	})
+	for n, r := range resources {
+		if all[n] {
+			a.recordFilter(r, &filter{}, authz.VerbWatch)
+		}
+	}
+	return all
+}
+
+// objectCount returns the number of objects of an informer, or nil if it is unknown.
+func (i *informer) objectCount() *int {
+	now := i.currentState(nil)
+	if !now.synced || now.status.State.IsRefused() {
+		return nil
+	}
+	count := i.Len()
+	return &count
+}
+
+// Counts returns the number of objects of each watched resource; the key is its ref. It omits a resource if the number
+// is unknown or the viewer is not permitted to see all objects.
+func (a *Access) Counts(ctx context.Context) map[string]int {
+	informers := slices.DeleteFunc(a.cluster.pool.informers(), func(i *informer) bool {
+		return i.scope != (listwatch.Scope{Resource: i.scope.Resource})
+	})
+	counts := make(map[string]int)
+	for n, all := range a.canSeeAll(ctx, informerResources(informers)) {
+		if count := informers[n].objectCount(); count != nil && all {
+			counts[resourceOf(informers[n]).Ref()] = *count
+		}
+	}
+	return counts
+}
+
+// Resource returns the resource with a ref, such as "apps/v1/deployments".
+func (a *Access) Resource(ctx context.Context, ref string) (*resource.Resource, error) {
+	if a.viewer.Scope != nil &&
+		!slices.ContainsFunc(a.viewer.Scope.Parts, func(p Part) bool { return p.Resource == ref }) {
+		return nil, notShared() // The same error in both cases: it must not reveal whether the resource exists.
+	}
+	return a.cluster.catalog.Find(ctx, ref)
+}

@@ -1,0 +1,146 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"glasshouse/internal/limit"
+	"glasshouse/internal/watch"
+)
+
+// openSubscription is a running subscription.
+type openSubscription struct {
+	stop   context.CancelFunc
+	ended  chan struct{}
+	window *watch.Window // The rows that the client requests; nil in views without a window.
+}
+
+// subscribe starts a subscription. The subscription runs until it ends by itself or by unsubscribe.
+func (l *session) subscribe(ctx context.Context, o *operation) {
+	window, err := o.newWindow()
+	if err != nil {
+		l.sendProblem(ctx, &o.ID, err)
+		return
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	f := &openSubscription{stop: cancel, ended: make(chan struct{}), window: window}
+	l.mu.Lock()
+	_, exists := l.subscriptions[o.ID]
+	full := len(l.subscriptions) >= maxSubscriptions
+	if !exists && !full {
+		l.subscriptions[o.ID] = f
+	}
+	l.mu.Unlock()
+	var lease *limit.Lease
+	if !exists && !full {
+		lease = l.server.limiter.TryAcquire(1, l.subscriptionQuotas...)
+	}
+	switch {
+	case exists:
+		cancel()
+		l.sendProblem(ctx, nil,
+			badRequest("Subscription exists", "The id %d is in use; unsubscribe it first, or use another.", o.ID))
+	case full:
+		cancel()
+		l.sendProblem(ctx, &o.ID,
+			badRequest("Too many subscriptions", "The maximum of a connection is %d; unsubscribe one first.",
+				maxSubscriptions))
+	case lease == nil:
+		cancel()
+		l.removeSubscription(o.ID, f)
+		l.sendProblem(ctx, &o.ID, badRequest("Too many subscriptions",
+			"All connections of a user, a link or an address together may have %d for each allowed connection; "+
+				"unsubscribe one first.", socketSubscriptions))
+	default:
+		l.running.Go(func() {
+			defer close(f.ended)
+			defer lease.Release()
+			defer cancel()
+			err := l.follow(ctx, o, window)
+			l.removeSubscription(o.ID, f)
+			switch {
+			case ctx.Err() != nil || errors.Is(err, watch.ErrClosed):
+			case err != nil:
+				l.sendProblem(ctx, &o.ID, err)
+			case o.View == viewLog:
+				_ = l.write(ctx, []byte(`"type":"log-end"`), &o.ID, true) // A failed write ends the session.
+			}
+		})
+	}
+}
+
+// follow sends the messages of a subscription. It returns nil at the end of a log. For all other views, nil means
+// that the session has ended.
+func (l *session) follow(ctx context.Context, o *operation, window *watch.Window) (err error) {
+	defer recoverAsError(&err)
+	switch {
+	case o.View == viewResources && o.hasSelection():
+		return badRequest("Invalid resources subscription",
+			"view resources covers all resources, and allows no other member but id.")
+	case o.View == viewResources:
+		return l.followResources(ctx, o.ID)
+	case o.View == viewLog:
+		return l.followLog(ctx, o)
+	}
+	subscription, err := l.access.Subscribe(ctx, o.query(window), watch.View(o.View), o.Cursor)
+	if err != nil {
+		return err
+	}
+	defer subscription.Close()
+	for {
+		message, err := subscription.Next(ctx)
+		if err != nil {
+			return err
+		}
+		uncompressed := watch.View(o.View).IsPlain(message)
+		if err := l.sendChunked(ctx, message, o.ID, uncompressed, subscription.StillValid); err != nil {
+			return nil // The session has ended, so the error cannot be reported.
+		}
+	}
+}
+
+// moveWindow changes the window of a subscription, which is the range of rows that the subscription sends. The
+// subscription then sends the new rows. If the request is invalid, the window does not change.
+func (l *session) moveWindow(ctx context.Context, o *operation) {
+	l.mu.Lock()
+	f := l.subscriptions[o.ID]
+	l.mu.Unlock()
+	err := error(noSubscription(o.ID))
+	switch {
+	case f != nil && f.window == nil:
+		err = badRequest("Invalid window", "The subscription with the id %d has another view.", o.ID)
+	case f != nil:
+		err = f.window.Move(o.Offset, o.Count, strings.Join(o.Namespaces, ","), o.Name)
+	}
+	if err != nil {
+		l.sendProblem(ctx, nil, err)
+	}
+}
+
+func noSubscription(id int) *problem {
+	return badRequest("No such subscription", "There is no subscription with the id %d.", id)
+}
+
+// unsubscribe ends a subscription. After unsubscribe has returned, no message with the id is sent, and the client may
+// use the id again.
+func (l *session) unsubscribe(ctx context.Context, id int) {
+	l.mu.Lock()
+	f := l.subscriptions[id]
+	l.mu.Unlock()
+	if f == nil {
+		l.sendProblem(ctx, nil, noSubscription(id))
+		return
+	}
+	f.stop()
+	<-f.ended
+}
+
+// removeSubscription frees the id of the ended subscription f, unless a newer subscription already uses the id.
+func (l *session) removeSubscription(id int, f *openSubscription) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.subscriptions[id] == f {
+		delete(l.subscriptions, id)
+	}
+}

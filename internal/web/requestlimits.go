@@ -1,0 +1,202 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"glasshouse/internal/limit"
+)
+
+// limitRequest is middleware that refuses oversized requests. It also refuses requests of an address that has too
+// many requests in flight, or that exceeds its rate limit.
+func (s *Server) limitRequest(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if p := checkSize(r); p != nil {
+			if address, known := s.peers.clientAddr(r); known {
+				s.addressRates.For(addressKey(address)).ReserveN(time.Now(), oversizedCost)
+			}
+			// Close the connection, because the rest of the request is not read.
+			w.Header().Set("Connection", "close")
+			writeProblem(w, *p)
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		defer connOf(r).beginRequest()()
+		if address, known := s.peers.clientAddr(r); known {
+			request := s.acquireRequest(addressKey(address))
+			if request == nil {
+				writeTooMany(w, "Too many requests are in flight, of your address or in total. Wait for some of them.")
+				return
+			}
+			defer func() { request.lease.Release() }()
+			ctx := context.WithValue(r.Context(), requestLeaseKey{}, request)
+			r = r.WithContext(ctx)
+			if !s.waitForAddressRate(ctx, addressKey(address)) {
+				writeTooMany(w, fmt.Sprintf("Your address sends more than %d requests and messages per second. "+
+					"Slow down, then retry.", addressRate))
+				return
+			}
+		}
+		if !s.bufferBody(r) {
+			writeTooMany(w, "Too many request bodies are being read, of your address or in total. "+
+				"Send the body without delay, or retry later.")
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// bufferBody reads the body of a request before the request is handled. A client that sends the body slowly then uses
+// 64 KiB, and not the memory reserved for a response. bufferBody reports false if too many bodies are being read. It
+// does not wait until fewer are, because waiting requests would use up the limit of clients that are not identified
+// yet.
+func (s *Server) bufferBody(r *http.Request) bool {
+	// In HTTP/2, even a request with a Content-Length of 0 can have a body that never ends.
+	if r.ContentLength == 0 && (r.ProtoMajor < 2 || r.Method == http.MethodGet || r.Method == http.MethodHead) {
+		return true
+	}
+	most := min(maxBodies, s.maxInFlight()/4)
+	limits := []limit.Limit{{Key: "bodies", Max: most}}
+	if address, known := s.peers.clientAddr(r); known {
+		limits = append(limits, limit.Limit{Key: "bodies of " + addressKey(address), Max: min(addressBodies, most/8)})
+	}
+	lease := s.limiter.TryAcquire(1, limits...)
+	if lease == nil {
+		return false
+	}
+	defer lease.Release()
+	text, err := io.ReadAll(r.Body)
+	rest := io.Reader(bytes.NewReader(text))
+	if err != nil {
+		rest = io.MultiReader(rest, errReader{err}) // The handler gets the error when it reads the body.
+	}
+	r.Body = io.NopCloser(rest)
+	return true
+}
+
+// errReader is a reader whose Read always returns the given error.
+type errReader struct{ err error }
+
+func (f errReader) Read([]byte) (int, error) { return 0, f.err }
+
+// maxInFlight returns the maximum number of requests in flight of all clients that are not identified yet. The same
+// maximum applies to all identified clients. The maximum depends on the memory limit, because a waiting request uses
+// up to 64 KiB (measured with headers of 29.5 KB).
+func (s *Server) maxInFlight() int64 {
+	if s.memoryLimit == 0 {
+		return maxRequests
+	}
+	return min(maxRequests, max(minRequests, s.memoryLimit/requestMemoryDivisor/requestMemory))
+}
+
+// requestLease is the lease by which a request in flight counts toward limits. When the sender is identified, another
+// lease may replace it.
+type requestLease struct{ lease *limit.Lease }
+
+// requestLeaseKey is the context key of a request's requestLease.
+type requestLeaseKey struct{}
+
+// acquireRequest counts a request whose sender is not identified yet. The request counts toward the limit of its
+// address, and the limit of all requests of unidentified senders. acquireRequest returns nil if one of these limits
+// is used up.
+func (s *Server) acquireRequest(address string) *requestLease {
+	most := s.maxInFlight()
+	lease := s.limiter.TryAcquire(1, limit.Limit{Key: "requests of " + address, Max: min(addressRequests, most/4)},
+		limit.Limit{Key: "requests", Max: most})
+	if lease == nil {
+		return nil
+	}
+	return &requestLease{lease}
+}
+
+// chargeCaller counts a request toward the limits of its caller, and no longer toward those of its address. It
+// reports false if the caller has too many requests in flight. A request without a known user or guest still counts
+// toward the limits of its address.
+func (s *Server) chargeCaller(r *http.Request) bool {
+	request, _ := r.Context().Value(requestLeaseKey{}).(*requestLease)
+	caller, most := s.callerOf(r), s.maxInFlight()
+	if request == nil || identityOf(r).Viewer.User == nil && guestOf(r) == nil {
+		return true
+	}
+	limits := []limit.Limit{
+		{Key: "requests of " + caller.Key, Max: most / 4}, {Key: "requests of known callers", Max: most},
+	}
+	if caller.Group != "" {
+		limits = append(limits, limit.Limit{Key: "requests of all of " + caller.Group, Max: most / 2})
+	}
+	lease := s.limiter.TryAcquire(1, limits...)
+	if lease == nil {
+		return false
+	}
+	request.lease.Release()
+	request.lease = lease
+	return true
+}
+
+// waitForAddressRate waits until the rate limit of an address allows one more request. It reports false if that takes
+// longer than addressWait, or if too many requests are waiting already.
+func (s *Server) waitForAddressRate(ctx context.Context, address string) bool {
+	rates := s.addressRates.For(address)
+	if rates.Allow() {
+		return true
+	}
+	most := min(maxRateWaiters, s.maxInFlight()/4)
+	lease := s.limiter.TryAcquire(1,
+		limit.Limit{Key: "requests that wait for the rate of " + address, Max: most / 2},
+		limit.Limit{Key: "requests that wait for the rate of their address", Max: most})
+	if lease == nil {
+		return false
+	}
+	defer lease.Release()
+	ctx, cancel := context.WithTimeout(ctx, addressWait)
+	defer cancel()
+	return rates.Wait(ctx) == nil
+}
+
+func writeTooMany(w http.ResponseWriter, detail string) {
+	w.Header().Set("Retry-After", "2")
+	writeProblem(w, problem{Title: "Too many requests", Status: http.StatusTooManyRequests, Detail: detail})
+}
+
+// checkSize returns the problem of a request that exceeds a limit on its size. It returns nil if the request exceeds
+// none.
+func checkSize(r *http.Request) *problem {
+	fields := 0
+	for _, values := range r.Header {
+		fields += len(values)
+	}
+	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+	encoding := r.Header.Get("Content-Encoding")
+	switch {
+	case len(r.RequestURI) > maxRequestTarget:
+		return &problem{
+			Title: "Address too long", Status: http.StatusRequestURITooLong,
+			Detail: fmt.Sprintf("A path and its query may have at most %d bytes.", maxRequestTarget),
+		}
+	case fields > maxFields:
+		return &problem{
+			Title: "Too many headers", Status: http.StatusRequestHeaderFieldsTooLarge,
+			Detail: fmt.Sprintf("A request may have at most %d header fields.", maxFields),
+		}
+	case encoding != "" && encoding != "identity":
+		return &problem{
+			Title: "Body is encoded", Status: http.StatusUnsupportedMediaType,
+			Detail: "Encoded bodies are not accepted. Send the body without Content-Encoding.",
+		}
+	case reads && r.ContentLength != 0:
+		return &problem{
+			Title: "Body too large", Status: http.StatusRequestEntityTooLarge,
+			Detail: "A GET or HEAD request must not have a body.",
+		}
+	case r.ContentLength > maxBody:
+		return &problem{
+			Title: "Body too large", Status: http.StatusRequestEntityTooLarge,
+			Detail: fmt.Sprintf("A body may have at most %d bytes.", maxBody),
+		}
+	}
+	return nil
+}
