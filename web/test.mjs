@@ -8,7 +8,7 @@ const web = import.meta.dirname;
 const out = mkdtempSync(join(tmpdir(), "glasshouse-test-"));
 let status = 1;
 try {
-  const tests = readdirSync(join(web, "test")).filter((f) => f.endsWith(".test.ts"));
+  const tests = readdirSync(join(web, "test"), { recursive: true }).filter((f) => f.endsWith(".test.ts"));
   const build = [
     "tool",
     "esbuild",
@@ -18,6 +18,7 @@ try {
     "--format=esm",
     "--sourcemap=inline",
     "--out-extension:.js=.mjs",
+    "--outbase=test",
     `--outdir=${out}`,
     "--log-level=warning",
   ];

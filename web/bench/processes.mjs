@@ -27,7 +27,7 @@ export function cpuOfAll(root) {
     try {
       if (below(pid)) sum += cpu(pid);
     } catch {
-      // As above.
+      // The process has ended in the meantime.
     }
   }
   return sum;

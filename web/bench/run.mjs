@@ -34,9 +34,8 @@ async function main() {
   // The figures of competitors, if they can be compared: at about the same number of pods, and at full CPU speed.
   const comparable = Math.abs(total - rivalPods) < rivalPods / 10;
   const rival = (figure, slow = 1) => (comparable && slow === 1 ? best[figure] : "");
-  console.log(
-    `${total} pods; ${(await waitUntilIdle(120)) ? "the machine is at rest" : "THE MACHINE IS NOT AT REST"}, load ${load()}`,
-  );
+  const rest = (await waitUntilIdle(120)) ? "the machine is idle" : "THE MACHINE IS NOT IDLE";
+  console.log(`${total} pods; ${rest}, load ${load()}`);
   const part = async (name, what) => {
     if (!only.test(name)) return;
     const mine = [];
@@ -252,7 +251,7 @@ async function main() {
       table.add(`${of}: sum of long tasks`, "s", got.sum, bound(0.2), theirs("sum"));
       if (rate === 1000) table.add(`${of}: input delay, worst of those above 16 ms`, "ms", got.delay, bar(100));
       // Each write increments a restart count. The sum shows how many writes the server had received at the end.
-      if (rate === 1000) table.add(`(${of}: told by the API server by then)`, "", got.restartsReported, null);
+      if (rate === 1000) table.add(`(${of}: reported by the API server until then)`, "", got.restartsReported, null);
       if (slow === 1) {
         table.add(`${of}: server CPU`, "s", got.server, bound(1), theirs("serverCPU"));
         table.add(`${of}: bytes to the browser`, "MB", got.bytes, bound(0.8), theirs("bytes"));

@@ -11,13 +11,13 @@ import { until } from "./wait.mjs";
 
 const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const all = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice"];
-const ofColours = ["color-contrast", "link-in-text-block"]; // the rules that another color scheme may violate
+const ofColors = ["color-contrast", "link-in-text-block"]; // the rules that another color scheme may violate
 
 // Runs axe on the page, or on a part of it if the rest was checked before, in the light and the dark scheme.
 async function check(page, what, within = "html") {
   for (const [colorScheme, runOnly] of [
     ["light", { type: "tag", values: all }],
-    ["dark", { type: "rule", values: ofColours }],
+    ["dark", { type: "rule", values: ofColors }],
   ]) {
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     const found = await page.evaluate(
@@ -73,7 +73,9 @@ async function interceptSocket(page) {
   });
   interceptor.sendState = (state) => {
     for (const id of interceptor.ids)
-      interceptor.socket.send(JSON.stringify({ id, type: "state", since: new Date().toISOString(), reason: "", ...state }));
+      interceptor.socket.send(
+        JSON.stringify({ id, type: "state", since: new Date().toISOString(), reason: "", ...state }),
+      );
   };
   return interceptor;
 }
@@ -160,7 +162,7 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
     }
   });
 
-  await t.test("an object beside the list, tab by tab", async (t) => {
+  await t.test("an object next to the list, tab by tab", async (t) => {
     const page = await open(t);
     await list(page);
     const tab = (name) => page.getByRole("tab", { name }).click();
@@ -290,7 +292,7 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
     await page.locator('#tbody tr[data-name="a"] td').first().hover();
     await patch(`${maps}/b`, { data: { more: "x" } });
     await page.locator("#pending-changes").waitFor();
-    await check(page, "rows that are held");
+    await check(page, "rows whose order is frozen");
     interceptor.cut = true;
     interceptor.socket.close();
     await page.locator("#status", { hasText: "Connection lost" }).waitFor();
@@ -398,7 +400,7 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
         groupPriorityMinimum: 100,
         versionPriority: 100,
         insecureSkipTLSVerify: true,
-        service: { namespace: ns, name: "nobody-there" },
+        service: { namespace: ns, name: "missing-service" },
       },
     });
     await page.locator(`#picker [data-group="${group}"] .group-problem`).waitFor();
@@ -441,7 +443,7 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
     await check(page, "a link that could not be made", "#sharing");
     await page.unroute("**/api/v1/shares");
     await page.locator("input[name=what][value=view]").check();
-    await page.getByLabel("Note").fill("for who looks");
+    await page.getByLabel("Note").fill("for viewers");
     await page.getByRole("button", { name: "Create link" }).click();
     const url = await made(page);
     await page.locator(".qr").waitFor();

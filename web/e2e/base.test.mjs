@@ -40,7 +40,7 @@ await test("a base path behind a proxy", { timeout: 180_000 }, async (t) => {
   const dashboard = await Dashboard.start(t, { flags: ["--base-path", base, "--allowed-origin", proxy.origin] });
   proxy.to = new URL(dashboard.url);
   proxy.asked.length = 0;
-  assert.equal(new URL(dashboard.url).pathname, `${base}/`, "the address that is told has the path");
+  assert.equal(new URL(dashboard.url).pathname, `${base}/`, "the printed URL has the path");
 
   await t.test("list and object pages work below the base path", async (t) => {
     const page = await newPage(t, browser, { allow: [/download: /] });

@@ -52,7 +52,11 @@ function listen() {
  */
 export async function newPage(t, browser, options = {}) {
   const { allow = [], ...contextOptions } = options;
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, permissions: [], ...contextOptions });
+  const context = await browser.newContext({
+    viewport: { width: 1440, height: 900 },
+    permissions: [],
+    ...contextOptions,
+  });
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);
   const pageErrors = [];

@@ -14,18 +14,23 @@ await test("changes", { timeout: 240_000 }, async (t) => {
   const list = `${dashboard.url}r/core/v1/configmaps?ns=${ns}`;
   const tab = (name, kind = "core/v1/configmaps") => `${dashboard.url}o/${kind}/${ns}/${name}?tab=changes`;
   // Returns each change as text: "Changed painter: data.a -1 +2".
-  const changeTexts = (page) => page.evaluate(() => [...document.querySelectorAll(".timeline .change-entry")].map((e) => {
-    const text = (from, what) => [...from.querySelectorAll(what)].map((x) => x.textContent);
-    const fields = [...e.querySelectorAll(".field")].map((f) =>
-      [
-        f.querySelector(".path").textContent,
-        ...text(f, "del").map((x) => `-${x}`),
-        ...text(f, "ins").map((x) => `+${x}`),
-      ].join(" "),
+  const changeTexts = (page) =>
+    page.evaluate(() =>
+      [...document.querySelectorAll(".timeline .change-entry")].map((e) => {
+        const text = (from, what) => [...from.querySelectorAll(what)].map((x) => x.textContent);
+        const fields = [...e.querySelectorAll(".field")].map((f) =>
+          [
+            f.querySelector(".path").textContent,
+            ...text(f, "del").map((x) => `-${x}`),
+            ...text(f, "ins").map((x) => `+${x}`),
+          ].join(" "),
+        );
+        return (
+          `${text(e, "header .op")[0]} ` +
+          `${text(e, "header .by").join("+")}${fields.length === 0 ? "" : `: ${fields.join(", ")}`}`
+        );
+      }),
     );
-    return `${text(e, "header .op")[0]} ` +
-      `${text(e, "header .by").join("+")}${fields.length === 0 ? "" : `: ${fields.join(", ")}`}`;
-  }));
   const open = async (t, address, options) => {
     const page = await newPage(t, browser, options);
     await openLive(page, address);
@@ -75,11 +80,11 @@ await test("changes", { timeout: 240_000 }, async (t) => {
 
     // Deleted and created again: both are in one timeline.
     await remove(`${where}/one`);
-    await create(where, configMap("one", { a: "anew" }), { manager: "e2e-maker" });
+    await create(where, configMap("one", { a: "recreated" }), { manager: "e2e-maker" });
     await second();
     await patch(`${where}/one`, { data: { a: "changed" } }, { manager: "e2e-painter" });
     await become("its end and beginning", async () => (await changeTexts(late)).slice(0, 3), [
-      "Changed e2e-painter Update: data.a -anew +changed",
+      "Changed e2e-painter Update: data.a -recreated +changed",
       "Created e2e-maker Update",
       "Deleted Unknown author",
     ]);
@@ -90,7 +95,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
       `Changed e2e-painter Update: data.b -${hostile}`,
       `Changed e2e-painter Update: data.b +${hostile}`,
     ]);
-    await late.getByLabel("Filter changes by field or author").fill("nobody");
+    await late.getByLabel("Filter changes by field or author").fill("no-such-author");
     await late.locator(".foot", { hasText: "No changes match the filter" }).waitFor();
   });
 
@@ -247,7 +252,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     );
     assert.ok(
       middles.length > 2 && middles.every((m) => Math.abs(m - middles[0]) <= 1),
-      `what is wrong stands in the middle: ${middles}`,
+      `the messages are not on the left: ${middles}`,
     );
   });
 
@@ -264,7 +269,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     await until("what happened", async () =>
       /\d\d:\d\d:\d\d\s*e2e-\w+\/busy.*(0\/0|0\/1|0) → /.test((await line.innerText()).replaceAll("\n", " ")),
     );
-    assert.ok(!page.wire.some((f) => f.includes('"view":"changes"')), "the line is made of what comes anyway");
+    assert.ok(!page.wire.some((f) => f.includes('"view":"changes"')), "the line needs no further subscription");
 
     await page.keyboard.press("a");
     assert.ok(await until("the subscription", () => page.wire.some((f) => f.includes('"view":"changes"'))));
@@ -326,7 +331,8 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     await openLive(page, `${dashboard.url}r/apps/v1/deployments?ns=${ns}`);
     await page.keyboard.press("a");
     await page.getByRole("button", { name: "All resources" }).click();
-    const entries = async () => (await page.locator(".feed .activity-entry").allInnerTexts()).map((e) => e.replaceAll("\n", " "));
+    const entries = async () =>
+      (await page.locator(".feed .activity-entry").allInnerTexts()).map((e) => e.replaceAll("\n", " "));
     const kept = () => page.locator(".activity-feed .kept").innerText();
     await until("several kinds", async () => /in (\d\d|[2-9]) resource types since \d\d:\d\d:\d\d$/.test(await kept()));
     await patch(`${where}/left`, { data: { port: "82" } }, { manager: "e2e-painter" });
@@ -353,7 +359,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     const { resources } = await (await page.request.get(`${dashboard.url}api/v1/resources`)).json();
     const watched = new Set(resources.filter((r) => r.state !== undefined && r.state !== "").map((r) => r.ref));
     for (const { resource } of asked) assert.ok(watched.has(resource), `${resource} is watched`);
-    assert.ok(!watched.has("core/v1/services"), "nobody has looked at Services");
+    assert.ok(!watched.has("core/v1/services"), "Services were not opened");
 
     // A click opens an object of another kind. The activity keeps its mode.
     await page.locator(".feed .activity-entry", { hasText: "data.port 81 → 82" }).click();

@@ -94,7 +94,7 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
       await page.locator(".diff").evaluate((e) => { e.id = "before"; });
       await patch(`${where}/some`, { data: { zone: `back ${++times}` } });
       await page.locator(".diff", { hasText: `zone: back ${times}` }).waitFor();
-      assert.equal(await page.locator("#before").count(), 0, "it was drawn anew");
+      assert.equal(await page.locator("#before").count(), 0, "it was redrawn");
       assert.deepEqual(await focused(), before);
     };
     const other = page.locator(".diff .fold", { hasText: "393 unchanged lines" }).nth(2);
@@ -159,7 +159,7 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
     await page.locator(".diff").evaluate((e) => { e.id = "before"; });
     await patch(`${where}/all`, { data: { first: "above them" } });
     await page.locator(".diff", { hasText: "first: above them" }).waitFor();
-    assert.equal(await page.locator("#before").count(), 0, "it was drawn anew");
+    assert.equal(await page.locator("#before").count(), 0, "it was redrawn");
     assert.equal(await left(), before + 1);
   });
 

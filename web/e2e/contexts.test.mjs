@@ -43,7 +43,7 @@ function merged(t) {
       context.namespace,
     );
   }
-  add("of-nobody", { server: "https://127.0.0.1:1" }, {});
+  add("without-credentials", { server: "https://127.0.0.1:1" }, {});
   add(
     "of-a-stranger",
     { server: "https://127.0.0.1:1" },
@@ -91,7 +91,7 @@ await test("contexts", { timeout: 180_000 }, async (t) => {
       "of-a-stranger",
       "of-admin",
       "of-limited",
-      "of-nobody",
+      "without-credentials",
     ]);
     assert.equal(
       await page
@@ -152,9 +152,9 @@ await test("contexts", { timeout: 180_000 }, async (t) => {
   await t.test("an unreachable context is reported, and can be switched away from", async (t) => {
     const page = await newPage(t, browser, { allow });
     await openLive(page, pods);
-    await choose(page, "of-nobody");
+    await choose(page, "without-credentials");
     await page.getByRole("heading", { name: "The API server does not answer" }).waitFor();
-    assert.equal(await name(page), "of-nobody");
+    assert.equal(await name(page), "without-credentials");
     await page.locator("#cluster").click();
     await page.waitForURL(`${dashboard.url}contexts`);
     await page.getByRole("button", { name: "of-limited" }).click();
@@ -182,7 +182,7 @@ await test("contexts", { timeout: 180_000 }, async (t) => {
       await page.emulateMedia({ colorScheme });
       await page.setViewportSize({ width, height: 844 });
       await page.goto(`${dashboard.url}contexts`);
-      await page.getByRole("button", { name: "of-nobody" }).waitFor();
+      await page.getByRole("button", { name: "without-credentials" }).waitFor();
       await check(page, `the contexts in ${colorScheme}`);
       assert.ok(
         await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth),

@@ -79,14 +79,14 @@ export class Forward {
       { env, stdio: ["ignore", "pipe", "pipe"] },
     );
     this.child = child;
-    this.said = [];
+    this.stderrLines = [];
     const kill = () => child.kill("SIGKILL");
     process.once("exit", kill);
     child.once("exit", () => process.off("exit", kill));
-    createInterface({ input: child.stderr }).on("line", (line) => this.said.push(line));
+    createInterface({ input: child.stderr }).on("line", (line) => this.stderrLines.push(line));
     const ready = new Promise((resolve, reject) => {
       child.once("error", reject);
-      child.once("exit", (code) => reject(new Error(`kubectl ended with ${code}: ${this.said.join("\n")}`)));
+      child.once("exit", (code) => reject(new Error(`kubectl ended with ${code}: ${this.stderrLines.join("\n")}`)));
       createInterface({ input: child.stdout }).on("line", (line) => {
         const found = /^Forwarding from 127\.0\.0\.1:(\d+) -> 8080$/.exec(line);
         if (found) resolve(Number(found[1]));

@@ -105,7 +105,11 @@ await test("filters", { timeout: 120_000 }, async (t) => {
     await plain.reload();
     assert.equal(await plain.locator("#coverage-note").isHidden(), true);
     await openLive(page, `${list}?ns=${ns}&ns=${ns}-never`);
-    await become("the words", () => page.locator("#coverage-note").innerText(), `Namespace ${ns}-never does not exist.`);
+    await become(
+      "the words",
+      () => page.locator("#coverage-note").innerText(),
+      `Namespace ${ns}-never does not exist.`,
+    );
     await chooseNamespaces(page, ns);
     await page.locator("#coverage-note").waitFor({ state: "hidden" });
   });

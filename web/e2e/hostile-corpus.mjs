@@ -28,7 +28,12 @@ export const print = `<img src=x onerror="window.e2e.hit=1">`;
 const name = `<img src=x onerror=window.e2e.hit=1>${control}`;
 
 // The first three configure the API server itself. The last one requires a signed certificate request.
-const excludedResources = new Set(["apiservices", "flowschemas", "prioritylevelconfigurations", "certificatesigningrequests"]);
+const excludedResources = new Set([
+  "apiservices",
+  "flowschemas",
+  "prioritylevelconfigurations",
+  "certificatesigningrequests",
+]);
 // These restrict objects that are created after them.
 const last = new Set(["limitranges", "resourcequotas"]);
 
@@ -168,8 +173,8 @@ export async function kinds() {
   return found.sort((a, b) => Number(last.has(a.resource)) - Number(last.has(b.resource)));
 }
 
-const text = Symbol("text"); // A leaf: any string.
-const bytes = Symbol("bytes"); // A base64 string.
+const text = Symbol("text"); // Represents any string in a schema.
+const bytes = Symbol("bytes"); // Represents a base64 string in a schema.
 const key = "e2e.example.com";
 
 // Returns the paths of all strings in a schema. A type nested in itself is not expanded again.
@@ -263,12 +268,12 @@ async function filled(base, found, value, send) {
     return answer.kind === "Status" && answer.status === "Failure" ? answer : null;
   };
   let acceptedPaths = [];
-  let left = found.map((l, position) => ({ ...l, turn: position }));
+  let left = found.map((l, position) => ({ ...l, index: position }));
   for (let round = 0; round < value.length; round++) {
     // Every second leaf starts with the last value, which is short and has one line, because pages draw such texts in
     // other ways.
     const with_ = left.map((l) => {
-      const one = value[(round + (l.turn % 2) * (value.length - 1)) % value.length];
+      const one = value[(round + (l.index % 2) * (value.length - 1)) % value.length];
       return { ...l, value: l.is === bytes ? Buffer.from(one).toString("base64") : one };
     });
     const some = await fit(attempt, acceptedPaths, with_);
@@ -334,7 +339,12 @@ export async function hostile(
     await send(filledIn.object, "");
     acceptedStatusPaths = filledIn.taken;
   }
-  return { ...kind, name: made.metadata.name, at, paths: [...acceptedPaths, ...acceptedStatusPaths].map((l) => l.path.join(".")) };
+  return {
+    ...kind,
+    name: made.metadata.name,
+    at,
+    paths: [...acceptedPaths, ...acceptedStatusPaths].map((l) => l.path.join(".")),
+  };
 }
 
 /** Returns the schemas of each group and version. */

@@ -1,4 +1,4 @@
-// Text from the cluster stays text, whatever it contains and wherever it is shown.
+// Text from the cluster stays text, whatever it contains and in every place where it is shown.
 import assert from "node:assert/strict";
 import { appendFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -101,7 +101,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
       made.push(await hostile(t, kind, ns, schemas));
   }));
   const strings = made.reduce((n, m) => n + m.paths.length, 0);
-  passed(`${strings} strings of ${made.length} kinds hold it`);
+  passed(`${strings} strings of ${made.length} kinds contain it`);
   // A lower number would mean that the corpus is broken.
   assert.ok(strings > 800 && made.length > 50, `${strings} strings of ${made.length} kinds`);
   const scripts = {
@@ -223,7 +223,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
         const want = await json(`api/v1/object/${m.ref}/${m.namespaced ? ns : "_"}/${encodeURIComponent(m.name)}`);
         const yaml = (await panel.locator(".line").evaluateAll((lines) => lines.map((l) => l.textContent))).join("\n");
         const got = load(yaml, { schema: CORE_SCHEMA });
-        assert.deepEqual(strip(got), strip(want), `${m.resource}: what its YAML says`);
+        assert.deepEqual(strip(got), strip(want), `${m.resource}: the content of its YAML`);
       }
     }
     passed("every kind's list and tabs");
@@ -255,59 +255,71 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
     }
   });
 
-  await t.test("each text in columns is shown as text, stays in its cell, and is exported without formulas", async (t) => {
-    const now = new Date().toISOString().replace(/\.\d+/, "");
-    const formulas = ["=1+1", "+1", "-1", "@SUM(A1)", "＝1"];
-    let n = 0;
-    for (const text of [...Object.values(texts), ...formulas]) {
-      await create(`/api/v1/namespaces/${ns}/events`, {
-        metadata: { name: `e${n++}` },
-        type: "Warning",
-        reason: text.slice(0, 100),
-        message: text,
-        involvedObject: { kind: "Pod", namespace: ns, name: "none" },
-        lastTimestamp: now,
+  await t.test(
+    "each text in columns is shown as text, stays in its cell, and is exported without formulas",
+    async (t) => {
+      const now = new Date().toISOString().replace(/\.\d+/, "");
+      const formulas = ["=1+1", "+1", "-1", "@SUM(A1)", "＝1"];
+      let n = 0;
+      for (const text of [...Object.values(texts), ...formulas]) {
+        await create(`/api/v1/namespaces/${ns}/events`, {
+          metadata: { name: `e${n++}` },
+          type: "Warning",
+          reason: text.slice(0, 100),
+          message: text,
+          involvedObject: { kind: "Pod", namespace: ns, name: "none" },
+          lastTimestamp: now,
+        });
+      }
+      const page = await newPage(t, browser, { allow: [/^download/] });
+      await openLive(page, `${dashboard.url}r/core/v1/events?ns=${ns}`);
+      const shown = await until("the events", async () => {
+        const { rows } = await table(page);
+        return rows.length >= n && rows;
       });
-    }
-    const page = await newPage(t, browser, { allow: [/^download/] });
-    await openLive(page, `${dashboard.url}r/core/v1/events?ns=${ns}`);
-    const shown = await until("the events", async () => {
-      const { rows } = await table(page);
-      return rows.length >= n && rows;
-    });
-    for (const text of [...Object.values(texts), ...formulas])
-      assert.ok(
-        shown.some((r) => r.Message === text && r.Reason === text.slice(0, 100)),
-        JSON.stringify(text.slice(0, 80)),
+      for (const text of [...Object.values(texts), ...formulas])
+        assert.ok(
+          shown.some((r) => r.Message === text && r.Reason === text.slice(0, 100)),
+          JSON.stringify(text.slice(0, 80)),
+        );
+      await harmless(page, "events");
+      // The pieces of a text are in the order in which they were written.
+      const places = await page.locator("#tbody td:has(.invisible-char)").evaluateAll((all) =>
+        all.map((td) => {
+          const range = document.createRange();
+          return [...td.childNodes].map((node) => {
+            range.selectNode(node);
+            return range.getBoundingClientRect().left;
+          });
+        }),
       );
-    await harmless(page, "events");
-    // The pieces of a text are in the order in which they were written.
-    const places = await page.locator("#tbody td:has(.invisible-char)").evaluateAll((all) => all.map((td) => {
-      const range = document.createRange();
-      return [...td.childNodes].map((node) => {
-        range.selectNode(node);
-        return range.getBoundingClientRect().left;
-      });
-    }));
-    assert.ok(places.length > 0);
-    for (const lefts of places) assert.deepEqual(lefts, [...lefts].sort((a, b) => a - b));
-    for (const td of [
-      page.locator("#tbody td:has(.invisible-char)").first(),
-      page.locator("#tbody td", { hasText: "<i>0123" }).first(),
-    ]) {
-      await td.hover();
-      await until("the title", () => td.getAttribute("title"));
-    }
-    await harmless(page, "titles");
-    await page.keyboard.press("x");
-    const [download] = await Promise.all([
-      page.waitForEvent("download"),
-      page.locator('#export a[data-format="csv"][data-view="rows"]').first().click(),
-    ]);
-    const csv = cells(await text(await download.createReadStream()));
-    assert.ok(csv.includes(`'${texts.formula}`) && csv.includes(texts.markup));
-    assert.deepEqual(csv.filter((c) => /^[=+\-@\t\r\n＝＋－＠]/.test(c)), []);
-  });
+      assert.ok(places.length > 0);
+      for (const lefts of places)
+        assert.deepEqual(
+          lefts,
+          [...lefts].sort((a, b) => a - b),
+        );
+      for (const td of [
+        page.locator("#tbody td:has(.invisible-char)").first(),
+        page.locator("#tbody td", { hasText: "<i>0123" }).first(),
+      ]) {
+        await td.hover();
+        await until("the title", () => td.getAttribute("title"));
+      }
+      await harmless(page, "titles");
+      await page.keyboard.press("x");
+      const [download] = await Promise.all([
+        page.waitForEvent("download"),
+        page.locator('#export a[data-format="csv"][data-view="rows"]').first().click(),
+      ]);
+      const csv = cells(await text(await download.createReadStream()));
+      assert.ok(csv.includes(`'${texts.formula}`) && csv.includes(texts.markup));
+      assert.deepEqual(
+        csv.filter((c) => /^[=+\-@\t\r\n＝＋－＠]/.test(c)),
+        [],
+      );
+    },
+  );
 
   await t.test("in names, which become part of URLs", async (t) => {
     const names = [

@@ -28,12 +28,12 @@ await test("objects and kinds that appear later", { timeout: 120_000 }, async (t
       .locator("#object .banner", { hasText: `${ns}/later does not exist. It will appear here if created.` })
       .waitFor();
     assert.equal(await page.getByText("Reload the page").filter({ visible: true }).count(), 0);
-    await create(configMaps, configMap("later", { text: "of the one that came" }));
+    await create(configMaps, configMap("later", { text: "of the created one" }));
     await page.locator("#object .overview").waitFor();
     await page.locator('#status[data-state="live"]').waitFor();
     assert.equal(await page.locator("#object > .note").count(), 0);
     await plain.reload();
-    assert.match(await plain.locator("pre.yaml").innerText(), /of the one that came/);
+    assert.match(await plain.locator("pre.yaml").innerText(), /of the created one/);
   });
 
   await t.test("a kind, and an object of it", async (t) => {
@@ -90,7 +90,7 @@ await test("objects and kinds that appear later", { timeout: 120_000 }, async (t
       assert.equal(await page.evaluate(() => history.state?.load), undefined, "it is not waited for any more");
     for (const { page, end } of busy) {
       await page.locator(`#picker-groups a[data-ref="${ref}"]`).waitFor({ state: "attached" });
-      assert.equal(await page.evaluate(() => window.e2e.same), true, "the page was loaded anew");
+      assert.equal(await page.evaluate(() => window.e2e.same), true, "the page was reloaded");
       await end(page);
       await page.locator("#heading", { hasText: `${name}s` }).waitFor();
     }
@@ -125,7 +125,7 @@ await test("objects and kinds that appear later", { timeout: 120_000 }, async (t
     const plain = await newPage(t, browser, { javaScriptEnabled: false });
     assert.equal((await plain.goto(address)).status(), 200);
     assert.match(await plain.locator("#asof").innerText(), /^Stale since \d{4}-/);
-    assert.match(await plain.locator("pre.yaml").innerText(), /of the one that came/);
+    assert.match(await plain.locator("pre.yaml").innerText(), /of the created one/);
     await page.reload();
     await page.locator("#object .overview").waitFor();
     await page.locator("#status", { hasText: "Stale since" }).waitFor();

@@ -83,7 +83,7 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
       JSON.stringify(marked),
     );
     await become("flashes to end", () => page.locator("#tbody [data-changed]").count(), 0);
-    assert.equal(await page.evaluate(() => window.e2e.same), true, "the page was loaded anew");
+    assert.equal(await page.evaluate(() => window.e2e.same), true, "the page was reloaded");
     // The page shows what the API server returns.
     const { status } = await read(`/apis/apps/v1/namespaces/${ns}/deployments/scaled`);
     assert.equal(status.readyReplicas, 3);

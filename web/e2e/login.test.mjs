@@ -81,7 +81,7 @@ await test("login", { timeout: 180_000 }, async (t) => {
     const began = Date.now();
     for (const p of [page, other]) await p.getByLabel("Token").waitFor({ timeout: 45_000 });
     t.diagnostic(`the pages of a deleted account led to the login after ${Date.now() - began} ms`);
-    assert.equal(page.url(), pods, "the address stays, to come back to");
+    assert.equal(page.url(), pods, "the address stays, for the return after the login");
   });
 
   await t.test("works without script, and passes axe", async (t) => {

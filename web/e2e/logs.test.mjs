@@ -112,7 +112,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     await until("it", async () => (await texts(page)).includes("the first of many"));
     for (let n = 0; n < 25; n++) write(...Array.from({ length: 1000 }, (_, i) => `flood ${n * 1000 + i}`));
     await until("its end", async () => (await texts(page)).includes("flood 24999"));
-    await until("what is held", async () =>
+    await until("the rows in memory", async () =>
       (await page.locator(".log-size").innerText()).startsWith("Showing the latest 20,000 lines ("),
     );
     assert.ok((await page.locator(".log-line").count()) < 150, "only what is seen has elements");
@@ -140,10 +140,10 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     await become("the state", () => foot(page), "Following");
     await page.getByRole("button", { name: "Follow" }).click();
     await until("the state", async () => /^Not following since \d\d:\d\d:\d\d$/.test(await foot(page)));
-    write("while it stood");
+    write("while paused");
     await page.getByRole("button", { name: "Follow" }).click();
-    await until("the line", async () => (await texts(page)).includes("while it stood"));
-    assert.equal((await texts(page)).filter((l) => l === "while it stood").length, 1);
+    await until("the line", async () => (await texts(page)).includes("while paused"));
+    assert.equal((await texts(page)).filter((l) => l === "while paused").length, 1);
   });
 
   await t.test("an unreachable server is reported, and reconnected", async (t) => {
@@ -165,14 +165,14 @@ await test("logs", { timeout: 240_000 }, async (t) => {
 
   await t.test("visible lines stay visible after a resize", async (t) => {
     const page = await open(t, "talker");
-    write("in sight");
-    await until("the line", async () => (await texts(page)).includes("in sight"));
+    write("visible line");
+    await until("the line", async () => (await texts(page)).includes("visible line"));
     const painted = await page.evaluate(async () => {
       const seen = [];
       for (let n = 1; n <= 12; n++) {
         if (n % 3 === 0) document.querySelector(".logs").style.paddingTop = `${n}px`; // Like a banner above it.
         await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
-        seen.push([...document.querySelectorAll(".log-line")].some((line) => line.textContent.includes("in sight")));
+        seen.push([...document.querySelectorAll(".log-line")].some((e) => e.textContent.includes("visible line")));
       }
       return seen;
     });

@@ -12,7 +12,8 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
   const dashboard = await Dashboard.start(t);
   const [ns, other] = [await namespace(t), await namespace(t)];
   const where = (ns) => `/api/v1/namespaces/${ns}/configmaps`;
-  for (const name of ["a-1", "a-2", "b-10"]) await create(where(ns), configMap(name, { text: name }));
+  // No random name of a namespace contains the "w" of web-10: the letters of these names are hexadecimal digits.
+  for (const name of ["a-1", "a-2", "web-10"]) await create(where(ns), configMap(name, { text: name }));
   await create(where(other), configMap("remote", { k: "", l: "" }));
   const list = `${dashboard.url}r/core/v1/configmaps?ns=${ns}`;
 
@@ -48,18 +49,18 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
       `/r/apps/v1/deployments ${ns}`,
     );
     await page.goBack();
-    await become("the rows", () => names(page), ["a-1", "a-2", "b-10"]);
+    await become("the rows", () => names(page), ["a-1", "a-2", "web-10"]);
 
     await page.locator("#jump").click();
-    await page.keyboard.type("b 10");
-    await become("the object", () => chosen(page), `${ns}/b-10`);
-    await until("what was looked through", async () =>
+    await page.keyboard.type("web 10");
+    await become("the object", () => chosen(page), `${ns}/web-10`);
+    await until("the searched resources", async () =>
       /^Searched the names of \d+ resource types, \d+ namespaces and 4 ConfigMaps in this list\./.test(
         await page.locator(".palette-coverage").innerText(),
       ),
     );
     await keys(page, "Enter");
-    await become("the object open", () => query(page).get("open"), `${ns}/b-10`);
+    await become("the object open", () => query(page).get("open"), `${ns}/web-10`);
     await keys(page, "Escape");
     await page.locator("#panel").waitFor({ state: "hidden" });
 
@@ -273,13 +274,17 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
     assert.equal(await page.locator("#namespace-button").innerText(), ns);
     await keys(page, "n");
     await until("all of them", async () => (await offered()).includes("kube-system"));
-    assert.equal((await offered())[0], ns, "what is chosen comes first");
+    assert.equal((await offered())[0], ns, "the chosen namespace is first");
     await page.keyboard.type(other.slice(4));
     await become("the one typed", offered, [other]);
     await keys(page, "ArrowDown", "ArrowDown", "Space");
     await become("both", () => query(page).getAll("ns"), [ns, other].sort());
-    await become("the rows of both", async () => (await names(page)).sort(), ["a-1", "a-2", "b-10", "remote"]);
-    assert.ok([`${[ns, other].sort().join(", ")}`, "2 namespaces"].includes(await page.locator("#namespace-button").innerText()));
+    await become("the rows of both", async () => (await names(page)).sort(), ["a-1", "a-2", "remote", "web-10"]);
+    assert.ok(
+      [`${[ns, other].sort().join(", ")}`, "2 namespaces"].includes(
+        await page.locator("#namespace-button").innerText(),
+      ),
+    );
     const made = await namespace(t);
     await pop.locator('input[type="text"]').fill(made);
     await become("one that is made meanwhile", offered, [made]);
@@ -295,7 +300,7 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
     await pop.locator("[data-all]").check();
     await become("all of them", () => query(page).getAll("ns"), []);
     assert.equal(await page.locator("#namespace-button").innerText(), "All namespaces");
-    await page.mouse.click(700, 62); // outside the popover
+    await page.mouse.click(700, 62); // a point outside the popover
     await pop.waitFor({ state: "hidden" });
     await page.goto(`${dashboard.url}r/core/v1/nodes`);
     await page.locator('#status[data-state="live"]').waitFor();
@@ -362,12 +367,12 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
     const lines = file.text.trim().split("\n");
     assert.equal(lines[0], "Namespace,Name,Data,Age");
     assert.deepEqual(lines.slice(1).map((l) => l.split(",")[1]), ["a-2", "a-1"]);
-    await page.goto(`${dashboard.url}r/core/v1/configmaps?ns=${ns}&q=b-&cols=data`);
-    await become("the filtered rows", () => names(page), ["b-10"]);
+    await page.goto(`${dashboard.url}r/core/v1/configmaps?ns=${ns}&q=web-&cols=data`);
+    await become("the filtered rows", () => names(page), ["web-10"]);
     file = await take("Rows as JSON");
-    assert.deepEqual(JSON.parse(file.text).rows.map((r) => r.cells), [["b-10", 1]]);
+    assert.deepEqual(JSON.parse(file.text).rows.map((r) => r.cells), [["web-10", 1]]);
     file = await take("Objects as YAML");
-    assert.match(file.text, /^---\napiVersion: v1\ndata:\n {2}text: b-10\nkind: ConfigMap\n/);
+    assert.match(file.text, /^---\napiVersion: v1\ndata:\n {2}text: web-10\nkind: ConfigMap\n/);
     assert.equal(file.text.match(/^---$/gm).length, 1);
     await keys(page, "x", "ArrowDown", "Escape");
     assert.equal(await page.locator("#export").getAttribute("open"), null);

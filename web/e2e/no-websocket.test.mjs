@@ -35,7 +35,10 @@ await test("a page whose socket cannot open", { timeout: 120_000 }, async (t) =>
     await alone(page);
     assert.equal(await status(page), "Not live");
     await until("why", async () =>
-      /^Not live: Glasshouse responds, but the WebSocket connection could not be opened \(.+\)\. Showing data from \d\d:\d\d:\d\d\./.test(
+      new RegExp(
+        "^Not live: Glasshouse responds, but the WebSocket connection could not be opened \\(.+\\)\\. " +
+          "Showing data from \\d\\d:\\d\\d:\\d\\d\\.",
+      ).test(
         await page.locator("#banner").innerText(),
       ),
     );
@@ -63,7 +66,7 @@ await test("a page whose socket cannot open", { timeout: 120_000 }, async (t) =>
     await page.locator("#ns").fill("kube-system");
     await page.locator("#ns").press("Enter");
     await page.waitForURL(/ns=kube-system/);
-    assert.match(await page.locator("#note").innerText(), /^No ConfigMaps match/, "the server's own words stand");
+    assert.match(await page.locator("#note").innerText(), /^No ConfigMaps match/, "the server's own text stays");
     await alone(page);
     await page.locator('#picker a[data-ref="core/v1/namespaces"]').click();
     await page.waitForURL(/core\/v1\/namespaces$/);

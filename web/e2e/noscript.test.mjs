@@ -93,8 +93,8 @@ await test("without script", { timeout: 120_000 }, async (t) => {
     const list = `${dashboard.url}r/core/v1/configmaps?ns=${ns}`;
     const seen = (page) =>
       page.evaluate(() =>
-        ["#filters button", "#ns", "#wide", "#jump", "#theme", "#columns", ".picker-filter", ".not-started"].filter((e) =>
-          document.querySelector(e).checkVisibility({ visibilityProperty: true }),
+        ["#filters button", "#ns", "#wide", "#jump", "#theme", "#columns", ".picker-filter", ".not-started"].filter(
+          (e) => document.querySelector(e).checkVisibility({ visibilityProperty: true }),
         ),
       );
     const scripted = ["#jump", "#theme", "#columns", ".picker-filter"];

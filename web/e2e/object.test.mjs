@@ -56,7 +56,7 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     assert.match(await yaml(page), /colour: green/, "the last that was known stays");
     await until("the row to go", async () => (await row(page, "a-2")) === undefined);
     await create(where, configMap("a-2", { text: "of the second a-2" }));
-    await until("the one made anew", async () => (await yaml(page)).includes("of the second a-2"));
+    await until("the recreated object", async () => (await yaml(page)).includes("of the second a-2"));
     await panel(page).locator('.status[data-state="live"]').waitFor();
 
     await page.keyboard.press("Escape");
@@ -149,9 +149,9 @@ await test("objects", { timeout: 120_000 }, async (t) => {
   });
 
   await t.test("a tooltip can be hovered, and closes with Escape", async (t) => {
-    const nobody = await Dashboard.start(t, { user: "nobody" });
+    const unprivileged = await Dashboard.start(t, { user: "nobody" });
     const page = await newPage(t, browser, { allow: [/status of 403/] });
-    await page.goto(`${nobody.url}r/core/v1/pods`);
+    await page.goto(`${unprivileged.url}r/core/v1/pods`);
     const kind = page.locator('#picker a[data-ref="core/v1/pods"][data-hint]');
     await kind.hover();
     const hint = page.getByRole("tooltip");
@@ -174,7 +174,7 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     async (t) => {
       const page = await newPage(t, browser, { allow: [/Failed to load resource/] });
       const asked = [];
-      await page.route(/\/yaml-\w+\.js$/, (route) => void asked.push(route));
+      await page.route(/\/yaml-tab-\w+\.js$/, (route) => void asked.push(route));
       await openLive(page, `${list}&open=${ns}/a-3&tab=yaml`);
       const next = () => until("the script to be asked for", () => asked.shift());
       const overview = () => panel(page).getByRole("tab", { name: "Overview" }).click();

@@ -20,7 +20,7 @@ await test("overview", { timeout: 180_000 }, async (t) => {
     ),
   );
   const name = pod.metadata.name;
-  const beside = (ref, object) => `${dashboard.url}r/${ref}?ns=${ns}&open=${ns}/${object}`;
+  const panelURL = (ref, object) => `${dashboard.url}r/${ref}?ns=${ns}&open=${ns}/${object}`;
   const open = async (t, address, options) => {
     const page = await newPage(t, browser, options);
     await openLive(page, address);
@@ -34,7 +34,7 @@ await test("overview", { timeout: 180_000 }, async (t) => {
       .locator("dd");
 
   await t.test("health, facts and conditions follow the object, and only changed values are highlighted", async (t) => {
-    const page = await open(t, beside("core/v1/pods", name));
+    const page = await open(t, panelURL("core/v1/pods", name));
     await become("the verdict", () => verdict(page), "Current");
     assert.match(await page.locator(".health strong").innerText(), /^OK$/);
     assert.equal(await fact(page, "Node").innerText(), pod.spec.nodeName);
@@ -108,12 +108,12 @@ await test("overview", { timeout: 180_000 }, async (t) => {
     assert.deepEqual(
       await page.evaluate(() => window.kept.filter((e) => !e.isConnected).map((e) => e.textContent)),
       [],
-      "what was not changed was made anew",
+      "an unchanged element was replaced",
     );
   });
 
   await t.test("the owner chain leads to the root, and owners open in the panel", async (t) => {
-    const page = await open(t, beside("core/v1/pods", name));
+    const page = await open(t, panelURL("core/v1/pods", name));
     const set = pod.metadata.ownerReferences[0].name;
     await become(
       "the owners",
@@ -123,8 +123,8 @@ await test("overview", { timeout: 180_000 }, async (t) => {
     await page.evaluate(() => (window.same = true));
     await page.locator(".owners a", { hasText: /^web$/ }).click();
     await until("the deployment", async () => (await page.locator("#panel h2").innerText()) === `${ns}/web`);
-    assert.equal(page.url(), beside("apps/v1/deployments", "web"));
-    assert.ok(await page.evaluate(() => window.same), "the page was loaded anew");
+    assert.equal(page.url(), panelURL("apps/v1/deployments", "web"));
+    assert.ok(await page.evaluate(() => window.same), "the page was reloaded");
     await until("its replicas", async () => /0 of 1/.test(await fact(page, "Ready").innerText()));
     assert.equal(await page.locator(".owners").isHidden(), true);
     await page.goBack();
@@ -133,7 +133,7 @@ await test("overview", { timeout: 180_000 }, async (t) => {
     // On a page of its own, a link leads to the same place.
     await page.goto(`${dashboard.url}o/core/v1/pods/${ns}/${name}`);
     await page.locator(".owners a", { hasText: /^web$/ }).click();
-    await page.waitForURL(beside("apps/v1/deployments", "web"));
+    await page.waitForURL(panelURL("apps/v1/deployments", "web"));
   });
 
   await t.test("missing and forbidden owners are reported", async (t) => {
@@ -146,7 +146,7 @@ await test("overview", { timeout: 180_000 }, async (t) => {
         { ownerReferences: [{ apiVersion: "example.net/v1", kind: "Unicorn", name: "u", uid: "u-1" }] },
       ),
     );
-    const page = await open(t, beside("core/v1/configmaps", "owned"));
+    const page = await open(t, panelURL("core/v1/configmaps", "owned"));
     await page.locator(".owners em", { hasText: "example.net/v1 is not available" }).waitFor();
     assert.equal(await page.locator(".owners a").count(), 0);
 
@@ -168,7 +168,7 @@ await test("overview", { timeout: 180_000 }, async (t) => {
   });
 
   await t.test("a label opens the list of all objects with it", async (t) => {
-    const page = await open(t, beside("core/v1/pods", name));
+    const page = await open(t, panelURL("core/v1/pods", name));
     await page.locator(".labels a", { hasText: "app=web" }).click();
     await become("the filter", () => new URL(page.url()).search, "?labels=app=web");
     assert.equal(await page.locator("#panel").isHidden(), true);
@@ -197,7 +197,7 @@ await test("overview", { timeout: 180_000 }, async (t) => {
       ...event("another", "Warning", "Other", "of another object", 1),
       involvedObject: { kind: "ConfigMap", namespace: ns, name: "eventful", uid: "u-other" },
     });
-    const page = await open(t, `${beside("core/v1/configmaps", "eventful")}&tab=events`);
+    const page = await open(t, `${panelURL("core/v1/configmaps", "eventful")}&tab=events`);
     await page.locator(".events .note", { hasText: "No events" }).waitFor();
     const reasons = () => page.locator(".events li strong").allInnerTexts();
     const followed = async () =>
@@ -208,8 +208,8 @@ await test("overview", { timeout: 180_000 }, async (t) => {
 
     await create(events, event("first", "Warning", "Broken", "<b>it</b> broke", 5));
     await become("the event", reasons, ["Broken"]);
-    await create(events, event("second", "Normal", "Mended", "it was mended", 0));
-    await become("the newest first", reasons, ["Mended", "Broken"]);
+    await create(events, event("second", "Normal", "Repaired", "it was repaired", 0));
+    await become("the newest first", reasons, ["Repaired", "Broken"]);
     const broken = page.locator(".events li", { hasText: "Broken" });
     assert.match(await broken.innerText(), /Warning\s+Broken\s+5m\d*s? ago\s+<b>it<\/b> broke\s+e2e/);
     await patch(`${events}/first`, { count: 9, lastTimestamp: new Date().toISOString().replace(/\.\d+/, "") });
@@ -218,9 +218,9 @@ await test("overview", { timeout: 180_000 }, async (t) => {
     assert.equal(await page.locator(".events .count").innerText(), "2 events, 1 warning");
 
     await patch(`${events}/second`, { lastTimestamp: new Date(Date.now() + 1000).toISOString().replace(/\.\d+/, "") });
-    await become("the newest first", reasons, ["Mended", "Broken"]);
+    await become("the newest first", reasons, ["Repaired", "Broken"]);
     await page.getByLabel("Warnings first").check();
-    await become("warnings first", reasons, ["Broken", "Mended"]);
+    await become("warnings first", reasons, ["Broken", "Repaired"]);
 
     await page.getByRole("tab", { name: "Overview" }).click();
     await page.locator(".health").waitFor();

@@ -22,10 +22,13 @@ await test("a phone", { timeout: 120_000 }, async (t) => {
     await menu.click();
     await page.getByRole("link", { name: "Watch status" }).click();
     await page.waitForURL("**/status");
-    const far = await page
-      .locator(".watch-rows .state .words")
-      .evaluateAll((all) => Math.max(...all.map((e) => e.getBoundingClientRect().right)));
-    assert.ok(far > 0 && far <= 390, `how well a kind is known ends at ${far}`);
+    // One evaluation finds and measures the cells: the page replaces them while it loads.
+    const end = await page.waitForFunction(() => {
+      const cells = [...document.querySelectorAll(".watch-rows .state .words")];
+      return Math.max(0, ...cells.map((cell) => cell.getBoundingClientRect().right));
+    });
+    const right = await end.jsonValue();
+    assert.ok(right <= 390, `the watch state of a kind ends at ${right}`);
     await page.setViewportSize({ width: 1440, height: 900 });
     assert.deepEqual(
       await Promise.all([".top .quiet", "#help", ".picker-foot"].map((e) => page.locator(e).isVisible())),

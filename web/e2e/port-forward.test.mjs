@@ -20,8 +20,8 @@ await test("through kubectl port-forward", { timeout: 240_000 }, async (t) => {
     const page = await newPage(t, browser);
     await openLive(page, `${forward.url}r/core/v1/configmaps?ns=${ns}`);
     await until("the rows", () => row(page, "stays"));
-    await create(where, configMap("comes"));
-    await until("what comes", () => row(page, "comes"));
+    await create(where, configMap("first"));
+    await until("the first row", () => row(page, "first"));
     await page.goto(`${forward.url}r/core/v1/secrets`);
     await page.locator("#status", { hasText: "Forbidden" }).waitFor();
   });
@@ -37,19 +37,19 @@ await test("through kubectl port-forward", { timeout: 240_000 }, async (t) => {
     await forward.kill();
     const ended = Date.now();
     await page.locator('#status[data-state="bad"]').waitFor({ timeout: 5000 });
-    t.diagnostic(`told ${Date.now() - ended} ms after the end`);
+    t.diagnostic(`reported ${Date.now() - ended} ms after the end`);
     assert.match(await status(page), /^Connection lost at \d\d:\d\d:\d\d/);
     assert.ok(await row(page, "goes"), "what was known stays to be read");
 
     await remove(`${where}/goes`);
-    await create(where, configMap("came"));
+    await create(where, configMap("during-outage"));
     await forward.run(port);
     const back = Date.now();
     await page.locator('#status[data-state="live"]').waitFor({ timeout: 35_000 });
     t.diagnostic(`live ${Date.now() - back} ms after kubectl was there again`);
-    await until("what came", () => row(page, "came"));
+    await until("the row of the outage", () => row(page, "during-outage"));
     await until("what went to go", async () => (await row(page, "goes")) === undefined);
-    assert.equal(await page.evaluate(() => window.e2e.same), true, "the page was loaded anew");
+    assert.equal(await page.evaluate(() => window.e2e.same), true, "the page was reloaded");
   });
 
   await t.test("an end of the pod's process is handled like an end of kubectl", async (t) => {
@@ -68,6 +68,6 @@ await test("through kubectl port-forward", { timeout: 240_000 }, async (t) => {
     await forward.kill();
     await forward.run(port);
     await page.locator('#status[data-state="live"]').waitFor({ timeout: 35_000 });
-    await until("what came", () => row(page, "later"));
+    await until("a later row", () => row(page, "later"));
   });
 });

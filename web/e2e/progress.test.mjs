@@ -54,7 +54,7 @@ await test("progress", { timeout: 120_000 }, async (t) => {
     );
   });
 
-  await t.test("the latency is shown beside Live, and hidden with it", async (t) => {
+  await t.test("the latency is shown next to Live, and hidden with it", async (t) => {
     const dashboard = await Dashboard.start(t);
     const page = await newPage(t, browser, { allow: [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET/] });
     await openLive(page, `${dashboard.url}r/core/v1/namespaces`);

@@ -9,7 +9,7 @@ import { Dashboard } from "./dashboard.mjs";
 import { proxy } from "./nginx.mjs";
 import { until } from "./wait.mjs";
 
-const timeout = 20; // seconds
+const timeout = 20; // idle timeout of the proxy, in seconds
 const base = "/tools/glasshouse";
 
 await test("behind nginx", { timeout: 240_000 }, async (t) => {
@@ -24,8 +24,8 @@ await test("behind nginx", { timeout: 240_000 }, async (t) => {
     const page = await newPage(t, browser);
     await openLive(page, `${nginx.url}r/core/v1/configmaps?ns=${ns}`);
     await until("the row", () => row(page, "there"));
-    await create(where, configMap("comes"));
-    await until("what comes", () => row(page, "comes"));
+    await create(where, configMap("first"));
+    await until("the first row", () => row(page, "first"));
     await page.locator('#tbody tr[data-name="there"] a').first().click();
     await page.locator("#panel .status").waitFor();
     assert.ok(page.url().startsWith(nginx.url), page.url());
@@ -47,10 +47,10 @@ await test("behind nginx", { timeout: 240_000 }, async (t) => {
     });
     await pause(3.5 * timeout * 1000);
     assert.deepEqual(await page.evaluate(() => window.e2e.states.filter((s) => s !== "live")), []);
-    assert.equal(sockets, 1, "the connection was made anew");
+    assert.equal(sockets, 1, "the connection was reopened");
     assert.match(await status(page), /^Live/);
     await create(where, configMap("late"));
-    await until("what comes after", () => row(page, "late"));
+    await until("a later row", () => row(page, "late"));
     assert.doesNotMatch(nginx.log(), /timed out/);
   });
 });

@@ -84,7 +84,7 @@ try {
   await wide.locator("#activity", { hasText: "storefront-canary" }).waitFor();
   await shoot(wide, "changes");
 
-  // Its related objects.
+  // The third picture shows the related objects.
   await wide.emulateMedia({ colorScheme: "light" });
   await wide.goto(`${dashboard.url}o/apps/v1/deployments/shop/checkout?tab=related`);
   await wide.locator(".card").nth(8).waitFor();
@@ -98,8 +98,9 @@ try {
   await shoot(wide, "share");
 
   // On a phone: what fails, and why.
-  const failingPod = (await read("/api/v1/namespaces/shop/pods")).items.find((p) => p.metadata.name.startsWith("recommender"))
-    .metadata.name;
+  const failingPod = (await read("/api/v1/namespaces/shop/pods")).items.find((p) =>
+    p.metadata.name.startsWith("recommender"),
+  ).metadata.name;
   const phone = await newPage(t, browser, { viewport: { width: 390, height: 800 } });
   const screens = [];
   for (const [colorScheme, path] of [

@@ -27,7 +27,7 @@ await test("a restart", { timeout: 120_000 }, async (t) => {
     await dashboard.stop();
     const ended = Date.now();
     await page.locator('#status[data-state="bad"]').waitFor({ timeout: 2000 });
-    t.diagnostic(`told ${Date.now() - ended} ms after the end`);
+    t.diagnostic(`reported ${Date.now() - ended} ms after the end`);
     assert.match(await status(page), /^Connection lost at \d\d:\d\d:\d\d/);
     assert.match(await page.locator("#panel .status").innerText(), /^Connection lost/);
     assert.match(await page.locator("#banner").innerText(), /out of date/);
@@ -35,21 +35,21 @@ await test("a restart", { timeout: 120_000 }, async (t) => {
     assert.equal(await page.locator("#picker-groups[data-stale]").count(), 1, "the counts are from before");
 
     await remove(`${where}/goes`);
-    await create(where, configMap("came"));
+    await create(where, configMap("during-outage"));
     await patch(`${where}/stays`, { data: { meanwhile: "yes" } });
     await dashboard.run("admin", dashboard.port);
     const back = Date.now();
     await page.locator('#status[data-state="live"]').waitFor({ timeout: 30_000 });
     t.diagnostic(`live ${Date.now() - back} ms after the start`);
-    await until("what came", () => row(page, "came"));
+    await until("the row of the outage", () => row(page, "during-outage"));
     await until("what went to go", async () => (await row(page, "goes")) === undefined);
     assert.equal((await row(page, "stays")).Data, "1");
     await page.locator("#panel .line", { hasText: "meanwhile:" }).waitFor();
     assert.equal(await page.locator("#banner").isHidden(), true);
     assert.equal(await page.locator("#picker-groups[data-stale]").count(), 0);
     await create(where, configMap("later"));
-    await until("what comes now", () => row(page, "later"));
-    assert.equal(await page.evaluate(() => window.e2e.same), true, "the page was loaded anew");
+    await until("a later row", () => row(page, "later"));
+    assert.equal(await page.evaluate(() => window.e2e.same), true, "the page was reloaded");
   });
 
   await t.test("an interrupted connection resumes from its cursor", async (t) => {
@@ -88,7 +88,7 @@ await test("a restart", { timeout: 120_000 }, async (t) => {
     const subscribed = requests.filter((m) => m.op === "subscribe" && m.resource === "core/v1/configmaps");
     assert.deepEqual(subscribed.map((m) => typeof m.cursor), ["string"]);
     assert.deepEqual(received.filter((m) => m.id === subscribed[0].id && ["reset", "snapshot"].includes(m.type)), []);
-    assert.equal(await page.locator("#reloads").isHidden(), true, "nothing was read anew");
+    assert.equal(await page.locator("#reloads").isHidden(), true, "nothing was reloaded");
   });
 
   // Browsers open connections before they need them.

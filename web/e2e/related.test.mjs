@@ -40,10 +40,10 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
     await openLive(page, dashboard.url + path);
     return page;
   };
-  const beside = `r/core/v1/pods?ns=${ns}&open=${ns}/${pod}&tab=related`;
+  const panelURL = `r/core/v1/pods?ns=${ns}&open=${ns}/${pod}&tab=related`;
 
   await t.test("a graph whose links open the related objects", async (t) => {
-    const page = await open(t, beside);
+    const page = await open(t, panelURL);
     await until("the cards", async () => (await cards(page)).includes("ConfigMap settings"));
     const got = await cards(page);
     for (const want of [`Pod ${pod}`, "Deployment web", "Service web", "ConfigMap gone", "ServiceAccount default"])
@@ -58,7 +58,7 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
     );
     // With the keyboard, along the lines.
     await page.locator(".card[data-self]").focus();
-    assert.ok((await page.locator(".words text").allTextContents()).includes("owns"), "the lines say what they are");
+    assert.ok((await page.locator(".words text").allTextContents()).includes("owns"), "the lines name the relations");
     await page.keyboard.press("ArrowLeft");
     await page.keyboard.press("ArrowLeft");
     await page.keyboard.press("Home");
@@ -88,7 +88,7 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
   });
 
   await t.test("a list with the same objects, stored as a preference", async (t) => {
-    const page = await open(t, beside);
+    const page = await open(t, panelURL);
     await page.getByRole("button", { name: "List", exact: true }).click();
     const list = page.locator(".related-list");
     await list.waitFor();
@@ -185,7 +185,7 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
     await page.locator(".related > .banner", { hasText: "deleted before its related objects were loaded" }).waitFor();
     assert.equal(await time(), "");
     await create(where, configMap("brief"));
-    await until("it to be looked for", async () => /Snapshot from/.test(await time()), 15_000);
+    await until("the search", async () => /Snapshot from/.test(await time()), 15_000);
     assert.equal(asked.length, 1);
     assert.ok(await page.locator(".related > .banner").isHidden());
   });

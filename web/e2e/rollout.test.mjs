@@ -84,7 +84,7 @@ await test("a rollout is shown live", { timeout: 120_000 }, async (t) => {
 
   const { seen, fadedIn, struck } = await pods.evaluate(() => window.e2e.rows);
   for (const { metadata } of items)
-    assert.ok(fadedIn.includes(metadata.name) && !old.includes(metadata.name), `${metadata.name} came, and faded in`);
+    assert.ok(fadedIn.includes(metadata.name) && !old.includes(metadata.name), `${metadata.name} faded in`);
   await become("rows to have faded in", () => pods.locator("#tbody [data-added]").count(), 0);
   for (const name of old)
     assert.ok(seen.includes(name) && struck.includes(name), `${name} was there, and was struck as it went`);

@@ -76,7 +76,7 @@ await test("the scroll position of a list", { timeout: 180_000 }, async (t) => {
       await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}`);
       await become("the first row", top, "kube-root-ca.crt");
       await scrollTo(200);
-      // Another resource.
+      // Open another resource.
       await page.locator('#picker a[data-ref="core/v1/secrets"]').click();
       await page.waitForURL(/secrets/);
       await page.goBack();
@@ -94,7 +94,7 @@ await test("the scroll position of a list", { timeout: 180_000 }, async (t) => {
       await page.goBack();
       await page.goBack();
       await at(200);
-      // Rows of every height.
+      // Test each row height of the three densities.
       for (const height of [30, 20, 24]) {
         await page.keyboard.press("d");
         await until(`rows of ${height} pixels`, () =>
@@ -154,14 +154,19 @@ await test("the scroll position of a list", { timeout: 180_000 }, async (t) => {
       ];
       let to = 20; // another position each time, because the previous one is stored
       for (const [how, load, before] of [
-        ["loaded anew, before the rows", reload, "rows"], ["loaded anew, before the script", reload, "script"],
+        ["reloaded, before the rows", reload, "rows"],
+        ["reloaded, before the script", reload, "script"],
         ["opened, before the rows", openUrl, "rows"],
-        ["of an object, before the rows", openObjectUrl, "rows"], ["of an object, before the script", openObjectUrl, "script"],
+        ["of an object, before the rows", openObjectUrl, "rows"],
+        ["of an object, before the script", openObjectUrl, "script"],
       ]) {
         to += 5;
         delivery.delayed = true;
         let run = () => {};
-        if (before === "script") script = new Promise((done) => { run = done; });
+        if (before === "script")
+          script = new Promise((done) => {
+            run = done;
+          });
         await load();
         await page.locator("#table:not(.virtual) tbody tr").nth(60).waitFor();
         if (before === "rows") await page.waitForLoadState();

@@ -54,7 +54,7 @@ await test("secrets", { timeout: 120_000 }, async (t) => {
     const line = page.locator("#panel .line", { hasText: "password:" });
     await line.waitFor();
     const before = await line.innerText();
-    assert.match(before, /^ {2}password: .+/, "the key is told, not the value");
+    assert.match(before, /^ {2}password: .+/, "the key is shown, not the value");
     await page.locator('#panel .status[data-state="live"]').waitFor();
 
     await patch(`${where}/kept`, { data: { password: base64(canaries.changed) } }, { manager: "e2e-rotator" });

@@ -102,7 +102,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
       ]);
       await create(maps, configMap("a-3", {}, { labels: { app: "web" } }));
       await create(maps, configMap("b-1", {}, { labels: { app: "other" } }));
-      await become("a row that came", () => names(guest), ["a-1", "a-2", "a-3"]);
+      await become("a new row", () => names(guest), ["a-1", "a-2", "a-3"]);
       await patch(`${maps}/a-3`, { data: { k: "v", l: "w" } });
       await become("a cell that changed", async () => (await row(guest, "a-3")).Data, "2");
       await guest.locator("#tbody tr", { hasText: "a-1" }).locator("td").last().click();
@@ -121,7 +121,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
       await guest.loaded();
       const bytes = guest.wire.join("\n");
       for (const secret of ["a-value-that-is-masked", other, "b-1", ...tokens])
-        assert.ok(!bytes.includes(secret), `the guest was told ${secret}`);
+        assert.ok(!bytes.includes(secret), `the guest received ${secret}`);
     },
   );
 
@@ -173,7 +173,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     await owner.getByRole("tab", { name: "Links" }).click();
     await become("both links", () => owner.locator(".share-links > li").count(), 2);
     const lines = () => owner.locator(".share-links > li").allInnerTexts();
-    assert.ok((await lines()).every((l) => l.includes(`configmaps in ${ns} with app=web`)), "each says what it shows");
+    assert.ok((await lines()).every((l) => l.includes(`configmaps in ${ns} with app=web`)), "each has a description");
     assert.ok((await lines()).some((l) => l.includes("for <b>Anna</b>")));
     // Only the last one stays.
     await owner.locator(".share-links > li", { hasText: "Anna" }).getByRole("button", { name: "Revoke" }).click();
@@ -193,7 +193,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     await openLink(guest, url);
     await until("the rows", async () => (await names(guest)).includes("a-1"));
     await owner.getByRole("tab", { name: "Links" }).click();
-    await until("who looks", async () => /1 viewing/.test(await owner.locator(".share-links").innerText()));
+    await until("the number of viewers", async () => /1 viewing/.test(await owner.locator(".share-links").innerText()));
     const began = Date.now();
     await revoke(owner);
     await guest.getByRole("heading", { name: "Link expired" }).waitFor({ timeout: 5000 });
@@ -249,7 +249,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     assert.doesNotMatch(await guest.locator("body").innerText(), new RegExp(pod), "it leads nowhere by itself");
     await guest.getByRole("link", { name: "continue without the link" }).click();
     await guest.waitForURL(`${dashboard.url}r/core/v1/pods`);
-    assert.equal(await guest.locator(".shared").count(), 0, "here anybody may look");
+    assert.equal(await guest.locator(".shared").count(), 0, "everything is public here");
     await revoke(owner);
     await owner.keyboard.press("Escape");
   });
@@ -264,7 +264,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
       () => owner.evaluate(() => document.activeElement.getAttribute("name")),
       "what",
     );
-    await owner.keyboard.press("ArrowDown"); // Resources and namespaces.
+    await owner.keyboard.press("ArrowDown"); // Select "Resources and namespaces".
     await become("the choice", () => owner.locator("input[name=what]:checked").inputValue(), "kinds");
     await owner.keyboard.press("Tab"); // The filter of the resources.
     await owner.keyboard.type("services");
@@ -356,10 +356,10 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     await guest.locator('#status:not([data-state="live"])').waitFor();
     await create(maps, configMap("a-4", {}, { labels: { app: "web" } }));
     await dashboard.run(dashboard.user, dashboard.port);
-    await until("what came meanwhile", async () => (await names(guest)).includes("a-4"), 40_000);
+    await until("the rows of the meantime", async () => (await names(guest)).includes("a-4"), 40_000);
     await guest.locator('#status[data-state="live"]').waitFor();
     await guest.locator("#tbody tr", { hasText: "a-4" }).locator("td").last().click();
-    await become("an object beside them", () => new URL(guest.url()).searchParams.get("open"), `${ns}/a-4`);
+    await become("an object next to them", () => new URL(guest.url()).searchParams.get("open"), `${ns}/a-4`);
     assert.equal(new URL(guest.url()).searchParams.get("kiosk"), "1", "it stays a kiosk");
     await guest.goto(`${dashboard.url}?kiosk=1`);
     await guest.locator('#status[data-state="live"]').waitFor();

@@ -58,7 +58,9 @@ try {
     await screen(`panel-${tab || "overview"}`, async () => {
       await live(`r/core/v1/pods?open=shop/${failingPod}${tab && `&tab=${tab}`}`);
       if (tab === "changes")
-        await patch(`/api/v1/namespaces/shop/pods/${failingPod}`, { metadata: { labels: { touched: String(Date.now()) } } });
+        await patch(`/api/v1/namespaces/shop/pods/${failingPod}`, {
+          metadata: { labels: { touched: String(Date.now()) } },
+        });
       await page.locator("#tab > *").waitFor();
       await page.waitForTimeout(1200);
     });
@@ -111,7 +113,7 @@ try {
     await page.locator(".kinds").click();
   });
 
-  // States.
+  // Pictures of the page's states follow.
   const guest = await newPage(t, browser, { allow: [/./] });
   let link = "";
   await screen("share-view", async () => {

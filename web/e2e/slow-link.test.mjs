@@ -79,7 +79,7 @@ await test("a slow link", { timeout: 240_000 }, async (t) => {
         (await page.locator("#count").innerText()) === String(count)
       );
     }, 60_000);
-    assert.ok(seen.size >= 3 && [...seen].every((n) => n > 0 && n < count), `how far it was said to be: ${[...seen]}`);
+    assert.ok(seen.size >= 3 && [...seen].every((n) => n > 0 && n < count), `the shown progress: ${[...seen]}`);
     assert.equal(sockets.length, 1, "by one connection");
   });
 
@@ -122,7 +122,7 @@ await test("a slow link", { timeout: 240_000 }, async (t) => {
         },
         60_000,
       );
-      assert.ok(seen.size >= 4, `how far it was said to be: ${[...seen]}`);
+      assert.ok(seen.size >= 4, `the shown progress: ${[...seen]}`);
 
       await page.keyboard.press("Escape");
       const before = parts().length;
@@ -137,7 +137,7 @@ await test("a slow link", { timeout: 240_000 }, async (t) => {
       const late = parts().slice(before);
       assert.ok(
         late.length > 0 && late.every((p) => p.told < p.of),
-        `all of it came, in ${late.length} parts, to a panel that was closed`,
+        `the complete message arrived, in ${late.length} parts, to a panel that was closed`,
       );
       assert.equal(sockets.length, 1, "by one connection");
     },

@@ -1,4 +1,4 @@
-// The status page.
+// Tests of the watch status page.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive } from "./browser.mjs";

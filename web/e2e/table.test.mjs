@@ -25,7 +25,7 @@ await test("the table", { timeout: 120_000 }, async (t) => {
     await patch(`${where}/f`, { data: { more: "y" } });
     await page.locator("#pending-changes", { hasText: "1 new, 1 removed" }).waitFor();
     assert.deepEqual(await names(page), ["b", "d", "f"], "nothing moved");
-    assert.equal((await row(page, "f")).Data, "2", "what stands in a row is true all the same");
+    assert.equal((await row(page, "f")).Data, "2", "the cells of the row are current all the same");
     assert.equal(await page.locator("#tbody tr[data-gone]").getAttribute("data-name"), "b");
     await page.mouse.move(700, 20);
     await become("the rows as they are", () => names(page), ["a", "d", "f"]);
@@ -114,7 +114,7 @@ await test("the table", { timeout: 120_000 }, async (t) => {
     await become("it to go", () => names(page), ["a", "f"]);
   });
 
-  await t.test("keeps names and placeholders readable beside an open object", async (t) => {
+  await t.test("keeps names and placeholders readable next to an open object", async (t) => {
     for (const [width, height] of [[1440, 900], [1280, 800], [1024, 768]]) {
       const page = await newPage(t, browser, { viewport: { width, height } });
       await openLive(page, `${dashboard.url}r/core/v1/pods`);
@@ -191,35 +191,38 @@ await test("the table", { timeout: 120_000 }, async (t) => {
   });
 
   for (const motion of ["no-preference", "reduce"])
-    await t.test(`added, changed and deleted rows are marked, and animated as the system prefers: ${motion}`, async (t) => {
-      const page = await newPage(t, browser);
-      await page.emulateMedia({ reducedMotion: motion });
-      await openLive(page, list);
-      await page.evaluate(() => {
-        window.moved = new Set();
-        window.seen = new Set();
-        const record = () => {
-          for (const a of document.getAnimations())
-            if (a.playState === "running") window.moved.add(a.animationName ?? a.transitionProperty);
-          if (document.querySelector("[data-fading]") !== null) window.moved.add("fade");
-          for (const mark of ["added", "changed", "gone"])
-            if (document.querySelector(`#tbody [data-${mark}]`) !== null) window.seen.add(mark);
-          requestAnimationFrame(record);
-        };
-        record();
-      });
-      const seen = (mark) => until(`what ${mark}`, () => page.evaluate((mark) => window.seen.has(mark), mark));
-      await create(where, configMap("moves"));
-      await seen("added");
-      await patch(`${where}/moves`, { data: { more: "y" } });
-      await seen("changed");
-      await become("flashes to end", () => page.locator("#tbody [data-changed]").count(), 0);
-      await remove(`${where}/moves`);
-      await seen("gone");
-      await until("the row to go", async () => (await row(page, "moves")) === undefined);
-      assert.deepEqual(
-        await page.evaluate(() => [...window.moved].sort()),
-        motion === "reduce" ? [] : ["fade", "fade-in", "fade-out"],
-      );
-    });
+    await t.test(
+      `added, changed and deleted rows are marked, and animated as the system prefers: ${motion}`,
+      async (t) => {
+        const page = await newPage(t, browser);
+        await page.emulateMedia({ reducedMotion: motion });
+        await openLive(page, list);
+        await page.evaluate(() => {
+          window.moved = new Set();
+          window.seen = new Set();
+          const record = () => {
+            for (const a of document.getAnimations())
+              if (a.playState === "running") window.moved.add(a.animationName ?? a.transitionProperty);
+            if (document.querySelector("[data-fading]") !== null) window.moved.add("fade");
+            for (const mark of ["added", "changed", "gone"])
+              if (document.querySelector(`#tbody [data-${mark}]`) !== null) window.seen.add(mark);
+            requestAnimationFrame(record);
+          };
+          record();
+        });
+        const seen = (mark) => until(`what ${mark}`, () => page.evaluate((mark) => window.seen.has(mark), mark));
+        await create(where, configMap("moves"));
+        await seen("added");
+        await patch(`${where}/moves`, { data: { more: "y" } });
+        await seen("changed");
+        await become("flashes to end", () => page.locator("#tbody [data-changed]").count(), 0);
+        await remove(`${where}/moves`);
+        await seen("gone");
+        await until("the row to go", async () => (await row(page, "moves")) === undefined);
+        assert.deepEqual(
+          await page.evaluate(() => [...window.moved].sort()),
+          motion === "reduce" ? [] : ["fade", "fade-in", "fade-out"],
+        );
+      },
+    );
 });

@@ -89,7 +89,7 @@ await test("a team behind its Ingress", { timeout: 240_000 }, async (t) => {
     await guest
       .getByRole("heading", { name: "Link expired" })
       .waitFor({ timeout: Math.max(1, 5000 - (Date.now() - began)) });
-    t.diagnostic(`the guest's page said so ${Date.now() - began} ms after the asking`);
+    t.diagnostic(`the guest's page reported it ${Date.now() - began} ms after the request`);
     assert.doesNotMatch(await guest.locator("body").innerText(), /ours/);
   };
 
@@ -103,11 +103,11 @@ await test("a team behind its Ingress", { timeout: 240_000 }, async (t) => {
     assert.deepEqual([cookie.httpOnly, cookie.secure], [true, true]);
     await until("the rows", async () => (await names(page)).includes("ours"));
     await create(`/api/v1/namespaces/${ns}/configmaps`, configMap("ours-too"));
-    await until("what comes", async () => (await names(page)).includes("ours-too"));
+    await until("the new row", async () => (await names(page)).includes("ours-too"));
     await openLive(page, maps);
     await until("the rows of all that they may see", async () => (await names(page)).includes("ours-too"));
     await page.loaded();
-    assert.ok(!page.wire.some((text) => text.includes("not-for-anna")), "another namespace's object was told");
+    assert.ok(!page.wire.some((text) => text.includes("not-for-anna")), "another namespace's object was sent");
     assert.equal(await answer(page, `api/v1/object/core/v1/configmaps/${admins}/not-for-anna`), 403);
     await openLive(page, `${maps}?ns=${ns}`);
   });
@@ -123,7 +123,7 @@ await test("a team behind its Ingress", { timeout: 240_000 }, async (t) => {
     await until("the rows", async () => (await names(guest)).includes("ours"));
     assert.deepEqual(await names(guest), await names(page));
     await create(`/api/v1/namespaces/${ns}/configmaps`, configMap("ours-later"));
-    await until("what comes", async () => (await names(guest)).includes("ours-later"));
+    await until("the new row", async () => (await names(guest)).includes("ours-later"));
     for (const path of ["r/core/v1/pods", `o/core/v1/configmaps/${admins}/not-for-anna`]) {
       assert.ok([403, 404].includes(await answer(guest, path)), path);
     }

@@ -63,7 +63,7 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
     await dashboard.upgrade(builds[0]);
     for (const p of [page, phone, plain]) {
       await updateNotice(p).waitFor({ timeout: 30_000 });
-      assert.equal(await p.evaluate(() => window.e2e.same), true, "the page was loaded anew");
+      assert.equal(await p.evaluate(() => window.e2e.same), true, "the page was reloaded");
       assert.equal(
         await p.evaluate(() => document.documentElement.scrollWidth > innerWidth),
         false,
@@ -206,7 +206,7 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
     for (const [what, page, , release] of blockers) {
       if (release === null) continue;
       await release(page);
-      await until(`${what} to hold the page no more`, () => ofBuild(page, "third").count(), 30_000);
+      await until(`${what} to close the page`, () => ofBuild(page, "third").count(), 30_000);
     }
   });
 });

@@ -323,11 +323,11 @@ await test("the row limit of a page", { timeout: 180_000 }, async (t) => {
   assert.deepEqual(
     (await asked(`${list}?ns=${ns}`, limit + 1)).views,
     ["table", "window"],
-    "one more than the limit, which shows as they come",
+    "one more than the limit; the window shows them immediately",
   );
   await remove(`${where}/other-${limit}`);
   await count(`${limit} of ${limit}`);
-  assert.deepEqual(await pageState(), before, "as many as a page holds");
+  assert.deepEqual(await pageState(), before, "as many as a page has");
   assert.equal(views(page).at(-1), "window", "until it is asked for again");
   assert.deepEqual(await framesSeen(page), [`${before.top} rows live`], "at any frame");
   await become(
@@ -336,7 +336,7 @@ await test("the row limit of a page", { timeout: 180_000 }, async (t) => {
     String(limit),
   );
   // A list read within the last second may still contain the additional row.
-  await until("the page to hold all rows", async () => {
+  await until("the page to have all rows", async () => {
     const earlier = views(page).length;
     await page.reload();
     await until("the page to ask again", () => views(page).length > earlier);
@@ -562,11 +562,11 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
     );
     await create(where(), thing("a-first", "Running", 1));
     await same(
-      "one that comes",
+      "a new row",
       (s) => has("a-first")(s) && s.count === "1,201" && s.activity.includes("a-firstcreated"),
     );
     await create(where(), thing("z-last", "Running", 1));
-    await same("one that comes and is not seen", (s) => s.count === "1,202" && s.activity.includes("z-lastcreated"));
+    await same("a new row outside the window", (s) => s.count === "1,202" && s.activity.includes("z-lastcreated"));
     await remove(`${where()}/${name(7)}`);
     await struck(name(7));
     await same(
@@ -606,7 +606,10 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
         !has("a-second")(s),
     );
     await both((page) => page.mouse.move(700, 20));
-    await same("what came", (s) => s.pendingText === "" && has("a-second")(s) && !has(name(11))(s) && !has(name(12))(s));
+    await same(
+      "the new rows",
+      (s) => s.pendingText === "" && has("a-second")(s) && !has(name(11))(s) && !has(name(12))(s),
+    );
   });
 
   await t.test("open, step and scroll by keyboard", async () => {
@@ -642,8 +645,9 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
     await goTo(`ns=${ns},${other}&q=other-`);
     await same("of two namespaces", (s) => s.count === "3 of 1,203" && has("other-2", other)(s));
     await patch(`${where(other)}/other-2`, { metadata: { labels: { app: "db" } } });
-    // Otherwise, the server that receives the change only after its snapshot would show it as a new change.
-    await until("both to have heard of it", async () => {
+    // Wait until both servers have received the change. A server that received it after the snapshot of the next page
+    // would show it as a new change.
+    await until("both servers to have the change", async () => {
       const answers = await Promise.all(
         dashboards.map((d) => fetch(`${d.url}api/v1/snapshot/${group}/v1/things?ns=${other}&labels=app%3Ddb`)),
       );
@@ -664,7 +668,7 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
     await same("all of them", (s) => s.count === "1,200" && has("a-first")(s));
     await scroll(0.5);
     await same("the middle", (s) => has(name(600))(s) && s.count === "1,200");
-    assert.deepEqual(await reloadCounts(), ["", ""], "nothing was read anew");
+    assert.deepEqual(await reloadCounts(), ["", ""], "nothing was reloaded");
     for (const d of dashboards) await d.stop();
     await same("disconnected", (s) => s.status.startsWith("Connection lost") && s.banner !== "" && has(name(600))(s));
     await change(600, { phase: "Meanwhile" });

@@ -213,7 +213,7 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
     await page.keyboard.press("/");
     await page.keyboard.type("needle");
     await become("all that is found", () => found(page), "1 of 2");
-    await until("what holds it unfolded", async () => (await shown(page)).includes("  other: needle two"));
+    await until("the unfolded parent", async () => (await shown(page)).includes("  other: needle two"));
     await page.keyboard.press("Enter");
     await until("the other too", async () => (await shown(page)).includes("    needle one"));
     await page.keyboard.press("Escape");

@@ -1,4 +1,4 @@
-import type { LiveHost } from "../static/src/live.ts";
+import type { LiveHost } from "../static/src/net/live.ts";
 
 // A fake browser, with a clock that the test advances.
 export class Browser implements LiveHost {

@@ -1,4 +1,4 @@
-import { Live } from "../static/src/live.ts";
+import { Live } from "../static/src/net/live.ts";
 import { Browser } from "./fake-browser.ts";
 
 /** A fake server for logs over a socket, controlled by the test. */

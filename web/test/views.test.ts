@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { Rows } from "../static/src/rows.ts";
-import type { Cell, Column } from "../static/src/wire.ts";
+import { Rows } from "../static/src/model/rows.ts";
+import type { Cell, Column } from "../static/src/net/wire.ts";
 
 // The server's tests use the same file for the order of its windows.
 interface Views {

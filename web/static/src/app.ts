@@ -1,31 +1,32 @@
 // Connects the parts of the page. The server's HTML is the first render; from then on, this script keeps it current.
 
-import { historyState, nextReload, hasReloadState } from "./pending-kind.ts";
-import { isKiosk, withBase } from "./base-path.ts";
-import { BuildMonitor, recordReloadFor, showUpdateNotice, isBuildServed } from "./build-monitor.ts";
-import { Clock } from "./clock.ts";
-import type { Command } from "./commands.ts";
-import { byId, h, input, setAttr, setText } from "./dom.ts";
-import { endShare, sharedParts, showExpiry } from "./guest.ts";
-import { PaletteLauncher } from "./palette-launcher.ts";
-import { Contexts } from "./contexts.ts";
+import { historyState, nextReload, hasReloadState } from "./list/pending-kind.ts";
+import { isKiosk, withBase } from "./net/base-path.ts";
+import { BuildMonitor, recordReloadFor, showUpdateNotice, isBuildServed } from "./ui/build-monitor.ts";
+import { Clock } from "./ui/clock.ts";
+import type { Command } from "./palette/commands.ts";
+import { byId, h, input, setAttr, setText } from "./ui/dom.ts";
+import { endShare, sharedParts } from "./model/guest.ts";
+import { showExpiry } from "./ui/share-expiry.ts";
+import { PaletteLauncher } from "./palette/palette-launcher.ts";
+import { Contexts } from "./net/contexts.ts";
 import { listCommands, objectCommands, pageCommands } from "./keymap.ts";
-import { listenToKeys } from "./keys.ts";
-import { ListPage } from "./list.ts";
-import { Latency, latencyText } from "./latency.ts";
-import { plural } from "./kinds.ts";
-import type { Retryable } from "./kiosk.ts";
-import { Live } from "./live.ts";
-import { checkLogin, reloadToLogIn } from "./login.ts";
-import { toggleTheme } from "./theme.ts";
-import { Panel } from "./panel.ts";
-import { Picker } from "./picker.ts";
-import { ScrollState, scrollPositionOf } from "./scroll-state.ts";
-import { makeWidthResizable } from "./split.ts";
-import { Popover } from "./popover.ts";
-import { showToast } from "./toast.ts";
-import { rememberRecent, storedList } from "./preferences.ts";
-import type { PageContent, ShareDialog } from "./share.ts";
+import { listenToKeys } from "./palette/keys.ts";
+import { ListPage } from "./list/list.ts";
+import { Latency, latencyText } from "./net/latency.ts";
+import { plural } from "./net/kinds.ts";
+import type { Retryable } from "./ui/kiosk.ts";
+import { Live } from "./net/live.ts";
+import { checkLogin, reloadToLogIn } from "./net/login.ts";
+import { toggleTheme } from "./ui/theme.ts";
+import { Panel } from "./object/panel.ts";
+import { Picker } from "./list/picker.ts";
+import { ScrollState, scrollPositionOf } from "./ui/scroll-state.ts";
+import { makeWidthResizable } from "./ui/width-resizer.ts";
+import { Popover } from "./ui/popover.ts";
+import { showToast } from "./ui/toast.ts";
+import { rememberRecent, storedList } from "./ui/preferences.ts";
+import type { PageContent, ShareDialog } from "./share/share.ts";
 import {
   formatView,
   objectHref,
@@ -36,7 +37,7 @@ import {
   titleOf,
   type ObjectName,
   type View,
-} from "./view.ts";
+} from "./model/view.ts";
 
 // Wait until the browser has painted the server-rendered rows, so that this script does not delay them. A hidden page
 // paints no frames, so it does not wait.
@@ -135,7 +136,9 @@ let navigate = (view: View): void => location.assign(formatView(view));
 const clusterLink = document.querySelector<HTMLAnchorElement>("a#cluster");
 const contexts = clusterLink === null ? null : new Contexts(openStartPage);
 const clusterPopover =
-  clusterLink === null || contexts === null || page?.dataset["page"] === "problem" ? null : contextPopover(clusterLink, contexts);
+  clusterLink === null || contexts === null || page?.dataset["page"] === "problem"
+    ? null
+    : contextPopover(clusterLink, contexts);
 const paletteLauncher = new PaletteLauncher(byId("jump"), {
   live,
   context: () => ({
@@ -144,7 +147,10 @@ const paletteLauncher = new PaletteLauncher(byId("jump"), {
     recent: storedList("kinds"),
     commands: commands().filter((c) => c.inPalette === true),
     contexts: contexts?.all.map((c) => ({ ...c, choose: () => void chooseContext(c.name) })) ?? null,
-    view: listPage?.view ?? null, rows: listPage?.allRows ?? null, windowTotal: listPage?.windowTotal ?? null, rowNamespaces: () => listPage?.names() ?? [],
+    view: listPage?.view ?? null,
+    rows: listPage?.allRows ?? null,
+    windowTotal: listPage?.windowTotal ?? null,
+    rowNamespaces: () => listPage?.names() ?? [],
   }),
   go: (view) => navigate(withPreferredColumns(view)),
   open: openObject,
@@ -164,10 +170,10 @@ else if (page?.dataset["page"] === "object") startObject(page);
 else if (page?.dataset["page"] === "compare") void startCompare();
 else if (page?.dataset["page"] === "problem") reloadWhenServed(page.dataset["ref"] ?? "");
 else if (page?.dataset["page"] === "status")
-  void import("./status-page.ts").then(({ StatusPage }) => new StatusPage(now, (date) => clock.sync(date)));
+  void import("./status/status-page.ts").then(({ StatusPage }) => new StatusPage(now, (date) => clock.sync(date)));
 picker.start(live);
 if (guest) showExpiry(now);
-if (isKiosk()) void import("./kiosk.ts").then(({ startKiosk: tend }) => tend(() => retryable));
+if (isKiosk()) void import("./ui/kiosk.ts").then(({ startKiosk: tend }) => tend(() => retryable));
 byId("theme").addEventListener("click", toggleTheme);
 // The picker has a second set of these buttons for small screens.
 for (const button of document.querySelectorAll("#help, .picker-foot button:not(.share-button)"))
@@ -226,15 +232,15 @@ function startList(section: HTMLElement): void {
   const namespacePopover = new Popover(
     byId("namespace-button") as HTMLButtonElement,
     "Namespaces",
-    async (close) => new (await import("./namespace-chooser.ts")).NamespaceChooser(live, list, close),
+    async (close) => new (await import("./list/namespace-chooser.ts")).NamespaceChooser(live, list, close),
   );
   const columnPopover = new Popover(
     byId("columns") as HTMLButtonElement,
     "Columns",
-    async () => new (await import("./column-chooser.ts")).ColumnChooser(list),
+    async () => new (await import("./list/column-chooser.ts")).ColumnChooser(list),
   );
   const menu = byId("export");
-  menu.addEventListener("toggle", () => void import("./menu.ts").then(({ addMenuKeys: tendMenu }) => tendMenu(menu)), {
+  menu.addEventListener("toggle", () => void import("./ui/menu.ts").then(({ addMenuKeys }) => addMenuKeys(menu)), {
     once: true,
   });
   specificCommands = () => listCommands(list, picker, namespacePopover, columnPopover);
@@ -371,7 +377,9 @@ function startObject(section: HTMLElement): void {
 // Returns the view with the columns that the user last chose for its resource, unless it names columns. It is applied
 // only to navigation within the page. The URL that the page was opened with stays, because someone chose that view.
 function withPreferredColumns(view: View): View {
-  return view.cols.length > 0 || view.ref === listPage?.view.ref ? view : { ...view, cols: storedList(`columns.${view.ref}`) };
+  return view.cols.length > 0 || view.ref === listPage?.view.ref
+    ? view
+    : { ...view, cols: storedList(`columns.${view.ref}`) };
 }
 
 function openObject(ref: string, object: ObjectName): void {
@@ -394,7 +402,11 @@ function contextPopover(link: HTMLAnchorElement, contextList: Contexts): Popover
     ...link.childNodes,
   );
   link.replaceWith(button);
-  return new Popover(button, "Contexts", async () => new (await import("./context-chooser.ts")).ContextChooser(contextList));
+  return new Popover(
+    button,
+    "Contexts",
+    async () => new (await import("./list/context-chooser.ts")).ContextChooser(contextList),
+  );
 }
 
 async function chooseContext(name: string): Promise<void> {
@@ -407,8 +419,9 @@ async function chooseContext(name: string): Promise<void> {
 let shareDialog: Promise<ShareDialog> | null = null;
 
 function share(): void {
-  shareDialog ??= import("./share.ts").then(
-    ({ ShareDialog }) => new ShareDialog({ live, now, pageContent: () => pageContent(), kinds: () => picker.listedKinds() }),
+  shareDialog ??= import("./share/share.ts").then(
+    ({ ShareDialog }) =>
+      new ShareDialog({ live, now, pageContent: () => pageContent(), kinds: () => picker.listedKinds() }),
   );
   shareDialog.then(
     (dialog) => dialog.open(),
@@ -420,7 +433,7 @@ function share(): void {
 }
 
 function help(): void {
-  import("./help.ts").then(({ openHelp }) => openHelp(commands()), reportLoadFailure);
+  import("./palette/help.ts").then(({ openHelp }) => openHelp(commands()), reportLoadFailure);
 }
 
 const reportLoadFailure = (): void => showToast("The dialog could not be loaded. Reload the page to try again.");
@@ -452,7 +465,7 @@ function reloadWhenServed(ref: string): void {
 }
 
 async function startCompare(): Promise<void> {
-  const { ComparePage } = await import("./compare.ts");
+  const { ComparePage } = await import("./compare/compare.ts");
   const compare = new ComparePage(live, now);
   refresh = () => compare.refresh();
 }

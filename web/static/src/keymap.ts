@@ -1,19 +1,19 @@
 // The commands (actions that a key or the palette starts) of each type of page.
 
-import { withBase } from "./base-path.ts";
-import type { Command, KeyScope } from "./commands.ts";
-import { byId, input } from "./dom.ts";
-import type { PaletteLauncher } from "./palette-launcher.ts";
-import { singleKeysEnabled } from "./single-key.ts";
-import type { ListPage } from "./list.ts";
-import { density, setDensity, setTheme, toggleTheme } from "./theme.ts";
-import type { Panel } from "./panel.ts";
-import type { Picker } from "./picker.ts";
-import type { Popover } from "./popover.ts";
-import { showToast } from "./toast.ts";
-import { tabsFor } from "./tabs.ts";
-import type { Kind } from "./kinds.ts";
-import type { Table } from "./table.ts";
+import { withBase } from "./net/base-path.ts";
+import type { Command, KeyScope } from "./palette/commands.ts";
+import { byId, input } from "./ui/dom.ts";
+import type { PaletteLauncher } from "./palette/palette-launcher.ts";
+import { singleKeysEnabled } from "./ui/single-key.ts";
+import type { ListPage } from "./list/list.ts";
+import { density, setDensity, setTheme, toggleTheme } from "./ui/theme.ts";
+import type { Panel } from "./object/panel.ts";
+import type { Picker } from "./list/picker.ts";
+import type { Popover } from "./ui/popover.ts";
+import { showToast } from "./ui/toast.ts";
+import { tabsFor } from "./object/tabs.ts";
+import type { Kind } from "./net/kinds.ts";
+import type { Table } from "./list/table.ts";
 
 const command = (
   group: string,
@@ -26,8 +26,8 @@ const command = (
 const inPalette = { inPalette: true };
 
 /**
-  * Returns the commands that every page has. share: opens the share dialog; null for guests. contexts: null if the
-  * server offers only one cluster.
+ * Returns the commands that every page has. share: opens the share dialog; null for guests. contexts: null if the
+ * server offers only one cluster.
  */
 export function pageCommands(
   jump: PaletteLauncher,
@@ -54,7 +54,12 @@ export function pageCommands(
 }
 
 /** Returns the commands of a list page. */
-export function listCommands(list: ListPage, picker: Picker, namespacePopover: Popover, columnPopover: Popover): Command[] {
+export function listCommands(
+  list: ListPage,
+  picker: Picker,
+  namespacePopover: Popover,
+  columnPopover: Popover,
+): Command[] {
   const focusRows = (): void => byId("table").focus({ preventScroll: true });
   const move = (keys: string, label: string, by: Parameters<Table["move"]>[0]): Command =>
     command(
@@ -77,10 +82,17 @@ export function listCommands(list: ListPage, picker: Picker, namespacePopover: P
   };
   const height = (to: string): void => list.table.changeRowHeight(() => setDensity(to));
   return [
-    command("Rows", "/", "page", "Filter", () => {
-      input("q")?.focus();
-      input("q")?.select();
-    }, inPalette),
+    command(
+      "Rows",
+      "/",
+      "page",
+      "Filter",
+      () => {
+        input("q")?.focus();
+        input("q")?.select();
+      },
+      inPalette,
+    ),
     command("Rows", "Enter ArrowDown", "filter", "Move to rows", () => {
       focusRows();
       if (list.table.activeEntry === undefined) list.table.move("first");
@@ -98,9 +110,16 @@ export function listCommands(list: ListPage, picker: Picker, namespacePopover: P
       const at = list.table.activeEntry;
       if (at !== undefined) list.open(at.ns, at.name);
     }),
-    command("Rows", "ArrowLeft ArrowRight", "rows", "Select column", (key) => selectColumn(key === "ArrowLeft" ? -1 : 1), {
-      repeats: true,
-    }),
+    command(
+      "Rows",
+      "ArrowLeft ArrowRight",
+      "rows",
+      "Select column",
+      (key) => selectColumn(key === "ArrowLeft" ? -1 : 1),
+      {
+        repeats: true,
+      },
+    ),
     command("Rows", "s", "page", "Sort by selected column", () => list.sortBy(list.table.chooseColumn(0)), inPalette),
     ...tabCommands(list.kind, (key) => list.openTab(key)),
     command("Object", "] [", "page", "Next / previous object", (key) => list.step(key === "]" ? 1 : -1), {
@@ -120,18 +139,28 @@ export function listCommands(list: ListPage, picker: Picker, namespacePopover: P
       () => list.change({ cols: list.view.cols.join() === "wide" ? [] : ["wide"] }),
       inPalette,
     ),
-    command("View", "v", "page", "Select columns", () => columnPopover.open(), { ...inPalette, isEnabled: () => list.hasData }),
+    command("View", "v", "page", "Select columns", () => columnPopover.open(), {
+      ...inPalette,
+      isEnabled: () => list.hasData,
+    }),
     command("View", "d", "page", "Change row density", () =>
       height({ compact: "", "": "roomy", roomy: "compact" }[density()] ?? ""),
     ),
     command("View", "", "page", "Density: compact", () => height("compact"), inPalette),
     command("View", "", "page", "Density: normal", () => height(""), inPalette),
     command("View", "", "page", "Density: comfortable", () => height("roomy"), inPalette),
-    command("View", "x", "page", "Export", () => {
-      const menu = byId("export") as HTMLDetailsElement;
-      menu.querySelector("summary")?.focus();
-      menu.open = true;
-    }, { ...inPalette, isEnabled: () => byId("export").checkVisibility() }),
+    command(
+      "View",
+      "x",
+      "page",
+      "Export",
+      () => {
+        const menu = byId("export") as HTMLDetailsElement;
+        menu.querySelector("summary")?.focus();
+        menu.open = true;
+      },
+      { ...inPalette, isEnabled: () => byId("export").checkVisibility() },
+    ),
     command("View", "a", "page", "Toggle activity", () => list.activity.toggle(), inPalette),
     command("View", "p", "page", "Pin or unpin resource", () => picker.pin(), {
       ...inPalette,
@@ -140,7 +169,7 @@ export function listCommands(list: ListPage, picker: Picker, namespacePopover: P
   ];
 }
 
-/** Returns the commands of an object page. leave: navigates to the list; null if the viewer may not see the list. */
+/** Returns the commands of an object page. goToList: navigates to the list; null if the viewer may not see the list. */
 export function objectCommands(kind: Kind, panel: Panel, goToList: (() => void) | null): Command[] {
   return [
     ...tabCommands(kind, (key) => panel.openByKey(key)),

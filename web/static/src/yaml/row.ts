@@ -2,7 +2,8 @@
 // and select them. Lines are grouped into blocks, and the browser skips the layout of blocks that are not visible. Only
 // the start of a very long line is laid out. The rest follows on request, or when it contains a match.
 
-import { formatInteger, h } from "../dom.ts";
+import { h } from "../ui/dom.ts";
+import { formatInteger } from "../text/format.ts";
 import type { Line } from "./writer.ts";
 
 export interface Row {
@@ -21,14 +22,17 @@ export interface Block {
   shown: number; // how many rows of the block are not hidden by a fold
 }
 
-export const blockSize = 64; // lines
+export const blockSize = 64; // lines in a block
 const initialLength = 1000; // characters; of a longer line, only this many are laid out at first
 const pieceLength = 2000;
 
 /** Creates the row for a line. It is not in a block yet. */
 export function newRow(line: Line): Row {
   const { text } = line;
-  const element = textElement("line", text.length <= initialLength + 200 ? text : text.slice(0, safeCut(text, initialLength)));
+  const element = textElement(
+    "line",
+    text.length <= initialLength + 200 ? text : text.slice(0, safeCut(text, initialLength)),
+  );
   const shown = element.firstChild instanceof Text ? element.firstChild.length : 0;
   if (shown < text.length) element.append(moreButton(text.length - shown), restElement(text, shown));
   return { line, element, block: null, index: -1, folded: false, hidden: false, found: null };
@@ -45,7 +49,8 @@ function textElement(name: string, text: string): HTMLElement {
 export const newBlock = (): Block => ({ element: h("div", { class: "block" }), rows: [], shown: -1 });
 
 /** Returns an upper bound of the width of a line, in columns of the monospaced font. */
-export const maxColumns = ({ text, isWide: wide }: Line): number => Math.min(text.length, initialLength + 200) * (wide ? 2 : 1);
+export const maxColumns = ({ text, isWide: wide }: Line): number =>
+  Math.min(text.length, initialLength + 200) * (wide ? 2 : 1);
 
 /** Shows the rest of a long line. */
 export function showRest(row: Row): void {

@@ -1,7 +1,7 @@
 // Formats keys and scalars as YAML. js-yaml decides whether a string needs quotes, and which. Its dump schema quotes
 // every string that a YAML 1.1 or 1.2 parser would parse as something other than a string.
 
-import { hasInvisible } from "../invisible-chars.ts";
+import { hasInvisible } from "../text/invisible-chars.ts";
 import { defineScalarTag, dump, DUMP_SCHEMA, NOT_RESOLVED, type Schema } from "js-yaml";
 
 /** The type of a value, for its color. */
@@ -36,8 +36,8 @@ function schema(): Schema {
 
 const options = { schema: schema(), lineWidth: -1, noRefs: true, seqNoIndent: true, quoteStyle: "double" } as const;
 
-// Matches strings that need no quotes unless they are one of words. Most strings in an object are such, and calling the
-// library for each would take most of the time.
+// Matches strings that need no quotes unless they are one of reservedWords. Most strings in an object are such, and
+// calling the library for each would take most of the time.
 const plainPattern = /^[A-Za-z][\w./+=@,;():-]*$/;
 const reservedWords = new Set(["y", "n", "yes", "no", "on", "off", "true", "false", "null"]);
 const isPlain = (text: string): boolean =>

@@ -3,7 +3,7 @@
 // update depends only on the size of the change.
 
 import { compareKeys, keyLines, keyText, scalar, type ScalarType } from "./scalar.ts";
-import type { JsonObject } from "../wire.ts";
+import type { JsonObject } from "../net/wire.ts";
 
 export interface Line {
   readonly text: string;
@@ -43,8 +43,8 @@ export class YamlWriter {
   private readonly keys = new Map<string, string | null>();
 
   /**
-   * Returns all lines of an object. Between parts of the work, it awaits rest. If that returns false, it stops and
-   * returns null.
+   * Returns all lines of an object. Between parts of the work, it awaits pauseIfDue. If that returns false, it stops
+   * and returns null.
    */
   async write(object: JsonObject, pauseIfDue: () => Promise<boolean> | true): Promise<readonly Line[] | null> {
     for (const [part, indent] of this.uncachedParts(object, 0, [])) {
@@ -77,7 +77,8 @@ export class YamlWriter {
     if (cached?.indent === indent) return cached.lines;
     const out: Line[] = [];
     if (Array.isArray(value)) for (const item of value) this.item(item, indent, out);
-    else for (const key of Object.keys(value).sort(compareKeys)) this.entry(key, (value as JsonObject)[key], indent, out);
+    else
+      for (const key of Object.keys(value).sort(compareKeys)) this.entry(key, (value as JsonObject)[key], indent, out);
     this.trees.set(value, { indent, lines: out });
     return out;
   }

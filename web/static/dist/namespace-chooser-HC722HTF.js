@@ -1,1 +1,0 @@
-import{a,b,c}from"./chunk-EGPFH6KK.js";import"./chunk-ETH3OP67.js";import"./chunk-NH4TVNIY.js";import"./chunk-3VOAN7YX.js";import"./chunk-VDE2APIX.js";import"./chunk-36SOIECI.js";import"./chunk-JX7I3MO3.js";import"./chunk-PDHCC3FP.js";import"./chunk-HUDSQ2GJ.js";export{c as NamespaceChooser,b as isNamespaceName,a as matchingNamespaces};

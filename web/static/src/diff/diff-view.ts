@@ -1,0 +1,291 @@
+// The difference of two texts as an element, inline or side by side. Lines are grouped in blocks, so that the browser
+// can skip the layout of blocks outside the viewport.
+
+import { h } from "../ui/dom.ts";
+import { formatInteger } from "../text/format.ts";
+import { pairLines, runs, markWords, type Pair, type MarkedText } from "./diff-lines.ts";
+import { runToEnd, TimeSlicer } from "../text/time-slice.ts";
+import { safeCut } from "../yaml/row.ts";
+
+export type DiffLayout = "inline" | "split";
+
+export interface DiffOptions {
+  readonly layout: DiffLayout;
+  /** Whether to show line numbers. */
+  readonly numbers?: boolean;
+  /** How many pairs of lines are drawn at first, and how many each click on "more" adds. */
+  readonly maxPairs: number;
+  /** How many additional pairs of lines the user requested. A later drawing with these options includes them. */
+  readonly more?: { pairs: number };
+  /** The collapsed lines that the user expanded. A later drawing with these options expands most of them again. */
+  readonly expanded?: Set<string>;
+}
+
+const blockSize = 64; // lines in a block
+const maxExpanded = 500; // lines that one click expands
+const maxDrawnLength = 2400; // characters; a text up to this length is drawn completely
+const endLength = 400; // how many characters of a longer text are shown at each end
+const pieceLength = 2000;
+
+/** Returns the diff element of two texts, without pauses. */
+export const diffView = (left: readonly string[], right: readonly string[], options: DiffOptions): HTMLElement =>
+  runToEnd(drawDiffInSteps(pairLines(left, right), options));
+
+/** Returns the diff element of paired lines. Yields at each point where the caller may pause. */
+export function* drawDiffInSteps(pairs: readonly Pair[], options: DiffOptions): Generator<undefined, HTMLElement> {
+  const view = new DiffDrawing(options);
+  yield* view.draw(runs(pairs), options.maxPairs + (options.more?.pairs ?? 0));
+  return view.element;
+}
+
+interface Part {
+  readonly pairs: readonly Pair[];
+  readonly folded: boolean;
+}
+
+class DiffDrawing {
+  readonly element: HTMLElement;
+  // For each button that expands lines: the lines that it hides.
+  private readonly hiddenPairs = new WeakMap<Element, readonly Pair[]>();
+  private readonly slices = new TimeSlicer(() => this.element.isConnected);
+
+  constructor(private readonly options: DiffOptions) {
+    this.element = h("div", {
+      class: "diff",
+      "data-layout": options.layout,
+      "data-numbers": options.numbers === true ? true : null,
+    });
+    this.element.addEventListener("copy", (e) => {
+      const text = this.selected();
+      if (text === null || e.clipboardData === null) return;
+      e.clipboardData.setData("text/plain", text);
+      e.preventDefault();
+    });
+    this.element.addEventListener("click", (e) => {
+      if (e.target instanceof Element && e.target.classList.contains("more")) showRest(e.target);
+    });
+    // The browser's own search found a match in collapsed lines, and is about to reveal it.
+    this.element.addEventListener("beforematch", (e) => showRest((e.target as Element).previousElementSibling));
+  }
+
+  /** Draws at most maxPairs lines of the parts, and a button that shows the rest. */
+  *draw(parts: readonly Part[], maxPairs: number): Generator<undefined, void> {
+    const remainingParts = [...parts].reverse();
+    const nodes: Node[] = [];
+    let remaining = maxPairs;
+    for (let part = remainingParts.pop(); part !== undefined; part = remainingParts.pop()) {
+      if (remaining <= 0) {
+        remainingParts.push(part);
+        break;
+      }
+      if (part.folded && !this.expanded(part.pairs.slice(0, maxExpanded))) {
+        nodes.push(this.fold(part.pairs));
+        remaining--;
+        continue;
+      }
+      const size = Math.min(part.pairs.length, remaining, part.folded ? maxExpanded : remaining);
+      if (part.pairs.length > size) remainingParts.push({ pairs: part.pairs.slice(size), folded: part.folded });
+      nodes.push(...(yield* this.blocks(part.pairs.slice(0, size))));
+      remaining -= size;
+    }
+    const rest = remainingParts.reverse();
+    this.element.append(...nodes);
+    if (rest.length === 0) return;
+    const pairs = rest.flatMap((p) => p.pairs);
+    const button = this.button(pairs, `${formatInteger(pairs.length)} more ${pairs.length === 1 ? "line" : "lines"}`);
+    const more = (): void => {
+      const count = Math.max(this.options.maxPairs, maxExpanded);
+      if (this.options.more !== undefined) this.options.more.pairs += count;
+      this.slices.begin();
+      void this.slices.run(this.draw(rest, count)).then(() => replaceButton(button, "More lines"));
+    };
+    button.addEventListener("click", more, { once: true });
+    this.element.append(button);
+  }
+
+  private *blocks(pairs: readonly Pair[]): Generator<undefined, HTMLElement[]> {
+    const lines: HTMLElement[] = [];
+    const { layout } = this.options;
+    if (layout === "split") {
+      for (const p of pairs) {
+        yield;
+        lines.push(h("div", { class: "pair" }, ...sides(p)));
+      }
+    } else {
+      let added: HTMLElement[] = [];
+      for (const p of pairs) {
+        yield;
+        const [left, right] = p.same ? [line("span", p.right ?? "", p.rightAt)] : sides(p);
+        if (p.same) lines.push(...added.splice(0), left);
+        else if (p.left !== null) lines.push(left);
+        if (p.right !== null && right !== undefined) added.push(right);
+      }
+      lines.push(...added);
+    }
+    const out: HTMLElement[] = [];
+    for (let at = 0; at < lines.length; at += blockSize) {
+      const blockLines = lines.slice(at, at + blockSize);
+      const block = h("div", { class: "block" }, ...blockLines);
+      block.style.setProperty("--rows", String(blockLines.length));
+      out.push(block);
+    }
+    return out;
+  }
+
+  // Whether the user has expanded most of these lines before, so that they are not collapsed again.
+  private expanded(pairs: readonly Pair[]): boolean {
+    return pairs.filter((p) => this.options.expanded?.has(p.left ?? "")).length * 2 > pairs.length;
+  }
+
+  private fold(pairs: readonly Pair[]): HTMLElement {
+    const button = this.button(pairs, `${formatInteger(pairs.length)} unchanged lines`);
+    button.addEventListener("click", () => {
+      const shown = pairs.slice(0, maxExpanded);
+      for (const p of shown) this.options.expanded?.add(p.left ?? "");
+      const blocks = runToEnd(this.blocks(shown));
+      const rest = pairs.slice(maxExpanded);
+      button.after(...blocks, ...(rest.length === 0 ? [] : [this.fold(rest)]));
+      replaceButton(button, "Unchanged lines");
+    });
+    return button;
+  }
+
+  private button(pairs: readonly Pair[], label: string): HTMLButtonElement {
+    const button = h("button", { type: "button", class: "fold", "data-at": String(pairs[0]?.rightAt ?? 0) }, label);
+    this.hiddenPairs.set(button, pairs);
+    return button;
+  }
+
+  // Returns the selected text, including collapsed lines. In the side-by-side layout, it is the text of the side where
+  // the selection began. Returns null if nothing is selected, or if the selection extends beyond this element.
+  private selected(): string | null {
+    const selection = getSelection();
+    if (selection === null || selection.isCollapsed || selection.rangeCount === 0) return null;
+    const range = selection.getRangeAt(0);
+    if (!this.element.contains(range.commonAncestorContainer)) return null;
+    const split = this.options.layout === "split";
+    const first = lineOf(range.startContainer);
+    const side = first?.parentElement?.lastElementChild === first ? 1 : 0;
+    const out: string[] = [];
+    for (const e of this.element.querySelectorAll(".line, .fold")) {
+      if (!range.intersectsNode(e)) continue;
+      const hiddenPairs = this.hiddenPairs.get(e);
+      if (hiddenPairs !== undefined)
+        out.push(
+          ...hiddenPairs
+            .flatMap((p) => (p.same ? [p.left] : split ? [side === 0 ? p.left : p.right] : [p.left, p.right]))
+            .filter((l) => l !== null),
+        );
+      else if (!e.classList.contains("gap") && (!split || e.parentElement?.children[side] === e))
+        out.push(selectedPart(range, e));
+    }
+    return out.join("\n");
+  }
+}
+
+const lineOf = (node: Node): Element | null =>
+  (node instanceof Element ? node : node.parentElement)?.closest(".line") ?? null;
+
+// Returns the part of an element's text that is within a range.
+function selectedPart(range: Range, e: Element): string {
+  const part = document.createRange();
+  part.selectNodeContents(e);
+  if (e.contains(range.startContainer)) part.setStart(range.startContainer, range.startOffset);
+  if (e.contains(range.endContainer)) part.setEnd(range.endContainer, range.endOffset);
+  return part.toString();
+}
+
+function showRest(more: Element | null): void {
+  more?.nextElementSibling?.removeAttribute("hidden");
+  if (more !== null) replaceButton(more, "More characters");
+}
+
+// Removes a button after the lines that it hid were inserted behind it. If it had the focus, they receive it.
+function replaceButton(button: Element, label: string): void {
+  const next = button.nextElementSibling;
+  const hadFocus = document.activeElement === button;
+  button.remove();
+  if (!hadFocus || !(next instanceof HTMLElement)) return;
+  focusElement(next, label);
+}
+
+function focusElement(e: HTMLElement, label: string): void {
+  if (!(e instanceof HTMLButtonElement)) {
+    e.tabIndex = -1;
+    e.role = "group";
+    e.ariaLabel = label;
+  }
+  e.focus({ preventScroll: true });
+}
+
+/**
+ * Records which line has the keyboard focus. The caller then redraws the diff, and calls the returned function, which
+ * moves the focus to the same line or the nearest one.
+ */
+export function saveFocus(container: HTMLElement): () => void {
+  const focused = document.activeElement;
+  const view = focused?.closest(".diff") ?? null;
+  const line = focused?.closest("[data-at]") ?? focused?.querySelector("[data-at]") ?? null;
+  if (!(focused instanceof HTMLElement) || line === null || !container.contains(view)) return () => undefined;
+  const at = numberOf(line);
+  const [side, fold, label] = [sideOf(line), line.matches(".fold"), focused.ariaLabel ?? ""];
+  return () => {
+    let found: Element | null = null;
+    let distance = Infinity;
+    for (const e of container.querySelectorAll(".diff [data-at]")) {
+      if (sideOf(e) !== side) continue;
+      // Of two lines at the same distance, prefer a button if the focus was on a button.
+      const candidateDistance = Math.abs(numberOf(e) - at) + (e.matches(".fold") === fold ? 0 : 0.5);
+      if (candidateDistance < distance) [found, distance] = [e, candidateDistance];
+    }
+    const to =
+      found?.matches(".fold") === true
+        ? found
+        : focused.matches(".more")
+          ? found?.querySelector(".more") ?? found?.closest(".block")
+          : found?.closest(".block");
+    if (to instanceof HTMLElement) focusElement(to, focused instanceof HTMLButtonElement ? "Redrawn lines" : label);
+  };
+}
+
+const numberOf = (e: Element): number => Number(e.getAttribute("data-at"));
+const sideOf = (e: Element): number =>
+  (e.localName === "del" || (e.nextElementSibling !== null && e.parentElement?.matches(".pair") === true) ? 0 : 1);
+
+function sides(p: Pair): [HTMLElement, HTMLElement] {
+  if (p.same) return [line("span", p.left ?? "", p.leftAt), line("span", p.right ?? "", p.rightAt)];
+  const [left, right] = p.left !== null && p.right !== null ? markWords(p.left, p.right) : [null, null];
+  return [
+    p.left === null ? gapLine() : line("del", left ?? p.left, p.leftAt),
+    p.right === null ? gapLine() : line("ins", right ?? p.right, p.rightAt),
+  ];
+}
+
+const gapLine = (): HTMLElement => h("span", { class: "line gap" });
+
+function line(tag: "span" | "del" | "ins", text: string | readonly MarkedText[], at: number): HTMLElement {
+  const pieces =
+    typeof text === "string"
+      ? shorten(text)
+      : text.flatMap((p) => (p.marked ? [h("mark", {}, ...shorten(p.text))] : shorten(p.text)));
+  return h(tag, { class: "line", "data-at": String(at) }, ...pieces);
+}
+
+// Shows both ends of a very long text. The middle is shown on request.
+function shorten(text: string): (Node | string)[] {
+  if (text.length <= maxDrawnLength) return [text];
+  const [head, tail] = [safeCut(text, endLength), safeCut(text, text.length - endLength)];
+  const middle = h("span", { hidden: "until-found", class: "rest" });
+  for (let from = head; from < tail; ) {
+    const to = Math.min(safeCut(text, from + pieceLength), tail);
+    middle.append(h("span", { class: "piece" }, text.slice(from, to)));
+    from = to;
+  }
+  const label = `${formatInteger(tail - head)} more characters`;
+  return [
+    text.slice(0, head),
+    h("button", { type: "button", class: "more", "data-words": label, "aria-label": `Show ${label}` }),
+    middle,
+    text.slice(tail),
+  ];
+}

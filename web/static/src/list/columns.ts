@@ -1,0 +1,93 @@
+// The table header and the column widths. The width of a column is the length of its longest cell in characters,
+// because cells use a monospaced font. Widths only grow, so that nothing moves when rows are added or removed.
+
+import { h } from "../ui/dom.ts";
+import { type TableShape } from "./row.ts";
+import { cellText } from "../model/row-source.ts";
+import type { Entry } from "../model/row-source.ts";
+import type { Sort } from "../model/sort.ts";
+
+const maxWidth = 56; // characters; a longer text ends in an ellipsis
+const relativeWidth = 9; // characters, as in "11h59m" and "<invalid>"
+
+export interface TableHead {
+  readonly thead: HTMLTableSectionElement;
+  readonly colgroup: HTMLTableColElement;
+  readonly table: HTMLTableElement;
+  drawnColumns?: string; // the columns that the header shows, as JSON
+}
+
+/**
+ * Draws the header for the columns of shape. If it shows the same columns already, its elements stay, so that a header
+ * selected by keyboard stays selected.
+ */
+export function drawHead(head: TableHead, shape: TableShape, sort: Sort | null): void {
+  const columns = JSON.stringify([shape.namespace, shape.columns]);
+  if (head.drawnColumns === columns && head.thead.firstElementChild !== null) return markSort(head, sort);
+  head.drawnColumns = columns;
+  const cell = (column: string, name: string, sortable: string): HTMLElement =>
+    h(
+      "th",
+      { scope: "col", "aria-sort": sortState(sortable, sort), "data-column": column },
+      h("button", { type: "button", "data-sort": sortable, tabindex: "-1" }, name),
+    );
+  const cells = shape.columns.map((c) => cell(String(c.index), c.name, c.name.toLowerCase()));
+  if (shape.namespace) cells.unshift(cell("ns", "Namespace", "namespace"));
+  head.thead.replaceChildren(h("tr", { "aria-rowindex": "1" }, ...cells));
+  head.table.setAttribute("aria-colcount", String(cells.length));
+  head.colgroup.replaceChildren(...cells.map(() => h("col")));
+}
+
+export function markSort(head: TableHead, sort: Sort | null): void {
+  for (const b of head.thead.querySelectorAll("[data-sort]"))
+    b.parentElement?.setAttribute("aria-sort", sortState(b.getAttribute("data-sort") ?? "", sort));
+}
+
+function sortState(column: string, sort: Sort | null): string {
+  if (sort?.column !== column) return "none";
+  return sort.descending ? "descending" : "ascending";
+}
+
+/** The column widths that a table needs, from the entries so far. */
+export class ColumnWidths {
+  private readonly chars: number[];
+
+  constructor(private readonly shape: TableShape) {
+    this.chars = shape.columns.map((c) => c.name.length + 2);
+    if (shape.namespace) this.chars.unshift(11);
+  }
+
+  /** Measures the cells of the entries. Returns true if a column has grown. */
+  measure(entries: Iterable<Entry>): boolean {
+    const { columns, namespace } = this.shape;
+    const offset = namespace ? 1 : 0;
+    let grown = false;
+    const grow = (at: number, n: number): void => {
+      if (n > (this.chars[at] ?? 0)) {
+        this.chars[at] = Math.min(n, maxWidth);
+        grown ||= n <= maxWidth;
+      }
+    };
+    for (const e of entries) {
+      if (namespace) grow(0, e.ns.length);
+      columns.forEach((c, i) => {
+        const text = cellText(e.cells[c.index]);
+        // A timestamp has 20 characters, but is shown as an age, which has about 7.
+        grow(i + offset, c.relative ? Math.max(relativeWidth, text.length - 13) : text.length);
+      });
+    }
+    return grown;
+  }
+
+  /** Sets the widths. The last column gets the remaining space. */
+  apply(head: TableHead): void {
+    const cols = head.colgroup.children;
+    this.chars.forEach((n, i) => {
+      const col = cols[i];
+      if (col instanceof HTMLElement)
+        col.style.width = i === this.chars.length - 1 ? "" : `calc(${n}ch + var(--cell-pad))`;
+    });
+    const sum = this.chars.reduce((a, b) => a + b, 0);
+    head.table.style.minWidth = `calc(${sum}ch + ${this.chars.length} * var(--cell-pad))`;
+  }
+}

@@ -1,0 +1,588 @@
+// The list page of one resource: its view, its subscription, its table and the panel next to it.
+
+import { Activity } from "../activity/activity.ts";
+import { isKiosk } from "../net/base-path.ts";
+import { columnsLabel, unknownColumnsText } from "../model/column-set.ts";
+import { byId, h, input, setText } from "../ui/dom.ts";
+import { formatInteger } from "../text/format.ts";
+import { warnExports, drawExports } from "./exports.ts";
+import { sharedParts, sharedNamespaces } from "../model/guest.ts";
+import { Feed, type FeedListener } from "../model/feed.ts";
+import type { Live } from "../net/live.ts";
+import { plural, type Kind } from "../net/kinds.ts";
+import { showToast as announce, showToastAfterTyping, showReloadToast } from "../ui/toast.ts";
+import { missingNamespacesText, namespacesLabel } from "../model/namespaces.ts";
+import type { Picker } from "./picker.ts";
+import { shapeOf } from "./row.ts";
+import { keyOf } from "../model/row-source.ts";
+import { Rows } from "../model/rows.ts";
+import { Panel } from "../object/panel.ts";
+import { drawProgress } from "./progress.ts";
+import {
+  offlineText,
+  reloadsText,
+  bannerText,
+  isCounted,
+  coverageText,
+  staleText,
+  lastCurrentText,
+  noteFor,
+  status,
+  type SubscriptionInfo,
+} from "../model/status.ts";
+import { drawNote, drawStatus, drawSeverityCounts, showText } from "../ui/status-view.ts";
+import { EventRate } from "./event-rate.ts";
+import { tabsFor } from "../object/tabs.ts";
+import { type TabHost } from "../object/tab.ts";
+import { Table } from "./table.ts";
+import type { LatestChange } from "../model/latest-change.ts";
+import {
+  formatView,
+  namespaces,
+  pageHref,
+  defaultView,
+  sameObject,
+  titleOf,
+  defaultLog,
+  type ObjectName,
+  type OpenedObject,
+  type View,
+} from "../model/view.ts";
+import type { Column } from "../net/wire.ts";
+
+const connectTimeout = 3000; // ms; if the first connection takes longer, the page reports that it is not live
+
+export class ListPage implements FeedListener {
+  view: View;
+  kind: Kind;
+  /** Whether the server has sent data. Until then, the server's HTML stays, and its links and form load new pages. */
+  hasData = false;
+  private isOffline = false; // whether the page shows that it is not live
+  private feed: Feed;
+  private namespaceFeed: Feed | null = null; // the list of the cluster's namespaces; null unless the user chose several
+  // whether the server-rendered rows are still shown, because no newer ones have arrived
+  private showsServerRows: boolean;
+  private revealPending = true; // whether to scroll to the open object's row once rows of the new resource arrive
+  private visibleCount = 0;
+  private panel: Panel | null = null;
+  readonly table: Table;
+  private eventRate = new EventRate(); // the rate of changes of the present list
+  readonly activity: Activity;
+
+  constructor(
+    private readonly live: Live,
+    private readonly picker: Picker,
+    private readonly now: () => number,
+    private readonly navigate: (view: View, how: "push" | "replace") => void,
+    kind: Kind,
+    view: View,
+    /** The maximum number of rows that the page keeps. */
+    private readonly limit: number,
+    /** The scroll position, in rows, to restore once the rows are there; null if there is none to restore. */
+    private scrollToRestore: number | null,
+  ) {
+    this.kind = kind;
+    this.view = view;
+    // If the user scrolled before the script started, keep that position, and restore none.
+    if (byId("rows").scrollTop !== 0) {
+      this.scrollToRestore = null;
+      this.revealPending = false;
+    }
+    this.showsServerRows = document.querySelector("#tbody tr") !== null;
+    this.table = new Table(
+      byId("rows"),
+      byId("table") as HTMLTableElement,
+      now,
+      (visibleCount) => {
+        this.visibleCount = visibleCount;
+        this.updateStatus();
+      },
+      (waiting) => showText(byId("pending-changes"), waiting === "" ? null : waiting),
+      () => {
+        // After the user has scrolled, the earlier position must not be restored.
+        this.scrollToRestore = null;
+        this.revealPending = false;
+      },
+    );
+    const changes = ({ ref, namespaced }: Kind, open: ObjectName): View => ({
+      ...(ref === this.view.ref ? this.view : { ...defaultView(ref), ns: namespaced ? this.view.ns : [] }),
+      open,
+      tab: "changes",
+    });
+    this.activity = new Activity(byId("activity"), {
+      live,
+      now,
+      watched: () => picker.watchedKinds(),
+      href: (kind, o) => formatView(changes(kind, o)),
+      open: (kind, o) => this.navigate(changes(kind, o), "push"),
+    });
+    picker.onWatched = () => this.activity.watchedChanged();
+    picker.select(view.ref);
+    this.fillForm();
+    this.feed = this.subscribe();
+    this.drawExports();
+    this.updateStatus();
+    this.openPanel();
+  }
+
+  /** The scroll position, in rows. Before the rows arrive, it is the position that will be restored. */
+  get scrollPosition(): number {
+    return this.scrollToRestore ?? this.table.top;
+  }
+
+  /**
+   * Shows another view. The caller has already set the URL. For browser history navigation, position is the scroll
+   * position stored with the history entry.
+   */
+  show(view: View, kind: Kind, position: number | null = null): void {
+    const old = this.view;
+    // If only the tab of the panel differs, the rows stay, and so does a scroll position that is still to be restored.
+    this.scrollToRestore = formatView({ ...view, tab: old.tab }) === formatView(old) ? this.scrollToRestore : position;
+    this.view = view;
+    const isOtherKind = view.ref !== old.ref;
+    if (isOtherKind) {
+      this.revealPending = true;
+      this.kind = kind;
+      this.picker.select(view.ref);
+    }
+    this.fillForm();
+    if (isOtherKind || view.ns.join() !== old.ns.join() || view.labels !== old.labels) {
+      this.table.clear();
+      this.showsServerRows = false;
+      this.retry();
+    } else {
+      const sort = JSON.stringify(view.sort) !== JSON.stringify(old.sort);
+      if (sort) this.feed.setSort(view.sort);
+      if (view.q !== old.q) {
+        this.feed.setFilter(view.q);
+        showToastAfterTyping(() => this.matchCountText());
+      }
+      if (view.cols.join() !== old.cols.join()) this.showRows();
+      else if (sort) this.table.markSort(view.sort);
+      this.table.schedule();
+    }
+    if (isOtherKind || !sameObject(view.open, old.open)) this.openPanel();
+    else this.panel?.show(view.tab);
+    this.restoreScroll();
+    this.drawExports();
+    this.updateStatus();
+  }
+
+  private restoreScroll(): void {
+    if (this.scrollToRestore === null || !this.feed.isCurrent) return;
+    this.table.scrollToPosition(this.scrollToRestore);
+    this.scrollToRestore = null;
+    this.revealPending = false;
+  }
+
+  private drawExports(): void {
+    drawExports(byId("export"), this.view, this.columns);
+  }
+
+  private subscribe(): Feed {
+    this.followNamespaces();
+    this.eventRate = new EventRate();
+    const { ref, ns, labels, sort, q } = this.view;
+    this.activity.showList({ kind: this.kind, ns, labels });
+    // The picker counts all objects of the resource. How many match namespaces or labels is not known.
+    const expected = ns.length > 0 || labels !== "" ? 0 : this.picker.countOf(ref);
+    return new Feed(this.live, { resource: ref, ns, labels }, { sort, q }, this, this.limit, expected);
+  }
+
+  // Subscribes to the cluster's namespaces while the user has chosen several, to report chosen ones that do not exist.
+  // For a single namespace, the list itself reports that.
+  private followNamespaces(): void {
+    const hasSeveral = this.view.ns.length > 1 && sharedParts() === null;
+    if (hasSeveral === (this.namespaceFeed !== null)) return;
+    this.namespaceFeed?.close();
+    const update = (): void => this.updateStatus();
+    this.namespaceFeed = hasSeveral
+      ? new Feed(
+          this.live,
+          { resource: "core/v1/namespaces" },
+          { sort: null, q: "" },
+          { snapshotArrived: update, rowsChanged: update, rowsDiscarded: update, statusChanged: update },
+          this.limit,
+          0,
+        )
+      : null;
+  }
+
+  /** Whether the server refused the request for the rows. A repeated request may succeed. */
+  get isRefused(): boolean {
+    return this.feed.info().problem !== null;
+  }
+
+  /** Subscribes again. */
+  retry(): void {
+    this.feed.close();
+    this.feed = this.subscribe();
+    this.updateStatus();
+  }
+
+  /** Updates the page after the state of the connection has changed, or after some time. */
+  refresh(): void {
+    this.feed.reconnected();
+    this.namespaceFeed?.reconnected();
+    this.activity.refresh();
+    this.panel?.refresh();
+    this.updateStatus();
+  }
+
+  private updateSeverityCounts(): void {
+    const { rows } = this.feed;
+    drawSeverityCounts(byId("severity-counts"), this.view, (tone) => (rows.isComplete ? rows.countSeverity(tone) : 0));
+  }
+
+  /** Updates ages and status texts. Called every second. */
+  tick(): void {
+    if (!this.hasData) this.updateStatus();
+    this.updateSeverityCounts();
+    this.table.tick();
+    this.eventRate.tick(this.feed.events);
+    const rateElement = byId("rate");
+    const live = this.feed.info().state?.state === "live" && this.live.connection === "open";
+    rateElement.hidden = !live;
+    if (!live) return;
+    rateElement.title = `Changes of ${plural(this.kind)}: ${this.eventRate.text}`;
+    setText(rateElement, `${this.eventRate.sparkline} ${this.eventRate.text}`);
+  }
+
+  snapshotArrived(columns: boolean): void {
+    if (
+      columns ||
+      this.showsServerRows ||
+      !byId("table").classList.contains("virtual") ||
+      byId("tbody").childElementCount === 0
+    )
+      this.showRows();
+    this.showsServerRows = false;
+    this.updateSeverityCounts();
+    this.restoreScroll();
+    if (this.revealPending) requestAnimationFrame(() => this.revealOpenRow()); // after the rows are drawn
+  }
+
+  // Scrolls to the row of the object that the URL opens.
+  private revealOpenRow(): void {
+    if (!this.revealPending) return;
+    this.revealPending = false;
+    if (this.view.open !== null) this.table.step(this.view.open, 0, () => undefined);
+  }
+
+  private showRows(): void {
+    const { rows } = this.feed;
+    if (!rows.isComplete) return;
+    this.drawExports();
+    const shape = shapeOf(
+      this.view.ref,
+      rows.columns,
+      this.kind.namespaced && this.view.ns.length !== 1,
+      this.view.cols,
+    );
+    this.table.show(rows, shape, this.view.sort);
+  }
+
+  rowChanged(newest: LatestChange): void {
+    this.activity.showChange(newest);
+  }
+
+  rowsChanged(): void {
+    this.table.changed();
+  }
+
+  rowsDiscarded(): void {
+    this.showsServerRows = false;
+    this.visibleCount = 0;
+    this.table.clear();
+    this.activity.clearChange();
+  }
+
+  reset(): void {
+    showReloadToast();
+  }
+
+  statusChanged(): void {
+    this.updateStatus();
+  }
+
+  firstVisibleRow(): number {
+    return Math.floor(this.table.top);
+  }
+
+  // Writes the view into the form and the heading.
+  private fillForm(): void {
+    const { view, kind } = this;
+    const setInput = (id: string, value: string): void => {
+      const box = input(id);
+      // The text may end in a space, which the view removes; do not overwrite it while the user types.
+      if (box !== null && box.value.trim() !== value) box.value = value;
+    };
+    setInput("q", view.q);
+    setInput("ns", view.ns.join(","));
+    setInput("labels", view.labels);
+    const ns = input("ns");
+    // If the share link includes only one namespace, there is nothing to choose.
+    const allowed = sharedNamespaces(kind.ref) ?? [];
+    const choice = kind.namespaced && allowed.length !== 1;
+    if (ns !== null) ns.hidden = !choice;
+    const button = byId("namespace-button");
+    // In kiosk mode, the button shows the chosen namespaces.
+    button.hidden = !choice && !(kind.namespaced && isKiosk());
+    setText(button, namespacesLabel(isKiosk() && view.ns.length === 0 ? allowed : view.ns));
+    button.toggleAttribute("data-chosen", view.ns.length > 0);
+    setText(byId("columns"), columnsLabel(view.cols));
+    setText(byId("heading"), plural(kind));
+    document.title = titleOf(plural(kind), view.open);
+  }
+
+  private openPanel(): void {
+    const root = byId("panel");
+    const hadFocus = root.contains(document.activeElement);
+    this.panel?.close();
+    this.panel = null;
+    root.replaceChildren();
+    const { open, tab } = this.view;
+    byId("side").hidden = open === null;
+    this.table.setOpened(open === null ? null : keyOf(open.ns, open.name));
+    if (open !== null && this.isOffline) root.append(this.objectPageNote(open));
+    else if (open !== null)
+      this.panel = new Panel(root, this.createTabHost(open), tab, {
+        tab: (id) => this.navigate({ ...this.view, tab: id }, "push"),
+        close: () => this.close(),
+      });
+    if (hadFocus) this.panel?.focus();
+  }
+
+  // Returns a note with a link to the object's own page. It replaces the panel if the panel cannot show the object.
+  private objectPageNote(open: ObjectName): HTMLElement {
+    const close = h("a", { href: formatView({ ...this.view, open: null, tab: "" }) }, "Close");
+    return h(
+      "div",
+      { class: "note" },
+      h("h2", {}, open.name),
+      h("p", {}, "The panel is available only while the page is live."),
+      h("p", {}, h("a", { href: pageHref(this.view) }, "Open its page"), " for a snapshot."),
+      h("p", {}, close),
+    );
+  }
+
+  private createTabHost(name: ObjectName): TabHost {
+    const { live, now, kind, picker } = this;
+    return {
+      live,
+      now,
+      kind,
+      name,
+      kindOf: (apiVersion, kind) => picker.kindOf(apiVersion, kind),
+      kindOfRef: (ref) => picker.get(ref),
+      log: () => this.view.open?.log ?? defaultLog,
+      selectLog: (log) => this.change({ open: { ...name, log } }),
+    };
+  }
+
+  // Returns the object for the view. If it is open already, the choice of its log stays.
+  private openedObject({ ns, name }: ObjectName): OpenedObject {
+    const { open } = this.view;
+    return open !== null && sameObject(open, { ns, name }) ? open : { ns, name };
+  }
+
+  /** Opens the object of a row. */
+  open(ns: string, name: string): void {
+    this.navigate({ ...this.view, open: this.openedObject({ ns, name }) }, "push");
+  }
+
+  /** Closes the panel. Returns false if none is open. */
+  close(): boolean {
+    if (this.view.open === null) return false;
+    this.navigate({ ...this.view, open: null, tab: "" }, "push");
+    byId("table").focus({ preventScroll: true });
+    return true;
+  }
+
+  sortBy(column: string): void {
+    const sort = this.view.sort;
+    const next =
+      sort?.column !== column ? { column, descending: false } : sort.descending ? null : { column, descending: true };
+    this.navigate({ ...this.view, sort: next }, "push");
+  }
+
+  /** Applies the values of the form to the view. It is called while the user types in the text filter, too. */
+  applyForm(how: "push" | "replace"): void {
+    this.navigate(this.formView(), how);
+  }
+
+  /** Whether the page can reload without loss: the URL contains the complete state, and the rows are live. */
+  get canReload(): boolean {
+    const live = this.hasData && status(this.feed.info(), this.now()).tone === "live";
+    return live &&
+      this.view.open === null &&
+      !this.table.hasActiveRow &&
+      !this.activity.open &&
+      formatView(this.formView()) === formatView(this.view);
+  }
+
+  private formView(): View {
+    const value = (id: string): string => input(id)?.value.trim() ?? "";
+    return {
+      ...this.view,
+      q: value("q"),
+      ns: this.kind.namespaced ? namespaces(value("ns")) : [],
+      labels: value("labels"),
+    };
+  }
+
+  /** The columns that the server sent with the rows; empty before any rows have arrived. */
+  get columns(): readonly Column[] {
+    return this.feed.rows.columns;
+  }
+
+  /** All rows, including those that the text filter hides; null if the page has only those near the viewport. */
+  get allRows(): Rows | null {
+    return this.feed.rows instanceof Rows ? this.feed.rows : null;
+  }
+
+  /** The number of rows in a list of which the page has only a part; null if the page has all rows. */
+  get windowTotal(): number | null {
+    return this.feed.rows instanceof Rows || !this.feed.rows.isComplete ? null : this.feed.rows.total;
+  }
+
+  /** Returns the namespaces of the rows that the page has. */
+  names(): Set<string> {
+    const seen = new Set<string>();
+    for (const e of this.feed.rows.all()) seen.add(e.ns);
+    seen.delete("");
+    return seen;
+  }
+
+  setFilter(q: string): void {
+    const box = input("q");
+    if (box !== null) box.value = q;
+    this.applyForm("replace");
+  }
+
+  /** Changes parts of the view, for the same resource. */
+  change(part: Partial<View>, how: "push" | "replace" = "push"): void {
+    this.navigate({ ...this.view, ...part }, how);
+  }
+
+  /** Opens a tab of the open object, or of the object of the active row. */
+  openTab(key: string): void {
+    const kind = tabsFor(this.kind).find((t) => t.key === key);
+    const at = this.view.open ?? this.table.activeEntry;
+    if (kind === undefined || at === undefined) return announce("Select an object first, with j and k.");
+    this.change({ open: this.openedObject(at), tab: kind === tabsFor(this.kind)[0] ? "" : kind.id });
+  }
+
+  /** Opens the object before or after the one that is open. */
+  step(by: 1 | -1): void {
+    const { open } = this.view;
+    if (open === null) return;
+    this.table.step(open, by, (next) => {
+      if (next === null) announce(by > 0 ? "This is the last object." : "This is the first object.");
+      else if (this.view.open === open) this.change({ open: { ns: next.ns, name: next.name } }, "replace");
+    });
+  }
+
+  // Shows the state of the connection while the server has not sent any data.
+  private showConnecting(): void {
+    const { connection, since, closeReason } = this.live;
+    const isOffline = this.isOffline || connection === "lost" || Date.now() - since > connectTimeout;
+    drawStatus(byId("status"), {
+      tone: isOffline ? "warn" : "busy",
+      text: isOffline ? "Not live" : "Connecting…",
+      count: null,
+      total: null,
+    });
+    showText(
+      byId("banner"),
+      isOffline
+        ? offlineText(closeReason, this.picker.isReachable, byId("asof").dataset["at"] ?? "", this.now())
+        : null,
+    );
+    this.setOffline(isOffline);
+  }
+
+  private setOffline(offline: boolean): void {
+    if (offline === this.isOffline) return;
+    this.isOffline = offline;
+    document.documentElement.toggleAttribute("data-offline", offline);
+    this.openPanel();
+  }
+
+  // Called when the server first sends data. From then on, the page is live.
+  private becomeLive(): void {
+    this.hasData = true;
+    this.setOffline(false);
+    // Apply what the user typed in the meantime.
+    if (formatView(this.formView()) !== formatView(this.view)) this.applyForm("replace");
+  }
+
+  // Updates all status texts.
+  private updateStatus(): void {
+    if (!this.hasData && !this.live.hasAnswered) return this.showConnecting();
+    if (!this.hasData) this.becomeLive();
+    const info = this.feed.info();
+    const isFiltered = this.view.ns.length > 0 || this.view.labels !== "";
+    const current = status(info, this.now());
+    drawStatus(byId("status"), current);
+    warnExports(byId("export"), staleText(info, this.now()));
+    drawProgress(byId("progress"), current, plural(this.kind));
+    this.activity.setLive(current.tone === "live");
+    showText(byId("reloads"), reloadsText(this.live.reloadCount));
+    byId("reloads").title = this.live.reloadReason;
+    const { isComplete: complete, total } = this.feed.rows;
+    if (complete && isCounted(info))
+      setText(
+        byId("count"),
+        this.view.q === "" || total === 0
+          ? formatInteger(total)
+          : `${formatInteger(this.visibleCount)} of ${formatInteger(total)}`,
+      );
+    else if (complete || !this.showsServerRows) setText(byId("count"), "");
+    if (complete || !this.showsServerRows) byId("asof").hidden = true;
+    this.picker.setCount(complete && !isFiltered && current.tone === "live" ? total : null);
+    const empty = complete ? this.visibleCount === 0 && this.feed.rows.matching === 0 : !this.showsServerRows;
+    const noteElement = byId("note");
+    noteElement.hidden = !empty;
+    byId("rows").hidden = empty;
+    if (empty)
+      drawNote(
+        noteElement,
+        noteFor(info, plural(this.kind), total, isFiltered, this.now(), this.view.ns.length > 0, this.kind.namespaced),
+        this.view.ref,
+        plural(this.kind),
+        () => this.retry(),
+      );
+    // While the server-rendered rows are shown, the texts that the server rendered with them stay, too.
+    if (complete || !this.showsServerRows) showText(byId("coverage-note"), empty ? null : this.asideText(info));
+    // The note about an empty list already reports that the data may be outdated. If rows exist but none match, the
+    // banner reports it.
+    const isStale = complete && this.feed.rows.total > 0 && staleText(info, this.now()) !== null;
+    const banner = empty && !isStale ? null : bannerText(info, this.now());
+    showText(byId("banner"), banner);
+    byId("rows").toggleAttribute("data-stale", complete && current.tone !== "live" && current.tone !== "busy");
+  }
+
+  // Returns notes on what the rows lack: namespaces that do not exist or are not covered, and unknown columns.
+  private asideText(known: SubscriptionInfo): string | null {
+    const { ns, sort, cols } = this.view;
+    const missing =
+      this.namespaceFeed === null
+        ? null
+        : missingNamespacesText(ns, this.namespaceFeed.rows, lastCurrentText(this.namespaceFeed.info(), this.now()));
+    const words = [
+      unknownColumnsText(this.columns, this.kind.namespaced, sort, cols),
+      missing,
+      coverageText(known),
+    ].filter((w) => w !== null);
+    return words.length === 0 ? null : words.join(" ");
+  }
+
+  // For screen readers: how many of the rows match the text filter.
+  private matchCountText(): string {
+    const { isComplete: complete, matching, total } = this.feed.rows;
+    return complete && this.view.q !== ""
+      ? `${formatInteger(matching)} of ${formatInteger(total)} ${plural(this.kind)}`
+      : "";
+  }
+}

@@ -1,0 +1,341 @@
+// The resource picker, the list of resources at the left. It starts with the HTML that the server rendered, and then
+// updates it from the server's list of resources. That list is in display order, and each resource names its section.
+// The element of a resource is reused as long as the resource exists, so that focus and folded groups stay. Pinned
+// resources are listed a second time at the top.
+
+import { withBase } from "../net/base-path.ts";
+import { arrangeChildren, h, setText } from "../ui/dom.ts";
+import { formatInteger } from "../text/format.ts";
+import { KindFeed, type KindListener } from "../model/kind-feed.ts";
+import { matchRank, plural, type Kind, type ListedKind } from "../net/kinds.ts";
+import type { Live } from "../net/live.ts";
+import { storeList, storedList, onListChangedElsewhere, toggleValue } from "../ui/preferences.ts";
+
+const pinned = "Pinned"; // cannot collide with an API group, which is in lower case
+
+export class Picker implements KindListener {
+  private readonly kinds = new Map<string, Kind>();
+  private list: readonly ListedKind[] = [];
+  private problems: ReadonlyMap<string, string> = new Map();
+  // By ref; null before the server has sent any: use the counts in the markup.
+  private counts: ReadonlyMap<string, number> | null = null;
+  private readonly feed: KindFeed;
+  private selected = "";
+  /** Called when the set of watched resources has changed. */
+  onWatched: () => void = () => {};
+  // The count of the selected resource according to the table, which may be newer; null if not known.
+  private selectedCount: number | null = null;
+  private readonly noMatchElement = h("p", { class: "picker-none", role: "status" });
+
+  constructor(
+    private readonly filter: HTMLInputElement,
+    private readonly groups: HTMLElement,
+    onDate: (header: string | null) => void,
+    onBuild: (build: string) => void,
+    private readonly onListed: () => void,
+    onLoggedOut: () => void,
+  ) {
+    this.feed = new KindFeed(this, onDate, onBuild, onLoggedOut);
+    for (const a of this.links()) {
+      const ref = a.dataset["ref"] ?? "";
+      this.kinds.set(ref, {
+        ref,
+        kind: a.dataset["kind"] ?? "",
+        resource: ref.split("/")[2] ?? "",
+        namespaced: a.dataset["namespaced"] !== undefined,
+      });
+    }
+    groups.before(this.noMatchElement);
+    this.applyFolds();
+    void import("../ui/tooltip.ts").then(({ Tooltip }) => new Tooltip(groups));
+    filter.addEventListener("input", () => this.applyFilter());
+    filter.addEventListener("keydown", (e) => {
+      if (e.key === "Enter") this.bestMatch()?.click();
+      if (e.key === "ArrowDown") this.matching()[0]?.focus();
+      if (e.key !== "Escape" || e.isComposing || filter.value === "") return;
+      e.preventDefault();
+      filter.value = "";
+      this.applyFilter();
+    });
+    groups.addEventListener("keydown", (e) => this.moveFocus(e));
+    groups.addEventListener("click", (e) => this.clicked(e));
+  }
+
+  /** Starts to update the list from the server. */
+  start(live: Live): void {
+    this.feed.start(live);
+    void this.feed.poll();
+    onListChangedElsewhere("pins", () => this.draw());
+  }
+
+  /** Whether the server answers plain HTTP requests; null if not known yet. */
+  get isReachable(): boolean | null {
+    return this.feed.isReachable;
+  }
+
+  /** Returns how many objects a resource had at the last count; 0 if they were not counted. */
+  countOf(ref: string): number {
+    if (this.counts !== null) return this.counts.get(ref) ?? 0;
+    const a = this.links().find((l) => l.dataset["ref"] === ref);
+    return Number((a?.querySelector(".count")?.textContent ?? "").replaceAll(",", ""));
+  }
+
+  /** Returns a resource by its ref, even if it is no longer listed; undefined if it never was. */
+  get(ref: string): Kind | undefined {
+    return this.kinds.get(ref);
+  }
+
+  /** Returns the resources that are listed now. Watched resources include their counts. */
+  listedKinds(): ListedKind[] {
+    return this.list.map((k) => ({ ...k, count: this.counts?.get(k.ref) ?? null }));
+  }
+
+  /** Returns the refs of the pinned resources. */
+  pins(): readonly string[] {
+    return storedList("pins");
+  }
+
+  /** Pins or unpins a resource. The default is the focused resource, or else the one that the page shows. */
+  pin(
+    ref = document.activeElement?.closest<HTMLElement>("#picker-groups a[data-ref]")?.dataset["ref"] ?? this.selected,
+  ): void {
+    storeList("pins", toggleValue(this.pins(), ref));
+    this.draw();
+  }
+
+  /** Returns the resource for the group of an apiVersion and a kind, in any version; undefined if there is none. */
+  kindOf(apiVersion: string, kind: string): Kind | undefined {
+    const group = apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "core";
+    for (const k of this.kinds.values()) if (k.kind === kind && k.ref.startsWith(`${group}/`)) return k;
+    return undefined;
+  }
+
+  add(kind: Kind): void {
+    if (!this.kinds.has(kind.ref)) this.kinds.set(kind.ref, kind);
+  }
+
+  select(ref: string): void {
+    this.selected = ref;
+    this.selectedCount = null;
+    this.mark();
+  }
+
+  private mark(): void {
+    const ref = this.selected;
+    for (const a of this.links()) {
+      if (a.dataset["ref"] === ref) a.setAttribute("aria-current", "page");
+      else a.removeAttribute("aria-current");
+    }
+  }
+
+  /** Sets the count of the selected resource, so that the picker always shows the same number as the table. */
+  setCount(count: number | null): void {
+    this.selectedCount = count;
+    if (count !== null) this.drawCounts(this.selected);
+  }
+
+  /** Sets whether the counts are marked as possibly out of date. */
+  setStale(isStale: boolean): void {
+    this.groups.toggleAttribute("data-stale", isStale);
+  }
+
+  private links(): HTMLAnchorElement[] {
+    return [...this.groups.querySelectorAll<HTMLAnchorElement>("a[data-ref]")];
+  }
+
+  private matching(): HTMLAnchorElement[] {
+    return this.links().filter((a) => !a.closest("[hidden]"));
+  }
+
+  // Returns the link of the resource that matches the filter text best; of several equally good ones, the first.
+  private bestMatch(): HTMLAnchorElement | undefined {
+    const terms = this.terms();
+    const rank = (a: HTMLAnchorElement): number => {
+      const ref = a.dataset["ref"] ?? "";
+      const known = this.list.find((k) => k.ref === ref) ?? this.kinds.get(ref);
+      // In the server's markup, short names such as "po" cannot be distinguished from the other words.
+      return known === undefined ? 3 : matchRank({ short: (a.dataset["words"] ?? "").split(" "), ...known }, terms);
+    };
+    return this.matching()
+      .map((a) => ({ a, near: rank(a) }))
+      .sort((a, b) => a.near - b.near)[0]?.a;
+  }
+
+  private terms(): string[] {
+    return this.filter.value
+      .toLowerCase()
+      .split(/\s+/)
+      .filter((t) => t !== "");
+  }
+
+  /**
+   * Returns the watched resources, which are those with a count; null if the counts are not known. Pinned resources
+   * are first, the others follow in display order.
+   */
+  watchedKinds(): readonly Kind[] | null {
+    const { counts } = this;
+    if (counts === null) return null;
+    const refs = [...this.pins(), ...this.list.map((k) => k.ref), ...counts.keys()];
+    return [...new Set(refs)]
+      .filter((ref) => counts.has(ref))
+      .map((ref) => this.kinds.get(ref))
+      .filter((k) => k !== undefined);
+  }
+
+  kindsCounted(counts: ReadonlyMap<string, number>): void {
+    const same = this.counts?.size === counts.size && [...counts.keys()].every((ref) => this.counts?.has(ref));
+    this.counts = counts;
+    this.drawCounts();
+    if (!same) this.onWatched();
+  }
+
+  private drawCounts(ref?: string): void {
+    for (const a of this.links()) {
+      const linkRef = a.dataset["ref"] ?? "";
+      if (ref !== undefined && linkRef !== ref) continue;
+      const count = (linkRef === this.selected ? this.selectedCount : null) ?? this.counts?.get(linkRef) ?? null;
+      if (count !== null || this.counts !== null)
+        setText(a.children[1] as Element, count === null ? "" : formatInteger(count));
+    }
+  }
+
+  kindsListed(kinds: readonly ListedKind[], problems: ReadonlyMap<string, string>): void {
+    this.list = kinds;
+    this.problems = problems;
+    for (const k of kinds) this.kinds.set(k.ref, k);
+    this.draw();
+    this.onListed();
+  }
+
+  private draw(): void {
+    if (this.list.length === 0) return; // Keep the markup from the server.
+    const pins = this.pins();
+    const sections = new Map<string, ListedKind[]>();
+    const pinnedKinds = pins.map((ref) => this.list.find((k) => k.ref === ref)).filter((k) => k !== undefined);
+    if (pinnedKinds.length > 0) sections.set(pinned, pinnedKinds);
+    for (const k of this.list) {
+      const list = sections.get(k.section);
+      if (list === undefined) sections.set(k.section, [k]);
+      else list.push(k);
+    }
+    for (const group of this.problems.keys()) if (!sections.has(group)) sections.set(group, []);
+    const old = new Map(
+      [...this.groups.children].map((e) => [(e as HTMLElement).dataset["group"] ?? "", e as HTMLElement]),
+    );
+    arrangeChildren(
+      this.groups,
+      [...sections].map(([name, list]) => {
+        const group =
+          old.get(name) ??
+          h(
+            "details",
+            { class: "group", "data-group": name, open: storedList("folded").includes(name) ? null : true },
+            h("summary", {}, name),
+            h("ul"),
+          );
+        this.drawProblem(group, this.problems.get(name) ?? "");
+        const ul = group.querySelector("ul") as HTMLUListElement;
+        const lines = new Map([...ul.children].map((li) => [li.querySelector("a")?.dataset["ref"] ?? "", li]));
+        arrangeChildren(
+          ul,
+          list.map((k) => this.kindItem(lines.get(k.ref), k, pins.includes(k.ref))),
+        );
+        return group;
+      }),
+    );
+    this.drawCounts();
+    this.applyFilter();
+    this.mark();
+  }
+
+  private drawProblem(group: HTMLElement, reason: string): void {
+    const summary = group.querySelector("summary") as HTMLElement;
+    summary.toggleAttribute("data-problem", reason !== "");
+    let p = group.querySelector(".group-problem");
+    if (reason === "") return p?.remove();
+    if (p === null) summary.after((p = h("p", { class: "group-problem" })));
+    setText(p, reason);
+  }
+
+  private kindItem(old: Element | undefined, k: ListedKind, pin: boolean): Element {
+    const a =
+      old?.querySelector("a") ??
+      h(
+        "a",
+        { href: withBase(`/r/${k.ref}`), "data-ref": k.ref },
+        h("span", { class: "kind" }),
+        h("span", { class: "count" }),
+      );
+    const li = old ?? h("li", {}, a);
+    const name = plural(k);
+    setText(a.children[0] as Element, name);
+    // Two API groups may have the same kind, as with Events. Add the group to the label of the one outside "core".
+    const isAmbiguous = k.group !== "core" && this.list.some((other) => other !== k && other.kind === k.kind);
+    if (isAmbiguous) (a.children[0] as HTMLElement).dataset["of"] = k.group;
+    a.dataset["words"] = `${name.toLowerCase()} ${k.searchText}`;
+    a.dataset["kind"] = k.kind;
+    a.dataset["state"] = k.state;
+    a.toggleAttribute("data-namespaced", k.namespaced);
+    const isHealthy = k.state === "" || k.state === "live" || k.state === "syncing";
+    const namespaceText = k.namespaces === 0 ? "" : `, in ${formatInteger(k.namespaces)} of the namespaces`;
+    const text = `${name} (${k.ref})${namespaceText}`;
+    // If the resource has a problem, use this page's own tooltip, because that appears on keyboard focus too.
+    a.title = isHealthy ? text : "";
+    const state = k.state === "absent" ? "not available" : k.state;
+    if (isHealthy) delete a.dataset["hint"];
+    else a.dataset["hint"] = `${text}: ${state}${k.reason === "" ? "" : `. ${k.reason}`}`;
+    const pinButton = li.querySelector("button") ?? h("button", { type: "button", class: "pin", tabindex: "-1" });
+    if (!pinButton.isConnected) li.append(pinButton);
+    pinButton.setAttribute("aria-pressed", String(pin));
+    pinButton.setAttribute("aria-label", `Pin ${name}${isAmbiguous ? ` of ${k.group}` : ""}`);
+    pinButton.title = pin ? "Unpin (p)" : "Pin (p)";
+    return li;
+  }
+
+  private clicked(e: Event): void {
+    const at = e.target instanceof Element ? e.target : this.groups;
+    const pinButton = at.closest("button.pin");
+    if (pinButton !== null) return this.pin(pinButton.closest("li")?.querySelector("a")?.dataset["ref"] ?? "");
+    const summary = at.closest("summary");
+    const group = summary?.closest("details");
+    // While the filter has a text, groups are opened by the filter, not by the user, so their state is not stored.
+    if (group == null || this.filter.value.trim() !== "") return;
+    const name = group.dataset["group"] ?? "";
+    storeList("folded", [...storedList("folded").filter((n) => n !== name), ...(group.open ? [name] : [])]);
+  }
+
+  private applyFolds(): void {
+    const folded = storedList("folded");
+    for (const group of this.groups.children)
+      (group as HTMLDetailsElement).open = !folded.includes((group as HTMLElement).dataset["group"] ?? "");
+  }
+
+  private applyFilter(): void {
+    const terms = this.terms();
+    for (const a of this.links()) {
+      const text = a.dataset["words"] ?? "";
+      const li = a.closest("li");
+      if (li) li.hidden = !terms.every((t) => text.includes(t));
+    }
+    this.applyFolds();
+    let found = terms.length === 0;
+    for (const group of this.groups.children) {
+      const has = group.querySelector("li:not([hidden])") !== null;
+      (group as HTMLElement).hidden = terms.length > 0 && !has;
+      if (terms.length > 0 && has) (group as HTMLDetailsElement).open = true;
+      found ||= has;
+    }
+    setText(this.noMatchElement, found ? "" : `No resources match “${this.filter.value.trim()}”.`);
+  }
+
+  private moveFocus(e: KeyboardEvent): void {
+    const step = e.key === "ArrowDown" || e.key === "j" ? 1 : e.key === "ArrowUp" || e.key === "k" ? -1 : 0;
+    if (step === 0 || e.ctrlKey || e.metaKey || e.altKey) return;
+    const links = this.matching().filter((a) => (a.closest("details") as HTMLDetailsElement).open);
+    const at = links.indexOf(document.activeElement as HTMLAnchorElement);
+    if (at < 0) return;
+    e.preventDefault();
+    e.stopPropagation();
+    (links[at + step] ?? (step < 0 ? this.filter : null))?.focus();
+  }
+}

@@ -1,0 +1,16 @@
+// The progress bar of a list. It is shown only if the total is known.
+
+import { setAttr } from "../ui/dom.ts";
+import { countText, type Status } from "../model/status.ts";
+
+/** Draws the bar, or hides it if the count or the total is not known: unknown is not zero. */
+export function drawProgress(e: HTMLElement, status: Status, resource: string): void {
+  const isKnown = status.count !== null && status.total !== null && status.total > 0;
+  e.hidden = !isKnown;
+  if (!isKnown) return;
+  setAttr(e, "aria-label", `Loading ${resource}`);
+  setAttr(e, "aria-valuemax", String(status.total));
+  setAttr(e, "aria-valuenow", String(status.count));
+  setAttr(e, "aria-valuetext", countText(status));
+  e.style.setProperty("--share", `${(100 * (status.count ?? 0)) / (status.total ?? 1)}%`);
+}

@@ -1,0 +1,97 @@
+// Creates the HTML elements of a table row, the same as templates/row.templ on the server. Tests compare both with
+// testdata/rows.html. An element is created empty, and filled again whenever it shows another row or version.
+
+import { formatAges } from "../text/age.ts";
+import { h, setText } from "../ui/dom.ts";
+import { cellText, type Entry } from "../model/row-source.ts";
+import { severityColumnsOf, cellSeverity, type SeverityColumn } from "../model/severity.ts";
+import { objectHref } from "../model/view.ts";
+import type { Column } from "../net/wire.ts";
+
+/** The properties that all rows of a table have in common. */
+export interface TableShape {
+  readonly ref: string;
+  readonly namespace: boolean; // whether rows have a namespace cell
+  readonly link: number; // the column that links to the object; see linkColumn
+  readonly columns: readonly ShownColumn[];
+  readonly severityColumns: readonly SeverityColumn[]; // the columns that show a state, whether visible or not
+}
+
+export interface ShownColumn {
+  readonly index: number; // the index in the columns that the server sent
+  readonly name: string;
+  readonly relative: boolean;
+  readonly severityColumn: SeverityColumn | null;
+}
+
+export function shapeOf(
+  ref: string,
+  columns: readonly Column[],
+  namespace: boolean,
+  cols: readonly string[],
+): TableShape {
+  const wide = cols.length === 1 && cols[0] === "wide";
+  const isChosen = (name: string): boolean => cols.includes(name.toLowerCase());
+  const isDefault = cols.length === 0 || wide;
+  const isShown = (c: Column): boolean =>
+    isDefault ? wide || c.priority <= 0 : c.name.toLowerCase() === "name" || isChosen(c.name);
+  const severityColumns = severityColumnsOf(columns.map((c) => c.name));
+  const shown = columns
+    .map((c, index) => ({
+      index,
+      name: c.name,
+      relative: c.relative,
+      severityColumn: severityColumns.find((t) => t.index === index) ?? null,
+      isShown: isShown(c),
+    }))
+    .filter((c) => c.isShown);
+  const link = shown.find((c) => c.name.toLowerCase() === "name") ?? shown.find((c) => !c.relative) ?? shown[0];
+  return {
+    ref,
+    namespace: namespace && (isDefault || isChosen("namespace")),
+    link: link?.index ?? -1,
+    columns: shown,
+    severityColumns,
+  };
+}
+
+export function emptyRow(shape: TableShape): HTMLTableRowElement {
+  const tr = h("tr");
+  if (shape.namespace) tr.append(h("td", { class: "ns" }));
+  for (const c of shape.columns) tr.append(c.index === shape.link ? h("th", { scope: "row" }, h("a")) : h("td"));
+  return tr;
+}
+
+/** A cell whose text has changed, and its previous text. */
+export interface ChangedCell {
+  readonly cell: Element;
+  readonly before: string;
+}
+
+/** Fills a row of the same shape with an entry. Returns the cells that changed. */
+export function fillRow(tr: HTMLTableRowElement, shape: TableShape, e: Entry, now: number): ChangedCell[] {
+  const changedCells: ChangedCell[] = [];
+  tr.setAttribute("data-ns", e.ns);
+  tr.setAttribute("data-name", e.name);
+  let at = 0;
+  if (shape.namespace) setText(tr.children[at++] as Element, e.ns);
+  for (const c of shape.columns) {
+    const td = tr.children[at++] as Element;
+    const text = cellText(e.cells[c.index]);
+    const before = td.textContent ?? "";
+    if (c.index === shape.link) {
+      const a = td.firstElementChild as Element;
+      a.setAttribute("href", objectHref(shape.ref, e));
+      setText(a, text);
+    } else {
+      setText(td, c.relative ? formatAges(text, now) : text);
+    }
+    const severity = c.severityColumn === null ? null : cellSeverity(shape.severityColumns, e.cells, c.severityColumn);
+    if (severity !== null) td.setAttribute("data-tone", severity);
+    else td.removeAttribute("data-tone");
+    if ((c.relative ? td.getAttribute("data-wire") : before) === text) continue;
+    if (c.relative) td.setAttribute("data-wire", text);
+    changedCells.push({ cell: td, before });
+  }
+  return changedCells;
+}

@@ -1,0 +1,311 @@
+// A Feed is one subscription to the rows of a list: it has the rows, and the state of the subscription. It draws
+// nothing, and notifies a Watcher of what to draw again.
+
+import { digest, hex } from "../net/digest.ts";
+import type { Handler, Live, Subscription } from "../net/live.ts";
+import type { Entry, RowSource } from "./row-source.ts";
+import { Rows } from "./rows.ts";
+import type { Sort } from "./sort.ts";
+import type { SubscriptionInfo } from "./status.ts";
+import { latestChange, latestChangeFrom, type LatestChange } from "./latest-change.ts";
+import { WindowRows, windowOffset, windowSize } from "./window.ts";
+import type { Message, Problem, SubscriptionSpec, State } from "../net/wire.ts";
+
+export interface FeedListener {
+  /** Called when a snapshot is complete. columns: whether its columns differ from the previous ones. */
+  snapshotArrived(columns: boolean): void;
+  /** Called when rows have changed. */
+  rowsChanged(): void;
+  /** Called when the rows were discarded: permission was lost, the resource is gone, or the rows were wrong. */
+  rowsDiscarded(): void;
+  /** Called with the newest change of a row. */
+  rowChanged?(newest: LatestChange): void;
+  /** Called when all rows are read again, because missed changes could not be replayed. */
+  reset?(): void;
+  /** Called when the status texts may have changed. */
+  statusChanged(): void;
+  /** Returns the position of the first visible row. */
+  firstVisibleRow?(): number;
+}
+
+/** The minimum time in ms between two messages, and between two redraws. */
+export const updateInterval = 50;
+// ms that a long computation may block before it pauses; an animation frame has 16 ms.
+const sliceDuration = 8;
+const statusDelay = 300; // ms; if rows in a new order take longer, the status text mentions it
+const digestStep = 5000;
+
+export class Feed implements Handler {
+  rows: RowSource;
+  /** How many changes have arrived. */
+  events = 0;
+  private state: State | null = null;
+  private stale: string | null = null; // the time since which the data is stale; null if it is not
+  private problem: Problem | null = null;
+  private windowed: boolean;
+  // Whether the window, a part of the list sorted by the server, is requested in the default order, because the sort
+  // column does not exist. A complete list is in the default order then, too.
+  private unsorted = false;
+  private snapshotPending = false; // whether a requested snapshot will replace the rows
+  private reorderCount = 0; // the number of the last request for another order
+  private reorderIsRecent = false; // whether the wait for another order is still so short that it needs no status text
+  // Whether the rows are being read again, because data was inconsistent or the server sent a reset.
+  private isReloading = false;
+  private checkGeneration = 0;
+  private subscription: Subscription;
+
+  /**
+   * limit: the maximum number of rows that the page may have at once. expectedRows: about how many rows will arrive.
+   */
+  constructor(
+    private readonly live: Live,
+    private readonly query: Pick<SubscriptionSpec, "resource" | "ns" | "labels" | "fields">,
+    private readonly order: { sort: Sort | null; q: string },
+    private readonly listener: FeedListener,
+    private readonly limit: number,
+    private expectedRows: number,
+    private readonly schedule: (run: () => void, ms?: number) => void = (run, ms) => void setTimeout(run, ms),
+  ) {
+    this.windowed = expectedRows > limit;
+    this.rows = this.emptyRows();
+    this.subscription = this.subscribe();
+  }
+
+  private subscribe(position = 0): Subscription {
+    const { sort, q } = this.order;
+    const sortText = sort === null || this.unsorted ? "" : `${sort.descending ? "-" : ""}${sort.column}`;
+    const query = { ...this.query, every: updateInterval };
+    return this.live.subscribe(
+      this.windowed
+        ? { ...query, view: "window", q, sort: sortText, offset: windowOffset(position), count: windowSize }
+        : { ...query, view: "table" },
+      this,
+    );
+  }
+
+  // Switches to a window: the page then has only the rows near the viewport, and the server sorts and filters all. It
+  // is called when there are more rows than the page may have.
+  private toWindow(hasRows: boolean): void {
+    this.windowed = true;
+    this.checkGeneration++;
+    if (!hasRows) this.rows = this.emptyRows();
+    else if (this.rows instanceof Rows) this.rows.restart();
+    this.reorder(this.listener.firstVisibleRow?.());
+  }
+
+  // Subscribes again, for another order or filter, or to switch to a window. The present rows stay until the new ones
+  // arrive. The status text mentions the wait only if it is longer than statusDelay.
+  private reorder(position = 0): void {
+    this.subscription.close();
+    this.snapshotPending = this.reorderIsRecent = true;
+    this.subscription = this.subscribe(position);
+    const request = ++this.reorderCount;
+    this.schedule(() => {
+      if (request !== this.reorderCount) return;
+      this.reorderIsRecent = false;
+      this.listener.statusChanged();
+    }, statusDelay);
+  }
+
+  close(): void {
+    this.checkGeneration++;
+    this.subscription.close();
+  }
+
+  setSort(sort: Sort | null): void {
+    this.order.sort = sort;
+    this.unsorted = false;
+    if (this.rows instanceof Rows) this.rows.setSort(sort);
+    if (this.windowed) this.reorder();
+  }
+
+  setFilter(q: string): void {
+    this.order.q = q;
+    if (this.rows instanceof Rows) this.rows.setFilter(q);
+    if (this.windowed) this.reorder();
+  }
+
+  info(): SubscriptionInfo {
+    const { connection, since, closeReason } = this.live;
+    return {
+      connection,
+      since,
+      closeReason,
+      state: this.state,
+      stale: this.stale,
+      isComplete: this.rows.isComplete && (!this.snapshotPending || this.reorderIsRecent),
+      arriving: this.rows.arriving,
+      expected: this.expectedRows,
+      problem: this.problem,
+      isReloading: this.isReloading,
+    };
+  }
+
+  restart(): void {
+    this.checkGeneration++;
+    if (this.rows instanceof Rows) this.rows.restart();
+    this.snapshotPending = true;
+    this.listener.statusChanged();
+  }
+
+  /** Whether the rows are those that were requested last, so that no snapshot is about to replace them. */
+  get isCurrent(): boolean {
+    return this.rows.isComplete && !this.snapshotPending;
+  }
+
+  /**
+   * Called when the state of the connection has changed. If it was lost, the server will send the list's state again.
+   */
+  reconnected(): void {
+    if (this.live.connection === "open") return;
+    if (this.state?.state === "stale") this.stale = this.state.since;
+    this.state = null;
+  }
+
+  message(m: Parameters<Handler["message"]>[0]): void {
+    this.stale = null;
+    switch (m.type) {
+      case "rows":
+      case "row-events": {
+        const { columns, isComplete: complete } = this.rows;
+        const newest =
+          m.type === "row-events" && this.rows instanceof Rows && this.listener.rowChanged !== undefined
+            ? latestChange(m.events, this.rows)
+            : null;
+        if (!(this.rows instanceof Rows) || !this.rows.apply(m))
+          return this.resync("an event does not match the cached rows");
+        this.problem = null;
+        // A complete list may grow somewhat above the limit before it becomes a window, and further while its order is
+        // frozen under the pointer.
+        if (
+          m.type === "rows"
+            ? (m.last ? this.rows.total : this.rows.arriving) > this.limit
+            : this.rows.total > (this.rows.isFrozen ? 2 : 1.2) * this.limit
+        )
+          return this.toWindow(complete);
+        if (newest !== null) this.listener.rowChanged?.(newest);
+        if (m.type === "row-events") this.events += m.events.length;
+        if (m.type === "rows" && m.last) {
+          this.checkGeneration++;
+          this.snapshotPending = this.isReloading = false;
+          this.listener.snapshotArrived(columns !== this.rows.columns);
+          this.prepareFilter(this.rows, [...this.rows.all()], 0);
+        }
+        this.listener.rowsChanged();
+        if (m.type === "row-events") return;
+        break;
+      }
+      case "window":
+      case "window-events": {
+        const { columns } = this.rows;
+        // If the list became too long, its rows stay on the screen until the window arrives.
+        const window = this.rows instanceof WindowRows ? this.rows : this.emptyRows();
+        if (!(window instanceof WindowRows) || !window.apply(m))
+          return this.resync("an event does not match the cached window");
+        this.rows = window;
+        this.problem = null;
+        this.events += m.changes;
+        if (m.newest !== null) this.listener.rowChanged?.(latestChangeFrom(m.newest, this.rows.columns));
+        // The sort column did not exist before, but does now, so request the sort order again.
+        if (this.unsorted && this.rows.columns.some((c) => c.name.toLowerCase() === this.order.sort?.column)) {
+          this.unsorted = false;
+          this.reorder();
+        }
+        if (m.type === "window" && (this.snapshotPending || columns !== this.rows.columns)) {
+          this.snapshotPending = this.isReloading = false;
+          this.listener.snapshotArrived(columns !== this.rows.columns);
+        }
+        this.listener.rowsChanged();
+        break;
+      }
+      case "digest":
+        return this.check(m);
+      case "reset":
+        // If there are no rows, or they are being read again already, there is nothing to report.
+        if (this.rows.total === 0 || this.isReloading) break;
+        this.isReloading = true;
+        this.live.reset(m.reason);
+        this.listener.reset?.();
+        break;
+      case "state":
+        this.state = m;
+        if (m.total !== null && (this.query.ns ?? []).length === 0 && (this.query.labels ?? "") === "")
+          this.expectedRows = m.total;
+        // After permission is lost, or the resource is gone, the rows must not stay on the screen.
+        if (m.state === "forbidden" || m.state === "absent") this.drop();
+        break;
+      case "error":
+        if (this.windowed && !this.unsorted && m.problem.title === "Unknown column") {
+          this.unsorted = true;
+          this.subscription.close();
+          this.subscription = this.subscribe();
+          return;
+        }
+        this.problem = m.problem;
+        this.drop();
+    }
+    this.listener.statusChanged();
+  }
+
+  // Compares the rows with the server's rows at the same position in the history, by a digest over their keys and
+  // versions. Entries are immutable, so the digest can be computed in slices while newer entries arrive.
+  private check(m: Extract<Message, { type: "digest" }>): void {
+    if (!this.rows.isComplete || this.snapshotPending) return;
+    const entries = [...this.rows.all()];
+    if (entries.length !== m.count)
+      return this.rejectRows(`${entries.length} rows are cached, the server has ${m.count}`);
+    this.computeDigest(entries, 0, 0, m.digest, ++this.checkGeneration);
+  }
+
+  private computeDigest(
+    entries: readonly Entry[],
+    from: number,
+    sum: number,
+    expectedDigest: string,
+    check: number,
+  ): void {
+    // Stop if the rows have been replaced, or a newer check has started.
+    if (check !== this.checkGeneration) return;
+    const end = performance.now() + sliceDuration;
+    do {
+      const to = Math.min(entries.length, from + digestStep);
+      sum = (sum + digest(entries, from, to)) | 0;
+      from = to;
+    } while (from < entries.length && performance.now() < end);
+    if (from < entries.length)
+      return this.schedule(() => this.computeDigest(entries, from, sum, expectedDigest, check));
+    if (hex(sum) !== expectedDigest) this.rejectRows("the digest of the cached rows differs from the server's");
+  }
+
+  // Prepares the rows for the text filter before the user types one, in slices that do not block the page.
+  private prepareFilter(rows: Rows, entries: readonly Entry[], from: number): void {
+    if (rows !== this.rows) return;
+    const end = performance.now() + sliceDuration;
+    for (; from < entries.length && performance.now() < end; from++) rows.cacheSearchText(entries[from] as Entry);
+    if (from < entries.length) this.schedule(() => this.prepareFilter(rows, entries, from));
+  }
+
+  private rejectRows(reason: string): void {
+    this.drop();
+    this.resync(reason);
+  }
+
+  private resync(reason: string): void {
+    this.isReloading = true;
+    this.subscription.resync(reason);
+  }
+
+  private drop(): void {
+    this.checkGeneration++;
+    this.rows = this.emptyRows();
+    this.listener.rowsDiscarded();
+  }
+
+  private emptyRows(): RowSource {
+    if (this.windowed) return new WindowRows((offset, around) => this.subscription.move(offset, around));
+    const rows = new Rows();
+    rows.setSort(this.order.sort);
+    rows.setFilter(this.order.q);
+    return rows;
+  }
+}

@@ -1,0 +1,129 @@
+// Splits a patch into changed fields, with their previous values.
+
+import { immutableJSONPatch } from "immutable-json-patch";
+import { isVolatile } from "./volatile-fields.ts";
+import { valueAt, isObject, keyOfList, pathText, segments } from "./paths.ts";
+import type { PatchAuthor, ChangeAuthor, PatchOp, JsonObject } from "../net/wire.ts";
+
+/** The content of a field: a value, nothing, or unknown because the server never sent it. */
+export type Value =
+  { readonly type: "value"; readonly value: unknown } | { readonly type: "none" } | { readonly type: "unknown" };
+
+export interface Field {
+  readonly pathText: string; // the path in readable form
+  readonly before: Value;
+  readonly after: Value;
+  readonly isVolatile: boolean;
+  readonly by: readonly ChangeAuthor[]; // empty if the author is unknown
+}
+
+interface PatchedChange {
+  readonly patch: readonly PatchOp[];
+  readonly by?: ChangeAuthor;
+  readonly authors?: readonly PatchAuthor[];
+  readonly was?: ReadonlyMap<number, unknown>;
+}
+
+const noValue: Value = { type: "none" };
+const unknownValue: Value = { type: "unknown" };
+const toValue = (value: unknown): Value => (value === undefined ? noValue : { type: "value", value });
+
+/**
+ * Returns the fields that a change's patch changes, in the order of the patch. before: the complete object before the
+ * change; null if it is not known. If it is null, a previous value is known only if the server sent it with the patch,
+ * or if the field was added. A value that is replaced completely is split into the fields that differ.
+ */
+export function fieldsOf(
+  before: JsonObject | null,
+  { patch, by, authors, was: previousValues }: PatchedChange,
+): Field[] {
+  const fields: Field[] = [];
+  let root: unknown = before;
+  patch.forEach((op, i) => {
+    if (op.op === "test") return;
+    const path = segments(op.path);
+    const next: unknown = root === null ? null : immutableJSONPatch(root, [op]);
+    const after = op.op === "remove" ? noValue : "value" in op ? toValue(op.value) : toValue(valueAt(next, path));
+    const inserted = op.op === "add" && (root === null || Array.isArray(valueAt(root, path.slice(0, -1))));
+    const previous = inserted
+      ? noValue
+      : root !== null
+        ? toValue(valueAt(root, path))
+        : previousValues?.has(i) === true
+          ? toValue(previousValues.get(i))
+          : unknownValue;
+    const owners = authors?.filter((a) => a.ops.includes(i)) ?? (by === undefined ? [] : [by]);
+    const countBefore = fields.length;
+    const addField: AddField = (p, b, a) =>
+      fields.push({
+        pathText: pathText(p, a.type === "none" ? root : next),
+        before: b,
+        after: a,
+        isVolatile: isVolatile(p),
+        by: owners,
+      });
+    splitValue(path, previous, after, addField);
+    // No field differs, because a list has the same elements in another order.
+    if (fields.length === countBefore) addField(path, previous, after);
+    root = next;
+  });
+  return fields;
+}
+
+type AddField = (path: readonly string[], before: Value, after: Value) => void;
+
+function splitValue(path: readonly string[], before: Value, after: Value, addField: AddField): void {
+  const [b, a] = [before.type === "value" ? before.value : undefined, after.type === "value" ? after.value : undefined];
+  if (isObject(b) && isObject(a)) {
+    for (const key of new Set([...Object.keys(b), ...Object.keys(a)]))
+      compareMember(path, key, b[key], key, a[key], addField);
+  } else if (Array.isArray(b) && Array.isArray(a) && b.length > 0 && a.length > 0) {
+    const key = keyOfList(b, a);
+    if (key === undefined && b.length !== a.length) return addField(path, before, after);
+    const id = (e: unknown, i: number): unknown => (key === undefined ? i : (e as JsonObject)[key]);
+    const indexById = new Map(b.map((e: unknown, i) => [id(e, i), i]));
+    a.forEach((e: unknown, i) => {
+      const previousIndex = indexById.get(id(e, i));
+      indexById.delete(id(e, i));
+      compareMember(
+        path,
+        String(previousIndex ?? i),
+        previousIndex === undefined ? undefined : b[previousIndex],
+        String(i),
+        e,
+        addField,
+      );
+    });
+    for (const i of indexById.values()) compareMember(path, String(i), b[i], String(i), undefined, addField);
+  } else {
+    addField(path, before, after);
+  }
+}
+
+function compareMember(
+  path: readonly string[],
+  keyBefore: string,
+  before: unknown,
+  keyAfter: string,
+  after: unknown,
+  addField: AddField,
+): void {
+  if (!jsonEqual(before, after))
+    splitValue([...path, after === undefined ? keyBefore : keyAfter], toValue(before), toValue(after), addField);
+}
+
+/** Whether two JSON values are equal. */
+export function jsonEqual(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((e, i) => jsonEqual(e, b[i]));
+  if (!isObject(a) || !isObject(b)) return false;
+  const names = Object.keys(a);
+  return names.length === Object.keys(b).length && names.every((n) => Object.hasOwn(b, n) && jsonEqual(a[n], b[n]));
+}
+
+/** Formats a value as JSON. Integers beyond 2^53 (of the type bigint) are written with all digits. */
+export const jsonText = (value: unknown): string =>
+  JSON.stringify(value, (_key, v: unknown) => (typeof v === "bigint" ? `\u0000${v}\u0000` : v), 2).replace(
+    /"\\u0000(-?\d+)\\u0000"/g,
+    "$1",
+  );

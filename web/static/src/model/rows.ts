@@ -1,0 +1,357 @@
+// The rows of one subscription, filtered and in order.
+//
+// An Entry is one version of a row, and immutable. An update creates a new entry and marks the old one dead. If the row
+// stays at its position, the new entry replaces the old one in place. When rows are added, removed or moved, the dead
+// entries are dropped and the few new ones are merged in. This happens once per animation frame, however many events
+// have arrived. The table compares entries by identity to find the rows that it must draw again.
+
+import { FrozenOrder } from "./frozen-order.ts";
+import { compareRanks, naturalKey, rank, type Rank, type Sort } from "./sort.ts";
+import { changedEntry, entryOf, keyOf, type Entry, type RowSource } from "./row-source.ts";
+import {
+  severityColumnsOf,
+  cellSeverity,
+  severityOfFilterWord,
+  type SeverityColumn,
+  type Severity,
+} from "./severity.ts";
+import type { Column, Message } from "../net/wire.ts";
+
+// The work that is due before rows are read, in increasing order: nothing; merge new entries into the sorted rows;
+// also filter all rows again; or sort all rows again.
+const pendingWork = ["no", "merge", "filter", "all"] as const;
+
+export class Rows implements RowSource {
+  columns: readonly Column[] = [];
+  /** Whether a complete snapshot has arrived. */
+  isComplete = false;
+  version = 0;
+  private byKey = new Map<string, Entry>();
+  private incoming: Map<string, Entry> | null = null;
+  private sort: Sort | null = null;
+  private sortIndex = -1;
+  private terms: readonly string[] = [];
+  private sorted: Entry[] = []; // all rows in their sort order
+  private filtered: Entry[] = []; // the rows that match the filter; the same array as sorted if there is no filter
+  private newEntries: Entry[] = [];
+  private pendingWorkLevel: (typeof pendingWork)[number] = "no";
+  private isInDefaultOrder = false; // whether byKey is in the default order, by namespace and name
+  // the same as isInDefaultOrder for the snapshot that is arriving, and the last entry of it so far
+  private incomingOrder: { isInDefaultOrder: boolean; last: Entry | null } = { isInDefaultOrder: true, last: null };
+  private frozenOrder: FrozenOrder | null = null;
+  private severityCache: { readonly of: readonly Column[]; readonly list: readonly SeverityColumn[] } = {
+    of: [],
+    list: [],
+  };
+
+  /** How many rows there are, including those that the text filter hides. */
+  get total(): number {
+    return this.byKey.size;
+  }
+
+  /** Freezes the visible order (on), or unfreezes it. A new sort order or filter unfreezes it too. */
+  setFrozen(on: boolean): void {
+    if (on === (this.frozenOrder !== null)) return;
+    this.frozenOrder = on ? new FrozenOrder(this.visible()) : null;
+    if (!on) this.version++; // Freezing changes nothing that is visible.
+  }
+
+  /** Whether the order is frozen. */
+  get isFrozen(): boolean {
+    return this.frozenOrder !== null;
+  }
+
+  /** Describes the changes that wait until the order is no longer frozen; empty for none. */
+  get pendingText(): string {
+    return this.frozenOrder?.pendingText() ?? "";
+  }
+
+  get matching(): number {
+    return this.visible().length;
+  }
+
+  get length(): number {
+    return this.positions().length;
+  }
+
+  /** Returns the rows at these positions in their newest versions. A frozen order may still include deleted rows. */
+  slice(from: number, to: number): readonly Entry[] {
+    return this.positions()
+      .slice(from, to)
+      .map((e) => this.byKey.get(e.key) ?? e);
+  }
+
+  indexOf(key: string): number {
+    return this.positions().findIndex((e) => e.key === key);
+  }
+
+  requestAround(): boolean {
+    return false;
+  }
+
+  private positions(): readonly Entry[] {
+    return this.frozenOrder?.entries ?? this.visible();
+  }
+
+  /** How many rows of an incomplete snapshot have arrived. */
+  get arriving(): number {
+    return this.incoming?.size ?? 0;
+  }
+
+  get(key: string): Entry | undefined {
+    return this.byKey.get(key);
+  }
+
+  isDeleted(key: string): boolean {
+    return !this.byKey.has(key);
+  }
+
+  all(): IterableIterator<Entry> {
+    return this.byKey.values();
+  }
+
+  setSort(sort: Sort | null): void {
+    this.frozenOrder = null;
+    this.sort = sort;
+    this.recomputeRanks();
+  }
+
+  /** Filters the rows: those match whose namespace, name or cells contain every word of q. */
+  setFilter(q: string): void {
+    this.frozenOrder = null;
+    this.terms = q
+      .toLowerCase()
+      .split(/\s+/)
+      .filter((t) => t !== "");
+    this.markStale("filter");
+  }
+
+  /** Returns the rows that match the filter, in order. The caller must not change the array. */
+  visible(): readonly Entry[] {
+    if (this.pendingWorkLevel === "no") return this.filtered;
+    const hasFilter = this.terms.length > 0;
+    const newEntries = this.newEntries.filter((e) => !e.isDead).sort(this.compare);
+    if (this.pendingWorkLevel === "all") this.sorted = this.sortAll();
+    else this.sorted = this.merge(this.sorted, newEntries);
+    if (this.pendingWorkLevel === "merge" && hasFilter)
+      this.filtered = this.merge(
+        this.filtered,
+        newEntries.filter((e) => this.matches(e)),
+      );
+    else this.filtered = hasFilter ? this.sorted.filter((e) => this.matches(e)) : this.sorted;
+    this.pendingWorkLevel = "no";
+    this.newEntries = [];
+    return this.filtered;
+  }
+
+  private sortAll(): Entry[] {
+    const all = [...this.byKey.values()];
+    return this.isInDefaultOrder && this.sort === null ? all : all.sort(this.compare);
+  }
+
+  /** Discards a snapshot that did not arrive completely. */
+  restart(): void {
+    this.incoming = null;
+  }
+
+  /** Applies a message. Returns false if it contradicts the present rows, so that a new snapshot is needed. */
+  apply(m: Extract<Message, { type: "rows" | "row-events" }>): boolean {
+    return m.type === "rows" ? this.applySnapshot(m) : this.applyEvents(m);
+  }
+
+  private applySnapshot(m: Extract<Message, { type: "rows" }>): boolean {
+    const first = this.incoming === null;
+    const incoming = (this.incoming ??= new Map());
+    if (m.columns !== null) {
+      if (JSON.stringify(m.columns) !== JSON.stringify(this.columns)) this.frozenOrder = null;
+      this.columns = m.columns;
+    } else if (first && this.columns.length === 0 && m.rows.length > 0) return false;
+    if (first) this.incomingOrder = { isInDefaultOrder: true, last: null };
+    for (const row of m.rows) {
+      const e = this.withRank(entryOf(row, false, null));
+      const { last } = this.incomingOrder;
+      if (last !== null && byName(last, e) >= 0) this.incomingOrder.isInDefaultOrder = false;
+      this.incomingOrder.last = e;
+      incoming.set(e.key, e);
+    }
+    if (!m.last) return true;
+    if (this.frozenOrder !== null)
+      for (const key of new Set([...this.byKey.keys(), ...incoming.keys()]))
+        this.recordChange(this.byKey.get(key), incoming.get(key));
+    this.byKey = incoming;
+    this.isInDefaultOrder = this.incomingOrder.isInDefaultOrder;
+    this.incoming = null;
+    this.isComplete = true;
+    this.recomputeRanks();
+    return true;
+  }
+
+  private applyEvents(m: Extract<Message, { type: "row-events" }>): boolean {
+    if (!this.isComplete || this.incoming !== null) return false;
+    for (const e of m.events) {
+      switch (e.op) {
+        case "add":
+          this.putEntry(this.withRank(entryOf(e.row, true, e.by ?? null)));
+          break;
+        case "update": {
+          const old = this.byKey.get(keyOf(e.ns, e.name));
+          if (old === undefined) return false;
+          const next = changedEntry(old, e.rv, e.cells, e.by ?? null);
+          if (next === null) return false;
+          this.putEntry(this.withRank(next));
+          break;
+        }
+        case "delete": {
+          const old = this.byKey.get(keyOf(e.ns, e.name));
+          if (old === undefined) break; // The row is already deleted.
+          old.isDead = true;
+          this.byKey.delete(old.key);
+          this.recordChange(old, undefined);
+          this.markStale("merge");
+        }
+      }
+    }
+    return true;
+  }
+
+  private putEntry(e: Entry): void {
+    const old = this.byKey.get(e.key);
+    this.byKey.set(e.key, e);
+    if (old === undefined)
+      this.isInDefaultOrder = false; // A map appends a new key at the end.
+    else old.isDead = true;
+    this.recordChange(old, e);
+    if (
+      old !== undefined &&
+      this.matches(old) === this.matches(e) &&
+      this.compare(old, e) === 0 &&
+      this.replace(old, e)
+    )
+      return;
+    if (this.pendingWorkLevel === "all") return void this.version++;
+    this.newEntries.push(e);
+    // New entries pile up if nothing reads the rows, as in a hidden tab. Then sorting all is cheaper than merging.
+    this.markStale(this.newEntries.length > this.byKey.size ? "all" : "merge");
+  }
+
+  // Records a change of a row while the order is frozen. old is undefined for a new row, e for a deleted one.
+  private recordChange(old: Entry | undefined, e: Entry | undefined): void {
+    const key = (e ?? old)?.key;
+    if (this.frozenOrder === null || key === undefined) return;
+    const hasMoved = old === undefined || e === undefined || this.compare(old, e) !== 0;
+    this.frozenOrder.recordChange(
+      key,
+      old !== undefined && this.matches(old),
+      e !== undefined && this.matches(e),
+      hasMoved,
+    );
+  }
+
+  // Replaces an entry in place. Returns false if the old entry is not in the sorted list yet.
+  private replace(old: Entry, e: Entry): boolean {
+    for (const list of new Set([this.sorted, this.filtered])) {
+      const at = this.insertionIndex(list, e, 0);
+      if (list[at] === old) list[at] = e;
+      else if (list === this.sorted) return false;
+    }
+    return true;
+  }
+
+  private merge(sorted: readonly Entry[], newEntries: readonly Entry[]): Entry[] {
+    const remaining = sorted.filter((e) => !e.isDead);
+    if (newEntries.length === 0) return remaining;
+    // Find the position of each new entry by binary search, and copy the kept entries before it.
+    const parts: Entry[][] = [];
+    let from = 0;
+    for (const f of newEntries) {
+      const to = this.insertionIndex(remaining, f, from);
+      parts.push(remaining.slice(from, to), [f]);
+      from = to;
+    }
+    parts.push(remaining.slice(from));
+    return parts.flat();
+  }
+
+  // Returns the index of the first entry, from the index from on, that does not sort before e.
+  private insertionIndex(entries: readonly Entry[], e: Entry, from: number): number {
+    let [low, high] = [from, entries.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.compare(entries[middle] as Entry, e) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  private withRank(e: Entry): Entry {
+    e.rank = this.rankOf(e);
+    return e;
+  }
+
+  private recomputeRanks(): void {
+    const name = this.sort?.column;
+    this.sortIndex = this.columns.findIndex((c) => c.name.toLowerCase() === name);
+    for (const e of this.byKey.values()) e.rank = this.rankOf(e);
+    this.markStale("all");
+  }
+
+  private rankOf(e: Entry): Rank {
+    const column = this.columns[this.sortIndex];
+    if (column !== undefined) return rank(e.cells[this.sortIndex] ?? null, column);
+    return this.sort?.column === "namespace" ? naturalKey(e.ns) : null;
+  }
+
+  // The present sort order, as a comparison function: negative if a sorts before b.
+  private readonly compare = (a: Entry, b: Entry): number =>
+    compareRanks(a.rank, b.rank, this.sort?.descending ?? false) || byName(a, b);
+
+  private matches(e: Entry): boolean {
+    if (this.terms.length === 0) return true;
+    const searchText = this.searchTextOf(e);
+    return this.terms.every((t) => {
+      const tone = severityOfFilterWord(t);
+      return tone === null ? searchText.includes(t) : this.hasSeverity(e, tone);
+    });
+  }
+
+  /** Computes and caches the text of a row that is searched, so that the first filter is as fast as later ones. */
+  cacheSearchText(e: Entry): void {
+    this.searchTextOf(e);
+  }
+
+  private searchTextOf(e: Entry): string {
+    return (e.searchText ??= [e.ns, e.name, ...e.cells.filter((_, i) => this.columns[i]?.relative !== true)]
+      .join(" ")
+      .toLowerCase());
+  }
+
+  countSeverity(tone: Severity): number {
+    let n = 0;
+    for (const e of this.byKey.values()) if (this.hasSeverity(e, tone)) n++;
+    return n;
+  }
+
+  private hasSeverity(e: Entry, tone: Severity): boolean {
+    if (e.isFailing === null) {
+      if (this.severityCache.of !== this.columns)
+        this.severityCache = { of: this.columns, list: severityColumnsOf(this.columns.map((c) => c.name)) };
+      e.isFailing = false;
+      for (const t of this.severityCache.list) {
+        const severity = cellSeverity(this.severityCache.list, e.cells, t);
+        e.isFailing ||= severity === "bad";
+        e.isWaiting ||= severity === "warn";
+      }
+    }
+    return tone === "bad" ? e.isFailing : e.isWaiting;
+  }
+
+  private markStale(work: "merge" | "filter" | "all"): void {
+    if (work === "all") this.newEntries = [];
+    if (pendingWork.indexOf(work) > pendingWork.indexOf(this.pendingWorkLevel)) this.pendingWorkLevel = work;
+    this.version++;
+  }
+}
+
+// The default order, by namespace and name. It also orders rows that are equal in the sort column.
+const byName = (a: Entry, b: Entry): number =>
+  a.ns < b.ns ? -1 : a.ns > b.ns ? 1 : a.name < b.name ? -1 : a.name > b.name ? 1 : 0;

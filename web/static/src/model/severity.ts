@@ -1,0 +1,115 @@
+// The severity of cells that show a state, derived from the words in them. It is the same as OfRow in
+// internal/watch/severity. Tests compare both with testdata/severities.json there.
+
+import type { Cell } from "../net/wire.ts";
+
+export type Severity = "bad" | "warn";
+
+const stateColumns = new Set(["status", "phase", "state", "health", "type", "sync status", "health status"]);
+const errorWords = [
+  "backoff",
+  "error",
+  "errimage",
+  "fail",
+  "oomkilled",
+  "evicted",
+  "notready",
+  "lost",
+  "degraded",
+  "exceeded",
+  "invalid",
+  "cannot",
+  "outofcpu",
+  "outofmemory",
+  "outofpods",
+  "unhealthy",
+  "denied",
+  "signal:",
+  "exitcode:",
+];
+const warningWords = [
+  "pending",
+  "terminating",
+  "creating",
+  "deleting",
+  "initializing",
+  "init:",
+  "progressing",
+  "warning",
+  "schedulingdisabled",
+  "outofsync",
+  "missing",
+  "unknown",
+  "released",
+  "waiting",
+];
+const completedStates = ["Completed", "Succeeded", "Complete"];
+
+/** Returns the severity that a word of the text filter selects; null for any other word. */
+export const severityOfFilterWord = (word: string): Severity | null =>
+  word === "is:failing" ? "bad" : word === "is:waiting" ? "warn" : null;
+
+/** A column of which the cells have a severity: it shows a state, or how many of something are ready. */
+export interface SeverityColumn {
+  readonly index: number;
+  readonly isReadyColumn: boolean;
+  /** For a ready column: the index of the column with the desired number; -1 for none. */
+  readonly desired: number;
+}
+
+/** Finds the columns of which the cells have a severity, by the names of all columns. */
+export function severityColumnsOf(names: readonly string[]): SeverityColumn[] {
+  const lower = names.map((name) => name.toLowerCase());
+  const desired = lower.indexOf("desired");
+  return lower
+    .map((name, index) => ({ index, name }))
+    .filter(({ name }) => name === "ready" || stateColumns.has(name))
+    .map(({ index, name }) => ({ index, isReadyColumn: name === "ready", desired }));
+}
+
+/** Returns the severity of a cell in one of these columns. */
+export function cellSeverity(
+  severityColumns: readonly SeverityColumn[],
+  cells: readonly Cell[],
+  { index, isReadyColumn: ready, desired }: SeverityColumn,
+): Severity | null {
+  const text = textIn(cells, index);
+  const severity = ready ? readySeverity(text, textIn(cells, desired)) : stateSeverity(text);
+  // A completed object is no longer ready, and need not be.
+  return ready &&
+    severity === "warn" &&
+    severityColumns.some((t) => !t.isReadyColumn && completedStates.includes(textIn(cells, t.index)))
+    ? null
+    : severity;
+}
+
+const textIn = (cells: readonly Cell[], index: number): string => String(cells[index] ?? "");
+
+// A cache of the severity by text. In a long list, most texts occur many times.
+const severityCache = new Map<string, Severity | null>();
+const maxCached = 5000;
+
+function stateSeverity(text: string): Severity | null {
+  let severity = severityCache.get(text);
+  if (severity !== undefined) return severity;
+  severity = parseState(text);
+  if (severityCache.size < maxCached) severityCache.set(text, severity);
+  return severity;
+}
+
+function parseState(text: string): Severity | null {
+  const word = text.toLowerCase().split(" ", 1)[0] ?? "";
+  const containsAny = (parts: readonly string[]): boolean => parts.some((p) => word.includes(p));
+  if (containsAny(errorWords)) return "bad";
+  return containsAny(warningWords) ? "warn" : null;
+}
+
+// Returns the severity of a cell in a ready column. The text is "1/2" (ready out of desired), the status of a
+// condition, or a number, which is compared with desired, the text of another column.
+function readySeverity(text: string, desired: string): Severity | null {
+  if (text === "False") return "bad";
+  if (text === "Unknown") return "warn";
+  if (text === "1/1") return null; // Handle the most common value first.
+  const found = /^(\d+)\/(\d+)$/.exec(text.includes("/") ? text : `${text}/${desired}`);
+  return found !== null && BigInt(found[1] ?? 0) < BigInt(found[2] ?? 0) ? "warn" : null;
+}

@@ -1,0 +1,225 @@
+// The rows of a window, the loaded part of a list that is too long for the page. The server sorts and filters all rows.
+// It sends the rows of the window, and their changes.
+
+import { FrozenOrder } from "./frozen-order.ts";
+import { changedEntry, entryOf, keyOf, commonAuthor, type Entry, type RowSource } from "./row-source.ts";
+import type { Severity } from "./severity.ts";
+import type { Column, Message, WindowEvent } from "../net/wire.ts";
+
+/** The number of rows in a window. It is several screens, so that the rows are loaded already for short scrolls. */
+export const windowSize = 400;
+
+/**
+ * Returns the offset of the window to request for a scroll position place: half of its rows are before that position,
+ * and half after it.
+ */
+export const windowOffset = (position: number): number => Math.max(0, position - windowSize / 2);
+
+type WindowMessage = Extract<Message, { type: "window" }>;
+type WindowEventsMessage = Extract<Message, { type: "window-events" }>;
+type RemovalReason = Extract<WindowEvent, { op: "remove" }>["why"];
+
+// The state of the rows while their order is frozen: the loaded rows, and the total count when it froze.
+interface FrozenState {
+  readonly order: FrozenOrder;
+  readonly keys: ReadonlySet<string>;
+  readonly matching: number;
+  readonly departed: Map<string, Entry>; // rows that have since left the window, in their version at that time
+}
+
+export class WindowRows implements RowSource {
+  readonly arriving = 0;
+  columns: readonly Column[] = [];
+  version = 0;
+  isComplete = false;
+  total = 0;
+  matching = 0;
+  private offset = 0;
+  private entries: Entry[] = [];
+  private byKey = new Map<string, Entry>();
+  private readonly deletedKeys = new Set<string>(); // keys of the rows that were deleted most recently
+  private severityCounts = { bad: 0, warn: 0 };
+  private frozen: FrozenState | null = null;
+  private requestedOffset = 0; // the offset that was requested last
+  private neededRange: readonly [number, number] = [0, 0];
+  private isRequestPending = false; // whether a request is pending
+  private isLocatePending = false; // whether the pending request is for the position of an object
+
+  /** requestRows: requests the rows from an offset on, or the rows around an object, from the server. */
+  constructor(private readonly requestRows: (offset: number, around?: { ns: string; name: string }) => void) {}
+
+  get length(): number {
+    return this.frozen?.matching ?? this.matching;
+  }
+
+  get isFrozen(): boolean {
+    return this.frozen !== null;
+  }
+
+  get pendingText(): string {
+    return this.frozen?.order.pendingText(this.matching - this.frozen.matching) ?? "";
+  }
+
+  indexOf(key: string): number {
+    const at = this.positions.findIndex((e) => e.key === key);
+    return at < 0 ? -1 : this.offset + at;
+  }
+
+  get(key: string): Entry | undefined {
+    return this.byKey.get(key);
+  }
+
+  requestAround(ns: string, name: string): boolean {
+    if (!this.isComplete) return false;
+    this.isRequestPending = this.isLocatePending = true;
+    this.frozen = null;
+    this.requestRows(this.offset, { ns, name });
+    return true;
+  }
+
+  isDeleted(key: string): boolean {
+    return this.deletedKeys.has(key);
+  }
+
+  all(): Iterable<Entry> {
+    return this.entries;
+  }
+
+  private get positions(): readonly Entry[] {
+    return this.frozen?.order.entries ?? this.entries;
+  }
+
+  slice(from: number, to: number): readonly (Entry | undefined)[] {
+    this.requestIfNeeded(from, to);
+    const positions = this.positions;
+    return Array.from({ length: Math.max(0, to - from) }, (_, i) => {
+      const e = positions[from + i - this.offset];
+      return e === undefined ? undefined : (this.byKey.get(e.key) ?? this.frozen?.departed.get(e.key) ?? e);
+    });
+  }
+
+  countSeverity(tone: Severity): number {
+    return this.severityCounts[tone];
+  }
+
+  setFrozen(on: boolean): void {
+    if (on === this.isFrozen) return;
+    this.frozen = on
+      ? {
+          order: new FrozenOrder([...this.entries]),
+          keys: new Set(this.byKey.keys()),
+          matching: this.matching,
+          departed: new Map(),
+        }
+      : null;
+    if (!on) this.version++; // Freezing changes nothing that is visible.
+  }
+
+  /** Requests the rows from from to to if they are not loaded. Only one request is sent at a time. */
+  private requestIfNeeded(from: number, to: number): void {
+    this.neededRange = [from, to];
+    const end = Math.min(to, this.matching);
+    if (
+      this.isRequestPending ||
+      from === to ||
+      (from >= this.requestedOffset && end <= this.requestedOffset + windowSize)
+    )
+      return;
+    const offset = Math.max(0, Math.floor((from + to - windowSize) / 2));
+    if (offset === this.requestedOffset) return;
+    this.requestedOffset = offset;
+    this.isRequestPending = true;
+    this.frozen = null; // Unfreeze the order, because the user has scrolled to another part of the list.
+    this.requestRows(offset);
+  }
+
+  /** Applies a message. Returns false if it contradicts the present rows, so that all must be requested again. */
+  apply(m: WindowMessage | WindowEventsMessage): boolean {
+    this.version++;
+    return m.type === "window" ? this.applyWindow(m) : this.applyEvents(m);
+  }
+
+  private applyWindow(m: WindowMessage): boolean {
+    if (m.columns !== null) this.columns = m.columns;
+    else if (!this.isComplete) return false;
+    const old = this.byKey;
+    this.entries = m.rows.map((r) => {
+      const e = entryOf(r, false, null);
+      const before = old.get(e.key);
+      return before !== undefined && before.uid === e.uid && before.rv === e.rv ? before : e;
+    });
+    // Unfreeze the order if this is another window. It stays if the server sends all rows of the same window again,
+    // because most have changed.
+    if (m.columns !== null || m.offset !== this.offset) this.frozen = null;
+    this.offset = this.requestedOffset = m.offset;
+    this.updateCounts(m);
+    this.isRequestPending = false;
+    this.isComplete = true;
+    // This may be the answer to seek, the request for an object's position. Then the table requests what it still
+    // needs.
+    if (!this.isLocatePending) this.requestIfNeeded(...this.neededRange);
+    this.isLocatePending = false;
+    return true;
+  }
+
+  private applyEvents(m: WindowEventsMessage): boolean {
+    if (!this.isComplete) return false;
+    const removed = new Map<string, RemovalReason>();
+    const isUnfiltered = this.matching === this.total && m.matching === m.total;
+    for (const e of m.events) {
+      switch (e.op) {
+        case "insert": {
+          if (e.at > this.entries.length) return false;
+          const next = entryOf(e.row, true, commonAuthor(this.byKey.get(keyOf(e.row.ns, e.row.name)), e.by ?? null));
+          this.entries.splice(e.at, 0, next);
+          // If there is no filter, an inserted row that has an author was changed, and so moved here from elsewhere.
+          this.frozen?.order.recordChange(
+            next.key,
+            true,
+            true,
+            removed.has(next.key) ? removed.get(next.key) === "moved" : isUnfiltered && e.by !== undefined,
+          );
+          break;
+        }
+        case "remove": {
+          const [old] = this.entries.splice(e.at, 1);
+          if (old === undefined) return false;
+          removed.set(old.key, e.why);
+          const now =
+            e.now === undefined
+              ? null
+              : changedEntry({ ...old, isAdded: false }, e.now.rv, e.now.cells, e.now.by ?? null);
+          if (now !== null) this.frozen?.departed.set(old.key, now);
+          break;
+        }
+        case "update": {
+          const old = this.entries[e.at];
+          if (old === undefined || old.uid !== e.uid) return false;
+          const next = changedEntry(old, e.rv, e.cells, e.by ?? null);
+          if (next === null) return false;
+          this.entries[e.at] = next;
+        }
+      }
+    }
+    this.updateCounts(m);
+    for (const [key, why] of removed) if (!this.byKey.has(key)) this.recordRemoval(key, why);
+    return true;
+  }
+
+  private updateCounts({ total, matching, failing, waiting }: WindowMessage | WindowEventsMessage): void {
+    this.total = total;
+    this.matching = matching;
+    this.severityCounts = { bad: failing, warn: waiting };
+    this.byKey = new Map(this.entries.map((e) => [e.key, e]));
+    for (const key of this.deletedKeys) if (this.byKey.has(key)) this.deletedKeys.delete(key);
+  }
+
+  private recordRemoval(key: string, why: RemovalReason): void {
+    if (why === "gone") this.deletedKeys.add(key);
+    for (const oldest of this.deletedKeys) if (this.deletedKeys.size > windowSize) this.deletedKeys.delete(oldest);
+    // Count a removed row as a pending change, unless other rows only pushed it out of the window. A row that was added
+    // after the order was frozen is counted already.
+    if (why !== undefined && (why === "moved" || this.frozen?.keys.has(key) === true))
+      this.frozen?.order.recordChange(key, true, why === "moved", true);
+  }
+}

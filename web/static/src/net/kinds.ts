@@ -1,0 +1,109 @@
+// Decodes and checks responses of /api/v1/resources, the list of resources.
+
+export interface Kind {
+  readonly ref: string; // the resource, such as "core/v1/pods"
+  readonly kind: string;
+  readonly resource: string;
+  readonly namespaced: boolean;
+}
+
+export interface ListedKind extends Kind {
+  readonly group: string;
+  readonly short: readonly string[];
+  readonly categories: readonly string[];
+  readonly section: string;
+  /** The text that the picker's filter searches, in lower case. */
+  readonly searchText: string;
+  readonly state: string; // the state of the watch; empty: not watched
+  readonly reason: string;
+  readonly count: number | null;
+  /** How many namespaces are watched; 0 for all. */
+  readonly namespaces: number;
+}
+
+/**
+ * Returns the plural name of a kind, for headings, like Plural in web/templates/format.go: "Pods", "NetworkPolicies".
+ */
+export function plural({ kind, resource }: Kind): string {
+  for (const [cut, put] of [["", "s"], ["", "es"], ["y", "ies"], ["", ""]] as const) {
+    const word = kind.slice(0, kind.length - cut.length) + put;
+    if (kind.endsWith(cut) && word.toLowerCase() === resource) return word;
+  }
+  return resource;
+}
+
+/**
+ * Ranks how well search terms match the names of a resource: 0 for its short name, 1 for its full name, 2 for a prefix
+ * of a name, 3 for none of these.
+ */
+export function matchRank(
+  { kind, resource, short }: Pick<ListedKind, "kind" | "resource" | "short">,
+  terms: readonly string[],
+): number {
+  const names = [kind.toLowerCase(), resource];
+  if (terms.some((t) => short.includes(t))) return 0;
+  if (terms.some((t) => names.includes(t))) return 1;
+  return [...names, ...short].some((n) => terms.some((t) => n.startsWith(t))) ? 2 : 3;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Decodes the resources that can be listed, in their preferred version. Invalid ones are left out. */
+export function readKinds(body: unknown): ListedKind[] {
+  const out: ListedKind[] = [];
+  for (const r of fields(body, "resources")) {
+    const [group, version, resource, kind] = [
+      text(r["group"]),
+      text(r["version"]),
+      text(r["resource"]),
+      text(r["kind"]),
+    ];
+    if (resource === "" || kind === "" || resource.includes("/") || r["preferred"] === false) continue;
+    if (Array.isArray(r["verbs"]) && !r["verbs"].includes("list")) continue;
+    out.push({
+      ref: text(r["ref"]) || `${group}/${version}/${resource}`,
+      kind,
+      resource,
+      namespaced: r["namespaced"] === true,
+      group,
+      short: texts(r["shortNames"]),
+      categories: texts(r["categories"]),
+      section: text(r["section"]) || group,
+      searchText: [kind, resource, group, ...texts(r["shortNames"]), ...texts(r["categories"])].join(" ").toLowerCase(),
+      state: text(r["state"]),
+      reason: text(r["reason"]),
+      count: typeof r["count"] === "number" ? r["count"] : null,
+      namespaces: texts(r["namespaces"]).length,
+    });
+  }
+  return out;
+}
+
+/** Decodes the build (version of the page) that the server serves; empty if it reports none. */
+export function readBuild(body: unknown): string {
+  return typeof body === "object" && body !== null ? text((body as Fields)["build"]) : "";
+}
+
+/** Decodes the number of objects of each resource, by its ref. Invalid values are left out. */
+export function readCounts(body: unknown): Map<string, number> {
+  const counts = typeof body === "object" && body !== null ? (body as Fields)["counts"] : undefined;
+  const entries = typeof counts === "object" && counts !== null ? Object.entries(counts) : [];
+  return new Map(entries.filter((e): e is [string, number] => typeof e[1] === "number"));
+}
+
+/** Returns the API groups that discovery could not read, with the reasons. */
+export function readProblems(body: unknown): Map<string, string> {
+  return new Map(
+    fields(body, "problems")
+      .map((p): [string, string] => [text(p["group"]), text(p["reason"]) || "not available"])
+      .filter(([group]) => group !== ""),
+  );
+}
+
+function fields(body: unknown, name: string): Fields[] {
+  const value = typeof body === "object" && body !== null ? (body as Fields)[name] : undefined;
+  return Array.isArray(value) ? value.filter((v): v is Fields => typeof v === "object" && v !== null) : [];
+}
+
+const text = (v: unknown): string => (typeof v === "string" ? v : "");
+const texts = (v: unknown): string[] => (Array.isArray(v) ? v.map(text) : []);

@@ -1,0 +1,386 @@
+// One WebSocket for the tab, with any number of subscriptions on it.
+//
+// A subscription's handler receives its messages in order. After a lost connection, each subscription resumes from its
+// last cursor, its position in the server's history. It then receives the missed changes, or a reset and a snapshot.
+// Handler.restart() reports that an incomplete snapshot will not be finished. If the server gives a reason and a delay
+// when it closes the connection, the page shows the reason and waits. There is no retry after three close codes: the
+// user is logged out, the share link has ended, or the server shows another cluster.
+
+import { decode, type DecodeFault } from "./decode.ts";
+import type { Message, SubscriptionSpec } from "./wire.ts";
+
+export type Connection = "connecting" | "open" | "lost";
+
+export interface Handler {
+  message(m: Exclude<Message, { type: "heartbeat" | "pong" | "part" }>): void;
+  restart(): void;
+  /** Reports the progress of a long message: receivedBytes of totalBytes have arrived. */
+  part?(receivedBytes: number, totalBytes: number): void;
+}
+
+export interface Subscription {
+  /** Discards the present data and requests a new snapshot. */
+  resync(why: string): void;
+  /** Requests the rows from another offset, or around an object. Only for the view window, a part of a sorted list. */
+  move(offset: number, around?: { readonly ns: string; readonly name: string }): void;
+  /** Retries at once, if a retry is waiting. */
+  retryNow(): void;
+  close(): void;
+}
+
+/** The functions of the browser and the page that Live calls. Tests replace them. */
+export interface LiveHost {
+  open(url: string, protocol: string): WebSocket;
+  now(): number;
+  random(): number;
+  after(ms: number, run: () => void): unknown;
+  cancel(timer: unknown): void;
+  report(what: string): void;
+  /**
+   * Called when the server reports that the user is logged out, or that the share link has ended. If the viewer is
+   * still logged in after all, the implementation calls again() to reconnect.
+   */
+  accessEnded(again: () => void): void;
+  /** Called when the server reports that it now shows another cluster than the page. */
+  clusterSwitched(): void;
+}
+
+const [loggedOut, shareEnded, otherCluster] = [4401, 4403, 4409]; // close codes
+const maxSilence = 35_000; // ms; the server sends something every 15 s
+const minRetryDelay = 500;
+const maxRetryDelay = 20_000;
+const maxRequestedDelay = 60_000; // ms, the longest delay that the server may request
+
+interface SubscriptionState {
+  spec: SubscriptionSpec;
+  readonly handler: Handler;
+  id: number;
+  cursor: string | null; // null: no complete snapshot has arrived yet
+  isSent: boolean; // whether it was sent to the server on this connection
+  partialMessage: string; // the parts of a long message that have arrived
+  ended: boolean; // whether the server ended or refused the subscription
+  resyncs: number; // the number of consecutive resyncs
+  timer: unknown;
+}
+
+export class Live {
+  connection: Connection = "connecting";
+  /** ms, when the connection changed to its present state. */
+  since: number;
+  /** The server's reason for closing the connection; empty if it gave none. */
+  closeReason = "";
+  /** Whether the server has ever sent a message, which proves that connections are possible. */
+  hasAnswered = false;
+  /** How often data had to be read again, because it was inconsistent or missed changes could not be replayed. */
+  reloadCount = 0;
+  /** Why data was last read again, for the status page; empty if it never was. */
+  reloadReason = "";
+  /** Called with the id of each ping that is answered. */
+  onPong: (id: number) => void = () => {};
+  private socket: WebSocket | null = null;
+  private readonly subs = new Map<number, SubscriptionState>();
+  private nextId = 1;
+  private retryCount = 0;
+  private lastReceivedAt = 0;
+  private retry: unknown = null;
+  private waitsForServerDelay = false; // whether the pending retry waits for the delay that the server requested
+  private watchdog: unknown = null;
+
+  constructor(
+    private readonly url: string,
+    private readonly host: LiveHost,
+    private readonly onConnection: () => void,
+  ) {
+    this.since = host.now();
+  }
+
+  connect(): void {
+    if (this.socket !== null) return;
+    this.host.cancel(this.retry);
+    this.retry = null;
+    this.waitsForServerDelay = false;
+    const socket = this.host.open(this.url, "glasshouse.v1+json");
+    this.socket = socket;
+    this.lastReceivedAt = this.host.now();
+    socket.onopen = () => {
+      if (this.socket !== socket) return;
+      this.closeReason = "";
+      this.setConnection("open");
+      for (const sub of [...this.subs.values()]) if (sub.timer === null) this.send(sub);
+    };
+    socket.onmessage = (e: MessageEvent) => {
+      if (this.socket === socket && typeof e.data === "string") this.handleText(e.data);
+    };
+    socket.onclose = (e: CloseEvent) => this.connectionLost(socket, e);
+    socket.onerror = () => this.connectionLost(socket);
+    this.watch();
+  }
+
+  /**
+   * Retries at once, for example when the network is back or the tab becomes visible. It does not retry before the
+   * delay that the server requested.
+   */
+  retryNow(): void {
+    if (this.waitsForServerDelay) return;
+    if (this.retry !== null) {
+      this.retryCount = 0;
+      this.connect();
+    } else if (this.socket !== null) {
+      this.check();
+    }
+  }
+
+  subscribe(spec: SubscriptionSpec, handler: Handler): Subscription {
+    const sub: SubscriptionState = {
+      spec,
+      handler,
+      id: 0,
+      cursor: null,
+      isSent: false,
+      partialMessage: "",
+      ended: false,
+      resyncs: 0,
+      timer: null,
+    };
+    this.send(sub);
+    return {
+      resync: (why) => this.resync(sub, why),
+      move: (offset, around) => {
+        sub.spec = { ...sub.spec, offset };
+        const row = around === undefined ? {} : { ns: around.ns === "" ? [] : [around.ns], name: around.name };
+        if (sub.isSent) this.sendMessage({ op: "window", id: sub.id, ...row, offset, count: sub.spec.count });
+      },
+      retryNow: () => {
+        if (sub.timer === null) return;
+        this.host.cancel(sub.timer);
+        this.send(sub);
+      },
+      close: () => {
+        this.host.cancel(sub.timer);
+        sub.timer = null;
+        this.forget(sub);
+      },
+    };
+  }
+
+  /** Records that a subscriber had to read its data again because the server could not replay missed changes. */
+  reset(reason: string): void {
+    this.reloadCount++;
+    const why = reason === "" ? "" : `: ${reason}`;
+    this.reloadReason = `Missed changes could not be replayed, so the data was reloaded${why}.`;
+  }
+
+  /** Sends a ping with this id. The server answers with a pong that has the same id. */
+  ping(id: number): void {
+    if (this.connection === "open") this.sendMessage({ op: "ping", id });
+  }
+
+  // Each subscribe request uses a new id, so that messages still in flight for the old one are ignored.
+  private send(sub: SubscriptionState): void {
+    this.forget(sub);
+    sub.id = this.nextId++;
+    sub.partialMessage = "";
+    sub.ended = false;
+    sub.timer = null;
+    this.subs.set(sub.id, sub);
+    if (this.connection !== "open") return;
+    sub.isSent = true;
+    const { resource, ns, labels, fields, name, every, view, watched, q, sort, offset, count, log } = sub.spec;
+    this.sendMessage({
+      op: "subscribe",
+      id: sub.id,
+      ...(resource !== "" ? { resource } : {}),
+      ...(ns !== undefined && ns.length > 0 ? { ns } : {}),
+      ...(labels !== undefined && labels !== "" ? { labels } : {}),
+      ...(fields !== undefined && fields !== "" ? { fields } : {}),
+      ...(name !== undefined ? { name } : {}),
+      ...(every !== undefined ? { every } : {}),
+      ...(view === "window" ? { q, sort, offset, count } : {}),
+      ...log,
+      view,
+      ...(watched === true ? { watched } : {}),
+      ...(sub.cursor !== null ? { cursor: sub.cursor } : {}),
+    });
+  }
+
+  private forget(sub: SubscriptionState): void {
+    if (!this.subs.delete(sub.id) || !sub.isSent) return;
+    sub.isSent = false;
+    this.sendMessage({ op: "unsubscribe", id: sub.id });
+  }
+
+  private sendMessage(message: unknown): void {
+    if (this.socket?.readyState === 1) this.socket.send(JSON.stringify(message));
+  }
+
+  private handleText(text: string): void {
+    this.lastReceivedAt = this.host.now();
+    this.hasAnswered = true;
+    const { messages, faults } = decode(text, (id) => this.subs.get(id)?.spec.view ?? null);
+    for (const m of messages) this.deliver(m);
+    for (const f of faults) this.handleFault(f);
+  }
+
+  private deliver(m: Message): void {
+    // Any message except an error shows that the server works.
+    if (m.type !== "error") this.retryCount = 0;
+    if (m.id === null) {
+      if (m.type === "error") this.host.report(`the server rejected a message: ${m.problem.title} ${m.problem.detail}`);
+      return;
+    }
+    if (m.type === "pong") return this.onPong(m.id);
+    const sub = this.subs.get(m.id);
+    if (sub === undefined) return;
+    // Another message means that the rest of an incomplete long message will not arrive.
+    if (m.type !== "part") sub.partialMessage = "";
+    switch (m.type) {
+      case "part": {
+        sub.partialMessage += m.text;
+        if (m.told < m.of) return sub.handler.part?.(m.told, m.of);
+        const complete = sub.partialMessage;
+        sub.partialMessage = "";
+        return this.handleText(complete);
+      }
+      case "heartbeat":
+      case "digest":
+        // A message was lost, so the page is behind the server. Resuming from its own cursor brings the missed changes.
+        if (sub.cursor !== null && m.cursor !== "" && m.cursor !== sub.cursor) {
+          this.host.report(`behind the server: ${sub.spec.resource}`);
+          this.send(sub);
+        } else if (sub.cursor !== null && m.type === "digest") {
+          sub.handler.message(m);
+        }
+        return;
+      case "rows":
+        sub.cursor = m.last ? m.cursor : null;
+        break;
+      case "object":
+      case "changes":
+        sub.cursor = m.cursor;
+        break;
+      case "resources":
+        sub.resyncs = 0;
+        break;
+      case "log":
+        if (!m.waiting) sub.resyncs = 0; // while waiting, the API server may still refuse the log
+        break;
+      case "log-end":
+        sub.ended = true;
+        sub.isSent = false;
+        break;
+      case "row-events":
+      case "window":
+      case "window-events":
+      case "object-events":
+      case "change-events":
+        sub.cursor = m.cursor;
+        sub.resyncs = 0;
+        break;
+      case "reset":
+        sub.cursor = null;
+        sub.handler.restart();
+        break;
+      case "error":
+        sub.ended = true;
+        sub.isSent = false;
+        // A temporary error. Retry until the subscription is closed.
+        if (m.problem.status === 503) {
+          sub.cursor = null;
+          const maxDelay = Math.min(maxRetryDelay, minRetryDelay * 4 * 2 ** sub.resyncs++);
+          sub.timer = this.host.after(maxDelay / 2 + (maxDelay / 2) * this.host.random(), () => this.send(sub));
+        }
+    }
+    sub.handler.message(m);
+  }
+
+  private handleFault(f: DecodeFault): void {
+    if (f.id !== null) {
+      const sub = this.subs.get(f.id);
+      if (sub !== undefined) this.resync(sub, f.message);
+      return;
+    }
+    this.host.report(f.message);
+    for (const sub of [...this.subs.values()]) this.resync(sub, f.message);
+  }
+
+  private resync(sub: SubscriptionState, why: string): void {
+    if (sub.timer !== null || this.subs.get(sub.id) !== sub) return;
+    this.host.report(`reloading ${sub.spec.resource || sub.spec.view}: ${why}`);
+    // A log is not counted as read again, because it resumes after the lines that the page has.
+    if (sub.spec.view !== "log") {
+      this.reloadCount++;
+      this.reloadReason = `The cached data was inconsistent, so it was reloaded: ${why}.`;
+    }
+    sub.cursor = null;
+    this.forget(sub);
+    // Register the subscription under a new id before it is sent, so that a reconnect in the meantime finds it.
+    sub.id = this.nextId++;
+    this.subs.set(sub.id, sub);
+    const wait = Math.min(maxRetryDelay, sub.resyncs++ === 0 ? 0 : minRetryDelay * 2 ** sub.resyncs);
+    sub.timer = this.host.after(wait, () => this.send(sub));
+    sub.handler.restart(); // this may close the subscription
+  }
+
+  private connectionLost(
+    socket: WebSocket,
+    closed: Pick<CloseEvent, "code" | "reason"> = { code: 1006, reason: "" },
+  ): void {
+    if (this.socket !== socket) return;
+    this.socket = null;
+    socket.onopen = socket.onmessage = socket.onclose = socket.onerror = null;
+    socket.close();
+    this.host.cancel(this.watchdog);
+    const { words, wait } = parseCloseReason(closed);
+    if (words !== "") this.closeReason = words; // the text stays until a message arrives
+    this.waitsForServerDelay = wait !== null;
+    this.setConnection("lost");
+    for (const sub of this.subs.values()) {
+      this.host.cancel(sub.timer);
+      sub.timer = null;
+      sub.isSent = false;
+      if (sub.cursor === null) sub.handler.restart();
+    }
+    if (closed.code === loggedOut || closed.code === shareEnded) return this.host.accessEnded(() => this.connect());
+    if (closed.code === otherCluster) return this.host.clusterSwitched();
+    const maxDelay = Math.min(maxRetryDelay, minRetryDelay * 2 ** this.retryCount++);
+    this.retry = this.host.after(wait ?? maxDelay / 2 + (maxDelay / 2) * this.host.random(), () => {
+      this.retry = null;
+      this.connect();
+    });
+  }
+
+  private watch(): void {
+    this.host.cancel(this.watchdog);
+    this.watchdog = this.host.after(5000, () => {
+      this.check();
+      if (this.socket !== null) this.watch();
+    });
+  }
+
+  // Detects a dead connection. After a laptop has slept, or on a network that drops packets, no close event fires.
+  private check(): void {
+    // The view resources sends nothing while nothing changes.
+    const waiting =
+      this.connection !== "open" || [...this.subs.values()].some((s) => !s.ended && s.spec.view !== "resources");
+    if (this.socket !== null && waiting && this.host.now() - this.lastReceivedAt > maxSilence)
+      this.connectionLost(this.socket);
+  }
+
+  private setConnection(to: Connection): void {
+    if (this.connection === to) return;
+    this.connection = to;
+    this.since = this.host.now();
+    this.onConnection();
+  }
+}
+
+// Parses the close reason that a stopping or overloaded server sends: a delay and a message. The delay differs for each
+// client, so that not all clients return at the same time.
+function parseCloseReason({ code, reason }: Pick<CloseEvent, "code" | "reason">): {
+  words: string;
+  wait: number | null;
+} {
+  const match = code === 1001 || code === 1013 ? /^retry after (\d+) ms: (.*)$/s.exec(reason) : null;
+  if (match === null) return { words: reason, wait: null };
+  return { words: match[2] ?? "", wait: Math.min(maxRequestedDelay, Number(match[1])) };
+}

@@ -1,0 +1,279 @@
+// The messages of /api/v1/live, after decode.ts has checked them.
+
+import type { ListedKind } from "./kinds.ts";
+
+export type Cell = string | number | boolean | null;
+
+export interface Column {
+  readonly name: string;
+  readonly type: string;
+  readonly format: string;
+  readonly priority: number;
+  /** Whether the cells contain RFC 3339 timestamps, which the page shows as ages. */
+  readonly relative: boolean;
+}
+
+export interface Row {
+  readonly ns: string;
+  readonly name: string;
+  readonly uid: string; // Empty in the view table, which does not send it.
+  readonly rv: string;
+  readonly created: string;
+  readonly cells: readonly Cell[];
+}
+
+/** The author of a change: a field manager with its operation. */
+export interface ChangeAuthor {
+  readonly manager: string;
+  readonly operation: string;
+  readonly subresource: string;
+  readonly time: string;
+}
+
+/** One of several authors of a change. ops: the indices of its operations in the patch. */
+export interface PatchAuthor extends ChangeAuthor {
+  readonly ops: readonly number[];
+}
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export const healthStatuses = ["Current", "InProgress", "Failed", "Terminating", "Unknown"] as const;
+export type HealthStatus = (typeof healthStatuses)[number];
+
+/** The health of an object, with the reason. Sentences end without a period. */
+export interface Health {
+  readonly status: HealthStatus;
+  readonly summary: string;
+  readonly details: readonly string[];
+}
+
+export type PatchOp =
+  | { readonly op: "add" | "replace" | "test"; readonly path: string; readonly value: unknown }
+  | { readonly op: "remove"; readonly path: string }
+  | { readonly op: "move" | "copy"; readonly path: string; readonly from: string };
+
+export type RowEvent =
+  | { readonly op: "add"; readonly row: Row; readonly by?: ChangeAuthor }
+  | {
+      readonly op: "update";
+      readonly ns: string;
+      readonly name: string;
+      readonly rv: string;
+      readonly cells: ReadonlyMap<number, Cell>;
+      readonly by?: ChangeAuthor;
+    }
+  | { readonly op: "delete"; readonly ns: string; readonly name: string; readonly by?: ChangeAuthor };
+
+/** A change of the rows in a window, the loaded part of a sorted list. A position is valid after all earlier events. */
+export type WindowEvent =
+  | { readonly op: "insert"; readonly at: number; readonly row: Row; readonly by?: ChangeAuthor }
+  | {
+      readonly op: "update";
+      readonly at: number;
+      readonly uid: string;
+      readonly rv: string;
+      readonly cells: ReadonlyMap<number, Cell>;
+      readonly by?: ChangeAuthor;
+    }
+  /**
+   * why: what happened to the row itself. Without why, other rows pushed it out of the window. now: the changed data
+   * of a row that still exists outside the window.
+   */
+  | {
+      readonly op: "remove";
+      readonly at: number;
+      readonly why?: "gone" | "filtered" | "moved";
+      readonly now?: { readonly rv: string; readonly cells: ReadonlyMap<number, Cell>; readonly by?: ChangeAuthor };
+    };
+
+/**
+ * Numbers of rows. total: all in the requested namespaces with the requested labels. matching: those that match the
+ * text filter q. failing, waiting: those with severity error or warning.
+ */
+export interface Counts {
+  readonly total: number;
+  readonly matching: number;
+  readonly failing: number;
+  readonly waiting: number;
+}
+
+/** A summary of the changes since the last message, in all rows of the list. */
+export interface ChangeSummary {
+  readonly changes: number;
+  readonly newest: NewestChange | null;
+}
+
+/** The newest change of a row that the viewer may see. For an update, it has the old and new text of changed cells. */
+export interface NewestChange {
+  readonly op: "add" | "update" | "delete";
+  readonly ns: string;
+  readonly name: string;
+  readonly before: ReadonlyMap<number, Cell>;
+  readonly cells: ReadonlyMap<number, Cell>;
+  readonly by?: ChangeAuthor;
+}
+
+export type ObjectEvent =
+  | { readonly op: "add"; readonly object: JsonObject; readonly health?: Health; readonly by?: ChangeAuthor }
+  /** If health is omitted, it is unchanged. */
+  | {
+      readonly op: "update";
+      readonly uid: string;
+      readonly rv: string;
+      readonly patch: readonly PatchOp[];
+      readonly health?: Health;
+      readonly by?: ChangeAuthor;
+      readonly authors?: readonly PatchAuthor[];
+    }
+  | { readonly op: "delete"; readonly uid: string; readonly by?: ChangeAuthor };
+
+/** A change of one object, in the view changes. */
+export interface Change {
+  readonly op: "add" | "update" | "delete";
+  readonly ns: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly rv: string;
+  readonly time: string;
+  /** The operations of an update; empty for other changes. */
+  readonly patch: readonly PatchOp[];
+  /** The complete added object. It is only sent for an add, and only if the query names one object. */
+  readonly object?: JsonObject;
+  readonly by?: ChangeAuthor;
+  /** All authors of the change; omitted if the author in by made the entire change. */
+  readonly authors?: readonly PatchAuthor[];
+  /**
+   * The previous values that the patch replaced or removed. The key is the index of the operation in the patch. Long
+   * values are omitted.
+   */
+  readonly was?: ReadonlyMap<number, unknown>;
+}
+
+export const states = ["syncing", "live", "stale", "forbidden", "absent", "failed"] as const;
+export type StateName = (typeof states)[number];
+
+export interface State {
+  readonly state: StateName;
+  readonly since: string;
+  readonly reason: string;
+  /** While the list is loading: how many objects have arrived, and about how many there are; null if not known. */
+  readonly count: number | null;
+  readonly total: number | null;
+  /** The covered namespaces, if the viewer may not list all requested ones; otherwise empty. */
+  readonly namespaces: readonly string[];
+}
+
+export interface Problem {
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+}
+
+export type Message =
+  | {
+      readonly id: number;
+      readonly type: "rows";
+      readonly cursor: string;
+      readonly columns: readonly Column[] | null;
+      readonly rows: readonly Row[];
+      readonly last: boolean;
+    }
+  | {
+      readonly id: number;
+      readonly type: "object";
+      readonly cursor: string;
+      readonly object: JsonObject | null;
+      readonly health?: Health;
+    }
+  | { readonly id: number; readonly type: "row-events"; readonly cursor: string; readonly events: readonly RowEvent[] }
+  | {
+      readonly id: number;
+      readonly type: "object-events";
+      readonly cursor: string;
+      readonly events: readonly ObjectEvent[];
+    }
+  | {
+      readonly id: number;
+      readonly type: "changes";
+      readonly cursor: string;
+      readonly since: string;
+      readonly object: JsonObject | null;
+      readonly events: readonly Change[];
+    }
+  | { readonly id: number; readonly type: "change-events"; readonly cursor: string; readonly events: readonly Change[] }
+  | ({
+      readonly id: number;
+      readonly type: "window";
+      readonly cursor: string;
+      readonly columns: readonly Column[] | null;
+      readonly offset: number;
+      readonly count: number;
+      readonly rows: readonly Row[];
+    } & Counts &
+      ChangeSummary)
+  | ({
+      readonly id: number;
+      readonly type: "window-events";
+      readonly cursor: string;
+      readonly events: readonly WindowEvent[];
+    } & Counts &
+      ChangeSummary)
+  | {
+      readonly id: number;
+      readonly type: "resources";
+      readonly build: string;
+      readonly kinds: readonly ListedKind[];
+      readonly problems: ReadonlyMap<string, string>;
+    }
+  | { readonly id: number; readonly type: "counts"; readonly counts: ReadonlyMap<string, number> }
+  | {
+      readonly id: number;
+      readonly type: "digest";
+      readonly cursor: string;
+      readonly count: number;
+      readonly digest: string;
+    }
+  | ({ readonly id: number; readonly type: "state" } & State)
+  | { readonly id: number; readonly type: "reset"; readonly reason: string }
+  /** A chunk of a long message. told: the bytes sent so far, including this chunk. of: the bytes of the message. */
+  | { readonly id: number; readonly type: "part"; readonly told: number; readonly of: number; readonly text: string }
+  /** A chunk of a log. It may end within a line. waiting: the API server has not responded yet. */
+  | { readonly id: number; readonly type: "log"; readonly text: string; readonly waiting: boolean }
+  | { readonly id: number; readonly type: "log-end" }
+  | { readonly id: number; readonly type: "heartbeat"; readonly cursor: string }
+  | { readonly id: number; readonly type: "pong" }
+  | { readonly id: number | null; readonly type: "error"; readonly problem: Problem };
+
+/** The parameters of a subscription. The view determines which messages the server sends. */
+export interface SubscriptionSpec {
+  /** Empty for the view resources, which covers all resources. */
+  readonly resource: string;
+  readonly ns?: readonly string[];
+  readonly labels?: string;
+  /** A field selector. It costs the server a separate watch. */
+  readonly fields?: string;
+  readonly name?: string;
+  /** The minimum time between batches of changes, in milliseconds. A change after a pause is sent at once. */
+  readonly every?: number;
+  readonly view: "table" | "object" | "changes" | "resources" | "window" | "log";
+  /** Receive data only while the server watches the resource for another reason. This request starts no watch. */
+  readonly watched?: boolean;
+  /** For the view window only: the filter text, the sort order, and the range of rows. */
+  readonly q?: string;
+  readonly sort?: string;
+  readonly offset?: number;
+  readonly count?: number;
+  /** For the view log only. It is read again at each subscribe, because a log resumes after the last received line. */
+  readonly log?: LogSpec;
+}
+
+/** Selects the part of a log. */
+export interface LogSpec {
+  readonly container: string;
+  readonly tail: number;
+  /** The start of the log: a duration before now, such as 10m, or a time; empty: no limit. */
+  readonly since: string;
+  readonly previous: boolean;
+  readonly timestamps: boolean;
+  readonly follow: boolean;
+}

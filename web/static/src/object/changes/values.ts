@@ -1,0 +1,20 @@
+// Field values as lines of text.
+
+import type { Value } from "../../model/fields.ts";
+import type { JsonObject } from "../../net/wire.ts";
+import { yamlLines } from "../../yaml/writer.ts";
+
+const maxLineLength = 2000; // characters; longer lines are cut, but a copied patch is complete
+
+/**
+ * Returns the lines of a value, or none if there is no value. A text of several lines is split, and anything else is
+ * formatted as YAML.
+ */
+export function valueLines(v: Value): string[] {
+  if (v.type !== "value") return [];
+  const lines =
+    typeof v.value === "string" && v.value.includes("\n") ? v.value.split("\n") : yamlLines(v.value as JsonObject);
+  return lines.map((l) =>
+    l.length > maxLineLength ? `${l.slice(0, maxLineLength)}… ${l.length - maxLineLength} more characters` : l,
+  );
+}

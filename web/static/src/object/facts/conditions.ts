@@ -1,0 +1,71 @@
+// The conditions of an object, and the meaning of each.
+
+import type { FactTone } from "./fact.ts";
+import { valueAt, scalar, text, time, trees } from "./read.ts";
+
+export interface Condition {
+  readonly key: string;
+  readonly type: string;
+  readonly status: string; // "True", "False" or "Unknown"
+  readonly tone: FactTone;
+  /** The meaning of the status, in words. */
+  readonly meaning: string;
+  readonly reason: string;
+  readonly message: string;
+  /** When the status last changed; empty if not known. */
+  readonly since: string;
+}
+
+const maxConditions = 50;
+
+// Matches the types of conditions for which the status True is good.
+const goodWhenTrue = new RegExp(
+  "(^|[a-z])(Ready|Available|Healthy|Succeeded|Completed?|Established|Accepted|Initialized|Scheduled|Progressing" +
+    "|Synced|Reconciled|Valid|Validated|Approved|Resolved|ResolvedRefs|Programmed|Bound|Active|Conformant|Installed" +
+    "|Deployed|Provisioned|Attached|AbleToScale|DisruptionAllowed|PodReadyToStartContainers)$",
+);
+// Matches the types of conditions for which the status True is bad.
+const badWhenTrue = new RegExp(
+  "pressure$|unavailable$|fail(ed|ure|ing)?$|error(s|ed)?$|stalled$|degraded$|deadlock|readonly|violation" +
+    "|conflict(s|ed)?$|nonstructural|frequent|corrupt|disruptiontarget|dangling|outdated$|exceeded$|remaining$" +
+    "|unhealthy$|invalid$|^evicted$",
+  "i",
+);
+// Reasons with which the status False of a good condition is not a problem.
+const harmlessReasons = new Set(["PodCompleted", "ScaledToZero", "Completed"]);
+
+export function conditionsOf(object: unknown): Condition[] {
+  const seen = new Set<string>();
+  return trees(valueAt(object, "status", "conditions"))
+    .slice(0, maxConditions)
+    .flatMap((c) => {
+      const type = text(c["type"]);
+      const key = seen.has(type) ? `${type}#${seen.size}` : type;
+      seen.add(key);
+      if (type === "") return [];
+      const status = scalar(c["status"]) || "Unknown";
+      const reason = text(c["reason"]);
+      return [
+        {
+          key,
+          type,
+          status,
+          ...evaluate(type, status, reason),
+          reason,
+          message: text(c["message"]).trim(),
+          since: time(c["lastTransitionTime"]) || time(c["lastUpdateTime"]),
+        },
+      ];
+    });
+}
+
+function evaluate(type: string, status: string, reason: string): { tone: FactTone; meaning: string } {
+  if (status !== "True" && status !== "False") return { tone: "warn", meaning: "Unknown" };
+  const goodStatus = badWhenTrue.test(type) ? "False" : goodWhenTrue.test(type) ? "True" : "";
+  // If the type matches neither expression, only its controller knows which status is good.
+  if (goodStatus === "") return { tone: "quiet", meaning: "Neither good nor bad" };
+  if (status === goodStatus) return { tone: "good", meaning: "Expected" };
+  return harmlessReasons.has(reason)
+    ? { tone: "quiet", meaning: "Completed or scaled to zero" }
+    : { tone: "bad", meaning: "Problem" };
+}

@@ -1,0 +1,148 @@
+// The details of each container of a pod in the overview: its state, image and resources.
+
+import { fact, item, absentPiece, piece, since, type Fact, type Item, type Piece, type FactTone } from "./fact.ts";
+import { amountPiece } from "./quantity.ts";
+import { valueAt, isTree, list, members, number, scalar, text, time, trees } from "./read.ts";
+
+/** Returns all containers, init containers first. */
+export function containers(pod: unknown): Item[] {
+  return [
+    ...containersIn(pod, "initContainers", "initContainerStatuses", "init"),
+    ...containersIn(pod, "containers", "containerStatuses", ""),
+    ...containersIn(pod, "ephemeralContainers", "ephemeralContainerStatuses", "ephemeral"),
+  ];
+}
+
+/** Returns the images of a pod template, with the container names as tooltips. */
+export const images = (spec: unknown): Fact | null =>
+  fact(
+    "Images",
+    ...[...trees(valueAt(spec, "initContainers")), ...trees(valueAt(spec, "containers"))].map((c) =>
+      piece(text(c["image"]), { title: `container ${text(c["name"])}` }),
+    ),
+  );
+
+function containersIn(pod: unknown, specField: string, statusField: string, role: string): Item[] {
+  const containerStatuses = trees(valueAt(pod, "status", statusField));
+  return trees(valueAt(pod, "spec", specField)).map((c) => {
+    const name = text(c["name"]);
+    const status = containerStatuses.find((s) => s["name"] === name);
+    const sidecar = role === "init" && c["restartPolicy"] === "Always";
+    return item(
+      name === "" ? "container" : name,
+      [
+        role === "" ? null : absentPiece(sidecar ? "sidecar" : role),
+        ...headPieces(status, role === "init" && !sidecar),
+      ],
+      [
+        fact("Image", piece(text(c["image"]), { title: text(valueAt(status, "imageID")) || undefined })),
+        messageFact(valueAt(status, "state")),
+        lastExit(valueAt(status, "lastState", "terminated")),
+        resources("Requests", valueAt(c, "resources", "requests")),
+        resources("Limits", valueAt(c, "resources", "limits")),
+        fact("Ports", ...trees(c["ports"]).map(port)),
+        fact("Probes", ...["startup", "readiness", "liveness"].map((p) => probe(p, c[`${p}Probe`]))),
+      ],
+    );
+  });
+}
+
+// The state of a container. A pod that has not started has no status, which differs from zero restarts.
+function headPieces(status: unknown, runsToCompletion: boolean): (Piece | null)[] {
+  if (status === undefined) return [absentPiece("not started")];
+  const ready = valueAt(status, "ready");
+  const restarts = number(valueAt(status, "restartCount"));
+  const finished = valueAt(status, "state", "terminated", "exitCode") === 0;
+  const readiness =
+    ready === true ? piece("ready", { tone: "good" }) : ready === false ? piece("not ready", { tone: "bad" }) : null;
+  return [
+    state(valueAt(status, "state")),
+    finished || runsToCompletion ? null : readiness,
+    restarts === null || (runsToCompletion && restarts === 0)
+      ? null
+      : piece(`${restarts} ${restarts === 1 ? "restart" : "restarts"}`, { tone: restarts > 0 ? "warn" : "quiet" }),
+  ];
+}
+
+const startingReasons = new Set(["ContainerCreating", "PodInitializing", "Pending"]);
+
+function state(v: unknown): Piece | null {
+  const [waiting, running, terminated] = [valueAt(v, "waiting"), valueAt(v, "running"), valueAt(v, "terminated")];
+  if (isTree(waiting)) {
+    const reason = text(waiting["reason"]);
+    return {
+      text: reason || "Waiting",
+      tone: reason === "" || startingReasons.has(reason) ? "warn" : "bad",
+      title: text(waiting["message"]) || undefined,
+    };
+  }
+  if (isTree(running)) {
+    const startedAt = time(running["startedAt"]);
+    return startedAt === ""
+      ? { text: "Running", tone: "good" }
+      : { text: `Running ${startedAt}`, title: `since ${startedAt}`, tone: "good", isRelative: true };
+  }
+  return isTree(terminated) ? { ...exitPiece(terminated), tone: terminated["exitCode"] === 0 ? "quiet" : "bad" } : null;
+}
+
+const messageFact = (v: unknown): Fact | null =>
+  fact("Message", text(valueAt(v, "waiting", "message")).trim(), text(valueAt(v, "terminated", "message")).trim());
+
+function exitPiece(v: unknown): Piece {
+  const code = scalar(valueAt(v, "exitCode"));
+  const signal = number(valueAt(v, "signal")) ?? 0;
+  const words = [
+    text(valueAt(v, "reason")) || "Terminated",
+    code === "" ? "" : `exit ${code}`,
+    signal === 0 ? "" : `signal ${signal}`,
+  ].filter((w) => w !== "");
+  return { text: words.join(", "), title: text(valueAt(v, "message")) || undefined };
+}
+
+function lastExit(v: unknown): Fact | null {
+  if (!isTree(v)) return null;
+  const tone: FactTone = v["exitCode"] === 0 ? "quiet" : "bad";
+  return fact("Last exit", { ...exitPiece(v), tone }, since(time(v["finishedAt"])), text(v["message"]).trim());
+}
+
+function resources(name: string, v: unknown): Fact | null {
+  const all = members(v);
+  return fact(
+    name,
+    ...(all.length === 0 ? [absentPiece()] : all.map(([resource, value]) => amountPiece(resource, value, resource))),
+  );
+}
+
+function port(p: unknown): string {
+  const name = text(valueAt(p, "name"));
+  const protocol = text(valueAt(p, "protocol"));
+  return `${name === "" ? "" : `${name} `}${scalar(valueAt(p, "containerPort"))}${
+    protocol === "" || protocol === "TCP" ? "" : `/${protocol}`
+  }`;
+}
+
+function probe(name: string, v: unknown): Piece | null {
+  if (!isTree(v)) return null;
+  const seconds = number(v["periodSeconds"]);
+  const numbers = ["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"]
+    .filter((k) => number(v[k]) !== null)
+    .map((k) => `${k}: ${scalar(v[k])}`);
+  return {
+    text: `${name} ${probeText(v)}${seconds === null ? "" : ` every ${seconds}s`}`,
+    title: numbers.join("\n") || undefined,
+  };
+}
+
+function probeText(v: unknown): string {
+  const [http, tcp, grpc, exec] = [
+    valueAt(v, "httpGet"),
+    valueAt(v, "tcpSocket"),
+    valueAt(v, "grpc"),
+    valueAt(v, "exec", "command"),
+  ];
+  if (isTree(http))
+    return `GET ${http["scheme"] === "HTTPS" ? "https " : ""}:${scalar(http["port"])}${text(http["path"]) || "/"}`;
+  if (isTree(tcp)) return `tcp :${scalar(tcp["port"])}`;
+  if (isTree(grpc)) return `grpc :${scalar(grpc["port"])}`;
+  return `exec ${list(exec).map(scalar).join(" ")}`.trim();
+}

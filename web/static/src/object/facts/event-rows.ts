@@ -1,0 +1,51 @@
+// The events of an object, from rows of the resource events.
+
+import type { Entry } from "../../model/row-source.ts";
+import type { Cell, Column } from "../../net/wire.ts";
+
+export interface EventRow {
+  readonly key: string;
+  readonly warning: boolean;
+  readonly type: string;
+  readonly reason: string;
+  readonly message: string;
+  // The part of the object that the event is about, such as a container; empty: the entire object.
+  readonly part: string;
+  readonly source: string;
+  /** How often it occurred; null if not known. */
+  readonly count: number | null;
+  readonly last: string; // a time, or the text that the server printed
+  readonly first: string;
+}
+
+/** Returns the field selector for the events of an object. */
+export function eventSelector(kind: string, name: string, uid: string): string {
+  // In events about nodes, kubelets set the field uid to the node's name, so select nodes by name.
+  return kind === "Node" ? `involvedObject.kind=Node,involvedObject.name=${name}` : `involvedObject.uid=${uid}`;
+}
+
+/** Converts rows to events, in their order. If warningsFirst is set, all other events follow the warnings. */
+export function eventsFrom(columns: readonly Column[], rows: readonly Entry[], warningsFirst: boolean): EventRow[] {
+  const columnIndex = new Map(columns.map((c, i) => [c.name.toLowerCase(), i]));
+  const all = rows.map((r): EventRow => {
+    const cell = (name: string): Cell => r.cells[columnIndex.get(name) ?? -1] ?? null;
+    const text = (name: string): string => knownText(cell(name));
+    const count = cell("count");
+    return {
+      key: r.uid === "" ? r.key : r.uid,
+      warning: text("type") === "Warning",
+      type: text("type") || "Unknown",
+      reason: text("reason"),
+      message: text("message").trim(),
+      part: text("subobject"),
+      source: text("source").replace(/,\s*$/, ""),
+      count: typeof count === "number" ? count : null,
+      last: text("last seen") || r.created,
+      first: text("first seen"),
+    };
+  });
+  return warningsFirst ? [...all.filter((e) => e.warning), ...all.filter((e) => !e.warning)] : all;
+}
+
+const knownText = (cell: Cell): string =>
+  cell === null || cell === "<unknown>" || cell === "<none>" ? "" : String(cell);

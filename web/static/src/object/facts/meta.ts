@@ -1,0 +1,72 @@
+// Facts from the metadata of an object: labels, annotations, owners and dates.
+
+import { fact, facts, link, piece, since, type Fact } from "./fact.ts";
+import { valueAt, members, number, scalar, text, texts, time, trees } from "./read.ts";
+
+/** Returns the facts of an object's metadata. */
+export function metaFacts(o: unknown): Fact[] {
+  const m = valueAt(o, "metadata");
+  const deleted = time(valueAt(m, "deletionTimestamp"));
+  const finalizers = texts(valueAt(m, "finalizers"));
+  return facts([
+    fact("Name", text(valueAt(m, "name"))),
+    fact("Namespace", link("v1", "Namespace", "", text(valueAt(m, "namespace")))),
+    fact("Created", since(time(valueAt(m, "creationTimestamp")))),
+    fact(
+      "Deletion",
+      deleted === "" ? null : { text: `requested ${deleted} ago`, title: deleted, isRelative: true, tone: "warn" },
+    ),
+    fact("Finalizers", ...finalizers.map((f) => piece(f, deleted === "" ? {} : { tone: "warn" }))),
+    generation(o),
+    fact("Kind", [text(valueAt(o, "kind")), text(valueAt(o, "apiVersion"))].filter((t) => t !== "").join(", ")),
+    fact("UID", text(valueAt(m, "uid"))),
+  ]);
+}
+
+function generation(o: unknown): Fact | null {
+  const current = number(valueAt(o, "metadata", "generation"));
+  const observed = number(valueAt(o, "status", "observedGeneration"));
+  if (current === null) return null;
+  if (observed === null) return fact("Generation", String(current));
+  return fact(
+    "Generation",
+    String(current),
+    observed >= current
+      ? { text: "observed", tone: "good" }
+      : { text: `controller observed ${observed}`, tone: "warn" },
+  );
+}
+
+export interface Pair {
+  readonly key: string;
+  readonly value: string;
+}
+
+const pairs = (v: unknown): Pair[] =>
+  members(v)
+    .map(([key, value]) => ({ key, value: scalar(value) }))
+    .sort((a, b) => (a.key < b.key ? -1 : 1));
+
+export const labelsOf = (o: unknown): Pair[] => pairs(valueAt(o, "metadata", "labels"));
+export const annotationsOf = (o: unknown): Pair[] => pairs(valueAt(o, "metadata", "annotations"));
+
+export interface Owner {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** Returns the owners of an object, its controller first. */
+export function ownersOf(o: unknown): Owner[] {
+  const all = trees(valueAt(o, "metadata", "ownerReferences")).filter(
+    (r) => text(r["name"]) !== "" && text(r["kind"]) !== "",
+  );
+  all.sort((a, b) => Number(b["controller"] === true) - Number(a["controller"] === true));
+  return all.map((r) => ({
+    apiVersion: text(r["apiVersion"]),
+    kind: text(r["kind"]),
+    name: text(r["name"]),
+    uid: text(r["uid"]),
+  }));
+}

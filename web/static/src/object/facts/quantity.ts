@@ -1,0 +1,47 @@
+// Formats Kubernetes quantities, such as 1500m or 2Gi, in readable form, with the raw value as the tooltip.
+
+import { piece, type Piece } from "./fact.ts";
+import { scalar } from "./read.ts";
+
+const scale: Readonly<Record<string, number>> = {
+  "": 1, n: 1e-9, u: 1e-6, m: 1e-3, k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, E: 1e18,
+  Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40, Pi: 2 ** 50, Ei: 2 ** 60,
+};
+const quantityPattern = /^([+-]?(?:\d+\.?\d*|\.\d+))(?:([numkMGTPE]|[KMGTPE]i)|[eE]([+-]?\d{1,3}))?$/;
+const byteUnits = ["B", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
+
+/** Returns the value of a quantity; null if it cannot be parsed. */
+export function quantity(v: unknown): number | null {
+  const found = quantityPattern.exec(scalar(v).trim());
+  if (found === null) return null;
+  const n = Number(found[1]) * (found[3] === undefined ? (scale[found[2] ?? ""] ?? NaN) : 10 ** Number(found[3]));
+  return Number.isFinite(n) ? n : null;
+}
+
+/** Formats bytes: 1536 as "1.5 Ki", with at most three digits if the number is not an integer. */
+export function bytes(n: number): string {
+  let step = 0;
+  for (; Math.abs(n) >= 1024 && step < byteUnits.length - 1; step++) n /= 1024;
+  return `${formatNumber(n)} ${byteUnits[step] ?? ""}`;
+}
+
+/** Formats a number with three digits, or all integer digits if there are more, without trailing zeros. */
+const formatNumber = (n: number): string =>
+  Math.abs(n) >= 100 ? String(Math.round(n)) : String(Number(n.toPrecision(3)));
+
+const isInBytes = (resource: string): boolean => /(^|[.-])(memory|storage)$|^hugepages-/.test(resource);
+
+/** Formats an amount of a resource: cores, bytes, or a number. */
+export function amount(resource: string, v: unknown): string {
+  const n = quantity(v);
+  if (n === null) return scalar(v);
+  if (/(^|\.)cpu$/.test(resource)) return `${formatNumber(n)} ${n === 1 ? "core" : "cores"}`;
+  return isInBytes(resource) ? bytes(n) : formatNumber(n);
+}
+
+/** Returns the amount of a resource as a piece, after a name if one is given. */
+export const amountPiece = (resource: string, v: unknown, name = ""): Piece | null =>
+  piece(`${name === "" ? "" : `${name} `}${amount(resource, v)}`, { title: `${resource}: ${scalar(v)}` });
+
+/** Returns the size of a text in UTF-8 bytes. */
+export const sizeOf = (text: string): number => new TextEncoder().encode(text).length;

@@ -1,0 +1,173 @@
+// Facts of workloads: Deployments and similar kinds.
+
+import { images } from "./container.ts";
+import {
+  fact,
+  firstPieces,
+  link,
+  absentPiece,
+  piece,
+  section,
+  type Fact,
+  type Piece,
+  type Section,
+  type FactTone,
+} from "./fact.ts";
+import { amount } from "./quantity.ts";
+import { valueAt, isScalar, isTree, members, number, scalar, text, trees } from "./read.ts";
+
+export function deployment(o: unknown): (Section | null)[] {
+  const spec = valueAt(o, "spec");
+  const rollingUpdate = valueAt(spec, "strategy", "rollingUpdate");
+  return [
+    section("", [
+      ...replicaFacts(o, [
+        ["Ready", "readyReplicas"],
+        ["Updated", "updatedReplicas"],
+        ["Available", "availableReplicas"],
+      ]),
+      valueAt(spec, "paused") === true ? fact("Paused", { text: "changes are not rolled out", tone: "warn" }) : null,
+      fact(
+        "Strategy",
+        text(valueAt(spec, "strategy", "type")),
+        settingPiece(rollingUpdate, "maxSurge", "max surge"),
+        settingPiece(rollingUpdate, "maxUnavailable", "max unavailable"),
+      ),
+      fact("Selector", ...selectorPieces(valueAt(spec, "selector"))),
+      templateImages(o),
+      fact("Revision", text(valueAt(o, "metadata", "annotations", "deployment.kubernetes.io/revision"))),
+    ]),
+  ];
+}
+
+export function statefulSet(o: unknown): (Section | null)[] {
+  const [spec, status] = [valueAt(o, "spec"), valueAt(o, "status")];
+  const ns = text(valueAt(o, "metadata", "namespace"));
+  const [current, update] = [text(valueAt(status, "currentRevision")), text(valueAt(status, "updateRevision"))];
+  return [
+    section("", [
+      ...replicaFacts(o, [
+        ["Ready", "readyReplicas"],
+        ["Updated", "updatedReplicas"],
+        ["Available", "availableReplicas"],
+      ]),
+      fact(
+        "Strategy",
+        text(valueAt(spec, "updateStrategy", "type")),
+        settingPiece(valueAt(spec, "updateStrategy", "rollingUpdate"), "partition", "partition"),
+        text(valueAt(spec, "podManagementPolicy")),
+      ),
+      fact(
+        "Revision",
+        current,
+        current === update ? null : piece(update === "" ? "" : `to ${update}`, { tone: "warn" }),
+      ),
+      fact("Service", link("v1", "Service", ns, text(valueAt(spec, "serviceName")))),
+      fact("Selector", ...selectorPieces(valueAt(spec, "selector"))),
+      templateImages(o),
+      fact(
+        "Claims",
+        ...trees(valueAt(spec, "volumeClaimTemplates")).map((c) =>
+          `${text(valueAt(c, "metadata", "name"))} ${
+            amount("storage", valueAt(c, "spec", "resources", "requests", "storage"))
+          }`.trim(),
+        ),
+      ),
+    ]),
+  ];
+}
+
+export function daemonSet(o: unknown): (Section | null)[] {
+  const [spec, status] = [valueAt(o, "spec"), valueAt(o, "status")];
+  const desired = number(valueAt(status, "desiredNumberScheduled"));
+  const misscheduled = number(valueAt(status, "numberMisscheduled")) ?? 0;
+  const rollingUpdate = valueAt(spec, "updateStrategy", "rollingUpdate");
+  const countFact = ([name, member]: readonly [string, string]): Fact =>
+    shareFact(name, statusCount(o, member), hasStatus(o) ? desired : null);
+  return [
+    section("", [
+      ...(
+        [
+          ["Scheduled", "currentNumberScheduled"],
+          ["Ready", "numberReady"],
+          ["Updated", "updatedNumberScheduled"],
+          ["Available", "numberAvailable"],
+        ] as const
+      ).map(countFact),
+      misscheduled > 0
+        ? fact("Misscheduled", { text: `on ${misscheduled} ${misscheduled === 1 ? "node" : "nodes"}`, tone: "warn" })
+        : null,
+      fact(
+        "Strategy",
+        text(valueAt(spec, "updateStrategy", "type")),
+        settingPiece(rollingUpdate, "maxSurge", "max surge"),
+        settingPiece(rollingUpdate, "maxUnavailable", "max unavailable"),
+      ),
+      fact("Selector", ...selectorPieces(valueAt(spec, "selector"))),
+      fact("Node selector", ...selectorPieces(valueAt(spec, "template", "spec", "nodeSelector"))),
+      templateImages(o),
+    ]),
+  ];
+}
+
+/** Facts of ReplicaSets, and of ReplicationControllers, whose selector is a plain map. */
+export function replicaSet(o: unknown): (Section | null)[] {
+  return [section("", [
+    ...replicaFacts(o, [["Current", "replicas"], ["Ready", "readyReplicas"], ["Available", "availableReplicas"]]),
+    fact("Selector", ...selectorPieces(valueAt(o, "spec", "selector"))),
+    templateImages(o),
+    fact("Revision", text(valueAt(o, "metadata", "annotations", "deployment.kubernetes.io/revision"))),
+  ])];
+}
+
+/** Formats a label selector like kubectl. Whether an empty one selects all or nothing depends on the kind with it. */
+export function selectorPieces(v: unknown): (Piece | null)[] {
+  if (!isTree(v)) return [];
+  if (!("matchLabels" in v) && !("matchExpressions" in v))
+    return firstPieces(
+      members(v)
+        .filter(([, value]) => isScalar(value))
+        .map(([k, value]) => `${k}=${scalar(value)}`),
+    ).map((p) => (typeof p === "string" ? piece(p) : (p ?? null)));
+  const expressions = trees(v["matchExpressions"]).map((e) => {
+    const values =
+      Array.isArray(e["values"]) && e["values"].length > 0 ? ` (${e["values"].map(scalar).join(", ")})` : "";
+    return piece(`${text(e["key"])} ${text(e["operator"])}${values}`);
+  });
+  return [...members(v["matchLabels"]).map(([k, value]) => piece(`${k}=${scalar(value)}`)), ...expressions];
+}
+
+export const templateImages = (o: unknown): Fact | null => images(valueAt(o, "spec", "template", "spec"));
+
+/** Whether the controller has written the status. Only then does a missing count mean 0; otherwise it is unknown. */
+const hasStatus = (o: unknown): boolean =>
+  number(valueAt(o, "status", "observedGeneration")) !== null || number(valueAt(o, "status", "replicas")) !== null;
+
+const statusCount = (o: unknown, member: string): number | null =>
+  number(valueAt(o, "status", member)) ?? (hasStatus(o) && valueAt(o, "status", member) === undefined ? 0 : null);
+
+function replicaFacts(o: unknown, counts: readonly (readonly [string, string])[]): (Fact | null)[] {
+  // The API server sets the default 1. If there is no value even so, as in an object that is not a workload, the
+  // desired count is unknown.
+  const desired = number(valueAt(o, "spec", "replicas"));
+  return [
+    fact("Desired", desired === null ? absentPiece("unknown") : String(desired)),
+    ...counts.map(([name, member]) => shareFact(name, statusCount(o, member), desired)),
+  ];
+}
+
+/** Returns the fact "actual of desired". It has a bar only if both counts are known and desired is not 0. */
+export function shareFact(name: string, actual: number | null, desired: number | null): Fact {
+  if (actual === null) return { key: name, name, pieces: [absentPiece("unknown")] };
+  if (desired === null) return { key: name, name, pieces: [{ text: String(actual) }] };
+  const tone: FactTone = actual === desired ? "good" : "warn";
+  return {
+    key: name,
+    name,
+    pieces: [{ text: `${actual} of ${desired}`, tone: desired === 0 && actual === 0 ? "quiet" : tone }],
+    ...(desired > 0 ? { bar: { actual, desired } } : {}),
+  };
+}
+
+const settingPiece = (v: unknown, member: string, words: string): Piece | null =>
+  (isScalar(valueAt(v, member)) ? piece(`${words} ${scalar(valueAt(v, member))}`) : null);

@@ -1,0 +1,72 @@
+// The containers of a pod, read from its spec and status.
+
+import type { JsonObject } from "../../net/wire.ts";
+
+export interface Container {
+  readonly name: string;
+  readonly role: "" | "init" | "ephemeral";
+  /** The state in a few words; empty if the status does not contain the container. */
+  readonly state: string;
+  readonly phase: "running" | "waiting" | "ended" | "";
+  /**
+   * Identifies one run of the container: it differs after each restart. It ends with the restart count, and consists
+   * only of that until the runtime has assigned a container ID.
+   */
+  readonly id: string;
+  readonly restarts: number;
+}
+
+const containerFields = [
+  ["containers", "containerStatuses", ""],
+  ["initContainers", "initContainerStatuses", "init"],
+  ["ephemeralContainers", "ephemeralContainerStatuses", "ephemeral"],
+] as const;
+
+/** Returns all containers: regular containers first, then init and ephemeral containers. */
+export function containersOf(pod: JsonObject | null): Container[] {
+  const spec = tree(pod?.["spec"]);
+  const status = tree(pod?.["status"]);
+  return containerFields.flatMap(([field, statuses, role]) =>
+    trees(spec[field])
+      .filter((c) => text(c["name"]) !== "")
+      .map((c) => {
+        const name = text(c["name"]);
+        return { name, role, ...stateOf(trees(status[statuses]).find((s) => s["name"] === name) ?? {}) };
+      }),
+  );
+}
+
+/** Returns the default container, as kubectl does: the one named by the annotation, or else the first. */
+export function defaultContainer(pod: JsonObject | null, all: readonly Container[]): string {
+  const annotated = text(tree(tree(pod?.["metadata"])["annotations"])["kubectl.kubernetes.io/default-container"]);
+  return (all.find((c) => c.name === annotated) ?? all[0])?.name ?? "";
+}
+
+/** Whether the pod is assigned to a node. */
+export const isScheduled = (pod: JsonObject | null): boolean => text(tree(pod?.["spec"])["nodeName"]) !== "";
+
+function stateOf(s: JsonObject): Omit<Container, "name" | "role"> {
+  const restarts = typeof s["restartCount"] === "number" ? s["restartCount"] : 0;
+  const state = tree(s["state"]);
+  const id = `${text(s["containerID"])} ${restarts}`;
+  if ("running" in state) return { state: "running", phase: "running", id, restarts };
+  if ("waiting" in state)
+    return { state: withReason("waiting", text(tree(state["waiting"])["reason"])), phase: "waiting", id, restarts };
+  if ("terminated" in state) {
+    const t = tree(state["terminated"]);
+    const code = typeof t["exitCode"] === "number" ? `exit code ${t["exitCode"]}` : "";
+    return {
+      state: withReason("terminated", [text(t["reason"]), code].filter((w) => w !== "").join(", ")),
+      phase: "ended",
+      id,
+      restarts,
+    };
+  }
+  return { state: "", phase: "", id, restarts };
+}
+
+const withReason = (state: string, reason: string): string => (reason === "" ? state : `${state}: ${reason}`);
+const text = (v: unknown): string => (typeof v === "string" ? v : "");
+const tree = (v: unknown): JsonObject =>
+  typeof v === "object" && v !== null && !Array.isArray(v) ? (v as JsonObject) : {};
+const trees = (v: unknown): JsonObject[] => (Array.isArray(v) ? v.map(tree) : []);

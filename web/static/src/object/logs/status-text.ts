@@ -1,0 +1,174 @@
+// The texts about the state of a log.
+
+import { clockTime } from "../../text/age.ts";
+import { formatInteger } from "../../text/format.ts";
+import type { Note } from "../../model/status.ts";
+import type { Problem } from "../../net/wire.ts";
+import type { Container } from "./containers.ts";
+import type { LogState } from "./stream.ts";
+
+export interface LogSituation {
+  readonly state: LogState | null; // null: no log has been requested yet
+  readonly disconnectedSince: number | null; // when the connection to Glasshouse was lost; null if it is open
+  readonly container: Container | undefined;
+  readonly follow: boolean;
+  readonly previous: boolean;
+  readonly isScheduled: boolean; // whether the pod is assigned to a node
+  readonly isDeleted: boolean;
+  readonly podIsKnown: boolean; // whether the page has received the pod
+  readonly forbidden: Note | null; // the note if the pod may no longer be read
+  readonly lines: number;
+  readonly dropped: number;
+  readonly ns: string;
+}
+
+export interface LogFooter {
+  /** The state for the style sheet: live, busy, warn, bad or ended. */
+  readonly tone: "live" | "busy" | "warn" | "bad" | "ended";
+  readonly words: string;
+}
+
+/** Returns the status line below a log. */
+export function logFooter(situation: LogSituation, now: number): LogFooter {
+  const { state } = situation;
+  const make = (tone: LogFooter["tone"], text: string): LogFooter => ({ tone, words: text });
+  if (situation.forbidden !== null) return make("bad", "Forbidden");
+  if (state === null) return make("busy", situation.podIsKnown ? "No containers reported yet" : "Loading…");
+  switch (state.at) {
+    case "asking":
+      if (situation.disconnectedSince !== null)
+        return make("bad", `Connection lost at ${formatClock(situation.disconnectedSince, now)}. Reconnecting…`);
+      if (situation.lines > 0 && state.since !== null)
+        return make("busy", `Waiting for log output; none since ${formatClock(state.since, now)}`);
+      return make("busy", state.isSlow ? "Waiting for log output…" : "Loading…");
+    case "reading":
+      if (!situation.follow) return make("busy", "Loading…");
+      return situation.container?.phase === "waiting"
+        ? make("busy", `Following; container ${situation.container.state}`)
+        : make("live", "Following");
+    case "ended":
+      if (state.since !== null) return make("ended", unreadText(situation, formatClock(state.since, now)));
+      if (!situation.isScheduled && !situation.isDeleted && situation.lines === 0) return make("busy", "No log yet");
+      if (situation.isDeleted) return make("ended", "Ended: pod deleted");
+      if (!situation.follow && !situation.previous && situation.container?.phase === "running")
+        return make("ended", "End of log (not following)");
+      return make(
+        "ended",
+        situation.container?.phase === "ended" && !situation.previous
+          ? `Container ${situation.container.state}`
+          : "Ended",
+      );
+    case "refused":
+      if (situation.isDeleted && state.problem.status === 404)
+        return make("ended", unreadText(situation, formatClock(state.since, now)));
+      if (!state.again) return make("bad", titleOf(state.problem));
+      return make(
+        "warn",
+        titleOf(state.problem) +
+          (situation.lines === 0 ? "" : `; no output since ${formatClock(state.since, now)}`) +
+          ". Retrying…",
+      );
+  }
+}
+
+const formatClock = (at: number, now: number): string => clockTime(new Date(at).toISOString(), now);
+
+// Describes a log that was not read to its end, without claiming that it has ended.
+function unreadText(situation: LogSituation, since: string): string {
+  if (!situation.isDeleted && !situation.follow) return `Not following since ${since}`;
+  return `${situation.isDeleted ? "Pod deleted" : "Ended"}; ` +
+    `${situation.lines === 0 ? "no log was read" : `no output read after ${since}`}`;
+}
+
+// Returns the title of a problem. If the log was interrupted, it names the API server as the cause, so that users do
+// not blame Glasshouse.
+const titleOf = ({ title }: Problem): string => (title === "Log is cut" ? "The API server interrupted the log" : title);
+
+/** Describes how many lines are in the buffer. */
+export function lineCountText(lines: number, dropped: number): string {
+  if (lines === 0) return "";
+  const all = `${formatInteger(lines)} ${lines === 1 ? "line" : "lines"}`;
+  return dropped === 0 ? all : `Showing the latest ${all} (${formatInteger(dropped)} older dropped)`;
+}
+
+export interface EmptyNote {
+  readonly title: string;
+  readonly detail: string;
+  readonly next: string;
+  readonly again: boolean;
+}
+
+/** Returns the note to show while the log has no lines; null if it has some. */
+export function emptyNote(situation: LogSituation): EmptyNote | null {
+  if (situation.lines > 0) return null;
+  const make = (title: string, detail: string, next = "", canRetry = false): EmptyNote => ({
+    title,
+    detail,
+    next,
+    again: canRetry,
+  });
+  const { state } = situation;
+  if (situation.forbidden !== null)
+    return make(situation.forbidden.title, situation.forbidden.detail, situation.forbidden.next);
+  if (state === null)
+    return situation.podIsKnown
+      ? make("No containers reported yet", "", "The log appears here once the pod has a container.")
+      : null;
+  if (state.at === "refused")
+    return refusalNote(situation, state.problem.status, titleOf(state.problem), state.problem.detail, state.again);
+  if (state.at === "asking" && situation.disconnectedSince !== null)
+    return make("Connection lost", "Glasshouse is not reachable.", "Retrying automatically.", true);
+  if (state.at === "asking")
+    return state.isSlow
+      ? make(
+          "Waiting for log output…",
+          "The API server has not responded. For an empty log, it may respond only with the first line.",
+          "New lines appear here automatically.",
+        )
+      : null;
+  if (!situation.isScheduled && !situation.isDeleted)
+    return make(
+      "The pod is not scheduled yet",
+      "No container has run, so there is no log.",
+      "The log appears here once a container has started.",
+    );
+  if (state.at === "reading")
+    return situation.follow ? make("No log output yet", "", "New lines appear here automatically.") : null;
+  if (state.since !== null)
+    return make(
+      "No log was read",
+      situation.isDeleted ? "The pod was deleted." : "Follow is off.",
+      "",
+      !situation.isDeleted,
+    );
+  return make(
+    "The log is empty",
+    situation.isDeleted ? "The pod was deleted." : "The container wrote nothing in the selected time range.",
+  );
+}
+
+function refusalNote(
+  situation: LogSituation,
+  status: number,
+  title: string,
+  detail: string,
+  retries: boolean,
+): EmptyNote {
+  const make = (title: string, next: string, canRetry: boolean): EmptyNote => ({
+    title,
+    detail,
+    next,
+    again: canRetry,
+  });
+  if (status === 403)
+    return make(
+      "Forbidden: you can't read this log",
+      `You need permission to get pods/log in namespace ${situation.ns}. Ask your cluster admin.`,
+      true,
+    );
+  if (title === "Container is waiting")
+    return make("The container has not started", "The log appears here once it has started.", true);
+  if (title === "No log" && situation.previous)
+    return make("No previous log", "The container has not been restarted, or its old log has been removed.", false);
+  return make(title, retries ? "Retrying automatically." : "", true);
+}

@@ -1,0 +1,172 @@
+// Reads one log from the server, from its start to its end, and resumes it after a lost connection. It stores no lines,
+// but passes them to a Reader.
+
+import { LineReader, Overlap, type Line } from "./lines.ts";
+import type { Handler, Live, Subscription } from "../../net/live.ts";
+import type { LogSpec, Problem } from "../../net/wire.ts";
+
+/** The parameters of a log. */
+export interface LogRequest {
+  readonly ns: string;
+  readonly pod: string;
+  readonly container: string;
+  readonly tail: number;
+  /** A duration such as 10m; empty for no limit. */
+  readonly since: string;
+  readonly previous: boolean;
+  readonly follow: boolean;
+}
+
+/** The state of the stream. */
+export type LogState =
+  /**
+   * The log was requested, and nothing has arrived yet. isSlow: whether the API server has not responded for a while.
+   * since: when the log was interrupted, if this request is to resume it; otherwise null.
+   */
+  | { readonly at: "asking"; readonly isSlow: boolean; readonly since: number | null }
+  /** The API server has responded. Lines arrive as the container writes them. */
+  | { readonly at: "reading" }
+  /** The log has ended (since is null), or reading was stopped at the time since, and there may be more lines. */
+  | { readonly at: "ended"; readonly since: number | null }
+  /** The log cannot be read, or was interrupted at the time since. again: the stream retries by itself. */
+  | { readonly at: "refused"; readonly problem: Problem; readonly again: boolean; readonly since: number };
+
+export interface Reader {
+  lines(lines: readonly Line[], gap: boolean): void;
+  stateChanged(state: LogState): void;
+}
+
+export class LogStream implements Handler {
+  private readonly overlap = new Overlap();
+  private lineReader = new LineReader();
+  private hasResponded = false; // whether the API server has responded to the current request
+  private since: number | null = null; // when the log was interrupted; null if it was not
+  private subscription: Subscription | null = null;
+
+  constructor(
+    private request: LogRequest,
+    private readonly reader: Reader,
+    private readonly live: Live,
+    private readonly now: () => number,
+  ) {
+    this.run();
+  }
+
+  close(): void {
+    this.subscription?.close();
+    this.subscription = null;
+  }
+
+  /** Sets whether to follow the log. If on, it resumes after the last received line; otherwise it stops. */
+  follow(on: boolean): void {
+    this.request = { ...this.request, follow: on };
+    if (!on) return this.stop();
+    this.close();
+    this.run();
+  }
+
+  /** Stops reading, or waiting for a retry. */
+  stop(): void {
+    if (this.subscription === null) return;
+    this.since ??= this.now();
+    this.end(this.since);
+  }
+
+  /** If a retry is pending, retries at once. */
+  retryNow(): void {
+    this.live.retryNow();
+    this.subscription?.retryNow();
+  }
+
+  message(m: Parameters<Handler["message"]>[0]): void {
+    if (m.type === "log" && m.waiting) {
+      this.reportAsking(true);
+    } else if (m.type === "log") {
+      if (!this.hasResponded) this.responseStarted();
+      this.deliver(this.lineReader.push(m.text));
+    } else if (m.type === "log-end") {
+      this.deliver(this.lineReader.end());
+      this.end(null);
+    } else if (m.type === "error") {
+      this.reportRefused(m.problem);
+    }
+  }
+
+  /** Called when the connection was lost or a message was invalid. Live then requests the log again. */
+  restart(): void {
+    this.startResponse();
+    this.since ??= this.now();
+    this.reportAsking();
+  }
+
+  private run(): void {
+    const { ns, pod } = this.request;
+    const spec = (): LogSpec => this.spec();
+    this.startResponse();
+    this.reportAsking();
+    this.subscription = this.live.subscribe(
+      {
+        resource: "core/v1/pods",
+        ns: [ns],
+        name: pod,
+        view: "log",
+        get log() {
+          return spec();
+        },
+      },
+      this,
+    );
+  }
+
+  // Timestamps are always requested. They allow an interrupted log to resume at the same line.
+  private spec(): LogSpec {
+    const { container, tail, since, previous, follow } = this.request;
+    const from = this.overlap.since;
+    return {
+      container,
+      tail: from === "" ? tail : 5000,
+      since: from === "" ? since : from,
+      previous,
+      timestamps: true,
+      follow,
+    };
+  }
+
+  // Discards an incomplete line, because the next response starts with a complete one.
+  private startResponse(): void {
+    this.hasResponded = false;
+    this.lineReader = new LineReader();
+    this.overlap.restart();
+  }
+
+  private responseStarted(): void {
+    this.hasResponded = true;
+    this.since = null;
+    this.reader.stateChanged({ at: "reading" });
+  }
+
+  private deliver(lines: readonly Line[]): void {
+    const fresh = this.overlap.newLines(lines);
+    if (fresh.lines.length > 0) this.reader.lines(fresh.lines, fresh.gap);
+  }
+
+  // Reports that the log could not be read. Live retries by itself for a temporary problem (503) only.
+  private reportRefused(problem: Problem): void {
+    const retries = problem.status === 503;
+    this.startResponse();
+    if (!retries) this.close();
+    this.since ??= this.now();
+    this.reader.stateChanged({ at: "refused", problem, again: retries, since: this.since });
+  }
+
+  private end(since: number | null): void {
+    this.close();
+    this.reader.stateChanged({ at: "ended", since });
+  }
+
+  private reportAsking(late = false): void {
+    const { connection, since } = this.live;
+    if (connection === "lost") this.since ??= since;
+    this.reader.stateChanged({ at: "asking", isSlow: late, since: this.since });
+  }
+}

@@ -1,0 +1,227 @@
+// The viewport of a log. Only the visible lines and a few around them have elements. At the end of the log, the
+// viewport follows new lines. Elsewhere it keeps its position.
+
+import { h } from "../../ui/dom.ts";
+import type { LogBuffer } from "./buffer.ts";
+import { Heights } from "./heights.ts";
+import type { Line } from "./lines.ts";
+import { maxDrawnLength, createLineElement } from "./row.ts";
+import type { Search } from "./search.ts";
+
+const lineHeight = 18;
+const overscanLines = 20; // how many lines above and below the visible ones are drawn too
+const endTolerance = 4; // pixels; a scroll position this near the end counts as the end
+
+export class LogViewport {
+  private readonly rows = h("div", { class: "log-rows" });
+  private readonly spacer = h("div", { class: "log-space" }, this.rows);
+  readonly element = h("div", { class: "log-screen", tabindex: "0", role: "region", "aria-label": "Log" }, this.spacer);
+  private readonly heights = new Heights();
+  private readonly drawn = new Map<number, HTMLElement>();
+  private readonly sizes: ResizeObserver;
+  private frame = 0;
+  private maxLineLength = 0; // the length of the longest line in characters
+  private column = 7.2; // width of a character in pixels
+  private firstUnseen = 0; // the number of the first line that has not been visible yet
+  private followsEnd = true;
+  private lastScrollTop = 0; // the previous scroll position
+  wrap = false;
+  times = false;
+
+  constructor(
+    private readonly buffer: LogBuffer,
+    private readonly search: Search,
+    private readonly onDraw: () => void,
+  ) {
+    this.element.addEventListener("scroll", () => this.scrolled(), { passive: true });
+    this.sizes = new ResizeObserver(() => this.remeasure());
+    this.sizes.observe(this.element);
+  }
+
+  close(): void {
+    this.sizes.disconnect();
+    cancelAnimationFrame(this.frame);
+  }
+
+  /** How many lines at the end of the log have not been visible yet. */
+  get unseenCount(): number {
+    return this.followsEnd ? 0 : Math.max(0, this.buffer.end - this.firstUnseen);
+  }
+
+  get atEnd(): boolean {
+    return this.followsEnd;
+  }
+
+  /** The number of the first visible line. */
+  get top(): number {
+    return this.heights.lineAt(this.element.scrollTop);
+  }
+
+  scrollToEnd(): void {
+    this.followsEnd = true;
+    this.schedule();
+  }
+
+  /** Scrolls to a line. */
+  scrollToLine(line: number): void {
+    const { element, heights } = this;
+    const y = heights.heightAbove(line);
+    this.followsEnd = false;
+    this.firstUnseen = Math.max(this.firstUnseen, line + 1);
+    if (y < element.scrollTop || y + 2 * lineHeight > element.scrollTop + element.clientHeight)
+      element.scrollTop = Math.max(0, y - element.clientHeight / 3);
+    this.redraw();
+  }
+
+  /** Discards all heights and elements. The caller calls this before it shows another log. */
+  clear(): void {
+    this.heights.clear();
+    this.maxLineLength = this.firstUnseen = 0;
+    this.followsEnd = true;
+    this.redraw();
+  }
+
+  /** Redraws all lines, because the matches or the timestamps have changed. */
+  redraw(): void {
+    for (const row of this.drawn.values()) row.remove();
+    this.drawn.clear();
+    this.schedule();
+  }
+
+  /** Measures all lines again, because wrapping or the width has changed. */
+  remeasure(): void {
+    const top = this.top;
+    const offsetInLine = this.element.scrollTop - this.heights.heightAbove(top);
+    this.element.toggleAttribute("data-wrap", this.wrap);
+    this.heights.clear();
+    this.heights.first = this.buffer.first;
+    for (const row of this.drawn.values()) row.remove();
+    this.drawn.clear();
+    this.syncHeights();
+    if (!this.followsEnd) {
+      this.updateSize();
+      this.element.scrollTop = this.heights.heightAbove(top) + offsetInLine;
+    }
+    this.draw(); // Draw now, because the browser would paint once before a scheduled drawing, and show empty space.
+  }
+
+  schedule(): void {
+    if (this.frame === 0) this.frame = requestAnimationFrame(() => this.draw());
+  }
+
+  private scrolled(): void {
+    const { scrollTop, clientHeight, scrollHeight } = this.element;
+    const rest = scrollHeight - clientHeight - scrollTop;
+    // Stop following the end as soon as the user scrolls up, even by the first pixel or two of smooth scrolling.
+    const followsEnd =
+      scrollTop < this.lastScrollTop && rest > 1 ? false : this.followsEnd ? true : rest <= endTolerance;
+    this.lastScrollTop = scrollTop;
+    if (followsEnd !== this.followsEnd) {
+      this.followsEnd = followsEnd;
+      this.firstUnseen = this.buffer.end;
+    }
+    this.schedule();
+  }
+
+  // Whether text in the log is selected. Then the viewport does not follow new lines, so that the selection stays.
+  private hasSelection(): boolean {
+    const selection = getSelection();
+    return selection !== null && !selection.isCollapsed && this.rows.contains(selection.anchorNode);
+  }
+
+  // Updates the heights after lines were added to or dropped from the buffer. If the viewport does not follow the end
+  // of the log, it corrects the scroll position for dropped lines, so that the visible lines do not move.
+  private syncHeights(): void {
+    const { buffer, heights } = this;
+    const droppedHeight = heights.dropBefore(buffer.first);
+    if (heights.end < buffer.first) {
+      heights.clear();
+      heights.first = buffer.first;
+    }
+    for (let n = heights.end; n < buffer.end; n++) heights.push(this.estimateHeight(buffer.at(n) as Line));
+    if (droppedHeight > 0 && !this.followsEnd) this.element.scrollTop -= droppedHeight;
+  }
+
+  private estimateHeight(line: Line): number {
+    const length = Math.min(line.text.length, maxDrawnLength + 40) + (this.times ? 25 : 0);
+    this.maxLineLength = Math.max(this.maxLineLength, length);
+    if (!this.wrap) return lineHeight;
+    const columns = Math.max(20, Math.floor((this.element.clientWidth - 28) / this.column));
+    return lineHeight * Math.max(1, Math.ceil(length / columns));
+  }
+
+  private updateSize(): void {
+    this.spacer.style.height = `${this.heights.total}px`;
+    this.spacer.style.minWidth = this.wrap ? "" : `calc(${this.maxLineLength}ch + 28px)`;
+  }
+
+  private draw(): void {
+    this.frame = 0;
+    const { element, heights, buffer } = this;
+    if (this.followsEnd && this.hasSelection()) {
+      this.followsEnd = false;
+      this.firstUnseen = buffer.end;
+    }
+    this.syncHeights();
+    this.updateSize();
+    if (this.followsEnd) element.scrollTop = heights.total;
+    this.placeRows();
+    // The measured heights of wrapped lines may change which lines are visible. One more drawing is enough.
+    if (this.wrap && this.measure()) {
+      this.updateSize();
+      if (this.followsEnd) element.scrollTop = heights.total;
+      this.placeRows();
+    }
+    this.lastScrollTop = element.scrollTop;
+    if (this.followsEnd) this.firstUnseen = buffer.end;
+    this.onDraw();
+  }
+
+  private placeRows(): void {
+    const { element, heights, buffer } = this;
+    if (buffer.size === 0) {
+      this.drawn.clear();
+      return this.rows.replaceChildren();
+    }
+    const from = Math.max(buffer.first, heights.lineAt(element.scrollTop) - overscanLines);
+    const to = Math.min(buffer.end, heights.lineAt(element.scrollTop + element.clientHeight) + 1 + overscanLines);
+    for (const [n, row] of this.drawn) {
+      if (n >= from && n < to) continue;
+      row.remove();
+      this.drawn.delete(n);
+    }
+    // Insert new rows in order, and never move an existing row, because that would clear a selection in it.
+    let next = this.rows.firstElementChild;
+    for (let n = from; n < to; n++) {
+      let row = this.drawn.get(n);
+      if (row === undefined) {
+        const { search } = this;
+        row = createLineElement(
+          buffer.at(n) as Line,
+          this.times,
+          search.spans(n),
+          search.current?.line === n ? search.current.indexInLine : -1,
+        );
+        this.drawn.set(n, row);
+        this.rows.insertBefore(row, next);
+      } else next = row.nextElementSibling;
+    }
+    this.rows.style.transform = `translateY(${heights.heightAbove(from)}px)`;
+  }
+
+  private measure(): boolean {
+    let changed = false;
+    const top = this.top;
+    let shift = 0;
+    for (const [n, row] of this.drawn) {
+      const delta = this.heights.set(n, row.offsetHeight);
+      if (delta !== 0) changed = true;
+      if (n < top) shift += delta;
+    }
+    if (shift !== 0 && !this.followsEnd) {
+      this.updateSize();
+      this.element.scrollTop += shift;
+    }
+    return changed;
+  }
+}

@@ -1,0 +1,259 @@
+// The panel shows the details of one object, live: a title, a status line and tabs. It is next to the table, or fills a
+// page of its own.
+
+import { clockTime } from "../text/age.ts";
+import { withBase } from "../net/base-path.ts";
+import { byId, h, setText } from "../ui/dom.ts";
+import { sharedParts } from "../model/guest.ts";
+import { ObjectStore, lastChangeText } from "../model/object-store.ts";
+import { showReloadToast } from "../ui/toast.ts";
+import { reloadsText, bannerText, status } from "../model/status.ts";
+import { showText } from "../ui/status-view.ts";
+import { tabsFor } from "./tabs.ts";
+import { type TabHost, type Tab, type TabDefinition } from "./tab.ts";
+import { compareHref, objectHref } from "../model/view.ts";
+
+const slowLoadDelay = 2000; // milliseconds after which a slow load is shown
+
+/** The functions of the page that the panel calls when the user operates it. */
+export interface PanelActions {
+  /** Navigates to another tab. id: the tab; empty for the first one. */
+  tab(id: string): void;
+  /** Closes the panel; null if the panel fills a page of its own. */
+  readonly close: (() => void) | null;
+}
+
+export class Panel {
+  private readonly store: ObjectStore;
+  private readonly kinds: readonly TabDefinition[];
+  private readonly tabStrip = h("div", { class: "tabs", role: "tablist", "aria-label": "Object details" });
+  private readonly body = h("div", { class: "tab", role: "tabpanel", id: "tab" });
+  private readonly statusElement: HTMLElement; // on a page of its own: the status element of the page
+  private readonly lastChangeElement = h("span", { class: "change" });
+  // How often data was read again. It is used only on a page of its own, because the list page has such a text already.
+  private readonly reloads = h("span", { class: "asof", hidden: true });
+  private readonly banner = h("p", { class: "banner", role: "status", hidden: true });
+  private readonly timer: ReturnType<typeof setInterval>;
+  private tab: Tab | null = null;
+  private selected = "";
+  // Counts how often a tab was opened; a tab is dropped if another one was opened while its code loaded.
+  private openCount = 0;
+  private frame = 0;
+  private failure = ""; // why the tab cannot be shown; empty if it can
+  private slowLoadTimer: ReturnType<typeof setTimeout> | undefined; // reports that a tab takes long to load
+
+  constructor(
+    private readonly root: HTMLElement,
+    private readonly host: TabHost,
+    tab: string,
+    private readonly actions: PanelActions,
+  ) {
+    const { kind, name } = host;
+    const isFullPage = actions.close === null;
+    this.statusElement = isFullPage ? byId("status") : h("span", { class: "status", role: "status" });
+    this.kinds = tabsFor(kind);
+    this.tabStrip.append(...this.kinds.map((t) => {
+      const button = h("button", { type: "button", role: "tab", id: `tab-${t.id}`, "data-tab": t.id }, t.label);
+      button.addEventListener("click", () => actions.tab(t.id === this.kinds[0]?.id ? "" : t.id));
+      return button;
+    }));
+    this.tabStrip.addEventListener("keydown", (e) => this.moveFocus(e));
+    const compareLink = h(
+      "a",
+      { class: "compare-link", href: compareHref(kind.ref, name), title: "Compare with another object" },
+      "Compare with…",
+    );
+    const bar = h(
+      "div",
+      { class: "bar object-status" },
+      ...(isFullPage ? [] : [this.statusElement]),
+      this.lastChangeElement,
+      h("span", { class: "spring" }),
+      ...(isFullPage ? [this.reloads] : []),
+      ...(sharedParts() === null ? [compareLink] : []),
+    );
+    if (isFullPage) root.prepend(this.tabStrip, bar, this.banner);
+    else root.replaceChildren(this.title(), this.tabStrip, bar, this.banner);
+    if (!isFullPage) this.attachBody();
+    this.store = new ObjectStore(host.live, host.now, kind.ref, name, () => this.schedule(), showReloadToast);
+    this.timer = setInterval(() => this.tab?.tick?.(), 1000);
+    this.show(tab);
+    this.draw();
+  }
+
+  private title(): HTMLElement {
+    const { kind, name } = this.host;
+    const text = name.ns === "" ? name.name : `${name.ns}/${name.name}`;
+    const button = h(
+      "button",
+      { type: "button", class: "icon close", "aria-label": "Close", title: "Close (Esc)" },
+      "×",
+    );
+    button.addEventListener("click", () => this.actions.close?.());
+    const page = h("a", { href: objectHref(kind.ref, name), class: "page-link" }, "Full page");
+    return h(
+      "div",
+      { class: "bar title" },
+      h("span", { class: "kind" }, kind.kind),
+      h("h2", { title: text }, text),
+      h("span", { class: "spring" }),
+      page,
+      button,
+    );
+  }
+
+  close(): void {
+    this.openCount++;
+    clearTimeout(this.slowLoadTimer);
+    this.store.close();
+    this.tab?.close();
+    clearInterval(this.timer);
+    cancelAnimationFrame(this.frame);
+    this.root.replaceChildren();
+  }
+
+  /** Opens the tab with this id, or the first one if there is no such tab. If it is open, it reads the URL again. */
+  show(id: string): void {
+    const kind = this.kinds.find((t) => t.id === id) ?? this.kinds[0];
+    if (kind === undefined) return;
+    if (kind.id === this.selected && this.failure === "") return this.tab?.urlChanged?.();
+    this.selected = kind.id;
+    for (const b of this.tabStrip.children) {
+      const on = (b as HTMLElement).dataset["tab"] === kind.id;
+      b.setAttribute("aria-selected", String(on));
+      (b as HTMLElement).tabIndex = on ? 0 : -1;
+    }
+    this.body.setAttribute("aria-labelledby", `tab-${kind.id}`);
+    this.tab?.close();
+    this.tab = null;
+    this.failure = "";
+    const openNumber = ++this.openCount;
+    clearTimeout(this.slowLoadTimer);
+    this.slowLoadTimer = setTimeout(
+      () => this.showFailure(`${kind.label} is still loading. If it does not appear, reload the page.`),
+      slowLoadDelay,
+    );
+    Promise.all([kind.load(), loadStyle()])
+      .then(([Kind]) => {
+        if (openNumber !== this.openCount) return;
+        this.tab = new Kind(this.host);
+        clearTimeout(this.slowLoadTimer);
+        this.failure = "";
+        this.schedule();
+      })
+      // Loading fails, for example, if the server was upgraded and has other script files now.
+      .catch(
+        () =>
+          openNumber === this.openCount &&
+          this.showFailure(`${kind.label} could not be loaded. Reload the page to try again.`),
+      );
+  }
+
+  private showFailure(reason: string): void {
+    clearTimeout(this.slowLoadTimer);
+    this.failure = reason;
+    this.body.replaceChildren(); // Remove the content of the previous tab.
+    this.schedule();
+  }
+
+  /** Moves the keyboard focus to the open tab. */
+  focus(): void {
+    document.getElementById(`tab-${this.selected}`)?.focus({ preventScroll: true });
+  }
+
+  /** Opens the tab that belongs to this key. */
+  openByKey(key: string): void {
+    const kind = this.kinds.find((t) => t.key === key);
+    if (kind !== undefined) this.actions.tab(kind === this.kinds[0] ? "" : kind.id);
+  }
+
+  /** Whether the server refused the subscription. A new attempt may succeed. */
+  get isRefused(): boolean {
+    return this.store.info().problem !== null;
+  }
+
+  /** Reconnects the subscription after a new connection or some time, and loads a failed tab again. */
+  refresh(): void {
+    this.store.reconnected();
+    if (this.failure !== "") this.show(this.selected);
+  }
+
+  private schedule(): void {
+    if (this.frame === 0) this.frame = requestAnimationFrame(() => this.draw());
+  }
+
+  private draw(): void {
+    this.frame = 0;
+    const { store } = this;
+    const now = this.host.now();
+    const { ns, name } = this.host.name;
+    const info = store.info();
+    const s = status(info, now);
+    const isDeleted = store.deletedAt !== null && store.object !== null;
+    const isMissing = store.isMissing && s.tone === "live";
+    setText(this.statusElement, isDeleted ? "Deleted" : isMissing ? "Not found" : s.text);
+    this.statusElement.dataset["state"] = isDeleted ? "bad" : isMissing ? "warn" : s.tone;
+    const banner = isDeleted
+      ? `Deleted${store.deletedAt === "" ? "" : ` at ${clockTime(store.deletedAt ?? "", now)}`}. ` +
+        "Showing its last state."
+      : isMissing
+        ? `${ns === "" ? name : `${ns}/${name}`} does not exist. It will appear here if created.`
+        : this.bannerTextFor(bannerText(info, now));
+    this.banner.hidden = banner === null;
+    setText(this.banner, banner ?? "");
+    showText(this.reloads, reloadsText(this.host.live.reloadCount));
+    this.reloads.title = this.host.live.reloadReason;
+    setText(
+      this.lastChangeElement,
+      store.progress !== "" ? store.progress : store.last === null ? "" : lastChangeText(store.last, now),
+    );
+    this.root.toggleAttribute("data-gone", isDeleted);
+    this.root.toggleAttribute("data-stale", s.tone !== "live");
+    if (this.tab === null || (store.object === null && !this.body.isConnected)) return;
+    // On a page of its own, the text rendered by the server stays until newer data has arrived.
+    if (!this.body.isConnected) {
+      this.root.querySelector(":scope > pre.yaml, :scope > .note")?.remove();
+      this.attachBody();
+    }
+    if (this.body.firstElementChild !== this.tab.element) this.body.replaceChildren(this.tab.element);
+    this.tab.show({ object: store.object, health: store.health, last: store.last, isDeleted, info });
+  }
+
+  // Returns the banner text; known is the text about the connection and the data. A tab that failed to load has
+  // priority, except while the connection is down.
+  private bannerTextFor(known: string | null): string | null {
+    return this.host.live.connection === "open" ? this.failure || known : (known ?? (this.failure || null));
+  }
+
+  // Adds the element that contains the open tab to the page.
+  private attachBody(): void {
+    this.root.append(this.body);
+    for (const b of this.tabStrip.children) b.setAttribute("aria-controls", this.body.id);
+  }
+
+  private moveFocus(e: KeyboardEvent): void {
+    const step = e.key === "ArrowRight" ? 1 : e.key === "ArrowLeft" ? -1 : 0;
+    if (step === 0) return;
+    const at = this.kinds.findIndex((t) => t.id === this.selected) + step;
+    const next = this.tabStrip.children[(at + this.kinds.length) % this.kinds.length] as HTMLElement;
+    e.preventDefault();
+    next.focus();
+    next.click();
+  }
+}
+
+let styleLoaded: Promise<void> | undefined;
+
+// Loads the style sheet of the tabs. Pages without an object do not need it.
+function loadStyle(): Promise<void> {
+  return (styleLoaded ??= new Promise((resolve, reject) => {
+    const link = h("link", { rel: "stylesheet", href: withBase("/static/tabs.css") });
+    link.addEventListener("load", () => resolve());
+    link.addEventListener("error", () => {
+      styleLoaded = undefined;
+      link.remove();
+      reject(new Error("the style sheet of the tabs could not be loaded"));
+    });
+    document.head.append(link);
+  }));
+}

@@ -1,0 +1,106 @@
+// Renders one node of the graph of related objects, as a link if the object can be opened.
+
+import { h } from "../../ui/dom.ts";
+import { formatInteger } from "../../text/format.ts";
+import type { TabHost } from "../tab.ts";
+import { formatView, objectHref, defaultView } from "../../model/view.ts";
+import type { GraphNode, NodeState } from "./graph.ts";
+
+/** For each state of a node: its severity, symbol and word. All are empty for the normal state. */
+const stateLabels: Readonly<Record<NodeState, readonly [string, string, string]>> = {
+  there: ["", "", ""],
+  missing: ["bad", "✕", "missing"],
+  forbidden: ["warn", "⊘", "forbidden"],
+  unknown: ["quiet", "?", "not checked"],
+};
+
+/** Returns an element with the state of a node, in a list; an empty list for the normal state. */
+export function stateElements(node: GraphNode): HTMLElement[] {
+  const [tone, symbol, word] = stateLabels[node.state];
+  return word === ""
+    ? []
+    : [
+        h(
+          "span",
+          { class: "state", "data-tone": tone, title: node.reason === "" ? null : node.reason },
+          h("span", { "aria-hidden": "true" }, symbol),
+          ` ${word}`,
+        ),
+      ];
+}
+
+/** Returns the label of a node. */
+export const nodeLabel = (node: GraphNode): string =>
+  node.count > 0 ? `${formatInteger(node.count)} more` : node.name;
+
+/** Describes a node in one sentence, for screen readers. */
+export function nodeDescription(node: GraphNode, isSelf: boolean): string {
+  const [, , word] = stateLabels[node.state];
+  const name =
+    node.count > 0
+      ? `${formatInteger(node.count)} more of kind ${node.kind}`
+      : `${node.kind} ${node.ns === "" ? "" : `${node.ns}/`}${node.name}`;
+  return `${name}${isSelf ? ", this object" : ""}${word === "" ? "" : `, ${word}`}` +
+    `${node.reason === "" ? "" : `: ${node.reason}`}`;
+}
+
+/**
+ * Returns the URL of a node's object; null if it cannot be opened. inPanel: whether to open it in the panel next to the
+ * table, not on its own page. tab: the tab to show first.
+ */
+export function nodeHref(node: GraphNode, inPanel: boolean, tab = "related"): string | null {
+  if (node.ref === "") return null;
+  const ns = node.ns === "" ? [] : [node.ns];
+  if (node.count > 0) return formatView({ ...defaultView(node.ref), ns });
+  const open = { ns: node.ns, name: node.name };
+  return inPanel ? formatView({ ...defaultView(node.ref), ns, open, tab }) : objectHref(node.ref, open, tab);
+}
+
+/** Creates a link to a node, or plain text if it cannot be opened. */
+export function nodeLink(
+  node: GraphNode,
+  isSelf: boolean,
+  inPanel: boolean,
+  ...children: (Node | string)[]
+): HTMLElement {
+  const href = nodeHref(node, inPanel);
+  const attributes = {
+    "data-id": node.id,
+    "data-state": node.state,
+    "data-self": isSelf ? "" : null,
+    "data-grouped": node.count > 0 ? "" : null,
+    title: nodeDescription(node, isSelf),
+  };
+  if (href === null)
+    return h(
+      "span",
+      { ...attributes, tabindex: "0", role: "group", "aria-label": nodeDescription(node, isSelf) },
+      ...children,
+    );
+  return h("a", { ...attributes, href, "data-address": true, "aria-current": isSelf ? "true" : null }, ...children);
+}
+
+/**
+ * Creates the card that represents a node in the graph. A long name is shortened before its end, because the end
+ * distinguishes it from similar names.
+ */
+export function createCard(node: GraphNode, isSelf: boolean, inPanel: boolean, host: TabHost): HTMLElement {
+  const name = nodeLabel(node);
+  const tailStart = name.length > 18 ? name.length - 8 : name.length;
+  const namespaceSpan =
+    node.ns !== "" && node.ns !== host.name.ns && host.name.ns !== "" ? [h("span", { class: "where" }, node.ns)] : [];
+  const e = nodeLink(
+    node,
+    isSelf,
+    inPanel,
+    h("span", { class: "card-top" }, h("span", { class: "kind" }, node.kind), ...namespaceSpan, ...stateElements(node)),
+    h(
+      "span",
+      { class: "card-name" },
+      h("span", { class: "card-head" }, name.slice(0, tailStart)),
+      h("span", {}, name.slice(tailStart)),
+    ),
+  );
+  e.classList.add("card");
+  return e;
+}

@@ -1,0 +1,110 @@
+// The result of a graph layout (positions of cards and lines), and functions on it.
+
+import type { EdgeType, Graph } from "./graph.ts";
+
+export const cardWidth = 158;
+export const cardHeight = 42;
+
+/** A line between two cards. Several relations of the same two objects form one line. */
+export interface GraphLink {
+  readonly from: string;
+  readonly to: string;
+  readonly types: readonly EdgeType[];
+  readonly via: readonly string[];
+}
+
+/**
+ * Returns the lines of a graph. A "selects" edge is omitted if the selecting object also owns the selected one,
+ * directly or through others, because that is expected.
+ */
+export function linksOf(graph: Graph): GraphLink[] {
+  const owned = new Map<string, string[]>();
+  for (const e of graph.edges) if (e.type === "owns") owned.set(e.from, [...(owned.get(e.from) ?? []), e.to]);
+  const descendantsOf = new Map<string, Set<string>>();
+  const descendants = (id: string): Set<string> => {
+    const all = descendantsOf.get(id) ?? new Set(owned.get(id) ?? []);
+    if (descendantsOf.has(id)) return all;
+    descendantsOf.set(id, all);
+    for (const child of all) for (const grandchild of owned.get(child) ?? []) all.add(grandchild);
+    return all;
+  };
+  const links = new Map<string, { from: string; to: string; types: EdgeType[]; via: string[] }>();
+  for (const e of graph.edges) {
+    if (e.type === "selects" && descendants(e.from).has(e.to)) continue;
+    const key = JSON.stringify([e.from, e.to]);
+    const link = links.get(key) ?? { from: e.from, to: e.to, types: [], via: [] };
+    links.set(key, link);
+    if (!link.types.includes(e.type)) link.types.push(e.type);
+    if (e.via !== "" && !link.via.includes(e.via)) link.via.push(e.via);
+  }
+  return [...links.values()];
+}
+
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** The layout: cards by their center, and lines by the points that they pass through. */
+export interface GraphLayout {
+  readonly width: number;
+  readonly height: number;
+  readonly nodes: ReadonlyMap<string, Point>;
+  readonly links: readonly (readonly Point[])[]; // in the order of the input
+}
+
+/**
+ * Returns the SVG path of a line. The line is horizontal at both ends, and where it passes between the cards of a
+ * column.
+ */
+export function pathOf(from: Point, to: Point, points: readonly Point[]): string {
+  const half = (from.x <= to.x ? cardWidth : -cardWidth) / 2;
+  const n = (v: number): number => Math.round(v * 10) / 10;
+  let [x, y] = [from.x + half, from.y];
+  let d = `M${n(x)} ${n(y)}`;
+  const curve = (toX: number, toY: number): void => {
+    const mid = n((x + toX) / 2);
+    d += `C${mid} ${n(y)} ${mid} ${n(toY)} ${n(toX)} ${n(toY)}`;
+    [x, y] = [toX, toY];
+  };
+  // Skip every second point, which is between two columns, because a curve does not need it.
+  for (const p of points.slice(1, -1).filter((_, i) => i % 2 === 1)) {
+    curve(p.x - half, p.y);
+    d += `H${n(p.x + half)}`;
+    x = p.x + half;
+  }
+  curve(to.x - half, to.y);
+  return d;
+}
+
+/** Returns the position of a line's label: halfway to the first column that the line reaches. */
+export function labelPosition(from: Point, to: Point, points: readonly Point[]): Point {
+  const next = points.length > 3 ? (points[2] as Point) : to;
+  return { x: (from.x + next.x) / 2, y: (from.y + next.y) / 2 };
+}
+
+/** Sorts ids by column from left to right, and each column from top to bottom. */
+export function readingOrder(ids: readonly string[], layout: GraphLayout): string[] {
+  const at = (id: string): Point => layout.nodes.get(id) ?? { x: 0, y: 0 };
+  return [...ids].sort((a, b) => Math.round(at(a).x) - Math.round(at(b).x) || at(a).y - at(b).y);
+}
+
+/**
+ * Returns the id of the node to focus for an arrow key pressed on node id. Left and right follow a line; up and down
+ * stay in the column. Null if there is none.
+ */
+export function neighborOf(id: string, key: string, layout: GraphLayout, links: readonly GraphLink[]): string | null {
+  const here = layout.nodes.get(id);
+  if (here === undefined) return null;
+  const y = (other: string): number => Math.abs((layout.nodes.get(other)?.y ?? 0) - here.y);
+  const nearest = (ids: readonly string[]): string | null => [...ids].sort((a, b) => y(a) - y(b))[0] ?? null;
+  if (key === "ArrowRight") return nearest(links.filter((l) => l.from === id).map((l) => l.to));
+  if (key === "ArrowLeft") return nearest(links.filter((l) => l.to === id).map((l) => l.from));
+  const down = key === "ArrowDown";
+  if (!down && key !== "ArrowUp") return null;
+  return nearest(
+    [...layout.nodes]
+      .filter(([, p]) => Math.abs(p.x - here.x) < 1 && (down ? p.y > here.y : p.y < here.y))
+      .map(([other]) => other),
+  );
+}

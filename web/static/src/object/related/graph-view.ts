@@ -1,0 +1,157 @@
+// Draws the graph of related objects: a card for each object, lines between the cards, and labels. All are on a plane
+// that the user can move and scale.
+
+import { svg } from "../../ui/dom.ts";
+import type { TabHost } from "../tab.ts";
+import { createCard } from "./card.ts";
+import type { Graph } from "./graph.ts";
+import { PanZoom } from "./pan-zoom.ts";
+import {
+  cardHeight,
+  cardWidth,
+  readingOrder,
+  linksOf,
+  neighborOf,
+  pathOf,
+  labelPosition,
+  type GraphLink,
+  type GraphLayout,
+} from "./graph-layout.ts";
+
+const denseThreshold = 120; // with more lines than this, each line is fainter
+
+export class GraphView {
+  private readonly lines = svg("svg", { class: "lines", "aria-hidden": "true" });
+  // the labels, which are drawn above the cards
+  private readonly labels = svg("svg", { class: "lines words", "aria-hidden": "true" });
+  readonly panZoom: PanZoom;
+  readonly element: HTMLElement;
+  private cards = new Map<string, HTMLElement>();
+  private drawnLinks: {
+    readonly link: GraphLink;
+    readonly group: SVGElement;
+    readonly word: () => SVGElement;
+    labelElement: SVGElement | null;
+  }[] = [];
+  private links: readonly GraphLink[] = [];
+  private layout: GraphLayout | null = null;
+  private selfId = "";
+
+  constructor(private readonly host: TabHost) {
+    this.panZoom = new PanZoom();
+    this.element = this.panZoom.element;
+    this.element.addEventListener("keydown", (e) => this.key(e));
+    for (const [on, isHighlighted] of [
+      ["pointerover", true],
+      ["focusin", true],
+      ["pointerout", false],
+      ["focusout", false],
+    ] as const) {
+      this.element.addEventListener(on, (e) => this.highlightLinks(e.target, isHighlighted));
+    }
+    this.element.addEventListener("focusin", (e) => {
+      const at = this.layout?.nodes.get(idOf(e.target) ?? "");
+      if (at !== undefined) this.panZoom.reveal(at.x - cardWidth / 2, at.y - cardHeight / 2, cardWidth, cardHeight);
+    });
+  }
+
+  /** Draws a graph with its layout. The first drawing is scaled to show all of it, as far as it stays legible. */
+  draw(graph: Graph, layout: GraphLayout, inPanel: boolean): void {
+    const before = this.layout;
+    const focused = idOf(document.activeElement);
+    const hadFocus = this.element.contains(document.activeElement);
+    this.layout = layout;
+    this.links = linksOf(graph);
+    this.selfId = graph.nodes[0]?.id ?? "";
+    const byId = new Map(graph.nodes.map((n) => [n.id, n]));
+    this.cards = new Map();
+    for (const id of readingOrder([...byId.keys()], layout)) {
+      const n = byId.get(id);
+      const at = layout.nodes.get(id);
+      if (n === undefined || at === undefined) continue;
+      const e = createCard(n, id === this.selfId, inPanel, this.host);
+      e.style.transform = `translate(${at.x - cardWidth / 2}px, ${at.y - cardHeight / 2}px)`;
+      this.cards.set(id, e);
+    }
+    this.drawLines(layout);
+    this.panZoom.show(layout.width, layout.height, this.lines, ...this.cards.values(), this.labels);
+    const selfPosition = layout.nodes.get(this.selfId) ?? { x: 0, y: 0 };
+    if (before === null) this.panZoom.fit(selfPosition);
+    if (hadFocus && focused !== null) this.focus(focused);
+  }
+
+  /** Removes the drawing. The next draw is then a first drawing. */
+  clear(): void {
+    this.layout = null;
+    this.links = [];
+    this.drawnLinks = [];
+    this.cards = new Map();
+    this.panZoom.show(0, 0);
+    for (const e of [this.lines, this.labels]) e.replaceChildren();
+  }
+
+  fit(): void {
+    this.panZoom.fit(this.layout?.nodes.get(this.selfId) ?? { x: 0, y: 0 }, true);
+  }
+
+  focus(id = this.selfId): void {
+    (this.cards.get(id) ?? this.cards.get(this.selfId))?.focus({ preventScroll: true });
+  }
+
+  private drawLines(layout: GraphLayout): void {
+    for (const e of [this.lines, this.labels]) {
+      e.setAttribute("width", String(layout.width));
+      e.setAttribute("height", String(layout.height));
+    }
+    this.drawnLinks = this.links.flatMap((link, i) => {
+      const [from, to] = [layout.nodes.get(link.from), layout.nodes.get(link.to)];
+      if (from === undefined || to === undefined) return [];
+      const points = layout.links[i] ?? [];
+      const d = pathOf(from, to, points);
+      const { x, y } = labelPosition(from, to, points);
+      const typeText = link.types.join(", ");
+      const word = (): SVGElement => svg("text", { x: String(x), y: String(y + 4) }, typeText);
+      const group = svg(
+        "g",
+        { "data-type": link.types[0], "data-edge": String(i) },
+        svg("title", {}, `${typeText}: ${link.via.join(", ")}`),
+        svg("path", { class: "near", d }),
+        svg("path", { class: "line", d }),
+      );
+      return [{ link, group, word, labelElement: null }];
+    });
+    this.lines.replaceChildren(...this.drawnLinks.map((e) => e.group));
+    this.lines.toggleAttribute("data-dense", this.drawnLinks.length > denseThreshold);
+    this.labels.replaceChildren();
+  }
+
+  // Highlights the target of a pointer or focus event (on), or ends that: a line, or all lines of a card, with labels.
+  private highlightLinks(target: EventTarget | null, on: boolean): void {
+    const id = idOf(target);
+    const group = target instanceof Element ? target.closest("[data-edge]") : null;
+    for (const e of this.drawnLinks) {
+      if (e.group !== group && (id === null || (e.link.from !== id && e.link.to !== id))) continue;
+      e.group.toggleAttribute("data-highlighted", on);
+      e.labelElement?.remove();
+      e.labelElement = on ? e.word() : null;
+      if (e.labelElement !== null) this.labels.append(e.labelElement);
+    }
+  }
+
+  private key(e: KeyboardEvent): void {
+    if (e.ctrlKey || e.metaKey || e.altKey) return;
+    if (e.key === "+" || e.key === "=") this.panZoom.zoom(1.25);
+    else if (e.key === "-") this.panZoom.zoom(0.8);
+    else if (e.key === "0") this.fit();
+    else if (e.key === "Home") this.focus();
+    else if (e.key.startsWith("Arrow")) {
+      const id = idOf(e.target);
+      const next = id === null || this.layout === null ? this.selfId : neighborOf(id, e.key, this.layout, this.links);
+      if (next !== null) this.cards.get(next)?.focus({ preventScroll: true });
+    } else return;
+    e.preventDefault();
+  }
+}
+
+const idOf = (target: EventTarget | null): string | null =>
+  target instanceof Element ? (target.closest<HTMLElement>(".card")?.dataset["id"] ?? null) : null;

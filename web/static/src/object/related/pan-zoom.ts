@@ -1,0 +1,154 @@
+// The plane on which the graph is drawn, which may be larger than its viewport. Dragging moves it, and the mouse wheel
+// with Ctrl scales it.
+
+import { h } from "../../ui/dom.ts";
+import type { Point } from "./graph-layout.ts";
+
+const minScale = 0.2;
+const maxScale = 2;
+const minInitialScale = 0.75; // the minimum of the initial scale
+const revealMargin = 12; // pixels of margin around a revealed part
+
+export class PanZoom {
+  private readonly content = h("div", { class: "graph-content" });
+  readonly element = h(
+    "div",
+    { class: "graph", role: "group", "aria-label": "Related objects as a graph. The arrow keys follow its lines." },
+    this.content,
+    legend(),
+  );
+  private x = 0;
+  private y = 0;
+  private scale = 1;
+  private width = 0;
+  private height = 0;
+  private whenSized: (() => void) | null = null; // runs when the viewport has a size
+  private dragStart: Point | null = null; // the point at which a drag has started
+  private hasDragged = false;
+  private readonly sizes = new ResizeObserver(() => {
+    if (this.element.clientWidth === 0) return;
+    this.whenSized?.();
+    this.whenSized = null;
+    this.applyTransform();
+  });
+
+  constructor() {
+    const { element } = this;
+    this.sizes.observe(element);
+    element.addEventListener("pointerdown", (e) => {
+      if (e.button === 0) this.dragStart = { x: e.clientX - this.x, y: e.clientY - this.y };
+      this.hasDragged = false;
+    });
+    element.addEventListener("pointermove", (e) => this.drag(e));
+    element.addEventListener("pointerup", () => (this.dragStart = null));
+    element.addEventListener("pointercancel", () => (this.dragStart = null));
+    element.addEventListener("dragstart", (e) => e.preventDefault());
+    // A click at the end of a drag must not open a link.
+    element.addEventListener(
+      "click",
+      (e) => {
+        if (!this.hasDragged || e.detail === 0) return;
+        e.preventDefault();
+        e.stopPropagation();
+      },
+      { capture: true },
+    );
+    element.addEventListener("wheel", (e) => this.wheel(e), { passive: false });
+  }
+
+  close(): void {
+    this.sizes.disconnect();
+  }
+
+  show(width: number, height: number, ...children: Element[]): void {
+    this.width = width;
+    this.height = height;
+    this.content.replaceChildren(...children);
+    this.applyTransform();
+  }
+
+  /**
+   * Scales the plane to fit into the viewport. Unless showAll is set, it stays legible, and is centered on the point
+   * center.
+   */
+  fit(center: Point, showAll = false): void {
+    const { clientWidth, clientHeight } = this.element;
+    if (clientWidth === 0) {
+      this.whenSized = () => this.fit(center, showAll);
+      return;
+    }
+    const fitScale = Math.min(1, clientWidth / this.width, clientHeight / this.height);
+    // If the plane does not fit at a legible scale, and must be scrolled anyway, scale it to the viewport's width.
+    this.scale = showAll
+      ? Math.max(minScale, fitScale)
+      : fitScale >= minInitialScale
+        ? fitScale
+        : Math.max(minInitialScale, Math.min(1, clientWidth / this.width));
+    const centered = (size: number, window: number, at: number): number => {
+      const scaled = size * this.scale;
+      return scaled <= window
+        ? (window - scaled) / 2
+        : Math.min(0, Math.max(window - scaled, window / 2 - at * this.scale));
+    };
+    this.x = centered(this.width, clientWidth, center.x);
+    this.y = centered(this.height, clientHeight, center.y);
+    // A small graph is placed at the top, where readers start.
+    if (this.height * this.scale <= clientHeight) this.y = Math.min(this.y, 24);
+    this.applyTransform();
+  }
+
+  /** Scales the plane around a point of the viewport; the default is its center. */
+  zoom(by: number, at: Point = { x: this.element.clientWidth / 2, y: this.element.clientHeight / 2 }): void {
+    const scale = Math.min(maxScale, Math.max(minScale, this.scale * by));
+    this.x = at.x - ((at.x - this.x) * scale) / this.scale;
+    this.y = at.y - ((at.y - this.y) * scale) / this.scale;
+    this.scale = scale;
+    this.applyTransform();
+  }
+
+  /** Moves the plane so that this rectangle of it is visible. */
+  reveal(x: number, y: number, width: number, height: number): void {
+    const revealShift = (at: number, size: number, shift: number, window: number): number => {
+      const [start, end] = [at * this.scale + shift, (at + size) * this.scale + shift];
+      return start < revealMargin
+        ? shift + revealMargin - start
+        : end > window - revealMargin
+          ? shift - (end - window + revealMargin)
+          : shift;
+    };
+    this.x = revealShift(x, width, this.x, this.element.clientWidth);
+    this.y = revealShift(y, height, this.y, this.element.clientHeight);
+    this.applyTransform();
+  }
+
+  private applyTransform(): void {
+    this.content.style.transform = `translate(${Math.round(this.x)}px, ${Math.round(this.y)}px) scale(${this.scale})`;
+  }
+
+  private drag(e: PointerEvent): void {
+    if (this.dragStart === null) return;
+    const [x, y] = [e.clientX - this.dragStart.x, e.clientY - this.dragStart.y];
+    if (!this.hasDragged && Math.hypot(x - this.x, y - this.y) < 4) return;
+    // Capture the pointer, so that the drag continues outside the viewport.
+    if (!this.hasDragged) this.element.setPointerCapture(e.pointerId);
+    this.hasDragged = true;
+    this.x = x;
+    this.y = y;
+    this.applyTransform();
+  }
+
+  private wheel(e: WheelEvent): void {
+    const box = this.element.getBoundingClientRect();
+    e.preventDefault();
+    if (e.ctrlKey || e.metaKey)
+      return this.zoom(Math.exp(-e.deltaY / 300), { x: e.clientX - box.left, y: e.clientY - box.top });
+    this.x -= e.shiftKey ? e.deltaY : e.deltaX;
+    this.y -= e.shiftKey ? 0 : e.deltaY;
+    this.applyTransform();
+  }
+}
+
+function legend(): HTMLElement {
+  const sample = (type: string): HTMLElement => h("span", { "data-type": type }, type);
+  return h("p", { class: "legend-lines" }, ...["owns", "uses", "selects"].map(sample));
+}

@@ -1,0 +1,89 @@
+// Reads the related objects from the server, on request and at most every five seconds: a request before that waits.
+// While the tab is visible, they are also read every ten seconds.
+
+import { withBase } from "../../net/base-path.ts";
+import { problemOf } from "../../net/problem.ts";
+import type { TabHost } from "../tab.ts";
+import type { Problem } from "../../net/wire.ts";
+import { readGraph, type Graph } from "./graph.ts";
+
+const minInterval = 5000; // the minimum interval between reads in milliseconds
+/** The interval between the reads that happen without a request, in milliseconds. */
+export const refreshInterval = 10_000;
+
+export class RelatedPoller {
+  private lastReadAt = -Infinity;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private abort: AbortController | null = null;
+  private requestedAgain = false; // a new request arrived during a read
+  private isWaiting = false; // whether a request has not been answered yet
+
+  constructor(
+    private readonly host: TabHost,
+    private readonly onGraph: (graph: Graph, at: number) => void,
+    private readonly onError: (problem: Problem) => void,
+    private readonly onStatus: () => void,
+  ) {}
+
+  /** Whether requested data has not arrived yet. */
+  get isBusy(): boolean {
+    return this.isWaiting;
+  }
+
+  /** Reads again if the last result is old. */
+  refreshIfOld(): void {
+    if (this.abort === null && this.timer === undefined && performance.now() - this.lastReadAt >= refreshInterval)
+      void this.poll();
+  }
+
+  request(): void {
+    this.isWaiting = true;
+    if (this.abort !== null) this.requestedAgain = true;
+    else
+      this.timer ??= setTimeout(() => void this.poll(), Math.max(0, this.lastReadAt + minInterval - performance.now()));
+    this.onStatus();
+  }
+
+  /** Aborts the read. A new request is possible. */
+  close(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    this.abort?.abort();
+    this.abort = null;
+    this.requestedAgain = this.isWaiting = false;
+  }
+
+  private async poll(): Promise<void> {
+    this.timer = undefined;
+    this.lastReadAt = performance.now();
+    const { signal } = (this.abort = new AbortController());
+    const { kind, name, now } = this.host;
+    const at = now();
+    try {
+      const answer = await fetch(
+        withBase(
+          `/api/v1/related/${kind.ref}/${name.ns === "" ? "_" : encodeURIComponent(name.ns)}/` +
+            `${encodeURIComponent(name.name)}`,
+        ),
+        { cache: "no-store", headers: { accept: "application/json" }, signal },
+      );
+      const graph = answer.ok ? readGraph(await answer.json()) : null;
+      if (signal.aborted) return;
+      if (graph !== null) this.onGraph(graph, at);
+      else
+        this.onError(
+          answer.ok ? { title: "Invalid response", status: 0, detail: "Not a graph." } : await problemOf(answer),
+        );
+    } catch {
+      if (signal.aborted) return;
+      this.onError({ title: "Connection lost", status: 0, detail: "Glasshouse is not reachable." });
+    }
+    this.abort = null;
+    this.isWaiting = this.requestedAgain;
+    if (this.requestedAgain) {
+      this.requestedAgain = false;
+      this.request();
+    }
+    this.onStatus();
+  }
+}

@@ -1,0 +1,57 @@
+// The tabs of the panel, which shows the details of one object. The code of each tab is loaded when the tab is first
+// opened. An open tab is updated when the object changes.
+
+import { isShared, sharedParts } from "../model/guest.ts";
+import type { Kind } from "../net/kinds.ts";
+import type { TabDefinition } from "./tab.ts";
+
+const always = (): boolean => true;
+
+/** All tabs. The first is the default. */
+export const tabs: readonly TabDefinition[] = [
+  {
+    id: "overview",
+    label: "Overview",
+    key: "o",
+    appliesTo: always,
+    load: async () => (await import("./overview/overview-tab.ts")).OverviewTab,
+  },
+  {
+    id: "yaml",
+    label: "YAML",
+    key: "y",
+    appliesTo: always,
+    load: async () => (await import("./yaml/yaml-tab.ts")).YamlTab,
+  },
+  {
+    id: "changes",
+    label: "Changes",
+    key: "c",
+    appliesTo: always,
+    load: async () => (await import("./changes/changes-tab.ts")).ChangesTab,
+  },
+  {
+    id: "events",
+    label: "Events",
+    key: "e",
+    appliesTo: (kind) => kind.resource !== "events" && isShared("core/v1/events"),
+    load: async () => (await import("./events/events-tab.ts")).EventsTab,
+  },
+  {
+    id: "related",
+    label: "Related",
+    key: "r",
+    appliesTo: () => sharedParts() === null,
+    load: async () => (await import("./related/related-tab.ts")).RelatedTab,
+  },
+  {
+    id: "logs",
+    label: "Logs",
+    key: "l",
+    appliesTo: (kind) => kind.ref === "core/v1/pods" && isShared("core/v1/pods/log"),
+    load: async () => (await import("./logs/logs-tab.ts")).LogsTab,
+  },
+];
+
+/** Returns the tabs for objects of a resource. */
+export const tabsFor = (kind: Kind): readonly TabDefinition[] => tabs.filter((t) => t.appliesTo(kind));

@@ -1,0 +1,52 @@
+// Opens the palette. The palette is loaded when the user is likely to need it soon. Text that is typed until it is
+// loaded is not lost.
+
+import type { PaletteHost, Palette } from "./palette.ts";
+import { showToast } from "../ui/toast.ts";
+
+export class PaletteLauncher {
+  private palette: Promise<Palette> | null = null;
+  private typed: string | null = null; // text typed while the palette is loading; null otherwise
+
+  constructor(
+    button: HTMLElement,
+    private readonly host: PaletteHost,
+  ) {
+    button.addEventListener("click", () => this.open(""));
+    for (const eventType of ["pointerenter", "focus"])
+      button.addEventListener(eventType, () => void this.load().catch(() => undefined));
+    document.addEventListener(
+      "keydown",
+      (e) => {
+        if (e.key === "Control" || e.key === "Meta") void this.load().catch(() => undefined); // K may follow.
+        if (this.typed === null || e.ctrlKey || e.metaKey || e.altKey) return;
+        if (e.key.length === 1) this.typed += e.key;
+        else if (e.key !== "Backspace") return;
+        else this.typed = this.typed.slice(0, -1);
+        e.preventDefault();
+        e.stopImmediatePropagation();
+      },
+      true,
+    );
+  }
+
+  open(text: string): void {
+    this.typed = text;
+    this.load().then(
+      (palette) => {
+        palette.open(this.typed ?? text);
+        this.typed = null;
+      },
+      () => {
+        this.typed = null;
+        showToast("The search could not be loaded. Reload the page to try again.");
+      },
+    );
+  }
+
+  private load(): Promise<Palette> {
+    this.palette ??= import("./palette.ts").then(({ Palette }) => new Palette(this.host));
+    this.palette.catch(() => (this.palette = null));
+    return this.palette;
+  }
+}

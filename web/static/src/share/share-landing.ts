@@ -1,0 +1,52 @@
+// The landing page of a share link. The token is in the fragment of the URL. This script first removes it from the URL
+// and from the history.
+
+const token = location.hash.slice(1);
+history.replaceState(null, "", location.pathname + location.search);
+
+const base = document.documentElement.dataset["base"] ?? "";
+const elementOf = (id: string): HTMLElement => document.getElementById(id) as HTMLElement;
+
+function showState(state: "opening" | "over" | "ended" | "failed", why = ""): void {
+  for (const id of ["opening", "over", "ended", "failed"]) elementOf(id).hidden = id !== state;
+  elementOf("why").textContent = why;
+}
+
+async function open(): Promise<void> {
+  showState("opening");
+  if (token === "ended") return showState("over"); // a guest's page leads here after the share has ended
+  if (token === "") return showState("ended");
+  const response = await fetch(`${base}/share`, {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "application/json" },
+    body: JSON.stringify({ token }),
+    signal: AbortSignal.timeout(20_000),
+  });
+  const body: unknown = await response.json().catch(() => null);
+  const field = (name: string): string => {
+    const value =
+      typeof body === "object" && body !== null ? (body as Readonly<Record<string, unknown>>)[name] : undefined;
+    return typeof value === "string" ? value : "";
+  };
+  if (response.status === 404) return showState("ended");
+  const to = field("to");
+  if (!response.ok || !to.startsWith("/"))
+    return showState("failed", field("detail") || `The server responded with status ${response.status}.`);
+  location.replace(withKiosk(base + to));
+}
+
+// Returns the URL in kiosk mode, if the link is for a wall display.
+function withKiosk(to: string): string {
+  const url = new URL(to, location.origin);
+  if (new URLSearchParams(location.search).has("kiosk")) url.searchParams.set("kiosk", "1");
+  return url.origin === location.origin ? url.pathname + url.search : `${base}/`;
+}
+
+const start = (): void =>
+  void open().catch(() => showState("failed", "Glasshouse cannot be reached from this browser."));
+elementOf("again").addEventListener("click", start);
+// Another share link in the same browser tab differs only in the fragment, so the browser would not load the page
+// again.
+addEventListener("hashchange", () => location.reload());
+document.documentElement.dataset["started"] = "";
+start();

@@ -1,0 +1,263 @@
+// The choices for a share link (a read-only URL for guests): what to share and for how long, and texts about them.
+
+import { humanDuration } from "../text/age.ts";
+import { readParts, type SharedPart } from "../model/guest.ts";
+import type { Kind } from "../net/kinds.ts";
+import { formatView, objectHref, defaultView, type ObjectName, type View } from "../model/view.ts";
+
+/** What a user wants to share. */
+export type ShareChoice =
+  | {
+      readonly what: "view";
+      readonly kind: Kind;
+      readonly view: View;
+      readonly logs: boolean;
+      readonly events: boolean;
+    }
+  | {
+      readonly what: "object";
+      readonly kind: Kind;
+      readonly name: ObjectName;
+      readonly tab: string;
+      readonly logs: boolean;
+      readonly events: boolean;
+    }
+  | { readonly what: "kinds"; readonly kinds: readonly Kind[]; readonly ns: readonly string[] };
+
+export const pods = "core/v1/pods";
+const logs = `${pods}/log`;
+const events = "core/v1/events";
+
+/** The namespace of the events of cluster-scoped objects. */
+export const clusterEventsNamespace = "default";
+
+/** The lifetimes of a link that the user can choose from. The second is the default. */
+export const linkLifetimes = [
+  { seconds: 3600, words: "1 hour" },
+  { seconds: 86_400, words: "24 hours" },
+  { seconds: 7 * 86_400, words: "7 days" },
+  { seconds: 30 * 86_400, words: "30 days" },
+] as const;
+
+/** The maximum length of the note on a link, in characters. */
+export const maxNoteLength = 200;
+
+const sharedPart = (resource: string, more: Partial<SharedPart> = {}): SharedPart => ({
+  resource,
+  namespaces: [],
+  labels: "",
+  name: "",
+  q: "",
+  about: "",
+  ...more,
+});
+
+/** Returns the parts of the cluster that a link with this choice shares. */
+export function partsOf(c: ShareChoice): SharedPart[] {
+  switch (c.what) {
+    case "kinds":
+      return c.kinds.map((k) => sharedPart(k.ref, { namespaces: k.namespaced ? c.ns : [] }));
+    case "view": {
+      const { ns, labels, q } = c.view;
+      const namespaces = c.kind.namespaced ? ns : [];
+      const restriction = { namespaces, labels, q };
+      return [
+        sharedPart(c.kind.ref, restriction),
+        ...(hasLogs(c.kind) && c.logs ? [sharedPart(logs, restriction)] : []),
+        ...(hasEvents(c.kind) && c.events
+          ? [sharedPart(events, { namespaces: c.kind.namespaced ? ns : [clusterEventsNamespace] })]
+          : []),
+      ];
+    }
+    case "object": {
+      const { kind, name } = c;
+      const restriction = { namespaces: kind.namespaced ? [name.ns] : [], name: name.name };
+      const [group = ""] = kind.ref.split("/");
+      const about = {
+        namespaces: [kind.namespaced ? name.ns : clusterEventsNamespace],
+        about: `${kind.kind.toLowerCase()}.${group}/${name.name}`,
+      };
+      return [
+        sharedPart(kind.ref, restriction),
+        ...(hasLogs(kind) && c.logs ? [sharedPart(logs, restriction)] : []),
+        ...(hasEvents(kind) && c.events ? [sharedPart(events, about)] : []),
+      ];
+    }
+  }
+}
+
+export const hasLogs = (kind: Kind): boolean => kind.ref === pods;
+export const hasEvents = (kind: Kind): boolean => kind.resource !== "events";
+
+/** Returns the URL path that a link with this choice opens, relative to the server's base path. */
+export function targetPath(c: ShareChoice, base: string): string {
+  const withoutBase = (href: string): string => href.slice(base.length).replace(/[?&]kiosk=1$/, "");
+  switch (c.what) {
+    case "view":
+      return withoutBase(formatView(c.view));
+    case "object":
+      return withoutBase(objectHref(c.kind.ref, c.name, c.tab));
+    case "kinds": {
+      const [first] = c.kinds;
+      return first === undefined
+        ? "/"
+        : withoutBase(formatView({ ...defaultView(first.ref), ns: first.namespaced ? c.ns : [] }));
+    }
+  }
+}
+
+/** Returns the body of the API request that creates a link. */
+export const requestBody = (
+  c: ShareChoice,
+  base: string,
+  seconds: number,
+  note: string,
+): { parts: SharedPart[]; to: string; seconds: number; note: string } => ({
+  parts: partsOf(c),
+  to: targetPath(c, base),
+  seconds,
+  note: note.trim(),
+});
+
+/** Describes one shared part: "pods in shop with app=web that match “err”". */
+export function partText(p: SharedPart): string {
+  const [, , resource = p.resource, sub] = p.resource.split("/");
+  const logPrefix = sub === "log" ? "logs of " : "";
+  const namespaceText = p.namespaces.length === 0 ? "" : ` in ${joinList(p.namespaces)}`;
+  if (p.name !== "") {
+    const name = p.namespaces.length === 1 ? `${p.namespaces[0]}/${p.name}` : p.name;
+    return sub === "log" ? `the log of ${name}` : `${name} (${resource})`;
+  }
+  const labels = p.labels === "" ? "" : ` with ${p.labels}`;
+  const q = p.q === "" ? "" : ` that match “${p.q}”`;
+  const about = p.about === "" ? "" : ` about ${p.about.replace(".core/", "/")}`;
+  const all = namespaceText + labels + q + about === "" ? "all " : "";
+  return `${logPrefix}${all}${resource}${namespaceText}${labels}${q}${about}`;
+}
+
+/** Describes several shared parts in one text. Parts in the same namespaces are grouped. */
+export function partsText(parts: readonly SharedPart[]): string {
+  const [first, ...rest] = parts;
+  if (first !== undefined && rest.length > 0 && rest.every((p) => companionText(first, p) !== null))
+    return joinList([partText(first), ...rest.map((p) => companionText(first, p) ?? "")]);
+  const isUniform =
+    parts.length > 2 &&
+    parts.every(
+      (p) => p.name === "" && p.labels === "" && p.q === "" && p.about === "" && p.resource.split("/").length === 3,
+    );
+  const namespaceSets = [...new Set(parts.map((p) => p.namespaces.join()))].filter((ns) => ns !== "");
+  if (!isUniform || namespaceSets.length > 1) return joinList(parts.map(partText));
+  const { namespaces } = parts.find((p) => p.namespaces.length > 0) ?? { namespaces: [] };
+  return `${joinList(parts.map((p) => p.resource.split("/")[2] ?? p.resource))}` +
+    `${namespaces.length === 0 ? "" : ` in ${joinList(namespaces)}`}`;
+}
+
+/** Describes what guests of a link with these parts see. open: whether the server requires no login. */
+export function visibilityText(parts: readonly SharedPart[], open: boolean): string {
+  if (parts.length === 0) return "Select at least one resource and its namespaces.";
+  const description = partsText(parts);
+  return open
+    ? `The link shows ${description}. Login is off: anyone who can reach this address can already see everything.`
+    : `Viewers see ${description}, and nothing else.`;
+}
+
+// Describes p if it only accompanies the part of, as a pod's log accompanies the pod; otherwise returns null.
+function companionText(main: SharedPart, p: SharedPart): string | null {
+  const same = JSON.stringify({ ...p, resource: "" }) === JSON.stringify({ ...main, resource: "" });
+  if (p.resource === logs && same) return main.name === "" ? "their logs" : "its log";
+  if (p.resource !== events || main.name === "")
+    return p.resource === events && p.q + p.about === "" && p.namespaces.join() === main.namespaces.join()
+      ? "all events in the same namespaces"
+      : null;
+  return p.about.endsWith(`/${main.name}`) ? "events about it" : null;
+}
+
+function joinList(items: readonly string[]): string {
+  if (items.length > 6) return `${items.slice(0, 5).join(", ")} and ${items.length - 5} more`;
+  return items.length < 2 ? (items[0] ?? "") : `${items.slice(0, -1).join(", ")} and ${items[items.length - 1]}`;
+}
+
+/** Names the content that guests see without masking of sensitive values; null if everything is masked. */
+export function unmaskedText(parts: readonly SharedPart[]): string | null {
+  const log = parts.some((p) => p.resource === logs);
+  const event = parts.some((p) => /\/events$/.test(p.resource));
+  if (!log && !event) return null;
+  const what = log && event ? "Logs and event messages" : log ? "Logs" : "Event messages";
+  return `${what} are not masked.`;
+}
+
+/** An existing share link, as the server lists it. */
+export interface Link {
+  readonly id: string;
+  readonly to: string;
+  readonly expires: string; // RFC 3339, as created and lastUsed
+  readonly created: string;
+  readonly lastUsed: string; // the time of the last use; empty if the link was never used
+  readonly note: string;
+  readonly creator: string; // empty if the server requires no login
+  readonly viewers: number;
+  readonly parts: readonly SharedPart[];
+}
+
+/** Decodes the response to GET /api/v1/shares; null if it is invalid. */
+export function readLinks(body: unknown): { links: Link[]; persistent: boolean } | null {
+  const all = fieldsOf(body);
+  if (!Array.isArray(all["shares"])) return null;
+  return {
+    links: all["shares"].map((s) => readLink(fieldsOf(s))).filter((s) => s.id !== ""),
+    persistent: all["persistent"] === true,
+  };
+}
+
+/** Decodes the response to POST /api/v1/shares; null if it is invalid. */
+export function readCreated(body: unknown): { url: string; persistent: boolean; link: Link } | null {
+  const created = fieldsOf(body);
+  const url = text(created["url"]);
+  return url === "" ? null : { url, persistent: created["persistent"] === true, link: readLink(created) };
+}
+
+function readLink(s: Readonly<Record<string, unknown>>): Link {
+  const viewers = s["viewers"];
+  return {
+    id: text(s["id"]),
+    to: text(s["to"]),
+    expires: text(s["expires"]),
+    created: text(s["created"]),
+    lastUsed: text(s["lastUsed"]),
+    note: text(s["note"]),
+    creator: text(s["creator"]) || text(fieldsOf(s["creator"])["name"]),
+    viewers: typeof viewers === "number" ? viewers : 0,
+    parts: readParts(s["parts"]),
+  };
+}
+
+const text = (v: unknown): string => (typeof v === "string" ? v : "");
+const fieldsOf = (v: unknown): Readonly<Record<string, unknown>> =>
+  typeof v === "object" && v !== null ? (v as Readonly<Record<string, unknown>>) : {};
+
+/** Describes a link: its creator, its expiry, the number of viewers and the time of the last use. */
+export function linkText(l: Link, now: number): string {
+  const remaining = Date.parse(l.expires) - now;
+  return [
+    ...(l.creator === "" ? [] : [`by ${l.creator}`]),
+    remaining <= 0 ? "expired" : `expires in ${humanDuration(remaining > 3_600_000 ? remaining + 59_000 : remaining)}`,
+    `${l.viewers} viewing`,
+    l.viewers > 0
+      ? ""
+      : l.lastUsed === ""
+        ? "never used"
+        : `last used ${humanDuration(Math.max(0, now - Date.parse(l.lastUsed)))} ago`,
+  ]
+    .filter((w) => w !== "")
+    .join(" · ");
+}
+
+/** Whether a host name is a loopback address. */
+export const isLoopback = (host: string): boolean =>
+  host === "localhost" || host.endsWith(".localhost") || host === "[::1]" || /^127(\.\d+){3}$/.test(host);
+
+/** Returns the URL of a link that opens in kiosk mode (for wall displays). The secret after "#" stays at the end. */
+export function kioskUrl(url: string): string {
+  const at = url.indexOf("#");
+  return at < 0 ? url : `${url.slice(0, at)}?kiosk=1${url.slice(at)}`;
+}

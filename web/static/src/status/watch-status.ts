@@ -1,0 +1,145 @@
+// Decodes the watch status from /api/v1/status, and formats it. The server renders the same texts
+// (internal/web/watchstatus.go); tests compare both with internal/web/testdata/ledger.json. A timestamp in a text
+// represents the time that has passed since then.
+
+import { formatInteger } from "../text/format.ts";
+
+/** One row of the table. */
+export interface WatchScope {
+  readonly key: string;
+  readonly href: string;
+  readonly resource: string;
+  readonly group: string;
+  readonly scope: string;
+  readonly state: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly cells: readonly string[];
+}
+
+export interface WatchStatus {
+  readonly memoryText: string;
+  readonly scopes: readonly WatchScope[];
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Parses the body of a response; null if it is not a watch status. */
+export function readWatchStatus(body: unknown): WatchStatus | null {
+  if (!isFields(body) || !Array.isArray(body["resources"])) return null;
+  const scopes = body["resources"].filter(isFields).map(readScope);
+  return { memoryText: memoryUseText(number(body["held"]), number(body["limit"]), scopes.length), scopes };
+}
+
+function readScope(c: Fields): WatchScope {
+  const [ref, fields, metadata, shared] = [
+    text(c["resource"]),
+    text(c["fields"]),
+    c["metadata"] === true,
+    c["shared"] === true,
+  ];
+  const ns = Array.isArray(c["namespaces"]) ? c["namespaces"].map(text).join(", ") : "";
+  const slash = ref.lastIndexOf("/");
+  return {
+    key: [ref, metadata, shared, fields].join(" "),
+    href: `/r/${ref}`,
+    resource: ref.slice(slash + 1),
+    group: ref.slice(0, Math.max(0, slash)),
+    scope: `${ns || "all"}${metadata ? ", metadata only" : ""}${shared ? ", masked for guests" : ""}${
+      fields === "" ? "" : ` where ${fields}`
+    }`,
+    state: text(c["state"]),
+    status: stateText(c),
+    reason: text(c["reason"]),
+    cells: cells(c),
+  };
+}
+
+// The text for an unknown value, for which 0 would be wrong.
+const unknownText = "–";
+
+// Returns the texts of the columns after the state.
+function cells(c: Fields): string[] {
+  const listed = c["state"] === "live" || c["state"] === "stale";
+  const [objects, cache, lists] = [number(c["objects"]), number(c["cacheBytes"]), number(c["lists"])];
+  const last = timestampText(c["lastEvent"]);
+  // before the first list, nothing is counted
+  const since = (n: number): string => (lists > 0 ? formatInteger(n) : unknownText);
+  return [
+    listed ? formatInteger(objects) : unknownText,
+    formatInteger(number(c["readers"])),
+    cache > 0 || (listed && objects === 0) ? bytesText(cache) : unknownText,
+    historyText(c),
+    last === "" ? unknownText : `${last} ago`,
+    since(lists - 1),
+    since(number(c["drops"])),
+    since(number(c["resets"])),
+    lists > 0 ? interruptionText(c) : unknownText,
+  ];
+}
+
+function stateText(c: Fields): string {
+  const state = text(c["state"]);
+  const word =
+    {
+      syncing: "Loading",
+      live: "Live",
+      stale: "Stale",
+      forbidden: "Forbidden",
+      absent: "Not available",
+      failed: "Failed",
+    }[state] ?? "";
+  const since = timestampText(c["since"]);
+  return `${word}${since === "" ? "" : ` for ${since}`}${
+    typeof c["count"] === "number" ? `, ${formatInteger(c["count"])} so far` : ""
+  }`;
+}
+
+function historyText(c: Fields): string {
+  const [bytes, since] = [number(c["ringBytes"]), timestampText(c["ringSince"])];
+  if (bytes === 0) return "none";
+  return `${bytesText(bytes)}${since === "" ? "" : ` over ${since}`}`;
+}
+
+function interruptionText(c: Fields): string {
+  const [count, since] = [number(c["blind"]), timestampText(c["blindSince"])];
+  if (count === 0) return "never";
+  return `${count === 1 ? "1 time" : `${formatInteger(count)} times`}, ${durationText(number(c["blindSeconds"]))}${
+    since === "" ? "" : `, ongoing for ${since}`
+  }`;
+}
+
+function memoryUseText(usedBytes: number, limit: number, scopes: number): string {
+  const amount = usedBytes > 0 || scopes === 0 ? `${bytesText(usedBytes)} cached` : "memory not measured";
+  return limit > 0 ? `${amount}, limit ${bytesText(limit)}` : `${amount}, no limit`;
+}
+
+// Formats bytes with two or three digits.
+function bytesText(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`;
+  const units = ["KiB", "MiB", "GiB", "TiB"];
+  let unit = 1024;
+  for (; units.length > 1 && bytes >= unit * 1024; unit *= 1024) units.shift();
+  const tenths = Math.floor((bytes * 10 + unit / 2) / unit);
+  return `${
+    tenths < 100 ? `${Math.floor(tenths / 10)}.${tenths % 10}` : formatInteger(Math.floor((bytes + unit / 2) / unit))
+  } ${units[0] as string}`;
+}
+
+// Formats a fixed duration.
+function durationText(seconds: number): string {
+  const tenths = Math.floor(seconds * 10);
+  if (tenths < 100) return `${Math.floor(tenths / 10)}.${tenths % 10} s`;
+  if (tenths < 1200) return `${Math.floor(tenths / 10)} s`;
+  return tenths < 72_000 ? `${Math.floor(tenths / 600)} min` : `${formatInteger(Math.floor(tenths / 36_000))} h`;
+}
+
+// Formats a time to the second; empty for none.
+function timestampText(v: unknown): string {
+  const at = new Date(text(v));
+  return Number.isNaN(at.getTime()) ? "" : at.toISOString().replace(/\.\d+/, "");
+}
+
+const text = (v: unknown): string => (typeof v === "string" ? v : "");
+const number = (v: unknown): number => (typeof v === "number" && Number.isFinite(v) ? v : 0);
+const isFields = (v: unknown): v is Fields => typeof v === "object" && v !== null && !Array.isArray(v);

@@ -1,0 +1,4 @@
+// Formats numbers for people.
+
+/** Formats an integer with commas: 10,020. */
+export const formatInteger = (n: number): string => String(n).replace(/\B(?=(\d{3})+$)/g, ",");

@@ -1,0 +1,10 @@
+// Keeps the ages on the page current.
+
+import { formatAges } from "../text/age.ts";
+import { setText } from "./dom.ts";
+
+/** Updates the ages of all timestamps under an element. */
+export function updateAges(root: Element, now: number): void {
+  for (const td of root.querySelectorAll("[data-wire]"))
+    setText(td, formatAges(td.getAttribute("data-wire") ?? "", now));
+}

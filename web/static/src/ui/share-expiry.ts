@@ -1,0 +1,16 @@
+// The expiry of the share link in the header of a guest's page.
+
+import { setText } from "./dom.ts";
+import { expiryText } from "../model/guest.ts";
+
+/** Shows the expiry of the link, in the viewer's local time. */
+export function showExpiry(now: () => number): void {
+  const time = document.getElementById("until");
+  const at = time?.getAttribute("datetime") ?? "";
+  const update = (): void => {
+    if (time !== null) setText(time, expiryText(at, now()));
+  };
+  if (time !== null) time.title = new Date(at).toString();
+  update();
+  setInterval(update, 60_000); // the day may have changed
+}

@@ -1,0 +1,55 @@
+// Suggests object names for an input while the user types.
+
+import { withBase } from "../net/base-path.ts";
+import { h } from "./dom.ts";
+
+const maxSuggestions = 20;
+const debounceDelay = 150; // ms after the last key
+
+/** Offers names of objects in the datalist of an input. The resource is the typed ref, or else ref(). */
+export function suggestNames(input: HTMLInputElement, list: HTMLElement, ref: () => string): void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let requestNumber = 0;
+  const request = async (): Promise<void> => {
+    const ownRequest = ++requestNumber;
+    const parts = input.value.trim().split("/");
+    const hasRef = parts.length > 2;
+    const resource = hasRef ? parts.slice(0, 3).join("/") : ref();
+    if (resource === "") return;
+    const words = (hasRef ? parts.slice(3) : parts).filter((w) => w !== "" && w !== "_").join(" ");
+    const response = await fetch(
+      withBase(
+        `/api/v1/snapshot/${resource.split("/").map(encodeURIComponent).join("/")}?` +
+          `${new URLSearchParams({ q: words, limit: String(maxSuggestions), wait: "1s" })}`,
+      ),
+      { headers: { accept: "application/json" } },
+    );
+    const body: unknown = response.ok ? await response.json() : null;
+    if (ownRequest !== requestNumber) return;
+    list.replaceChildren(
+      ...namesOf(body).map(([ns, name]) =>
+        h("option", {
+          value: hasRef ? `${resource}/${ns === "" ? "_" : ns}/${name}` : ns === "" ? name : `${ns}/${name}`,
+        }),
+      ),
+    );
+  };
+  const scheduleRequest = (): void => {
+    clearTimeout(timer);
+    // Without suggestions, the user can still type a name.
+    timer = setTimeout(() => void request().catch(() => undefined), debounceDelay);
+  };
+  input.addEventListener("input", scheduleRequest);
+  input.addEventListener("focus", scheduleRequest);
+  if (document.activeElement === input) scheduleRequest(); // The input had the focus before the script ran.
+}
+
+// Returns the namespaces and names of a snapshot's rows; empty if the body is not a snapshot.
+function namesOf(body: unknown): [string, string][] {
+  const rows: unknown = typeof body === "object" && body !== null ? (body as { rows?: unknown }).rows : null;
+  if (!Array.isArray(rows)) return [];
+  return rows.flatMap((row: unknown): [string, string][] => {
+    const { ns, name } = (row ?? {}) as { ns?: unknown; name?: unknown };
+    return typeof name === "string" ? [[typeof ns === "string" ? ns : "", name]] : [];
+  });
+}

@@ -1,0 +1,29 @@
+// The user's theme and density. The server reads the cookie, so that the first paint has them.
+
+import { withBase } from "../net/base-path.ts";
+
+const themes = ["", "light", "dark"];
+const densities = ["", "compact", "roomy"];
+
+const documentRoot = document.documentElement;
+
+export const theme = (): string => documentRoot.dataset["theme"] ?? "";
+export const density = (): string => documentRoot.dataset["density"] ?? "";
+
+/** Sets the theme: light or dark; empty for the system's. */
+export const setTheme = (to: string): void => savePreference("theme", themes.includes(to) ? to : "");
+
+/** Sets the row density; empty is between compact and roomy. */
+export const setDensity = (to: string): void => savePreference("density", densities.includes(to) ? to : "");
+
+/** Switches between light and dark. */
+export function toggleTheme(): void {
+  const dark = theme() === "" ? matchMedia("(prefers-color-scheme: dark)").matches : theme() === "dark";
+  setTheme(dark ? "light" : "dark");
+}
+
+function savePreference(name: "theme" | "density", to: string): void {
+  documentRoot.dataset[name] = to;
+  const cookieValue = [theme(), density()].filter((w) => w !== "").join("-");
+  document.cookie = `look=${cookieValue}; path=${withBase("/")}; max-age=31536000; samesite=strict`;
+}

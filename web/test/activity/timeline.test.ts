@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { History } from "../../static/src/model/history.ts";
+import { Timeline } from "../../static/src/activity/timeline.ts";
+import { formatIgnored, parseIgnored, withoutFields } from "../../static/src/compare/compare-ignore.ts";
+import type { Change, PatchOp } from "../../static/src/net/wire.ts";
+
+const change = (patch: PatchOp[], manager = "kubelet", op: Change["op"] = "update"): Change => ({
+  op,
+  ns: "",
+  name: "n",
+  uid: "u",
+  rv: "",
+  time: "2026-11-21T10:00:00Z",
+  patch,
+  by: { manager, operation: "Update", subresource: "", time: "" },
+});
+const set = (path: string, value: unknown): PatchOp => ({ op: "replace", path, value });
+const beat = (): Change =>
+  change([set("/metadata/resourceVersion", "2"), set("/status/conditions/0/lastHeartbeatTime", "t")]);
+const object = {
+  metadata: { uid: "u", resourceVersion: "1" },
+  status: { phase: "Pending", conditions: [{ type: "Ready", lastHeartbeatTime: "s" }] },
+};
+
+function draw(changes: readonly Change[], filter = "", most = 200): string {
+  const history = new History();
+  history.applySnapshot(object, "t", changes);
+  const { groups, more } = new Timeline().read(history.steps, filter, most);
+  return (
+    groups
+      .map((g) =>
+        g[0].isMinor
+          ? `${g.length} quiet`
+          : g[0].step.change.op === "update"
+            ? g[0].fields.map((f) => f.pathText).join("+")
+            : g[0].step.change.op,
+      )
+      .join(", ") + (more ? ", more" : "")
+  );
+}
+
+void test("consecutive minor changes form one line", () => {
+  const phase = change([set("/metadata/resourceVersion", "3"), set("/status/phase", "Running")], "kubectl");
+  const all = [beat(), beat(), phase, beat(), change([], "gc", "delete")];
+  assert.equal(draw(all), "delete, 1 quiet, metadata.resourceVersion+status.phase, 2 quiet");
+  assert.equal(draw(all, "kubectl phase"), "status.phase");
+  assert.equal(draw(all, "heartbeat"), "3 quiet", "the matching changes are together");
+  assert.equal(draw(all, "conditions[ready]"), "3 quiet");
+  assert.equal(draw(all, "deleted"), "delete");
+  assert.equal(draw(all, "no such thing"), "");
+  assert.equal(draw(all, "", 2), "delete, 1 quiet, more");
+  assert.equal(draw(all, "", 5), draw(all));
+});
+
+void test("missed changes are never minor, and ignore counters of masked values", () => {
+  const secret = (rv: string, value: string, type: string) => ({
+    metadata: { uid: "u", resourceVersion: rv },
+    type,
+    data: { a: value },
+  });
+  const history = new History();
+  history.applySnapshot(secret("1", "(masked, change 3)", "x"), "2026-11-21T10:00:00Z", []);
+  history.applySnapshot(secret("2", "(masked)", "y"), "2026-11-21T11:00:00Z", []);
+  const read = (filter: string) =>
+    new Timeline()
+      .read(history.steps, filter, 9)
+      .groups.map((g) => [g[0].isMinor, ...g[0].fields.map((f) => f.pathText)]);
+  assert.deepEqual(read(""), [[false, "metadata.resourceVersion", "type"]]);
+  assert.deepEqual(read("type"), [[false, "type"]]);
+  assert.deepEqual(read("missed"), [[false, "metadata.resourceVersion", "type"]]);
+  assert.deepEqual(read("kubelet"), []);
+  history.applySnapshot(null, "2026-11-21T12:00:00Z", []);
+  assert.deepEqual(read("")[0], [false], "also where there is nothing to compare");
+});
+
+void test("the compare page ignores identity and status fields on request", () => {
+  const o = {
+    kind: "Pod",
+    metadata: { name: "a", uid: "u", resourceVersion: "1", creationTimestamp: "t", generation: 2 },
+    spec: { uid: "stays" },
+    status: { observedGeneration: 2, phase: "Running" },
+  };
+  assert.deepEqual(withoutFields(o, parseIgnored(null)), {
+    kind: "Pod",
+    metadata: { name: "a" },
+    spec: { uid: "stays" },
+    status: { phase: "Running" },
+  });
+  assert.deepEqual(withoutFields(o, parseIgnored("status")), { kind: "Pod", metadata: o.metadata, spec: o.spec });
+  assert.deepEqual(withoutFields(o, parseIgnored("none")), o);
+  for (const text of ["none", "status", "identity,status"]) assert.equal(formatIgnored(parseIgnored(text)), text);
+  assert.equal(formatIgnored(parseIgnored(null)), null);
+});

@@ -1,0 +1,15 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { EventRate } from "../../static/src/list/event-rate.ts";
+
+void test("the event rate covers the last seconds", () => {
+  const rate = new EventRate();
+  assert.equal(rate.text, "0/s");
+  for (const total of [0, 10, 20, 30, 40, 50]) rate.tick(total);
+  assert.equal(rate.text, "10/s");
+  assert.equal(rate.sparkline, "▁".repeat(5) + "█████");
+  for (const total of [51, 51, 51, 51, 51]) rate.tick(total);
+  assert.equal(rate.text, "0.2/s");
+  rate.tick(3); // the total of another feed
+  assert.equal(rate.text, "0/s");
+});

@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { emptyRow, fillRow, shapeOf } from "../../static/src/list/row.ts";
+import { updateAges } from "../../static/src/ui/ages.ts";
+import { Rows } from "../../static/src/model/rows.ts";
+import type { Column, Row } from "../../static/src/net/wire.ts";
+import { Element } from "../fake-element.ts";
+
+const column = (name: string, priority = 0, relative = false): Column => ({
+  name,
+  type: "string",
+  format: "",
+  priority,
+  relative,
+});
+const columns = [column("Name"), column("Status"), column("Restarts", 0, true), column("Node", 1)];
+const row = (name: string, uid: string, cells: Row["cells"]): Row => ({
+  ns: "big",
+  name,
+  uid,
+  rv: "1",
+  created: "",
+  cells,
+});
+const now = Date.parse("2026-11-21T10:05:00Z");
+
+function build(): { html: () => string; tick: (ms: number) => void; refill: () => string[] } {
+  const rows = new Rows();
+  rows.apply({ id: 1, type: "rows", cursor: "", columns, last: true, rows: [
+    row("web-1", "u1", ["web-1", "Running", "3 (2026-11-21T10:00:00Z ago)", "node-1"]),
+    row("web-2", "u2", ["web-2", `<b>"it's" & javascript:x`, 0, null]),
+    row("web-3", "u3", ["web-3", `a\u202e\u2066b\u200b\u001b[31m<c>${"\u200bd".repeat(32)}`, 1, null]),
+  ] });
+  const shape = shapeOf("core/v1/pods", columns, true, []);
+  const trs = rows.visible().map((e) => {
+    const tr = emptyRow(shape);
+    fillRow(tr, shape, e, now);
+    return tr;
+  });
+  return {
+    html: () => trs.map((tr) => `${Element.of(tr).html}\n`).join(""),
+    tick: (ms) => trs.forEach((tr) => updateAges(tr, now + ms)),
+    refill: () => {
+      const [first, second] = [trs[0], rows.visible()[1]];
+      return first === undefined || second === undefined
+        ? []
+        : fillRow(first, shape, second, now).map(({ cell, before }) => `${before} > ${cell.textContent ?? ""}`);
+    },
+  };
+}
+
+void test("the server and the page render the same rows", () =>
+  assert.equal(build().html(), readFileSync("templates/testdata/rows.html", "utf8")));
+
+void test("ages are updated", () => {
+  const b = build();
+  b.tick(3_600_000);
+  assert.ok(b.html().includes("3 (65m ago)"));
+});
+
+void test("fillRow returns the changed cells", () =>
+  assert.deepEqual(build().refill(), ["web-1 > web-2", `Running > <b>"it's" & javascript:x`, "3 (5m ago) > 0"]));
+
+void test("a time column is not the link if another column is shown", () => {
+  assert.equal(
+    shapeOf("core/v1/events", [column("Last Seen", 0, true), column("Type"), column("Name", 1)], true, []).link,
+    1,
+  );
+  assert.equal(
+    shapeOf("core/v1/events", [column("Last Seen", 0, true), column("Type"), column("Name", 1)], true, ["wide"]).link,
+    2,
+  );
+});

@@ -1,0 +1,385 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { alignLists } from "../../static/src/text/list-diff.ts";
+import { readKinds, readProblems } from "../../static/src/net/kinds.ts";
+import {
+  offlineText,
+  reloadsText,
+  bannerText,
+  isCounted,
+  countText,
+  coverageText,
+  lastCurrentText,
+  noteFor,
+  status,
+  type SubscriptionInfo,
+} from "../../static/src/model/status.ts";
+import { states } from "../../static/src/net/wire.ts";
+
+const changed = (before: string, next: string): string =>
+  [...alignLists([...before], [...next])].map((from, i) => (from < 0 ? next[i] : ".")).join("");
+for (const [before, next, want] of [
+  ["abc", "abc", "..."],
+  ["abc", "axc", ".x."],
+  ["abc", "abxc", "..x."],
+  ["abxc", "abc", "..."],
+  ["abcdef", "acbdxf", "..b.x."],
+  ["", "ab", "ab"],
+  ["ab", "", ""],
+] as const) {
+  void test(`changed lines from ${before} to ${next}`, () => {
+    const marks = changed(before, next);
+    // If two lines changed places, either may count as the moved one.
+    assert.ok(marks === want || (before === "abcdef" && marks === ".c..x."), marks);
+  });
+}
+
+const liveInfo: SubscriptionInfo = {
+  connection: "open",
+  since: 0,
+  closeReason: "",
+  state: { state: "live", since: "", reason: "", count: null, total: null, namespaces: [] },
+  stale: null,
+  isComplete: true,
+  arriving: 0,
+  expected: 0,
+  problem: null,
+  isReloading: false,
+};
+
+void test("the status is Live only while the data is current", () => {
+  const live = (k: Partial<SubscriptionInfo>): boolean => {
+    const s = status({ ...liveInfo, ...k }, 0);
+    return s.tone === "live" || /live/i.test(s.text);
+  };
+  assert.equal(live({}), true);
+  assert.equal(live({ connection: "lost" }), false);
+  assert.equal(live({ connection: "connecting" }), false);
+  assert.equal(live({ isComplete: false }), false);
+  assert.equal(live({ state: null }), false);
+  assert.equal(live({ problem: { title: "", status: 400, detail: "" } }), false);
+  for (const state of states.filter((s) => s !== "live"))
+    assert.equal(
+      live({ state: { state, since: "", reason: "", count: null, total: null, namespaces: [] } }),
+      false,
+      state,
+    );
+});
+
+void test("unknown counts are not shown", () => {
+  const of = (k: Partial<SubscriptionInfo>): boolean => isCounted({ ...liveInfo, ...k });
+  for (const state of states)
+    assert.equal(
+      of({ state: { state, since: "", reason: "", count: null, total: null, namespaces: [] } }),
+      ["syncing", "live", "stale"].includes(state),
+      state,
+    );
+  assert.deepEqual(
+    [of({}), of({ connection: "lost", state: null }), of({ problem: { title: "", status: 400, detail: "" } })],
+    [true, true, false],
+  );
+});
+
+void test("reloads are shown and counted", () => {
+  assert.deepEqual(status({ ...liveInfo, isReloading: true, isComplete: false, arriving: 7 }, 0), {
+    tone: "busy",
+    text: "Reloading",
+    count: 7,
+    total: null,
+  });
+  assert.equal(status({ ...liveInfo, isReloading: true, isComplete: false, state: null }, 0).text, "Reloading");
+  assert.equal(status({ ...liveInfo, isReloading: true, isComplete: false, connection: "lost" }, 0).tone, "bad");
+  assert.equal(
+    noteFor({ ...liveInfo, isReloading: true, isComplete: false }, "pods", 0, false, 0)?.title,
+    "Reloading pods…",
+  );
+  assert.deepEqual([0, 1, 2, 1000].map(reloadsText), [
+    null,
+    "reloaded once",
+    "reloaded 2 times",
+    "reloaded 1,000 times",
+  ]);
+});
+
+void test("progress shows count and total if both are known", () => {
+  const far = (k: Partial<SubscriptionInfo>, of: { count?: number; total?: number } | null): string[] => {
+    const state =
+      of === null
+        ? liveInfo.state
+        : {
+            state: "syncing" as const,
+            since: "",
+            reason: "",
+            count: of.count ?? null,
+            total: of.total ?? null,
+            namespaces: [],
+          };
+    const known = { ...liveInfo, isComplete: false, ...k, state };
+    return [countText(status(known, 0)), noteFor(known, "pods", 0, false, 0)?.detail ?? ""];
+  };
+  assert.deepEqual(far({}, { count: 2400, total: 10016 }), ["2,400 of 10,016", "2,400 of 10,016"]);
+  assert.deepEqual(
+    far({ expected: 9 }, { count: 2400 }),
+    ["2,400", "2,400 so far"],
+    "the server's count has no other total",
+  );
+  assert.deepEqual(far({ expected: 9 }, {}), ["", ""], "nothing has arrived");
+  assert.deepEqual(far({ expected: 10016, arriving: 6000 }, null), ["6,000 of 10,016", "6,000 of 10,016"]);
+  assert.deepEqual(
+    far({ expected: 5000, arriving: 6000 }, null),
+    ["6,000", "6,000 so far"],
+    "there are more than were expected",
+  );
+  assert.deepEqual(far({ arriving: 6000 }, null), ["6,000", "6,000 so far"]);
+  assert.equal(countText(status(liveInfo, 0)), "");
+});
+
+void test("partial coverage names the covered namespaces", () => {
+  const some: SubscriptionInfo = {
+    ...liveInfo,
+    state: { state: "live", since: "", reason: "", count: null, total: null, namespaces: ["data", "shop"] },
+  };
+  const only = "Showing namespaces data, shop only (no access to others).";
+  assert.equal(coverageText(liveInfo), null);
+  assert.equal(coverageText(some), only);
+  assert.equal(noteFor(liveInfo, "pods", 0, false, 0)?.detail, "");
+  assert.equal(noteFor(some, "pods", 0, false, 0)?.detail, only);
+  assert.ok(noteFor(some, "pods", 0, true, 0)?.detail.endsWith(only));
+  assert.ok(noteFor(some, "pods", 5, false, 0)?.detail.endsWith(only));
+});
+
+void test("a forbidden choice links to what the user may list", () => {
+  const not: SubscriptionInfo = {
+    ...liveInfo,
+    isComplete: false,
+    state: { state: "forbidden", since: "", reason: "You may not.", count: null, total: null, namespaces: [] },
+  };
+  const noteValues = (chosen: boolean, namespaced = true, guest = false): unknown[] =>
+    Object.values(noteFor(not, "pods", 0, chosen, 0, chosen, namespaced, guest) ?? {});
+  assert.deepEqual(noteValues(false), [
+    "Forbidden: you can't list pods",
+    "You may not.",
+    "Choose a namespace that you can read, or ask your cluster admin for list and watch access.",
+    null,
+  ]);
+  assert.deepEqual(noteValues(true), [
+    "Forbidden: you can't list pods",
+    "You may not.",
+    "Ask your cluster admin for list and watch access, or",
+    "show-allowed",
+  ]);
+  assert.deepEqual(
+    noteValues(false, false),
+    ["Forbidden: you can't list pods", "You may not.", "Ask your cluster admin for list and watch access.", null],
+    "no namespace has them",
+  );
+  assert.deepEqual(
+    noteValues(false, true, true),
+    ["Forbidden: you can't list pods", "You may not.", "", null],
+    "guests have no right to ask for",
+  );
+  assert.deepEqual(noteValues(true, true, true), [
+    "Forbidden: you can't list pods",
+    "You may not.",
+    "",
+    "show-allowed",
+  ]);
+  assert.equal(
+    bannerText(not, 0, false),
+    "Forbidden: You may not. Ask your cluster admin for access. The data then appears automatically.",
+  );
+  assert.equal(bannerText(not, 0, true), "Forbidden: You may not.");
+});
+
+void test("the close reason of the server is shown", () => {
+  const lost: SubscriptionInfo = { ...liveInfo, connection: "lost", closeReason: "the server stops" };
+  assert.ok(bannerText(lost, 0)?.includes(" (the server stops). Data may be out of date."));
+  assert.equal(
+    noteFor({ ...lost, isComplete: false }, "pods", 0, false, 0)?.detail,
+    "Glasshouse reported: the server stops.",
+  );
+});
+
+void test("an offline page explains why, and how old its data is", () => {
+  const at = new Date(2026, 0, 2, 14, 2, 10).toISOString();
+  const words = (closeReason: string, reached: boolean | null): string =>
+    offlineText(closeReason, reached, at, Date.parse(at));
+  assert.match(
+    words("", true),
+    /^Not live: Glasshouse responds, but the WebSocket .*\(a proxy may block it\)\. Showing data from 14:02:10\./,
+  );
+  assert.match(words("", null), /^Not live: the WebSocket connection could not be opened/);
+  assert.match(
+    words("", false),
+    /^Not live: Glasshouse cannot be reached from this browser\. Showing data from 14:02:10\./,
+  );
+  assert.match(
+    words("as many are connected as may be", true),
+    /^Not live: Glasshouse reported: as many are connected as may be\. /,
+  );
+});
+
+void test("an empty stale table reports since when, and what was known then", () => {
+  const at = new Date(2026, 0, 2, 14, 2, 10).toISOString();
+  const now = Date.parse(at) + 60_000;
+  const lost: SubscriptionInfo = { ...liveInfo, connection: "lost", since: Date.parse(at) };
+  const stale: SubscriptionInfo = {
+    ...liveInfo,
+    state: { state: "stale", since: at, reason: "connection refused", count: null, total: null, namespaces: [] },
+  };
+  for (const [k, total, isFiltered, want] of [
+    [
+      lost,
+      0,
+      false,
+      {
+        title: "Connection lost at 14:02:10",
+        detail: "There were no pods at 14:02:10.",
+        next: "Retrying automatically. Check that Glasshouse is running.",
+        act: null,
+      },
+    ],
+    [
+      { ...lost, closeReason: "the server stops" },
+      0,
+      true,
+      {
+        title: "Connection lost at 14:02:10",
+        detail:
+          "There were no pods matching these namespaces and labels at 14:02:10. Glasshouse reported: the server " +
+            "stops.",
+        next: "Retrying automatically. Check that Glasshouse is running.",
+        act: null,
+      },
+    ],
+    [
+      stale,
+      0,
+      false,
+      {
+        title: "Stale since 14:02:10",
+        detail: "There were no pods at 14:02:10. The watch is interrupted: connection refused.",
+        next: "Retrying automatically. Missed changes are shown after that.",
+        act: null,
+      },
+    ],
+    [
+      lost,
+      168,
+      false,
+      {
+        title: "No pods match the filter",
+        detail: "168 hidden (as of the last update).",
+        next: "",
+        act: "show-all",
+      },
+    ],
+    [
+      stale,
+      168,
+      false,
+      {
+        title: "No pods match the filter",
+        detail: "168 hidden (as of the last update).",
+        next: "",
+        act: "show-all",
+      },
+    ],
+    [
+      liveInfo,
+      168,
+      false,
+      { title: "No pods match the filter", detail: "168 hidden.", next: "", act: "show-all" },
+    ],
+  ] as const)
+    assert.deepEqual(noteFor(k, "pods", total, isFiltered, now), want);
+});
+
+void test("data was last current when it became stale, or else when the connection was lost", () => {
+  const at = (hour: number): string => new Date(2026, 0, 2, hour).toISOString();
+  const now = new Date(2026, 0, 2, 12).getTime();
+  const stale = (since: string): SubscriptionInfo["state"] => ({
+    state: "stale",
+    since,
+    reason: "",
+    count: null,
+    total: null,
+    namespaces: [],
+  });
+  const lost: Partial<SubscriptionInfo> = {
+    connection: "lost",
+    since: new Date(2026, 0, 2, 11).getTime(),
+    state: null,
+  };
+  const cases: [string, Partial<SubscriptionInfo>, string | null][] = [
+    ["live", {}, null],
+    ["stale", { state: stale(at(10)) }, "at 10:00:00"],
+    ["stale since an unknown time", { state: stale("") }, "at the last update"],
+    ["lost", lost, "at 11:00:00"],
+    ["lost while it is stale", { ...lost, state: stale(at(10)) }, "at 10:00:00"],
+    ["stale, then lost", { ...lost, stale: at(10) }, "at 10:00:00"],
+    ["stale since an unknown time, then lost", { ...lost, stale: "" }, "at the last update"],
+    ["stale, then lost, then no state yet", { state: null, stale: at(10) }, "at 10:00:00"],
+    ["no state yet", { state: null }, "at the last update"],
+  ];
+  for (const [what, k, want] of cases) assert.equal(lastCurrentText({ ...liveInfo, ...k }, now), want, what);
+  assert.equal(
+    noteFor({ ...liveInfo, ...lost, stale: at(10) }, "pods", 0, false, now)?.detail,
+    "There were no pods at 10:00:00.",
+  );
+});
+
+void test("readKinds and readProblems decode the resources response", () => {
+  const pods = {
+    group: "core",
+    version: "v1",
+    resource: "pods",
+    kind: "Pod",
+    namespaced: true,
+    shortNames: ["po"],
+    categories: ["all"],
+    verbs: ["get", "list"],
+    preferred: true,
+    ref: "core/v1/pods",
+    section: "Workloads",
+    state: "live",
+    count: 3,
+  };
+  const body = {
+    resources: [
+      pods,
+      { ...pods, resource: "bindings", ref: "", verbs: ["create"] },
+      { ...pods, preferred: false },
+      { ...pods, group: "example.com", section: "", ref: "", count: undefined },
+      null,
+      7,
+    ],
+    problems: [{ group: "metrics.k8s.io", reason: "away" }, {}],
+  };
+  assert.deepEqual(
+    readKinds(body).map((k) => [k.ref, k.section, k.count, k.searchText]),
+    [
+      ["core/v1/pods", "Workloads", 3, "pod pods core po all"],
+      ["example.com/v1/pods", "example.com", null, "pod pods example.com po all"],
+    ],
+  );
+  assert.deepEqual(
+    readKinds({ resources: [pods, { ...pods, namespaces: ["a", "b"] }] }).map((k) => k.namespaces),
+    [0, 2],
+  );
+  assert.deepEqual([...readProblems(body)], [["metrics.k8s.io", "away"]]);
+  assert.deepEqual(readKinds("nonsense"), []);
+});
+
+void test("after a reconnect, nothing is known until a message arrives", () => {
+  const were = "There were no pods at the last update.";
+  for (const [k, title] of [
+    [{ connection: "connecting" }, "Connecting…"],
+    [{ state: null }, "Catching up"],
+    [{ state: { ...liveInfo.state, state: "syncing" } }, "Loading"],
+  ] as const) {
+    const known = { ...liveInfo, ...k } as SubscriptionInfo;
+    assert.deepEqual(noteFor(known, "pods", 0, false, 0), { title, detail: were, next: "", act: null });
+    assert.match(noteFor(known, "pods", 5, false, 0)?.detail ?? "", /^5 hidden \(as of the last update\)/);
+  }
+});

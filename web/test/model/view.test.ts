@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { formatView, objectHref, parseView, titleOf } from "../../static/src/model/view.ts";
+
+const same: string[] = [
+  "/r/core/v1/pods",
+  "/r/core/v1/pods?ns=a&ns=b&q=web+1&labels=app=web,tier!=db&sort=-age&cols=wide&open=a/web-1&tab=yaml",
+  "/r/core/v1/pods?cols=status&cols=ip+address",
+  "/r/core/v1/pods?open=a/web-1&tab=logs",
+  "/r/core/v1/pods?open=a/web-1&tab=logs&container=side&previous=true",
+  "/r/rbac.authorization.k8s.io/v1/clusterroles?open=_/system:node",
+];
+for (const href of same) {
+  void test(`the view of ${href} has that URL`, () => {
+    const url = new URL(href, "http://x");
+    const view = parseView(url.pathname, url.search, "");
+    const back = new URL(formatView(view), "http://x");
+    assert.deepEqual(parseView(back.pathname, back.search, ""), view);
+    assert.equal(decodeURIComponent(back.search), decodeURIComponent(url.search));
+  });
+}
+
+void test("a log is in the URL only with its tab", () => {
+  const view = parseView("/r/core/v1/pods", "?open=a/web-1&tab=logs&container=side&previous=true", "");
+  assert.deepEqual(view.open, { ns: "a", name: "web-1", log: { container: "side", previous: true } });
+  assert.equal(formatView({ ...view, tab: "yaml" }), "/r/core/v1/pods?open=a/web-1&tab=yaml");
+  assert.deepEqual(parseView("/r/core/v1/pods", "?open=a/web-1&tab=yaml&container=side", "").open, {
+    ns: "a",
+    name: "web-1",
+  });
+  assert.equal(
+    formatView({ ...view, open: { ns: "a", name: "web-2" } }),
+    "/r/core/v1/pods?open=a/web-2&tab=logs",
+    "another object has others",
+  );
+});
+
+void test("the URL of a form without script is parsed", () => {
+  const view = parseView("/r/core/v1/pods", "?q=&ns=b%2Ca&labels=&sort=", "");
+  assert.deepEqual([view.ns, view.q, view.sort], [["a", "b"], "", null]);
+});
+
+void test("the root URL shows the kind that the server chose", () =>
+  assert.equal(parseView("/", "", "core/v1/pods").ref, "core/v1/pods"));
+
+void test("names are escaped in paths", () =>
+  assert.equal(objectHref("a/b/c", { ns: "", name: "x?/y" }), "/o/a/b/c/_/x%3F%2Fy"));
+
+void test("the page title names the open object", () => {
+  assert.equal(titleOf("Pods", { ns: "shop", name: "web-1" }), "shop/web-1 - Pods - Glasshouse");
+  assert.equal(titleOf("Nodes", { ns: "", name: "node-1" }), "node-1 - Nodes - Glasshouse");
+  assert.equal(titleOf("Pods", null), "Pods - Glasshouse");
+  assert.equal(titleOf("Pods", { ns: "", name: "a\u202eb" }), "a[U+202E]b - Pods - Glasshouse");
+});

@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Latency, latencyText } from "../../static/src/net/latency.ts";
+import { Live } from "../../static/src/net/live.ts";
+import { Browser } from "../fake-browser.ts";
+
+function start() {
+  const browser = new Browser();
+  let hidden = false;
+  const measurements: (number | null)[] = [];
+  const live: Live = new Live("ws://x", browser, () => latency.reconnected());
+  const latency = new Latency(
+    live,
+    {
+      clock: () => browser.time,
+      now: () => browser.time,
+      after: (ms, run) => browser.after(ms, run),
+      cancel: (timer) => browser.cancel(timer),
+      hidden: () => hidden,
+    },
+    () => measurements.push(latency.ms),
+  );
+  live.connect();
+  browser.socket.accept();
+  const pings = (): unknown[] => browser.socket.sent.filter((m) => m["op"] === "ping").map((m) => m["id"]);
+  return {
+    browser,
+    measurements,
+    pings,
+    hide: (is: boolean) => (hidden = is),
+    pong: (id: unknown = pings().at(-1)) => browser.socket.receive({ id, type: "pong" }),
+  };
+}
+
+void test("the round-trip time is measured at intervals", () => {
+  const s = start();
+  assert.deepEqual(s.pings(), []);
+  s.browser.advance(1000);
+  assert.deepEqual(s.pings(), [1]);
+  s.browser.advance(4);
+  s.pong();
+  assert.deepEqual(s.measurements, [4]);
+  s.pong();
+  s.browser.advance(9995);
+  assert.deepEqual([s.pings(), s.measurements], [[1], [4]], "a pong counts once, and 10 s have not passed");
+  s.browser.advance(1);
+  s.browser.advance(30);
+  s.pong();
+  assert.deepEqual([s.pings(), s.measurements], [[1, 2], [4, 30]]);
+});
+
+void test("an unanswered ping clears the measurement", () => {
+  const s = start();
+  s.browser.advance(1005);
+  s.pong();
+  s.browser.advance(10_000);
+  assert.deepEqual(s.measurements, [5]);
+  s.browser.advance(10_000);
+  assert.deepEqual(
+    [s.pings(), s.measurements],
+    [
+      [1, 2],
+      [5, null],
+    ],
+    "one that is not answered is not asked for again, and ends what was known",
+  );
+  s.pong();
+  assert.deepEqual(s.measurements, [5, null, 10_005], "however long it took");
+  s.browser.socket.drop();
+  assert.deepEqual(s.measurements.at(-1), null);
+  s.browser.advance(600);
+  s.browser.socket.accept();
+  s.browser.advance(999);
+  s.pong(2);
+  assert.deepEqual([s.pings(), s.measurements.at(-1)], [[], null], "of the connection before");
+  s.browser.advance(1);
+  assert.deepEqual(s.pings(), [3]);
+});
+
+void test("a hidden page sends no pings", () => {
+  const s = start();
+  s.hide(true);
+  s.browser.advance(60_000);
+  assert.deepEqual(s.pings(), []);
+  s.hide(false);
+  s.browser.advance(10_000);
+  assert.deepEqual(s.pings(), [1]);
+});
+
+void test("the tooltip explains the number", () => {
+  const at = Date.parse("2026-11-21T10:00:00Z");
+  assert.deepEqual(
+    [0.4, 1.4, 12.5, 2400].map((ms) => latencyText(ms, at, at).text),
+    ["<1 ms", "1 ms", "13 ms", "2400 ms"],
+  );
+  assert.match(
+    latencyText(2, at, at).title,
+    /^Browser ↔ Glasshouse: 2 ms, measured at \d\d:\d\d:\d\d \(not API server latency\)$/,
+  );
+});

@@ -1,0 +1,338 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Live, type Connection } from "../../static/src/net/live.ts";
+import type { Message } from "../../static/src/net/wire.ts";
+import { Browser } from "../fake-browser.ts";
+
+function start() {
+  const browser = new Browser();
+  const connections: Connection[] = [];
+  const got: Message["type"][] = [];
+  let restarts = 0;
+  const live: Live = new Live("ws://x", browser, () => connections.push(live.connection));
+  const sub = live.subscribe(
+    { resource: "core/v1/pods", ns: ["big"], labels: "", view: "table" },
+    { message: (m) => got.push(m.type), restart: () => restarts++ },
+  );
+  live.connect();
+  return { browser, live, sub, connections, got, restarts: () => restarts };
+}
+const snapshot = (id: unknown) => ({ id, type: "snapshot", cursor: "c1", columns: [], rows: [], last: true });
+
+void test("subscribes once the socket is open, and resumes from the cursor after a loss", () => {
+  const { browser, connections, got } = start();
+  assert.deepEqual(browser.socket.sent, []);
+  browser.socket.accept();
+  assert.deepEqual(browser.socket.last, {
+    op: "subscribe",
+    id: browser.socket.last["id"],
+    resource: "core/v1/pods",
+    ns: ["big"],
+    view: "table",
+  });
+  const id = browser.socket.last["id"];
+  browser.socket.receive(snapshot(id));
+  browser.socket.receive({ id, type: "events", cursor: "c2", events: [] });
+  assert.deepEqual(got, ["rows", "row-events"]);
+  browser.socket.drop();
+  assert.deepEqual(connections, ["open", "lost"]);
+  browser.advance(600);
+  browser.socket.accept();
+  assert.equal(browser.socket.last["cursor"], "c2");
+  assert.ok(browser.socket.last["id"] !== id, "another id, so that nothing old is taken for new");
+});
+
+void test("a field selector is sent only if it is not empty", () => {
+  const { browser, live } = start();
+  browser.socket.accept();
+  const deaf = { message: () => {}, restart: () => {} };
+  live.subscribe({ resource: "core/v1/events", ns: [], fields: "involvedObject.uid=u-1", view: "table" }, deaf);
+  assert.deepEqual(browser.socket.last, {
+    op: "subscribe",
+    id: browser.socket.last["id"],
+    resource: "core/v1/events",
+    fields: "involvedObject.uid=u-1",
+    view: "table",
+  });
+  live.subscribe({ resource: "core/v1/events", fields: "", view: "table" }, deaf);
+  assert.deepEqual(browser.socket.last, {
+    op: "subscribe",
+    id: browser.socket.last["id"],
+    resource: "core/v1/events",
+    view: "table",
+  });
+});
+
+void test("an interrupted snapshot is requested again completely", () => {
+  const { browser, restarts } = start();
+  browser.socket.accept();
+  browser.socket.receive({ ...snapshot(browser.socket.last["id"]), last: false });
+  browser.socket.drop();
+  assert.equal(restarts(), 1);
+  browser.advance(600);
+  browser.socket.accept();
+  assert.equal("cursor" in browser.socket.last, false);
+});
+
+void test("the retry delay doubles after each failure, and retryNow skips it", () => {
+  const { browser, live } = start();
+  const waits: number[] = [];
+  for (let i = 0; i < 8; i++) {
+    const [since, n] = [browser.time, browser.sockets.length];
+    browser.socket.drop();
+    while (browser.sockets.length === n) browser.advance(100);
+    waits.push(browser.time - since);
+  }
+  assert.deepEqual(waits, [500, 1000, 2000, 4000, 8000, 16000, 20000, 20000]);
+  browser.socket.drop();
+  const n = browser.sockets.length;
+  live.retryNow();
+  assert.equal(browser.sockets.length, n + 1);
+});
+
+for (const [name, code, reason, wait, closeReason] of [
+  ["a server that stops", 1001, "retry after 1830 ms: the server stops", 1830, "the server stops"],
+  [
+    "one with too much to do",
+    1013,
+    "retry after 42 ms: too many viewers: try again later",
+    42,
+    "too many viewers: try again later",
+  ],
+  ["a time beyond all patience", 1013, "retry after 999999999 ms: no", 60_000, "no"],
+  ["words alone", 1001, "the server stops", 500, "the server stops"],
+  ["a time that goes with no such close", 1008, "retry after 9 ms: refused", 500, "retry after 9 ms: refused"],
+  ["no word", 1006, "", 500, ""],
+] as const) {
+  void test(`reconnects after the delay that the server requests: ${name}`, () => {
+    const { browser, live } = start();
+    browser.socket.accept();
+    browser.socket.drop(code, reason);
+    assert.equal(live.closeReason, closeReason);
+    const since = browser.time;
+    while (browser.sockets.length === 1) browser.advance(1);
+    assert.equal(browser.time - since, wait);
+    assert.equal(live.closeReason, closeReason, "until the server is back");
+    browser.socket.accept();
+    assert.equal(live.closeReason, "");
+  });
+}
+
+void test("retryNow does not skip a delay that the server requested, and the delay applies once", () => {
+  const { browser, live } = start();
+  browser.socket.accept();
+  browser.socket.drop(1001, "retry after 5000 ms: the server stops");
+  live.retryNow();
+  browser.advance(4999);
+  assert.equal(browser.sockets.length, 1);
+  browser.advance(1);
+  assert.equal(browser.sockets.length, 2);
+  browser.socket.drop();
+  live.retryNow();
+  assert.equal(browser.sockets.length, 3);
+});
+
+void test("35 s without a message is a lost connection; heartbeats prevent that", () => {
+  const { browser, connections } = start();
+  browser.socket.accept();
+  const id = browser.socket.last["id"];
+  browser.socket.receive(snapshot(id));
+  for (let i = 0; i < 5; i++) {
+    browser.advance(15_000);
+    browser.socket.receive({ id, type: "heartbeat", cursor: "c1" });
+  }
+  assert.deepEqual(connections, ["open"]);
+  browser.advance(41_000);
+  assert.deepEqual(connections, ["open", "lost"]);
+});
+
+void test("a heartbeat with a newer cursor resumes from the page's own cursor", () => {
+  const { browser } = start();
+  browser.socket.accept();
+  browser.socket.receive(snapshot(browser.socket.last["id"]));
+  browser.socket.receive({ id: browser.socket.last["id"], type: "heartbeat", cursor: "c9" });
+  assert.equal(browser.socket.last["op"], "subscribe");
+  assert.equal(browser.socket.last["cursor"], "c1");
+});
+
+void test("a digest with a newer cursor resumes from the page's own cursor, and counts no reload", () => {
+  const { browser, got } = start();
+  browser.socket.accept();
+  browser.socket.receive(snapshot(browser.socket.last["id"]));
+  const digest = { type: "digest", count: 0, digest: "00000000" };
+  browser.socket.receive({ ...digest, id: browser.socket.last["id"], cursor: "c1" });
+  browser.socket.receive({ ...digest, id: browser.socket.last["id"], cursor: "c9" });
+  assert.deepEqual(got, ["rows", "digest"]);
+  assert.equal(browser.socket.last["cursor"], "c1");
+});
+
+void test("the resources view needs no resource, and may be silent", () => {
+  const browser = new Browser();
+  const live: Live = new Live("ws://x", browser, () => undefined);
+  live.subscribe({ resource: "", view: "resources" }, { message: () => undefined, restart: () => undefined });
+  live.connect();
+  browser.socket.accept();
+  assert.deepEqual(browser.socket.last, { op: "subscribe", id: browser.socket.last["id"], view: "resources" });
+  browser.advance(600_000);
+  assert.equal(live.connection, "open");
+});
+
+void test("a malformed message requests a new snapshot, with growing delays", () => {
+  const { browser, restarts } = start();
+  browser.socket.accept();
+  browser.socket.receive(snapshot(browser.socket.last["id"]));
+  browser.socket.receive({ id: browser.socket.last["id"], type: "state", state: "??" });
+  browser.advance(0);
+  assert.equal(browser.socket.last["op"], "subscribe");
+  assert.equal("cursor" in browser.socket.last, false);
+  assert.equal(restarts(), 1);
+  const n = browser.socket.sent.length;
+  browser.socket.receive({ id: browser.socket.last["id"], type: "state", state: "??" });
+  browser.advance(500);
+  assert.equal(
+    browser.socket.sent.filter((m) => m["op"] === "subscribe").length,
+    browser.socket.sent.slice(0, n).filter((m) => m["op"] === "subscribe").length,
+  );
+  browser.advance(3000);
+  assert.equal(browser.socket.last["op"], "subscribe");
+});
+
+void test("a closed subscription is unsubscribed and receives no messages", () => {
+  const { browser, sub, got } = start();
+  browser.socket.accept();
+  const id = browser.socket.last["id"];
+  sub.close();
+  assert.deepEqual(browser.socket.last, { op: "unsubscribe", id });
+  browser.socket.receive(snapshot(id));
+  assert.deepEqual(got, []);
+});
+
+void test("after a reset, the next connection requests a snapshot", () => {
+  const { browser, restarts } = start();
+  browser.socket.accept();
+  browser.socket.receive(snapshot(browser.socket.last["id"]));
+  browser.socket.receive({ id: browser.socket.last["id"], type: "reset", reason: "too slow" });
+  assert.equal(restarts(), 1);
+  browser.socket.drop();
+  browser.advance(600);
+  browser.socket.accept();
+  assert.equal("cursor" in browser.socket.last, false);
+});
+
+void test("only a 503 error is retried", () => {
+  const { browser, got, sub } = start();
+  browser.socket.accept();
+  const asked = () => browser.sockets.flatMap((s) => s.sent).filter((m) => m["op"] === "subscribe").length;
+  const refuse = (status: number) =>
+    browser.socket.receive({
+      id: browser.socket.last["id"],
+      type: "error",
+      problem: { title: "No", status, detail: "" },
+    });
+  for (const wait of [2000, 4000, 8000, 16_000, 20_000, 20_000]) {
+    const before = asked();
+    refuse(503);
+    browser.advance(wait / 2 - 1);
+    assert.equal(asked(), before);
+    browser.advance(wait / 2 + 1);
+    assert.equal(asked(), before + 1);
+  }
+  browser.socket.receive(snapshot(browser.socket.last["id"]));
+  assert.deepEqual(got.slice(-2), ["error", "rows"]);
+  refuse(503);
+  sub.close();
+  refuse(403);
+  const before = asked();
+  browser.advance(60_000);
+  assert.equal(asked(), before);
+});
+
+void test("unsubscribes only subscriptions that the server has", () => {
+  const { browser, sub } = start();
+  const ended = () =>
+    browser.sockets
+      .flatMap((s) => s.sent)
+      .filter((m) => m["op"] === "unsubscribe")
+      .map((m) => m["id"]);
+  browser.socket.accept();
+  assert.deepEqual(ended(), []);
+  browser.socket.drop();
+  browser.advance(600);
+  browser.socket.accept();
+  assert.deepEqual(ended(), []);
+  const subscriptionId = browser.socket.last["id"];
+  sub.resync("a test");
+  browser.advance(0);
+  assert.deepEqual(ended(), [subscriptionId]);
+  browser.socket.receive({
+    id: browser.socket.last["id"],
+    type: "error",
+    problem: { title: "No", status: 400, detail: "" },
+  });
+  sub.close();
+  assert.deepEqual(ended(), [subscriptionId]);
+});
+
+void test("a close because of another cluster is not retried", () => {
+  const { browser, live } = start();
+  browser.socket.accept();
+  browser.socket.drop(4409, "the server shows another cluster; reload");
+  browser.advance(600_000);
+  live.retryNow();
+  assert.equal(browser.clusterSwitches, 1);
+  assert.equal(browser.sockets.length, 1);
+});
+
+void test("a chunked message reports its progress and is delivered once", () => {
+  const { browser, live } = start();
+  browser.socket.accept();
+  const [got, far]: [Message["type"][], string[]] = [[], []];
+  live.subscribe(
+    { resource: "core/v1/pods", ns: ["big"], name: "web", view: "object" },
+    {
+      message: (m) => got.push(m.type),
+      restart: () => {},
+      part: (received, total) => far.push(`${received} of ${total}`),
+    },
+  );
+  const id = browser.socket.last["id"];
+  const fullText = JSON.stringify({ id, type: "snapshot", cursor: "c1", object: { a: 'é"\u2028' }, last: true });
+  const sendPart = (from: number, to: number): void =>
+    browser.socket.receive({ id, type: "part", told: to, of: fullText.length, text: fullText.slice(from, to) });
+  sendPart(0, 10);
+  sendPart(10, 30);
+  assert.deepEqual([got, far], [[], [`10 of ${fullText.length}`, `30 of ${fullText.length}`]]);
+  sendPart(30, fullText.length);
+  assert.deepEqual([got, far.length], [["object"], 2]);
+  sendPart(0, 20);
+  // Access was lost, so the rest of the message never arrives.
+  browser.socket.receive({ id, type: "state", state: "forbidden" });
+  sendPart(0, fullText.length);
+  assert.deepEqual(
+    [got, browser.reports],
+    [["object", "state", "object"], []],
+    "nothing is left of the incomplete message",
+  );
+  got.splice(1);
+  sendPart(0, 20);
+  browser.socket.drop();
+  browser.advance(600);
+  browser.socket.accept();
+  const again = browser.socket.sent
+    .map((frame) => frame as { id: number; view: string })
+    .find((m) => m.view === "object");
+  browser.socket.receive({ id: again?.id, type: "events", cursor: "c2", events: [] });
+  browser.socket.receive({ id: again?.id, type: "part", told: 5, of: 41, text: `{"id"` });
+  browser.socket.receive({
+    id: again?.id,
+    type: "part",
+    told: 41,
+    of: 41,
+    text: `:${again?.id},"type":"reset","reason":""}`,
+  });
+  assert.deepEqual(
+    [got, browser.reports],
+    [["object", "object-events", "reset"], []],
+    "nothing is left of what was cut off",
+  );
+});

@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { test } from "node:test";
+import { loadAll } from "js-yaml";
+import type { Fact, Piece, Section } from "../../../static/src/object/facts/fact.ts";
+import { factsOf } from "../../../static/src/object/facts/facts.ts";
+
+// Formats facts as text: "web 2 of 4 [warn] | more". A link is "(ConfigMap shop/web)".
+const targetText = ({ kind, ns, name }: NonNullable<Piece["target"]>): string =>
+  ` (${kind} ${ns === "" ? "" : `${ns}/`}${name})`;
+const pieceText = (p: Piece): string =>
+  p.text + (p.target === undefined ? "" : targetText(p.target)) + (p.tone === undefined ? "" : ` [${p.tone}]`);
+const line = (f: Fact): string =>
+  `${f.bar === undefined ? "" : `${f.bar.actual}/${f.bar.desired} `}${f.pieces.map(pieceText).join(" | ")}`;
+const facts = (list: readonly Fact[]): Record<string, string> => Object.fromEntries(list.map((f) => [f.key, line(f)]));
+const sectionTexts = (sections: readonly Section[]) =>
+  Object.fromEntries(
+    sections.map((s) => [
+      s.key,
+      {
+        ...facts(s.facts),
+        ...Object.fromEntries(
+          s.items.map((i) => [
+            i.key,
+            { ...(i.head.length === 0 ? {} : { "": i.head.map(pieceText).join(" | ") }), ...facts(i.facts) },
+          ]),
+        ),
+      },
+    ]),
+  );
+
+// Each file contains the expected facts, and their object.
+for (const file of readdirSync("test/facts")) {
+  void test(`facts of ${file.replace(".yaml", "")}`, () => {
+    const [want, object] = loadAll(readFileSync(`test/facts/${file}`, "utf8"));
+    assert.deepEqual(sectionTexts(factsOf(object)), want);
+  });
+}

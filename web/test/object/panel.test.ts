@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { mock, test } from "node:test";
+import { frame, page, Part } from "../fake-page.ts";
+import { Panel } from "../../static/src/object/panel.ts";
+import type { TabHost } from "../../static/src/object/tab.ts";
+import { Upstream } from "../fake-log-server.ts";
+
+const after = setTimeout; // the real timer, which tests do not replace
+const nextTask = (): Promise<void> => new Promise((done) => after(done, 5));
+
+function openPanel(): { head: Part; upstream: Upstream; root: Part; panel: Panel } {
+  const head = new Part();
+  Object.assign(page, { head });
+  const upstream = new Upstream();
+  const root = new Part();
+  const host = {
+    now: () => 0,
+    live: upstream.live,
+    kind: { ref: "core/v1/pods", resource: "pods", kind: "Pod" },
+    name: { ns: "a", name: "web" },
+  } as unknown as TabHost;
+  const panel = new Panel(root as unknown as HTMLElement, host, "changes", {
+    tab: () => undefined,
+    close: () => undefined,
+  });
+  return { head, upstream, root, panel };
+}
+
+void test("a lost connection is reported before a tab that failed to load", async () => {
+  const { head, upstream, root, panel } = openPanel();
+  try {
+    await nextTask();
+    upstream.browser.socket.drop();
+    panel.refresh();
+    head.children[0]?.fire("error");
+    await nextTask();
+    frame();
+    assert.match(root.find("class", "banner")?.textContent ?? "", /^Connection lost/);
+  } finally {
+    panel.close();
+  }
+});
+
+void test("a tab without its style sheet subscribes to nothing, reports that, and opens when it loads", async () => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  const { head, upstream, root, panel } = openPanel();
+  const statusNow = async (): Promise<unknown[]> => {
+    await nextTask();
+    frame();
+    return [upstream.requests.length - upstream.unsubscribes, root.find("class", "banner")?.textContent];
+  };
+  try {
+    assert.deepEqual(await statusNow(), [1, ""], "the object, and not yet its changes");
+    head.children[0]?.fire("error");
+    assert.deepEqual(await statusNow(), [1, "Changes could not be loaded. Reload the page to try again."]);
+    panel.refresh();
+    mock.timers.tick(1500);
+    assert.deepEqual(await statusNow(), [1, ""], "a short wait shows no text");
+    mock.timers.tick(1000);
+    assert.deepEqual(await statusNow(), [1, "Changes is still loading. If it does not appear, reload the page."]);
+    head.children[0]?.fire("load");
+    assert.deepEqual(await statusNow(), [2, ""]);
+  } finally {
+    mock.timers.reset();
+    panel.close();
+  }
+});

@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { page, type Part } from "../../fake-page.ts";
+import { RelatedTab } from "../../../static/src/object/related/related-tab.ts";
+import type { TabHost, TabData } from "../../../static/src/object/tab.ts";
+
+const nextTask = (): Promise<void> => new Promise((done) => setTimeout(done, 5));
+const node = (id: string): object => ({
+  id,
+  ref: "core/v1/pods",
+  kind: "Pod",
+  ns: "a",
+  name: id,
+  uid: id,
+  state: "there",
+});
+
+void test("the graph is refreshed while visible, and is not labeled live", async () => {
+  localStorage.setItem("related-as", "list");
+  let now = 100_000;
+  let nodes = [node("web"), node("deploy")];
+  let requests = 0;
+  let wait: Promise<void> | null = null;
+  performance.now = () => now;
+  globalThis.fetch = async () => {
+    requests++;
+    if (wait !== null) await wait;
+    return Response.json({
+      nodes,
+      edges: nodes.slice(1).map(() => ({ from: "deploy", to: "web", type: "owns", via: "" })),
+      truncated: false,
+      searched: [],
+    });
+  };
+  const host = {
+    now: () => now,
+    kind: { ref: "core/v1/pods", resource: "pods", kind: "Pod" },
+    name: { ns: "a", name: "web" },
+    kindOf: () => undefined,
+    kindOfRef: () => undefined,
+  } as unknown as TabHost;
+  const shown = (gone: boolean): TabData =>
+    ({
+      object,
+      isDeleted: gone,
+      health: null,
+      last: null,
+      info: { connection: "open", state: { state: "live" }, problem: null },
+    }) as unknown as TabData;
+  const object = {};
+  const tab = new RelatedTab(host);
+  const e = tab.element as unknown as Part;
+  const time = (): Part => e.find("class", "related-time") as Part;
+  const advance = async (ms: number): Promise<void> => {
+    now += ms;
+    tab.tick();
+    await nextTask();
+  };
+  tab.show(shown(false));
+  await nextTask();
+  assert.match(e.textContent, /deploy/);
+  assert.match(time().textContent, /^Snapshot from \d/);
+  const list = (e.find("class", "related-body") as Part).firstElementChild;
+
+  await advance(9_000);
+  assert.equal(requests, 1);
+  await advance(1_000);
+  assert.equal(requests, 2);
+  assert.equal(
+    (e.find("class", "related-body") as Part).firstElementChild,
+    list,
+    "what is the same is not drawn again",
+  );
+
+  nodes = [node("web")];
+  await advance(10_000);
+  assert.ok(!/deploy/.test(e.textContent), e.textContent);
+
+  page.visibilityState = "hidden";
+  await advance(30_000);
+  assert.equal(requests, 3, "the tab is hidden");
+  assert.ok(time().hasAttribute("data-old"), "old ones are marked");
+  page.visibilityState = "visible";
+
+  let answer = (): void => undefined;
+  wait = new Promise((done) => (answer = done));
+  await advance(10_000);
+  await advance(10_000);
+  assert.equal(requests, 4, "one at a time");
+  answer();
+  await nextTask();
+  await advance(0);
+
+  tab.show(shown(true));
+  await advance(60_000);
+  assert.equal(requests, 5, "of what is deleted there is nothing newer");
+  tab.close();
+});

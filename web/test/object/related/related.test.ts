@@ -1,0 +1,153 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { groupsOf, readGraph, type Graph } from "../../../static/src/object/related/graph.ts";
+import {
+  readingOrder,
+  linksOf,
+  neighborOf,
+  pathOf,
+  type GraphLayout,
+} from "../../../static/src/object/related/graph-layout.ts";
+
+const node = (id: string, more = {}): object => ({
+  id,
+  ref: "core/v1/pods",
+  kind: "Pod",
+  ns: "a",
+  name: id,
+  uid: id,
+  state: "there",
+  ...more,
+});
+const edge = (from: string, to: string, type = "owns", via = ""): object => ({ from, to, type, via });
+const graph = (nodes: object[], edges: object[]): Graph =>
+  readGraph({ nodes, edges, truncated: false, searched: [] }) as Graph;
+
+void test("a body that is not a graph is rejected, and invalid parts are dropped", () => {
+  for (const body of [null, 7, [], {}, { nodes: [], edges: [] }, { nodes: [{}], edges: [] }, { nodes: [node("x")] }])
+    assert.equal(readGraph(body), null);
+  const g = readGraph({
+    nodes: [node("x", { state: "odd", count: -1, reason: 7 }), node("y", { count: 30, name: "" }), 4],
+    edges: [edge("x", "y", "odd"), edge("x", "none"), edge("x", "x"), 4],
+    searched: [{ ref: "core/v1/nodes", state: "forbidden", reason: "no" }, 4],
+  });
+  assert.deepEqual(g, {
+    nodes: [
+      { id: "x", ref: "core/v1/pods", kind: "Pod", ns: "a", name: "x", state: "unknown", reason: "", count: 0 },
+      { id: "y", ref: "core/v1/pods", kind: "Pod", ns: "a", name: "", state: "there", reason: "", count: 30 },
+    ],
+    edges: [{ from: "x", to: "y", type: "uses", via: "" }],
+    truncated: false,
+    searched: [{ ref: "core/v1/nodes", state: "forbidden", reason: "no", namespaces: [] }],
+  });
+});
+
+void test("the list has each object once, the nearest first", () => {
+  const ids = ["pod", "rs", "deploy", "cm", "service", "slice", "hpa", "other"];
+  const g = graph(
+    ids.map((id) => node(id)),
+    [
+      edge("rs", "pod"),
+      edge("deploy", "rs"),
+      edge("pod", "cm", "uses", "spec.volumes.configMap"),
+      edge("pod", "cm", "selects"),
+      edge("slice", "pod", "uses"),
+      edge("service", "pod", "selects"),
+      edge("service", "slice"),
+      edge("hpa", "deploy", "uses", "spec.scaleTargetRef"),
+    ],
+  );
+  const got = groupsOf(g).map(
+    (group) =>
+      `${group.title}: ${group.relations.map((r) => `${r.node.name}` +
+        `${r.intermediate === null ? "" : ` (${r.intermediate.words} ${r.intermediate.object.name})`}` +
+        `${r.via === "" ? "" : ` ${r.via}`}`).join(", ")}`,
+  );
+  assert.deepEqual(got, [
+    "Owned by: rs, deploy (owns rs)",
+    "Uses: cm spec.volumes.configMap",
+    "Used by: slice",
+    "Selected by: service",
+    "Indirect: hpa (uses deploy) spec.scaleTargetRef",
+    "Not connected: other",
+  ]);
+});
+
+void test("owners in a cycle are listed once", () => {
+  const g = graph([node("a"), node("b")], [edge("a", "b"), edge("b", "a")]);
+  assert.deepEqual(groupsOf(g).map((x) => [x.title, x.relations.length]), [["Owned by", 1]]);
+});
+
+void test("a selects edge is omitted if the object owns the pods", () => {
+  const g = graph(
+    ["d", "rs", "pod", "service"].map((id) => node(id)),
+    [
+      edge("d", "rs"),
+      edge("rs", "pod"),
+      edge("d", "pod", "selects"),
+      edge("rs", "pod", "selects"),
+      edge("service", "pod", "selects"),
+    ],
+  );
+  assert.deepEqual(
+    linksOf(g).map((l) => `${l.from} ${l.types.join()} ${l.to}`),
+    ["d owns rs", "rs owns pod", "service selects pod"],
+  );
+});
+
+const at = (list: Record<string, [number, number]>): GraphLayout => ({
+  width: 0,
+  height: 0,
+  links: [],
+  nodes: new Map(Object.entries(list).map(([id, [x, y]]) => [id, { x, y }])),
+});
+
+void test("two relations of the same two objects are one line", () => {
+  const links = linksOf(
+    graph(
+      [node("a"), node("b")],
+      [edge("a", "b", "owns", "x"), edge("a", "b", "uses", "y"), edge("b", "a", "uses", "y")],
+    ),
+  );
+  assert.deepEqual(links, [
+    { from: "a", to: "b", types: ["owns", "uses"], via: ["x", "y"] },
+    { from: "b", to: "a", types: ["uses"], via: ["y"] },
+  ]);
+});
+
+void test("arrow keys move along lines and within a column", () => {
+  const picture = at({ a: [0, 50], b: [200, 0], c: [200, 40], d: [200, 90], e: [400, 0] });
+  const links = linksOf(
+    graph(
+      ["a", "b", "c", "d", "e"].map((id) => node(id)),
+      [edge("a", "b"), edge("a", "c"), edge("a", "d"), edge("b", "e")],
+    ),
+  );
+  const go = (id: string, key: string): string | null => neighborOf(id, key, picture, links);
+  assert.deepEqual(
+    [
+      go("a", "ArrowRight"),
+      go("c", "ArrowUp"),
+      go("c", "ArrowDown"),
+      go("d", "ArrowDown"),
+      go("c", "ArrowRight"),
+      go("e", "ArrowLeft"),
+      go("d", "ArrowLeft"),
+      go("a", "x"),
+      go("none", "ArrowUp"),
+    ],
+    ["c", "b", "d", null, null, "b", "a", null, null],
+  );
+  assert.deepEqual(readingOrder(["e", "d", "c", "b", "a"], picture), ["a", "b", "c", "d", "e"]);
+});
+
+void test("a line leaves a card on the side of its target", () => {
+  assert.equal(pathOf({ x: 100, y: 0 }, { x: 400, y: 50 }, []), "M179 0C250 0 250 50 321 50");
+  assert.equal(pathOf({ x: 400, y: 0 }, { x: 100, y: 50 }, []), "M321 0C250 0 250 50 179 50");
+  const points = [{ x: 179, y: 0 }, { x: 200, y: 7 }, { x: 300, y: 20 }, { x: 400, y: 7 }, { x: 421, y: 50 }];
+  assert.equal(
+    pathOf({ x: 100, y: 0 }, { x: 500, y: 50 }, points),
+    "M179 0C200 0 200 20 221 20H379C400 20 400 50 421 50",
+    "between the cards of the column on its way",
+  );
+});

@@ -1,0 +1,244 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { unsupportedHint, parseColon } from "../../static/src/palette/colon-command.ts";
+import {
+  PaletteSearch,
+  searchCoverage,
+  rankKinds,
+  type SearchContext,
+} from "../../static/src/palette/palette-search.ts";
+import { Fuzzy } from "../../static/src/text/fuzzy.ts";
+import type { ListedKind } from "../../static/src/net/kinds.ts";
+import { Rows } from "../../static/src/model/rows.ts";
+import { emptyResponse, type SearchResponse } from "../../static/src/net/search.ts";
+import { defaultView } from "../../static/src/model/view.ts";
+
+const kind = (ref: string, kind: string, short: string[], categories: string[] = [], namespaced = true): ListedKind => {
+  const [group = "", , resource = ""] = ref.split("/");
+  return {
+    ref,
+    kind,
+    resource,
+    group,
+    short,
+    categories,
+    namespaced,
+    section: "",
+    searchText: "",
+    state: "",
+    reason: "",
+    count: null,
+    namespaces: 0,
+  };
+};
+const kinds = [
+  kind("core/v1/pods", "Pod", ["po"], ["all"]),
+  kind("apps/v1/deployments", "Deployment", ["deploy"], ["all"]),
+  kind("core/v1/nodes", "Node", ["no"], [], false),
+  kind("policy/v1/poddisruptionbudgets", "PodDisruptionBudget", ["pdb"]),
+  kind("core/v1/podtemplates", "PodTemplate", []),
+  kind("networking.k8s.io/v1/networkpolicies", "NetworkPolicy", ["netpol"]),
+  kind("events.k8s.io/v1/events", "Event", ["ev"]),
+  kind("core/v1/events", "Event", ["ev"]),
+];
+const rows = new Rows();
+rows.apply({
+  id: 1,
+  type: "rows",
+  cursor: "c",
+  columns: [{ name: "Name", type: "", format: "", priority: 0, relative: false }],
+  last: true,
+  rows: ["shop/web-7c9-abc12", "shop/web-7c9-xyz99", "data/app-12", "data/worker"].map((key) => ({
+    ns: key.split("/")[0] ?? "",
+    name: key.split("/")[1] ?? "",
+    uid: key,
+    rv: "1",
+    created: "",
+    cells: [key.split("/")[1] ?? ""],
+  })),
+});
+const known: SearchContext = {
+  kinds,
+  pins: ["core/v1/nodes"],
+  recent: ["apps/v1/deployments"],
+  namespaces: ["data", "kube-system", "shop", "shop-old"],
+  commands: [],
+  contexts: null,
+  view: { ...defaultView("core/v1/pods"), ns: ["shop"] },
+  rows,
+  windowTotal: null,
+};
+const labels = (typed: string, part: Partial<SearchContext> = {}): string[] =>
+  new PaletteSearch().find(typed, { ...known, ...part }, emptyResponse).items.map((i) => i.label);
+
+const first: [string, string][] = [
+  ["po", "core/v1/pods"],
+  ["pod", "core/v1/pods"],
+  ["PODS", "core/v1/pods"],
+  ["deploy", "apps/v1/deployments"],
+  ["netpol", "networking.k8s.io/v1/networkpolicies"],
+  ["pdb", "policy/v1/poddisruptionbudgets"],
+  ["disruption", "policy/v1/poddisruptionbudgets"],
+  ["events.events.k8s.io", "events.k8s.io/v1/events"],
+  ["all", "apps/v1/deployments"],
+  ["policy", "policy/v1/poddisruptionbudgets"],
+];
+for (const [typed, want] of first)
+  void test(`${typed} finds ${want} first`, () =>
+    assert.equal(rankKinds(known, typed, new Fuzzy())[0]?.ref, want));
+
+void test("an empty search lists pinned and recent kinds, without the page's own", () =>
+  assert.deepEqual(labels("", { recent: ["core/v1/pods", "apps/v1/deployments"] }), ["Nodes", "Deployments"]));
+
+void test("terms match in any order, apart, and without hyphens", () => {
+  const objects = (typed: string): string[] => labels(typed).filter((l) => l.includes("/"));
+  assert.deepEqual(objects("xyz web"), ["shop/web-7c9-xyz99"]);
+  assert.deepEqual(objects("web-abc"), ["shop/web-7c9-abc12"]);
+  assert.deepEqual(objects("app12"), ["data/app-12"]);
+  assert.deepEqual(objects("zebra"), []);
+});
+
+void test("an object that has what is typed ranks before a kind with a similar name, " +
+  "and behind one that has it", () => {
+  const other = kind("apiextensions.k8s.io/v1/customresourcedefinitions", "CustomResourceDefinition", ["crd"]);
+  const answer: SearchResponse = {
+    ...emptyResponse,
+    results: [{ ref: "apps/v1/deployments", kind: "Deployment", ns: "shop", name: "storefront" }],
+  };
+  const labels = (typed: string): string[] =>
+    new PaletteSearch().find(typed, { ...known, kinds: [...kinds, other] }, answer).items.map((i) => i.label);
+  assert.deepEqual(labels("store").slice(0, 2), ["shop/storefront", "CustomResourceDefinitions"]);
+  assert.deepEqual(labels("custom").slice(0, 2), ["CustomResourceDefinitions", "shop/storefront"]);
+  assert.deepEqual(labels("definitions custom").slice(0, 1), ["CustomResourceDefinitions"], "in any order");
+  assert.deepEqual(
+    labels("customresourcedefinitions.apiextensions").slice(0, 1),
+    ["CustomResourceDefinitions"],
+    "with its group",
+  );
+});
+
+void test("matching ranges are marked", () => {
+  const item = new PaletteSearch().find("worker", known, emptyResponse).items.find((i) => i.label === "data/worker");
+  assert.deepEqual(item?.ranges, [5, 11]);
+});
+
+void test("changed names are searched again", () => {
+  const finder = new PaletteSearch();
+  const found = (): number =>
+    finder.find("fresh", known, emptyResponse).items.filter((i) => i.label === "data/fresh").length;
+  assert.equal(found(), 0);
+  rows.apply({
+    id: 1,
+    type: "row-events",
+    cursor: "d",
+    events: [{ op: "add", row: { ns: "data", name: "fresh", uid: "f", rv: "2", created: "", cells: ["fresh"] } }],
+  });
+  assert.equal(found(), 1);
+});
+
+void test("a namespace opens the same kind in it, or its pods if the kind is cluster-scoped", () => {
+  const href = (ref: string): string | null | undefined =>
+    new PaletteSearch()
+      .find("kube-sys", { ...known, view: defaultView(ref), rows: null }, emptyResponse)
+      .items.find((i) => i.label === "kube-system")?.href;
+  assert.equal(href("apps/v1/deployments"), "/r/apps/v1/deployments?ns=kube-system");
+  assert.equal(href("core/v1/nodes"), "/r/core/v1/pods?ns=kube-system");
+});
+
+const colons: [string, string | null | undefined][] = [
+  [":po", "/r/core/v1/pods?ns=shop"],
+  [":deploy data", "/r/apps/v1/deployments?ns=data"],
+  [":deploy shop", "/r/apps/v1/deployments?ns=shop"],
+  [":deploy sh", "/r/apps/v1/deployments?ns=shop"],
+  [":deploy all", "/r/apps/v1/deployments"],
+  [":deploy ", "/r/apps/v1/deployments"],
+  [":po app=web,tier=front data", "/r/core/v1/pods?ns=data&labels=app=web,tier=front"],
+  [":po data /crash loop", "/r/core/v1/pods?ns=data&q=crash+loop"],
+  [":no shop", "/r/core/v1/nodes"],
+  [":po elsewhere", "/r/core/v1/pods?ns=elsewhere"],
+];
+for (const [typed, want] of colons)
+  void test(`${typed} opens ${want}`, () =>
+    assert.equal(new PaletteSearch().find(typed, known, emptyResponse).items[0]?.href, want));
+
+void test("unsupported k9s and vim commands show a hint", () => {
+  for (const word of ["ctx", "context", "q", "q!", "wq", "delete", "pulses", "xray"])
+    assert.match(unsupportedHint(word) ?? "", /\.$/);
+  for (const word of ["po", "", "constructor", "toString"]) assert.equal(unsupportedHint(word), undefined);
+  assert.deepEqual(new PaletteSearch().find(":ctx", known, emptyResponse).items, []);
+  assert.match(new PaletteSearch().find(":ctx", known, emptyResponse).words, /one cluster/);
+});
+
+void test("the arguments of a colon command are parsed in any order", () =>
+  assert.deepEqual(parseColon("  Deploy a=b shop /x y"), {
+    word: "deploy",
+    hasArguments: true,
+    ns: "shop",
+    labels: "a=b",
+    filter: "x y",
+  }));
+
+void test("the palette reports what was searched", () => {
+  const searched = [
+    { ref: "core/v1/pods", state: "live", count: 12 },
+    { ref: "apps/v1/deployments", state: "syncing", count: null },
+  ];
+  assert.equal(
+    searchCoverage({ ...known, rows: null }, { ...emptyResponse, searched }),
+    "Searched the names of 8 resource types and 4 namespaces. On the server: 12 pods, deployments (syncing).",
+  );
+  const kinds = (n: number): typeof searched =>
+    Array.from({ length: n }, () => ({ ref: "core/v1/pods", state: "live", count: 1 }));
+  assert.match(searchCoverage(known, { ...emptyResponse, searched: kinds(7) }), / 1 pods, 1 more resource type\.$/);
+  assert.match(searchCoverage(known, { ...emptyResponse, searched: kinds(9) }), / 1 pods, 3 more resource types\.$/);
+  assert.match(
+    searchCoverage(known, { ...emptyResponse, trouble: "No." }),
+    /^Searched the names of 8 resource types, 4 namespaces and 5 Pods in this list\. No\.$/,
+  );
+});
+
+void test("search results within a windowed list count as objects of the page", () => {
+  const pod = (ns: string, name: string) => ({ ref: "core/v1/pods", kind: "Pod", ns, name });
+  const answer: SearchResponse = {
+    results: [
+      pod("shop", "web-1"),
+      pod("data", "web-2"),
+      { ref: "apps/v1/deployments", kind: "Deployment", ns: "shop", name: "web" },
+    ],
+    searched: [{ ref: "core/v1/pods", state: "live", count: 120_000 }],
+    trouble: "",
+  };
+  const windowed: SearchContext = { ...known, rows: null, windowTotal: 90_000 };
+  const sections = (known: SearchContext): string[] =>
+    new PaletteSearch()
+      .find("web", known, answer)
+      .items.filter((i) => ["In this list", "Other resources"].includes(i.section))
+      .map((i) => `${i.section}: ${i.label}`);
+  assert.deepEqual(sections(windowed), [
+    "In this list: shop/web-1",
+    "Other resources: data/web-2",
+    "Other resources: shop/web",
+  ]);
+  assert.deepEqual(
+    sections({ ...windowed, view: { ...defaultView("core/v1/pods"), labels: "app=web" } })[0],
+    "Other resources: shop/web-1",
+    "it may have other labels",
+  );
+  assert.match(
+    searchCoverage(windowed, answer),
+    /namespaces and 90,000 Pods in this list\. On the server: 120,000 pods\.$/,
+  );
+  assert.equal(
+    sections({ ...windowed, windowTotal: null })[0],
+    "Other resources: shop/web-1",
+    "before it is known that the server keeps them",
+  );
+  assert.ok(
+    !searchCoverage(windowed, {
+      ...answer,
+      searched: [{ ref: "core/v1/pods", state: "syncing", count: null }],
+    }).includes("in this list"),
+    "before they were searched",
+  );
+  assert.ok(!searchCoverage(windowed, emptyResponse).includes("in this list"), "before the server has");
+});

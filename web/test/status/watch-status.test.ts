@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { formatAges } from "../../static/src/text/age.ts";
+import { readWatchStatus, type WatchScope } from "../../static/src/status/watch-status.ts";
+import { createScopeRow, fillScopeRow } from "../../static/src/status/status-page.ts";
+import { Element } from "../fake-element.ts";
+
+// The server's HTML contains the same texts.
+interface ExpectedText { ledger: unknown; held: string }
+const want = JSON.parse(
+  readFileSync("../internal/web/testdata/ledger.json", "utf8"),
+) as ExpectedText & { now: string; rows: string[][]; totals: ExpectedText[] };
+const now = Date.parse(want.now);
+const textOf = (wireText: string): string => formatAges(wireText, now);
+
+void test("each scope is formatted", () => {
+  const rows = readWatchStatus(want.ledger)?.scopes.map((s) => [
+    s.href,
+    s.resource,
+    s.group,
+    s.scope,
+    textOf(s.status),
+    s.reason,
+    ...s.cells.map(textOf),
+  ]);
+  assert.deepEqual(rows, want.rows);
+});
+
+void test("the memory use is formatted", () => {
+  for (const total of [want, ...want.totals])
+    assert.equal(readWatchStatus(total.ledger)?.memoryText, total.held);
+});
+
+void test("each scope has its own row", () => {
+  const keys = readWatchStatus(want.ledger)?.scopes.map((s) => s.key) ?? [];
+  assert.equal(new Set(keys).size, want.rows.length);
+});
+
+void test("a body that is not a watch status is rejected, and invalid values are ignored", () => {
+  for (const body of [null, 7, [], {}, { resources: {} }]) assert.equal(readWatchStatus(body), null);
+  const odd = readWatchStatus({
+    resources: [null, 7, { resource: 7, state: {}, objects: "3", since: "soon", lists: Infinity }],
+  });
+  assert.deepEqual(
+    odd?.scopes.map((s) => [s.resource, s.status, s.cells[0]]),
+    [["", "", "–"]],
+  );
+});
+
+const scope: WatchScope = {
+  key: "",
+  href: "/r/core/v1/pods?ns=shop",
+  resource: "pods",
+  group: "core/v1",
+  scope: "shop",
+  state: "stale",
+  status: "Stale for 2026-11-21T10:04:50Z",
+  reason: "<b>ended</b>",
+  cells: ["3", "2026-11-21T10:04:56Z ago"],
+};
+
+void test("the server and the page render the same scope rows", () => {
+  const html = (s: WatchScope, tr = createScopeRow(s)): string => {
+    fillScopeRow(tr, s, now);
+    return `${Element.of(tr).html}\n`;
+  };
+  const valid = { ...scope, state: "live", status: "Live for 2026-11-21T10:04:50Z", reason: "" };
+  const want = readFileSync("templates/testdata/scopes.html", "utf8");
+  assert.equal(html(scope) + html(valid), want);
+  // A reused row has the same HTML as a new one.
+  const tr = createScopeRow(scope);
+  assert.equal(html(valid, tr), html(valid));
+  assert.equal(html(scope, tr) + html(valid, tr), want);
+  assert.equal(html({ ...scope, reason: "x" }, tr), html({ ...scope, reason: "x" }));
+});
