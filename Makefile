@@ -13,7 +13,7 @@ RACE := $(shell command -v gcc >/dev/null 2>&1 && echo CGO_ENABLED=1 go test -ra
 LINT := go tool -modfile=$(CURDIR)/internal/tools/go.mod golangci-lint
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo generate check test attack soak bench bench-page clean
+.PHONY: help build demo dev unit generate words check test attack soak bench bench-page clean
 
 help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,11 +27,21 @@ demo: build ## Start a real cluster and the dashboard: NODES= PODS= LIFE= (chang
 	.demo/bin/demo up --data-dir .demo --nodes $(NODES) --pods $(PODS) --life $(LIFE) -- \
 		bin/dashboard --log-level warn $(if $(PORT),--listen 127.0.0.1:$(PORT))
 
+dev: web/node_modules/.package-lock.json ## As demo, and rebuild and restart the dashboard whenever a source file is saved
+	deploy/demo/build.sh .demo/bin/demo
+	.demo/bin/demo up --data-dir .demo --nodes $(NODES) --pods $(PODS) --life $(LIFE) -- \
+		.ci/dev --log-level warn --listen 127.0.0.1:$(or $(PORT),8080)
+
 generate: web/node_modules/.package-lock.json ## Rebuild generated files: pages, script, styles, license notices, reference.
 	go generate ./web/...
 	go generate .
 
-check: generate ## Check format, lint, types and generated files.
+words: ## Check spelling, refused words and the length of lines.
+	.ci/lines.mjs
+	npm ci --prefix .ci/spelling --no-audit --no-fund
+	.ci/spelling/node_modules/.bin/cspell lint --config .ci/spelling/cspell.json --root . --no-progress --quiet --dot '**'
+
+check: generate words ## Check format, lint, types, words and generated files.
 	git diff --exit-code -- web/static/dist 'web/templates/*_templ.go' THIRD_PARTY_NOTICES docs/reference.md go.mod go.sum
 	go mod tidy -diff
 	cd deploy/demo && go mod tidy -diff
@@ -40,6 +50,7 @@ check: generate ## Check format, lint, types and generated files.
 	cd test/deploy && go mod tidy -diff
 	cd test/oidc && go mod tidy -diff
 	npm --prefix web run types
+	GOOS=darwin CGO_ENABLED=0 go build -o /dev/null ./cmd/dashboard # Some files are only for Linux, others only for the rest.
 	$(LINT) run --allow-parallel-runners --build-tags integration ./...
 	cd deploy/demo && GOFLAGS=-trimpath $(LINT) run --allow-parallel-runners --config ../../.golangci.yml --disable depguard ./...
 	cd test/faults && $(LINT) run --allow-parallel-runners --build-tags soak --config ../../.golangci.yml --disable depguard ./...
@@ -47,14 +58,15 @@ check: generate ## Check format, lint, types and generated files.
 	cd test/deploy && $(LINT) run --allow-parallel-runners --build-tags integration --config ../../.golangci.yml --disable depguard ./...
 	cd test/oidc && $(LINT) run --allow-parallel-runners --build-tags integration --config ../../.golangci.yml --disable depguard ./...
 
+unit: ## Run the unit tests of Go: no cluster, no browser, no npm.
+	go test ./...
+
 test: build web/node_modules/.package-lock.json ## Run all tests: unit, cluster, browser, faults.
 	$(RACE) ./...
 	cd deploy/demo && go test -trimpath ./...
 	cd test/deploy && go test ./...
 	npm --prefix web test
-	.ci/chromium
-	.ci/nginx
-	.ci/buildah
+	.ci/packages chromium nginx openssl buildah
 	deploy/demo/build.sh .demo/bin/demo
 	.ci/on-demo .ci/cluster-tests
 
@@ -74,7 +86,7 @@ bench: build ## Run benchmarks with baselines in the same run: PODS= (10000), 10
 
 bench-page: build web/node_modules/.package-lock.json ## Measure the page in Chromium: PODS= (10000) MINUTES= (10) of growth
 	deploy/demo/build.sh .demo/bin/demo
-	.ci/chromium
+	.ci/packages chromium
 	PODS=$(PODS) MINUTES=$(MINUTES) .ci/bench-page
 
 clean: ## Remove build results and the data of the demo cluster.
