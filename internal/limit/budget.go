@@ -10,43 +10,43 @@ import (
 )
 
 const (
-	// stalledAfter is how long a client may read nothing of its response before the response counts as stalled. Stalled
+	// stalledAfter is the time after which a response counts as stalled because its client reads nothing. Stalled
 	// responses are aborted while another caller waits for memory.
 	stalledAfter = 500 * time.Millisecond
-	// minRate is how many bytes per second a client must read of its response while another caller waits for memory. The
-	// required rate doubles for each second that the other caller has waited, up to maxRate.
+	// minRate is the number of bytes per second that a client must read of its response while another caller waits
+	// for memory. The required rate doubles for each second of waiting, up to maxRate.
 	minRate, maxRate = 32 << 10, 1 << 20
-	// checkInterval is the interval between checks for stalled responses while a caller waits.
+	// checkInterval is the interval between checks for stalled responses, while a caller waits for memory.
 	checkInterval = 100 * time.Millisecond
-	// maxAborts is the maximum number of responses that one check aborts for one waiting caller.
+	// maxAborts is the maximum number of responses that one check aborts on behalf of one waiting caller.
 	maxAborts = 8
-	// callerFraction and groupFraction divide a Budget: one caller may use 1/callerFraction of it, and one group of
-	// callers 1/groupFraction. An attack by one user or through one link leaves at least half of the budget to others.
+	// One caller can use 1/callerFraction of a Budget, and one group of callers 1/groupFraction. An attack by one
+	// user or through one share link therefore leaves at least half of the Budget for others.
 	callerFraction, groupFraction = 4, 2
 )
 
-// A Caller is a client that limits count separately, such as a user or an address. All callers share one Budget.
+// Caller identifies a client whose use of memory is counted separately, such as a user or an address.
 type Caller struct {
-	Key   string // Identifies the caller, such as a guest of a link at one address.
-	Group string // Identifies callers with a common limit, such as all guests of a link; "" for none.
+	Key   string // Identifies the caller, such as a guest of a share link at one address.
+	Group string // Identifies callers that share a limit, such as all guests of one share link; "" for none.
 }
 
-// A Response is what a Budget must know about an HTTP response or a WebSocket message. It uses reserved memory while
-// it is built, and until its client has read it.
+// Response is the interface through which a Budget observes and aborts an HTTP response or a WebSocket message. The
+// response uses reserved memory until its client has read all of it.
 type Response interface {
-	// Behind returns the larger of two times. One is how long the client has read nothing of the response. The other is
-	// how far the client is behind a client that reads rate bytes per second. Behind returns 0 while the response is
-	// still being built.
+	// Behind returns how far the client is behind in reading. It is the larger of two durations. One is the time
+	// during which the client has read nothing. The other is the delay compared with a client that reads rate bytes
+	// per second. Behind returns 0 while the response is still being built.
 	Behind(rate int64) time.Duration
-	// Abort makes the response end soon. The end of the response releases its reservation. Abort does not block.
+	// Abort makes the response end soon, which releases its Reservation. Abort does not block.
 	Abort()
 }
 
-// A Budget is a number of bytes that the memory of all responses may use together. It is safe for concurrent use.
+// Budget limits the memory of all responses together, in bytes. It is safe for concurrent use.
 //
-// A caller may use at most a quarter of the budget. While a caller waits for memory, stalled responses are aborted:
-// its own, and those of callers that use more than their fair share. Clients that do not read therefore delay others
-// for little more than stalledAfter. Clients that read slowly delay others for some seconds.
+// One caller can use at most a quarter of the Budget. While a caller waits for memory, stalled responses are aborted.
+// They can be its own, or those of callers that use more than their fair share. A client that does not read therefore
+// delays others for little more than stalledAfter. A client that reads slowly delays others for a few seconds.
 type Budget struct {
 	total   int64
 	limiter Limiter
@@ -54,18 +54,17 @@ type Budget struct {
 	mu           sync.Mutex
 	reservations map[*Reservation]struct{}
 	waiting      map[string]need // What each waiting caller waits for, by Caller.Key.
-	checking     *time.Timer     // The timer of the next check; nil while no caller waits.
+	checking     *time.Timer     // Timer of the next check; nil while no caller waits.
 }
 
-// need is the memory that a waiting caller waits for.
+// need is the memory for which a caller waits.
 type need struct {
-	responses int   // Number of responses for which the caller waits for memory.
-	bytes     int64 // Size of the largest response that the caller has waited for so far.
+	responses int   // Number of the caller's responses that wait for memory.
+	bytes     int64 // Size of the largest response that has waited so far.
 	since     time.Time
 }
 
-// rate returns how many bytes per second the clients of other responses must read while the caller of n waits for
-// memory.
+// rate returns how many bytes per second other clients must read while the caller waits for memory.
 func (n *need) rate() int64 {
 	rate := int64(minRate)
 	for waited := time.Since(n.since); waited >= time.Second && rate < maxRate; waited -= time.Second {
@@ -74,13 +73,13 @@ func (n *need) rate() int64 {
 	return rate
 }
 
-// A Reservation is memory that is reserved for a response until Release is called.
+// Reservation is the memory that a response uses until Release is called.
 type Reservation struct {
 	lease    *Lease
 	budget   *Budget
 	caller   Caller
 	response Response
-	aborted  bool // Whether check has aborted the response; guarded by budget.mu.
+	aborted  bool // The response was selected to be aborted; guarded by budget.mu.
 }
 
 // NewBudget returns a Budget of total bytes.
@@ -88,16 +87,15 @@ func NewBudget(total int64) *Budget {
 	return &Budget{total: total, reservations: make(map[*Reservation]struct{}), waiting: make(map[string]need)}
 }
 
-// Used returns how many bytes are reserved.
+// Used returns the number of reserved bytes.
 func (b *Budget) Used() int64 { return b.limiter.Used(totalKey) }
 
-// totalKey is the key under which the limiter counts all reservations. The keys of callers and groups have a prefix,
-// so none of them equals totalKey.
+// totalKey is the Limiter key of all reservations together. It differs from the keys of callers and groups, because
+// those have a prefix.
 const totalKey = ""
 
-// Reserve reserves bytes for a response of a caller. It waits until so many bytes are free, or returns the error of
-// ctx if ctx ends first. If the caller requests more than a caller's maximum, Reserve reduces the request to that
-// maximum.
+// Reserve reserves bytes for a caller's response. It waits until the bytes are available, or returns the error of ctx
+// when ctx ends. A request for more bytes than one caller is allowed is reduced to the maximum for a caller.
 func (b *Budget) Reserve(ctx context.Context, caller Caller, bytes int64, response Response) (*Reservation, error) {
 	limits := []Limit{{"caller " + caller.Key, b.total / callerFraction}, {totalKey, b.total}}
 	if caller.Group != "" {
@@ -119,7 +117,7 @@ func (b *Budget) Reserve(ctx context.Context, caller Caller, bytes int64, respon
 	return r, nil
 }
 
-// Release frees the reserved bytes. It does nothing on a nil Reservation or after the first call.
+// Release frees the reserved bytes. On a nil Reservation, or after the first call, it does nothing.
 func (r *Reservation) Release() {
 	if r == nil {
 		return
@@ -130,22 +128,23 @@ func (r *Reservation) Release() {
 	r.lease.Release()
 }
 
-// Resize sets the number of reserved bytes. It never waits; see Lease.Resize. It does nothing on a nil Reservation.
+// Resize sets the number of reserved bytes without waiting, like Lease.Resize. On a nil Reservation, it does nothing.
 func (r *Reservation) Resize(bytes int64) {
 	if r != nil {
 		r.lease.Resize(bytes)
 	}
 }
 
-// Grow adds to the number of reserved bytes. Like Resize, it never waits, and it does nothing on a nil Reservation.
+// Grow increases the number of reserved bytes without waiting, like Lease.Grow. On a nil Reservation, it does
+// nothing.
 func (r *Reservation) Grow(bytes int64) {
 	if r != nil {
 		r.lease.Grow(bytes)
 	}
 }
 
-// wait records that a caller waits for memory, until done is called. In that time, stalled responses are aborted to
-// free memory for the caller.
+// wait records that the caller waits for memory until the function done is called. Meanwhile, stalled responses are
+// aborted to free memory.
 func (b *Budget) wait(caller string, bytes int64) (done func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -169,7 +168,7 @@ func (b *Budget) wait(caller string, bytes int64) (done func()) {
 	}
 }
 
-// check aborts stalled responses. It schedules the next check if callers still wait for memory.
+// check aborts stalled responses. While callers wait for memory, it schedules itself again.
 func (b *Budget) check() {
 	for _, r := range b.selectStalled() {
 		r.response.Abort()
@@ -183,10 +182,11 @@ func (b *Budget) check() {
 	b.checking.Reset(checkInterval)
 }
 
-// selectStalled selects the stalled responses to abort now. For each waiting caller, it selects enough responses to
-// free the memory that the caller needs, but at most maxAborts. The selected responses belong to the waiting caller,
-// or to callers that use more than their fair share. The responses of the caller with the highest use are selected
-// first. A client on a slow link that uses little memory is not affected.
+// selectStalled selects the stalled responses that check aborts. For each waiting caller, it selects enough of them
+// to free the needed memory, but at most maxAborts.
+//
+// It selects responses of the waiting caller, and of callers that use more than their fair share. Responses of the
+// caller with the highest use are selected first. A slow client that uses little memory therefore keeps its response.
 func (b *Budget) selectStalled() []*Reservation {
 	waiting, reservations, fairShare := b.snapshot()
 	usedBy := func(caller string) int64 { return b.limiter.Used("caller " + caller) }
@@ -216,8 +216,8 @@ func (b *Budget) selectStalled() []*Reservation {
 	return selected
 }
 
-// snapshot returns the callers that wait for memory, the responses that are not aborted yet, and the fair share of a
-// caller in bytes.
+// snapshot returns what callers wait for, the reservations whose responses are not aborted yet, and the fair share of
+// one caller in bytes.
 func (b *Budget) snapshot() (waiting map[string]need, reservations []*Reservation, fairShare int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -1,11 +1,10 @@
-// Package limit bounds what callers use at the same time.
+// Package limit limits what each caller (a user, a share link or an address) uses at the same time.
 //
-// A Limiter counts units in use by key: connections of an address, logs of a user, bytes of responses. One mechanism
-// serves all of these uses, so that one place defines the order of waiting callers and the refusals. A Budget is a
-// Limiter of bytes that callers share fairly. Rates bound how often something happens.
+// A Limiter counts units in use by key, such as the connections of an address or the bytes of responses. All such
+// limits use a Limiter, so that the same rules decide who waits, in which order, and which requests are refused. A
+// Budget limits bytes that callers share fairly. Rates limit how often something happens.
 //
-// No method calls code of another package while it has locked its mutex. The methods of a Response are called without
-// a locked mutex.
+// No mutex of this package is locked while it calls a method of a Response.
 package limit
 
 import (
@@ -15,45 +14,44 @@ import (
 	"time"
 )
 
-// overdueAfter is how long other callers may acquire units ahead of a waiter. In that time, they may acquire free
-// units that are too few for the waiter. Later, the free units are kept for the waiter.
+// overdueAfter is the time after which free units are kept for a waiting request. Before this time, other requests
+// can take free units that are too few for the waiting request.
 const overdueAfter = time.Second
 
-// A Limit is the maximum number of units that may be in use under a key at the same time.
+// Limit is the maximum number of units in use at the same time under one key.
 type Limit struct {
 	Key string
 	Max int64
 }
 
-// A Limiter counts units in use by key, such as the open sockets of each user. The zero value is ready for use. A
+// Limiter counts units in use by key, such as the open sockets of each user. The zero value is ready for use. A
 // Limiter is safe for concurrent use.
 type Limiter struct {
 	mu      sync.Mutex
 	used    map[string]int64
-	waiters []*waiter // The waiting callers, in order of arrival.
-	// served contains, for each caller, the value of lastServed when the caller last got units that it had waited for.
-	// It is kept only while callers wait.
+	waiters []*waiter // Waiting calls of Acquire, in order of arrival.
+	// served contains, for each caller, the value of lastServed when the caller last got units after waiting. It is
+	// nil while no caller waits.
 	served     map[string]uint64
 	lastServed uint64
 }
 
-// A Lease is a number of units that are in use under some limits until Release is called.
+// Lease represents units in use under one or more limits, until Release is called.
 type Lease struct {
 	limiter *Limiter
 	limits  []Limit
-	units   int64 // The units in use; guarded by limiter.mu; 0 after Release.
+	units   int64 // Number of units in use, 0 after Release; guarded by limiter.mu.
 }
 
-// waiter is a call of Acquire that waits for a lease.
 type waiter struct {
 	lease   *Lease
 	units   int64
 	since   time.Time
-	granted chan struct{} // Closed when the lease has got its units.
+	granted chan struct{} // Closed when the units are granted.
 }
 
-// TryAcquire acquires units under all of the limits, without waiting. It returns nil if so many units are not free,
-// or if the free units are kept for a waiter.
+// TryAcquire acquires units under all of the limits without waiting. It returns nil if there are too few free units,
+// or if the free units are kept for a waiting request.
 func (l *Limiter) TryAcquire(units int64, limits ...Limit) *Lease {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -70,16 +68,17 @@ func (l *Limiter) tryLocked(units int64, limits []Limit) *Lease {
 	return lease
 }
 
-// Acquire acquires units under all of the limits. It waits until so many units are free, or returns the error of ctx
-// if ctx ends first. It acquires at most as many units as the lowest limit allows, because more units would never be
-// free.
+// Acquire acquires units under all of the limits. It waits until the units are available, or returns the error of ctx
+// when ctx ends. A request for more units than the lowest limit is reduced to this limit, because otherwise it would
+// wait forever.
 //
-// The key of the first limit identifies the caller. If several callers wait for units that are free, the caller with
-// the fewest units in use is next. A caller with high use therefore does not block a caller with low use. Callers
-// with equal use get units alternately.
+// The key of the first limit identifies the caller. Of the waiting callers, the one with the fewest units in use gets
+// units first. A caller with high use therefore does not block a caller with low use. Callers with equal use get
+// units alternately.
 //
-// A small request may overtake a large request that does not fit yet. After overdueAfter, units are kept for the
-// request that has waited longest. Only callers that use fewer units than its caller may then still overtake it.
+// A small request can overtake a large request for which there are too few free units. After overdueAfter, units are
+// kept for the longest-waiting request. Then only callers that use fewer units than the caller of this request can
+// overtake it.
 func (l *Limiter) Acquire(ctx context.Context, units int64, limits ...Limit) (*Lease, error) {
 	l.mu.Lock()
 	if lease := l.tryLocked(units, limits); lease != nil {
@@ -99,38 +98,39 @@ func (l *Limiter) Acquire(ctx context.Context, units int64, limits ...Limit) (*L
 	}
 	l.mu.Lock()
 	l.waiters = slices.DeleteFunc(l.waiters, func(other *waiter) bool { return other == w })
-	// Units may have been kept for w, which no longer waits.
+	// w no longer waits. Units that were kept for w can now go to other waiters.
 	l.grantLocked()
 	l.mu.Unlock()
-	// Release the lease, in case the units were granted at the moment when ctx ended.
+	// If the units were granted at the moment when ctx ended, the lease contains them.
 	w.lease.Release()
 	return nil, ctx.Err()
 }
 
-// Used returns how many units are in use under a key.
+// Used returns the number of units in use under the key.
 func (l *Limiter) Used(key string) int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.used[key]
 }
 
-// Release frees the units of the lease. It does nothing on a nil Lease or after the first call.
+// Release frees the units of the lease. On a nil Lease, or after the first call, it does nothing.
 func (le *Lease) Release() { le.Resize(0) }
 
-// Units returns how many units of the lease are in use.
+// Units returns the lease's number of units in use.
 func (le *Lease) Units() int64 {
 	le.limiter.mu.Lock()
 	defer le.limiter.mu.Unlock()
 	return le.units
 }
 
-// Resize sets the number of units in use. It never waits. A lease that grows may exceed its limits. Nothing can then
-// be acquired under these limits until enough units are released. Resize to 0 releases the lease for good.
+// Resize sets the lease's number of units in use without waiting. The lease can grow beyond its limits. Nothing can
+// then be acquired under these limits until enough units are released. Resize to 0 releases the lease permanently.
 func (le *Lease) Resize(units int64) {
 	le.change(func(int64) int64 { return units })
 }
 
-// Grow adds to the number of units in use. Like Resize, it never waits, and the lease may exceed its limits.
+// Grow increases the lease's number of units in use without waiting. The lease can grow beyond its limits, as with
+// Resize.
 func (le *Lease) Grow(units int64) {
 	le.change(func(before int64) int64 { return before + units })
 }
@@ -147,7 +147,7 @@ func (le *Lease) change(newUnits func(before int64) int64) {
 		return
 	}
 	l.resizeLocked(le, newUnits(before))
-	// Even a lease that grows can let a waiter proceed: units are no longer kept for a waiter whose caller now uses
+	// Even growth can let a waiter proceed. Units are no longer kept for an overdue waiter whose caller now uses
 	// more.
 	l.grantLocked()
 }
@@ -173,8 +173,9 @@ func (l *Limiter) fitsLocked(units int64, limits []Limit) bool {
 	return true
 }
 
-// overdueLocked returns the waiter for which free units are kept; nil if there is none. It is the first waiter that
-// has waited for overdueAfter, and for whose units the limit of its own caller has room.
+// overdueLocked returns the waiter for which free units are kept, or nil. It is the longest-waiting one of the
+// waiters that meet two conditions: they have waited for overdueAfter, and their units fit the limit of their own
+// caller.
 func (l *Limiter) overdueLocked() *waiter {
 	// The waiters are in order of arrival.
 	for _, w := range l.waiters {
@@ -188,9 +189,9 @@ func (l *Limiter) overdueLocked() *waiter {
 	return nil
 }
 
-// isReservedLocked reports whether a request under the given limits must leave free units to overdue, a waiter for
-// which units are kept. It returns true if two conditions are met. One of these limits has no room yet for the
-// waiter. The caller of the request uses at least as many units as the caller of the waiter.
+// isReservedLocked reports whether a request under the limits must leave free units to overdue, the waiter for which
+// units are kept. It must if two conditions are met. First, overdue waits for units under one of these limits.
+// Second, the caller of the request uses at least as many units as the caller of overdue.
 func (l *Limiter) isReservedLocked(limits []Limit, overdue *waiter) bool {
 	if overdue == nil || len(limits) == 0 || l.used[limits[0].Key] < l.used[overdue.lease.limits[0].Key] {
 		return false
@@ -200,7 +201,7 @@ func (l *Limiter) isReservedLocked(limits []Limit, overdue *waiter) bool {
 	})
 }
 
-// grantLocked grants units to all waiters whose units are now free, in the order that Acquire describes.
+// grantLocked grants units to the waiters whose units are available, in the order that Acquire describes.
 func (l *Limiter) grantLocked() {
 	for {
 		next, overdue := -1, l.overdueLocked()
@@ -221,7 +222,6 @@ func (l *Limiter) grantLocked() {
 	}
 }
 
-// servedLocked records that a caller has just got the units that it waited for.
 func (l *Limiter) servedLocked(caller string) {
 	if len(l.waiters) == 0 {
 		l.served = nil
@@ -234,8 +234,8 @@ func (l *Limiter) servedLocked(caller string) {
 	l.served[caller] = l.lastServed
 }
 
-// precedesLocked reports whether w gets units before earlier, a waiter that arrived before w. The caller that uses
-// fewer units is first. If both callers use the same number, the one that last got units longer ago is first.
+// precedesLocked reports whether w gets units before earlier, which arrived before w. The caller with fewer units in
+// use is first. If both callers use the same number, the caller that got units longer ago is first.
 func (l *Limiter) precedesLocked(w, earlier *waiter) bool {
 	key, earlierKey := w.lease.limits[0].Key, earlier.lease.limits[0].Key
 	if l.used[key] != l.used[earlierKey] {
@@ -244,7 +244,6 @@ func (l *Limiter) precedesLocked(w, earlier *waiter) bool {
 	return l.served[key] < l.served[earlierKey]
 }
 
-// clamp returns units, or the lowest limit if that is lower.
 func clamp(units int64, limits []Limit) int64 {
 	for _, limit := range limits {
 		units = min(units, limit.Max)

@@ -66,7 +66,8 @@ func TestAcquireWaits(t *testing.T) {
 		wait("greedy", 4)
 		wait("greedy", 4)
 		wait("modest", 4)
-		// Now 8 of the 10 units are free. They must go to one request of each caller, not to both requests of greedy.
+		// Of the 10 units, 8 are free now. They must go to one request of each caller, as opposed to both requests of
+		// greedy.
 		blocking.Resize(2)
 		synctest.Wait()
 		first := []string{<-order, <-order}
@@ -113,14 +114,15 @@ func TestLargeAmountsAreClamped(t *testing.T) {
 	}
 }
 
-// A small request may overtake a large request for a second. Units are then kept for the large request, unless its
-// caller uses more than others.
+// After a second, units are kept for a waiting large request, so that small requests do not overtake it any more.
+// There are two exceptions: its caller uses more units than the other callers, or its units do not fit its caller's
+// own limit.
 func TestLargeRequestsDoNotStarve(t *testing.T) {
 	for _, test := range []struct {
 		name       string
-		uses       int64 // Units that the caller of the large request uses already.
+		uses       int64 // Units in use by the caller of the large request.
 		ownLimit   int64
-		sameCaller bool // The caller of the large request also sends the small ones.
+		sameCaller bool // One caller sends all small requests.
 		starves    bool
 	}{
 		{"a caller that uses nothing", 0, 10, false, false},
@@ -150,7 +152,8 @@ func TestLargeRequestsDoNotStarve(t *testing.T) {
 					}
 				}
 				var running sync.WaitGroup
-				// Together, the small requests always use at least 3 of the 10 units, so that 8 units are never free.
+				// The small requests together always use at least 3 of the 10 units. Therefore 8 units are never free
+				// by chance.
 				for n := range 4 {
 					running.Go(func() {
 						for ctx.Err() == nil {
@@ -172,7 +175,7 @@ func TestLargeRequestsDoNotStarve(t *testing.T) {
 	}
 }
 
-// Units are no longer kept for a waiting caller when its other leases grow and it uses more than other waiting
+// Units are kept for a waiting caller only until its other leases grow and it uses more units than other waiting
 // callers.
 func TestGrowthMakesRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -197,7 +200,7 @@ func TestGrowthMakesRoom(t *testing.T) {
 	})
 }
 
-// When the context of a waiting caller ends, the units that were kept for it are free for other waiting callers.
+// When the context of a waiting Acquire ends, the units that were kept for it go to other waiting requests.
 func TestCanceledAcquireMakesRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l limit.Limiter
@@ -218,7 +221,7 @@ func TestCanceledAcquireMakesRoom(t *testing.T) {
 	})
 }
 
-// After calls in random order, no units are left in use. The units in use never exceed a limit.
+// After concurrent calls in random order, no units remain in use. The number of units in use never exceeds a limit.
 func TestRandomUse(t *testing.T) {
 	var l limit.Limiter
 	all := limit.Limit{Key: "all", Max: 20}
@@ -246,8 +249,8 @@ func TestRandomUse(t *testing.T) {
 	}
 }
 
-// stalledResponse is a response whose client has read nothing of it since a given time. It is still being built if
-// that time is zero.
+// stalledResponse is a Response whose client has read nothing since the time in since. If since is zero, the response
+// is still being built.
 type stalledResponse struct {
 	since   time.Time
 	aborted chan struct{}
@@ -262,8 +265,8 @@ func (s *stalledResponse) Behind(int64) time.Duration {
 
 func (s *stalledResponse) Abort() { close(s.aborted) }
 
-// To get memory for a waiting caller, a stalled response of the caller that uses most is aborted. A response of a
-// caller that uses less is never aborted, nor one that is still being built.
+// To free memory for a waiting caller, the Budget aborts a stalled response of the caller with the highest use. It
+// does not abort a response that is still being built, or a response of another caller with less than the fair share.
 func TestStalledResponsesMakeRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := limit.NewBudget(100)
@@ -306,7 +309,7 @@ func TestStalledResponsesMakeRoom(t *testing.T) {
 	})
 }
 
-// slowResponse is a response whose client reads a constant number of bytes per second.
+// slowResponse is a Response whose client reads a constant number of bytes per second.
 type slowResponse struct {
 	rate    int64
 	start   time.Time
@@ -320,12 +323,12 @@ func (r *slowResponse) Behind(rate int64) time.Duration {
 
 func (r *slowResponse) Abort() { close(r.aborted) }
 
-// While a caller waits for memory, the rate at which other clients must read rises to 1 MiB per second. A slow client
-// therefore uses the memory of its response for only some seconds. A fast client is not affected.
+// While a caller waits for memory, other clients must read at a rate that rises to 1 MiB per second. A response to a
+// slower client is aborted within some seconds. A fast client is not affected.
 func TestSlowResponsesMakeRoom(t *testing.T) {
 	for _, test := range []struct {
 		rate       int64
-		abortAfter time.Duration // How long a new caller waits until the slow response is aborted; 0 if it never is.
+		abortAfter time.Duration // Time until the slow response is aborted; 0 for never.
 	}{
 		{16 << 10, 0 + 100*time.Millisecond}, {33 << 10, time.Second}, {400 << 10, 4 * time.Second}, {2 << 20, 0},
 	} {
@@ -362,7 +365,7 @@ func TestSlowResponsesMakeRoom(t *testing.T) {
 	}
 }
 
-// One caller can use a quarter of a budget. The callers of one group together can use half of it.
+// One caller can use a quarter of a Budget, and all callers of one group together can use half of it.
 func TestBudgetIsShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := limit.NewBudget(100)
@@ -373,7 +376,7 @@ func TestBudgetIsShared(t *testing.T) {
 		}{
 			{limit.Caller{Key: "a", Group: "link"}, 25, true},
 			{limit.Caller{Key: "a", Group: "link"}, 1, false},
-			// The request for 1000 bytes is reduced to 25, a quarter of the budget.
+			// The request for 1000 bytes is reduced to 25 bytes, a quarter of the Budget.
 			{limit.Caller{Key: "b", Group: "link"}, 1000, true},
 			{limit.Caller{Key: "c", Group: "link"}, 1, false},
 			{limit.Caller{Key: "c"}, 25, true},

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Rates are rate limiters by key. Their memory is bounded: keys are hashed to a fixed number of limiters. Some keys
-// therefore share a limiter by chance.
+// Rates are rate limiters by key. To bound their memory, keys are hashed to a fixed number of limiters. Different
+// keys can therefore share a limiter.
 type Rates struct {
 	every    rate.Limit
 	burst    int
@@ -16,12 +16,12 @@ type Rates struct {
 	limiters [4096]atomic.Pointer[rate.Limiter]
 }
 
-// NewRates returns rate limiters. Each limiter allows burst events at once, and then events at the rate every.
+// NewRates returns Rates. For each key, they allow burst events at once, and then events at the rate every.
 func NewRates(every rate.Limit, burst int) *Rates {
 	return &Rates{every: every, burst: burst, seed: maphash.MakeSeed()}
 }
 
-// For returns the limiter of a key.
+// For returns the rate limiter of a key.
 func (r *Rates) For(key string) *rate.Limiter {
 	slot := &r.limiters[maphash.String(r.seed, key)%uint64(len(r.limiters))]
 	if limiter := slot.Load(); limiter != nil {

@@ -1,4 +1,4 @@
-// Package sanitize removes control characters from texts of untrusted origin before a terminal shows them.
+// Package sanitize removes control characters from untrusted texts before a terminal displays them.
 package sanitize
 
 import (
@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// Text returns the text as one line that is safe to print on a terminal. It replaces each character that is not
-// printable with U+FFFD, so that the character has no effect on the terminal.
+// Text returns the text as one line that is safe to print on a terminal. It replaces each unprintable character with
+// U+FFFD, because a terminal can interpret such characters as commands.
 func Text(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
@@ -19,7 +19,7 @@ func Text(text string) string {
 }
 
 // Attr replaces DEL and the control characters beyond ASCII in a log attribute with U+FFFD. slog's JSON output does
-// not escape them, and some terminals obey them. Use Attr as ReplaceAttr in slog.HandlerOptions.
+// not escape them, and some terminals interpret them. Use Attr as ReplaceAttr in slog.HandlerOptions.
 func Attr(_ []string, a slog.Attr) slog.Attr {
 	isControl := func(r rune) bool { return r >= 0x7f && unicode.IsControl(r) }
 	if kind := a.Value.Kind(); kind != slog.KindString && kind != slog.KindAny {

@@ -1,11 +1,12 @@
 // Package jsonscan parses JSON text in one pass without building a value from it.
 //
-// A cluster sends far more JSON than is ever displayed. Decoding one Pod into maps costs about 125 µs and 1,300
-// allocations. Walking its text and taking the few members that are needed costs a few µs and no allocation. The
-// result of Value is exactly the bytes that were read, and these bytes were checked. A Cursor accepts what
-// [encoding/json.Valid] accepts, and nothing else, so the result can be pasted into another document.
+// A cluster sends far more JSON than the dashboard displays. Decoding one Pod into maps takes about 125 µs and 1,300
+// allocations. Reading only the needed members from its text takes a few µs and no allocation.
 //
-// A Cursor is not safe for concurrent use. Its only state is a position.
+// Value returns exactly the bytes of the text, after checking them. A Cursor accepts exactly the texts that
+// [encoding/json.Valid] accepts. Its results can therefore be pasted into another JSON document.
+//
+// A Cursor is not safe for concurrent use.
 package jsonscan
 
 import (
@@ -15,37 +16,38 @@ import (
 	"fmt"
 )
 
-// MaxDepth is the maximum nesting of a document; encoding/json has the same limit.
+// MaxDepth is the maximum nesting depth of a document. encoding/json has the same limit.
 const MaxDepth = 10000
 
-// ErrStop ends a walk early. If a visit function returns it, Object or Array returns it unchanged, and does not read
-// the rest of the document.
+// ErrStop ends Object or Array early. If the visit function returns ErrStop, Object or Array returns it unchanged and
+// does not read the rest of the document.
 var ErrStop = errors.New("stop walking")
 
-// A Cursor is a position in a JSON text.
+// Cursor is a position in a JSON text, from which its methods read.
 type Cursor struct {
 	data  []byte
 	pos   int
 	depth int
-	match func(name []byte) bool // The argument of ValueWithout during its call; otherwise nil.
+	match func(name []byte) bool // Argument of the ValueWithout call in progress; nil outside such a call.
 }
 
 // NewCursor returns a Cursor at the start of data. The Cursor refers to data and never changes it.
 func NewCursor(data []byte) *Cursor { return &Cursor{data: data} }
 
-// Object calls visit for each member of the object at the cursor. If visit does not read the member's value, the value
-// is skipped. key is valid until visit returns.
+// Object calls visit for each member of the JSON object at the cursor. visit can read the member's value from the
+// Cursor. If it does not, Object skips the value. key is valid until visit returns.
 func (c *Cursor) Object(visit func(key []byte) error) error {
 	return c.each('{', '}', func(key []byte, _ int) error { return visit(key) })
 }
 
-// Array calls visit for each element of the array at the cursor. If visit does not read the element, it is skipped.
+// Array calls visit for each element of the JSON array at the cursor. visit can read the element from the Cursor. If
+// it does not, Array skips the element.
 func (c *Cursor) Array(visit func(index int) error) error {
 	return c.each('[', ']', func(_ []byte, index int) error { return visit(index) })
 }
 
-// each calls visit for each item between the characters opening and closing. The items are separated by commas, and
-// those of an object have a key.
+// each calls visit for each member or element between the characters opening and closing. It passes a key for the
+// members of an object, and nil for the elements of an array.
 func (c *Cursor) each(opening, closing byte, visit func(key []byte, index int) error) error {
 	if c.Peek() != opening {
 		return c.unexpected(fmt.Sprintf("%q", opening))
@@ -95,8 +97,8 @@ func (c *Cursor) item(member bool, index int, visit func(key []byte, index int) 
 	return nil
 }
 
-// Value returns the text of the value at the cursor, without the surrounding white space. The result shares the
-// Cursor's bytes.
+// Value returns the text of the JSON value at the cursor, without surrounding white space. The result is a slice of
+// the Cursor's data, not a copy.
 func (c *Cursor) Value() ([]byte, error) {
 	c.Peek()
 	start := c.pos
@@ -106,8 +108,8 @@ func (c *Cursor) Value() ([]byte, error) {
 	return c.data[start:c.pos:c.pos], nil
 }
 
-// ValueWithout returns the value at the cursor, like Value. If match returns true for the name of any member in the
-// value, ok is false and the cursor does not move. A name with escapes counts as a match.
+// ValueWithout returns the JSON value at the cursor, like Value. If match returns true for the name of a member at
+// any depth of the value, ok is false and the cursor does not move. A name with escapes always counts as a match.
 func (c *Cursor) ValueWithout(match func(name []byte) bool) (value []byte, ok bool, err error) {
 	trial := *c
 	trial.match = match
@@ -119,11 +121,11 @@ func (c *Cursor) ValueWithout(match func(name []byte) bool) (value []byte, ok bo
 	return value, true, err
 }
 
-// errMatch ends ValueWithout early when a name matches.
+// errMatch is the error with which skipObject reports to ValueWithout that a member name matches.
 var errMatch = errors.New("a name matches")
 
-// Text decodes the string at the cursor. It returns the empty string for null, as encoding/json does for a string
-// field.
+// Text decodes the JSON string at the cursor. For null it returns the empty string, as encoding/json does when it
+// decodes into a string.
 func (c *Cursor) Text() (string, error) {
 	raw, err := c.Value()
 	if err != nil {
@@ -132,7 +134,7 @@ func (c *Cursor) Text() (string, error) {
 	return Unquote(raw)
 }
 
-// Unquote decodes the text of a JSON string that a Cursor returned. It returns "" for null.
+// Unquote decodes the text of a JSON string that a Cursor returned. For null it returns the empty string.
 func Unquote(raw []byte) (string, error) {
 	if string(raw) == "null" {
 		return "", nil
@@ -148,8 +150,8 @@ func Unquote(raw []byte) (string, error) {
 	return s, err
 }
 
-// AppendString appends s as a JSON string. Characters that are special in HTML are not escaped, because this JSON is
-// only read by JSON.parse.
+// AppendString appends s to dst as a JSON string. It does not escape <, > and &, because only JSON.parse reads the
+// result.
 func AppendString[S string | []byte](dst []byte, s S) []byte {
 	for i := range len(s) {
 		if b := s[i]; b < 0x20 || b >= 0x7f || b == '"' || b == '\\' {
@@ -157,7 +159,7 @@ func AppendString[S string | []byte](dst []byte, s S) []byte {
 			encoder := json.NewEncoder(&quoted)
 			encoder.SetEscapeHTML(false)
 			if err := encoder.Encode(string(s)); err != nil {
-				panic(err) // A string can always be encoded.
+				panic(err) // Encoding a string never fails.
 			}
 			return append(dst, bytes.TrimSuffix(quoted.Bytes(), []byte{'\n'})...)
 		}
@@ -167,7 +169,7 @@ func AppendString[S string | []byte](dst []byte, s S) []byte {
 	return append(dst, '"')
 }
 
-// End returns an error if anything but white space follows.
+// End returns an error if anything but white space follows the cursor.
 func (c *Cursor) End() error {
 	if c.Peek(); c.pos < len(c.data) {
 		return c.unexpected("the end")
@@ -175,8 +177,8 @@ func (c *Cursor) End() error {
 	return nil
 }
 
-// Peek skips white space and returns the byte at the cursor, or 0 at the end: '{', '[', '"', 't', 'f', 'n' or the first
-// byte of a number.
+// Peek skips white space and returns the byte at the cursor, or 0 at the end of the text. At the start of a valid
+// value, the byte is '{', '[', '"', 't', 'f', 'n', '-' or a digit.
 func (c *Cursor) Peek() byte {
 	for c.pos < len(c.data) {
 		switch b := c.data[c.pos]; b {
@@ -189,7 +191,6 @@ func (c *Cursor) Peek() byte {
 	return 0
 }
 
-// key reads a member's name and the colon after it.
 func (c *Cursor) key() ([]byte, error) {
 	if c.Peek() != '"' {
 		return nil, c.unexpected("the name of a member")

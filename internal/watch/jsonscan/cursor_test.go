@@ -47,7 +47,7 @@ func TestObjectSkipsUnreadMembers(t *testing.T) {
 	}
 }
 
-// A value is returned only if no name in it matches. Otherwise the cursor stays where it is.
+// ValueWithout returns a value only if no member name in the value matches. Otherwise it does not move the cursor.
 func TestValueWithoutNames(t *testing.T) {
 	for text, want := range map[string]bool{
 		`{"a":{"b":[{"c":"wanted"}]}}`: true, `["wanted"]`: true, `7`: true, `{}`: true,
@@ -122,7 +122,7 @@ func TestAppendStringIsJSON(t *testing.T) {
 	}
 }
 
-// Strings are read eight bytes at a time. The test has each byte at each position.
+// Skip checks strings eight bytes at a time. It agrees with json.Valid for every byte value at every offset.
 func TestEveryByteAtEveryPosition(t *testing.T) {
 	for position := range 18 {
 		for b := range 256 {
@@ -140,13 +140,13 @@ func TestEveryByteAtEveryPosition(t *testing.T) {
 	}
 }
 
-// readAll reads a document through Object and Array instead of Skip.
+// readAll reads a document with Object and Array, as opposed to Skip.
 func readAll(c *jsonscan.Cursor) error {
 	switch c.Peek() {
 	case '{':
 		return c.Object(func(key []byte) error {
 			if c.Peek(); len(key)%2 == 1 {
-				return nil // Object reads this value itself.
+				return nil // Not reading the value makes Object skip it.
 			}
 			return readAll(c)
 		})

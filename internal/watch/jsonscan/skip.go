@@ -7,7 +7,7 @@ import (
 	"math/bits"
 )
 
-// Skip moves the cursor past the value, and returns an error if the value is not valid JSON.
+// Skip moves the cursor past the JSON value at the cursor. It returns an error if the value is not valid JSON.
 func (c *Cursor) Skip() error {
 	switch b := c.Peek(); {
 	case b == '"':
@@ -24,8 +24,8 @@ func (c *Cursor) Skip() error {
 	}
 }
 
-// skipObject does the same as each, but without a function call for each item; so does skipArray. Nearly all of a
-// document is skipped, so this is the hot path.
+// skipObject skips a JSON object. It parses like the method each, but without a function call for each member.
+// Cursors skip most of a document, so skipObject and skipArray are the hot path.
 func (c *Cursor) skipObject() error {
 	if c.depth++; c.depth > MaxDepth {
 		return fmt.Errorf("byte %d: nested deeper than %d", c.pos, MaxDepth)
@@ -95,7 +95,7 @@ func (c *Cursor) skipArray() error {
 	}
 }
 
-// skipString moves the cursor past a string, and reports whether the string contains an escape.
+// skipString moves the cursor past a JSON string. escaped reports whether the string contains a backslash escape.
 func (c *Cursor) skipString() (escaped bool, err error) {
 	data := c.data
 	for i := c.pos + 1; i < len(data); i++ {
@@ -129,16 +129,19 @@ func (c *Cursor) skipString() (escaped bool, err error) {
 	return false, c.unexpected("the end of a string")
 }
 
-// countPlain returns how many of the eight bytes in b, from the lowest, are plain characters of a string: they do not
-// end it, begin an escape, or have the value of a control character. Subtracting n from a byte sets its high bit if the
-// byte was less than n. The borrow from higher bytes does not matter.
+// countPlain returns the number of plain characters at the start of eight bytes of a string. The first byte is the
+// lowest byte of b. Quotes, backslashes and control characters are not plain.
+//
+// The expression tests all eight bytes at once. Subtracting n from a byte sets its high bit if the byte is less than
+// n. A borrow can set a wrong bit only in a byte above the first match, where it does not matter.
 func countPlain(b uint64) int {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	found := ((b - ones*0x20) | (b ^ ones*'"' - ones) | (b ^ ones*'\\' - ones)) & ^b & high
 	return bits.TrailingZeros64(found) / 8
 }
 
-// escapeLength returns the number of bytes that follow the backslash in an escape.
+// escapeLength returns the number of bytes that follow the backslash in an escape. It returns false if the escape is
+// invalid.
 func escapeLength(rest []byte) (int, bool) {
 	if len(rest) == 0 {
 		return 0, false
@@ -160,7 +163,7 @@ func escapeLength(rest []byte) (int, bool) {
 	return 0, false
 }
 
-// skipNumber moves the cursor past a number, by the grammar of RFC 8259 section 6.
+// skipNumber moves the cursor past a number, according to the grammar in RFC 8259 section 6.
 func (c *Cursor) skipNumber() error {
 	if c.data[c.pos] == '-' {
 		c.pos++

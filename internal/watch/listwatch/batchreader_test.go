@@ -9,9 +9,10 @@ import (
 	"glasshouse/internal/watch/listwatch"
 )
 
-// frames arrive one by one, like those of HTTP/2. A Read waits for one frame, and returns all that have arrived.
+// frames is an io.Reader whose data arrives in separate HTTP/2 frames. Read waits for the first frame, and returns
+// the data of all frames that have arrived.
 type frames struct {
-	arrivals  chan int // The length of each frame.
+	arrivals  chan int // Receives the length of each arriving frame, in bytes.
 	available int
 	reads     int
 }
@@ -33,14 +34,13 @@ func (f *frames) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// A long list is read in large pieces. A short list, and events after a list, are read without delay. The end of the
-// data is never delayed.
+// A batchReader reads a long list in large pieces. It reads short lists, and events after a list, without delay.
 func TestLongListIsReadInBatches(t *testing.T) {
 	const frame, each = 2 << 10, 200 * time.Microsecond
 	for name, test := range map[string]struct {
 		frames   int
 		list     bool
-		maxReads int // The maximum number of calls of Read.
+		maxReads int // Maximum number of Read calls on the source.
 		minReads int
 	}{
 		"long":   {frames: 5000, list: true, maxReads: 128 + 5000/20, minReads: 5000 / 20},

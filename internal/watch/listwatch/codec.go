@@ -7,28 +7,29 @@ import (
 )
 
 const (
-	// sampleObjects is the number of objects of a list from which a compression dictionary is built. They are chosen
-	// evenly from the first trainingObjects objects, or from the first trainingBytes bytes, until the dictionary is
-	// full. Objects stay uncompressed until the dictionary exists.
+	// sampleObjects is the number of objects from which a compression dictionary is built. train selects them evenly
+	// from the first objects of a list: from trainingObjects objects, or from trainingBytes bytes of text. These
+	// objects stay uncompressed until the dictionary exists.
 	sampleObjects   = 16
 	trainingObjects = 256
 	trainingBytes   = 8 << 20
-	// sampleBytes is the maximum length of one object's text in the dictionary, in bytes, so that one object does not
-	// fill it.
+	// sampleBytes is the maximum number of bytes that one object contributes to the dictionary. Without it, one large
+	// object could fill the dictionary.
 	sampleBytes = s2.MaxDictSize / 4
 )
 
-// codec compresses the bodies (redacted texts), or the managedFields, of the objects of one resource. Objects of a kind
-// are similar, so a dictionary of a few objects shrinks the rest to a tenth. The zero codec has no dictionary. A codec
-// is safe for concurrent use.
+// codec compresses the redacted texts or the managedFields of one resource's objects. Objects of one kind are
+// similar, so a dictionary from a few objects compresses the others to a tenth of their size. The zero codec has no
+// dictionary. A codec is safe for concurrent use.
 type codec struct {
-	mask func(dst, text []byte) ([]byte, error) // The guest mask, applied to decoded text; nil for none.
-	// The codec of unmasked text. A codec with a guest mask never encodes.
+	mask func(dst, text []byte) ([]byte, error) // Masks decoded text for guests; nil for no masking.
+	// If mask is set, unmasked is the codec that decodes the text before masking. A codec with a mask never encodes.
 	unmasked   *codec
-	dictionary *s2.Dict // The compression dictionary; nil for none.
+	dictionary *s2.Dict // Compression dictionary; nil for none.
 }
 
-// newCodec returns a codec whose dictionary consists of the samples. It has no dictionary if they are too short.
+// newCodec returns a codec whose dictionary consists of the samples. If the samples are too short, the codec has no
+// dictionary.
 func newCodec(samples [][]byte) *codec {
 	var dictionary []byte
 	for _, sample := range samples {
@@ -37,7 +38,7 @@ func newCodec(samples [][]byte) *codec {
 	return &codec{dictionary: s2.MakeDict(dictionary, nil)}
 }
 
-// encode returns the compressed text. The result is stored in dst if dst has room for any text of this length.
+// encode compresses the text. The result is stored in dst if dst has enough capacity for the worst case.
 func (c *codec) encode(dst, text []byte) []byte {
 	if c.dictionary == nil {
 		return s2.Encode(dst, text)
@@ -45,7 +46,7 @@ func (c *codec) encode(dst, text []byte) []byte {
 	return c.dictionary.Encode(dst, text)
 }
 
-// decode appends the decompressed text of body to dst. A nil codec means that the body is not compressed.
+// decode appends the decompressed and masked text of body to dst. A nil codec means that body is not compressed.
 func (c *codec) decode(dst, body []byte) ([]byte, error) {
 	switch {
 	case c == nil:

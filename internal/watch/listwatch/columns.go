@@ -12,32 +12,32 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// Column is one column of the API server's table for a resource.
+// Column is one column of the Table that the API server prints for a resource.
 type Column struct {
 	Name        string `json:"name"`
 	Type        string `json:"type"`
 	Format      string `json:"format"`
 	Description string `json:"description,omitempty"`
-	Priority    int32  `json:"priority"` // Above 0: kubectl shows it with -o wide only.
-	// Relative marks cells with RFC 3339 timestamps that are shown as elapsed time. A timestamp is the whole cell or a
-	// part of its text ("3 (2026-11-21T10:00:00Z ago)").
+	Priority    int32  `json:"priority"` // kubectl get shows columns with a priority above 0 only with -o wide.
+	// Relative means that cells of the column contain an RFC 3339 timestamp, which is displayed as elapsed time. The
+	// timestamp is the complete cell, or a part as in "3 (2026-11-21T10:00:00Z ago)".
 	Relative bool `json:"relative,omitempty"`
 
-	fullDescription string   // The complete description. For a CRD's column it may contain the JSONPath.
-	paths           []string // Paths of the timestamp in the object; the first one with a value is used.
-	shownPath       string   // JSON Pointer to the shown value, or to a parent of it; empty if unknown.
+	fullDescription string   // Description before shortening. For a CRD's column, it can contain the JSONPath.
+	paths           []string // Paths to the timestamp in the object, in order of preference.
+	shownPath       string   // JSON Pointer to the displayed value or a parent of it; empty if unknown.
 }
 
-// plainColumns returns the columns Name and Age, for objects that a server sent without a Table.
+// plainColumns returns the columns Name and Age. They are used for objects that a server sends without a Table.
 func plainColumns() []Column {
 	return markRelative([]Column{{Name: "Name", Type: "string", Format: "name"}, {Name: "Age", Type: "date"}}, "", nil)
 }
 
 const creationPath = "metadata.creationTimestamp"
 
-// relativePaths returns the paths in an object to the timestamps that the API server prints as elapsed time, for one
-// column of a resource (kubernetes v1.36, pkg/printers/internalversion/printers.go). [] in a path means each element of
-// a list. If there are several timestamps, the one that the server printed is used.
+// relativePaths returns the paths to the timestamps that the API server prints as elapsed time in a column of a
+// resource. The paths are in order of preference, and [] means each element of a list. Source: kubernetes v1.36,
+// pkg/printers/internalversion/printers.go.
 func relativePaths(resource, column string) []string {
 	switch resource + " " + column {
 	case "pods Restarts":
@@ -63,9 +63,9 @@ func relativePaths(resource, column string) []string {
 	return nil
 }
 
-// markRelative marks the columns whose cells show elapsed time. dates contains the paths of a CRD's printer columns of
-// type date; the key is the column's name. It is nil if the resource is not known to be a CRD's. A CRD's column with
-// the name Age but of another type may contain anything, so it is not marked.
+// markRelative marks the columns whose cells show elapsed time. dates contains the paths of a CRD's printer columns
+// of type date, by column name. dates is nil if the resource is not known to be a CRD's. A CRD's Age column that is
+// not of type date can contain anything, so it is not marked.
 func markRelative(columns []Column, resource string, dates map[string]string) []Column {
 	for i := range columns {
 		c := &columns[i]
@@ -80,8 +80,8 @@ func markRelative(columns []Column, resource string, dates map[string]string) []
 	return columns
 }
 
-// ElapsedText returns the text of a relative cell as it is shown at the time now: each timestamp in it is replaced by
-// the time that has elapsed since then.
+// ElapsedText returns the displayed text of a cell at the time now. In a column with Relative, it replaces each
+// timestamp by the time elapsed since then.
 func (c *Column) ElapsedText(cell string, now time.Time) string {
 	if !c.Relative {
 		return cell
@@ -95,34 +95,34 @@ func (c *Column) ElapsedText(cell string, now time.Time) string {
 	})
 }
 
-// timestampPattern matches the timestamps that resolve writes into cells.
+// timestampPattern matches the timestamps that the method resolve writes into cells.
 var timestampPattern = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
-// elapsedPattern matches an elapsed time that duration.HumanDuration printed, either as the complete cell or as "(5m
-// ago)" after a number.
+// elapsedPattern matches an elapsed time that duration.HumanDuration printed. It is the complete cell, or follows a
+// number as in "3 (5m ago)".
 var elapsedPattern = regexp.MustCompile(`^(?:(\d+) \()?((?:\d+[ydhms]){1,2})(?: ago\))?$`)
 
-// futureDuration is the text that duration.HumanDuration prints for a time in the future. A timestamp can be in the
-// future by the API server's clock, or because another clock set it.
+// futureDuration is the text that duration.HumanDuration prints for a time in the future. Clocks that differ between
+// machines can cause such times.
 const futureDuration = "<invalid>"
 
 // resolve replaces the elapsed time in a cell with a timestamp.
 //
-// If one of the column's paths leads to a timestamp in the object, resolve uses that. Otherwise it subtracts the
-// elapsed time from now; the result is then only as exact as the text of the cell.
+// It uses the timestamp in the object to which one of the column's paths leads. Without such a timestamp, it
+// subtracts the elapsed time from now. That result is only as precise as the cell's text.
 func (c *Column) resolve(cell string, object []byte, created, now time.Time) string {
 	m := elapsedPattern.FindStringSubmatchIndex(cell)
 	if m == nil && cell == futureDuration {
 		m = []int{0, len(cell), -1, -1, 0, len(cell)}
 	}
 	if m == nil {
-		return cell // "<unknown>", "<none>", "3": no elapsed time.
+		return cell // The cell shows no elapsed time, as in "<unknown>", "<none>" or "3".
 	}
 	printed := cell[m[4]:m[5]]
 	if c.Name == "Duration" && lookup(object, "status.completionTime") != nil {
-		return cell // The process has ended, so the duration is final.
+		return cell // The job has ended, so its duration does not change any more.
 	}
-	at := created // The typical case; it avoids a search through the object.
+	at := created // Most columns show the creation time, which needs no search in the object.
 	if created.IsZero() || len(c.paths) != 1 || c.paths[0] != creationPath {
 		at = c.timestamp(printed, object, now)
 	}
@@ -136,7 +136,8 @@ func (c *Column) resolve(cell string, object []byte, created, now time.Time) str
 }
 
 // timestamp returns the time to which the column's paths lead, or the zero Time if there is none. If a path leads to
-// several elements of a list, timestamp returns the time that prints as printed. If none does, it returns the newest.
+// several list elements, timestamp selects the time that HumanDuration prints as printed. If no time matches, it
+// selects the newest.
 func (c *Column) timestamp(printed string, object []byte, now time.Time) time.Time {
 	var newest time.Time
 	for _, path := range c.paths {
@@ -156,14 +157,14 @@ func (c *Column) timestamp(printed string, object []byte, now time.Time) time.Ti
 	return newest
 }
 
-// parseElapsed parses a duration that duration.HumanDuration printed. A day has 24 hours, and a year has 365 days.
+// parseElapsed parses a text that duration.HumanDuration printed. A day has 24 hours, and a year has 365 days.
 func parseElapsed(text string) (total time.Duration) {
 	units := map[byte]time.Duration{
 		's': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'y': 365 * 24 * time.Hour,
 	}
 	for start, i := 0, 0; i < len(text); i++ {
 		if unit, ok := units[text[i]]; ok {
-			n, _ := strconv.Atoi(text[start:i]) // Digits only, because of the pattern.
+			n, _ := strconv.Atoi(text[start:i]) // elapsedPattern accepts only digits here.
 			total += time.Duration(n) * unit
 			start = i + 1
 		}
@@ -171,7 +172,7 @@ func parseElapsed(text string) (total time.Duration) {
 	return total
 }
 
-// lookup returns the strings to which a dotted path leads.
+// lookup returns the strings in the object to which a dotted path leads.
 func lookup(object []byte, path string) []string {
 	return find(jsonscan.NewCursor(object), strings.Split(path, "."))
 }
@@ -188,7 +189,7 @@ func find(c *jsonscan.Cursor, path []string) (found []string) {
 			found = append(found, find(c, path[1:])...)
 		}
 	}
-	// The object was parsed before, so it is well formed.
+	// The errors are ignored, because the object was parsed before.
 	switch {
 	case path[0] == "[]" && c.Peek() == '[':
 		_ = c.Array(func(int) error { visit(); return nil })
@@ -203,8 +204,8 @@ func find(c *jsonscan.Cursor, path []string) (found []string) {
 	return found
 }
 
-// SimplePath converts a JSONPath of plain member names (".status.lastRun") into the path form that Source.SetDates
-// uses. It reports false for every other JSONPath.
+// SimplePath converts a JSONPath of plain member names (".status.lastRun") into the dotted path that Source.SetDates
+// expects. It returns false for any other JSONPath.
 func SimplePath(jsonPath string) (string, bool) {
 	path := strings.TrimPrefix(strings.TrimSuffix(strings.TrimPrefix(jsonPath, "{"), "}"), ".")
 	names := strings.Split(path, ".")

@@ -17,55 +17,57 @@ import (
 	"glasshouse/internal/watch/redact"
 )
 
-// seed is the seed of the hashes in Object.print. It is different in each process, so that an attacker cannot construct
+// seed is the seed of the hashes in Object.textHash. Each process has a random seed, so an attacker cannot construct
 // two texts with the same hash.
 var seed = maphash.MakeSeed() //nolint:gochecknoglobals // The hashes of all decoders are compared.
 
-// decoder converts the API server's data for one resource into Objects. Only one stream uses it at a time.
+// decoder converts the API server's responses for one resource into Objects. Only one list or watch at a time can use
+// a decoder.
 type decoder struct {
 	resource schema.GroupResource
 	dates    map[string]string
 	paths    map[string]string
 	redactor *redact.Redactor
 
-	columns      atomic.Pointer[[]Column] // The columns of the newest list; the slice is never nil.
-	codec        *codec                   // Compresses new bodies.
-	managers     *codec                   // Compresses the managedFields of new versions.
+	columns      atomic.Pointer[[]Column] // Columns of the newest list; the pointer is nil before the first list.
+	codec        *codec                   // Compresses the JSON texts of new objects.
+	managers     *codec                   // Compresses the managedFields of new objects.
 	listing      bool
-	listBytes    int64     // Size of the list's objects in bytes, without the objects in training.
-	training     []*Object // Objects that wait for a dictionary to be compressed; nil if none are being collected.
-	trainingSize int       // Size of the bodies of the objects in training, in bytes.
-	samples      [][]byte  // managedFields of some objects in training.
+	listBytes    int64     // Size of the list's objects in bytes, without those in training.
+	training     []*Object // First objects of a list; nil after train has compressed them.
+	trainingSize int       // Size of the texts of the objects in training, in bytes.
+	samples      [][]byte  // The managedFields of some objects in training.
 	scratch      []byte
 	packed       []byte
 
-	managed     *Managed // The Managed of the newest event that had managedFields.
-	managedText []byte   // The text from which managed was made.
+	managed     *Managed // Newest Managed that compressManaged made.
+	managedText []byte   // The uncompressed text of managed.
 }
 
 func newDecoder(groupResource schema.GroupResource, redactor *redact.Redactor) *decoder {
 	return &decoder{resource: groupResource, redactor: redactor, codec: new(codec), managers: new(codec)}
 }
 
-// beginList starts a complete list. A new dictionary will be built from its first objects.
+// beginList prepares the decoder for the first page of a list. The first objects of the list then provide a new
+// compression dictionary.
 func (d *decoder) beginList() {
 	d.redactor.BeginList()
 	d.training, d.trainingSize, d.samples = make([]*Object, 0, trainingObjects), 0, nil
 	d.listing, d.listBytes = true, 0
 }
 
-// collecting reports whether the objects that were decoded so far still wait for their dictionary. Until it exists, no
-// other code may receive them.
+// collecting reports whether the objects decoded so far are still uncompressed because their dictionary does not
+// exist yet. Callers must not pass on these objects, because train will change them.
 func (d *decoder) collecting() bool { return d.training != nil }
 
-// endList ends a list, and compresses the objects that still wait for a dictionary.
+// endList ends a list. It compresses the objects that are still uncompressed because the list was too short for a
+// dictionary.
 func (d *decoder) endList() {
 	d.redactor.EndList()
 	d.train()
 	d.listing = false
 }
 
-// members contains the members of an object's metadata that the decoder reads.
 type members struct {
 	namespace, name, uid, resourceVersion, created string
 	labels                                         []byte
@@ -108,14 +110,14 @@ func readMembers(object []byte) (m members, err error) {
 	return m, err
 }
 
-// LabelsOf returns the labels in an object's text as a JSON object, in the form that an Object stores. The result is
-// empty if there are no labels. It shares the text's bytes.
+// LabelsOf returns metadata.labels of an object's JSON text as a JSON object. The result is empty if there are no
+// labels. It is a slice of the text, not a copy.
 func LabelsOf(object []byte) []byte {
-	m, _ := readMembers(object) // A text that is not an object has no labels.
+	m, _ := readMembers(object) // Text that is not a JSON object has no labels.
 	return m.labels
 }
 
-// toValidUTF8 returns the text as valid UTF-8: any other bytes are replaced by U+FFFD.
+// toValidUTF8 replaces each run of invalid UTF-8 bytes in the text by U+FFFD.
 func toValidUTF8(text []byte) []byte {
 	if utf8.Valid(text) {
 		return text
@@ -123,8 +125,8 @@ func toValidUTF8(text []byte) []byte {
 	return bytes.ToValidUTF8(text, []byte(string(utf8.RuneError)))
 }
 
-// object makes an Object from the cells of a row and the JSON object at the cursor. managed is the text of the object's
-// managedFields, and shares the cursor's bytes.
+// object makes an Object from the cells of a table row and from the JSON object at the cursor. managed is the text of
+// the object's managedFields. It is a slice of the cursor's data, not a copy.
 func (d *decoder) object(cells []byte, c *jsonscan.Cursor) (o *Object, managed []byte, err error) {
 	redacted, err := d.redactor.Next(d.scratch[:0], c)
 	if err != nil {
@@ -164,11 +166,11 @@ func (d *decoder) object(cells []byte, c *jsonscan.Cursor) (o *Object, managed [
 	return o, managed, nil
 }
 
-// cells prepares the cells of a row to be stored. It replaces elapsed times with timestamps. It also undoes the HTML
-// escaping of encoding/json, which makes 16 bytes of "<none>".
+// cells converts the cells of a table row into the form that an Object stores. It replaces elapsed times ("5m") with
+// timestamps. It undoes the HTML escaping of encoding/json, which turns "<none>" into 16 bytes.
 //
 // A row without cells gets the cells of plainColumns. Cells after the last column are removed; rows of IPAddress have
-// such cells. A cell is masked if it may show a value that was removed from the object.
+// such cells. A cell is masked if it can show a value that redaction removed from the object.
 func (d *decoder) cells(raw []byte, object *redact.Redacted, m *members, created time.Time) []byte {
 	now, columns, builtIn := time.Now(), d.currentColumns(), IsBuiltIn(d.resource.Group)
 	if raw == nil {
@@ -179,7 +181,7 @@ func (d *decoder) cells(raw []byte, object *redact.Redacted, m *members, created
 	out := make([]byte, 0, len(raw)+32)
 	out = append(out, '[')
 	c := jsonscan.NewCursor(raw)
-	_ = c.Array(func(i int) error { // The row was parsed before, so it is well formed.
+	_ = c.Array(func(i int) error { // The row was parsed before, so it is valid JSON.
 		if i >= len(columns) && len(columns) > 0 {
 			_, err := c.Value()
 			return err
@@ -198,7 +200,7 @@ func (d *decoder) cells(raw []byte, object *redact.Redacted, m *members, created
 			return err
 		}
 		if cell[0] != '"' {
-			out = append(out, cell...) // A cell that is an array or object stays unchanged.
+			out = append(out, cell...) // A cell that is an array or an object stays unchanged.
 			return nil
 		}
 		text, err := jsonscan.Unquote(cell)
@@ -211,12 +213,13 @@ func (d *decoder) cells(raw []byte, object *redact.Redacted, m *members, created
 	return append(out, ']')
 }
 
-// train builds the dictionaries from the objects collected so far, if there are enough, and compresses these objects.
+// train builds the compression dictionaries from the objects collected so far. With fewer than 2*sampleObjects
+// objects, it builds empty dictionaries. Then it compresses the collected objects.
 func (d *decoder) train() {
 	objects, managers := d.training, d.samples
 	d.training, d.samples = nil, nil
 	if len(objects) == 0 {
-		return // The dictionaries exist already, or the list is empty.
+		return // The dictionaries already exist, or the list is empty.
 	}
 	d.codec, d.managers = new(codec), new(codec)
 	if len(objects) >= 2*sampleObjects {

@@ -8,19 +8,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// estimateObjects is the number of objects that an estimate of memory reads. They are enough for a compression
-// dictionary, so that they are as small as they would be in memory.
+// estimateObjects is the number of objects that Estimate lists as a sample. It is large enough for a compression
+// dictionary, so the objects compress as well as in a complete list.
 const estimateObjects = 64
 
-// estimateStall is SourceOptions.Stall for the request of an estimate, and estimateTimeout is the time limit for the
-// complete estimate. The caller waits for the estimate, but can work without it.
+// estimateStall is SourceOptions.Stall for the list request of Count and Estimate. estimateTimeout is the time limit
+// for the complete call. Both are short, because the caller waits, but can work without the result.
 const (
 	estimateStall   = 5 * time.Second
 	estimateTimeout = 10 * time.Second
 )
 
-// Count returns the approximate number of objects in a scope. It requests a list with a limit of one object, and adds
-// the number of remaining objects that the server reports. It fails if the server does not report that.
+// Count returns the approximate number of objects in a scope. It lists one object, and adds the number of remaining
+// objects that the server reports. It fails if the server does not report this number.
 func (c *Client) Count(ctx context.Context, scope Scope) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, estimateTimeout)
 	defer cancel()
@@ -42,7 +42,8 @@ func (c *Client) Count(ctx context.Context, scope Scope) (int, error) {
 	return len(list.Items) + remainingItems(list), nil
 }
 
-// remainingItems returns the number of objects that follow a page of a list, or 0 if the server does not report it.
+// remainingItems returns the number of objects that follow this page of a list, or 0 if the server does not report
+// it.
 func remainingItems(list *List) int {
 	if list.RemainingItemCount == nil {
 		return 0
@@ -50,12 +51,13 @@ func remainingItems(list *List) int {
 	return int(min(max(0, *list.RemainingItemCount), maxRemaining))
 }
 
-// maxRemaining limits the number of remaining objects that a server reports. No cluster has that many objects.
+// maxRemaining is the largest number of remaining objects that is accepted from a server. No cluster has that many
+// objects, and larger numbers could overflow.
 const maxRemaining = 1 << 30
 
-// Estimate returns the number of objects in a scope, and the approximate memory for them, in bytes. The memory includes
-// the digests of their masked values. Estimate requests one short page of the list. If the server does not report how
-// many objects remain (it does not for a selector), only the objects of the page count.
+// Estimate returns the number of objects in a scope and their approximate memory in bytes, including the hashes of
+// masked values. It lists one short page and extrapolates from it to the number of objects that the server reports.
+// With a selector, the server does not report this number. Then only the objects of the page count.
 func (c *Client) Estimate(ctx context.Context, scope Scope) (objects int, bytes int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, estimateTimeout)
 	defer cancel()

@@ -11,22 +11,22 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// event is one line of a watch.
+// event is one decoded line of a watch response.
 type event struct {
 	kind            watch.EventType
-	object          *Object        // ADDED, MODIFIED, DELETED
-	managed         *Managed       // The managedFields of the object, unless the event is part of a list.
-	initial         bool           // The event is part of a list.
-	resourceVersion string         // BOOKMARK
-	listEnds        bool           // BOOKMARK: the initial events have all been sent.
-	status          *metav1.Status // The status of an ERROR event.
+	object          *Object  // Object of an ADDED, MODIFIED or DELETED event.
+	managed         *Managed // The object's managedFields; nil for objects of a list.
+	initial         bool     // The event belongs to a streaming list.
+	resourceVersion string   // Version in a BOOKMARK event.
+	listEnds        bool     // The event is the BOOKMARK that ends a list.
+	status          *metav1.Status
 }
 
-// event decodes one line of a watch. initial means that the line is part of a list.
+// event decodes one line of a watch response. initial means that the line belongs to a streaming list.
 func (d *decoder) event(line []byte, initial bool) (event, error) {
 	e := event{initial: initial}
 	c := jsonscan.NewCursor(toValidUTF8(line))
-	var early *jsonscan.Cursor // The object, if it precedes the type of the event.
+	var early *jsonscan.Cursor // Position of the object, if it precedes the event's type.
 	err := c.Object(func(key []byte) error {
 		switch string(key) {
 		case "type":
@@ -60,7 +60,7 @@ func (d *decoder) event(line []byte, initial bool) (event, error) {
 	return e, nil
 }
 
-// read decodes the object of an event. The kind of the event must be known.
+// read decodes the object at the cursor into the event. The caller must have decoded the event's type.
 func (e *event) read(d *decoder, c *jsonscan.Cursor) error {
 	switch e.kind {
 	case watch.Error:
@@ -85,10 +85,9 @@ func (e *event) read(d *decoder, c *jsonscan.Cursor) error {
 			return err
 		})
 	}
-	return nil // The event is incomplete; the method whole returns the error for that.
+	return nil // The method validate reports an unknown or missing type.
 }
 
-// validate returns an error if a part of the event is missing.
 func (e *event) validate() error {
 	switch e.kind {
 	case watch.Error:
@@ -130,7 +129,7 @@ func (e *event) readBookmark(c *jsonscan.Cursor) error {
 	})
 }
 
-// forReflector returns the event in the form that client-go's Reflector expects.
+// forReflector converts the event for client-go's Reflector.
 func (e *event) forReflector() watch.Event {
 	switch e.kind {
 	case watch.Error:

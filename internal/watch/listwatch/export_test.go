@@ -11,8 +11,8 @@ import (
 	"glasshouse/internal/watch/redact"
 )
 
-// CheckLine decodes a line as each kind of input that it may be, and checks the results. From outside the package, a
-// line can only arrive through a stream. A stream for each fuzz input would be a thousand times slower.
+// CheckLine decodes a line as an event of a list and of a watch, for pods and for Secrets, and checks the results.
+// Code outside the package can send a line only through a stream, which makes a fuzz test a thousand times slower.
 func CheckLine(t *testing.T, line []byte) {
 	t.Helper()
 	for _, initial := range []bool{false, true} {
@@ -47,8 +47,8 @@ func CheckLine(t *testing.T, line []byte) {
 	}
 }
 
-// Compressed returns an Object that is the only one of its list. freed is called after the garbage collector has freed
-// the codec of its text.
+// Compressed returns an Object with its own codec, as if its list had only this object. freed is called after the
+// garbage collector has freed the codec.
 func Compressed(text string, freed func()) *Object {
 	objectCodec := new(codec)
 	runtime.AddCleanup(objectCodec, func(freed func()) { freed() }, freed)
@@ -57,8 +57,8 @@ func Compressed(text string, freed func()) *Object {
 	return o
 }
 
-// Decode decodes the lines of a pod stream again and again. With initial, they are lines of a list whose first objects
-// have made a dictionary. Otherwise they are events after the list.
+// Decode repeatedly decodes the lines of a stream of pods. If initial is true, the lines belong to a list whose
+// dictionary exists already. Otherwise they are events after the list.
 func Decode(b *testing.B, lines [][]byte, initial bool) {
 	b.Helper()
 	d := newDecoder(schema.GroupResource{Resource: "pods"}, redact.New(nil, "", "pods"))
@@ -77,12 +77,12 @@ func Decode(b *testing.B, lines [][]byte, initial bool) {
 	n := 0
 	b.ReportAllocs()
 	for b.Loop() {
-		decode(1+n%(len(lines)-1), initial) // Without the first line, which has the columns.
+		decode(1+n%(len(lines)-1), initial) // Skips the first line, which has the column definitions.
 		n++
 	}
 }
 
-// ReadInBatches reads a list from r in the same way as a stream does. After a call of endList, data is read without
+// ReadInBatches returns a reader for a list that reads r as a stream does. After a call of endList, it reads without
 // delay.
 func ReadInBatches(r io.Reader) (list io.Reader, endList func()) {
 	g := &batchReader{source: r, isList: true}

@@ -7,19 +7,19 @@ import (
 	"glasshouse/internal/watch/redact"
 )
 
-// GuestMask is the guest mask of a resource: it returns Objects as guests of a share link may see them. Only one
-// goroutine may use it.
+// GuestMask makes masked copies of a resource's Objects for guests (viewers of a share link). Only one goroutine at a
+// time can use it.
 type GuestMask struct {
 	mask      *redact.GuestMask
-	lastCodec *codec // The masking codec for the previous Object. Objects of one list share a codec.
+	lastCodec *codec // Masking codec for the previous Object, reused because Objects of one list share a codec.
 }
 
-// NewGuestMask returns the guest mask of a resource. group is "" for the core group.
+// NewGuestMask returns the GuestMask of a resource. group is "" for the core group.
 func NewGuestMask(group, resource string) *GuestMask {
 	return &GuestMask{mask: redact.NewGuestMask(group, resource)}
 }
 
-// Object returns a masked Object. Its text is masked each time it is read.
+// Object returns a copy of o whose JSON text is masked. Each read of the text masks it again.
 func (v *GuestMask) Object(o *Object) *Object {
 	if v.lastCodec == nil || v.lastCodec.unmasked != o.codec {
 		v.lastCodec = &codec{mask: v.mask.Object, unmasked: o.codec}
@@ -29,7 +29,7 @@ func (v *GuestMask) Object(o *Object) *Object {
 	return &masked
 }
 
-// After returns o with a masked text. Masked values that differ from those in before are marked as changed.
+// After returns a copy of o with a masked text. Masked values that differ from those in before are marked as changed.
 func (v *GuestMask) After(before, o *Object) (*Object, error) {
 	old, err := before.JSON()
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// list reads a Table, or a plain list, one member at a time. It calls observe with the number of rows so far. It never
-// has the text of all rows in memory.
+// list reads the text of a Table or of a plain list. It decodes one row at a time, so the text of all rows is never
+// in memory. After each row, it calls observe with the number of rows so far.
 func (d *decoder) list(body io.Reader, observe func(int)) (*List, error) {
 	list := &List{}
 	add := func(cells []byte, object *jsonscan.Cursor) error {
@@ -39,7 +39,7 @@ func (d *decoder) list(body io.Reader, observe func(int)) (*List, error) {
 			return eachElement(dec, func(raw json.RawMessage) error {
 				return d.row(jsonscan.NewCursor(toValidUTF8(raw)), add)
 			})
-		case "items": // This case also applies to an empty list, because nothing else provides its columns.
+		case "items": // An empty plain list gets its columns here, too.
 			isList = true
 			if err := d.useColumns(plainColumns()); err != nil {
 				return err
@@ -57,12 +57,12 @@ func (d *decoder) list(body io.Reader, observe func(int)) (*List, error) {
 	return list, err
 }
 
-// errNotAList means that the response is not a list, for example because a gateway in front of the API server sent it.
-// Such a response must not count as an empty list.
+// errNotAList is the error for a response without rows and items, for example from a gateway in front of the API
+// server. Such a response must not count as an empty list.
 var errNotAList = errors.New("the response is not a list: it has neither rows nor items")
 
-// eachMember reads the next JSON object from dec, and calls visit for each member. visit must read the member's
-// value.
+// eachMember reads the next JSON object from dec, and calls visit for each member. visit must read the member's value
+// from dec.
 func eachMember(dec *json.Decoder, visit func(key string) error) error {
 	return each(dec, '{', func() error {
 		key, err := dec.Token()
@@ -77,8 +77,7 @@ func eachMember(dec *json.Decoder, visit func(key string) error) error {
 	})
 }
 
-// eachElement reads the next JSON array from dec, and calls visit for each element. It accepts null as an empty
-// array.
+// eachElement reads the next JSON array from dec, and calls visit for each element. It treats null as an empty array.
 func eachElement(dec *json.Decoder, visit func(json.RawMessage) error) error {
 	return each(dec, '[', func() error {
 		var raw json.RawMessage

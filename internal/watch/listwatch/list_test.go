@@ -14,7 +14,7 @@ import (
 	"glasshouse/internal/watch/listwatch"
 )
 
-// items returns objects that are similar to each other, like those of one kind.
+// items returns objects with similar texts, so that a dictionary compresses them well.
 func items(n int) []apitest.Item {
 	list := make([]apitest.Item, n)
 	for i := range list {
@@ -38,8 +38,8 @@ func wantText(i int, item apitest.Item) string {
 	)
 }
 
-// Recorded changes keep objects of previous lists in memory. These may need the memory of the decoder, but not that of
-// the encoder.
+// Recorded changes keep objects of previous lists in memory. These objects can keep the decompressor of their list in
+// memory, but do not keep its larger compressor.
 func TestObjectsOfPreviousListsAreSmall(t *testing.T) {
 	server := podServer(t)
 	server.Set(pods, items(40)...)
@@ -48,7 +48,7 @@ func TestObjectsOfPreviousListsAreSmall(t *testing.T) {
 	heapAlloc := func() uint64 {
 		var m runtime.MemStats
 		runtime.GC()
-		runtime.GC() // The second call also frees what pools keep.
+		runtime.GC() // Two collections are necessary to empty a sync.Pool.
 		runtime.ReadMemStats(&m)
 		return m.HeapAlloc
 	}
@@ -71,8 +71,8 @@ func TestObjectsOfPreviousListsAreSmall(t *testing.T) {
 	}
 }
 
-// Each text is decoded byte by byte as it was, with or without a dictionary, from a list or a stream. A dictionary
-// makes it small.
+// Compression preserves each object's text byte by byte, with or without a dictionary, in lists and in watches. With
+// a dictionary, an object takes at most 300 bytes.
 func TestTextsRoundTrip(t *testing.T) {
 	for _, n := range []int{1, 31, 32, 255, 256, 300} {
 		t.Run(strconv.Itoa(n), func(t *testing.T) {
@@ -115,8 +115,8 @@ func TestTextsRoundTrip(t *testing.T) {
 	}
 }
 
-// The reader of a streaming list may read an object as soon as it receives it, as client-go does. The race detector
-// checks this.
+// Objects of a streaming list are not changed after they were sent, because client-go reads them immediately. The
+// race detector verifies this.
 func TestStreamedObjectsCanBeReadImmediately(t *testing.T) {
 	server := podServer(t)
 	server.Set(pods, items(300)...)
@@ -135,7 +135,7 @@ func TestList(t *testing.T) {
 		name    string
 		columns string
 		page, n int
-		want    int // The expected number of columns.
+		want    int // Expected number of columns.
 	}{
 		{name: "a table", columns: "[" + nameColumn + "," + ageColumn + "]", n: 5, want: 2},
 		{name: "a table in pages", columns: "[" + nameColumn + "," + ageColumn + "]", n: 5, page: 2, want: 2},
@@ -196,7 +196,6 @@ func TestListErrors(t *testing.T) {
 	}
 }
 
-// Columns change with the next list.
 func TestColumnsChangeWithAList(t *testing.T) {
 	server := podServer(t)
 	server.Set(pods, items(1)...)
@@ -209,7 +208,7 @@ func TestColumnsChangeWithAList(t *testing.T) {
 	}
 }
 
-// The JSON of a column, as the page receives it.
+// A Column encodes to the JSON that the page expects.
 func TestColumnsAsJSON(t *testing.T) {
 	got, err := json.Marshal(listwatch.Column{Name: "Age", Type: "date", Relative: true})
 	if want := `{"name":"Age","type":"date","format":"","priority":0,"relative":true}`; err != nil ||

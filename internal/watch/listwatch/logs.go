@@ -11,17 +11,17 @@ import (
 
 // LogOptions selects a part of a container's log.
 type LogOptions struct {
-	Container  string // May be empty if the pod has only one container.
+	Container  string // Can be empty if the pod has only one container.
 	Follow     bool
 	Previous   bool
 	Timestamps bool
-	Tail       int           // Number of existing lines to send, counted from the newest.
+	Tail       int           // Maximum number of existing lines; the newest are sent.
 	Age        time.Duration // Maximum age of a line; 0 for no limit.
-	Since      time.Time     // Earliest time of a line; the zero Time for no limit.
+	Since      time.Time     // Time of the oldest line to send; the zero Time for no limit.
 }
 
-// Logs opens the log of a container. A server may not respond before the log has data to send, so only ctx limits the
-// wait for the response and the reads.
+// Logs opens the log of a container. Only ctx limits the wait for the response and for data. A server can delay its
+// response until the container writes to the log.
 func (c *Client) Logs(ctx context.Context, namespace, pod string, options LogOptions) (io.ReadCloser, error) {
 	client, err := c.restClient(schema.GroupVersion{Version: "v1"})
 	if err != nil {

@@ -7,15 +7,15 @@ import (
 	"glasshouse/internal/watch/redact"
 )
 
-// maskedCell replaces a cell that may show a masked value.
+// maskedCell is the JSON text of a cell that can show a masked value.
 const maskedCell = `"(masked)"`
 
-// generatedDescription is the prefix of the description that the API server generates for a CRD's column that has none.
-// The column's JSONPath follows the prefix.
+// generatedDescription is the prefix of the description that the API server generates for a CRD's column without a
+// description. The column's JSONPath follows the prefix.
 const generatedDescription = "Custom resource definition column (in JSONPath format): "
 
-// markPaths sets the path of the value that each column shows, if it is known. paths contains the JSONPaths of the
-// columns in the definition of a CRD; the key is the column's name. It is nil if they are not known.
+// markPaths sets the shownPath of each column whose value is at a known path. paths contains the JSONPaths of the
+// columns in a CRD, by column name. paths is nil if they are not known.
 func markPaths(columns []Column, paths map[string]string) []Column {
 	for i := range columns {
 		c := &columns[i]
@@ -23,7 +23,7 @@ func markPaths(columns []Column, paths map[string]string) []Column {
 		generatedPath, ok := strings.CutPrefix(c.fullDescription, generatedDescription)
 		switch {
 		case i == 0 && c.Format == "name":
-			c.shownPath = "/metadata/name" // This is so for every kind that the API server itself prints.
+			c.shownPath = "/metadata/name" // kube-apiserver prints the object's name in this column for every kind.
 		case slices.Equal(c.paths, []string{creationPath}):
 			c.shownPath = "/metadata/creationTimestamp"
 		case isDefined:
@@ -35,8 +35,8 @@ func markPaths(columns []Column, paths map[string]string) []Column {
 	return columns
 }
 
-// literalPrefix converts the start of a JSONPath to a JSON Pointer, as far as it consists of plain member names. The
-// JSONPath leads to the value there, or to a value inside it.
+// literalPrefix converts the leading plain member names of a JSONPath to a JSON Pointer. The JSONPath leads to the
+// value at this pointer, or to a value inside it.
 func literalPrefix(jsonPath string) string {
 	var pointer strings.Builder
 	path, ok := strings.CutPrefix(strings.Trim(jsonPath, "{} "), ".")
@@ -68,12 +68,12 @@ func cutName(path string) (name, rest string, more bool) {
 	}
 }
 
-// mayShowMasked reports whether a cell of the column may show a part of a value that was removed from its object. That
-// is so if the column shows the path of a removed value, or a parent or child of that path.
+// mayShowMasked reports whether a cell of the column can show a part of a value that redaction removed from the
+// object. It can if the column's path equals the path of a removed value, or is a parent or child of it.
 //
-// A column whose path is not known may show any masked value. Kubernetes' own kinds are an exception: they print
-// nothing at the paths for which isUnprinted returns true. Dropped annotations do not count for such a column: most
-// objects have a dropped annotation with a copy of themselves, so all their cells would be masked.
+// A column without a known path can show any masked value. Columns of Kubernetes' own kinds cannot show values for
+// which isUnprinted returns true. For a column without a known path, dropped annotations do not count. Most objects
+// have a dropped annotation with a copy of the object, so otherwise all their cells would be masked.
 func (c *Column) mayShowMasked(removed *redact.Redacted, builtIn bool) bool {
 	if c.shownPath == "" {
 		return slices.ContainsFunc(removed.Masked, func(path string) bool { return !builtIn || !isUnprinted(path) })
@@ -81,13 +81,13 @@ func (c *Column) mayShowMasked(removed *redact.Redacted, builtIn bool) bool {
 	return slices.ContainsFunc(removed.Masked, c.overlaps) || slices.ContainsFunc(removed.Dropped, c.overlaps)
 }
 
-// overlaps reports whether path equals the path that the column shows, or is a parent or child of it.
+// overlaps reports whether path equals the column's shownPath, or is a parent or child of it.
 func (c *Column) overlaps(path string) bool {
 	return path == c.shownPath || strings.HasPrefix(path, c.shownPath+"/") || strings.HasPrefix(c.shownPath, path+"/")
 }
 
-// isUnprinted reports whether no column of Kubernetes' own kinds shows anything at the path (kubernetes v1.36,
-// pkg/printers/internalversion/printers.go).
+// isUnprinted reports whether no column of Kubernetes' own kinds shows the value at the path. Source: kubernetes
+// v1.36, pkg/printers/internalversion/printers.go.
 func isUnprinted(path string) bool {
 	names := strings.Split(path, "/")[1:]
 	switch names[0] {
@@ -109,7 +109,7 @@ func isUnprinted(path string) bool {
 	return false
 }
 
-// IsBuiltIn reports whether the kinds of a group are Kubernetes' own. group is "" for the core group.
+// IsBuiltIn reports whether Kubernetes itself defines the kinds of an API group. group is "" for the core group.
 func IsBuiltIn(group string) bool {
 	switch group {
 	case "", "apps", "autoscaling", "batch", "extensions", "policy",

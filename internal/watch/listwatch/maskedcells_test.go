@@ -12,7 +12,6 @@ import (
 	"glasshouse/internal/watch/redact"
 )
 
-// newMaskingSource returns a Source that masks by rules.
 func newMaskingSource(
 	t *testing.T, server *apitest.Server, ref string, metadata bool, rules ...string,
 ) *listwatch.Source {
@@ -20,7 +19,6 @@ func newMaskingSource(
 	return newScopedSource(t, server, ref, listwatch.Scope{Metadata: metadata}, rules...)
 }
 
-// newScopedSource returns a Source of a scope that masks by rules.
 func newScopedSource(
 	t *testing.T, server *apitest.Server, ref string, scope listwatch.Scope, rules ...string,
 ) *listwatch.Source {
@@ -45,7 +43,7 @@ func newScopedSource(
 	return s
 }
 
-// A cell that may show a masked value is masked. Other cells are not.
+// A cell is masked if it can show a masked value. Any other cell is not masked.
 func TestCellsOfMaskedValues(t *testing.T) {
 	const databases = "example.com/v1/databases"
 	columnShowing := func(path string) string {
@@ -56,7 +54,7 @@ func TestCellsOfMaskedValues(t *testing.T) {
 		`"users":[{"name":"a","password":"CANARY"}]}`
 	tests := []struct {
 		name, ref, rule string
-		column          string // In addition to Name and Age.
+		column          string // Definition of the column between Name and Age.
 		paths           map[string]string
 		rest            string
 		masked          bool
@@ -170,7 +168,7 @@ func TestCellsOfDroppedAnnotations(t *testing.T) {
 			annotationsPath + `.kapp\\.k14s\\.io/original`:      {false, false},
 			annotationsPath + `.example\\.com/copy`:             {true, false},
 			annotationsPath + `.example\\.com/owner`:            {true, true},
-			annotationsPath + `['example.com/owner']`:           {false, false}, // It is not known which annotation it shows.
+			annotationsPath + `['example.com/owner']`:           {false, false}, // Unknown annotation.
 			strings.TrimSuffix(annotationsPath, "s"):            {true, true},
 			strings.TrimSuffix(annotationsPath, ".annotations"): {false, false},
 		} {

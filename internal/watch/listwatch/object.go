@@ -1,13 +1,13 @@
-// Package listwatch is the client of the API server. It lists and watches a resource as Tables that contain the
-// objects, and makes a compact Object from each row.
+// Package listwatch is the client of the API server. It lists and watches a resource as Tables with the objects
+// included. From each table row it makes a compact Object.
 //
-// A Table (the Accept header of kubectl get) provides the server's own cells and the full object in one stream. This
-// works for built-in kinds, custom resources and aggregated APIs alike. Servers that cannot print Tables send plain
+// A Table (the format that kubectl get requests) contains the server's own cells and the full object in one response.
+// Built-in kinds, custom resources and aggregated APIs support it. Servers that cannot print Tables send plain
 // objects, which get the columns Name and Age.
 //
-// Nothing is decoded into maps. The text of a row is parsed once for the few members that are needed, redacted,
-// compressed, and stored. Objects are immutable and safe for concurrent use after their list has ended or their event
-// was sent.
+// The package does not decode objects into maps. It parses the text of a row once for the few needed members, then
+// redacts, compresses and stores the text. Objects are immutable and safe for concurrent use as soon as the package
+// returns or sends them.
 package listwatch
 
 import (
@@ -25,33 +25,34 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// Object is one object of the cluster in compact form. It contains what tables and selectors need, and the compressed,
-// redacted text of the object.
+// Object is one object of the cluster in compact form. It contains the values that tables and selectors need, and the
+// redacted JSON text of the object in compressed form.
 type Object struct {
-	// data contains namespace, name, uid, resourceVersion, cells and body (the compressed text), one after the other.
-	// ends contains the index at which each part ends, except the last.
+	// data contains six parts one after the other: namespace, name, uid, resourceVersion, cells and body (the
+	// compressed text). ends[i] is the index in data at which part i ends. The last part ends with data.
 	data        []byte
 	ends        [5]uint32
-	created     int64                 // Unix seconds; 0 if unknown.
-	labels      unique.Handle[string] // JSON text; most objects share it with other objects.
+	created     int64                 // Creation time in Unix seconds; 0 if unknown.
+	labels      unique.Handle[string] // Labels as JSON text; objects with the same labels share it.
 	codec       *codec
-	managedTime int64  // The newest time in the managedFields, in Unix seconds. The managedFields are not stored.
-	textHash    uint64 // Hash of the redacted text, valid only in this process.
+	managedTime int64  // Newest time in the managedFields, in Unix seconds. The managedFields are not stored.
+	textHash    uint64 // Hash of the redacted text, with a seed that differs in each process.
 }
 
-// Namespace returns the object's namespace, which is empty for a cluster-scoped object.
+// Namespace returns the object's namespace, or an empty string for a cluster-scoped object.
 func (o *Object) Namespace() string { return string(o.data[:o.ends[0]]) }
 
 // Name returns the object's metadata.name.
 func (o *Object) Name() string { return string(o.data[o.ends[0]:o.ends[1]]) }
 
-// UID returns the object's UID. It may be empty: aggregated APIs need not set it.
+// UID returns the object's UID. It can be empty, because aggregated APIs are not required to set a UID.
 func (o *Object) UID() string { return string(o.data[o.ends[1]:o.ends[2]]) }
 
-// ResourceVersion returns the object's resourceVersion. It is opaque, as the API conventions require.
+// ResourceVersion returns the object's resourceVersion. Callers must treat it as opaque, as the Kubernetes API
+// conventions require.
 func (o *Object) ResourceVersion() string { return string(o.data[o.ends[2]:o.ends[3]]) }
 
-// text returns a part of data without a copy: 0 is the namespace, 1 the name, 2 the uid, 3 the resourceVersion.
+// text returns one part of data without a copy: 0 is the namespace, 1 the name, 2 the uid, 3 the resourceVersion.
 func (o *Object) text(part int) []byte {
 	if part == 0 {
 		return o.data[:o.ends[0]]
@@ -67,7 +68,7 @@ func (o *Object) Compare(other *Object) int {
 	return cellsort.CompareText(o.text(1), other.text(1))
 }
 
-// Cell returns the cell of the row at an index as JSON. It returns nothing if the row has fewer cells.
+// Cell returns the JSON of the row's cell with the index at. It returns nil if the row has fewer cells.
 func (o *Object) Cell(at int) (cell []byte) {
 	c := jsonscan.NewCursor(o.Cells())
 	_ = c.Array(func(i int) error { // The cells are valid JSON, so there is no error.
@@ -80,18 +81,18 @@ func (o *Object) Cell(at int) (cell []byte) {
 	return cell
 }
 
-// Cells returns the JSON array of the row's cells. Cells that show elapsed time contain timestamps. The bytes belong to
-// the Object and must not be changed.
+// Cells returns the row's cells as a JSON array. Elapsed times are stored as timestamps. The caller must not change
+// the result, which is part of the Object.
 func (o *Object) Cells() []byte { return o.data[o.ends[3]:o.ends[4]:o.ends[4]] }
 
-// SameCells reports whether two Objects of one version have the same cells. Timestamps are ignored: if no path in the
-// object leads to a timestamp, each list computes it again.
+// SameCells reports whether two Objects with the same resourceVersion have the same cells, apart from timestamps. It
+// ignores timestamps, because some are computed from a rounded elapsed time and differ from list to list.
 func (o *Object) SameCells(other *Object) bool {
 	a, b := o.Cells(), other.Cells()
 	return bytes.Equal(a, b) || bytes.Equal(timestampPattern.ReplaceAll(a, nil), timestampPattern.ReplaceAll(b, nil))
 }
 
-// Created returns the creation time to the second, or the zero Time if it is unknown.
+// Created returns the creation time in whole seconds, or the zero Time if it is unknown.
 func (o *Object) Created() time.Time {
 	if o.created == 0 {
 		return time.Time{}
@@ -99,22 +100,22 @@ func (o *Object) Created() time.Time {
 	return time.Unix(o.created, 0).UTC()
 }
 
-// Labels returns the labels as the text of a JSON object, or an empty text. Objects with equal text have equal handles.
+// Labels returns the labels as the text of a JSON object, or an empty text if there are none. Objects with equal text
+// have equal handles.
 func (o *Object) Labels() unique.Handle[string] { return o.labels }
 
-// ManagedTime returns the newest time in the object's managedFields, to the second. If a change does not change this
-// time, possibly no field manager in the managedFields made the change. A deletion that waits for finalizers is an
-// example.
+// ManagedTime returns the newest time in the object's managedFields, in whole seconds. A change that does not advance
+// this time has possibly no entry in the managedFields. An example is a deletion that waits for finalizers.
 func (o *Object) ManagedTime() time.Time { return time.Unix(o.managedTime, 0).UTC() }
 
-// JSON returns the object's redacted text. Each call decompresses it again.
+// JSON returns the object's redacted text. Each call decompresses the text again.
 func (o *Object) JSON() ([]byte, error) { return o.AppendJSON(nil) }
 
-// SameText reports whether two Objects have the same text. The text can change while the resourceVersion stays the
-// same. Causes are a new default in a CRD's schema, a conversion, or a newer API server.
+// SameText reports whether two Objects have the same redacted text. The text can change although the resourceVersion
+// stays the same. Causes are a new default in a CRD's schema, a version conversion, or a newer API server.
 func (o *Object) SameText(other *Object) bool { return o.textHash == other.textHash }
 
-// AppendJSON appends the object's redacted text to dst.
+// AppendJSON appends the object's redacted JSON text to dst.
 func (o *Object) AppendJSON(dst []byte) ([]byte, error) {
 	text, err := o.codec.decode(dst, o.data[o.ends[4]:])
 	if err != nil {
@@ -123,10 +124,10 @@ func (o *Object) AppendJSON(dst []byte) ([]byte, error) {
 	return text, nil
 }
 
-// Size returns the approximate memory that the Object uses, in bytes.
+// Size returns the approximate memory of the Object, in bytes.
 func (o *Object) Size() int { return len(o.data) + 88 }
 
-// RowSize returns the approximate memory of the row that AppendRow writes, in bytes.
+// RowSize returns the approximate memory of the Object's row (see AppendRow), in bytes.
 func (o *Object) RowSize() int { return int(o.ends[4]) + 96 }
 
 func (o *Object) pack(namespace, name, uid, resourceVersion string, cells, body []byte) {
@@ -141,7 +142,7 @@ func (o *Object) pack(namespace, name, uid, resourceVersion string, cells, body 
 	o.data = append(data, body...)
 }
 
-// repack replaces the body (the compressed text). It may be called only for Objects that no other code has received.
+// repack replaces the body (the compressed text). The caller must be the only user of the Object.
 func (o *Object) repack(c *codec, body []byte) {
 	data := make([]byte, 0, int(o.ends[4])+len(body))
 	data = append(data, o.data[:o.ends[4]]...)
@@ -149,21 +150,21 @@ func (o *Object) repack(c *codec, body []byte) {
 	o.codec = c
 }
 
-// GetObjectKind makes an Object a runtime.Object, together with DeepCopyObject. client-go's Reflector requires that. No
-// code uses the kind.
+// GetObjectKind and DeepCopyObject make Object a runtime.Object, which client-go's Reflector requires. Nothing uses
+// the returned kind.
 func (o *Object) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
 
-// DeepCopyObject returns the Object itself, which is immutable.
+// DeepCopyObject returns the Object itself, because an Object is immutable.
 func (o *Object) DeepCopyObject() runtime.Object { return o }
 
-// GetObjectMeta returns the metadata that the Reflector reads: the key and the resourceVersion.
+// GetObjectMeta returns the metadata that client-go's Reflector reads: namespace, name, UID and resourceVersion.
 func (o *Object) GetObjectMeta() metav1.Object {
 	return &metav1.ObjectMeta{
 		Namespace: o.Namespace(), Name: o.Name(), UID: types.UID(o.UID()), ResourceVersion: o.ResourceVersion(),
 	}
 }
 
-// bookmark is the object of a BOOKMARK event in the form that client-go's Reflector reads.
+// bookmark is the object of a BOOKMARK event, in the form that client-go's Reflector reads.
 type bookmark struct {
 	metav1.TypeMeta
 	metav1.ObjectMeta
@@ -171,7 +172,7 @@ type bookmark struct {
 
 func (b *bookmark) DeepCopyObject() runtime.Object { return b }
 
-// List is the result of a list request: Objects, and the list's metadata.
+// List is the result of a list request.
 type List struct {
 	metav1.TypeMeta
 	metav1.ListMeta
@@ -179,5 +180,5 @@ type List struct {
 	Items []*Object
 }
 
-// DeepCopyObject returns the List itself, because its Objects are immutable.
+// DeepCopyObject returns the List itself, because the Objects in it are immutable.
 func (l *List) DeepCopyObject() runtime.Object { return l }

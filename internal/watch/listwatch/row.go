@@ -6,7 +6,8 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// AppendRow appends the object as the JSON of a row, which browsers read: {"ns","name","uid","rv","created","cells"}.
+// AppendRow appends the object to dst as the JSON of a table row for the browser,
+// {"ns","name","uid","rv","created","cells"}.
 func (o *Object) AppendRow(dst []byte) []byte {
 	dst = append(dst, `{"ns":`...)
 	dst = jsonscan.AppendString(dst, o.text(0))
@@ -22,7 +23,7 @@ func (o *Object) AppendRow(dst []byte) []byte {
 	return append(append(dst, o.Cells()...), '}')
 }
 
-// AppendVersion appends the members that identify the object and its version: `,"uid":"..","rv":".."`.
+// AppendVersion appends the members of a row that identify the object and its version: `,"uid":"..","rv":".."`.
 func (o *Object) AppendVersion(dst []byte) []byte {
 	dst = append(dst, `,"uid":`...)
 	dst = jsonscan.AppendString(dst, o.text(2))

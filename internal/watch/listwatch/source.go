@@ -20,12 +20,12 @@ import (
 	"glasshouse/internal/watch/redact"
 )
 
-// accept is the Accept header of lists and watches. It requests a Table, but allows plain objects from a server that
-// cannot print Tables.
+// accept is the Accept header of list and watch requests. It requests a Table, and accepts plain objects from servers
+// that cannot print Tables.
 const accept = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 
-// Client creates Sources that share one connection to the API server: client-go uses one transport for each distinct
-// TLS configuration.
+// Client creates Sources that share one connection to the API server. client-go uses one transport for all requests
+// with the same TLS configuration.
 type Client struct {
 	config *rest.Config
 	rules  redact.Rules
@@ -33,9 +33,9 @@ type Client struct {
 	codecs serializer.CodecFactory
 }
 
-// NewClient returns a Client with a copy of config. The copy has no Timeout, which would interrupt long lists and end
-// watches. It also has no client-side rate limit, because the API priority and fairness of the server replaces it.
-// Everything that the Client reads is redacted by the rules.
+// NewClient returns a Client that uses a changed copy of config. The copy has no Timeout, because a timeout would
+// interrupt long lists and end watches. It has no client-side rate limit, because the server's API Priority and
+// Fairness replaces it. The Client redacts all objects that it reads by the rules.
 func NewClient(config *rest.Config, rules redact.Rules) *Client {
 	config = rest.CopyConfig(config)
 	config.Timeout = 0
@@ -45,49 +45,51 @@ func NewClient(config *rest.Config, rules redact.Rules) *Client {
 	return &Client{config: config, rules: rules, scheme: scheme, codecs: serializer.NewCodecFactory(scheme)}
 }
 
-// Scope is the set of objects that one list or watch covers.
+// Scope selects the objects that one list or watch covers.
 type Scope struct {
 	Resource    schema.GroupVersionResource
 	Namespace   string // Empty for all namespaces, and for cluster-scoped resources.
-	Fields      string // A field selector; empty for all objects.
-	Metadata    bool   // Only the metadata of objects is requested.
-	GuestMasked bool   // The guest mask is applied to objects and their cells before they are stored.
+	Fields      string // Field selector; empty for all objects.
+	Metadata    bool   // Request only the metadata of the objects.
+	GuestMasked bool   // Mask objects and cells for guests (viewers of a share link) before storing them.
 }
 
-// Source lists and watches the objects of one Scope. Only one list or watch at a time may be read.
+// Source lists and watches the objects of one Scope. Only one list or watch of a Source can run at a time.
 type Source struct {
 	client    rest.Interface
 	scope     Scope
 	codec     runtime.ParameterCodec
 	decoder   *decoder
 	options   SourceOptions
-	listCount int // The number of objects in the pages of the list so far.
+	listCount int // Number of objects in the list's pages so far.
 }
 
 // SourceOptions configures a Source, in addition to its Scope.
 type SourceOptions struct {
-	// Stall is how long a streaming list may make no progress before it fails with a timeout error.
+	// Stall is the maximum time without progress in a streaming list. After this time, the list fails with a timeout
+	// error.
 	Stall time.Duration
-	// Stalled is called when a streaming list has failed because of Stall.
+	// Stalled is called after a streaming list has failed because it made no progress for the duration Stall.
 	Stalled func()
-	// Established is called once, when a watch works: it has sent an event other than an error, or nothing for the
-	// duration of settling. It is not called for a watch that begins with a list. It may be nil.
+	// Established is called once for each watch that works. A watch works if its first event is not an error, or if
+	// it sends nothing for the duration watchGracePeriod. Established is not called for a streaming list, and is
+	// optional.
 	Established func()
-	// Failed is called when a streaming list fails before its end for any other reason. client-go retries such a list
-	// without reporting the error. Failed may be nil.
+	// Failed is called when a streaming list fails for a reason other than Stall. client-go retries the list without
+	// reporting the error. Failed is optional.
 	Failed func(error)
-	// Panicked is called with the value and the stack of a panic during decoding. Such a panic fails the list or watch,
+	// Panicked is called with the value and the stack of a panic during decoding. The panic fails the list or watch,
 	// but does not end the program.
 	Panicked func(v any, stack []byte)
 	// Observe is called for each object of a list, and at the end of the list. objects is the number of objects
-	// received so far. bytes is the size of those that are already compressed.
+	// received so far. bytes is the size of the objects that are already compressed.
 	Observe func(objects int, bytes int64)
-	// Masks contains digests of masked values, which the Sources of one resource share. If it is nil, the Source shares
-	// nothing with other Sources.
+	// Masks stores keyed hashes of masked values, with which changes of a value are detected. The Sources of one
+	// resource share it. If it is nil, the Source gets its own.
 	Masks *redact.Memory
 }
 
-// Source returns a Source for a scope.
+// Source returns a Source for the scope.
 func (c *Client) Source(scope Scope, options SourceOptions) (*Source, error) {
 	client, err := c.restClient(scope.Resource.GroupVersion())
 	if err != nil {
@@ -142,28 +144,27 @@ func (s *Source) request(options metav1.ListOptions) *rest.Request {
 		SetHeader("Accept", accept)
 }
 
-// Columns returns the columns of the newest list, or nil before the first row of the first list. The caller must not
-// change them.
+// Columns returns the columns of the newest list. It returns nil before the first columns arrive. The caller must not
+// change the result.
 func (s *Source) Columns() []Column { return s.decoder.currentColumns() }
 
-// DigestBytes returns the approximate size, in bytes, of the digests that the newest list has added to
-// SourceOptions.Masks.
+// DigestBytes returns the approximate size of the hashes that the newest list added to SourceOptions.Masks, in bytes.
 func (s *Source) DigestBytes() int64 { return s.decoder.redactor.DigestBytes() }
 
-// SetDates sets the paths (see SimplePath) of the resource's date columns; the key is the column's name. They are used
-// from the next list on.
+// SetDates sets the paths of the resource's date columns, in the form that SimplePath returns. The key is the
+// column's name. The paths apply from the next list or watch on.
 func (s *Source) SetDates(dates map[string]string) { s.decoder.dates = dates }
 
-// SetPaths sets the JSONPaths of a CRD's columns; the key is the column's name. paths is nil if they are not known.
-// They are used from the next list or watch on.
+// SetPaths sets the JSONPaths of a CRD's printer columns. The key is the column's name. paths is nil if the JSONPaths
+// are not known. They apply from the next list or watch on.
 func (s *Source) SetPaths(paths map[string]string) { s.decoder.paths = paths }
 
-// responseTimeout is the time limit until the response to a list begins. The server may have to collect the complete
-// list first. kube-apiserver limits this to one minute (--request-timeout).
+// responseTimeout is the maximum time from a list request to the start of its response. kube-apiserver can spend up
+// to one minute (--request-timeout) before it responds, because it first collects the complete list.
 const responseTimeout = 75 * time.Second
 
-// List reads a complete list, or a page of it, row by row. After the response has begun, the list fails if it makes no
-// progress for twice SourceOptions.Stall.
+// List reads a complete list, or one page of it, row by row. After the response has started, the list fails if it
+// makes no progress for twice the duration SourceOptions.Stall.
 func (s *Source) List(ctx context.Context, options metav1.ListOptions) (list *List, err error) {
 	defer s.recover(&err)
 	ctx, cancel := context.WithCancel(ctx)
@@ -179,7 +180,7 @@ func (s *Source) List(ctx context.Context, options metav1.ListOptions) (list *Li
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = body.Close() }() // The body was read to its end, or is no longer needed.
+	defer func() { _ = body.Close() }() // An error does not matter, because the body is not read any more.
 	limit = 2 * s.options.Stall
 	stalled.Reset(limit)
 	if options.Continue == "" {
@@ -202,7 +203,7 @@ func (s *Source) List(ctx context.Context, options metav1.ListOptions) (list *Li
 	return list, err
 }
 
-// recover converts a panic into an error. The functions that decode the API server's data defer it.
+// recover converts a panic during decoding into an error. List and stream.read defer it.
 func (s *Source) recover(err *error) {
 	if v := recover(); v != nil {
 		s.options.Panicked(v, debug.Stack())
@@ -210,16 +211,16 @@ func (s *Source) recover(err *error) {
 	}
 }
 
-// Watch starts a watch. When Stop of the result returns, the goroutine of the watch has ended.
+// Watch starts a watch. The Stop method of the result waits until the goroutine of the watch has ended.
 func (s *Source) Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 	options.Watch = true
 	initial := options.SendInitialEvents != nil && *options.SendInitialEvents
 	ctx, cancel := context.WithCancel(ctx)
-	limit := maxSilence // Some proxies send no response before the first event.
+	limit := maxSilence // Some proxies send no response header before the first event.
 	if initial {
 		limit = s.options.Stall
 	}
-	stalled := time.AfterFunc(limit, cancel) // For the response only; then the stream has its own timer.
+	stalled := time.AfterFunc(limit, cancel) // Limits the wait for the response. The stream has its own timers.
 	body, err := s.request(options).Stream(ctx)
 	switch timedOut := !stalled.Stop(); {
 	case timedOut && initial:
@@ -235,7 +236,7 @@ func (s *Source) Watch(ctx context.Context, options metav1.ListOptions) (watch.I
 	return startStream(ctx, cancel, body, s, initial), nil
 }
 
-// Get reads one object from the API server, and returns its redacted JSON.
+// Get reads one object from the API server and returns its redacted JSON text.
 func (c *Client) Get(
 	ctx context.Context, resource schema.GroupVersionResource, namespace, name string,
 ) ([]byte, error) {
@@ -248,7 +249,7 @@ func (c *Client) Get(
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = body.Close() }() // The body was read to its end, or is no longer needed.
+	defer func() { _ = body.Close() }() // An error does not matter, because the body is not read any more.
 	raw, err := io.ReadAll(body)
 	if err != nil {
 		return nil, fmt.Errorf("read %s %s: %w", resource.Resource, name, err)

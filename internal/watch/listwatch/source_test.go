@@ -31,7 +31,7 @@ func dateColumn(name string) string {
 	return fmt.Sprintf(`{"name":%q,"type":"date","priority":0}`, name)
 }
 
-// newSource returns a Source for a ref, with default options.
+// newSource returns a Source for a ref (group/version/plural), with defaults for options that are not set.
 func newSource(t *testing.T, server *apitest.Server, ref string, options listwatch.SourceOptions) *listwatch.Source {
 	t.Helper()
 	parts := strings.Split(strings.TrimPrefix(ref, "core"), "/")
@@ -65,7 +65,6 @@ func listAll(t *testing.T, s *listwatch.Source) []*listwatch.Object {
 	return list.Items
 }
 
-// streamingListOptions returns the options of a streaming list.
 func streamingListOptions() metav1.ListOptions {
 	yes := true
 	return metav1.ListOptions{
@@ -74,7 +73,6 @@ func streamingListOptions() metav1.ListOptions {
 	}
 }
 
-// openWatch starts a watch that stops at the end of the test.
 func openWatch(t *testing.T, s *listwatch.Source, options metav1.ListOptions) apiwatch.Interface {
 	t.Helper()
 	w, err := s.Watch(t.Context(), options)
@@ -111,7 +109,7 @@ func objectOf(t *testing.T, e apiwatch.Event) *listwatch.Object {
 	return o
 }
 
-// In a synctest bubble, the time starts at midnight at the beginning of the year 2000.
+// TestCells relies on synctest, in which the time starts at 2000-01-01 00:00:00 UTC.
 func TestCells(t *testing.T) {
 	tests := []struct {
 		name         string
@@ -318,7 +316,7 @@ func TestSimplePath(t *testing.T) {
 	}
 }
 
-// An Object has the values of its text, except those that must not be kept.
+// An Object contains the values of its JSON text. It contains no managedFields and no last-applied annotation.
 func TestObject(t *testing.T) {
 	const managed = `"managedFields":[{"manager":"kubectl","operation":"Apply","time":"2026-11-21T10:00:05Z"},` +
 		`{"manager":"scheduler","time":"2026-11-21T10:00:01Z"}]`

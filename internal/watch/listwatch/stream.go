@@ -13,24 +13,25 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// maxLine is the maximum length of one event, in bytes. etcd accepts objects of 1.5 MiB. Even escaped, and with cells
-// and column definitions, they are far shorter than this limit.
+// maxLine is the maximum length of one event, in bytes. It is far above the length of any real event, because etcd
+// limits an object to 1.5 MiB.
 const maxLine = 64 << 20
 
-// reflectorBatch is the number of list objects that are passed to client-go's Reflector at once. The Reflector stores
-// them until the list ends. Waking it for each object took as long as decoding several objects.
+// reflectorBatch is the number of list objects that are sent to client-go's Reflector at once. Sending each object
+// separately took as long as decoding several objects. The Reflector uses the objects only after the end of the list.
 const reflectorBatch = 64
 
-// maxSilence is the maximum time without data on a watch; after it, the watch is closed. API servers send a bookmark
-// about every minute. HTTP/2 pings detect a dead connection sooner, but HTTP/1.1, which some proxies use, has no pings.
+// maxSilence is the maximum time without data on a watch. After this time, the watch is closed. API servers send a
+// bookmark about every minute. HTTP/2 pings detect a dead connection sooner, but HTTP/1.1, which some proxies use,
+// has no pings.
 const maxSilence = 150 * time.Second
 
-// watchGracePeriod is how long to wait for the first event of a watch before the watch counts as working. If an API
-// server no longer has the events after the requested version, it accepts the watch and then immediately sends an
-// error.
+// watchGracePeriod is the time after which a watch without events counts as working. If an API server no longer has
+// the events after the requested resourceVersion, it accepts the watch and immediately sends an error.
 const watchGracePeriod = 500 * time.Millisecond
 
-// stream reads a watch and delivers its events one by one. It is the watch.Interface that the Reflector reads.
+// stream reads the response of a watch and sends its events to a channel. It implements watch.Interface for
+// client-go's Reflector.
 type stream struct {
 	source *Source
 	body   io.ReadCloser
@@ -54,10 +55,10 @@ func startStream(
 	return s
 }
 
-// ResultChan returns the channel of events. It is closed at the end of the watch.
+// ResultChan returns the channel of events. The channel is closed at the end of the watch.
 func (s *stream) ResultChan() <-chan watch.Event { return s.events }
 
-// Stop ends the watch, and returns when its goroutine has ended.
+// Stop ends the watch, and waits until its goroutine has ended.
 func (s *stream) Stop() {
 	s.cancel()
 	<-s.done
@@ -73,12 +74,11 @@ func (s *stream) send(ctx context.Context, events ...watch.Event) {
 	}
 }
 
-// errStalled is the error of a streaming list that makes no progress. Some proxies and servers never send the bookmark
-// at the end of the list, and client-go would wait forever (kubernetes#135895). After this error, the Reflector uses a
-// normal list, then a watch.
+// errStalled is the error of a streaming list without progress. Some proxies and servers never send the bookmark that
+// ends the list, and client-go would wait forever (kubernetes#135895). After this error, the Reflector uses a normal
+// list and then a watch.
 var errStalled = errors.New("the streaming list made no progress")
 
-// read reads events until the stream ends.
 func (s *stream) read(ctx context.Context, initial bool) (err error) {
 	defer s.source.recover(&err)
 	body := &batchReader{source: s.body, isList: initial}
@@ -95,15 +95,16 @@ func (s *stream) read(ctx context.Context, initial bool) (err error) {
 	return s.readEvents(ctx, lines, initial)
 }
 
-// readList reads the initial events of a streaming list, to the end of the list. It delays the first objects until
-// their compression dictionary exists, because building it changes them, and a receiver may read an Object at any time.
+// readList reads the initial events of a streaming list, up to the bookmark that ends the list. It sends the first
+// objects only after their compression dictionary exists. Building the dictionary changes them, and a receiver can
+// read an Object at any time.
 func (s *stream) readList(ctx context.Context, lines *lineReader) error {
 	options := &s.source.options
 	s.source.decoder.beginList()
 	var gaveUp atomic.Bool
 	stalled := time.AfterFunc(options.Stall, func() {
 		gaveUp.Store(true)
-		_ = s.body.Close() // The list has failed already.
+		_ = s.body.Close() // An error does not matter, because the list has already failed.
 	})
 	defer stalled.Stop()
 	var pending []watch.Event
@@ -131,8 +132,8 @@ func (s *stream) readList(ctx context.Context, lines *lineReader) error {
 		if e.kind == watch.Error {
 			return apierrors.FromObject(e.status)
 		}
-		// A list consists of ADDED events. After the first event of another kind, only the bookmark at the end of the
-		// list is missing. Later changes do not count as progress: on a busy cluster they would never end.
+		// All objects of a list arrive as ADDED events. An event of another kind is a change after the list, so only
+		// the final bookmark is missing. Changes do not count as progress, because on a busy cluster they never end.
 		if onlyAdded = onlyAdded && e.kind == watch.Added; onlyAdded {
 			stalled.Reset(options.Stall)
 			options.Observe(objects, s.source.decoder.listBytes)
@@ -145,8 +146,8 @@ func (s *stream) readList(ctx context.Context, lines *lineReader) error {
 	}
 }
 
-// endList sends the rest of a list. onlyAdded means that only objects of the list were received; then their final
-// number and size are reported.
+// endList sends the remaining events of a list. If onlyAdded is true, all events were objects of the list, and
+// endList reports their final number and size.
 func (s *stream) endList(ctx context.Context, rest []watch.Event, objects int, onlyAdded bool) {
 	s.source.decoder.endList()
 	if onlyAdded {
@@ -155,10 +156,10 @@ func (s *stream) endList(ctx context.Context, rest []watch.Event, objects int, o
 	s.send(ctx, rest...)
 }
 
-// readEvents reads the events after a list. It returns no error for an interrupted or silent stream: the Reflector
-// resumes the watch from the last event.
+// readEvents reads the events after a list. If the stream is interrupted or silent, it returns no error, so that the
+// Reflector resumes the watch after the last event.
 func (s *stream) readEvents(ctx context.Context, lines *lineReader, initial bool) error {
-	silenceTimer := time.AfterFunc(maxSilence, func() { _ = s.body.Close() }) // The watch has failed already.
+	silenceTimer := time.AfterFunc(maxSilence, func() { _ = s.body.Close() }) // An error does not matter here.
 	defer silenceTimer.Stop()
 	startup := time.AfterFunc(watchGracePeriod, s.source.options.Established)
 	defer startup.Stop()
@@ -169,7 +170,7 @@ func (s *stream) readEvents(ctx context.Context, lines *lineReader, initial bool
 		line, err := lines.next()
 		silenceTimer.Reset(maxSilence)
 		if err != nil {
-			return nil // Not an error; see above.
+			return nil // The Reflector resumes an interrupted watch.
 		}
 		e, err := s.source.decoder.event(line, false)
 		if err != nil {
@@ -185,8 +186,8 @@ func (s *stream) readEvents(ctx context.Context, lines *lineReader, initial bool
 	}
 }
 
-// statusOf returns the ERROR event for a stream that this program has ended because of an error. The Reflector then
-// starts a new list, except for the reasons after which client-go retries.
+// statusOf returns the Status of the ERROR event for a stream that ended with err. After the ERROR event, the
+// Reflector starts a new list. For some Status reasons, client-go retries the request instead.
 func statusOf(err error) *metav1.Status {
 	if sent, ok := errors.AsType[*apierrors.StatusError](err); ok {
 		return &sent.ErrStatus
@@ -198,15 +199,14 @@ func statusOf(err error) *metav1.Status {
 	return status
 }
 
-// lineReader splits a stream into lines. A line is valid until the next call of next.
 type lineReader struct {
 	r        *bufio.Reader
 	longLine []byte
-	lastLine []byte // The line that the last call of next returned.
+	lastLine []byte
 }
 
-// next returns a line, which is valid until the next call. The next call overwrites the line with zeros, because it
-// contains values that are not masked yet.
+// next returns a line, which is valid until the following call. That call overwrites the line with zeros, because the
+// line contains values before masking.
 func (l *lineReader) next() ([]byte, error) {
 	clear(l.lastLine)
 	line, err := l.read()

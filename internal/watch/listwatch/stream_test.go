@@ -26,7 +26,7 @@ func podServer(t *testing.T) *apitest.Server {
 	return apitest.New(t, apitest.Kind{Ref: pods, Kind: "Pod", Columns: "[" + nameColumn + "," + ageColumn + "]"})
 }
 
-// A streaming list sends its objects, then a bookmark that ends the list, then the changes.
+// A streaming list sends its objects, then a bookmark that ends the list, then changes.
 func TestStreamingList(t *testing.T) {
 	server := podServer(t)
 	server.Set(pods, apitest.Item{Namespace: "a", Name: "p1"}, apitest.Item{Namespace: "a", Name: "p2"})
@@ -71,12 +71,12 @@ func TestStreamingList(t *testing.T) {
 	if a, b := strings.Join(got, "\n"), strings.Join(want, "\n"); a != b {
 		t.Errorf("got\n%s\nwant\n%s", a, b)
 	}
-	if fmt.Sprint(observed) != "[1 2 2]" { // The last call is at the end of the list.
+	if fmt.Sprint(observed) != "[1 2 2]" { // The last call of Observe is at the end of the list.
 		t.Errorf("observed %v, want [1 2 2]", observed)
 	}
 }
 
-// The end of an empty streaming list provides the columns.
+// An empty streaming list provides the columns with its final bookmark.
 func TestEmptyStreamingList(t *testing.T) {
 	s := newSource(t, podServer(t), pods, listwatch.SourceOptions{})
 	if e := nextEvent(t, openWatch(t, s, streamingListOptions())); e.Type != apiwatch.Bookmark {
@@ -87,7 +87,7 @@ func TestEmptyStreamingList(t *testing.T) {
 	}
 }
 
-// A panic while decoding fails the list or the watch, not the process.
+// A panic during decoding fails the list or the watch, but does not end the process.
 func TestPanicWhileDecoding(t *testing.T) {
 	server := podServer(t)
 	server.Set(pods, apitest.Item{Namespace: "a", Name: "p1"})
@@ -107,7 +107,7 @@ func TestPanicWhileDecoding(t *testing.T) {
 	}
 }
 
-// A line that is not a valid event ends the stream with an error. The process continues.
+// A line that is not a valid event ends the watch with an ERROR event.
 func TestMalformedLines(t *testing.T) {
 	expired := apitest.Failure(410, "Expired", "too old")
 	tests := []struct{ name, line, want string }{
@@ -193,7 +193,6 @@ func TestMalformedLines(t *testing.T) {
 	}
 }
 
-// Unusual but valid lines are accepted.
 func TestUnusualLines(t *testing.T) {
 	row := func(cells, object string) string {
 		return `{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{},` +
@@ -268,8 +267,8 @@ func TestUnusualLines(t *testing.T) {
 	}
 }
 
-// An interrupted watch ends without an error, so that the next watch resumes after its last event. An interrupted
-// streaming list is an error.
+// An interrupted watch ends without an error event, so that the next watch resumes after the last event. An
+// interrupted streaming list ends with an error event.
 func TestInterruptedStream(t *testing.T) {
 	for _, test := range []struct {
 		name        string
@@ -318,7 +317,7 @@ func TestInterruptedStream(t *testing.T) {
 	}
 }
 
-// A streaming list without progress fails; a slow one does not.
+// A streaming list fails after 30 s without an object. A list that is slow but makes progress does not fail.
 func TestStall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := podServer(t)
@@ -351,14 +350,14 @@ func TestStall(t *testing.T) {
 	})
 }
 
-// The server may have to collect a list before it responds. It may take as long as it allows itself, one minute. After
-// the response has begun, the list must make progress.
+// The response to a list can start after more than a minute, because kube-apiserver first collects the list. After
+// the start, the list fails if it makes no progress.
 func TestSlowLists(t *testing.T) {
 	const row = `{"cells":["x",""],"object":{"metadata":{"name":"x"}}}`
 	for _, test := range []struct {
 		name                    string
-		firstDelay, secondDelay time.Duration // Delays before the first and the second half.
-		objects, failsAfter     int           // Seconds until the failure; 0 for none.
+		firstDelay, secondDelay time.Duration // Delays before the first and the second half of the response.
+		objects, failsAfter     int           // failsAfter is in seconds; 0 if the list succeeds.
 	}{
 		{"slow to begin", 70 * time.Second, 0, 2, 0},
 		{"never begins", time.Hour, 0, 0, 75},
@@ -399,7 +398,8 @@ func TestSlowLists(t *testing.T) {
 	}
 }
 
-// A list waits for an estimate and can do without it, so an estimate times out sooner.
+// Estimate and Count fail after 10 s without a response. Their caller can continue without the result, so they do not
+// wait as long as a list.
 func TestEstimateTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := podServer(t)
@@ -417,7 +417,7 @@ func TestEstimateTimeout(t *testing.T) {
 	})
 }
 
-// While the end of a list is missing, changes do not count as its progress.
+// Changes do not count as progress of a streaming list whose final bookmark is missing.
 func TestChangesAreNotListProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := podServer(t)
@@ -441,7 +441,8 @@ func TestChangesAreNotListProgress(t *testing.T) {
 	})
 }
 
-// Large objects are sent and compressed before many of them are in memory.
+// Large objects of a list are compressed and sent before the number of objects for a dictionary is reached. Otherwise
+// many of them would be in memory uncompressed.
 func TestLargeObjectsAreSentEarly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := podServer(t)
@@ -462,8 +463,8 @@ func TestLargeObjectsAreSentEarly(t *testing.T) {
 	})
 }
 
-// A watch without data for a long time is ended, so that the next one can resume. A watch that is quiet for a shorter
-// time is not.
+// A watch is closed after 150 s without data, so that the next watch can resume. It stays open if data arrives within
+// 149 s.
 func TestSilentWatchIsClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := podServer(t)
@@ -483,20 +484,20 @@ func TestSilentWatchIsClosed(t *testing.T) {
 	})
 }
 
-// Stop ends a watch in every state.
+// Stop ends a watch while an event waits to be received.
 func TestStopEndsWatch(t *testing.T) {
 	server := podServer(t)
 	server.Set(pods, apitest.Item{Namespace: "a", Name: "p1"}, apitest.Item{Namespace: "a", Name: "p2"})
 	s := newSource(t, server, pods, listwatch.SourceOptions{})
 	w := openWatch(t, s, streamingListOptions())
 	nextEvent(t, w)
-	w.Stop() // The event of p2 has not been received.
+	w.Stop() // Nothing has received the event of p2.
 	if _, open := <-w.ResultChan(); open {
 		t.Error("an event arrived after Stop")
 	}
 }
 
-// FuzzLine checks that no line crashes the decoder, and that every decoded object is well formed.
+// FuzzLine checks that no line crashes the decoder, and that every decoded object is valid JSON.
 func FuzzLine(f *testing.F) {
 	for _, seed := range []string{
 		`{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1",` +

@@ -11,11 +11,12 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// rowFunc is called for each row, with its cells and the cursor at its object. It must move the cursor past the object.
+// rowFunc handles one row of a Table. cells is the JSON array of the cells; it is nil for a plain object. rowFunc
+// must move the cursor past the row's object.
 type rowFunc func(cells []byte, object *jsonscan.Cursor) error
 
-// table calls row for each row of the Table at the cursor. If there is a plain object instead, it calls row with the
-// object and without cells.
+// table calls row for each row of the Table at the cursor. If the value at the cursor is a plain object, table calls
+// row once, with nil cells.
 func (d *decoder) table(c *jsonscan.Cursor, row rowFunc) error {
 	isTable, plain := false, *c
 	err := c.Object(func(key []byte) error {
@@ -53,7 +54,7 @@ func (d *decoder) table(c *jsonscan.Cursor, row rowFunc) error {
 
 func (d *decoder) row(c *jsonscan.Cursor, row rowFunc) error {
 	var cells []byte
-	var early *jsonscan.Cursor // The object, if it precedes the cells of its row.
+	var early *jsonscan.Cursor // Position of the object, if it precedes the row's cells.
 	read := false
 	err := c.Object(func(key []byte) (err error) {
 		switch string(key) {
@@ -78,7 +79,8 @@ func (d *decoder) row(c *jsonscan.Cursor, row rowFunc) error {
 	return row(cells, early)
 }
 
-// setColumns parses the column definitions. In a watch, only the first event has them.
+// setColumns parses and stores the column definitions of a Table. In a watch, only the first event has column
+// definitions.
 func (d *decoder) setColumns(definitions []byte) error {
 	var columns []Column
 	if err := json.Unmarshal(definitions, &columns); err != nil {
@@ -89,14 +91,14 @@ func (d *decoder) setColumns(definitions []byte) error {
 	}
 	for i := range columns {
 		columns[i].fullDescription = columns[i].Description
-		// Use only the first sentence of the description, which is from the API's documentation.
+		// The description is from the API documentation. Its first sentence is enough for a column.
 		columns[i].Description, _, _ = strings.Cut(columns[i].Description, ". ")
 	}
 	return d.useColumns(markPaths(markRelative(columns, d.resource.String(), d.dates), d.paths))
 }
 
-// useColumns stores the columns. If they change during a watch, it returns an error, because objects in memory have
-// cells of the old columns. The error ends the watch and causes a new list.
+// useColumns stores the columns. If the columns change during a watch, it returns an error, because stored objects
+// have cells for the previous columns. The error ends the watch and causes a new list.
 func (d *decoder) useColumns(columns []Column) error {
 	before := d.currentColumns()
 	if SameColumns(before, columns) {
@@ -116,7 +118,7 @@ func (d *decoder) currentColumns() []Column {
 	return nil
 }
 
-// SameColumns reports whether cells that were made for the columns a are valid for the columns b.
+// SameColumns reports whether cells that the server printed for the columns a are also valid for the columns b.
 func SameColumns(a, b []Column) bool {
 	return slices.EqualFunc(a, b, func(a, b Column) bool {
 		return a.Name == b.Name && a.Type == b.Type && a.Format == b.Format && a.Priority == b.Priority &&

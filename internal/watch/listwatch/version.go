@@ -9,20 +9,20 @@ import (
 	"glasshouse/internal/watch/fieldmanager"
 )
 
-// Version is an Object from a watch event, with its managedFields. Objects of a list are not Versions, because the
-// authors of their changes are not recorded.
+// Version is an Object from a watch event, together with its managedFields. Objects of a list are not Versions,
+// because managedFields are used only to find the author of a change.
 type Version struct {
 	*Object
 
-	Managed *Managed // The managedFields; nil if there are none, or if they cannot be read.
+	Managed *Managed // The managedFields; nil if there are none or they cannot be read.
 }
 
-// DeepCopyObject returns the Version itself, which is immutable.
+// DeepCopyObject returns the Version itself, because a Version is immutable.
 func (v *Version) DeepCopyObject() runtime.Object { return v }
 
-// Managed contains an object's managedFields, which name the authors of changes. They are as large as the rest of the
-// object, and are needed only while the author of the change may be requested. Therefore the Object does not contain
-// them.
+// Managed contains an object's compressed managedFields, which name the authors of changes. They are as large as the
+// rest of the object. They are separate from Object, because they are needed only while the author of a change can be
+// requested.
 type Managed struct {
 	newest      fieldmanager.Author
 	unambiguous bool
@@ -30,13 +30,13 @@ type Managed struct {
 	codec       *codec
 }
 
-// Newest returns the entry with the newest time, and unambiguous is true. If several entries have this time, it returns
-// the last of them, and unambiguous is false.
+// Newest returns the managedFields entry with the newest time, and true. If several entries have this time, it
+// returns the last of them, and false.
 func (m *Managed) Newest() (newest fieldmanager.Author, unambiguous bool) {
 	return m.newest, m.unambiguous
 }
 
-// JSON returns the text of the managedFields. Each call decompresses it again.
+// JSON returns the text of the managedFields. Each call decompresses the text again.
 func (m *Managed) JSON() ([]byte, error) {
 	text, err := m.codec.decode(nil, m.packed)
 	if err != nil {
@@ -45,13 +45,13 @@ func (m *Managed) JSON() ([]byte, error) {
 	return text, nil
 }
 
-// Size returns the approximate memory that the Managed uses, in bytes.
+// Size returns the approximate memory of the Managed, in bytes.
 func (m *Managed) Size() int {
 	return len(m.packed) + len(m.newest.Manager) + len(m.newest.Operation) + len(m.newest.Subresource) + 144
 }
 
-// compressManaged compresses managedFields. If they equal those of the previous event, it returns the same Managed: a
-// manager that writes many times within a second changes the managedFields only with its first write.
+// compressManaged compresses managedFields. If they equal the previous ones, it returns the same Managed. That is
+// common, because a manager that writes several times within a second changes managedFields only once.
 func (d *decoder) compressManaged(text []byte) *Managed {
 	if d.managed != nil && bytes.Equal(text, d.managedText) {
 		return d.managed

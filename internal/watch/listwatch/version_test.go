@@ -31,7 +31,7 @@ func managedPod(name, managed string) apitest.Item {
 	}
 }
 
-// An object from a watch event has its managedFields. An object from a list, or from a streaming list, has none.
+// An object from a watch event has its managedFields. An object from a list or from a streaming list has none.
 func TestVersions(t *testing.T) {
 	const managed = `[{"manager":"kubectl","operation":"Apply","time":"2026-11-21T10:00:00Z"},` +
 		`{"manager":"kubelet","operation":"Update","subresource":"status","time":"2026-11-21T10:00:05Z",` +
@@ -71,7 +71,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// An Object, which the cache keeps, does not keep managedFields in memory. They are freed together with the Version.
+// An Object does not keep its managedFields in memory. They are freed when the Version is freed.
 func TestObjectsDoNotKeepManagedFields(t *testing.T) {
 	server := podServer(t)
 	s := newSource(t, server, pods, listwatch.SourceOptions{})
@@ -82,7 +82,7 @@ func TestObjectsDoNotKeepManagedFields(t *testing.T) {
 	v := versionOf(t, nextEvent(t, w))
 	kept := v.Object
 	runtime.AddCleanup(v.Managed, func(name string) { freed <- name }, "m")
-	v = versionOf(t, nextEvent(t, w)) // The decoder keeps those of the newest event.
+	v = versionOf(t, nextEvent(t, w)) // The decoder keeps the managedFields of the newest event.
 	for deadline := time.After(time.Minute); ; {
 		runtime.GC()
 		select {
@@ -99,7 +99,7 @@ func TestObjectsDoNotKeepManagedFields(t *testing.T) {
 	}
 }
 
-// The dictionary of a list compresses managedFields as well.
+// The managedFields dictionary of a list makes managedFields of later events small.
 func TestManagedFieldsAreSmall(t *testing.T) {
 	fixture, err := os.ReadFile("../fieldmanager/testdata/pod.jsonl")
 	if err != nil {

@@ -1,36 +1,36 @@
-// Package objectrefs reads the references to other objects from an object's text: its owners, the objects that its spec
-// uses, and the labels of the pods that it selects.
+// Package objectrefs finds references to other objects in an object's JSON text. It finds the object's owners, the
+// objects that its spec uses, and its selector for pods.
 //
-// The package is pure: its input is JSON text, and its output is names. It does not know which objects exist, or which
-// resource belongs to a kind. Malformed text has no references. A member of an unexpected type is skipped.
+// The package only reads JSON text. It does not know which objects exist, or which resource belongs to a kind.
+// Malformed text has no references. A member of an unexpected type is skipped.
 package objectrefs
 
 import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// Ref identifies an object as another object refers to it.
+// Ref is a reference from one Kubernetes object to another.
 type Ref struct {
 	Group     string // Empty for the core group.
 	Version   string // Often empty, which means any version.
 	Kind      string
-	Namespace string // Empty for the namespace of the referring object, and for cluster-scoped kinds.
+	Namespace string // Empty for the referring object's own namespace and for cluster-scoped kinds.
 	Name      string
-	UID       string // Set only for an owner.
-	Via       string // Path of the member with the reference, without indices: "spec.volumes.configMap".
+	UID       string // Set only in references to owners.
+	Via       string // Path of the referring member, without indices: "spec.volumes.configMap".
 }
 
-// Object contains the references in an object's text.
+// Object contains the references that an object's JSON text contains.
 type Object struct {
 	Ref // Identifies the object itself; Via is empty.
 
 	Labels  map[string]string
-	Owners  []Ref // The owners; the managing controller is first.
-	Uses    []Ref // The objects that the spec uses, each once, in the order of the text.
+	Owners  []Ref // The managing controller is first.
+	Uses    []Ref // Objects that the spec uses, each once, in the order of the text.
 	Selects *Selector
 }
 
-// Of returns the references in the text of an object.
+// Of returns the references in the JSON text of an object.
 func Of(text []byte) Object {
 	parts := make(map[string][]byte)
 	c := jsonscan.NewCursor(text)
@@ -50,15 +50,15 @@ func Of(text []byte) Object {
 	w := walker{object: &o, seen: make(map[Ref]bool)}
 	w.addSpecialRefs(parts["spec"])
 	if err := w.root(text); err != nil {
-		return Object{} // The text was parsed before.
+		return Object{} // Never happens, because the text was parsed before.
 	}
 	return o
 }
 
-// Owners returns the owners in an object's metadata. It reads nothing after the metadata.
+// Owners returns the owner references in an object's JSON text. It does not read the text after the metadata.
 func Owners(text []byte) (owners []Ref) {
 	c := jsonscan.NewCursor(text)
-	_ = c.Object(func(key []byte) error { // Owners that were read before an error count.
+	_ = c.Object(func(key []byte) error { // An error after the metadata does not matter.
 		if string(key) != "metadata" {
 			return nil
 		}

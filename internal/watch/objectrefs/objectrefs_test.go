@@ -15,7 +15,7 @@ import (
 	"glasshouse/internal/watch/objectrefs"
 )
 
-// fixture returns an object, and its expected relations.
+// fixture reads an object and the list of its expected references from a YAML file.
 func fixture(tb testing.TB, path string) (object []byte, want []string) {
 	tb.Helper()
 	text, err := os.ReadFile(path)
@@ -50,7 +50,7 @@ func fixtures(tb testing.TB) []string {
 	return paths
 }
 
-// lines returns an object's relations in the format of the fixtures.
+// lines formats an object's references as the fixtures list them.
 func lines(o *objectrefs.Object) (out []string) {
 	for _, r := range o.Owners {
 		out = append(out, fmt.Sprintf("owner %s/%s %s %s %s via %s", r.Group, r.Version, r.Kind, r.Name, r.UID, r.Via))
@@ -68,7 +68,7 @@ func lines(o *objectrefs.Object) (out []string) {
 	return out
 }
 
-// Each kind refers to the objects in its fixture, and to no others.
+// For each kind, the package finds exactly the references that the fixture lists.
 func TestReferences(t *testing.T) {
 	for _, path := range fixtures(t) {
 		text, want := fixture(t, path)
@@ -116,7 +116,7 @@ func TestSelectors(t *testing.T) {
 			"apps/Deployment",
 			`{"selector":{"matchExpressions":[{"key":"tier","operator":"Near","values":["b"]}]}}`, false,
 		},
-		// It has no such members, so the selector is empty and selects everything.
+		// A LabelSelector has no member app. This selector is therefore empty and selects all pods.
 		{"apps/Deployment", `{"selector":{"app":"web"}}`, true},
 		{"policy/PodDisruptionBudget", `{"selector":{}}`, true},
 		{"policy/PodDisruptionBudget", `{"selector":null}`, false},
@@ -131,7 +131,6 @@ func TestSelectors(t *testing.T) {
 	}
 }
 
-// Malformed text has no references.
 func TestMalformed(t *testing.T) {
 	text, _ := fixture(t, "testdata/pod.yaml")
 	for n := range text {

@@ -2,8 +2,8 @@ package objectrefs
 
 import "strings"
 
-// kindOfNameMember returns the kind of object that a member with the key refers to, if the member's value is only the
-// name, as that of serviceAccountName. Such a member may be anywhere in an object.
+// kindOfNameMember returns the kind of object to which a member with this key refers by name only, such as
+// serviceAccountName. Such a member can be anywhere in an object.
 func kindOfNameMember(key string) (target Ref, ok bool) {
 	switch key {
 	case "serviceAccountName":
@@ -28,9 +28,9 @@ func kindOfNameMember(key string) (target Ref, ok bool) {
 	return Ref{}, false
 }
 
-// kindOfObjectMember returns the kind of object that a member with the key refers to, if the member's value is an
-// object. That object contains the name, and often the namespace, of the other object. Examples are configMapRef,
-// secretKeyRef, and an ingress's service. If the value is a list, its elements are such objects.
+// kindOfObjectMember returns the kind of object to which a member with this key refers. The member's value is an
+// object with the name, and often the namespace, or a list of such objects. Examples are configMapRef, secretKeyRef,
+// and service in an ingress.
 func kindOfObjectMember(key string) (target Ref, ok bool) {
 	switch key {
 	case "configMap", "configMapRef", "configMapKeyRef":
@@ -40,15 +40,15 @@ func kindOfObjectMember(key string) (target Ref, ok bool) {
 	case "service":
 		return Ref{Kind: "Service"}, true
 	}
-	// One of these suffixes is at the end of nodePublishSecretRef, for example.
+	// The suffix matches nodePublishSecretRef, for example.
 	if key == "secretKeyRef" || strings.HasSuffix(strings.ToLower(key), "secretref") {
 		return Ref{Kind: "Secret"}, true
 	}
 	return Ref{}, false
 }
 
-// hasKind reports whether the value of a member with the key names the kind that it refers to. Examples are
-// scaleTargetRef, roleRef, subjects, and an ingress's resource.
+// hasKind reports whether the value of a member with this key contains the kind of the referenced object. Examples
+// are scaleTargetRef, roleRef, subjects, and resource in an ingress.
 func hasKind(key string) bool {
 	switch key {
 	case "subjects", "resource", "dataSource", "involvedObject", "regarding", "related":
@@ -57,8 +57,9 @@ func hasKind(key string) bool {
 	return strings.HasSuffix(key, "Ref") || strings.HasSuffix(key, "Refs")
 }
 
-// isOpaque reports whether a member with the key is skipped, because it may contain names that are not references. This
-// applies to maps with arbitrary keys, such as labels and data, and at depth 0 to the status, which repeats names.
+// isOpaque reports whether the walker skips a member with this key, because names in it are not references. Opaque
+// members are maps with arbitrary keys, such as labels and data, and the top-level status, which repeats names. depth
+// is 0 at the top level.
 func isOpaque(key string, depth int) bool {
 	switch key {
 	case "metadata", "labels", "annotations", "matchLabels", "nodeSelector", "schema":
@@ -69,7 +70,7 @@ func isOpaque(key string, depth int) bool {
 	return false
 }
 
-// addSpecialRefs reads those members that refer to an object only in the spec of one kind.
+// addSpecialRefs adds references from members that are references only in one kind.
 func (w *walker) addSpecialRefs(spec []byte) {
 	o := w.object
 	addMember := func(kind, group, member, target string) {

@@ -7,23 +7,24 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// Selector selects pods by their labels, in the namespace of the object that contains the selector.
+// Selector selects pods by their labels. It applies to the namespace of the object that contains it.
 type Selector struct {
 	Via string
 
 	selector labels.Selector
 }
 
-// Matches reports whether the Selector selects pods with the labels in set.
+// Matches reports whether the Selector selects a pod with the labels in set.
 func (s *Selector) Matches(set map[string]string) bool { return s.selector.Matches(labels.Set(set)) }
 
-// String returns the selector in the syntax of kubectl -l. It is empty if all pods are selected.
+// String returns the selector in the syntax of kubectl's -l option. It returns an empty string if the Selector
+// selects all pods.
 func (s *Selector) String() string { return s.selector.String() }
 
-// selectorOf returns the selector of an object, or nil if the object selects no pods.
+// selectorOf returns the pod selector of an object, or nil if the object selects no pods.
 func selectorOf(o *Ref, spec []byte) *Selector {
 	member := "selector"
-	isLabelMap := false // The selector is a map of labels, which selects nothing if it is empty.
+	isLabelMap := false // The selector is a plain map of labels, which selects nothing if empty.
 	switch o.Group + "/" + o.Kind {
 	case "/Service", "/ReplicationController":
 		isLabelMap = true

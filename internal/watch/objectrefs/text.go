@@ -6,13 +6,14 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// members calls visit for each member of a well-formed object. It does nothing for any other value.
+// members calls visit for each member of a JSON object. For any other value, it does nothing. text must be valid
+// JSON.
 func members(text []byte, visit func(key string, value []byte)) {
 	c := jsonscan.NewCursor(text)
 	if c.Peek() != '{' {
 		return
 	}
-	_ = c.Object(func(key []byte) error { // The object is valid JSON, so there is no error.
+	_ = c.Object(func(key []byte) error { // The text is valid JSON, so there is no error.
 		value, err := c.Value()
 		if err == nil {
 			visit(string(key), value)
@@ -21,13 +22,14 @@ func members(text []byte, visit func(key string, value []byte)) {
 	})
 }
 
-// elements calls visit for each element of a well-formed array. It does nothing for any other value.
+// elements calls visit for each element of a JSON array. For any other value, it does nothing. text must be valid
+// JSON.
 func elements(text []byte, visit func(value []byte)) {
 	c := jsonscan.NewCursor(text)
 	if c.Peek() != '[' {
 		return
 	}
-	_ = c.Array(func(int) error { // The array is valid JSON, so there is no error.
+	_ = c.Array(func(int) error { // The text is valid JSON, so there is no error.
 		value, err := c.Value()
 		if err == nil {
 			visit(value)
@@ -36,7 +38,7 @@ func elements(text []byte, visit func(value []byte)) {
 	})
 }
 
-// textOf decodes a JSON string. It returns "" for any other value.
+// textOf decodes a JSON string. For any other JSON value, it returns an empty string.
 func textOf(value []byte) string {
 	text, err := jsonscan.Unquote(value)
 	if err != nil {
@@ -45,7 +47,6 @@ func textOf(value []byte) string {
 	return text
 }
 
-// splitVersion splits an apiVersion into group and version.
 func splitVersion(apiVersion string) (group, version string) {
 	if group, version, ok := strings.Cut(apiVersion, "/"); ok {
 		return group, version

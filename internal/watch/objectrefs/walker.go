@@ -6,19 +6,18 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// walker finds the objects that an object uses, by a walk through its text.
 type walker struct {
 	object *Object
 	path   [][]byte
-	seen   map[Ref]bool // The references found so far, without Via.
+	seen   map[Ref]bool // The references found so far, without their Via.
 }
 
-// refMembers contains those members of a JSON object that can identify another Kubernetes object.
+// refMembers contains the members of a JSON object that can identify another Kubernetes object.
 type refMembers struct {
 	name, namespace, kind, apiVersion, group string
 }
 
-// field returns the field for the value of the member with the key, or nil if the member is not needed.
+// field returns the field that stores a member's value, or nil if the key is not one of the refMembers.
 func (s *refMembers) field(key []byte) *string {
 	switch string(key) {
 	case "name":
@@ -35,10 +34,9 @@ func (s *refMembers) field(key []byte) *string {
 	return nil
 }
 
-// root walks through the complete text of the object.
 func (w *walker) root(text []byte) error { return w.members(jsonscan.NewCursor(text)) }
 
-// value walks through the value of the last member in the path.
+// value reads the value of the last member in w.path.
 func (w *walker) value(c *jsonscan.Cursor) error {
 	switch c.Peek() {
 	case '{':
@@ -61,7 +59,7 @@ func (w *walker) value(c *jsonscan.Cursor) error {
 	return c.Skip()
 }
 
-// members walks through a JSON object, which may itself be a reference to a Kubernetes object.
+// members reads a JSON object. The object can itself be a reference to a Kubernetes object, such as a secretKeyRef.
 func (w *walker) members(c *jsonscan.Cursor) error {
 	var s refMembers
 	err := c.Object(func(key []byte) error {
@@ -84,7 +82,7 @@ func (w *walker) members(c *jsonscan.Cursor) error {
 	return err
 }
 
-// addRef adds the reference that s contains, if there is one. s is from the value of the member key.
+// addRef adds the reference in s if there is one. key is the name of the member whose value provided s.
 func (w *walker) addRef(key string, s *refMembers) {
 	target, ok := kindOfObjectMember(key)
 	if s.kind != "" && hasKind(key) {
@@ -104,7 +102,7 @@ func (w *walker) addRef(key string, s *refMembers) {
 
 func (w *walker) via() string { return string(bytes.Join(w.path, []byte("."))) }
 
-// add adds a reference, unless it has no name or was added before.
+// add records the reference target, except if its name is empty or it was recorded before.
 func (w *walker) add(target Ref) {
 	key := target
 	key.Via = ""

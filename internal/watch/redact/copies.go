@@ -12,9 +12,9 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// isCopy reports whether an annotation with this key contains a complete object, which a tool has stored there when it
-// applied the object. Tools with such keys are kubectl (LastApplied), kapp, Rancher, KubeVela, and users of
-// k8s-objectmatcher. A DeploymentConfig of OpenShift stores itself in the objects that it creates.
+// isCopy reports whether tools store a complete copy of an applied object in an annotation with this key. The keys
+// belong to kubectl (LastApplied), kapp, Rancher, KubeVela, users of k8s-objectmatcher, and OpenShift's
+// DeploymentConfig.
 func isCopy(key []byte) bool {
 	switch string(key) {
 	case LastApplied, "kapp.k14s.io/original", "objectset.rio.cattle.io/applied",
@@ -24,10 +24,11 @@ func isCopy(key []byte) bool {
 	return bytes.HasSuffix(key, []byte("/last-applied")) || bytes.HasSuffix(key, []byte("/last-applied-configuration"))
 }
 
-// cannotBeCopy reports whether an annotation with this value cannot contain a copy of an object. The value is JSON. If
-// it is a list or an object, the annotation is not valid and may contain anything, so the result is false. It is also
-// false for the text of a mask: that text may count changes, and must be replaced so that each guest gets the same
-// mask.
+// cannotBeCopy reports whether an annotation's value cannot contain a copy of an object. value is JSON. The result is
+// false for lists and objects, because such annotations are invalid and can contain anything.
+//
+// The result is also false for a mask such as "(masked, change 3)". It is then masked again for guests without the
+// number, so that all guests receive the same text.
 func cannotBeCopy(_, value []byte) bool {
 	switch value[0] {
 	case '{', '[':
@@ -40,19 +41,19 @@ func cannotBeCopy(_, value []byte) bool {
 }
 
 const (
-	// maxEncodings is the maximum number of nested encodings that are removed to recognize a text. A text with more
-	// encodings may be anything.
+	// maxEncodings is the maximum number of nested encodings that mayBeCopy removes. If a text has more, mayBeCopy
+	// treats it as a copy.
 	maxEncodings = 4
-	// maxDigest is the maximum length, in bytes, of a binary value that counts as a digest; SHA-512 has 64. Longer
-	// values may be compressed data, because some formats have no magic bytes.
+	// maxDigest is the maximum length of binary data that counts as a hash, in bytes; SHA-512 has 64 bytes. Longer
+	// data can be compressed text, because some compression formats have no magic bytes.
 	maxDigest = 96
-	// minCompressed is the minimum length, in bytes, of data that counts as a compressed object. The magic bytes of zlib
-	// are only two, so the base64 decoding of a short word would often begin with them.
+	// minCompressed is the minimum length of data that counts as compressed, in bytes. zlib has only two magic bytes,
+	// so the base64 decoding of a short word often begins with them.
 	minCompressed = 10
 )
 
-// mayBeCopy reports whether the text of an annotation may contain an object or part of one: as JSON, as YAML,
-// compressed, or any of these in quotes, percent-encoding, base64 or hexadecimal digits.
+// mayBeCopy reports whether the text of an annotation can contain an object or a part of one. It recognizes JSON,
+// YAML and compressed data, also in quotes, percent-encoding, base64 or hexadecimal digits.
 func mayBeCopy(text string) bool {
 	for range maxEncodings {
 		text = strings.TrimFunc(text, func(r rune) bool {
@@ -75,9 +76,9 @@ func mayBeCopy(text string) bool {
 	return true
 }
 
-// startsLikeObject reports whether the text begins like JSON (plain, in percent-encoding or in base64), or like gzip,
-// zip or zstd in base64. Only the beginning is tested, because the rest can be anything: a token has dots between its
-// parts.
+// startsLikeObject reports whether the text starts like JSON, percent-encoded JSON, base64 of JSON, or base64 of
+// gzip, zip or zstd. It tests only the start, because the rest can be invalid base64. An example is a JWT, whose
+// parts are separated by dots.
 func startsLikeObject(text string) bool {
 	for _, prefix := range []string{"{", "[", "%7B", "%7b", "%5B", "%5b", "%22", "H4sI", "UEsDB", "KLUv"} {
 		if strings.HasPrefix(text, prefix) {
@@ -92,17 +93,17 @@ func startsLikeObject(text string) bool {
 		strings.IndexByte(" \t\r\n\"{}[]", first[1]) >= 0
 }
 
-// isCompressed reports whether data begins with the magic bytes of a compressed or binary format that can contain an
+// isCompressed reports whether data starts with the magic bytes of a compressed or binary format that can contain an
 // object.
 func isCompressed(data string) bool {
 	if len(data) < minCompressed {
 		return false
 	}
 	for _, magic := range []string{
-		"\x1f\x8b", "\x78\x01", "\x78\x5e", "\x78\x9c", "\x78\xda", // gzip; zlib at each level.
+		"\x1f\x8b", "\x78\x01", "\x78\x5e", "\x78\x9c", "\x78\xda", // gzip, and zlib at each compression level.
 		"BZh", "\xfd7zXZ\x00", "\x5d\x00\x00", "\x28\xb5\x2f\xfd", "\x04\x22\x4d\x18", // bzip2, xz, lzma, zstd, lz4.
-		"\xff\x06\x00\x00", "PK\x03\x04", "7z\xbc\xaf", // The first bytes of snappy, zip and 7z.
-		"k8s\x00", "\xd9\xd9\xf7", // The first bytes of Kubernetes' protobuf and of CBOR.
+		"\xff\x06\x00\x00", "PK\x03\x04", "7z\xbc\xaf", // snappy, zip, 7z.
+		"k8s\x00", "\xd9\xd9\xf7", // Kubernetes' protobuf encoding, CBOR.
 	} {
 		if strings.HasPrefix(data, magic) {
 			return true
@@ -111,15 +112,16 @@ func isCompressed(data string) bool {
 	return false
 }
 
-// isText reports whether the text can be a real text. Otherwise it was made from bytes of another format: it contains
-// control characters, or the characters by which the API server replaces bytes that are not UTF-8.
+// isText reports whether the text contains only printable text and line breaks. Other text was probably made from
+// binary data. It contains control characters, or U+FFFD, with which the API server replaces invalid UTF-8.
 func isText(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool {
 		return r == utf8.RuneError || r != '\n' && r != '\r' && r != '\t' && unicode.IsControl(r)
 	})
 }
 
-// isYAML reports whether the text begins a YAML document, or one of its lines has the form of a YAML mapping.
+// isYAML reports whether the text starts a YAML document, or has a line that looks like a member of a YAML mapping
+// ("name: value").
 func isYAML(text string) bool {
 	if strings.HasPrefix(text, "---") || strings.HasPrefix(text, "%YAML") {
 		return true
@@ -131,7 +133,7 @@ func isYAML(text string) bool {
 			continue
 		}
 		if first && (line[0] == '{' || line[0] == '[') {
-			return true // The comment is followed by JSON.
+			return true // JSON follows after comment lines.
 		}
 		first = false
 		name := strings.IndexFunc(line, func(r rune) bool {
@@ -148,22 +150,23 @@ func isYAML(text string) bool {
 	return false
 }
 
-// decodeOnce removes one encoding from the text; ok is false if the text is not encoded.
+// decodeOnce removes one encoding (percent-encoding, hexadecimal or base64) from the text. ok is false if the text is
+// not encoded.
 func decodeOnce(text string) (inner string, ok bool) {
 	if strings.Contains(text, "%") {
 		inner, err := url.QueryUnescape(text)
 		return inner, err == nil
 	}
 	var joined strings.Builder
-	for line := range strings.Lines(text) { // Long base64 is wrapped. Words between spaces are prose.
+	for line := range strings.Lines(text) { // Joins the lines of wrapped base64.
 		joined.WriteString(strings.Trim(line, " \t\r\n="))
 	}
-	digits := strings.NewReplacer("-", "+", "_", "/").Replace(joined.String()) // The alphabet of base64 for URLs.
+	digits := strings.NewReplacer("-", "+", "_", "/").Replace(joined.String()) // URL-safe base64.
 	if data, err := hex.DecodeString(digits); err == nil && len(data) > 0 {
 		return string(data), true
 	}
 	if len(digits)%4 == 1 {
-		digits = digits[:len(digits)-1] // The end of the base64 was cut off.
+		digits = digits[:len(digits)-1] // A single digit at the end of base64 is the rest of a truncated text.
 	}
 	data, err := base64.RawStdEncoding.DecodeString(digits)
 	return string(data), err == nil && len(data) > 0

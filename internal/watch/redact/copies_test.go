@@ -18,7 +18,7 @@ import (
 	"glasshouse/internal/watch/redact"
 )
 
-// compressed returns a text, compressed by the writer that newWriter returns, in base64.
+// compressed compresses the text with the writer from newWriter, and returns the result in base64.
 func compressed(t *testing.T, text string, newWriter func(io.Writer) io.WriteCloser) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -32,7 +32,7 @@ func compressed(t *testing.T, text string, newWriter func(io.Writer) io.WriteClo
 	return base64.StdEncoding.EncodeToString(out.Bytes())
 }
 
-// deflate returns a writer that compresses without magic bytes.
+// deflate returns a writer of a compressed format without magic bytes.
 func deflate(t *testing.T, w io.Writer) io.WriteCloser {
 	t.Helper()
 	writer, err := flate.NewWriter(w, flate.BestCompression)
@@ -42,7 +42,7 @@ func deflate(t *testing.T, w io.Writer) io.WriteCloser {
 	return writer
 }
 
-// copiesOf returns texts that contain a copy of a Secret, by the names of their encodings.
+// copiesOf returns texts that contain a copy of a Secret. The keys describe the encodings.
 func copiesOf(t *testing.T) map[string]string {
 	t.Helper()
 	const object = `{"kind":"Secret","data":{"password":"YzRuNHJ5"}}`
@@ -123,7 +123,7 @@ func copiesOf(t *testing.T) map[string]string {
 	return texts
 }
 
-// plainTexts returns usual values of annotations.
+// plainTexts returns typical values of annotations that contain no copy of an object.
 func plainTexts() []string {
 	return []string{
 		"", "true", "7", "30s", "10.0.0.7/32", "2026-11-21T09:59:58Z", "a.example.com,b.example.com", "nginx",
@@ -138,8 +138,8 @@ func plainTexts() []string {
 	}
 }
 
-// For guests, an annotation is masked if it may contain a copy of an object, in any encoding. Other annotations stay as
-// they are.
+// For guests, an annotation is masked if it can contain a copy of an object, in any supported encoding. Other
+// annotations are not masked.
 func TestCopiesAreMaskedForGuests(t *testing.T) {
 	mask := redact.NewGuestMask("apps", "deployments")
 	maskedValue := func(text string) string {
@@ -172,7 +172,7 @@ func TestCopiesAreMaskedForGuests(t *testing.T) {
 	}
 }
 
-// templates returns objects of kinds that contain objects or templates. In each text, %s is the place of the metadata
+// templates returns JSON templates of objects that contain objects or templates. %s in a text stands for the metadata
 // of the innermost object.
 func templates() map[string]string {
 	const template = `{"template":{"metadata":%s,"spec":{"containers":[{"name":"c"}]}}}`
@@ -206,14 +206,14 @@ func templates() map[string]string {
 	}
 }
 
-// kindOf returns the group and resource at the beginning of a key of templates.
+// kindOf returns the group and the resource from a key of templates.
 func kindOf(name string) (group, resource string) {
 	name, _, _ = strings.Cut(name, " ")
 	group, resource, _ = strings.Cut(name, "/")
 	return strings.TrimPrefix(group, "core"), resource
 }
 
-// Copies that tools store, and managedFields, are dropped from an object and from the objects inside it.
+// Annotations with copies of objects, and managedFields, are dropped from an object and from all objects inside it.
 func TestInnerCopiesAreDropped(t *testing.T) {
 	const original = `{"name":"in","managedFields":[{"manager":"c4n4ry"}],"labels":{"b":"d"},` +
 		`"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{\"x\":\"c4n4ry\"}","b":"{}",` +
@@ -234,8 +234,8 @@ func TestInnerCopiesAreDropped(t *testing.T) {
 	}
 }
 
-// For guests, annotations that may contain a copy are masked in each inner object and template, in the same way as in
-// the object itself. Their changes are visible.
+// For guests, annotations that can contain a copy are masked in each inner object and template, as in the object
+// itself. A changed value gets the mask "(masked, changed)".
 func TestInnerCopiesAreMaskedForGuests(t *testing.T) {
 	for name, template := range templates() {
 		group, resource := kindOf(name)
@@ -261,7 +261,8 @@ func TestInnerCopiesAreMaskedForGuests(t *testing.T) {
 	}
 }
 
-// Annotations of another type are masked for guests, unless they are plain text. A CRD has no values.
+// For guests, a member named annotations that is not an object is masked, except if it is plain text or a number. In
+// a CRD, such a member is part of a schema and is not masked.
 func TestInnerAnnotationsOfAnotherType(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"spec":{"annotations":"{\"x\":\"c4n4ry\"}"}}`: `{"spec":{"annotations":"(masked)"}}`,
@@ -289,7 +290,7 @@ func TestInnerAnnotationsOfAnotherType(t *testing.T) {
 	}
 }
 
-// Annotations are masked for guests, so guests cannot use them in selectors.
+// Guests cannot select objects by annotations, because annotations are masked for guests.
 func TestGuestRulesMayMaskAnnotations(t *testing.T) {
 	for path, want := range map[string]bool{
 		"metadata.annotations.a": true, "spec.template.metadata.annotations.a": true,
@@ -302,7 +303,7 @@ func TestGuestRulesMayMaskAnnotations(t *testing.T) {
 	}
 }
 
-// The time for deep objects grows only with their size.
+// The time to redact a deeply nested object is proportional to its size.
 func TestDeepObjectsAreLinear(t *testing.T) {
 	timeToRedact := func(levels int) time.Duration {
 		text := strings.Repeat(`{"a":[`, levels) + `{"annotations":{"kapp.k14s.io/original":"c4n4ry"}}` +

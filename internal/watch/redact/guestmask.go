@@ -2,18 +2,18 @@ package redact
 
 import "glasshouse/internal/watch/jsonscan"
 
-// GuestMask is the guest mask: it masks objects before they are sent to guests of a share link. The stored objects are
-// the same for all viewers. A GuestMask masks the values of Secrets, of ConfigMaps and of containers' environment
-// variables, and annotations that may contain a copy of them. Values that are masked in the stored object stay masked.
-// A mask reveals nothing about the value, and is the same for all guests.
+// GuestMask masks objects before they are sent to guests (viewers of a share link). It masks the values of Secrets,
+// ConfigMaps and containers' environment variables, and annotations that can contain a copy of these values. Stored
+// objects do not change, because users and guests share them. A mask reveals nothing about its value, and is the same
+// for all guests.
 type GuestMask struct{ rules []Rule }
 
-// NewGuestMask returns the guest mask of a resource. group is "" for the core group.
+// NewGuestMask returns the GuestMask of a resource. group is "" for the core group.
 func NewGuestMask(group, resource string) *GuestMask {
 	return &GuestMask{rules: append(builtInRules(), GuestRules()...).forResource(group, resource)}
 }
 
-// GuestRules returns the rules of the guest mask, without those of always.
+// GuestRules returns the rules that apply to guests in addition to builtInRules.
 func GuestRules() Rules {
 	rules := append(envRules(), copyRules()...)
 	for _, name := range []string{"data", "binaryData"} {
@@ -22,12 +22,12 @@ func GuestRules() Rules {
 	return rules
 }
 
-// Object masks the text of an object for guests, and appends the result to dst.
+// Object masks the JSON text of an object for guests, and appends the result to dst.
 func (v *GuestMask) Object(dst, text []byte) ([]byte, error) {
 	return v.walk(dst, text, func(out []byte, _ string, _ []byte) []byte { return append(out, `"(masked)"`...) })
 }
 
-// After is like Object, but also marks a masked value as changed if it differs from the value in before.
+// After is like Object, but uses the mask "(masked, changed)" for each value that differs from the value in before.
 func (v *GuestMask) After(dst, before, text []byte) ([]byte, error) {
 	oldValues := make(map[string]string)
 	_, err := v.walk(nil, before, func(out []byte, path string, value []byte) []byte {

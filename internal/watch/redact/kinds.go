@@ -2,9 +2,9 @@ package redact
 
 import "glasshouse/internal/watch/jsonscan"
 
-// builtInRules returns the rules that apply in every configuration. They mask the values of Secrets, and the
-// annotations of Secrets that may contain these values. They also mask the releases that Helm stores, because these
-// contain the values of a chart.
+// builtInRules returns the rules that apply in every configuration. They mask the values of Secrets and the
+// annotations of Secrets, which can contain these values. They also mask stored Helm releases, which contain the
+// values of a chart.
 func builtInRules() Rules {
 	data := func(name string) []step { return []step{{kind: member, name: name}, {kind: members}} }
 	release := func(name string) []step { return []step{{kind: member, name: name}, {kind: member, name: "release"}} }
@@ -17,19 +17,19 @@ func builtInRules() Rules {
 	}
 }
 
-// definitions is the resource of CustomResourceDefinitions. Their schemas have members named like environments and
-// annotations, but without values.
+// definitions is the resource of CustomResourceDefinitions. Their schemas contain members named env and annotations,
+// which describe types and contain no values.
 const definitions = "customresourcedefinitions"
 
-// objectAnnotations returns the path metadata.annotations.*, which matches the annotations of an object itself. It does
-// not match the annotations of objects inside it, such as a pod template.
+// objectAnnotations returns the path metadata.annotations.*, which leads to the annotations of an object itself. It
+// does not lead to annotations inside the object, such as those of a pod template.
 func objectAnnotations() []step {
 	return []step{{kind: member, name: "metadata"}, {kind: member, name: "annotations"}, {kind: members}}
 }
 
-// copyRules returns the rules that mask annotations that may contain a copy of an object, in all kinds. They apply to
-// the annotations of the object, and of every object or template inside it. Where custom resources have such
-// annotations is unknown, so every member with the name annotations counts.
+// copyRules returns the rules that mask annotations that can contain a copy of an object. They apply to all kinds, to
+// the object itself and to objects and templates inside it. Custom resources can contain annotations anywhere, so the
+// rules apply to each member with the name annotations.
 func copyRules() Rules {
 	inner := []step{{kind: anywhere, name: "annotations"}, {kind: members}}
 	return Rules{
@@ -38,9 +38,8 @@ func copyRules() Rules {
 	}
 }
 
-// envRules returns the rules for which Env is the short form: they mask environment variables. The names of the members
-// that contain containers in custom resources are unknown, so every list or map with the name env counts as an
-// environment.
+// envRules returns the rules for which Env is the short form. They mask the environment variables of containers.
+// Custom resources can contain containers anywhere, so the rules apply to each list or map with the name env.
 func envRules() Rules {
 	value := []step{{kind: elements}, {kind: member, name: "value"}}
 	rules := Rules{{
@@ -58,16 +57,14 @@ func envRules() Rules {
 	return rules
 }
 
-// subject is what is known about the object that is being redacted.
 type subject struct {
-	id        string // The UID, or namespace and name, see identity.
+	id        string // UID or namespace/name, from the function identity.
 	namespace string
-	helm      bool            // The object may be a Helm release.
-	paths     map[string]bool // The paths of its masked values.
+	helm      bool            // The object can be a Helm release.
+	paths     map[string]bool // Paths of the values masked so far.
 }
 
-// identity returns a text that identifies an object: its UID, or its namespace and name if an API gives its objects no
-// UID.
+// identity returns a text that identifies an object: its UID, or namespace/name if it has no UID.
 func identity(uid, namespace, name string) string {
 	if uid != "" {
 		return uid
@@ -75,13 +72,12 @@ func identity(uid, namespace, name string) string {
 	return namespace + "/" + name
 }
 
-// subjectOf reads the metadata of the object at the cursor before the object is redacted. The caller's cursor does not
-// move.
+// subjectOf reads the metadata of the object at the cursor, before its redaction. It works on a copy of the cursor.
 func subjectOf(c jsonscan.Cursor) (*subject, error) {
 	found := &subject{paths: make(map[string]bool)}
 	var uid, name string
 	if c.Peek() != '{' {
-		return found, nil // A value that is not an object is replaced by null.
+		return found, nil // Redaction replaces such a value by null.
 	}
 	err := c.Object(func(key []byte) error {
 		if string(key) != "metadata" || c.Peek() != '{' {
@@ -111,8 +107,8 @@ func subjectOf(c jsonscan.Cursor) (*subject, error) {
 // releaseName is the prefix of the names of Helm releases.
 const releaseName = "sh.helm.release."
 
-// isHelmRelease reports whether labels are those of a Helm release: owner=helm, or OWNER=TILLER for Helm 2. It also
-// returns true for labels that cannot be read.
+// isHelmRelease reports whether the labels are those of a Helm release: owner=helm, or OWNER=TILLER for Helm 2. It
+// also returns true for labels that cannot be parsed. labels is JSON.
 func isHelmRelease(labels []byte) (helm bool) {
 	c := jsonscan.NewCursor(labels)
 	if kind := c.Peek(); kind != '{' {

@@ -7,8 +7,8 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// revealsMasked reports whether the managedFields contain a masked value. They may, because they identify some elements
-// of lists by value, as v:"a", or by members, as k:{"name":"a"}.
+// revealsMasked reports whether the managedFields contain a masked value. managedFields identify some list elements
+// by value (v:"a") or by some of their members (k:{"name":"a"}). These values can be masked ones.
 func (w *walker) revealsMasked() bool {
 	if len(w.masked) == 0 || !bytes.Contains(w.managed, []byte(`"v:`)) && !bytes.Contains(w.managed, []byte(`"k:`)) {
 		return false
@@ -21,10 +21,10 @@ func (w *walker) revealsMasked() bool {
 	return containsScalar(jsonscan.NewCursor(w.managed), scalars)
 }
 
-// addScalars adds the scalars in a value to the set scalars: each one alone, and once more after the name of its
-// member. The name has the form of a JSON Pointer segment.
+// addScalars adds each scalar in the value at the cursor to the set scalars. Each is added alone ("text a"), and also
+// after the name of its member ("/name=text a"). member is the name of the member, as a JSON Pointer segment.
 func addScalars(scalars map[string]bool, member string, c *jsonscan.Cursor) {
-	switch c.Peek() { // The value was parsed before, so it is well formed.
+	switch c.Peek() { // The value was parsed before, so it is valid JSON.
 	case '{':
 		_ = c.Object(func(key []byte) error { addScalars(scalars, string(appendPointer(nil, key)), c); return nil })
 	case '[':
@@ -35,7 +35,7 @@ func addScalars(scalars map[string]bool, member string, c *jsonscan.Cursor) {
 	}
 }
 
-// scalar returns the scalar value at the cursor, with a prefix that distinguishes strings from other values.
+// scalar returns the scalar at the cursor as text, with the prefix "text " for strings and "value " for other values.
 func scalar(c *jsonscan.Cursor) string {
 	value, err := c.Value()
 	if err != nil {
@@ -48,8 +48,8 @@ func scalar(c *jsonscan.Cursor) string {
 	return "value " + string(value)
 }
 
-// containsScalar reports whether managedFields contain one of the scalars. It also returns true for managedFields that
-// cannot be read.
+// containsScalar reports whether the managedFields at the cursor contain one of the scalars. It also returns true if
+// they cannot be parsed.
 func containsScalar(c *jsonscan.Cursor, scalars map[string]bool) (found bool) {
 	var err error
 	switch c.Peek() {
@@ -66,8 +66,8 @@ func containsScalar(c *jsonscan.Cursor, scalars map[string]bool) (found bool) {
 	return found || err != nil
 }
 
-// keyContainsScalar reports whether a key in managedFields, which identifies a list element, is one of the scalars or
-// contains one.
+// keyContainsScalar reports whether a key in managedFields identifies a list element by one of the scalars. The key
+// has the form v:"a" or k:{"name":"a"}.
 func keyContainsScalar(key []byte, scalars map[string]bool) (found bool) {
 	kind, text, _ := bytes.Cut(bytes.Clone(key), []byte{':'})
 	c := jsonscan.NewCursor(text)

@@ -1,10 +1,12 @@
-// Package redact removes values that must never be stored from an object's text, before any other code reads the text.
-// It drops managedFields, and the annotations in which tools store a complete copy of what they applied, including
-// Secrets (CVE-2023-40029). It does so in the object, and in every object or template inside it. It masks the values of
-// Secrets and of Helm releases, and the values that Rules select. Data that was never stored cannot leak. A GuestMask
-// masks stored objects when they are sent, for viewers who may see less than others.
+// Package redact removes sensitive values from an object's JSON text before the text is stored or sent. Values that
+// were never stored cannot leak. Other packages receive only the redacted text.
 //
-// The package fails closed: a value of another type than a rule expects is masked completely.
+// It drops managedFields. It also drops annotations in which tools store a complete copy of an object, because the
+// copy can contain a Secret (CVE-2023-40029). It does both in the object and in all objects and templates inside it.
+// It masks the values of Secrets and Helm releases, and the values that Rules select. A GuestMask masks more values
+// of stored objects when they are sent to guests (viewers of a share link).
+//
+// The package fails closed: if a value does not have the type that a rule expects, it is masked completely.
 package redact
 
 import (
@@ -19,23 +21,24 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// LastApplied is the key of the annotation in which client-side apply stores the object that it applied.
+// LastApplied is the key of the annotation in which kubectl's client-side apply stores a copy of the applied object.
 const LastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// Memory contains a keyed digest of every masked value of one resource, which all Redactors of the resource share. With
-// it, a changed value is recognized, even if another Redactor reads the new value. The mask then contains the number of
-// changes, which reveals nothing about the value: the values A, B, A have three different masks. The Memory contains
-// the objects that were listed and not deleted since. It is safe for concurrent use.
+// Memory stores a keyed hash of each masked value of one resource, to detect that a value has changed. All Redactors
+// of the resource share it, so that each detects changes since another one read the value. The text that replaces a
+// value contains the number of changes. It reveals nothing else: the values A, B, A get three different texts.
+//
+// The Memory contains the objects that were listed and not deleted since. It is safe for concurrent use.
 type Memory struct {
-	key [32]byte // A random key of this Memory only, so that its digests are useless elsewhere.
+	key [32]byte // Random key of the hashes, so that they are useless outside this Memory.
 
 	mu      sync.Mutex
-	objects map[string]object // The key is the identity of the object.
-	weight  int64             // Approximate memory in use, in bytes.
+	objects map[string]object // Key: UID or namespace/name, from the function identity.
+	weight  int64             // Approximate size of the Memory, in bytes.
 }
 
-// objectWeight and maskWeight are the approximate memory of one object and of one mask in a Memory, in bytes, without
-// their texts.
+// objectWeight and maskWeight are the approximate sizes of one object and of one mask in a Memory, in bytes. The
+// sizes of identities and paths are added to them.
 const (
 	objectWeight = 400
 	maskWeight   = 60
@@ -48,7 +51,7 @@ func (m *Memory) Weight() int64 {
 	return m.weight
 }
 
-// dropLocked removes the objects for which match() is true.
+// dropLocked removes the objects for which match returns true. The caller must have locked m.mu.
 func (m *Memory) dropLocked(match func(id string, o object) bool) {
 	maps.DeleteFunc(m.objects, func(id string, o object) bool {
 		if !match(id, o) {
@@ -70,13 +73,12 @@ func (m *Memory) dropMasksLocked(o object, match func(path string) bool) {
 	})
 }
 
-// object contains the digests of the masked values of one object. The key is the path of the value.
+// object contains the masks of one object's values, by path.
 type object struct {
 	namespace string
 	masks     map[string]mask
 }
 
-// mask contains the digest of one masked value, and how often the value has changed.
 type mask struct {
 	digest  uint64
 	changes int
@@ -85,61 +87,61 @@ type mask struct {
 // NewMemory returns an empty Memory.
 func NewMemory() *Memory {
 	m := &Memory{objects: make(map[string]object)}
-	_, _ = rand.Read(m.key[:]) // Never fails (crypto/rand).
+	_, _ = rand.Read(m.key[:]) // crypto/rand.Read never returns an error.
 	return m
 }
 
-// Forget removes the objects in the namespaces for which match() is true.
+// Forget removes the objects of each namespace for which match returns true.
 func (m *Memory) Forget(match func(namespace string) bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.dropLocked(func(_ string, o object) bool { return match(o.namespace) })
 }
 
-// Redactor redacts the objects of one resource. Only one list may be read at a time; otherwise it is safe for
-// concurrent use.
+// Redactor redacts the objects of one resource. Its methods are safe for concurrent use, but only one list at a time
+// can be in progress.
 type Redactor struct {
 	*Memory
 
 	rules      []Rule
-	namespace  string          // The namespace that the lists cover; "" for all.
-	listed     map[string]bool // The objects with masked values in the current list; nil outside a list.
-	listWeight int64           // Size of what the list has added to the Memory, in bytes.
+	namespace  string          // Namespace that the lists of the Redactor cover; "" for all.
+	listed     map[string]bool // Objects with masked values in the current list; nil outside a list.
+	listWeight int64           // Bytes that the current or last list has added to the Memory.
 }
 
-// DigestBytes returns the approximate size, in bytes, of what the newest list has added to the Memory. It includes
-// earlier attempts at this list that failed before the end.
+// DigestBytes returns the approximate number of bytes that the newest list has added to the Memory. If attempts at
+// this list failed, it includes what they added.
 func (r *Redactor) DigestBytes() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.listWeight
 }
 
-// New returns a Redactor for a resource, with a Memory that no other Redactor shares. group is "" for the core group.
+// New returns a Redactor for a resource, with its own Memory. group is "" for the core group.
 func New(rules Rules, group, resource string) *Redactor {
 	return NewMemory().Redactor(rules, group, resource, "")
 }
 
-// Redactor returns a Redactor for a resource that shares this Memory. Its lists cover one namespace; "" means all. The
-// rules of builtInRules apply in addition to rules.
+// Redactor returns a Redactor for a resource that uses this Memory. namespace is the only namespace that its lists
+// cover, or "" for all. The rules of builtInRules always apply in addition.
 func (m *Memory) Redactor(rules Rules, group, resource, namespace string) *Redactor {
 	return &Redactor{Memory: m, namespace: namespace, rules: append(builtInRules(), rules...).forResource(group, resource)}
 }
 
-// Redacted is an object after redaction: without the values that must not be stored.
+// Redacted is an object after redaction.
 type Redacted struct {
 	// Text is the redacted object as JSON.
 	Text []byte
-	// Managed is the object's metadata.managedFields. It is nil if there are none, or if they contain masked values. It
-	// shares the object's bytes.
+	// Managed is the JSON of metadata.managedFields. It is nil if there are none, or if they contain a masked value.
+	// It is a slice of the input, not a copy.
 	Managed []byte
-	// Masked contains the paths of the masked values, as JSON Pointers (RFC 6901).
+	// Masked contains the path of each masked value, as a JSON Pointer (RFC 6901).
 	Masked []string
-	// Dropped contains the paths of the dropped annotations, as JSON Pointers.
+	// Dropped contains the path of each dropped annotation, as a JSON Pointer.
 	Dropped []string
 }
 
-// Object redacts the object in raw. It appends the redacted text to dst.
+// Object redacts the JSON object in raw, and appends the redacted text to dst.
 func (r *Redactor) Object(dst, raw []byte) (Redacted, error) {
 	c := jsonscan.NewCursor(raw)
 	redacted, err := r.Next(dst, c)
@@ -149,7 +151,7 @@ func (r *Redactor) Object(dst, raw []byte) (Redacted, error) {
 	return redacted, err
 }
 
-// Next redacts the object at a cursor, and moves the cursor past the object. It appends the redacted text to dst.
+// Next redacts the JSON object at the cursor, and moves the cursor past it. It appends the redacted text to dst.
 func (r *Redactor) Next(dst []byte, c *jsonscan.Cursor) (Redacted, error) {
 	var target *subject
 	if len(r.rules) > 0 {
@@ -166,14 +168,14 @@ func (r *Redactor) Next(dst []byte, c *jsonscan.Cursor) (Redacted, error) {
 		r.dropStale(target)
 	}
 	if w.revealsMasked() {
-		w.managed = nil // They would reveal masked values. The change then has no author.
+		w.managed = nil // The author of the change is then unknown.
 	}
 	return Redacted{Text: text, Managed: w.managed, Masked: w.masked, Dropped: w.dropped}, err
 }
 
 func (r *Redactor) mask(out []byte, target *subject, path string, value []byte) []byte {
 	mac := hmac.New(sha256.New, r.key[:])
-	_, _ = fmt.Fprintf(mac, "%q %q ", target.id, path) // A write to a hash never fails.
+	_, _ = fmt.Fprintf(mac, "%q %q ", target.id, path) // Writing to a hash never fails.
 	_, _ = mac.Write(value)
 	digest := binary.BigEndian.Uint64(mac.Sum(nil))
 
@@ -209,11 +211,11 @@ func (r *Redactor) addWeightLocked(bytes int64) {
 	}
 }
 
-// maxStaleDigests is the number of digests of an object that are retained for values that the object no longer has.
-// With them, a value that is removed and later added with other contents is recognized as changed.
+// maxStaleDigests is the maximum number of hashes that are kept for removed values of an object. With its hash, a
+// value that is removed and later added with other contents is shown as changed.
 const maxStaleDigests = 32
 
-// dropStale removes the digests of values that an object no longer has, if there are more than maxStaleDigests of them.
+// dropStale removes the hashes of values that the object no longer has, if there are more than maxStaleDigests.
 func (r *Redactor) dropStale(target *subject) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -222,7 +224,7 @@ func (r *Redactor) dropStale(target *subject) {
 	}
 }
 
-// BeginList starts a list of all objects in the Redactor's namespace.
+// BeginList starts a list of all objects that the Redactor covers.
 func (r *Redactor) BeginList() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -232,7 +234,7 @@ func (r *Redactor) BeginList() {
 	r.listed = make(map[string]bool)
 }
 
-// EndList ends the list that BeginList started. It removes the objects that were not in the list from the Memory.
+// EndList ends the list that BeginList started. Objects that were not in the list are removed from the Memory.
 func (r *Redactor) EndList() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -244,7 +246,7 @@ func (r *Redactor) EndList() {
 	r.listed = nil
 }
 
-// Deleted removes a deleted object from the Memory.
+// Deleted removes an object from the Memory after its deletion.
 func (r *Redactor) Deleted(uid, namespace, name string) {
 	id := identity(uid, namespace, name)
 	r.mu.Lock()

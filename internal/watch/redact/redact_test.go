@@ -122,13 +122,13 @@ func TestMaskShowsOnlyThatAValueChanged(t *testing.T) {
 	r.Deleted("u", "", "")
 	r.BeginList()
 	repeated := maskOf("u", "A")
-	r.EndList() // The Memory forgets v, which was not in the list.
+	r.EndList() // Removes v, which was not in the list, from the Memory.
 	if repeated != "(masked)" || maskOf("v", "C") != "(masked)" {
 		t.Error("a forgotten object is remembered")
 	}
 }
 
-// For any text, no error contains it, and no masked byte is in the output.
+// For any input, neither the redacted text nor an error contains a masked value.
 func FuzzMaskedValuesAreNeverReturned(f *testing.F) {
 	f.Add([]byte(`{"a":"c4n4ry"}`), []byte(`{"b":1}`))
 	f.Add([]byte(`"c4n4ry"`), []byte(`[`))
@@ -138,7 +138,7 @@ func FuzzMaskedValuesAreNeverReturned(f *testing.F) {
 		if strings.Contains(string(other), canary) {
 			t.Skip("the canary belongs into what is masked")
 		}
-		// The keys of masked values are shown, so a canary in a key is not a leak.
+		// Keys of masked values are not masked, so a canary in a key is not a leak.
 		var keys map[string]json.RawMessage
 		if json.Unmarshal(data, &keys) == nil {
 			for key := range keys {
@@ -169,8 +169,8 @@ func FuzzMaskedValuesAreNeverReturned(f *testing.F) {
 	})
 }
 
-// A value that changes between two Redactors is shown as changed. Objects that are gone are forgotten, but only in the
-// namespace that was listed.
+// A value that changes between reads by two Redactors is shown as changed. At the end of a list, only objects in the
+// listed namespace are removed from the Memory.
 func TestMemoryIsSharedByRedactors(t *testing.T) {
 	memory := redact.NewMemory()
 	maskOf := func(r *redact.Redactor, namespace, value string) string {
@@ -205,7 +205,7 @@ func TestMemoryIsSharedByRedactors(t *testing.T) {
 	}
 }
 
-// The memory for one object is bounded by the number of its values.
+// The Memory keeps only a limited number of hashes for removed values of one object.
 func TestDigestsOfRemovedKeysAreBounded(t *testing.T) {
 	r := redact.New(nil, "", "secrets")
 	redactedText := func(key, value string) string {
@@ -228,7 +228,7 @@ func TestDigestsOfRemovedKeysAreBounded(t *testing.T) {
 	}
 }
 
-// Replacing all values takes about as long as keeping them.
+// Redacting an object takes about the same time, whether all its keys are new or none.
 func TestManyValues(t *testing.T) {
 	const values = 50_000
 	r := redact.New(nil, "", "secrets")
@@ -254,7 +254,7 @@ func TestManyValues(t *testing.T) {
 	}
 }
 
-// The weight of a Memory is close to its heap use, and zero when everything is forgotten.
+// The Weight of a Memory is close to its heap use. It is zero after all objects have been removed.
 func TestWeight(t *testing.T) {
 	heap := func() int64 {
 		runtime.GC()
@@ -295,8 +295,8 @@ func TestWeight(t *testing.T) {
 	}
 }
 
-// managedFields identify elements of lists by their content, which must not reveal masked values. If they do, they are
-// removed and the change has no author. Otherwise they are kept.
+// managedFields that contain a masked value are dropped, and other managedFields are kept. They can contain values,
+// because they identify elements of lists by their content.
 func TestManagedFieldsRevealNoMaskedValue(t *testing.T) {
 	rules := rulesOf(
 		t, "env", "example.com/v1/databases:spec.tokens[*]", "example.com/v1/databases:spec.users[*].name",
@@ -309,14 +309,14 @@ func TestManagedFieldsRevealNoMaskedValue(t *testing.T) {
 		`{"f:tokens":{".":{},"v:\"c4n4ry\"":{}}}`:          false,
 		`{"f:tokens":{"v:\"c4n\\u0034ry\"":{}}}`:           false,
 		`{"f:users":{"k:{\"name\":\"c4n4ry\"}":{".":{}}}}`: false,
-		// The value may be from a member that is not masked.
+		// c4n4ry is the value of an unmasked member here.
 		`{"f:users":{"k:{\"name\":\"b\",\"other\":\"c4n4ry\"}":{}}}`: true,
 		`{"f:whole":{"k:{\"key\":\"c4n4ry\"}":{}}}`:                  false,
 		`{"f:whole":{"k:{\"id\":7}":{}}}`:                            false,
 		`{"f:pins":{"v:4711":{}}}`:                                   false,
 		`{"f:pins":{"v:\"4711\"":{}}}`:                               true,
-		`{"f:pins":{"k:{":{}}}`:                                      false, // The set of fields cannot be parsed.
-		// The value of an environment variable is not a name.
+		`{"f:pins":{"k:{":{}}}`:                                      false, // The fieldsV1 key cannot be parsed.
+		// The masked value "web" is not the name of a container.
 		`{"f:containers":{"k:{\"name\":\"web\"}":{"f:image":{}}}}`:           true,
 		`{"f:env":{"k:{\"name\":\"A\"}":{".":{},"f:name":{},"f:value":{}}}}`: true,
 	} {

@@ -11,51 +11,51 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// Rule selects the values that are masked, by a resource and a path in its objects.
+// Rule selects values to mask, by a resource and by a path in the objects of the resource.
 type Rule struct {
-	group, resource string // The resource that the rule applies to; "*" means all.
-	except          string // A resource to which the rule does not apply.
+	group, resource string // Resource to which the rule applies; "*" for all.
+	except          string // Resource to which the rule does not apply; "" for none.
 	helm            bool   // The rule applies only to Helm releases.
-	isDerived       bool   // The rule was derived from another rule, and its resource is not one that the user named.
+	isDerived       bool   // Derived from a rule of the user, for a resource that the user did not name.
 	steps           []step
-	exempt          exemption // Selects the values that stay unmasked, among those that the steps lead to; nil for none.
+	exempt          exemption // Excludes values from masking, among those to which the steps lead; nil for none.
 }
 
-// exemption is a function that reports whether a member stays unmasked, by its key and its value, which is JSON.
+// exemption reports whether the value of a member is not masked. key is the name of the member, and value is JSON.
 type exemption func(key, value []byte) bool
 
-// Rules are a set of rules. A value is masked if at least one of them selects it.
+// Rules is a set of rules. A value is masked if at least one of the rules selects it.
 type Rules []Rule
 
-// step is one part of a rule's path. It leads from a value to some of the values inside it.
+// step is one part of a rule's path. It leads from a value to some of the members or elements in it.
 type step struct {
 	kind           stepKind
 	name           string
-	containersOnly bool // For anywhere: match only arrays and objects.
+	containersOnly bool // For the kind anywhere: match only values that are arrays or objects.
 }
 
 type stepKind int
 
 const (
-	member   stepKind = iota // The member with the name.
-	members                  // Each member.
-	elements                 // Each element.
-	anywhere                 // Each member with the name, at any depth.
+	member   stepKind = iota // The member with the step's name.
+	members                  // Each member of an object.
+	elements                 // Each element of an array.
+	anywhere                 // Each member with the step's name, at any depth.
 )
 
 const (
-	// maxRule is the maximum length of a rule, in bytes. maxSteps is the maximum number of steps in its path.
+	// maxRule is the maximum length of a rule's text, in bytes. maxSteps is the maximum number of steps in its path.
 	maxRule, maxSteps = 1000, 32
-	// Env is the short form of the rules that mask the environment variables of containers, in all kinds that have
+	// Env is the short form of the rules that mask the environment variables of containers, in all kinds with
 	// containers.
 	Env = "env"
 )
 
-// Parse parses a rule, for example core/v1/configmaps:data.*. A rule consists of a resource, a colon, and a path in the
+// Parse parses a rule, for example core/v1/configmaps:data.*. A rule is a resource, a colon, and a path in the
 // objects of the resource. The resource is group/version/resource, with core for the core group, or * for all
-// resources. The text Env is short for the rules that mask environment variables.
+// resources. The text Env stands for the rules that mask environment variables.
 //
-// A rule applies to all versions of its resource, because the API server serves the same object in each of them.
+// A rule applies to all versions of its resource, because the API server serves the same object in each version.
 func Parse(text string) (Rules, error) {
 	if text == Env {
 		return envRules(), nil
@@ -112,8 +112,8 @@ func Parse(text string) (Rules, error) {
 	return append(Rules{rule}, rule.derived()...), nil
 }
 
-// derived returns the same rule for the other group of events, if the rule is for events. The API server serves events
-// in two groups, with different names for some members.
+// derived returns the same rule for the other API group of events, if the rule is for events. The API server serves
+// each event in the core group and in events.k8s.io. Some members have different names there.
 func (r *Rule) derived() Rules {
 	const newGroup = "events.k8s.io"
 	if r.resource != "events" || r.group != "" && r.group != newGroup {
@@ -145,7 +145,7 @@ func (r *Rule) derived() Rules {
 	return Rules{other}
 }
 
-// isInvalidName reports whether part cannot be a part of a resource's ref.
+// isInvalidName reports whether part cannot be the group, version or resource of a rule.
 func isInvalidName(part string) bool {
 	return part == "" || strings.ContainsFunc(part, func(r rune) bool {
 		return r != '-' && r != '.' && (r < 'a' || r > 'z') && (r < '0' || r > '9')
@@ -156,7 +156,6 @@ const errPath = "%q is not a path: write the names of members, separated by dots
 	"element of a list, " +
 	`["a.b/c"] for a name that contains dots, and ..name for a name at any depth`
 
-// parsePath parses the path of a rule.
 func parsePath(text string) ([]step, error) {
 	rest := text
 	if !strings.HasPrefix(rest, ".") && !strings.HasPrefix(rest, "[") {
@@ -176,7 +175,8 @@ func parsePath(text string) ([]step, error) {
 	return steps, nil
 }
 
-// parseStep parses the first step of a path. It returns the step and the length of its text, or 0 if there is no step.
+// parseStep parses the first step of a path. It returns the step and the length of the step's text. The length is 0
+// if the text does not start with a valid step.
 func parseStep(text string) (parsed step, length int) {
 	switch {
 	case strings.HasPrefix(text, "[*]"):
@@ -207,7 +207,8 @@ func parseStep(text string) (parsed step, length int) {
 	return step{}, 0
 }
 
-// stepLength returns before+name, the length of a step with a name. It returns 0 if the name is empty.
+// stepLength returns the length of a step's text from the lengths of its prefix and its name. It returns 0 for an
+// empty name, which is invalid.
 func stepLength(before, name int) int {
 	if name == 0 {
 		return 0
@@ -215,7 +216,7 @@ func stepLength(before, name int) int {
 	return before + name
 }
 
-// nameAt returns the name of a member at the beginning of a path.
+// nameAt returns the member name at the start of a path, without quotes.
 func nameAt(text string) string {
 	end := strings.IndexFunc(text, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune(`.[]*"'{}()?@$,:;\`, r)
@@ -226,7 +227,6 @@ func nameAt(text string) string {
 	return text[:end]
 }
 
-// forResource returns those rules that apply to a resource.
 func (rules Rules) forResource(group, resource string) (matching []Rule) {
 	for _, r := range rules {
 		if (r.group == "*" || r.group == group) && (r.resource == "*" || r.resource == resource) &&
@@ -237,18 +237,18 @@ func (rules Rules) forResource(group, resource string) (matching []Rule) {
 	return matching
 }
 
-// AppliesTo reports whether at least one rule applies to a resource.
+// AppliesTo reports whether at least one of the rules applies to the resource.
 func (rules Rules) AppliesTo(group, resource string) bool {
 	return len(rules.forResource(group, resource)) > 0
 }
 
-// MayMask reports whether a rule may mask the value at a path of a resource, or a value inside it. A rule for a name at
-// any depth counts only if the path contains that name.
+// MayMask reports whether a rule can mask the value at the path in objects of the resource, or a value inside it. A
+// rule for a name at any depth counts only if the path contains this name.
 func (rules Rules) MayMask(group, resource string, path []string) bool {
 	return slices.ContainsFunc(rules.forResource(group, resource), func(r Rule) bool { return r.mayMask(path) })
 }
 
-// Resources returns the resources that the rules name, as group/resource, with core for the core group.
+// Resources returns the resources that the user's rules name, as group/resource, with core for the core group.
 func (rules Rules) Resources() (resources []string) {
 	for _, r := range rules {
 		if r.resource != "*" && !r.isDerived {
@@ -265,8 +265,8 @@ func groupOrCore(group string) string {
 	return group
 }
 
-// follow follows a path of member names. at contains the indices of the steps of the rule that may follow the path.
-// isMasked means that the rule already masks a value on the path.
+// follow follows a path of member names from the root of an object. steps contains the indices of the rule's steps
+// that can match next, after the path. isMasked means that the rule masks a value on the path as a whole.
 func (r *Rule) follow(path []string) (steps map[int]bool, isMasked bool) {
 	steps = map[int]bool{0: true}
 	for _, name := range path {
@@ -288,7 +288,7 @@ func (r *Rule) follow(path []string) (steps map[int]bool, isMasked bool) {
 	return steps, false
 }
 
-// masksAt reports whether the rule masks the value at a path. kind is the first character of the value.
+// masksAt reports whether the rule masks the value at the path. kind is the first character of the value.
 func (r *Rule) masksAt(path []string, kind byte) bool {
 	steps, isMasked := r.follow(path)
 	for n := range steps {
@@ -297,8 +297,8 @@ func (r *Rule) masksAt(path []string, kind byte) bool {
 	return isMasked
 }
 
-// mayMask reports whether the rule may mask the value at a path, or a value inside it. A rule whose next step matches a
-// name at any depth does not count, because it is not specific to this path.
+// mayMask reports whether the rule can mask the value at the path, or a value inside it. A rule whose next step
+// matches a name at any depth does not count, because it is not specific to the path.
 func (r *Rule) mayMask(path []string) bool {
 	steps, isMasked := r.follow(path)
 	for n := range steps {
@@ -307,8 +307,8 @@ func (r *Rule) mayMask(path []string) bool {
 	return isMasked
 }
 
-// match matches the step with the name of a member. on means that the step leads to that member. repeats means that the
-// step also applies again to the members inside it.
+// match compares the step with the name of a member. matches means that the step leads to the member. repeats means
+// that the step also applies to the members inside the member's value.
 func (s *step) match(name string) (matches, repeats bool) {
 	switch s.kind {
 	case member:

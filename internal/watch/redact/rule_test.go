@@ -21,8 +21,8 @@ func rulesOf(tb testing.TB, texts ...string) (rules redact.Rules) {
 	return rules
 }
 
-// A value that a rule matches is masked, whatever its type. A value of another type than the rule expects on its path
-// is masked completely.
+// A value that a rule selects is masked, whatever its type. If a value on the rule's path has an unexpected type, it
+// is masked as a whole.
 func TestRules(t *testing.T) {
 	tests := map[string]struct{ rule, group, resource, in, want string }{
 		"each value of a map": {
@@ -186,7 +186,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// Rules that are malformed, or that would mask the identity of objects, are refused with an explanation.
+// Parse refuses a rule that is malformed, or that would mask a value that identifies objects. The error explains why.
 func TestInvalidRules(t *testing.T) {
 	for text, wantErr := range map[string]string{
 		"":                                    "the path is missing",
@@ -234,7 +234,8 @@ func TestInvalidRules(t *testing.T) {
 	}
 }
 
-// A field selector must not use a field that a rule masks, or a field that contains a masked value.
+// MayMask returns true for a path that leads to a masked value, or to a parent or child of one. A field selector must
+// not use such a path.
 func TestMayMask(t *testing.T) {
 	rules := rulesOf(
 		t, "example.com/v1/databases:spec.values.password", "*:spec..token",
@@ -253,8 +254,8 @@ func TestMayMask(t *testing.T) {
 	}
 }
 
-// A value that changes under a rule is shown as changed, and nothing else about it is shown. This also works if the API
-// sets no UIDs.
+// A mask counts the changes of its value and reveals nothing else about it. This also works for objects without a
+// UID.
 func TestRuleMasksShowChanges(t *testing.T) {
 	r := redact.New(rulesOf(t, "example.com/v1/databases:spec.password"), "example.com", "databases")
 	maskOf := func(metadata, value string) string {
@@ -289,7 +290,7 @@ func TestRuleMasksShowChanges(t *testing.T) {
 	}
 }
 
-// For any content at the places of rules, no byte of it is in the output or in an error, and valid text stays valid.
+// Whatever values the rules select, no byte of them is in the redacted text or in an error. Valid JSON stays valid.
 func FuzzRules(f *testing.F) {
 	for _, seed := range []string{
 		`"c4n4ry"`, `["c4n4ry"]`, `{"x":"c4n4ry"}`, `{"containers":[{"env":[{"value":"c4n4ry"}]}]}`,
@@ -317,14 +318,15 @@ func FuzzRules(f *testing.F) {
 		} {
 			clean, err := redact.New(rules, "example.com", "databases").Object(nil, fmt.Appendf(nil, template, data))
 			if err != nil && !strings.Contains(err.Error(), canary) {
-				continue // The nesting is too deep.
+				continue // The value is nested too deeply.
 			}
 			text := string(clean.Text)
 			var decoded any
 			if err := json.Unmarshal(clean.Text, &decoded); err != nil {
 				t.Fatalf("%s: %v", text, err)
 			}
-			// The other members of an environment's objects are not secret.
+			// Only the value members in a list of environment variables are secret. Other members can contain the
+			// canary.
 			isList := strings.HasSuffix(template, `[{"env":%s}]}}`) &&
 				strings.HasPrefix(strings.TrimSpace(string(data)), "[")
 			if strings.Contains(text, canary) && (!isList || !strings.Contains(string(data), "{")) {
@@ -334,8 +336,8 @@ func FuzzRules(f *testing.F) {
 	})
 }
 
-// In a guest view, a value that changes is shown as changed. The values A, B, A show the same masks as any other three
-// values. Masks do not reveal whether the values of objects are equal.
+// For guests, a mask shows only whether the value differs from the previous one. It does not reveal whether a value
+// returns to an earlier one (A, B, A), or whether two objects have equal values.
 func TestGuestMask(t *testing.T) {
 	config := func(value string) []byte {
 		return fmt.Appendf(

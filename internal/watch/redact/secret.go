@@ -7,17 +7,17 @@ import (
 )
 
 const (
-	// maxHarmless is the maximum length, in bytes, of an annotation of a Secret that stays unmasked. Lists of domain
-	// names are the longest such values.
+	// maxHarmless is the maximum length of a Secret's annotation that stays unmasked, in bytes. Lists of domain names
+	// are the longest such annotations.
 	maxHarmless = 1024
-	// maxWord is the maximum length of one word in such a value, which is that of a DNS label. Encoded data has longer
-	// words.
+	// maxWord is the maximum length of one word in such an annotation, in bytes. It is the maximum length of a DNS
+	// label. Encoded data has longer words.
 	maxWord = 63
 )
 
 // isHarmless reports whether an annotation of a Secret stays unmasked. Its key must belong to a tool that stores no
-// value of the Secret there, and its value must be a name, a number, or a list of these. Any other annotation may
-// contain the Secret in some encoding, or a digest by which its value can be guessed.
+// secret value there. Its value must be a name, a number, or a list of these. Any other annotation can contain the
+// secret value in some encoding, or a hash by which the value can be guessed.
 func isHarmless(key, value []byte) bool {
 	if value[0] != '"' || !isHarmlessKey(string(key)) {
 		return false
@@ -26,31 +26,32 @@ func isHarmless(key, value []byte) bool {
 	return err == nil && len(text) <= maxHarmless && isNames(text) && !mayBeCopy(text)
 }
 
-// isHarmlessKey reports whether a key is that of an annotation about the origin or the manager of a Secret.
+// isHarmlessKey reports whether an annotation with this key describes the origin or the manager of a Secret.
 // docs/reference.md lists these keys.
 func isHarmlessKey(key string) bool {
 	switch key {
-	case "kubernetes.io/service-account.name", "kubernetes.io/service-account.uid", // The service account of a token.
+	case "kubernetes.io/service-account.name", "kubernetes.io/service-account.uid", // Service account of a token.
 
 		"cert-manager.io/certificate-name", "cert-manager.io/issuer-name", "cert-manager.io/issuer-kind",
 		"cert-manager.io/issuer-group", "cert-manager.io/common-name", "cert-manager.io/alt-names",
-		"cert-manager.io/ip-sans", "cert-manager.io/uri-sans", // All of these are public parts of a certificate.
+		"cert-manager.io/ip-sans", "cert-manager.io/uri-sans", // Public parts of a certificate.
 
 		"meta.helm.sh/release-name", "meta.helm.sh/release-namespace", "helm.sh/resource-policy",
-		"argocd.argoproj.io/tracking-id", "argocd.argoproj.io/sync-wave", // What deployed it, and in which order.
+		"argocd.argoproj.io/tracking-id", "argocd.argoproj.io/sync-wave", // How the Secret was deployed.
 
 		"sealedsecrets.bitnami.com/managed", "sealedsecrets.bitnami.com/cluster-wide",
 		// The values of these annotations are true or false.
 		"sealedsecrets.bitnami.com/namespace-wide", "reloader.stakater.com/match",
 
 		"reflector.v1.k8s.emberstack.com/reflection-allowed", "reflector.v1.k8s.emberstack.com/reflection-auto-enabled",
-		"reflector.v1.k8s.emberstack.com/reflects": // Whether it is copied, and from which Secret.
+		"reflector.v1.k8s.emberstack.com/reflects": // Settings for copies of a Secret.
 		return true
 	}
 	return false
 }
 
-// isNames reports whether a text consists only of names, numbers, and the separators in lists, paths and addresses.
+// isNames reports whether the text consists only of words and of the separators in lists, paths and addresses. A word
+// has at most maxWord letters and digits.
 func isNames(text string) bool {
 	word := 0
 	for _, r := range text {

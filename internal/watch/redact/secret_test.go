@@ -11,7 +11,7 @@ import (
 	"glasshouse/internal/watch/redact"
 )
 
-// harmless returns annotations of a Secret that are not masked, with typical values.
+// harmless returns the annotations of Secrets that are not masked, with typical values.
 func harmless() map[string]string {
 	return map[string]string{
 		"kubernetes.io/service-account.name": "builder",
@@ -40,7 +40,7 @@ func harmless() map[string]string {
 	}
 }
 
-// secretOf redacts a Secret with annotations, and returns the annotations in the result.
+// secretOf redacts a Secret with the annotations, and returns the redacted annotations.
 func secretOf(t *testing.T, r *redact.Redactor, annotations any) map[string]any {
 	t.Helper()
 	in, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": "u", "annotations": annotations}})
@@ -60,7 +60,6 @@ func secretOf(t *testing.T, r *redact.Redactor, annotations any) map[string]any 
 	return o.Metadata.Annotations
 }
 
-// A Secret keeps the annotations of a short list, for every viewer.
 func TestSecretsKeepHarmlessAnnotations(t *testing.T) {
 	got := secretOf(t, redact.New(nil, "", "secrets"), harmless())
 	for key, value := range harmless() {
@@ -70,7 +69,7 @@ func TestSecretsKeepHarmlessAnnotations(t *testing.T) {
 	}
 }
 
-// The list is documented.
+// docs/reference.md names each annotation of Secrets that is not masked.
 func TestHarmlessAnnotationsAreDocumented(t *testing.T) {
 	reference, err := os.ReadFile("../../../docs/reference.md")
 	if err != nil {
@@ -83,8 +82,7 @@ func TestHarmlessAnnotationsAreDocumented(t *testing.T) {
 	}
 }
 
-// Every other annotation of a Secret is masked for every viewer. An annotation of the list is masked too if its value
-// is not a name.
+// All annotations of a Secret are masked, except those that isHarmless accepts by key and value.
 func TestAnnotationsOfSecretsAreMasked(t *testing.T) {
 	values := maps.Clone(copiesOf(t))
 	for n, text := range plainTexts() {
@@ -120,7 +118,7 @@ func TestAnnotationsOfSecretsAreMasked(t *testing.T) {
 	}
 }
 
-// A masked annotation of a Secret shows that it changed.
+// The mask of a Secret's annotation counts the changes of the value. For guests it does not.
 func TestAnnotationsOfSecretsShowChanges(t *testing.T) {
 	r := redact.New(nil, "", "secrets")
 	for _, step := range [][2]string{

@@ -7,40 +7,40 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// walker redacts one object in one pass over its text. For each value from the root to the current value, it tracks how
-// far each rule has matched. It copies a value unchanged if no rule can apply in it, and if it has no annotations or
-// managedFields.
+// walker redacts one object in one pass over its JSON text. On the way from the root to a value, it tracks how far
+// each rule has matched. If no rule can match inside a value, and it contains no annotations or managedFields, the
+// walker copies the value unchanged.
 type walker struct {
 	rules []Rule
 	mask  func(out []byte, path string, value []byte) []byte
 
-	positions []position // The positions for each value from the root to the current one, which is last.
+	positions []position // Stack with the positions for each value on the current path.
 	path      []byte     // JSON Pointer to the current value.
-	key       []byte     // Key of the current value; nil in a list.
-	depth     int        // Depth of the current value.
+	key       []byte     // Name of the current member; nil for a list element.
+	depth     int
 	masked    []string
-	values    [][]byte // The values that were masked, in the order of masked.
-	dropped   []string // The annotations that were dropped, as JSON Pointers.
+	values    [][]byte // Values at the paths in masked, in the same order.
+	dropped   []string // JSON Pointers to the dropped annotations.
 	managed   []byte
 }
 
-// position is how far a rule has matched: the index of the rule's next step.
+// position is the progress of one rule on the current path: the index of the rule and the index of its next step.
 type position struct{ rule, step int }
 
-// role is the role of a value in an object, for the values that have the same role in every object.
+// role identifies values with a special meaning in every object, such as the metadata.
 type role int
 
 const (
 	otherRole        role = iota
-	root                  // The object.
-	metadata              // The metadata of the object.
-	annotations           // The annotations of the object.
-	innerMetadata         // The metadata of an object or template inside the object.
-	innerAnnotations      // Every other value with the name annotations.
+	root                  // The complete object.
+	metadata              // The object's own metadata.
+	annotations           // The annotations in the object's own metadata.
+	innerMetadata         // Each other value with the name metadata, which belongs to an inner object or template.
+	innerAnnotations      // Each other value with the name annotations.
 )
 
-// walk redacts the object at the cursor, and appends the result. If the value at the cursor is not an object, it
-// appends null.
+// walk redacts the object at the cursor, and appends the result to dst. If the value at the cursor is not a JSON
+// object, walk appends null.
 func (w *walker) walk(dst []byte, c *jsonscan.Cursor, target *subject) ([]byte, error) {
 	if c.Peek() != '{' {
 		return append(dst, "null"...), c.Skip()
@@ -53,15 +53,17 @@ func (w *walker) walk(dst []byte, c *jsonscan.Cursor, target *subject) ([]byte, 
 	return w.value(dst, c, 0, root)
 }
 
-// maxSearchDepth is the maximum depth of values that are first searched for anything to redact, so that they can be
-// copied in one piece. Deeper values are walked without a search, because each level would search the same text again.
+// maxSearchDepth is the maximum depth at which value first searches a value for annotations and managedFields. If it
+// contains none, value copies it in one piece. Deeper values are not searched, because each level would search the
+// same text again.
 const maxSearchDepth = 8
 
-// value redacts the value at the cursor. from is the index in live at which the positions of the value begin.
+// value redacts the value at the cursor, and appends the result to out. w.positions[from:] are the positions for this
+// value, and at is its role.
 func (w *walker) value(out []byte, c *jsonscan.Cursor, from int, at role) ([]byte, error) {
 	kind := c.Peek()
 	if (at == metadata || at == annotations) && kind != '{' {
-		return append(out, "null"...), c.Skip() // A value of this type contains nothing that may be stored.
+		return append(out, "null"...), c.Skip() // Metadata or annotations of an unexpected type are not stored.
 	}
 	for _, p := range w.positions[from:] {
 		if r := &w.rules[p.rule]; r.masksCompletely(p.step, kind) && !w.isExempt(r, c) {
@@ -88,8 +90,8 @@ func (w *walker) value(out []byte, c *jsonscan.Cursor, from int, at role) ([]byt
 	return out, err
 }
 
-// isExempt reports whether the rule exempts the value at the cursor, so that it stays unmasked although the steps of
-// the rule lead to it.
+// isExempt reports whether the rule excludes the value at the cursor from masking, although the rule's steps lead to
+// it.
 func (w *walker) isExempt(r *Rule, c *jsonscan.Cursor) bool {
 	if r.exempt == nil {
 		return false
@@ -99,13 +101,12 @@ func (w *walker) isExempt(r *Rule, c *jsonscan.Cursor) bool {
 	return err == nil && r.exempt(w.key, value)
 }
 
-// isMetadataMember reports whether a name is annotations or managedFields. Members with these names, or inside them,
-// may have to be dropped from any object.
+// isMetadataMember reports whether a member with this name can contain something to drop: annotations or
+// managedFields.
 func isMetadataMember(name []byte) bool {
 	return string(name) == "annotations" || string(name) == "managedFields"
 }
 
-// maskAt masks the value at the cursor.
 func (w *walker) maskAt(out []byte, c *jsonscan.Cursor) ([]byte, error) {
 	value, err := c.Value()
 	if err != nil {
@@ -116,9 +117,9 @@ func (w *walker) maskAt(out []byte, c *jsonscan.Cursor) ([]byte, error) {
 	return w.mask(out, path, value), nil
 }
 
-// masksCompletely reports whether the rule masks a value completely. next is the index of the rule's next step, and
-// kind the first character of the value. The rule masks the value if no step is left, or if the next step requires a
-// value of another type. null is never masked.
+// masksCompletely reports whether the rule masks a value as a whole. next is the index of the rule's next step, and
+// kind is the first character of the value. A rule masks the value if it has no next step, or if its next step
+// requires another type of value. null is never masked.
 func (r *Rule) masksCompletely(next int, kind byte) bool {
 	if kind == 'n' {
 		return false
@@ -181,7 +182,7 @@ func (w *walker) array(out []byte, c *jsonscan.Cursor, from int) ([]byte, error)
 				w.push(to, position{p.rule, p.step + 1})
 			case anywhere:
 				w.push(to, p)
-			case member, members: // The complete array was masked before.
+			case member, members: // For these steps, the method value has already masked the array.
 			}
 		}
 		w.path, w.key = strconv.AppendInt(append(w.path, '/'), int64(index), 10), nil
@@ -193,7 +194,8 @@ func (w *walker) array(out []byte, c *jsonscan.Cursor, from int) ([]byte, error)
 	return append(out, ']'), err
 }
 
-// enter pushes the positions for a member with the key, whose value begins with kind.
+// enter pushes the positions that apply to a member's value. key is the name of the member, and kind is the first
+// character of its value. w.positions[from:to] are the positions of the object with the member.
 func (w *walker) enter(from, to int, key []byte, kind byte) {
 	for _, p := range w.positions[from:to] {
 		s := &w.rules[p.rule].steps[p.step]
@@ -207,14 +209,14 @@ func (w *walker) enter(from, to int, key []byte, kind byte) {
 	}
 }
 
-// push adds a position to positions, unless they contain it already at the index from or later.
+// push appends p to w.positions, except if w.positions[from:] already contains it.
 func (w *walker) push(from int, p position) {
 	if !slices.Contains(w.positions[from:], p) {
 		w.positions = append(w.positions, p)
 	}
 }
 
-// roleOf returns the place (role) of the member with the key in a value with the place at.
+// roleOf returns the role of an object's member. key is the name of the member, and at is the role of the object.
 func roleOf(at role, key []byte) role {
 	switch string(key) {
 	case "metadata":
@@ -231,7 +233,7 @@ func roleOf(at role, key []byte) role {
 	return otherRole
 }
 
-// appendPointer appends a name as a segment of a JSON Pointer.
+// appendPointer appends a name to a JSON Pointer, with the escapes ~0 and ~1.
 func appendPointer(dst, name []byte) []byte {
 	dst = append(dst, '/')
 	for _, b := range name {

@@ -1,4 +1,4 @@
-// Package resource names the types of objects that an API server serves.
+// Package resource describes the types of objects that an API server serves.
 package resource
 
 import (
@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Resource is a type of objects that the API server serves, as discovery reports it.
+// Resource is a type of objects that the API server serves, such as pods, as discovery reports it.
 type Resource struct {
 	Group      string // Empty for the core group.
 	Version    string
@@ -23,32 +23,32 @@ type Resource struct {
 	ShortNames []string
 	Categories []string
 	Verbs      []string
-	Preferred  bool // The resource should be shown in this version, if several versions serve it.
+	Preferred  bool // The page shows the resource in this version, if there are several.
 }
 
-// Ref returns the text that identifies the resource in messages and routes, such as "core/v1/pods".
+// Ref returns the text that identifies the resource in messages and URLs, such as "core/v1/pods".
 func (r *Resource) Ref() string {
 	return cmp.Or(r.Group, "core") + "/" + r.Version + "/" + r.Resource
 }
 
-// Can reports whether the API serves the verb for this resource.
+// Can reports whether the API server supports the verb for this resource.
 func (r *Resource) Can(verb string) bool { return slices.Contains(r.Verbs, verb) }
 
-// GVR returns the resource as client-go names it.
+// GVR returns the resource in the form that client-go requires.
 func (r *Resource) GVR() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: r.Group, Version: r.Version, Resource: r.Resource}
 }
 
-// GroupError is a group and version of the API that discovery could not read. If Group is "*", discovery failed
-// completely, and the resources of the last successful discovery are still used.
+// GroupError describes a group and version of the API that discovery could not read. If Group is "*", discovery
+// failed completely, and the result of the previous successful discovery is used.
 type GroupError struct {
 	Group, Version string
 	Reason         string
 }
 
-// FromDiscovery returns all resources in the results of discovery, without subresources. A resource is marked as
-// preferred in the preferred version of its group. If that version does not serve the resource, the first other version
-// that does is marked.
+// FromDiscovery returns all resources in the results of discovery, without subresources. A resource is preferred in
+// its group's preferred version. If that version does not serve the resource, it is preferred in the first other
+// version that does.
 func FromDiscovery(groups []*metav1.APIGroup, lists []*metav1.APIResourceList) []Resource {
 	byVersion := make(map[string]*metav1.APIResourceList, len(lists))
 	for _, list := range lists {
@@ -75,12 +75,12 @@ func FromDiscovery(groups []*metav1.APIGroup, lists []*metav1.APIResourceList) [
 	return resources
 }
 
-// resourcesOf returns the resources that one version of a group serves. seen contains the names of resources that an
-// earlier version serves.
+// resourcesOf returns the resources that one version of a group serves. seen contains the names of resources that
+// earlier versions serve. resourcesOf adds to seen.
 func resourcesOf(list *metav1.APIResourceList, seen map[string]bool) (resources []Resource) {
 	gv, err := schema.ParseGroupVersion(list.GroupVersion)
 	if err != nil {
-		return nil // The group version violates the API conventions, so it could not be requested.
+		return nil // This group version is invalid, so requests to it are impossible.
 	}
 	for i := range list.APIResources {
 		r := &list.APIResources[i]
@@ -96,7 +96,8 @@ func resourcesOf(list *metav1.APIResourceList, seen map[string]bool) (resources 
 	return resources
 }
 
-// Index returns the index of the resource with a ref, or -1 if there is none.
+// Index returns the index of the resource with the ref (see Resource.Ref), or -1 if there is none. resources must be
+// sorted by ref.
 func Index(resources []Resource, ref string) int {
 	i, found := slices.BinarySearchFunc(resources, ref, func(r Resource, ref string) int {
 		return cmp.Compare(r.Ref(), ref)
@@ -107,7 +108,8 @@ func Index(resources []Resource, ref string) int {
 	return i
 }
 
-// NotServed returns the Problem for a ref that the cluster does not serve. It proposes what the caller may have meant.
+// NotServed returns the Problem for a ref that the cluster does not serve. Its text suggests resources with a similar
+// name, or explains why the group cannot be read.
 func NotServed(ref string, resources []Resource, groupErrors []GroupError) *status.Problem {
 	if strings.Count(ref, "/") != 2 {
 		return status.Unknownf("Unknown resource", "%.100q is not a resource: "+
@@ -138,7 +140,6 @@ func NotServed(ref string, resources []Resource, groupErrors []GroupError) *stat
 	return p
 }
 
-// Namespaces returns the resource of namespaces, which every cluster serves.
 func Namespaces() *Resource {
 	return &Resource{Version: "v1", Resource: "namespaces", Verbs: []string{"list", "watch"}}
 }

@@ -1,4 +1,4 @@
-// Package severity decides how much attention a row needs, from the texts of its cells.
+// Package severity computes from the texts of a row's cells how much attention the row needs.
 package severity
 
 import (
@@ -9,28 +9,28 @@ import (
 	"glasshouse/internal/watch/listwatch"
 )
 
-// A Severity is how much attention a cell that shows a state needs. The page highlights the cell accordingly.
+// Severity is how much attention a table cell needs. The page highlights the cell accordingly.
 type Severity string
 
-// The severities, by increasing severity: none, warning, error.
+// The values of Severity, in increasing order.
 const (
 	None    Severity = ""
-	Warning Severity = "warn" // A warning: the object is not, or not yet, in the desired state.
+	Warning Severity = "warn" // The object is not, or not yet, in the desired state.
 	Error   Severity = "bad"
 )
 
-// maxCached is the maximum number of state texts whose severity a Classifier caches.
+// maxCached is the maximum number of texts whose severity a Classifier caches.
 const maxCached = 1000
 
-// Classifier computes the severities of the rows of one resource. It caches the severity of each state text,
-// because there are few different ones. Only one goroutine at a time may use it.
+// Classifier computes the severities of one resource's rows. It caches the severity of each status text, because
+// there are few different texts. Only one goroutine at a time can use it.
 type Classifier struct {
-	stateColumns, readyColumns []int // The indexes of the columns that show a state, and of the columns Ready.
-	desired                    int   // The index of the column Desired; -1 if there is none.
+	stateColumns, readyColumns []int // Indexes of the columns with a status, and of the columns named Ready.
+	desired                    int   // Index of the column named Desired; -1 if there is none.
 	cached                     map[string]Severity
 }
 
-// NewClassifier returns a Classifier for rows with the given columns.
+// NewClassifier returns a Classifier for rows with these columns.
 func NewClassifier(columns []listwatch.Column) *Classifier {
 	t := &Classifier{desired: -1, cached: make(map[string]Severity)}
 	for i := range columns {
@@ -48,8 +48,8 @@ func NewClassifier(columns []listwatch.Column) *Classifier {
 	return t
 }
 
-// Classify reports whether a cell of the row is Error, and whether one is Warning, by the same rules as
-// the function OfRow.
+// Classify reports whether the row has a cell with severity Error, and whether it has one with Warning. It implements
+// the same rules as OfRow.
 func (t *Classifier) Classify(o *listwatch.Object) (hasError, hasWarning bool) {
 	done := false
 	for _, at := range t.stateColumns {
@@ -75,16 +75,16 @@ func (t *Classifier) Classify(o *listwatch.Object) (hasError, hasWarning bool) {
 	return hasError, hasWarning
 }
 
-// cellText returns the text of a cell as a table shows it.
+// cellText returns the text of a cell as the page shows it.
 func cellText(cell []byte) string {
 	if len(cell) > 0 && (cell[0] == '"' || cell[0] == 'n') {
-		text, _ := jsonscan.Unquote(cell) // Cells are well-formed JSON.
+		text, _ := jsonscan.Unquote(cell) // Cells are valid JSON.
 		return text
 	}
-	return string(cell) // A number or a boolean.
+	return string(cell) // The cell is a number or a boolean.
 }
 
-// OfRow returns the severity of each cell of a row. static/src/model/severity.ts implements the same rules;
+// OfRow returns the severity of each cell of a row. web/static/src/model/severity.ts implements the same rules.
 // testdata/severities.json contains the test cases for both.
 func OfRow(columns []listwatch.Column, cells []string) []Severity {
 	t := NewClassifier(columns[:min(len(columns), len(cells))])
@@ -100,7 +100,7 @@ func OfRow(columns []listwatch.Column, cells []string) []Severity {
 	}
 	for _, at := range t.readyColumns {
 		if all[at] = readySeverity(cells[at], desired); all[at] == Warning && done {
-			// An object that has completed is not ready any more, and need not be.
+			// A completed object is not expected to be ready.
 			all[at] = None
 		}
 	}
@@ -132,8 +132,9 @@ func stateSeverity(text string) Severity {
 	return None
 }
 
-// readySeverity returns the severity of a cell that shows readiness: "1/2" (ready of total), the status of a condition,
-// or a number alone. A number is compared with desired, the cell of another column, if there is one.
+// readySeverity returns the severity of a cell in a column named Ready. text is "1/2" (ready of total), the status of
+// a condition ("True"), or only the number of ready objects. Such a number is compared with desired, the text of the
+// Desired cell.
 func readySeverity(text, desired string) Severity {
 	switch text {
 	case "False":
@@ -155,7 +156,7 @@ func isNumber(text string) bool {
 	return text != "" && strings.Trim(text, "0123456789") == ""
 }
 
-// less reports whether a is less than b. Both are decimal numbers of any length.
+// less reports whether a is less than b. Both are decimal numbers with any number of digits.
 func less(a, b string) bool {
 	a, b = strings.TrimLeft(a, "0"), strings.TrimLeft(b, "0")
 	return len(a) < len(b) || len(a) == len(b) && a < b

@@ -10,14 +10,15 @@ import (
 	"glasshouse/internal/watch/severity"
 )
 
-// web/test/severity.test.ts uses the same test cases, so that the page shows the same severities.
+// OfRow returns the severities in testdata/severities.json. web/test/model/severity.test.ts tests the page with the
+// same file.
 func TestSeveritiesOfRow(t *testing.T) {
 	text, err := os.ReadFile("testdata/severities.json")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var cases struct {
-		Cells [][3]string // Each cell is the name of its column, its text and its severity.
+		Cells [][3]string // Column name, text and severity of each cell.
 		Rows  []struct {
 			Columns, Cells []string
 			Want           []severity.Severity

@@ -1,4 +1,4 @@
-// Package signal makes goroutines wait for a change or for a time.
+// Package signal makes goroutines wait for an event or for a time.
 package signal
 
 import (
@@ -7,24 +7,24 @@ import (
 	"time"
 )
 
-// Signal wakes all goroutines that wait for some state to change.
+// Signal wakes all goroutines that wait for a change of some state.
 type Signal struct {
 	mu sync.Mutex
 	ch chan struct{}
 }
 
-// New returns a signal that no goroutine waits for.
+// New returns a Signal for which no goroutine waits.
 func New() *Signal { return &Signal{ch: make(chan struct{})} }
 
-// Next returns a channel that is closed when the signal is raised next. Call next before reading the state that may
-// change.
+// Next returns a channel that the next Broadcast closes. Call Next before reading the state. Otherwise a change
+// between reading and waiting is missed.
 func (s *Signal) Next() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.ch
 }
 
-// Broadcast wakes all goroutines that wait for the channel of Next.
+// Broadcast closes the channel that Next returned, and so wakes all goroutines that wait for it.
 func (s *Signal) Broadcast() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -32,8 +32,8 @@ func (s *Signal) Broadcast() {
 	s.ch = make(chan struct{})
 }
 
-// Sleep waits for the given duration, or until ctx ends. It creates no timer if the duration is not positive: in
-// synctest bubbles, two timers that expire at once crash Go 1.26 with the race detector.
+// Sleep waits for the duration, or until ctx ends. If the duration is not positive, it creates no timer. In a
+// synctest bubble, two timers that expire at the same time crash Go 1.26 with the race detector.
 func Sleep(ctx context.Context, duration time.Duration) {
 	if duration <= 0 {
 		return
@@ -44,7 +44,7 @@ func Sleep(ctx context.Context, duration time.Duration) {
 	}
 }
 
-// Ticks returns an iterator that yields at each interval until ctx ends.
+// Ticks returns an iterator that yields once per interval, until ctx ends.
 func Ticks(ctx context.Context, every time.Duration) func(yield func() bool) {
 	return func(yield func() bool) {
 		ticks := time.NewTicker(every)

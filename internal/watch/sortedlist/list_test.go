@@ -10,12 +10,12 @@ import (
 	"glasshouse/internal/watch/sortedlist"
 )
 
-// member is ordered by its rank. Its version is not compared.
+// member is compared by its rank only. Its version shows whether a member was replaced.
 type member struct{ rank, version int }
 
 func compare(a, b member) int { return cmp.Compare(a.rank, b.rank) }
 
-// With any removals and insertions in one Change, the list equals a plain sort.
+// After each Change with random members, the List equals a sorted slice of the same members.
 func TestChange(t *testing.T) {
 	for seed := range uint64(2000) {
 		random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // A test that can be reproduced.
@@ -72,7 +72,6 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// First returns the same members as a plain sort.
 func TestFirst(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3)) //nolint:gosec // A test that can be reproduced.
 	for range 2000 {
@@ -88,7 +87,7 @@ func TestFirst(t *testing.T) {
 	}
 }
 
-// Change reports changes that do not fit.
+// Change returns false if a removed member does not exist, or if an added member already exists.
 func TestChangeRejectsInvalidMembers(t *testing.T) {
 	first, second := member{1, 0}, member{2, 0}
 	for _, test := range []struct {
@@ -107,7 +106,7 @@ func TestChangeRejectsInvalidMembers(t *testing.T) {
 	}
 }
 
-// One change that moves a member, among the given number; and a thousand changes together.
+// BenchmarkChange measures moving one member of 100,000 by a Change, and moving 1,000 of them by one Change.
 func BenchmarkChange(b *testing.B) {
 	const size = 100_000
 	for _, batch := range []int{1, 1000} {

@@ -2,37 +2,36 @@ package status
 
 import "fmt"
 
-// A Problem is an error that is caused by the caller's request, or by the cluster when it responds to the request. Its
-// text explains what is wrong and how to correct it.
+// Problem is an error in the caller's request, or in the cluster's response to the request. Its text explains the
+// error and how to correct it.
 type Problem struct { //nolint:errname // Named after the problem document of RFC 9457.
 	Cause  Cause
-	Title  string // The title, which is the same for all Problems of this type, such as "Unknown resource".
-	Detail string // The description of this problem, and how to correct it.
-	// PublicDetail is the part of the Detail that unknown viewers and guests may read: without messages of the API server
-	// and without its address. It is empty if the Detail contains neither.
+	Title  string // Same for all Problems of one type, such as "Unknown resource".
+	Detail string // Explains this Problem, and how to correct it.
+	// PublicDetail is the part of Detail that guests and unknown viewers can read. It contains neither messages of
+	// the API server nor its address. If it is empty, they can read the complete Detail.
 	PublicDetail string
 }
 
-// Cause classifies an error, so that the caller can choose a status code.
+// Cause classifies a Problem, so that an HTTP handler can select a status code.
 type Cause int
 
-// Causes of a Problem.
 const (
 	Invalid         Cause = iota // The request is invalid.
-	Unknown                      // The object or resource in the request does not exist.
+	Unknown                      // The requested object or resource does not exist.
 	Refused                      // The API server forbids the request.
-	Unavailable                  // The cluster cannot answer now.
-	Unauthenticated              // The caller is unknown.
+	Unavailable                  // The cluster cannot answer the request now.
+	Unauthenticated              // The viewer is not logged in.
 )
 
 func (p *Problem) Error() string { return p.Title + ": " + p.Detail }
 
-// Invalidf returns a Problem with the cause Invalid and a formatted detail.
+// Invalidf returns a Problem with the cause Invalid. It formats the detail like fmt.Sprintf.
 func Invalidf(title, format string, args ...any) *Problem {
 	return &Problem{Cause: Invalid, Title: title, Detail: fmt.Sprintf(format, args...)}
 }
 
-// Unknownf returns a Problem with the cause Unknown and a formatted detail.
+// Unknownf returns a Problem with the cause Unknown. It formats the detail like fmt.Sprintf.
 func Unknownf(title, format string, args ...any) *Problem {
 	return &Problem{Cause: Unknown, Title: title, Detail: fmt.Sprintf(format, args...)}
 }

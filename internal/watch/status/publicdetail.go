@@ -7,12 +7,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// maxPublicDetail is the maximum length of an error text that viewers may read, in bytes.
+// maxPublicDetail is the maximum length of an error text that viewers can read, in bytes.
 const maxPublicDetail = 500
 
-// publicDetail returns the part of an error message from the API server that viewers may read. A message that only
-// repeats the request is returned unchanged. Any other message may contain stored data; for example, the error of a
-// failed conversion does. Such a message is cut before the point where the data may start. A known cause is appended.
+// publicDetail returns the part of an API server's error message that viewers can read. A message that only repeats
+// the request is returned unchanged. Any other message can contain stored data, for example the error of a failed
+// version conversion. publicDetail cuts such a message before the first place where data can start. If the rest
+// contains the text of a known cause, such as "connection refused", it appends this text.
 func publicDetail(status *metav1.Status) string {
 	if repeatsRequest(status) {
 		return truncate(status.Message)
@@ -43,7 +44,8 @@ func publicDetail(status *metav1.Status) string {
 	return head + "; the rest may contain object data, and is only in the API server's log"
 }
 
-// webhookHost returns the host in the URL of a webhook at the start of a text, as the webhook configuration names it.
+// webhookHost returns the host in a webhook's URL if the text starts with an error of a request to a webhook.
+// Otherwise it returns an empty string. The host is not secret, because it is from the webhook's configuration.
 func webhookHost(text string) string {
 	rest, ok := strings.CutPrefix(text, `: Post "https://`)
 	end := strings.IndexFunc(rest, func(r rune) bool {
@@ -55,7 +57,7 @@ func webhookHost(text string) string {
 	return ": " + rest[:end]
 }
 
-// repeatsRequest reports whether an error is of a type whose message only repeats the request.
+// repeatsRequest reports whether an error has a reason for which the API server's message only repeats the request.
 func repeatsRequest(status *metav1.Status) bool {
 	switch status.Reason {
 	case metav1.StatusReasonForbidden, metav1.StatusReasonUnauthorized, metav1.StatusReasonNotFound,
@@ -74,7 +76,6 @@ func repeatsRequest(status *metav1.Status) bool {
 	return false
 }
 
-// truncate cuts a text to at most maxPublicDetail bytes.
 func truncate(text string) string {
 	if len(text) <= maxPublicDetail {
 		return text

@@ -1,4 +1,4 @@
-// Package status describes how current the data of a resource is, and the errors that viewers see.
+// Package status describes how current the data of a resource is, and errors that viewers see.
 package status
 
 import (
@@ -12,38 +12,38 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// State describes how current the data of a resource is.
+// State is how current the data of a resource is.
 type State string
 
-// The states of a resource. Only Live means that the data is up to date.
+// The values of State. Only with Live is the data up to date.
 const (
 	Syncing   State = "syncing"   // The first list is in progress.
-	Live      State = "live"      // Listed, and the watch is open.
-	Stale     State = "stale"     // Listed, but the watch is not open.
-	Forbidden State = "forbidden" // The API server refuses the list.
-	Absent    State = "absent"    // The API server does not know the resource.
-	Failed    State = "failed"    // Not listed: the last try failed, or the list does not fit into memory.
+	Live      State = "live"      // The list is complete, and the watch is open.
+	Stale     State = "stale"     // The list is complete, but the watch is not open.
+	Forbidden State = "forbidden" // The API server forbids the list.
+	Absent    State = "absent"    // The API server does not serve the resource.
+	Failed    State = "failed"    // The list failed, or does not fit into memory.
 )
 
-// IsRefused reports whether the API server rejected the list of the resource: Forbidden or Absent. The rows of the
-// resource are then removed.
+// IsRefused reports whether the API server rejected the list of the resource, so that the state is Forbidden or
+// Absent. The rows of the resource are then removed.
 func (s State) IsRefused() bool { return s == Forbidden || s == Absent }
 
-// Status is a State with its reason.
+// Status is a State and its reason.
 type Status struct {
 	State  State     `json:"state"`
 	Since  time.Time `json:"since,omitzero"`
 	Reason string    `json:"reason,omitempty"`
-	Count  *int      `json:"count,omitempty"` // Objects received so far, while Syncing.
-	Total  *int      `json:"total,omitempty"` // The approximate number of objects, while Syncing; nil if unknown.
-	// Namespaces contains the namespaces that the status covers. It is nil if all requested namespaces may be listed.
-	// It is sorted, and must not be changed.
+	Count  *int      `json:"count,omitempty"` // Number of objects received so far, while Syncing.
+	Total  *int      `json:"total,omitempty"` // Approximate number of all objects, while Syncing; nil if unknown.
+	// Namespaces contains the namespaces to which the status applies, in ascending order. It is nil if listing is
+	// permitted in all requested namespaces. It must not be changed.
 	Namespaces []string `json:"namespaces,omitempty"`
 
-	IsInvalidRequest bool `json:"-"` // The API server has responded that the request is invalid.
+	IsInvalidRequest bool `json:"-"` // The API server rejected the request as invalid.
 }
 
-// Same reports whether two statuses are equal for readers: Since is ignored.
+// Same reports whether two statuses are equal for readers. It ignores Since and IsInvalidRequest.
 func (s Status) Same(other Status) bool {
 	return s.State == other.State && s.Reason == other.Reason &&
 		equalCounts(s.Count, other.Count) && equalCounts(s.Total, other.Total) && slices.Equal(s.Namespaces, other.Namespaces)
@@ -51,18 +51,18 @@ func (s Status) Same(other Status) bool {
 
 func equalCounts(a, b *int) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// maxReasons is the maximum number of reasons, of several namespaces, that a status contains.
+// maxReasons is the maximum number of reasons that a merged status lists.
 const maxReasons = 3
 
-// Merged merges the statuses of several namespaces into one: the worst of their states, the latest time at which
-// that state began, and the reasons.
+// Merged merges the statuses of several namespaces into one. It has the worst of their states, the latest start of
+// this state, and the reasons for this state.
 type Merged struct {
 	Status
 
 	reasons []string
 }
 
-// Add merges one more status.
+// Add merges another status into s.
 func (s *Merged) Add(other Status) {
 	worstLast := []State{"", Live, Stale, Syncing, Forbidden, Absent, Failed}
 	switch n := slices.Index(worstLast, s.State) - slices.Index(worstLast, other.State); {
@@ -87,7 +87,7 @@ func (s *Merged) Add(other Status) {
 	}
 }
 
-// Result returns the merged status. Of the reasons, it names the first maxReasons.
+// Result returns the merged status. It lists at most maxReasons reasons, and counts the others.
 func (s *Merged) Result() Status {
 	s.Reason = strings.Join(s.reasons[:min(len(s.reasons), maxReasons)], "; ")
 	if more := len(s.reasons) - maxReasons; more > 0 {
@@ -96,7 +96,8 @@ func (s *Merged) Result() Status {
 	return s.Status
 }
 
-// StateOf returns the state of a resource after an error of its list or watch.
+// StateOf returns the state of a resource after its list or watch failed with err. synced means that an earlier list
+// has succeeded.
 func StateOf(err error, synced bool) State {
 	switch {
 	case apierrors.IsForbidden(err):
@@ -109,11 +110,11 @@ func StateOf(err error, synced bool) State {
 	return Failed
 }
 
-// ReasonOf describes an error in words for the person who can correct its cause. It uses the API server's own message
-// if there is one, except for parts that could reveal stored data.
+// ReasonOf explains an error to the person who can correct its cause. It uses the API server's message if there is
+// one, except for parts that can contain stored data.
 func ReasonOf(err error) string {
 	if urlErr, ok := errors.AsType[*url.Error](err); ok {
-		err = urlErr.Err // The URL does not help the person, and differs each time.
+		err = urlErr.Err // The URL is not helpful, and differs in each request.
 	}
 	if apierrors.IsUnauthorized(err) {
 		return "The API server does not accept the credentials of this program: " +
