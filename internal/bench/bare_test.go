@@ -16,18 +16,19 @@ import (
 	"github.com/coder/websocket"
 )
 
-// bareLoop is the baseline: a loop around the same WebSocket library that sends the given messages to each viewer. It
-// has no cluster functions. First it sends a snapshot that has the same length and compression as the program's.
+// bareLoop is the baseline of the fan-out benchmark. It sends given messages to each viewer in a loop, by the same
+// WebSocket library as the program. It has no other functions. Its first message is a snapshot with the same length
+// and compression as in the program.
 type bareLoop struct {
 	snapshot []byte
 
 	mu      sync.Mutex
 	frames  [][]byte
-	changed chan struct{} // Closed and replaced with every message.
+	changed chan struct{} // closed and replaced with each new message
 }
 
-// startBare starts the baseline in its own process. The process reads messages from its standard input: the events of
-// one message in each line.
+// startBare starts the baseline (see bareLoop) in its own process. The process reads messages from standard input.
+// Each line contains the events of one message.
 func startBare(t *testing.T) *child {
 	t.Helper()
 	command := exec.CommandContext( //nolint:gosec // The command is this test binary itself.
@@ -37,7 +38,7 @@ func startBare(t *testing.T) *child {
 	return startChild(t, command)
 }
 
-// TestBareLoop is the child of startBare.
+// TestBareLoop is the main function of the process that startBare starts.
 func TestBareLoop(t *testing.T) {
 	if os.Getenv("GLASSHOUSE_BENCH_BARE") == "" {
 		t.Skip("the baseline of the other benchmarks, which start it themselves")
@@ -79,7 +80,7 @@ func (b *bareLoop) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
 	defer cancel()
-	if _, _, err := conn.Read(ctx); err != nil { // Read the message with the subscription.
+	if _, _, err := conn.Read(ctx); err != nil { // read the subscribe message
 		return
 	}
 	go b.write(ctx, conn)

@@ -1,8 +1,8 @@
 //go:build integration
 
-// Package bench_test measures the program and its baselines in the same run. It reports in one table whether the
-// program meets its bars: the cost of a pod, the time for a list, and the delay and cost of a change for a thousand
-// viewers.
+// Package bench_test measures this program and alternative implementations (baselines) in the same run. A table shows
+// whether the program meets its limits. The figures are: memory for each pod, duration of a list, and latency and CPU
+// time of changes for 1000 viewers.
 package bench_test
 
 import (
@@ -17,9 +17,9 @@ import (
 
 const podsRef = "core/v1/pods"
 
-// TestBench prints the table. It fails if a measurement was not possible. A missed bar is not a failure, because people
-// must judge it. Each part can run alone, for example with -run TestBench/fanout. The parts memory and program work
-// with any number of pods. The others need a cluster with changes.
+// TestBench prints the table of results. It fails only if a measurement was not possible. A missed limit is not a
+// failure, because people must judge it. Each part can run alone, for example with -run TestBench/fanout. The parts
+// memory and program work with any number of pods. The other parts need a cluster in which pods start.
 func TestBench(t *testing.T) {
 	if os.Getenv("GLASSHOUSE_BENCH") == "" {
 		t.Skip("takes a quarter of an hour and a cluster of thousands of pods: make bench runs it")
@@ -52,13 +52,13 @@ func TestBench(t *testing.T) {
 	)
 }
 
-// subject is the cluster, and the program in its released form.
+// subject is what the benchmarks measure: the cluster, and the release build of this program.
 type subject struct {
 	config *rest.Config
 	binary string
 }
 
-// runs returns how many times each method is measured.
+// runs returns how often each measurement is repeated.
 func runs() int {
 	if n, err := strconv.Atoi(os.Getenv("GLASSHOUSE_BENCH_RUNS")); err == nil {
 		return n
@@ -66,7 +66,7 @@ func runs() int {
 	return 6
 }
 
-// demoConfig returns the connection to the cluster that .ci/on-demo started.
+// demoConfig returns the client configuration for the cluster that .ci/on-demo started.
 func demoConfig(t *testing.T) *rest.Config {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
@@ -77,7 +77,8 @@ func demoConfig(t *testing.T) *rest.Config {
 	return config
 }
 
-// measureAlternately measures several methods alternately, as often as runs returns.
+// measureAlternately calls several measurements one after the other, and repeats this as often as runs returns. Slow
+// changes of the machine's load then affect all measurements equally.
 func measureAlternately[T any](t *testing.T, methods ...func(*testing.T) T) [][]T {
 	t.Helper()
 	results := make([][]T, len(methods))
@@ -89,7 +90,7 @@ func measureAlternately[T any](t *testing.T, methods ...func(*testing.T) T) [][]
 	return results
 }
 
-// figuresOf returns the figures that value reads from results.
+// figuresOf returns one figure of each result, selected by value.
 func figuresOf[T any](results []T, value func(T) float64) figures {
 	f := make(figures, 0, len(results))
 	for _, r := range results {

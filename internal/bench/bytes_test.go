@@ -15,8 +15,8 @@ import (
 	v1 "k8s.io/client-go/kubernetes/typed/core/v1"
 )
 
-// benchBytes measures the bytes that viewers receive for each change of a pod's status while it starts: scheduled,
-// container creating, running.
+// benchBytes measures the bytes that a viewer receives for each status change of a starting pod. Its statuses are
+// scheduled, container creating and running.
 func benchBytes(t *testing.T, subj subject, report *table) {
 	t.Helper()
 	core, namespace := newNamespace(t, subj.config)
@@ -38,13 +38,14 @@ func benchBytes(t *testing.T, subj subject, report *table) {
 	)
 }
 
-// byteCounts contains sizes in bytes.
+// byteCounts contains the sizes of the object and of each received message, in bytes.
 type byteCounts struct {
 	object        float64
 	rows, objects figures
 }
 
-// measureBytes starts a pod while one viewer of each view watches, and measures what they receive on the wire.
+// measureBytes starts a pod while two viewers watch it, one in the rows view and one in the object view. It measures
+// the bytes that each viewer receives on the wire.
 func measureBytes(t *testing.T, core *v1.CoreV1Client, server *child, namespace, name string) (w byteCounts) {
 	t.Helper()
 	var reading sync.WaitGroup
@@ -84,7 +85,7 @@ func measureBytes(t *testing.T, core *v1.CoreV1Client, server *child, namespace,
 		t.Fatal(err)
 	}
 	w.object = float64(len(running(t.Context(), t, core, namespace, name)))
-	<-time.After(time.Second) // Wait for the last messages.
+	<-time.After(time.Second) // wait for the last messages
 	stopRows()
 	stopObject()
 	reading.Wait()
@@ -94,7 +95,6 @@ func measureBytes(t *testing.T, core *v1.CoreV1Client, server *child, namespace,
 	return w
 }
 
-// running waits until a pod runs, and returns it.
 func running(ctx context.Context, t *testing.T, core *v1.CoreV1Client, namespace, name string) []byte {
 	t.Helper()
 	tick := time.NewTicker(100 * time.Millisecond)

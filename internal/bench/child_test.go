@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// child is a server in its own process, so that its costs are separate from all others.
+// child is a server in its own process, so that its memory and CPU time can be measured separately.
 type child struct {
 	t       *testing.T
 	command *exec.Cmd
@@ -24,7 +24,7 @@ type child struct {
 	address string
 }
 
-// startChild starts a server, and waits for the line with its address.
+// startChild starts a server, and waits until it prints its address.
 func startChild(t *testing.T, command *exec.Cmd) *child {
 	t.Helper()
 	c := &child{t: t, command: command}
@@ -64,7 +64,7 @@ func (c *child) end() {
 	killed.Stop()
 }
 
-// cpu returns the processor time so far, in seconds.
+// cpu returns the CPU time of the process so far, in seconds.
 func (c *child) cpu() float64 {
 	c.t.Helper()
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(c.command.Process.Pid) + "/stat")
@@ -74,7 +74,7 @@ func (c *child) cpu() float64 {
 	_, rest, _ := strings.Cut(string(text), ") ")
 	fields := strings.Fields(rest)
 	ticks := 0.0
-	for _, field := range fields[11:13] { // utime and stime (proc(5)), in hundredths of a second.
+	for _, field := range fields[11:13] { // utime and stime in 1/100 s, see proc(5)
 		n, err := strconv.ParseFloat(field, 64)
 		if err != nil {
 			c.t.Fatal(err)
@@ -84,12 +84,12 @@ func (c *child) cpu() float64 {
 	return ticks / 100
 }
 
-// rss returns the resident memory, and peak its maximum so far, in KiB.
+// rss returns the resident memory in KiB.
 func (c *child) rss() float64 { return resident(c.t, strconv.Itoa(c.command.Process.Pid), "VmRSS") }
 
 func (c *child) peak() float64 { return resident(c.t, strconv.Itoa(c.command.Process.Pid), "VmHWM") }
 
-// resident reads a line of a process's status (proc(5)), in KiB.
+// resident reads a memory value in KiB from /proc/PID/status, see proc(5).
 func resident(t *testing.T, process, name string) float64 {
 	t.Helper()
 	text, err := os.ReadFile("/proc/" + process + "/status")
@@ -109,7 +109,7 @@ func resident(t *testing.T, process, name string) float64 {
 	return 0
 }
 
-// build builds the program in its released form.
+// build compiles the program with the flags of a release.
 func build(t *testing.T) string {
 	t.Helper()
 	binary := t.TempDir() + "/dashboard"
@@ -122,7 +122,6 @@ func build(t *testing.T) string {
 	return binary
 }
 
-// startOnServer starts the program on an API server.
 func startOnServer(t *testing.T, binary, api string) *child {
 	t.Helper()
 	command := exec.CommandContext( //nolint:gosec // The program that build made.
@@ -133,7 +132,7 @@ func startOnServer(t *testing.T, binary, api string) *child {
 	return startChild(t, command)
 }
 
-// startOnCluster starts the program on the cluster that KUBECONFIG names.
+// startOnCluster starts the program as a client of the cluster in KUBECONFIG.
 func startOnCluster(t *testing.T, binary string) *child {
 	t.Helper()
 	return startChild(t, exec.CommandContext( //nolint:gosec // The program that build made.

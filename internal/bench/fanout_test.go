@@ -20,10 +20,10 @@ const (
 	viewers = 1000
 )
 
-// benchFanout compares the cost of sending changes to a thousand viewers: by the program, and by a bare loop around the
-// same WebSocket library. In the first run, the loop sends exactly the messages that the program sent. In the second
-// run, it sends each change in its own message. Each server is a separate process. The viewers and the API server are
-// in this process, and do not count.
+// benchFanout measures the cost of sending changes to 1000 viewers. It compares the program with a simple loop that
+// uses the same WebSocket library. The loop runs twice: first with as many changes in each message as in the program,
+// then with one change in each message. Each server is a separate process. The viewers and the API server run in this
+// process, and are not measured.
 func benchFanout(t *testing.T, subj subject, report *table) {
 	t.Helper()
 	for _, rate := range []int{100, 1000} {
@@ -72,10 +72,10 @@ func benchFanout(t *testing.T, subj subject, report *table) {
 	}
 }
 
-// load contains the counts and costs of one run.
+// load contains the counts and costs of one measurement.
 type load struct {
 	deliveries, frames, bytes, cpu float64
-	idle, joined, end              float64 // Resident memory at three times, in KiB.
+	idle, joined, end              float64 // resident memory in KiB: before the viewers join, after, and at the end
 }
 
 func (l load) perCPU() float64   { return l.deliveries / l.cpu }
@@ -84,7 +84,7 @@ func (l load) rss() float64      { return (l.end - l.idle) / viewers }
 func (l load) size() float64     { return l.bytes / l.deliveries }
 func (l load) share() float64    { return l.deliveries / l.frames }
 
-// fanout connects many viewers, and makes n changes at a rate.
+// fanout connects 1000 viewers, and makes n changes at a rate in changes per second.
 func fanout(t *testing.T, server *child, n, rate int, change func(i int)) (l load) {
 	t.Helper()
 	warm := join(t, server.address, 1, subscribeTo(podsRef))
@@ -118,8 +118,8 @@ func fanoutOurs(t *testing.T, binary string, rate int) load {
 	return f
 }
 
-// fanoutBare sends events in the same form as the program. eventsPerFrame is the average number of events in one
-// message.
+// fanoutBare measures the baseline (see bareLoop). It sends the same events as the program. eventsPerFrame is the
+// average number of events in one message.
 func fanoutBare(t *testing.T, rate int, eventsPerFrame float64) load {
 	t.Helper()
 	server := startBare(t)
@@ -159,10 +159,10 @@ func podKinds() []apitest.Kind {
 
 func uid(i int) string { return fmt.Sprintf("0c7a1f7e-93a4-4b1e-a6a5-%012d", i) }
 
-// thisSecond returns the current time in the form of managedFields.
+// thisSecond returns the current time as managedFields contain it.
 func thisSecond() string { return time.Now().UTC().Format(time.RFC3339) }
 
-// pod returns a pod with n restarts.
+// pod returns pod number i with n restarts.
 func pod(i, n int) apitest.Item {
 	return apitest.Item{
 		Namespace: "shop", Name: "web-" + strconv.Itoa(i), UID: uid(i),
@@ -179,7 +179,7 @@ func pod(i, n int) apitest.Item {
 	}
 }
 
-// exposeOnTCP makes a scripted API server reachable from another process.
+// exposeOnTCP makes an in-memory API server of package apitest reachable over TCP, for another process.
 func exposeOnTCP(t *testing.T, api *apitest.Server) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -201,7 +201,7 @@ func exposeOnTCP(t *testing.T, api *apitest.Server) string {
 			}
 			for _, pair := range [][2]net.Conn{{near, far}, {far, near}} {
 				running.Go(func() {
-					_, _ = io.Copy(pair[0], pair[1]) // Copy until either side closes its connection.
+					_, _ = io.Copy(pair[0], pair[1]) // until one side closes its connection
 					_ = pair[0].Close()
 					_ = pair[1].Close()
 				})

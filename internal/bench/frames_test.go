@@ -10,13 +10,14 @@ import (
 	"testing"
 )
 
-// message is a message on the WebSocket, and the bytes that it used on the wire, including the headers of its frames.
+// message is one WebSocket message. size is its number of bytes on the wire, with the headers of its frames.
 type message struct {
 	text []byte
 	size int
 }
 
-// messages reads the messages of a socket until it ends (RFC 6455, RFC 7692).
+// messages calls onMessage for each WebSocket message on a connection (RFC 6455, RFC 7692), until the connection
+// ends.
 func messages(t *testing.T, in io.Reader, onMessage func(message)) {
 	t.Helper()
 	var m message
@@ -45,7 +46,8 @@ func messages(t *testing.T, in io.Reader, onMessage func(message)) {
 			continue
 		}
 		if isCompressed {
-			const tail = "\x00\x00\xff\xff\x01\x00\x00\xff\xff" // The tail that the sender removed, and an end.
+			// The tail of the deflate stream that the sender removed, followed by a final empty block.
+			const tail = "\x00\x00\xff\xff\x01\x00\x00\xff\xff"
 			text, err := io.ReadAll(flate.NewReader(
 				io.MultiReader(bytes.NewReader(m.text), bytes.NewReader([]byte(tail))),
 			))

@@ -25,8 +25,8 @@ const (
 	writeRate = 100
 )
 
-// benchLatency compares when a write to the API server arrives at two clients: one of the program's WebSocket, and one
-// with a raw HTTP watch of the same pods.
+// benchLatency measures the delay between a write to the API server and its event. It compares a WebSocket client of
+// this program with a plain HTTP watch.
 func benchLatency(t *testing.T, subj subject, report *table) {
 	t.Helper()
 	core, namespace := newNamespace(t, subj.config)
@@ -48,8 +48,8 @@ func benchLatency(t *testing.T, subj subject, report *table) {
 	)
 }
 
-// newNamespace creates a namespace, and deletes its pods at the end of the test. Pods that are never scheduled would
-// delay the next start of the demo cluster.
+// newNamespace creates a namespace. At the end of the test, it deletes the pods in the namespace, because pods that
+// are never scheduled would delay the next start of the demo cluster.
 func newNamespace(t *testing.T, config *rest.Config) (core *v1.CoreV1Client, namespace string) {
 	t.Helper()
 	core, err := v1.NewForConfig(config)
@@ -75,13 +75,13 @@ func newNamespace(t *testing.T, config *rest.Config) (core *v1.CoreV1Client, nam
 	return core, created.Name
 }
 
-// delays contains delays in milliseconds, in ascending order.
+// delays are in milliseconds, in ascending order.
 type delays []float64
 
 func (d delays) p50() float64 { return d[len(d)/2] }
 func (d delays) p99() float64 { return d[len(d)*99/100] }
 
-// arrivals records when each resourceVersion arrived.
+// arrivals contains the time at which each resourceVersion arrived.
 type arrivals struct {
 	mu    sync.Mutex
 	times map[string]time.Time
@@ -94,8 +94,8 @@ func (h *arrivals) record(version string) {
 	h.times[version] = now
 }
 
-// delaysAfter returns the delays after the writes, or nil until the last one has arrived. A write that was folded into
-// a later one arrives with that one.
+// delaysAfter returns the delay of each write, or nil if the last write has not arrived yet. A write without its own
+// event was folded into a later write, and has the arrival time of that one.
 func (h *arrivals) delaysAfter(written []write) delays {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -114,7 +114,6 @@ func (h *arrivals) delaysAfter(written []write) delays {
 	return d
 }
 
-// write is one write and its result.
 type write struct {
 	start   time.Time
 	version string
@@ -184,7 +183,7 @@ func eventually(t *testing.T, h *arrivals, written []write) delays {
 	return nil
 }
 
-// quietPod creates a pod that no scheduler handles.
+// quietPod creates a pod that is never scheduled, so that only this test changes it.
 func quietPod(t *testing.T, core *v1.CoreV1Client, namespace string) string {
 	t.Helper()
 	pod, err := core.Pods(namespace).Create(t.Context(), &corev1.Pod{

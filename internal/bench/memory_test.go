@@ -15,8 +15,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// benchMemory compares the memory for all pods, and the time to read them. The methods are this program, client-go's
-// dynamic informer without managedFields, and reading the same stream without keeping it.
+// benchMemory measures the memory for all pods, and the duration of reading them. It compares three methods: this
+// program, the dynamic informer of client-go without managedFields, and reading the same stream without storing it.
 func benchMemory(t *testing.T, _ subject, report *table) {
 	t.Helper()
 	sync := func(method string) func(*testing.T) synced {
@@ -57,10 +57,10 @@ func benchMemory(t *testing.T, _ subject, report *table) {
 // synced contains the cost of reading all pods.
 type synced struct {
 	pods    int
-	heap    float64 // Bytes for each pod, above the idle process, after GC.
-	peak    float64 // MiB of RSS while syncing, above the idle process.
+	heap    float64 // bytes for each pod, after GC, minus the idle process
+	peak    float64 // maximum RSS in MiB while reading, minus the idle process
 	seconds float64
-	rss     float64 // Resident memory some seconds later, in MiB.
+	rss     float64 // RSS in MiB after gcDelay
 }
 
 func syncInProcess(t *testing.T, method string) (s synced) {
@@ -84,7 +84,8 @@ func syncInProcess(t *testing.T, method string) (s synced) {
 	return s
 }
 
-// TestSyncInChild syncs by one method and prints the figures.
+// TestSyncInChild reads all pods by one method, and prints the memory and the duration. syncInProcess runs it in a
+// separate process.
 func TestSyncInChild(t *testing.T) {
 	name := os.Getenv("GLASSHOUSE_BENCH_WAY")
 	if name == "" {

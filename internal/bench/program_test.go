@@ -9,15 +9,16 @@ import (
 	"time"
 )
 
-// gcDelay is the wait between the last pod and the measurement of memory, so that the garbage collector can finish.
+// gcDelay is the delay between reading the last pod and measuring memory, so that garbage collection can finish.
 const gcDelay = 10 * time.Second
 
-// benchProgram compares the memory of the whole program, with one viewer of all pods, and of a dynamic informer alone.
+// benchProgram measures the resident memory of the complete program with one viewer of all pods. It compares it with
+// a process that runs only a dynamic informer.
 func benchProgram(t *testing.T, subj subject, report *table) {
 	t.Helper()
 	type memory struct {
 		pods      int
-		rss, peak float64 // Resident memory now and at its peak, in MiB.
+		rss, peak float64 // resident memory in MiB: now, and its maximum
 	}
 	results := measureAlternately(t, func(t *testing.T) memory {
 		t.Helper()

@@ -15,14 +15,13 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// viewer is one client of the program's WebSocket.
 type viewer struct {
-	complete chan struct{} // Closed when the snapshot is complete.
-	rows     atomic.Int64  // Number of rows in the snapshot.
+	complete chan struct{} // closed when the snapshot is complete
+	rows     atomic.Int64
 	stop     context.CancelFunc
 }
 
-// newViewer subscribes, and calls onEvents with each message of events.
+// newViewer connects and sends a subscribe message. It calls onEvents with each message that contains events.
 func newViewer(
 	t *testing.T, server *child, subscribe string, reading *sync.WaitGroup, onEvents func(frame []byte),
 ) *viewer {
@@ -60,7 +59,7 @@ func newViewer(
 	return v
 }
 
-// get sends a request to the API server like client-go, but does not decode the response.
+// get sends a GET request to the API server with the settings of config, and returns the raw response body.
 func get(ctx context.Context, t *testing.T, config *rest.Config, path, accept string) io.ReadCloser {
 	t.Helper()
 	client, err := rest.HTTPClientFor(config)

@@ -16,17 +16,17 @@ import (
 	"time"
 )
 
-// viewerGroup is many viewers that read as fast as they can. They only count messages, so that they are not the
-// bottleneck.
+// viewerGroup is a number of viewers that read as fast as possible. They only count messages, without decoding them,
+// so that they are not the bottleneck.
 type viewerGroup struct {
-	events atomic.Int64 // Events delivered to all viewers together.
-	frames atomic.Int64 // Number of messages with these events.
+	events atomic.Int64 // events that all viewers received
+	frames atomic.Int64 // messages that contain these events
 	bytes  atomic.Int64
 	conns  []net.Conn
 	ended  sync.WaitGroup
 }
 
-// join opens n sockets at an address, subscribes on each, and waits until all have their snapshot.
+// join connects n viewers, subscribes each, and waits until all have received their snapshot.
 func join(t *testing.T, address string, n int, subscribe string) *viewerGroup {
 	t.Helper()
 	c := &viewerGroup{conns: make([]net.Conn, n)}
@@ -52,7 +52,7 @@ func join(t *testing.T, address string, n int, subscribe string) *viewerGroup {
 	return c
 }
 
-// waitUntilQuiet waits until no more data arrives.
+// waitUntilQuiet waits until no data has arrived for 500 ms.
 func (c *viewerGroup) waitUntilQuiet() {
 	for before := int64(-1); before != c.bytes.Load(); <-time.After(500 * time.Millisecond) {
 		before = c.bytes.Load()
@@ -66,7 +66,7 @@ func (c *viewerGroup) closeAll() {
 	c.ended.Wait()
 }
 
-// open does the same handshake as a browser, which offers compression.
+// open does the WebSocket handshake with compression, like a browser, and subscribes.
 func open(address, subscribe string) (net.Conn, io.Reader, error) {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
@@ -89,7 +89,7 @@ func open(address, subscribe string) (net.Conn, io.Reader, error) {
 	return conn, io.MultiReader(bytes.NewReader(rest), conn), err
 }
 
-// masked returns a text frame of a client, masked with zeros.
+// masked returns a WebSocket text frame of a client. The mask is zero, so the text stays readable.
 func masked(text string) []byte {
 	frame := []byte{0x81}
 	if len(text) < 126 {
@@ -100,13 +100,13 @@ func masked(text string) []byte {
 	return append(append(frame, 0, 0, 0, 0), text...)
 }
 
-// read counts the data that it receives. started is called after the first data.
+// read counts events and messages in the received data. It calls started after each read.
 func (c *viewerGroup) read(in io.Reader, started func()) {
-	// Both marks have the same length; otherwise the shorter one could be counted twice. A long message may arrive in
-	// two frames, and the first one has 16 bytes.
+	// Both marks have the same length, because a shorter one could be counted twice. The server can split a long
+	// message into two frames after 16 bytes. messageMark is after these bytes, so that no frame header is inside it.
 	const eventMark, messageMark = `"op":"update"`, `ts","cursor":`
 	buffer := make([]byte, 32<<10)
-	keptBytes := 0 // Bytes from the end of the last read that may contain the beginning of a mark.
+	keptBytes := 0 // bytes of the last read that can be the start of a mark
 	for {
 		n, err := in.Read(buffer[keptBytes:])
 		if err != nil {
@@ -123,7 +123,7 @@ func (c *viewerGroup) read(in io.Reader, started func()) {
 	}
 }
 
-// waitForEvents waits until the given number of events has been delivered, and fails if no more events arrive.
+// waitForEvents waits until want events have been received. It fails after 10 s without a new event.
 func (c *viewerGroup) waitForEvents(t *testing.T, want int64) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -142,12 +142,11 @@ func (c *viewerGroup) waitForEvents(t *testing.T, want int64) {
 	}
 }
 
-// subscribeTo returns the message with which a page subscribes.
 func subscribeTo(ref string) string {
 	return fmt.Sprintf(`{"op":"subscribe","id":1,"resource":%q,"view":"rows"}`, ref)
 }
 
-// callAtRate calls change n times at a rate. It catches up after a delay.
+// callAtRate calls change n times, at a rate in calls per second. After a delay, it catches up.
 func callAtRate(n, rate int, change func(i int)) {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()

@@ -1,4 +1,4 @@
-// Package flight caches the results of requests, with a single request in flight for each key.
+// Package flight caches the results of requests, and sends at most one request for each key at a time.
 package flight
 
 import (
@@ -9,7 +9,7 @@ import (
 )
 
 // Cache caches results of type A by key. Concurrent callers with the same key share one request. Later callers get
-// its cached result while it is fresh for them (see Get). All methods are safe for concurrent use.
+// the cached result while it is recent enough for them (see Get). All methods are safe for concurrent use.
 type Cache[K comparable, A any] struct {
 	maxEntries int
 	maxAge     time.Duration
@@ -18,25 +18,25 @@ type Cache[K comparable, A any] struct {
 	entries map[K]*call[A]
 }
 
-// New returns a cache of at most maxEntries results. The number is limited because clients can invent any number of
-// keys. maxAge is the greatest age of a result that callers of Get accept. A full cache drops older results first.
+// New returns a Cache of at most maxEntries results. The limit exists because clients can request any number of keys.
+// maxAge is the maximum age of a result that any caller of Get accepts. A full cache drops older results first.
 func New[K comparable, A any](maxEntries int, maxAge time.Duration) *Cache[K, A] {
 	return &Cache[K, A]{maxEntries: maxEntries, maxAge: maxAge, entries: make(map[K]*call[A])}
 }
 
-// Len returns the number of entries, including those whose request is in flight.
+// Len returns the number of cache entries, including those with a request in progress.
 func (s *Cache[K, A]) Len() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.entries)
 }
 
-// call is a cache entry. Its request is in flight, or has ended.
+// call is a cache entry. Its request is either in progress or complete.
 type call[A any] struct {
-	done  chan struct{} // Closed when the request has ended.
+	done  chan struct{} // closed when the request is complete
 	value A
-	// startedAt is the time at which the request started. It is zero if the caller of the request was canceled, and
-	// value is then not valid.
+	// startedAt is the start of the request. If it is zero, value is not valid, because the caller that sent the
+	// request was canceled.
 	startedAt time.Time
 }
 
@@ -49,9 +49,9 @@ func (a *call[A]) pending() bool {
 	}
 }
 
-// Get returns the result for key. It uses a cached result for which isFresh returns true. If there is none, Get waits
-// for the request for key that is in flight, or calls request. isFresh receives a cached result and the time at which
-// its request started. ok is false if ctx ends first.
+// Get returns the cached result for a key if isFresh returns true for it. Otherwise, Get waits for the request in
+// progress for this key, or calls request if there is none. isFresh gets a result and the start time of its request.
+// ok is false if ctx ends first.
 func (s *Cache[K, A]) Get(
 	ctx context.Context, key K, isFresh func(A, time.Time) bool, request func(context.Context) A,
 ) (value A, ok bool) {
@@ -81,8 +81,8 @@ func (a *call[A]) run(ctx context.Context, request func(context.Context) A) {
 	}
 }
 
-// join returns the cache entry of key. isLeader is true if the entry is new. The caller must then send the request
-// for the entry.
+// join returns the cache entry for a key. If isLeader is true, the entry is new, and the caller must send its
+// request.
 func (s *Cache[K, A]) join(key K, isFresh func(A, time.Time) bool) (a *call[A], isLeader bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,8 +97,8 @@ func (s *Cache[K, A]) join(key K, isFresh func(A, time.Time) bool) (a *call[A], 
 	return a, true
 }
 
-// makeRoomLocked drops entries until the cache is at most three quarters full. It first drops the entries that are
-// too old for any caller, then the oldest of the other entries. It never drops an entry whose request is in flight.
+// makeRoomLocked drops entries until the cache is at most three quarters full. It first drops entries older than
+// maxAge, then those older than maxAge/8, then all others. It never drops an entry with a request in progress.
 func (s *Cache[K, A]) makeRoomLocked() {
 	for _, maxAge := range []time.Duration{s.maxAge, s.maxAge / 8, 0} {
 		maps.DeleteFunc(s.entries, func(_ K, a *call[A]) bool { return !a.pending() && time.Since(a.startedAt) >= maxAge })

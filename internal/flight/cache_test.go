@@ -9,7 +9,6 @@ import (
 	"glasshouse/internal/flight"
 )
 
-// newerThan returns a function that reports whether the request for a cached result started less than maxAge ago.
 func newerThan(maxAge time.Duration) func(error, time.Time) bool {
 	return func(_ error, startedAt time.Time) bool { return time.Since(startedAt) < maxAge }
 }
@@ -42,8 +41,7 @@ func TestFullCacheDropsOldEntriesFirst(t *testing.T) {
 	})
 }
 
-// Concurrent callers share one request. A caller whose context ends early does not affect the result of the other
-// callers.
+// Concurrent callers share one request. If the context of one caller ends, the others still get a valid result.
 func TestCanceledCallerDoesNotAffectOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := flight.New[int, error](10, time.Minute)

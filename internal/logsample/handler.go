@@ -1,10 +1,10 @@
-// Package logsample keeps repeated warnings and errors from flooding a log.
+// Package logsample limits how often the same warning or error is logged.
 //
-// In each period the first few records of a kind are logged, and the others are counted. At the end of the period, one
-// record reports how many were suppressed, so that nothing is lost without notice. Records are of one kind if the same
-// call logs them at the same level. They must also have the same message, and the same values of route and resource.
-// Records below slog.LevelWarn always pass. Memory is bounded: after maxKinds kinds in one period, all further kinds
-// count as one.
+// In each period of one minute, the first 10 records of a kind are logged. Further records are only counted. At the
+// end of the period, one record reports their number, so that readers of the log know about them. Records have the
+// same kind if the same line of code logs them with the same level, message, route and resource. Records below
+// slog.LevelWarn are always logged. Memory is limited: after maxKinds kinds in one period, all further kinds count as
+// one kind.
 package logsample
 
 import (
@@ -16,49 +16,49 @@ import (
 )
 
 const (
-	// Period is the time for which records are counted.
+	// Period is the duration after which the counts start again at zero.
 	Period = time.Minute
-	// MaxPerPeriod is how many records of a kind are logged in a period.
+	// MaxPerPeriod is the maximum number of records of one kind that are logged in a period.
 	MaxPerPeriod = 10
-	// maxKinds is how many kinds are counted separately in a period.
+	// maxKinds is the maximum number of kinds that are counted separately in a period.
 	maxKinds = 500
 )
 
-// kind identifies records that are counted together. The zero kind has all records beyond maxKinds.
+// kind identifies records that are counted together. The zero kind represents all kinds beyond maxKinds.
 type kind struct {
-	pc      uintptr // Program counter of the call that logs.
+	pc      uintptr // program counter of the log call
 	level   slog.Level
 	message string
 	labels  string
 }
 
-// count counts the records of a kind in the current period.
+// count is the number of records of one kind in the current period, with the data for their summary record.
 type count struct {
 	seen    int
-	handler slog.Handler // The handler of the latest record.
-	attrs   []slog.Attr  // The attributes that are part of the kind.
+	handler slog.Handler // handler of the newest record
+	attrs   []slog.Attr  // attributes that are part of the kind
 }
 
-// counts contains the count of each kind. All handlers that are derived from one handler share it.
+// counts contains the count of each kind. A Handler and all handlers that are derived from it share the same counts.
 type counts struct {
 	mu  sync.Mutex
 	all map[kind]*count
 }
 
-// Handler passes records on to another slog.Handler, except those that repeat too often. Run logs how many were
-// suppressed.
+// Handler is a slog.Handler that passes records to another handler, except those that repeat too often. Run logs the
+// number of suppressed records.
 type Handler struct {
 	next   slog.Handler
-	labels string // The text of the attributes that WithAttrs has added and that are part of the kind.
+	labels string // text of those attributes from WithAttrs that are part of the kind
 	counts *counts
 }
 
-// New returns a Handler that passes records on to next.
+// New returns a Handler that passes records to next.
 func New(next slog.Handler) *Handler {
 	return &Handler{next: next, counts: &counts{all: make(map[kind]*count)}}
 }
 
-// Run logs the numbers of suppressed records at the end of each period, and when ctx ends.
+// Run logs the numbers of suppressed records at the end of each period, and once more when ctx ends.
 func (h *Handler) Run(ctx context.Context) error {
 	ticker := time.NewTicker(Period)
 	defer ticker.Stop()
@@ -73,7 +73,7 @@ func (h *Handler) Run(ctx context.Context) error {
 	}
 }
 
-// Flush ends the period, and logs the numbers of suppressed records.
+// Flush ends the current period, and logs the numbers of suppressed records.
 func (h *Handler) Flush(ctx context.Context) {
 	h.counts.mu.Lock()
 	ended := h.counts.all
@@ -91,16 +91,16 @@ func (h *Handler) Flush(ctx context.Context) {
 		record := slog.NewRecord(time.Now(), k.level, message, k.pc)
 		record.AddAttrs(c.attrs...)
 		record.AddAttrs(slog.Int("suppressed", c.seen-MaxPerPeriod))
-		_ = c.handler.Handle(ctx, record) // There is nowhere else to log it.
+		_ = c.handler.Handle(ctx, record) // an error here cannot be logged anywhere
 	}
 }
 
-// Enabled reports whether the next handler handles records of the level.
+// Enabled reports whether the next handler accepts records of this level.
 func (h *Handler) Enabled(ctx context.Context, level slog.Level) bool {
 	return h.next.Enabled(ctx, level)
 }
 
-// Handle passes the record on, or counts it.
+// Handle passes a record to the next handler, or only counts it if its kind was logged too often.
 func (h *Handler) Handle(ctx context.Context, record slog.Record) error {
 	if record.Level >= slog.LevelWarn && h.suppresses(&record) {
 		return nil
@@ -108,7 +108,7 @@ func (h *Handler) Handle(ctx context.Context, record slog.Record) error {
 	return h.next.Handle(ctx, record)
 }
 
-// WithAttrs returns a Handler whose records have the attributes.
+// WithAttrs returns a Handler that adds attrs to each record.
 func (h *Handler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	var labels strings.Builder
 	labels.WriteString(h.labels)
@@ -118,12 +118,12 @@ func (h *Handler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return &Handler{h.next.WithAttrs(attrs), labels.String(), h.counts}
 }
 
-// WithGroup returns a Handler whose records are in the group.
+// WithGroup returns a Handler that puts the attributes of each record in a group.
 func (h *Handler) WithGroup(name string) slog.Handler {
 	return &Handler{h.next.WithGroup(name), h.labels, h.counts}
 }
 
-// suppresses counts the record, and reports whether its kind has exceeded First.
+// suppresses counts a record, and reports whether its kind has exceeded MaxPerPeriod.
 func (h *Handler) suppresses(record *slog.Record) bool {
 	key := kind{record.PC, record.Level, record.Message, h.labels}
 	var attrs []slog.Attr
@@ -150,7 +150,8 @@ func (h *Handler) suppresses(record *slog.Record) bool {
 	return c.seen > MaxPerPeriod
 }
 
-// label returns the attribute as text if its value is part of the kind, otherwise an empty string.
+// label returns the text of an attribute that is part of the kind (route or resource), and "" for any other
+// attribute.
 func label(attr slog.Attr) string {
 	if attr.Key != "route" && attr.Key != "resource" {
 		return ""

@@ -14,7 +14,6 @@ import (
 	"glasshouse/internal/logsample"
 )
 
-// logBuffer is a log that may be written to and read at the same time.
 type logBuffer struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -26,7 +25,7 @@ func (l *logBuffer) Write(p []byte) (int, error) {
 	return l.text.Write(p)
 }
 
-// drain returns what was logged since the last call.
+// drain returns the text that was logged since the previous call.
 func (l *logBuffer) drain() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -34,7 +33,8 @@ func (l *logBuffer) drain() string {
 	return l.text.String()
 }
 
-// newSampledLogger runs a logger until the returned function is called, which waits for its end.
+// newSampledLogger returns a logger whose Handler runs in the background. stop ends the Handler, and waits until it
+// has logged its last counts.
 func newSampledLogger(t *testing.T) (log *slog.Logger, out *logBuffer, stop func()) {
 	t.Helper()
 	out = &logBuffer{}
@@ -50,7 +50,6 @@ func newSampledLogger(t *testing.T) (log *slog.Logger, out *logBuffer, stop func
 	}
 }
 
-// checkCounts compares how often some words occur in a text.
 func checkCounts(t *testing.T, label, text string, counts map[string]int) {
 	t.Helper()
 	for word, n := range counts {
@@ -64,8 +63,8 @@ func logFailure(log *slog.Logger, route string) {
 	log.Error("request failed", "route", route, "error", errors.New("boom"))
 }
 
-// For repeated errors, the first ten in each minute are logged, and then the number of the others. Other calls,
-// messages and routes are counted separately.
+// The first ten records of a repeated error are logged in each minute. A later record contains the number of
+// suppressed ones. Different calls, messages and routes are counted separately.
 func TestRepeatedErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log, out, stop := newSampledLogger(t)
@@ -73,7 +72,7 @@ func TestRepeatedErrors(t *testing.T) {
 			logFailure(log, "/r")
 		}
 		logFailure(log, "/o")
-		log.Error("request failed", "route", "/r") // This is another call, so it counts separately.
+		log.Error("request failed", "route", "/r") // different log call: counted separately
 		checkCounts(t, "at once", out.drain(), map[string]int{"\n": 12, "suppressed": 0})
 		<-time.After(logsample.Period)
 		synctest.Wait()
@@ -93,8 +92,8 @@ func TestRepeatedErrors(t *testing.T) {
 	})
 }
 
-// A derived logger counts together with its parent. The record with the number has the attributes of the derived
-// logger. A resource is counted separately.
+// Derived loggers share the counts of their parent. The record with the number of suppressed records has the
+// attributes of the derived logger. Each resource is counted separately.
 func TestDerivedLoggers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log, out, stop := newSampledLogger(t)
@@ -108,7 +107,7 @@ func TestDerivedLoggers(t *testing.T) {
 	})
 }
 
-// Records below warn always pass.
+// Records below slog.LevelWarn are never suppressed.
 func TestInformationPasses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log, out, stop := newSampledLogger(t)
@@ -121,7 +120,7 @@ func TestInformationPasses(t *testing.T) {
 	})
 }
 
-// The number of kinds that are counted is bounded, and each record is either logged or counted.
+// After maxKinds kinds, further kinds are counted together. No record is lost: it is either logged or counted.
 func TestKindsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log, out, stop := newSampledLogger(t)

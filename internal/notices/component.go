@@ -1,7 +1,8 @@
-// Package notices writes THIRD_PARTY_NOTICES: the third-party software in the program, with its license texts.
+// Package notices generates the file THIRD_PARTY_NOTICES. The file lists the third-party software in the program,
+// with its license texts.
 //
-// The file is the same on every machine: it has no path, no date and no version of the Go toolchain. A text that
-// several components share, byte for byte, is in it once.
+// The file is the same on every machine: it contains no path, no date and no Go version. If several components have
+// an identical text, the file contains it once.
 package notices
 
 import (
@@ -16,19 +17,19 @@ import (
 	"github.com/google/licensecheck"
 )
 
-// minCoverage is how much of a license file must be the text of a known license, in percent. The rest is copyright
-// lines and headings.
+// minCoverage is the minimum share, in percent, of a license file that must be the text of known licenses. The rest
+// is copyright lines and headings.
 const minCoverage = 70
 
-// Component is a Go module or an npm package that the program contains.
+// Component is a Go module or an npm package that is a part of the program.
 type Component struct {
 	Name    string
-	Version string // Empty for the Go standard library.
-	License string // SPDX identifiers, separated by commas.
+	Version string // empty for the Go standard library
+	License string // SPDX identifiers, separated by commas
 	Texts   []Text
 }
 
-// String returns the component's line in the list.
+// String returns the component as a line of the list, such as "example.com/m v1.2.3 (MIT)".
 func (c Component) String() string {
 	return fmt.Sprintf("%s (%s)", c.title(), c.License)
 }
@@ -39,11 +40,11 @@ func (c Component) title() string {
 
 // Text is a license, notice or patent grant of a component.
 type Text struct {
-	File string // Relative to the component's folder, with slashes.
-	Body string // With LF line ends, and without blank lines around it.
+	File string // path in the component's folder, with slashes
+	Body string // with LF line ends, without blank lines at both ends
 }
 
-// readTexts returns the license files in one folder of a component. A missing folder is an error.
+// readTexts returns the license files in one folder of a component. It returns an error if the folder does not exist.
 func readTexts(root, folder string) ([]Text, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -70,7 +71,8 @@ func readTexts(root, folder string) ([]Text, error) {
 	return texts, nil
 }
 
-// normalize makes texts equal that differ only in white space at the ends of lines or of the text.
+// normalize removes white space at the ends of lines and blank lines at both ends, so that equal licenses have equal
+// texts.
 func normalize(text string) string {
 	lines := strings.Split(strings.TrimPrefix(text, "\ufeff"), "\n")
 	for i, line := range lines {
@@ -79,8 +81,8 @@ func normalize(text string) string {
 	return strings.Trim(strings.Join(lines, "\n"), "\n")
 }
 
-// identify returns the SPDX identifiers of the licenses in the texts. A license that is not recognized is an error, so
-// that a person decides about it.
+// identify returns the SPDX identifiers of the licenses in texts. An unknown license is an error, so that a person
+// decides about it.
 func identify(texts []Text) (string, error) {
 	var found []string
 	for _, text := range texts {

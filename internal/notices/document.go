@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// Document returns the content of THIRD_PARTY_NOTICES for the repository in root. The page must have been built.
+// Document returns the content of THIRD_PARTY_NOTICES. root is the root of the repository. The web page must be built
+// before the call.
 func Document(ctx context.Context, root string) (string, error) {
 	modules, err := Modules(ctx, root)
 	if err != nil {
@@ -35,8 +36,7 @@ func writeList(b *strings.Builder, title string, components []Component) {
 	}
 }
 
-// writeTexts writes each text once, below the names of all files that contain it. Texts are in the order of their first
-// components.
+// writeTexts writes each different text once, with a heading that lists all files with this text.
 func writeTexts(b *strings.Builder, components []Component) {
 	owners := map[string][]string{}
 	var bodies []string

@@ -11,25 +11,25 @@ import (
 	"strings"
 )
 
-// metafile is the bundler's report about the last build, relative to the folder of the page. See web/embed.go.
+// metafile is the path, relative to web/, of the report that esbuild writes about the last build. The build command
+// in web/embed.go sets this path.
 const metafile = "node_modules/.cache/esbuild.json"
 
 const packagesFolder = "node_modules/"
 
-// packageLock is the part of package-lock.json that this package reads.
 type packageLock struct {
 	Packages map[string]struct {
 		Version, License string
 		Dev              bool
-		// Dependencies are the packages that a package depends on. Those of the root package, whose key is "", are the
-		// ones in package.json.
+		// Dependencies are the direct dependencies of a package. The key "" in Packages is the web page itself, with
+		// the dependencies from package.json.
 		Dependencies map[string]string
 	}
 }
 
-// LockedPackages returns the npm packages that the page is built from, without their texts. These are the dependencies
-// in web/package.json and their dependencies. The published file of a package can contain its dependencies, and the
-// bundler does not know about them.
+// LockedPackages returns the npm packages in the web page, without license texts. These are all direct and indirect
+// dependencies in web/package.json. It does not use the bundler's report, because the published file of a package can
+// already contain other packages.
 func LockedPackages(root string) ([]Component, error) {
 	locked, err := readLock(root)
 	if err != nil {
@@ -43,8 +43,8 @@ func LockedPackages(root string) ([]Component, error) {
 	return components, nil
 }
 
-// Packages returns the same packages as LockedPackages, with the texts from the installed packages. It returns an error
-// if the last build has bundled other packages than the dependencies in web/package.json.
+// Packages returns the packages of LockedPackages with the license texts of the installed packages. It returns an
+// error if the last build bundled other packages than the dependencies in web/package.json.
 func Packages(root string) ([]Component, error) {
 	locked, err := readLock(root)
 	if err != nil {
@@ -85,7 +85,6 @@ func readJSON(path string, target any) error {
 	return nil
 }
 
-// folders returns the sorted folders of all packages, except those that are only for development.
 func (l packageLock) folders() []string {
 	var folders []string
 	for _, folder := range slices.Sorted(maps.Keys(l.Packages)) {
@@ -96,12 +95,13 @@ func (l packageLock) folders() []string {
 	return folders
 }
 
-// nameOf returns the name of the package in a folder such as "node_modules/a/node_modules/@b/c": "@b/c".
+// nameOf returns the name of the package in a folder: "@b/c" for "node_modules/a/node_modules/@b/c".
 func nameOf(folder string) string {
 	return folder[strings.LastIndex(folder, packagesFolder)+len(packagesFolder):]
 }
 
-// verify compares the dependencies in web/package.json with the packages that the last build has bundled.
+// verify returns an error if the packages that the last build bundled differ from the dependencies in
+// web/package.json.
 func (l packageLock) verify(root string) error {
 	bundled, err := bundledFolders(root)
 	if err != nil {
@@ -141,7 +141,7 @@ func bundledFolders(root string) (map[string]bool, error) {
 	return folders, nil
 }
 
-// packageOf returns the folder of the package that a file belongs to, and whether it belongs to one.
+// packageOf returns the folder of the npm package that contains a file. ok is false if no package contains it.
 func packageOf(file string) (folder string, ok bool) {
 	folder = regexp.MustCompile(`^.*\bnode_modules/(@[^/]+/)?[^/]+`).FindString(file)
 	return folder, folder != ""

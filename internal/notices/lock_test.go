@@ -17,7 +17,7 @@ const threePackages = `{"packages": {
 	"node_modules/tool": {"version": "3.0.0", "license": "MIT", "dev": true}
 }}`
 
-// repository returns a root with the npm packages of threePackages and a metafile in which the given files are bundled.
+// repository creates a repository with the npm packages in threePackages. Its bundler report lists the given files.
 func repository(t *testing.T, bundled ...string) string {
 	t.Helper()
 	root := t.TempDir()

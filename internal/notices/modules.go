@@ -14,11 +14,11 @@ import (
 	"slices"
 )
 
-// standardLibrary is the name of the component for the standard library, which has no module. It sorts before all
-// module paths.
+// standardLibrary is the name of the component for the Go standard library, which is not a module. The name sorts
+// before all module paths.
 const standardLibrary = "Go standard library and runtime"
 
-// platforms returns the platforms that the program is released for. Some modules are linked on only one of them.
+// platforms returns the platforms (GOOS and GOARCH) of a release. Some modules are linked on only one of them.
 func platforms() [][2]string {
 	return [][2]string{
 		{"linux", "amd64"},
@@ -30,10 +30,9 @@ func platforms() [][2]string {
 	}
 }
 
-// linkedPackage is a package as `go list` describes it.
 type linkedPackage struct {
 	Dir      string
-	Root     string // The folder of its module, or GOROOT.
+	Root     string // folder of its module, or GOROOT
 	Standard bool
 	Module   *struct {
 		Path, Version string
@@ -41,16 +40,18 @@ type linkedPackage struct {
 	}
 }
 
-// linkedModule records where the license files of a module are: in its root, and in each folder from there to a linked
-// package. Forked code has its own license in its folder. For the standard library, only the root counts. Its vendored
-// modules have the same license. The license of crypto/internal/boring applies to programs built with BoringCrypto.
+// linkedModule contains the folders in which to search for license files of a module. These are its root, and all
+// folders between the root and a linked package, because forked code has a license in its own folder.
+//
+// For the standard library, only the root counts. Its vendored modules have the same license. The license of
+// crypto/internal/boring applies only to programs that are built with BoringCrypto.
 type linkedModule struct {
 	name, version, root string
 	folders             map[string]bool
 }
 
-// Modules returns the Go modules that are linked into cmd/dashboard on at least one platform, in the order of their
-// names, the standard library first. It runs the go command in root, the root of the repository.
+// Modules returns the standard library, and the Go modules that are linked into cmd/dashboard on at least one
+// platform, sorted by name. It runs the go command in root, the root of the repository.
 func Modules(ctx context.Context, root string) ([]Component, error) {
 	modules := map[string]*linkedModule{}
 	for _, platform := range platforms() {

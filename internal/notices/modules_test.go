@@ -20,7 +20,8 @@ INDIRECT, OR CONSEQUENTIAL DAMAGES OR ANY DAMAGES WHATSOEVER RESULTING FROM LOSS
 ACTION OF CONTRACT, NEGLIGENCE OR OTHER TORTIOUS ACTION, ARISING OUT OF OR IN CONNECTION WITH THE USE OR PERFORMANCE OF
 THIS SOFTWARE.`
 
-// program returns a root with a program that links one package of a module, and only on Windows.
+// program creates a repository with a program that links one package of a module, and only on Windows. license is the
+// license text of that module.
 func program(t *testing.T, license string) string {
 	t.Helper()
 	root := t.TempDir()

@@ -15,7 +15,7 @@ import (
 
 const root = "../.."
 
-// committed is THIRD_PARTY_NOTICES: the lines of its lists, and the texts after them.
+// committed is the content of the committed THIRD_PARTY_NOTICES: the lines of its lists, and the texts after them.
 type committed struct {
 	components []string
 	texts      string
@@ -40,8 +40,8 @@ func readCommitted(t *testing.T) committed {
 	return c
 }
 
-// The expected components are read from the go command and from package-lock.json. If a dependency is added, removed or
-// updated without `make generate`, this test fails. npm packages need not be installed.
+// The test fails if a dependency was added, removed or updated without `make generate`. It gets the expected
+// components from the go command and package-lock.json, so the npm packages need not be installed.
 func TestNoticesAreCurrent(t *testing.T) {
 	modules, err := notices.Modules(t.Context(), root)
 	if err != nil {
@@ -79,16 +79,16 @@ func TestNoticesAreCurrent(t *testing.T) {
 	}
 }
 
-// License tools often miss these: a module that is linked on only one platform, a license in a folder of forked code, a
-// NOTICE, and the standard library.
+// THIRD_PARTY_NOTICES contains licenses that tools often miss: of a module for only one platform, of forked code in a
+// subfolder, and of the standard library. It also contains NOTICE files.
 func TestNoticesAreComplete(t *testing.T) {
 	file := readCommitted(t)
 	for _, part := range []string{
 		`Go standard library and runtime: LICENSE`,
-		`github.com/inconshreveable/mousetrap \S+: LICENSE`, // This module is linked only on Windows.
+		`github.com/inconshreveable/mousetrap \S+: LICENSE`, // linked only on Windows
 		`k8s.io/client-go \S+: third_party/forked/golang/LICENSE`,
 		`github.com/prometheus/client_golang \S+: NOTICE`,
-		`@dagrejs/graphlib \S+: LICENSE`, // Inside the published file of dagre.
+		`@dagrejs/graphlib \S+: LICENSE`, // contained in the published file of dagre
 	} {
 		if !regexp.MustCompile("(?m)^" + part + "$").MatchString(file.texts) {
 			t.Errorf("THIRD_PARTY_NOTICES does not contain %q", part)

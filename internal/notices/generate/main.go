@@ -1,4 +1,4 @@
-// Command generate writes THIRD_PARTY_NOTICES into the working directory, the root of the repository.
+// Command generate writes THIRD_PARTY_NOTICES to the working directory, which must be the root of the repository.
 package main
 
 import (

@@ -1,4 +1,5 @@
-// Package authz decides what users, and the program itself, can do in the cluster. The API server makes each decision.
+// Package authz determines what users, and this program itself, are permitted to do in the cluster. It sends access
+// reviews, so the API server makes each decision.
 package authz
 
 import (
@@ -18,40 +19,41 @@ import (
 )
 
 const (
-	// RecheckEvery is the interval between rechecks of the permissions of a viewer who reads a Subscription, a log or a
+	// RecheckEvery is the interval between permission checks while a viewer reads a subscription, a log or a
 	// response.
 	RecheckEvery = 10 * time.Second
-	// RecheckTimeout limits the duration of a recheck, because data is still sent during the recheck. With RecheckEvery
-	// (10 s) and the maximum age of an allowed decision (2 s), a revoked permission takes effect within 15 s.
+	// RecheckTimeout is the maximum duration of one permission recheck. Data is still sent during a recheck, so it
+	// must be short. A revoked permission takes effect within 15 s: RecheckEvery (10 s), plus the age of a cached
+	// decision (2 s), plus this timeout.
 	RecheckTimeout = 3 * time.Second
-	// maxDecisions limits the number of cached decisions about users.
+	// maxDecisions is the maximum number of cached access decisions about users.
 	maxDecisions = 20_000
-	// MaxReviewedNamespaces is the maximum number of namespaces that are checked one by one for a user without permission
-	// for all namespaces.
+	// MaxReviewedNamespaces is the maximum number of namespaces that one query reviews one by one. This happens for
+	// users without permission for all namespaces.
 	MaxReviewedNamespaces = 1000
-	// QueryReviews limits the concurrent access reviews of one Query, userReviews those of one user, and allReviews
-	// those of all users.
+	// QueryReviews is the maximum number of concurrent access reviews of one query. userReviews is the maximum of one
+	// user, and allReviews the maximum of all users together.
 	QueryReviews = 16
 	userReviews  = 32
 	allReviews   = 128
 )
 
-// DecisionTTL is the maximum age of a cached decision, by its outcome.
+// DecisionTTL is the maximum age at which a cached access decision is reused: one age for allowed, one for denied.
 type DecisionTTL struct{ Allowed, Denied time.Duration }
 
-// TTLRequest returns the maximum ages for a single request.
+// TTLRequest returns the maximum ages of cached decisions for a single request.
 func TTLRequest() DecisionTTL { return DecisionTTL{10 * time.Second, 10 * time.Second} }
 
-// TTLOpen returns the maximum ages for the start of a long-running read. It accepts only a young allowed decision, so
-// that revoked data is not shown for long.
+// TTLOpen returns the maximum ages of cached decisions for the start of a long-running read. An allowed decision can
+// be at most 2 s old, so that revoked data is not shown for long.
 func TTLOpen() DecisionTTL { return DecisionTTL{TTLRecheck().Allowed, TTLRequest().Denied} }
 
-// TTLRecheck returns the maximum ages for the rechecks of a long-running read. They accept an older denied decision,
-// which saves access reviews.
+// TTLRecheck returns the maximum ages of cached decisions for the rechecks during a long-running read. A denied
+// decision can be up to 45 s old, which saves access reviews.
 func TTLRecheck() DecisionTTL { return DecisionTTL{2 * time.Second, 45 * time.Second} }
 
-// accepts reports whether the cached decision cached is young enough to be reused. reviewedAt is the time of its
-// review. A failed review is never reused.
+// accepts reports whether a cached decision is recent enough to be reused. reviewedAt is the time of its access
+// review. A decision from a failed review is never reused.
 func (a DecisionTTL) accepts(cached decision, reviewedAt time.Time) bool {
 	maxAge := a.Denied
 	if cached.allowed {
@@ -60,21 +62,22 @@ func (a DecisionTTL) accepts(cached decision, reviewedAt time.Time) bool {
 	return cached.err == nil && time.Since(reviewedAt) < maxAge
 }
 
-// Verb is an action on objects that needs a permission.
+// Verb is an action that a viewer needs a permission for, such as listing objects.
 type Verb string
 
-// The actions of viewers.
+// Verbs of the permissions that viewers need.
 const (
 	VerbList  Verb = "list"
-	VerbWatch Verb = "watch" // To watch objects, and to list them first.
+	VerbWatch Verb = "watch" // needs the permissions list and watch
 	VerbGet   Verb = "get"
-	VerbLog   Verb = "log" // To get the logs of pods.
+	VerbLog   Verb = "log" // needs the permission get on the subresource log
 )
 
-// Attributes returns the attributes of the access reviews for an action. A get of a Namespace by name is authorized in
-// the namespace of that name, so that a Role in it can allow the get. A list or watch with a metadata.name field
-// selector is authorized at the cluster scope, because its path contains no namespace (NewRequestInfo in
-// k8s.io/apiserver/pkg/endpoints/request).
+// Attributes returns the attributes of the access reviews that an action needs.
+//
+// A get of a Namespace by name is reviewed in the namespace of that name, so that a Role in it can allow the get. A
+// list or watch with a metadata.name field selector is reviewed at the cluster scope, because its path contains no
+// namespace (NewRequestInfo in k8s.io/apiserver/pkg/endpoints/request).
 func (d Verb) Attributes(r *resource.Resource, namespace, name string) []authorization.ResourceAttributes {
 	if d == VerbGet && r.Group == "" && r.Resource == resource.Namespaces().Resource {
 		namespace = name
@@ -94,15 +97,15 @@ func (d Verb) Attributes(r *resource.Resource, namespace, name string) []authori
 	return []authorization.ResourceAttributes{attributes}
 }
 
-// Guard checks what users may do, by SubjectAccessReviews, which the API server does not store. An action without a
-// decision is not allowed.
+// Guard checks the permissions of users by SubjectAccessReviews, which the API server does not store. If the API
+// server returns no decision, the action is not allowed.
 type Guard struct {
 	client    authorizationclient.SubjectAccessReviewInterface
-	limiter   *limit.Limiter // Limits reviews in progress.
+	limiter   *limit.Limiter // limits concurrent reviews
 	decisions *flight.Cache[accessKey, decision]
 }
 
-// NewGuard returns a guard that sends its reviews with client.
+// NewGuard returns a Guard that sends its access reviews with client.
 func NewGuard(client authorizationclient.SubjectAccessReviewInterface) Guard {
 	return Guard{
 		client:    client,
@@ -111,34 +114,35 @@ func NewGuard(client authorizationclient.SubjectAccessReviewInterface) Guard {
 	}
 }
 
-// UserHash is the hash of User.Key.
+// UserHash is the SHA-256 hash of User.Key.
 type UserHash [sha256.Size]byte
 
-// Subject is a user with the hash of their key. The hash is computed once, because many namespaces may need a review.
+// Subject is a user together with the hash of their key. The hash is computed only once, because a request can need
+// reviews for many namespaces.
 type Subject struct {
 	*User
 
 	hash UserHash
 }
 
-// NewSubject returns the subject of a user's access reviews.
+// NewSubject returns a user as the subject of access reviews.
 func NewSubject(user *User) Subject { return Subject{user, sha256.Sum256([]byte(user.Key()))} }
 
-// accessKey is the cache key of a decision: the user, and the action on a resource.
+// accessKey is the cache key of an access decision: the user and the reviewed action.
 type accessKey struct {
 	user UserHash
 	authorization.ResourceAttributes
 }
 
-// decision is a decision. An error goes only to the callers that waited for this review; later callers repeat the
-// review.
+// decision is the result of one access review. If err is set, only the callers that waited for this review get it.
+// Later callers send a new review.
 type decision struct {
 	allowed bool
 	err     error
 }
 
-// Allowed reports whether a user may do everything that an action needs. name limits the check to one object, and
-// namespace limits it to one namespace; "" means all. ttl is the maximum age of cached decisions.
+// Allowed reports whether a user has all permissions that an action needs. name restricts the check to one object,
+// and namespace to one namespace. An empty string means all. ttl is the maximum age of cached decisions.
 func (g *Guard) Allowed(
 	ctx context.Context, u Subject, verb Verb, r *resource.Resource, namespace, name string, ttl DecisionTTL,
 ) (bool, error) {

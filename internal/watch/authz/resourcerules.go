@@ -13,23 +13,24 @@ import (
 )
 
 const (
-	// resourceRulesMaxAge is the maximum age of the cached rules of a namespace. Within this time, the permission checks
-	// of all resources in the namespace use the same rules.
+	// resourceRulesMaxAge is the maximum age of the cached RBAC rules of a namespace. Permission checks of all
+	// resources in the namespace share these rules.
 	resourceRulesMaxAge = 2 * time.Second
 	maxResourceRules    = 200
-	// rulesRetryDelay is the delay before the next rules review after one that was incomplete or not permitted.
+	// rulesRetryDelay is the delay before the next SelfSubjectRulesReview after one that was refused or incomplete.
 	rulesRetryDelay = 10 * time.Minute
 )
 
-// resourceRules are the RBAC rules that allow this program to list or watch resources in one namespace.
+// resourceRules are the RBAC rules that permit this program to list or watch resources in one namespace.
 type resourceRules []authorization.ResourceRule
 
-// permissionsByRules returns whether the rules allow the program to list and watch the resource of scope in its
-// namespace. One SelfSubjectRulesReview covers all resources.
+// permissionsByRules returns what the RBAC rules permit this program to do with a resource in one namespace. One
+// SelfSubjectRulesReview returns the rules for all resources.
 //
-// If the rules do not allow it, an access review is still needed: rules give no reason for a denial, and an authorizer
-// may allow more than its rules list. The webhook authorizers of many hosted clusters do, for example. With such an
-// authorizer, rules are not used for a while, because it may also deny what they allow.
+// If the rules do not permit it, the caller must still send an access review. Rules give no reason for a denial. An
+// authorizer can also allow more than its rules list, such as the webhook authorizers of many hosted clusters. Such
+// an authorizer can deny what rules allow, too. Therefore, rules are ignored for rulesRetryDelay after an incomplete
+// rules review.
 func (r *Reviewer) permissionsByRules(ctx context.Context, scope listwatch.Scope) Permissions {
 	if r.AreRulesIncomplete() {
 		return Permissions{}
@@ -41,7 +42,8 @@ func (r *Reviewer) permissionsByRules(ctx context.Context, scope listwatch.Scope
 	return Permissions{List: p.allows(scope, "list"), Watch: p.allows(scope, "watch")}
 }
 
-// AreRulesIncomplete reports whether rules are not used for a while, because the last ones were incomplete.
+// AreRulesIncomplete reports whether RBAC rules are ignored now, because a recent rules review was refused or
+// incomplete.
 func (r *Reviewer) AreRulesIncomplete() bool { return time.Now().Unix() < r.incompleteUntil.Load() }
 
 func (r *Reviewer) fetchRules(ctx context.Context, namespace string) resourceRules {
@@ -77,7 +79,8 @@ func (p resourceRules) allows(scope listwatch.Scope, verb string) bool {
 	})
 }
 
-// containsOrAll reports whether list, the verbs, groups or resources of a rule, contains word or the wildcard "*".
+// containsOrAll reports whether a list in an RBAC rule (verbs, groups or resources) contains word or the wildcard
+// "*".
 func containsOrAll(list []string, word string) bool {
 	return slices.Contains(list, word) || slices.Contains(list, "*")
 }

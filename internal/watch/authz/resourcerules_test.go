@@ -8,8 +8,8 @@ import (
 	"glasshouse/internal/watch/authz"
 )
 
-// The program evaluates the rules of a review as an API server with the RBAC authorizer does. Rules for single objects
-// and for subresources do not allow lists.
+// RBAC rules are evaluated as the RBAC authorizer of the API server does. Rules for named objects or subresources do
+// not allow a list.
 func TestResourceRulesAllow(t *testing.T) {
 	rule := func(group, resource, verb string, names ...string) authorization.ResourceRule {
 		return authorization.ResourceRule{
@@ -22,7 +22,7 @@ func TestResourceRulesAllow(t *testing.T) {
 	for _, test := range []struct {
 		name        string
 		rule        authorization.ResourceRule
-		list, watch bool // Whether the rules allow these verbs for deployments.apps.
+		list, watch bool // expected results for deployments.apps
 	}{
 		{"the verb", rule("apps", "deployments", "list"), true, false},
 		{"the other verb", rule("apps", "deployments", "watch"), false, true},

@@ -19,36 +19,36 @@ import (
 )
 
 const (
-	// ReviewEvery is the time between two permission reviews of a watched resource. It is also the time after which a
-	// resource that could not be listed is tried again.
+	// ReviewEvery is the interval between two reviews of this program's permissions on a watched resource. It is also
+	// the delay before a failed list is retried.
 	ReviewEvery = 10 * time.Second
-	// ReviewTimeout bounds one access review.
+	// ReviewTimeout is the maximum duration of one access review.
 	ReviewTimeout = 5 * time.Second
-	// maxCachedResults limits the number of cached decisions about single objects.
+	// maxCachedResults is the maximum number of cached decisions about this program's access to single objects.
 	maxCachedResults = 1000
 )
 
-// Permissions are this program's own permissions to list and watch a scope.
+// Permissions are this program's own permissions to list and watch a scope (a resource in one or all namespaces).
 type Permissions struct {
 	List, Watch bool
-	Reason      string // The Reason why list is denied.
+	Reason      string // why list is denied
 }
 
-// Reviewer checks what the program itself may do, by SelfSubjectAccessReviews and SelfSubjectRulesReviews, which the
-// API server does not store.
+// Reviewer checks this program's own permissions by SelfSubjectAccessReviews and SelfSubjectRulesReviews. The API
+// server does not store these reviews.
 type Reviewer struct {
 	client    authorizationclient.SelfSubjectAccessReviewInterface
 	rules     authorizationclient.SelfSubjectRulesReviewInterface
-	decisions *flight.Cache[authorization.ResourceAttributes, decision] // Recent decisions about single objects.
-	// The rules that allow list or watch, by namespace.
+	decisions *flight.Cache[authorization.ResourceAttributes, decision] // recent decisions about single objects
+	// resourceRules caches the RBAC rules that allow list or watch, by namespace.
 	resourceRules *flight.Cache[string, resourceRules]
-	// The time, in Unix seconds, until which rules are not used, because they were incomplete.
+	// incompleteUntil is the Unix time until which RBAC rules are ignored, because a rules review was incomplete.
 	incompleteUntil atomic.Int64
 
-	Allowed, Denied atomic.Int64 // How many namespaces were allowed or denied, summed over all resources.
+	Allowed, Denied atomic.Int64 // number of allowed and denied namespaces, summed over all resources
 }
 
-// NewReviewer returns a reviewer that sends its reviews with client.
+// NewReviewer returns a Reviewer that sends its access reviews with client.
 func NewReviewer(client authorizationclient.AuthorizationV1Interface) *Reviewer {
 	return &Reviewer{
 		client: client.SelfSubjectAccessReviews(), rules: client.SelfSubjectRulesReviews(),
@@ -59,11 +59,12 @@ func NewReviewer(client authorizationclient.AuthorizationV1Interface) *Reviewer 
 	}
 }
 
-// Review returns this program's permissions on a scope. known is the result of the previous review. If review returns
-// an error, the permissions are unknown: the API server is unavailable, or it refuses the review.
+// Review returns this program's permissions on a scope (a resource in one or all namespaces). known is the result of
+// the previous review. An error means that the permissions are unknown: the API server is unavailable, or it refuses
+// the review.
 //
-// A single namespace that could be listed and watched before is reviewed again only for list, unless rules decide. This
-// is safe: a watch shows nothing that list does not allow, and watches end on their own within minutes.
+// In a single namespace, Review skips the review of watch if known contains both list and watch. This is safe: a
+// watch shows nothing that list does not allow, and each watch ends by itself within minutes.
 func (r *Reviewer) Review(ctx context.Context, scope listwatch.Scope, known Permissions) (Permissions, error) {
 	if known.List && scope.Namespace != "" {
 		if byRules := r.permissionsByRules(ctx, scope); byRules.List {
@@ -90,13 +91,13 @@ func (r *Reviewer) reviewVerb(
 	})
 }
 
-// Allows reports whether this program may perform the action d on one object, or on all objects of its resource. The
-// check avoids requests that cannot succeed, for example for a Secret. If there is no decision, allows returns true,
-// and the API server decides on the request itself.
+// Allows reports whether this program has the permission for an action on one object, or on all objects of the
+// resource. Callers use it to avoid requests that cannot succeed, for example for a Secret. If the review fails,
+// Allows returns true: the API server then decides about the request itself.
 func (r *Reviewer) Allows(
 	ctx context.Context, verb Verb, resource *resource.Resource, namespace, name string, ttl DecisionTTL,
 ) bool {
-	for _, name := range []string{"", name} { // Without a name first: permissions for single names are rare.
+	for _, name := range []string{"", name} { // no name first: permissions for single names are rare
 		attributes := verb.Attributes(resource, namespace, name)[0]
 		result, _ := r.decisions.Get(ctx, attributes, ttl.accepts, func(ctx context.Context) decision {
 			status, err := r.sendReview(ctx, attributes)
@@ -109,8 +110,8 @@ func (r *Reviewer) Allows(
 	return ctx.Err() != nil
 }
 
-// AwaitLogRevoked reviews this program's permission to read the log of a pod at intervals. It returns when the
-// permission is lost, or when ctx ends. A failed review does not count as a loss.
+// AwaitLogRevoked returns when this program loses the permission to read the log of a pod, or when ctx ends. It
+// repeats an access review every ReviewEvery. A failed review does not count as a loss.
 func (r *Reviewer) AwaitLogRevoked(ctx context.Context, namespace, pod string) {
 	for range signal.Ticks(ctx, ReviewEvery) {
 		review, err := r.sendReview(ctx, authorization.ResourceAttributes{
@@ -138,7 +139,7 @@ func (r *Reviewer) sendReview(
 	return review.Status, nil
 }
 
-// forbiddenReason returns a message like the one with which the API server refuses the list.
+// forbiddenReason returns a message like the one that the API server returns when it refuses a list.
 func forbiddenReason(scope listwatch.Scope, reason string) string {
 	scopeText := "at the cluster scope"
 	if scope.Namespace != "" {

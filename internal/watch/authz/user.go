@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// A User is the subject of access reviews, with the fields that the API server has for a user. Authorizers may use all
-// of them.
+// A User is the subject of access reviews. It has all user fields of the API server, because an authorizer can use
+// any of them.
 type User struct {
 	Name   string              `json:"name"`
 	UID    string              `json:"uid,omitempty"`
@@ -15,16 +15,16 @@ type User struct {
 	Extra  map[string][]string `json:"extra,omitempty"`
 }
 
-// Key returns a text that identifies the user. Two users have the same key only if all their fields are equal; the
-// order of groups and of values does not matter.
+// Key returns a text that identifies the user. Two users have the same key only if all their fields are equal. The
+// order of the groups, and of the values in Extra, does not matter.
 func (u *User) Key() string {
 	sorted := User{u.Name, u.UID, slices.Compact(slices.Sorted(slices.Values(u.Groups))), maps.Clone(u.Extra)}
 	for name, values := range sorted.Extra {
 		sorted.Extra[name] = slices.Sorted(slices.Values(values))
 	}
-	text, _ := json.Marshal(sorted) // Encoding strings never fails, and maps are encoded in the order of their keys.
+	text, _ := json.Marshal(sorted) // Strings can always be encoded. Marshal sorts map keys.
 	return string(text)
 }
 
-// Same reports whether two users are equal in everything that decides what they can do.
+// Same reports whether two users have equal fields, so that they have the same permissions.
 func (u *User) Same(other *User) bool { return u.Key() == other.Key() }

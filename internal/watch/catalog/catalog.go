@@ -1,4 +1,4 @@
-// Package catalog runs discovery, and remembers which resources the API server serves.
+// Package catalog runs API discovery and keeps the list of resources that the API server serves.
 package catalog
 
 import (
@@ -22,56 +22,57 @@ import (
 )
 
 const (
-	// discoveryMaxAge is the age of the discovered resources from which a read triggers a new discovery. Without reads,
-	// nothing is requested from the API server.
+	// discoveryMaxAge is the maximum age of the resource list before a read triggers a new discovery. Without reads,
+	// no discovery is needed.
 	discoveryMaxAge = 10 * time.Second
-	// followInterval is the time between two discoveries while a Follower waits for changes of the list of resources. It
-	// ensures that a new resource appears within 10 s even if the definitions may not be watched.
+	// followInterval is the interval of discoveries while a caller waits for changes of the resource list (see
+	// Follow). With this interval, a new resource appears within 10 s even if CustomResourceDefinitions cannot be
+	// watched.
 	followInterval = 9 * time.Second
-	// refreshMinimum is the shortest time between two discoveries that callers request.
+	// refreshMinimum is the minimum time between two discoveries that callers request.
 	refreshMinimum = time.Second
-	// changeRefreshMinimum is the shortest time between two discoveries after a definition has changed. The API server
-	// needs a moment before it serves a newly defined resource. Discovery is therefore repeated refreshesAfterChange
-	// times, at intervals of changeRefreshInterval.
+	// changeRefreshMinimum is the minimum time between two discoveries after a CustomResourceDefinition or APIService
+	// has changed. The API server needs a moment before it serves a newly defined resource. Discovery is therefore
+	// repeated refreshesAfterChange times, at intervals of changeRefreshInterval.
 	changeRefreshMinimum  = 100 * time.Millisecond
 	refreshesAfterChange  = 4
 	changeRefreshInterval = 400 * time.Millisecond
-	// maxQuickChanges is how many changes of definitions in rapid succession are followed by discoveries at these short
-	// intervals. After that, the interval is churnInterval until no definition has changed for the duration
-	// churnQuietTime. The program cannot see which changes matter: a definition's metadata does not contain the conditions
-	// that show when it is served.
+	// maxQuickChanges is the number of rapid definition changes after which the interval of discoveries grows to
+	// churnInterval. The interval becomes short again when no definition has changed for churnQuietTime. The program
+	// cannot skip unimportant changes: it watches only metadata, without the conditions that show whether a
+	// definition is served.
 	maxQuickChanges = 10
 	churnQuietTime  = 10 * time.Second
 	churnInterval   = time.Second
-	// firstRetry and lastRetry limit the backoff while discovery fails.
+	// firstRetry and lastRetry are the minimum and maximum delay of the exponential backoff while discovery fails.
 	firstRetry, lastRetry = 500 * time.Millisecond, 15 * time.Second
 )
 
 // Catalog contains the resources that the cluster serves, and the parts of the API that discovery could not read
-// (gaps).
+// (group errors).
 type Catalog struct {
 	client            *discovery.DiscoveryClient
 	server            string
-	onChange          func() // Called when the resources or the group errors have changed.
+	onChange          func() // called when resources or groupErrors have changed
 	log               *slog.Logger
-	refreshRequests   chan struct{} // Signals that a caller requests a discovery.
-	definitionChanges chan struct{} // Signals that a definition has changed.
+	refreshRequests   chan struct{} // requests for a discovery
+	definitionChanges chan struct{} // signals after a change of a definition (CRD or APIService)
 
-	followers atomic.Int64 // The number of followers.
+	followers atomic.Int64
 
 	mu           sync.Mutex
-	resources    []resource.Resource // Sorted by Ref.
+	resources    []resource.Resource // sorted by Ref
 	groupErrors  []resource.GroupError
-	readAt       time.Time     // When the resources were read.
-	err          error         // The error of the last discovery; nil if it succeeded.
-	failingSince time.Time     // Time of the first failure since the last success.
-	isOutdated   bool          // Discovery has been failing for longer than discoveryMaxAge.
-	nextAttempt  time.Time     // While discovery fails: the time of the next attempt.
-	attempted    chan struct{} // Closed and replaced after each discovery, even if it failed.
+	readAt       time.Time     // time of the last successful discovery
+	err          error         // error of the last discovery; nil if it succeeded
+	failingSince time.Time     // time of the first failure since the last success
+	isOutdated   bool          // discovery has failed for longer than discoveryMaxAge
+	nextAttempt  time.Time     // time of the next attempt while discovery fails
+	attempted    chan struct{} // closed and replaced after each discovery, successful or failed
 }
 
-// New returns a catalog without resources. server is the address of the API server, for logs. onChange is called
-// when the resources or the group errors have changed.
+// New returns a Catalog without resources. server is the address of the API server, for logs. onChange is called when
+// the resources or the group errors have changed.
 func New(client *discovery.DiscoveryClient, server string, onChange func(), log *slog.Logger) *Catalog {
 	return &Catalog{
 		client: client, server: server, onChange: onChange, log: log,
@@ -80,14 +81,16 @@ func New(client *discovery.DiscoveryClient, server string, onChange func(), log 
 	}
 }
 
-// Follow counts a follower. While there is one, discovery runs at intervals, because definitions might not be watched.
-// The caller must call Unfollow later.
+// Follow registers a caller that waits for changes of the resource list. While callers are registered, discovery runs
+// every followInterval, because this program might not be permitted to watch definitions. Each caller must call
+// Unfollow later.
 func (c *Catalog) Follow() { c.followers.Add(1) }
 
-// Unfollow ends what Follow started.
+// Unfollow removes a caller that Follow registered.
 func (c *Catalog) Unfollow() { c.followers.Add(-1) }
 
-// Run runs discovery until ctx ends: at the start, on request, and with backoff while the API server cannot be reached.
+// Run runs discovery until ctx ends: at the start, when requested, and with backoff while the API server is
+// unavailable.
 func (c *Catalog) Run(ctx context.Context) {
 	retry := firstRetry
 	failing := false
@@ -135,13 +138,12 @@ func (c *Catalog) Run(ctx context.Context) {
 	}
 }
 
-// crdChurn detects that definitions are changed many times in rapid succession.
+// crdChurn detects many changes of CustomResourceDefinitions and APIServices in rapid succession.
 type crdChurn struct {
-	changes int       // The number of changes in rapid succession.
-	newest  time.Time // The time of the last change.
+	changes int
+	newest  time.Time
 }
 
-// record records that a definition has changed.
 func (s *crdChurn) record() {
 	if time.Since(s.newest) > churnQuietTime {
 		s.changes = 0
@@ -150,7 +152,7 @@ func (s *crdChurn) record() {
 	s.newest = time.Now()
 }
 
-// throttle returns interval, or at least churnInterval while definitions change often.
+// throttle returns interval, but at least churnInterval while definitions change rapidly.
 func (s *crdChurn) throttle(interval time.Duration) time.Duration {
 	if s.changes > maxQuickChanges {
 		return max(interval, churnInterval)
@@ -204,9 +206,9 @@ func (c *Catalog) refresh(ctx context.Context) error {
 	return nil
 }
 
-// All returns the resources and group errors that discovery found last. While discovery has been failing for longer
-// than discoveryMaxAge, a further group error gives the reason. All returns an error only if no discovery has succeeded
-// yet. The caller must not change the slices.
+// All returns the resources and group errors of the last successful discovery. If discovery has failed for longer
+// than discoveryMaxAge, All adds a group error with the reason. It returns an error only if no discovery has
+// succeeded yet. The caller must not change the slices.
 func (c *Catalog) All() ([]resource.Resource, []resource.GroupError, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -221,30 +223,29 @@ func (c *Catalog) All() ([]resource.Resource, []resource.GroupError, error) {
 	return c.resources, append(slices.Clone(c.groupErrors), resource.GroupError{Group: "*", Reason: reason}), nil
 }
 
-// RefreshIfOld requests a discovery if the resources are older than discoveryMaxAge, and waits at most the duration
-// wait for it. While discovery fails, it requests none, because Run retries discovery.
+// RefreshIfOld requests a discovery if the resource list is older than discoveryMaxAge. It waits at most the duration
+// wait for the result. While discovery fails, RefreshIfOld does nothing, because Run already retries.
 func (c *Catalog) RefreshIfOld(ctx context.Context, wait time.Duration) {
 	c.mu.Lock()
 	isOld := time.Since(c.readAt) > discoveryMaxAge && c.err == nil
 	c.mu.Unlock()
 	if isOld {
-		_ = c.awaitRefresh(ctx, wait) // If that fails, the old result is used.
+		_ = c.awaitRefresh(ctx, wait) // on failure, the old list stays in use
 	}
 }
 
-// requestRefresh requests a discovery, and does not wait for it.
 func (c *Catalog) requestRefresh() {
 	select {
 	case c.refreshRequests <- struct{}{}:
-	default: // A request is pending already.
+	default: // a request is already pending
 	}
 }
 
-// RefreshSoon requests discoveries because a definition has changed, so the served resources may change soon.
+// RefreshSoon requests several discoveries after a definition has changed, because the served resources change soon.
 func (c *Catalog) RefreshSoon() {
 	select {
 	case c.definitionChanges <- struct{}{}:
-	default: // A signal is pending already.
+	default: // a signal is already pending
 	}
 }
 
@@ -262,14 +263,14 @@ func (c *Catalog) unavailableLocked() *status.Problem {
 	return p
 }
 
-// Knows reports whether the last discovery found the resource.
+// Knows reports whether the last discovery found the resource with this ref (group/version/plural).
 func (c *Catalog) Knows(ref string) bool {
 	resources, _, _ := c.All()
 	return resource.Index(resources, ref) >= 0
 }
 
-// Find returns a resource by its ref. If discovery has not found it, find requests one more discovery, because the
-// resource may have been created a moment ago.
+// Find returns the resource with a ref (group/version/plural). If the list does not contain it, Find waits for one
+// more discovery, because the resource could be new.
 func (c *Catalog) Find(ctx context.Context, ref string) (*resource.Resource, error) {
 	for attempt := 0; ; attempt++ {
 		resources, groupErrors, err := c.All()
@@ -289,8 +290,8 @@ func (c *Catalog) Find(ctx context.Context, ref string) (*resource.Resource, err
 	}
 }
 
-// awaitRefresh requests a discovery. It returns when a discovery has ended, successfully or not, or after the duration
-// wait. It returns an error only if ctx ends.
+// awaitRefresh requests a discovery, and waits at most the duration wait until one succeeds or fails. It returns an
+// error only if ctx ends.
 func (c *Catalog) awaitRefresh(ctx context.Context, wait time.Duration) error {
 	c.mu.Lock()
 	attempted := c.attempted
@@ -303,7 +304,7 @@ func (c *Catalog) awaitRefresh(ctx context.Context, wait time.Duration) error {
 	case <-attempted:
 		return nil
 	case <-time.After(wait):
-		return nil // The API server is slow: use the present result.
+		return nil // The API server is slow: use the present list.
 	case <-ctx.Done():
 		return ctx.Err()
 	}

@@ -1,9 +1,9 @@
-// Package cellsort defines the order of rows on the page, and how the page finds words in them. A server that maintains
-// a part of a sorted table for a page must use the same order for every cell. Numbers, quantities, times and fractions
-// are ordered by size, and text in natural order (node-2 before node-10).
+// Package cellsort sorts table rows, and splits text filters into words, exactly as the web page does. The server
+// sends a page only a part of a sorted table, so both must use the same order. Numbers, quantities, times and
+// fractions are sorted by size, and text in natural order (node-2 before node-10).
 //
-// static/src/model/sort.ts and rows.ts implement the same rules; internal/web/testdata contains test cases for both.
-// All functions are pure.
+// web/static/src/model/sort.ts and rows.ts implement the same rules. internal/web/testdata contains test cases for
+// both. All functions are pure.
 package cellsort
 
 import (
@@ -17,11 +17,10 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// A Rank is the sort key of a cell: a number or a text. The zero Rank is the sort key of an unknown value. Every row in
-// a sorted list has a Rank.
+// A Rank is the sort key of a cell: a number or a text. The zero Rank is the sort key of an unknown value.
 type Rank struct {
 	Text string
-	bits uint64 // The bits of the number, inverted, so that 0 means that there is no number.
+	bits uint64 // inverted bits of the number; 0 means no number
 }
 
 func number(n float64) Rank {
@@ -31,11 +30,10 @@ func number(n float64) Rank {
 	return Rank{bits: ^math.Float64bits(n)}
 }
 
-// number returns the number of the Rank, or NaN if it has none.
+// number returns the number of the Rank, or NaN if the Rank has no number.
 func (r Rank) number() float64 { return math.Float64frombits(^r.bits) }
 
-// Compare orders numbers before texts, and both before unknown values. Unknown values are also last if the order is
-// reversed.
+// Compare sorts numbers before texts, and unknown values last. Unknown values are last in descending order, too.
 func Compare(a, b Rank, descending bool) int {
 	none := Rank{}
 	switch {
@@ -63,11 +61,11 @@ func Compare(a, b Rank, descending bool) int {
 	return order
 }
 
-// RankNatural returns the Rank of a text in natural order (node-2 before node-10).
+// RankNatural returns the Rank of a text that is sorted in natural order (node-2 before node-10).
 func RankNatural(text string) Rank { return Rank{Text: padNumbers(text)} }
 
-// RankCell returns the Rank of a JSON cell. relative means that the cell contains a timestamp and is shown as elapsed
-// time. The newest timestamp has the lowest age, and is first.
+// RankCell returns the Rank of a cell in JSON. relative means that the page shows the cell's timestamp as an age.
+// Such cells are sorted by age, so the newest timestamp is first.
 func RankCell(cell []byte, relative bool) Rank {
 	if len(cell) == 0 {
 		return Rank{}
@@ -82,16 +80,17 @@ func RankCell(cell []byte, relative bool) Rank {
 	case '"':
 		text, err := jsonscan.Unquote(cell)
 		if err != nil {
-			return Rank{} // The cells are valid JSON, so there is no error.
+			return Rank{} // unreachable: cells are valid JSON
 		}
 		return rankText(text, relative)
-	case '[', '{': // Tables of aggregated APIs have arrays and objects as cells.
+	case '[', '{': // Aggregated APIs can return arrays and objects as cells.
 		return rankText(string(cell), relative)
 	}
 	return number(parseFloat(string(cell)))
 }
 
-// rankText returns the Rank of a text: as a time, a number and so on, by the first form that matches.
+// rankText returns the Rank of a text. It tries to parse the text as a time, a duration, a quantity, a fraction and a
+// number, in this order. Any other text is sorted in natural order.
 func rankText(text string, relative bool) Rank {
 	text = strings.TrimFunc(text, isSpace)
 	if isUnknown(text) {
@@ -122,7 +121,7 @@ func isUnknown(text string) bool {
 	return false
 }
 
-// timestampPattern matches the timestamp in a cell that is shown as elapsed time.
+// timestampPattern matches an RFC 3339 timestamp in a cell that the page shows as an age.
 var timestampPattern = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)`)
 
 func findTime(text string) (time.Time, bool) {
@@ -133,8 +132,8 @@ func findTime(text string) (time.Time, bool) {
 	return at, err == nil
 }
 
-// elapsed parses an elapsed time, such as "2d3h", and returns seconds. "5m" alone could also mean five milli-units, but
-// tables print minutes.
+// elapsed parses a duration such as "2d3h", in seconds. "5m" means minutes here, and not milli-units, because tables
+// print durations in this form.
 func elapsed(text string) (total float64, ok bool) {
 	for text != "" {
 		n := digits(text)
@@ -151,7 +150,7 @@ func elapsed(text string) (total float64, ok bool) {
 	return total, true
 }
 
-// quantity parses a number with a Kubernetes unit, or without a unit.
+// quantity parses a number with or without a Kubernetes unit suffix, such as "512Mi" or "100m".
 func quantity(text string) (float64, bool) {
 	sign := 0
 	if text != "" && (text[0] == '+' || text[0] == '-') {
@@ -194,7 +193,7 @@ func unit(suffix string) (float64, bool) {
 	return 0, false
 }
 
-// fraction parses a fraction such as "2/3". Zero of zero counts as complete.
+// fraction parses a fraction such as "2/3". It returns 1 (complete) for "0/0".
 func fraction(text string) (float64, bool) {
 	n := digits(text)
 	if n == 0 || n == len(text) || text[n] != '/' || n+1 == len(text) || digits(text[n+1:]) != len(text)-n-1 {
@@ -207,7 +206,7 @@ func fraction(text string) (float64, bool) {
 	return parseFloat(text[:n]) / denominator, true
 }
 
-// leadingNumber parses the number at the start of a longer text, such as "30%" or "3 (5m ago)".
+// leadingNumber parses the number at the start of a text such as "30%" or "3 (5m ago)".
 func leadingNumber(text string) (float64, bool) {
 	n := decimal(text)
 	if n == 0 || n == len(text) {
@@ -217,7 +216,7 @@ func leadingNumber(text string) (float64, bool) {
 	return parseFloat(text[:n]), rest[0] == '%' || rest[0] == '(' || strings.IndexFunc(rest, isSpace) == 0
 }
 
-// digits returns the number of digits at the start of a text.
+// digits returns the number of decimal digits at the start of a text.
 func digits(text string) (n int) {
 	for n < len(text) && text[n] >= '0' && text[n] <= '9' {
 		n++
@@ -225,8 +224,8 @@ func digits(text string) (n int) {
 	return n
 }
 
-// decimal returns the length of the number at the start of a text: 4 for "12.5 GB", for example. It is 0 if there is
-// none.
+// decimal returns the length of the decimal number at the start of a text, such as 4 for "12.5 GB". It returns 0 if
+// the text does not start with a number.
 func decimal(text string) int {
 	n := digits(text)
 	if n == 0 || n == len(text) || text[n] != '.' {
@@ -238,8 +237,8 @@ func decimal(text string) int {
 	return n
 }
 
-// parseFloat converts a text to a number. A number that is out of range becomes infinite, as in JavaScript.
+// parseFloat parses a number. A number out of range becomes infinite, as in JavaScript.
 func parseFloat(text string) float64 {
-	n, _ := strconv.ParseFloat(text, 64) // The text is a number, and out of range is not an error here.
+	n, _ := strconv.ParseFloat(text, 64) // The callers pass only numbers. Out of range is no error here.
 	return n
 }

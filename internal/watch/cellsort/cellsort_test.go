@@ -10,7 +10,7 @@ import (
 	"glasshouse/internal/watch/cellsort"
 )
 
-// Cells are ordered as on the page: web/test/sort.test.ts reads the same file.
+// Cells are sorted in the same order as on the web page. web/test/model/sort.test.ts reads the same test cases.
 func TestRankCell(t *testing.T) {
 	text, err := os.ReadFile("../../web/testdata/ranks.json")
 	if err != nil {
@@ -57,7 +57,7 @@ func TestRankCell(t *testing.T) {
 
 func sign(n int) int { return max(-1, min(1, n)) }
 
-// A cell that is not text, a number or a truth value is ordered by its JSON.
+// Arrays and objects in cells are sorted by their JSON text. Empty, null and invalid cells are unknown.
 func TestOtherCells(t *testing.T) {
 	if a, b := cellsort.RankCell([]byte(`["a",2]`), false),
 		cellsort.RankCell([]byte(`["a",10]`), false); cellsort.Compare(a, b, false) > -1 {

@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// paddedDigits is the number of digits to which natural pads a number in a text.
+// paddedDigits is the length to which padNumbers pads each number in a text.
 const paddedDigits = 12
 
-// padNumbers converts a text so that plain text comparison gives the natural order: numbers in it are padded with
-// zeros.
+// padNumbers pads the numbers in a text with zeros and lowers its case. Comparing the results as plain text gives the
+// natural order (node-2 before node-10).
 func padNumbers(text string) string {
 	text = Lower(text)
 	var out []byte
@@ -37,12 +37,12 @@ func padNumbers(text string) string {
 	return string(append(out, text[copied:]...))
 }
 
-// CompareText compares texts by UTF-16 code units, as JavaScript does. A character beyond U+FFFF (two code units)
-// therefore sorts before U+E000 to U+FFFF.
+// CompareText compares texts by UTF-16 code units, as JavaScript does. Therefore, a character beyond U+FFFF (two code
+// units) sorts before U+E000 to U+FFFF.
 func CompareText[S string | []byte](a, b S) int {
 	for i := range min(len(a), len(b)) {
 		if x, y := a[i], b[i]; x != y {
-			if x >= 0xee && y >= 0xee { // U+E000 begins with 0xee, U+10000 with 0xf0.
+			if x >= 0xee && y >= 0xee { // U+E000 starts with 0xee in UTF-8, U+10000 with 0xf0
 				x, y = x^0x10, y^0x10
 			}
 			return int(x) - int(y)
@@ -51,13 +51,14 @@ func CompareText[S string | []byte](a, b S) int {
 	return len(a) - len(b)
 }
 
-// Words returns the words of a text filter, in lower case.
+// Words splits a text filter into words, in lower case.
 func Words(filter string) []string { return strings.FieldsFunc(Lower(filter), isSpace) }
 
 // isSpace reports whether JavaScript treats r as white space.
 func isSpace(r rune) bool { return r == '\ufeff' || r != '\u0085' && unicode.IsSpace(r) }
 
-// Lower returns a text in lower case, with the two exceptions that Unicode defines for all languages.
+// Lower returns a text in lower case as JavaScript does. Unlike strings.ToLower, it applies the two special cases of
+// Unicode that are valid for all languages: "İ", and "Σ" at the end of a word.
 func Lower(text string) string {
 	if !strings.ContainsAny(text, "İΣ") {
 		return strings.ToLower(text)
@@ -76,8 +77,7 @@ func Lower(text string) string {
 	return out.String()
 }
 
-// isWordEnd reports whether a character is the last letter of a word. before and after are the texts around the
-// character.
+// isWordEnd reports whether the letter between before and after is the last letter of a word.
 func isWordEnd(before, after string) bool {
 	last, _ := utf8.DecodeLastRuneInString(strings.TrimRightFunc(before, isIgnorable))
 	next, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(after, isIgnorable))
@@ -88,7 +88,7 @@ func isCased(r rune) bool {
 	return unicode.In(r, unicode.Lu, unicode.Ll, unicode.Lt, unicode.Other_Lowercase, unicode.Other_Uppercase)
 }
 
-// isIgnorable reports whether r may be inside a word without ending it, such as an apostrophe.
+// isIgnorable reports whether r can be inside a word without ending it, such as an apostrophe.
 func isIgnorable(r rune) bool {
 	return strings.ContainsRune("'.:^`¨·’‘․﹒…", r) ||
 		unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf, unicode.Lm, unicode.Sk)

@@ -1,5 +1,5 @@
-// Package cursor encodes the position of a reader in the history of a resource as a short text. Clients resume from it,
-// and only this program can read it.
+// Package cursor encodes the position of a reader in the change history of a resource as a short opaque text. A
+// client sends this cursor to resume from that position. Only this program can decode a cursor.
 package cursor
 
 import (
@@ -11,38 +11,40 @@ import (
 	"errors"
 )
 
-// The lengths of a cursor and its parts, in bytes. A cursor contains the low four bytes of an epoch and the low five
-// bytes of an offset, encrypted, and a signature of six bytes. It is short because every message has one. Restricted
-// readers have another type of cursor: Restricted.
+// Lengths of a cursor and its parts, in bytes. A cursor contains the low 4 bytes of the epoch (the ID of an
+// uninterrupted history), the low 5 bytes of the offset in it, and a signature of 6 bytes. Epoch and offset are
+// encrypted. The cursor is short because every message contains one. Restricted readers, who may not see all objects,
+// get a different cursor; see Restricted.
 const (
 	epochLength    = 4
 	positionLength = epochLength + 5
 	cursorLength   = positionLength + 6
 )
 
-// Key is the secret from which the keys of cursors are derived; see Cipher. A cursor is valid only for this
-// server, one viewer and one filter, because another filter has another state.
+// Key is the secret of this server from which all cursor keys are derived; see Cipher. A cursor is valid only for
+// this server, one viewer and one filter.
 type Key [32]byte
 
-// NewKey returns a random key.
+// NewKey returns a random Key.
 func NewKey() (key Key) {
-	_, _ = rand.Read(key[:]) // Never fails (crypto/rand).
+	_, _ = rand.Read(key[:]) // never fails (see crypto/rand)
 	return key
 }
 
-// Cipher is a key that is derived from the Key and from everything that a cursor is bound to, such as the
-// viewer. It signs and encrypts the cursor of each message.
+// Cipher signs and encrypts cursors. It is a key that is derived from Key and from everything that a cursor is bound
+// to, such as the viewer and the filter.
 type Cipher [sha256.Size]byte
 
-// Cipher returns the cipher of the cursors that are bound to binding.
+// Cipher returns the Cipher for cursors that are valid only for binding, a text with the viewer and the filter.
 func (k *Key) Cipher(binding string) (s Cipher) {
 	mac := hmac.New(sha256.New, k[:])
-	_, _ = mac.Write([]byte(binding)) // Writing to a hash never fails.
+	_, _ = mac.Write([]byte(binding)) // writing to a hash never fails
 	mac.Sum(s[:0])
 	return s
 }
 
-// Append appends to dst a cursor for an epoch and an offset: encrypted, and in base64, as clients receive it.
+// Append appends the cursor for a position, encrypted and in base64, to dst. The position is an offset in the history
+// with the given epoch.
 func (s *Cipher) Append(dst []byte, epoch, offset uint64) []byte {
 	var b [cursorLength]byte
 	putNumber(b[:epochLength], epoch)
@@ -52,8 +54,8 @@ func (s *Cipher) Append(dst []byte, epoch, offset uint64) []byte {
 	return base64.RawURLEncoding.AppendEncode(dst, b[:])
 }
 
-// Decode returns the offset of a cursor that a client sent, or an error with the reason why the cursor cannot be
-// resumed. epoch is the present epoch.
+// Decode returns the offset in a cursor that a client sent. epoch is the current epoch of the resource's history. The
+// error gives the reason why the client cannot resume from the cursor.
 func (s *Cipher) Decode(cursor string, epoch uint64) (uint64, error) {
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
 	var b, expected [cursorLength]byte
@@ -70,8 +72,8 @@ func (s *Cipher) Decode(cursor string, epoch uint64) (uint64, error) {
 	return number(b[epochLength:positionLength]), nil
 }
 
-// sign writes the signature, the last bytes of b. It signs the bytes before them. The key is secret and the hashed
-// text has a fixed length, so this hash is as secure as an HMAC.
+// sign writes the signature of the other bytes of b to the end of b. It hashes the key followed by these bytes. This
+// is as secure as an HMAC, because the key is secret and the hashed text has a fixed length.
 func (s *Cipher) sign(b *[cursorLength]byte) {
 	var text [len(s) + positionLength]byte
 	copy(text[copy(text[:], s[:]):], b[:positionLength])
@@ -79,8 +81,9 @@ func (s *Cipher) sign(b *[cursorLength]byte) {
 	copy(b[positionLength:], sum[:])
 }
 
-// crypt encrypts or decrypts the bytes before the signature with a hash of the key and the signature. This is the
-// construction of RFC 5297, with a hash in place of AES. The hashed text has a different length than in sign.
+// crypt encrypts or decrypts the bytes of b before the signature. It XORs them with a hash of the key and the
+// signature. This is the construction of RFC 5297, with a hash instead of AES. The text hashed here is shorter than
+// the one in sign, so the hashes are independent.
 func (s *Cipher) crypt(b *[cursorLength]byte) {
 	var text [len(s) + cursorLength - positionLength]byte
 	copy(text[copy(text[:], s[:]):], b[positionLength:])
@@ -88,7 +91,7 @@ func (s *Cipher) crypt(b *[cursorLength]byte) {
 	subtle.XORBytes(b[:positionLength], b[:positionLength], sum[:])
 }
 
-// putNumber fills b with the low bytes of n, the most significant byte first.
+// putNumber fills b with the low bytes of n in big-endian order.
 func putNumber(b []byte, n uint64) {
 	for i := range b {
 		b[len(b)-1-i] = byte(n >> (8 * i))

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// A Restricted is the cursor in one message to a restricted reader, who may not see all objects of the resource.
-// It contains the time of issue, the low four bytes of an epoch and the low five bytes of an offset. AES-GCM with a
-// random nonce encrypts and authenticates it. Therefore, two cursors for one position have nothing in common, and
-// comparing cursors does not reveal hidden changes.
+// A Restricted is an encrypted cursor for a restricted reader, who may not see all objects of the resource. It
+// contains the time of issue, the low 4 bytes of the epoch and the low 5 bytes of the offset. AES-GCM encrypts it
+// with a random nonce. Two cursors for the same position are therefore different, and comparing cursors reveals no
+// hidden changes.
 type Restricted [nonceLength + payloadLength + tagLength]byte
 
 const (
@@ -20,7 +20,7 @@ const (
 	tagLength     = 16
 )
 
-// EncryptRestricted returns a new encrypted cursor for an offset.
+// EncryptRestricted returns a new encrypted cursor for an offset in the history with the given epoch.
 func (s *Cipher) EncryptRestricted(epoch, offset uint64, issued time.Time) (c Restricted) {
 	var text [payloadLength]byte
 	putNumber(text[:issuedLength], uint64(issued.Unix())) //nolint:gosec // The time is not before 1970.
@@ -30,8 +30,8 @@ func (s *Cipher) EncryptRestricted(epoch, offset uint64, issued time.Time) (c Re
 	return c
 }
 
-// DecryptRestricted decrypts a cursor. It returns the offset and the time of issue in whole seconds. ok is false if the
-// cursor was not issued with this key and epoch.
+// DecryptRestricted decrypts a cursor. issued is the time of issue in whole seconds. ok is false if the cursor has a
+// different key or epoch.
 func (s *Cipher) DecryptRestricted(c *Restricted, epoch uint64) (offset uint64, issued time.Time, ok bool) {
 	text, err := s.aead().Open(nil, nil, c[:], nil)
 	if err != nil ||
@@ -43,19 +43,19 @@ func (s *Cipher) DecryptRestricted(c *Restricted, epoch uint64) (offset uint64, 
 	return number(text[issuedLength+epochLength:]), issued, true
 }
 
-// aead returns the cipher of the key. It prepends a random nonce to each encrypted text.
+// aead returns AES-GCM with the key s. Seal prepends a random nonce to its output.
 func (s *Cipher) aead() cipher.AEAD {
-	block, _ := aes.NewCipher(s[:])                // Never fails with a 32-byte key.
-	aead, _ := cipher.NewGCMWithRandomNonce(block) // Never fails with AES.
+	block, _ := aes.NewCipher(s[:])                // never fails with a 32-byte key
+	aead, _ := cipher.NewGCMWithRandomNonce(block) // never fails with AES
 	return aead
 }
 
-// Append appends the cursor in base64, as clients receive it.
+// Append appends the cursor in base64 to dst.
 func (c *Restricted) Append(dst []byte) []byte {
 	return base64.RawURLEncoding.AppendEncode(dst, c[:])
 }
 
-// DecodeRestricted decodes the base64 text that append wrote.
+// DecodeRestricted decodes a cursor from the base64 text that Append wrote, without decrypting it.
 func DecodeRestricted(cursor string) (c Restricted, ok bool) {
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || len(text) != len(c) {

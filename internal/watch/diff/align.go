@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// listKeys are the sets of members by which Kubernetes identifies the elements of a list: the keys of associative lists
-// in the schema of client-go v0.37.2, in applyconfigurations/internal. More specific keys are first, because a volume
-// mount also has a name, which may not be unique. The shareID of claimed devices is left out, because it is optional.
-// Endpoints of an EndpointSlice have no key in that schema; their addresses are used as one.
+// listKeys returns the sets of members by which elements of Kubernetes lists are identified. They are the keys of
+// associative lists in the schema of client-go v0.37.2 (applyconfigurations/internal). More specific keys are first:
+// a volume mount also has a name, but only its mountPath is always unique. The optional shareID of claimed devices is
+// left out. Endpoints of an EndpointSlice have no key in the schema, so their addresses are used.
 func listKeys() [][]string {
 	return [][]string{
 		{"mountPath"},
@@ -30,11 +30,12 @@ func listKeys() [][]string {
 	}
 }
 
-// A pair is the index of an element in the array a, and the index of the same element in the array b.
+// A pair contains the indices of one element in two arrays, a and b.
 type pair struct{ a, b int }
 
-// align returns which elements of as became which elements of bs, as pairs with ascending indices. The pairs affect
-// only the length of the patch, not whether it is correct, so hashes can be compared instead of texts.
+// align finds the elements that arrays as and bs have in common. It returns their indices as pairs that ascend in
+// both arrays. Wrong pairs only make the patch longer, not incorrect. Therefore, align compares hashes instead of
+// texts.
 func align(as, bs []node) []pair {
 	if len(as)*len(bs) <= 1 {
 		return nil
@@ -59,15 +60,15 @@ func align(as, bs []node) []pair {
 	return longestIncreasing(m.toA)
 }
 
-// A matching pairs the elements of two arrays: toB and toA contain the index of the partner, or -1 for an element
-// without a partner.
+// A matching pairs the elements of two arrays. toB and toA contain the index of each element's partner, or -1 if it
+// has none.
 type matching struct {
 	as, bs   []node
 	toB, toA []int
 }
 
-// match pairs those elements without a partner for which identity returns the same hash. If several elements of an
-// array have the same hash, the first one is paired with the first one of the other array, and so on.
+// match pairs the unpaired elements for which identity returns the same hash. If several elements of an array have
+// the same hash, they are paired in their order.
 func (m *matching) match(identity func(*node) uint64) {
 	first := make(map[uint64]int, len(m.as))
 	next := make([]int, len(m.as))
@@ -94,7 +95,7 @@ func (m *matching) match(identity func(*node) uint64) {
 	}
 }
 
-// key returns the first of listKeys whose members exist in all elements without a partner.
+// key returns the first of listKeys whose members exist in all unpaired elements, or nil if there is none.
 func (m *matching) key() []string {
 	for _, names := range listKeys() {
 		if hasKey(m.as, m.toB, names) && hasKey(m.bs, m.toA, names) {
@@ -118,11 +119,13 @@ func hasKey(nodes []node, partner []int, names []string) bool {
 	return true
 }
 
-// longestIncreasing returns the longest sequence of pairs whose indices ascend in both arrays. toA is the index in a of
-// each element of b, or -1 for none. It takes n log n steps.
+// longestIncreasing returns the longest sequence of pairs whose indices ascend in both arrays. toA contains, for each
+// element of array b, the index of its partner in array a, or -1. It takes O(n log n) time.
 func longestIncreasing(toA []int) []pair {
-	before := make([]int, len(toA)) // The pair before this one in its run.
-	var ends []int                  // For each length, the run with the least end in a: the index in b of its end.
+	// before[j] is the index in b of the preceding pair in the longest sequence that ends at j.
+	before := make([]int, len(toA))
+	// ends[n] is the last index in b of a sequence of n+1 pairs: the sequence with the smallest last index in a.
+	var ends []int
 	for j, i := range toA {
 		if i < 0 {
 			continue

@@ -14,7 +14,7 @@ import (
 	"glasshouse/internal/watch/diff"
 )
 
-// decode reads a document, with its numbers as text.
+// decode decodes a JSON document. Numbers stay as they are written.
 func decode(t *testing.T, text []byte) any {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -29,8 +29,8 @@ func decode(t *testing.T, text []byte) any {
 	return v
 }
 
-// apply applies an RFC 6902 patch. It replaces evanphx/json-patch, which loses members with an empty name, and does not
-// accept a document that is a single scalar.
+// apply applies an RFC 6902 patch to a document. The tests do not use evanphx/json-patch for this: it loses members
+// with an empty name, and does not accept a document that is a single scalar.
 func apply(t *testing.T, document any, patch []byte) any {
 	t.Helper()
 	var ops []diff.Op
@@ -55,7 +55,6 @@ func apply(t *testing.T, document any, patch []byte) any {
 	return document
 }
 
-// applyOp returns v after one op was applied at the path in tokens.
 func applyOp(v any, tokens []string, op string, value any) (any, error) {
 	if len(tokens) == 0 {
 		if op == "remove" {
@@ -95,7 +94,6 @@ func applyOp(v any, tokens []string, op string, value any) (any, error) {
 	return nil, fmt.Errorf("%q within %T", tokens[0], v)
 }
 
-// valueAt returns the value at a path.
 func valueAt(t *testing.T, v any, path string) any {
 	t.Helper()
 	for _, token := range strings.Split(path, "/")[1:] {

@@ -22,7 +22,6 @@ func fixture(tb testing.TB, name string) string {
 	return string(text)
 }
 
-// replaceOnce replaces the first occurrence of old, which must exist.
 func replaceOnce(tb testing.TB, text, old, new string) string {
 	tb.Helper()
 	if !strings.Contains(text, old) {
@@ -31,7 +30,7 @@ func replaceOnce(tb testing.TB, text, old, new string) string {
 	return strings.Replace(text, old, new, 1)
 }
 
-// endpoint returns one element of an EndpointSlice, followed by a comma.
+// endpoint returns one endpoint of an EndpointSlice as JSON, with a comma at the end.
 func endpoint(i int) string {
 	return fmt.Sprintf(`{"addresses":["10.244.%d.%d"],`+
 		`"conditions":{"ready":true,"serving":true,"terminating":false},"nodeName":"node-%d",`+
@@ -52,7 +51,7 @@ func endpointSlice(n int) string {
 
 type change struct {
 	name, before, after string
-	limit               int // Of the patch, in bytes.
+	limit               int // maximum length of the patch in bytes
 }
 
 func changes(tb testing.TB) []change {

@@ -1,23 +1,23 @@
-// Package diff compares two JSON texts and returns the changes as an RFC 6902 patch.
+// Package diff compares two JSON documents, before and after, and returns the changes as an RFC 6902 patch. Applying
+// the patch to before gives after.
 //
-// It reads the bytes that the cluster sent and builds no tree of values. Parts that are the same in both texts are
-// compared as bytes. Only parts that differ are parsed further, two levels at a time. Applying the patch to before
-// gives after.
+// The package works on the JSON text from the API server and does not decode it into values. Parts that are equal in
+// both documents are compared as bytes. Only parts that differ are parsed further, two levels at a time.
 //
-//   - Equal documents give []. White space and the order of members make no difference. Numbers and strings are
+//   - Equal documents give the patch []. White space and the order of members are ignored. Numbers and strings are
 //     compared as they are written, so that 9007199254740993 stays exact, and 1 differs from 1.0.
-//   - Values are copied as they are written in after, with their white space.
-//   - Ops are add, remove and replace, in the order of keys and indices. The same pair of documents always gives the
-//     same patch.
-//   - If the ops for an object or array would be longer than its new value, one replace is used instead. Therefore a
-//     patch is never longer than [{"op":"replace","path":"","value":AFTER}].
-//   - Elements of an array are paired by their text, then by the keys that Kubernetes gives its lists, then by
-//     position; see [listKeys].
-//   - If several members have the same name, the last one counts, as in encoding/json. Invalid UTF-8 in a name is read
-//     as U+FFFD, as there.
-//   - Values more than 100 levels deep are replaced if their texts differ.
+//   - Values in the patch are copied from after, with their white space.
+//   - Operations are add, remove and replace, in the order of keys and indices. The same two documents always give
+//     the same patch.
+//   - If the operations inside an object or array would be longer than its new value, one replace is used instead.
+//     Therefore, a patch is never longer than [{"op":"replace","path":"","value":AFTER}].
+//   - Array elements are paired by their text, then by the keys of Kubernetes lists (see [listKeys]), and then by
+//     position.
+//   - If several members have the same name, the last one is used, as in encoding/json. Invalid UTF-8 in a name is
+//     decoded as U+FFFD, also as in encoding/json.
+//   - Values that are more than 100 levels deep are replaced if their texts differ.
 //
-// All functions are pure, and safe for any input and any goroutine.
+// All functions are pure, accept any input, and are safe for concurrent use.
 package diff
 
 import (
@@ -29,26 +29,26 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// An Op is one operation of a patch. json.Unmarshal decodes a patch into []Op. Value is empty for remove.
+// An Op is one operation of a patch. json.Unmarshal decodes a patch into []Op. Value is empty if Op is "remove".
 type Op struct {
 	Op    string          `json:"op"`
 	Path  string          `json:"path"`
 	Value json.RawMessage `json:"value,omitempty"`
 }
 
-// Patch returns the patch that changes before into after. If one of the two is not a JSON document, the error names
-// which, and at which position.
+// Patch returns the patch that changes before into after. If a document is not valid JSON, the error names the
+// document and the position.
 func Patch(before, after []byte) ([]byte, error) {
 	patch, _, err := compare(before, after, false)
 	return patch, err
 }
 
-// maxFormer is the maximum length, in bytes, of a former value (before the change) that Compare returns.
+// maxFormer is the maximum length, in bytes, of each former value (the value before the change) that Compare returns.
 const maxFormer = 256
 
-// Compare returns the patch and the former values, for readers that do not have before. former is a JSON object of the
-// values that the patch's operations replace or remove. Its keys are the indices of the operations, such as
-// {"0":"Pending"}. Values of more than 256 bytes are left out. If no value remains, former is nil.
+// Compare returns the patch and the former values, for readers that do not have the document before. former is a JSON
+// object of the values that the operations replace or remove. Its keys are the indices of the operations, such as
+// {"0":"Pending"}. Values of more than 256 bytes are left out. former is nil if it would be empty.
 func Compare(before, after []byte) (patch, former []byte, err error) {
 	return compare(before, after, true)
 }
@@ -73,20 +73,20 @@ func compare(before, after []byte, withFormer bool) (patch, former []byte, err e
 	return append(d.out, ']'), former, nil
 }
 
-// A differ writes the ops of a patch. Each op ends with a comma, so that ops can be removed again.
+// A differ writes the operations of a patch. Each operation ends with a comma. Written operations can be removed
+// again.
 type differ struct {
 	written
-	withFormer bool   // Former values are written too, for Compare.
-	path       []byte // A JSON Pointer to the current value, escaped for use within a JSON string.
+	withFormer bool   // write former values, too (for Compare)
+	path       []byte // JSON Pointer to the current value, escaped for a JSON string
 }
 
 type written struct {
 	out    []byte
-	ops    int    // The number of ops in out.
-	former []byte // The former values as Compare returns them, but with a comma in place of the closing brace.
+	ops    int    // number of operations in out
+	former []byte // former values as JSON, with a comma instead of the closing brace
 }
 
-// value writes the ops that change a into b.
 func (d *differ) value(a, b *node) {
 	if bytes.Equal(a.text, b.text) {
 		return
@@ -108,8 +108,9 @@ func (d *differ) value(a, b *node) {
 	}
 }
 
-// members compares the members of two objects in the order of their keys. It stops when the ops in out are longer than
-// limit, because they are then replaced by a single op. Otherwise, a hostile document could make ops accumulate.
+// members writes the operations that change the members of one object into those of another. It stops when out is
+// longer than limit, because the caller then replaces these operations by a single one. Without this limit, the
+// operations for a hostile document could use much memory.
 func (d *differ) members(as, bs []node, limit int) {
 	for len(as)+len(bs) > 0 && len(d.out) <= limit {
 		switch {
@@ -126,9 +127,9 @@ func (d *differ) members(as, bs []node, limit int) {
 	}
 }
 
-// elements compares the elements of two arrays. It skips equal elements at both ends, and compares the rest from left
-// to right. At each moment, the patched array consists of the elements of b before index at, and elements of a from
-// there on.
+// elements writes the operations that change the array as into bs. It skips equal elements at both ends. It then goes
+// from left to right: after each operation, the patched array contains the elements of bs before index at, followed
+// by the remaining elements of as.
 func (d *differ) elements(as, bs []node, limit int) {
 	at := 0
 	for len(as) > 0 && len(bs) > 0 && equal(&as[0], &bs[0]) {
@@ -160,7 +161,8 @@ func (d *differ) elements(as, bs []node, limit int) {
 	}
 }
 
-// step writes the ops for one member or element. If a is nil, b is added. If b is nil, a is removed.
+// step writes the operations for one object member or array element. a is its old value, or nil for an added one. b
+// is its new value, or nil for a removed one.
 func (d *differ) step(key []byte, a, b *node) {
 	if a != nil && b != nil && bytes.Equal(a.text, b.text) {
 		return
@@ -197,8 +199,8 @@ func (d *differ) op(name string, before, value []byte) {
 	d.out = append(d.out, '}', ',')
 }
 
-// appendToken appends a slash and the key to a path. The key is escaped for a JSON Pointer, and then for a JSON string,
-// so that the path never has to be escaped again.
+// appendToken appends a slash and a key to a JSON Pointer. It escapes the key for the pointer and for the JSON string
+// that contains it, so the path needs no further escaping.
 func appendToken(path, key []byte) []byte {
 	if bytes.ContainsAny(key, "~/") {
 		key = bytes.ReplaceAll(key, []byte("~"), []byte("~0"))
@@ -206,6 +208,6 @@ func appendToken(path, key []byte) []byte {
 	}
 	slash := len(path)
 	path = jsonscan.AppendString(path, string(key))
-	path[slash] = '/' // In place of the opening quote.
+	path[slash] = '/' // replaces the opening quote
 	return path[:len(path)-1]
 }

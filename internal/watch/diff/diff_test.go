@@ -162,7 +162,7 @@ func TestErrorsNameTheDocument(t *testing.T) {
 	}
 }
 
-// A reader without before gets the former values, unless they are long.
+// Compare returns the values that the patch replaces or removes, but not the long ones.
 func TestCompareReturnsFormerValues(t *testing.T) {
 	long := strings.Repeat("x", 255)
 	for _, test := range []struct{ before, after, former string }{
@@ -173,7 +173,7 @@ func TestCompareReturnsFormerValues(t *testing.T) {
 		{`{"a":[1,2,3],"long":"` + long + `"}`, `{"a":[1,3],"long":"` + long + `"}`, `{"0":2}`},
 		{`{"a":"` + long[:254] + `"}`, `{"a":""}`, `{"0":"` + long[:254] + `"}`},
 		{`{"a":"` + long + `","b":1,"c":"` + long + `"}`, `{"a":"` + long + `s","b":2,"c":"` + long + `"}`, `{"1":1}`},
-		// The patch replaces the parent with one operation, because that is shorter than two.
+		// One replace of the parent is shorter than two operations inside it.
 		{
 			`{"a":{"x":1,"y":2},"long":"` + long + `"}`, `{"a":{"x":2,"y":1},"long":"` + long + `"}`,
 			`{"0":{"x":1,"y":2}}`,
@@ -205,7 +205,7 @@ func TestPatchDecodesIntoOps(t *testing.T) {
 	}
 }
 
-// Below 100 levels, a value is replaced if its text differs.
+// Values more than 100 levels deep are replaced if their texts differ, even only in white space.
 func TestDeepDifferenceReplacesItsParent(t *testing.T) {
 	nest := func(levels int, inner string) []byte {
 		return []byte(strings.Repeat("[", levels) + inner + strings.Repeat("]", levels))
@@ -222,7 +222,8 @@ func TestDeepDifferenceReplacesItsParent(t *testing.T) {
 	}
 }
 
-// Ten thousand ops with a path of ten thousand bytes each would be 100 MB.
+// Operations that a single replace supersedes do not use much memory. Here, 10,000 operations with a path of 10,000
+// bytes each would use 100 MB.
 func TestReplacedOpsDoNotAccumulate(t *testing.T) {
 	var members strings.Builder
 	for i := range 10_000 {

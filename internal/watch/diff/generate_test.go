@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// A generator makes documents and changes them. It never modifies a value that it was given, so that versions of a
-// document can share parts.
+// A generator creates random documents and changes them. It does not modify the values that it is given, because
+// several versions of a document can share parts.
 type generator struct{ *rand.Rand }
 
 func pick[T any](g generator, options ...T) T { return options[g.IntN(len(options))] }
@@ -38,7 +38,7 @@ func (g generator) value(depth int) any {
 			elements[i] = g.value(depth - 1)
 		}
 		return elements
-	case n == 6: // A list with keys.
+	case n == 6: // list elements with a key
 		elements := make([]any, g.IntN(6))
 		key := pick(g, "name", "type", "ip", "mountPath")
 		for i := range elements {
@@ -53,7 +53,7 @@ func (g generator) value(depth int) any {
 	return members
 }
 
-// mutate returns v with one change at some depth, or sometimes with none.
+// mutate returns a copy of v with one random change at some depth. Sometimes, the copy is equal to v.
 func (g generator) mutate(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -90,8 +90,8 @@ func (g generator) mutate(v any) any {
 	return pick(g, g.scalar(), g.value(2))
 }
 
-// encode writes v with its members in the order of their names. If shuffled is set, it shuffles them, adds white space,
-// and writes some of them twice. The last one counts.
+// encode encodes v as JSON, with members in the order of their names. If shuffled is set, members have random order,
+// white space is added, and some members are written twice with different values.
 func (g generator) encode(v any, shuffled bool) []byte {
 	var b bytes.Buffer
 	g.write(&b, v, shuffled)
@@ -135,7 +135,7 @@ func (g generator) write(b *bytes.Buffer, v any, shuffled bool) {
 	default:
 		text, err := json.Marshal(v)
 		if err != nil {
-			panic(err) // A scalar can always be encoded.
+			panic(err) // a scalar can always be encoded
 		}
 		b.Write(text)
 	}

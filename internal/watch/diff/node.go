@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// A node is one value in a JSON text. Its text is valid JSON without surrounding white space, and never empty.
+// A node is one value in a JSON document. Its text is valid JSON without surrounding white space, and is never empty.
 type node struct {
-	key   []byte // The decoded name, if the value is a member of an object.
+	key   []byte // decoded name, if the value is a member of an object
 	text  []byte
-	items []node // The members or elements of the value, after a call of cut; nil before.
+	items []node // members or elements of the value, after a call of parse
 	depth int
 }
 
@@ -18,7 +18,8 @@ const (
 	maxDepth       = 100
 )
 
-// parse sets n.items. It returns false if n is not an object or array, or is too deep.
+// parse sets n.items, the members or elements of n. It returns false if n is a scalar, or nested too deep. similar is
+// a value that probably has equal parts, which then need no parsing.
 func (n *node) parse(similar *node) bool {
 	if n.items != nil {
 		return true
@@ -28,12 +29,12 @@ func (n *node) parse(similar *node) bool {
 	}
 	r := reader{data: n.text}
 	parsed, ok := r.value(n.depth, levelsPerParse, similar)
-	n.items = parsed.items // Nil if not ok, which cannot happen with a text that was parsed before.
+	n.items = parsed.items // nil if not ok, which cannot happen: the text was validated before
 	return ok
 }
 
-// members returns the members of an object in the order of their keys. If a key occurs several times, it returns the
-// last one.
+// members returns the members of an object, sorted by key. If a key occurs several times, only the last member with
+// that key is returned.
 func (n *node) members() []node {
 	for i := 1; i < len(n.items); i++ {
 		if bytes.Compare(n.items[i-1].key, n.items[i].key) < 0 {
@@ -52,7 +53,7 @@ func (n *node) members() []node {
 	return n.items
 }
 
-// member returns the text of a member, or nil if n has no member with that name.
+// member returns the JSON text of the member with a name, or nil if n has no such member.
 func (n *node) member(name string) []byte {
 	if n.text[0] != '{' || !n.parse(nil) {
 		return nil
@@ -65,7 +66,7 @@ func (n *node) member(name string) []byte {
 	return nil
 }
 
-// equal reports whether a and b are the same JSON value, so that no op is needed.
+// equal reports whether a and b are equal JSON values, so that the patch needs no operation.
 func equal(a, b *node) bool {
 	if bytes.Equal(a.text, b.text) {
 		return true

@@ -14,7 +14,7 @@ import (
 	"glasshouse/internal/watch/diff"
 )
 
-// check checks one pair of documents for everything that Patch promises for every pair, and returns the patch.
+// check tests the guarantees of Patch and Compare for one pair of documents, and returns the patch.
 func check(t *testing.T, before, after []byte) []byte {
 	t.Helper()
 	patch, former, err := diff.Compare(before, after)
@@ -38,8 +38,7 @@ func check(t *testing.T, before, after []byte) []byte {
 	return patch
 }
 
-// checkFormerValues compares the returned former values with the values that the document has before each operation is
-// applied.
+// checkFormerValues tests that each former value is the value in the document just before its operation is applied.
 func checkFormerValues(t *testing.T, before, patch, former []byte) {
 	t.Helper()
 	formerValues := make(map[string]json.RawMessage)
@@ -73,8 +72,9 @@ func checkFormerValues(t *testing.T, before, patch, former []byte) {
 	}
 }
 
-// checkOracles compares the result with two other implementations. It is for documents that write the same text with
-// the same escapes.
+// checkOracles compares the patch with the results of two other packages, jsondiff and evanphx/json-patch. Both
+// documents must escape strings in the same style, because jsondiff ignores differences in escaping. It returns the
+// patch of jsondiff.
 func checkOracles(t *testing.T, before, after, patch []byte) (expected []byte) {
 	t.Helper()
 	expected, err := compareJSON(before, after, jsondiff.LCS())
@@ -84,8 +84,7 @@ func checkOracles(t *testing.T, before, after, patch []byte) (expected []byte) {
 	if (string(patch) == "[]") != (string(expected) == "[]") {
 		t.Fatalf("got %s, jsondiff returns %s\nbefore %s\nafter  %s", patch, expected, before, after)
 	}
-	// evanphx/json-patch loses members with an empty name and cannot patch a single scalar. Such pairs are only checked
-	// by apply.
+	// evanphx/json-patch loses members with an empty name, and cannot patch a single scalar. Skip it in these cases.
 	if bytes.Contains(before, []byte(`""`)) || bytes.Contains(after, []byte(`""`)) ||
 		bytes.TrimSpace(before)[0] != '{' || bytes.TrimSpace(after)[0] != '{' {
 		return expected
@@ -154,7 +153,7 @@ func TestRandomChangesOfKubernetesObjects(t *testing.T) {
 				jsondiffBytes += len(checkOracles(t, before, after, patch))
 				compared++
 			}
-			if i%20 > 0 { // Sometimes start again, before nothing is left.
+			if i%20 > 0 { // restart every 20th round, before the object becomes empty
 				a = b
 			} else {
 				a = decode(t, []byte(object.text))

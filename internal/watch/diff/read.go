@@ -9,8 +9,8 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// document reads a complete text and cuts (splits) its first levels into nodes. similar is a document that is probably
-// almost the same: parts that are the same are not parsed again.
+// document validates a JSON document and splits its first levels into nodes. similar is a document that probably has
+// equal parts, which then need no parsing.
 func document(text []byte, similar *node) (node, error) {
 	r := reader{data: text}
 	n, ok := r.value(0, levelsPerParse, similar)
@@ -27,15 +27,15 @@ func document(text []byte, similar *node) (node, error) {
 	return n, errors.New("not a JSON document")
 }
 
-// A reader cuts (splits) a text into nodes. It parses the commas and colons of the levels that it cuts itself, because
-// it needs the position, which a Cursor of jsonscan does not give. Deeper levels are parsed by jsonscan, which also
-// reports every error.
+// A reader splits a JSON text into nodes. It parses the outer levels by itself, because jsonscan does not return the
+// position of each value. jsonscan parses the deeper levels and reports all errors.
 type reader struct {
 	data []byte
 	pos  int
 }
 
-// value reads the value at pos, and returns it without its outer levels, as many as levels.
+// value reads the value at pos. It splits the outer levels of the value into nodes, down to the given number of
+// levels.
 func (r *reader) value(depth, levels int, similar *node) (node, bool) {
 	n := node{depth: depth}
 	first := r.peek()
@@ -52,13 +52,13 @@ func (r *reader) value(depth, levels int, similar *node) (node, bool) {
 	return n, err == nil
 }
 
-// items reads an object or array whose first byte is opening.
+// items reads the members of an object or the elements of an array. opening is its first byte, '{' or '['.
 func (r *reader) items(opening byte, depth, levels int, similar *node) ([]node, bool) {
 	var prediction predictor
 	if similar != nil {
 		prediction.items = similar.items
 	}
-	closing := opening + 2 // '{' and '}', and '[' and ']', differ by two.
+	closing := opening + 2 // '}' is '{' + 2, and ']' is '[' + 2
 	r.pos++
 	if r.peek() == closing {
 		r.pos++
@@ -117,7 +117,7 @@ func (r *reader) key() ([]byte, bool) {
 	return []byte(s), err == nil
 }
 
-// peek skips white space and returns the byte at pos, or 0 at the end.
+// peek skips white space and returns the byte at pos, or 0 at the end of the text.
 func (r *reader) peek() byte {
 	for ; r.pos < len(r.data); r.pos++ {
 		switch b := r.data[r.pos]; b {
@@ -129,20 +129,22 @@ func (r *reader) peek() byte {
 	return 0
 }
 
-// A predictor predicts the next item of a text from the items of a similar text, to save parsing.
+// A predictor guesses the next member or element of a text from those of a similar text. A correct guess saves
+// parsing.
 type predictor struct {
 	items []node
 	index int
 }
 
-// next returns the length of the item at the start of text, if it equals one of the next few items of the similar text.
-// Otherwise, it returns 0 and the item of the similar text at the same position.
+// next compares the start of text with the next few items (members or elements) of the similar text. If an item is
+// equal, next returns its length. Otherwise, it returns 0 and the item at the same position in the similar text.
 func (g *predictor) next(text []byte) (int, *node) {
 	for _, at := range [...]int{g.index, g.index - 1, g.index + 1} {
 		if at < 0 || at >= len(g.items) {
 			continue
 		}
-		// Only these types end with a certain byte: after a number or literal, the next byte could be a part of it.
+		// Only strings, objects and arrays have an unambiguous end. The next byte after a number could be another
+		// digit of it.
 		known := g.items[at].text
 		if b := known[0]; (b == '"' || b == '{' || b == '[') && bytes.HasPrefix(text, known) {
 			g.index = at + 1

@@ -1,4 +1,5 @@
-// Package event encodes changes of objects as messages, once for all readers that need the same text.
+// Package event encodes changes of objects as JSON events for clients. Readers that need the same text share it, so
+// that it is encoded only once.
 package event
 
 import (
@@ -13,24 +14,24 @@ import (
 // Change is one add, update or delete of an object.
 type Change = journal.Change[string, *listwatch.Object, Memo]
 
-// Memo is the data that belongs to a change: the managedFields that arrived with it, and texts that are encoded
-// from it once and shared by all readers. The row texts stay in memory as long as the change, and its size includes
+// Memo is data that belongs to a Change: its managedFields, and texts that are encoded once and shared by all
+// readers. rowText and tableText stay in memory as long as the Change, and the memory limit of the history counts
 // them.
 //
-// A Delta can be as long as the uncompressed object, so it is freed with its last reference. So is the health, which
-// few readers need.
+// delta and health are freed when no reader uses them any more. A Delta can be as long as the uncompressed object,
+// and few readers need the health.
 type Memo struct {
-	Managed      *listwatch.Managed // Nil if a list brought the change.
-	CoverageOnly bool               // The object did not change: its namespace became visible or was lost.
-	Folded       *Folding           // The changes that were merged into this update; otherwise nil.
+	Managed      *listwatch.Managed // nil if a list detected the change instead of a watch
+	CoverageOnly bool               // the object did not change, only whether its namespace is watched
+	Folded       *Folding           // the changes that were merged into this update; nil if none
 	rowText      Lazy[[]byte]
 	tableText    Lazy[[]byte]
 	delta        WeakLazy[Delta]
 	health       WeakLazy[healthText]
-	Masked       WeakLazy[Change] // The Change as guests see it.
+	Masked       WeakLazy[Change] // the Change with sensitive values masked for guests (viewers of share links)
 }
 
-// Lazy is a value that the first caller of Get computes, and that all other callers share.
+// Lazy is a value that the first call of Get computes. All callers share it.
 type Lazy[T any] struct {
 	sync.Once
 
@@ -38,10 +39,10 @@ type Lazy[T any] struct {
 	err   error
 }
 
-// Get returns the value, or the error of its computation.
+// Get returns the value or error that the first call computed.
 func (o *Lazy[T]) Get(compute func() (T, error)) (T, error) {
 	o.Do(func() {
-		// This error remains if compute panics, so that other callers do not use the zero value as a result.
+		// If compute panics, this error remains, so that later callers do not use the zero value.
 		o.err = errPanicked
 		o.value, o.err = compute()
 	})
@@ -50,14 +51,14 @@ func (o *Lazy[T]) Get(compute func() (T, error)) (T, error) {
 
 var errPanicked = errors.New("the computation of a shared value panicked")
 
-// WeakLazy is a value that the first caller of Get computes. Other callers get the same value as long as it is
-// referenced. After that, the next caller computes it again.
+// WeakLazy is a value that Get computes when it is needed. All callers share it while any of them references it. The
+// garbage collector frees it after that, and the next call computes it again.
 type WeakLazy[T any] struct {
 	mu   sync.Mutex
 	last weak.Pointer[T]
 }
 
-// Get returns the value, and whether this call computed it.
+// Get returns the shared value. computed is true if this call computed it.
 func (s *WeakLazy[T]) Get(compute func() (*T, error)) (value *T, computed bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

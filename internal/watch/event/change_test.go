@@ -6,8 +6,8 @@ import (
 	"glasshouse/internal/watch/event"
 )
 
-// A Lazy is computed in the first call of Get. If the computation panics, the first caller gets the panic, and the
-// other callers get an error instead of a value.
+// If the computation of a Lazy value panics, the first caller of Get gets the panic. Later callers get an error, and
+// the computation is not repeated.
 func TestLazyPanics(t *testing.T) {
 	value := new(event.Lazy[[]byte])
 	func() {

@@ -14,27 +14,29 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// Delta is the result of comparing the two versions of an update: what changed, and the author.
+// Delta is the difference between the two versions of an updated object, with its authors.
 type Delta struct {
-	Text      []byte               // `,"patch":[..]`, followed by `,"by":BY,"authors":AUTHORS` if they are known.
-	OldValues []byte               // The Values before the update, see [diff.Compare], for readers without the object.
-	IsEmpty   bool                 // True if the patch is empty.
-	by        *fieldmanager.Author // The first author; nil if unknown.
+	// Text is the JSON `,"patch":[..],"by":BY,"authors":AUTHORS`. by is left out if the author is unknown. authors is
+	// left out if by made all operations of the patch.
+	Text      []byte
+	OldValues []byte // former values (see [diff.Compare]), for readers that do not have the object
+	IsEmpty   bool
+	by        *fieldmanager.Author // first author in authors; nil if unknown
 }
 
 const (
-	// encodedCacheBytes is the approximate maximum size of the values in Cache, in bytes, for all resources
-	// together. No other memory limit counts these bytes.
+	// encodedCacheBytes is the approximate maximum size in bytes of all values in a Cache. One Cache serves all
+	// resources. No other memory limit counts these bytes.
 	encodedCacheBytes    = 4 << 20
 	encodedCacheOverhead = 128
 )
 
-// Cache keeps the newest values that were computed from changes, such as deltas, in memory, so that all readers
-// of a change share them. A change references them weakly, so without the cache a value could be freed between two
-// readers.
+// Cache keeps the newest encoded values of changes, such as deltas, in memory, so that all readers share them. A
+// Change only has weak references to these values. Without the Cache, they could be freed before the next reader
+// needs them.
 type Cache struct {
 	mu      sync.Mutex
-	entries []encodedEntry // The oldest change is first.
+	entries []encodedEntry // sorted by time of insertion, the oldest first
 	bytes   int
 }
 
@@ -43,7 +45,7 @@ type encodedEntry struct {
 	bytes int
 }
 
-// Add stores a value with its approximate size in bytes. It drops the oldest values beyond the maximum size.
+// Add stores a value with its approximate size in bytes. If the Cache is too large, it drops the oldest values.
 func (r *Cache) Add(value any, bytes int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -57,7 +59,7 @@ func (r *Cache) Add(value any, bytes int) {
 	}
 }
 
-// Values returns the cached values, the oldest first, and their accounted size in bytes.
+// Values returns the cached values from the oldest to the newest, and the bytes that the Cache counts for them.
 func (r *Cache) Values() (all []any, accounted int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -67,7 +69,8 @@ func (r *Cache) Values() (all []any, accounted int) {
 	return all, r.bytes
 }
 
-// DeltaOf compares the two versions of an update, once for all readers that need it at about the same time.
+// DeltaOf returns the difference between the two versions of an update. It is computed once for all concurrent
+// readers.
 func DeltaOf(c *Change, cache *Cache) (*Delta, error) {
 	d, computed, err := c.Memo.delta.Get(func() (*Delta, error) { return newDelta(c) })
 	if computed {
@@ -101,8 +104,8 @@ func newDelta(c *Change) (*Delta, error) {
 	return d, nil
 }
 
-// attribute adds the authors of a patch to d. shares are the parts of the patch by author, and operationCount is the
-// number of operations in the patch.
+// attribute adds the authors of a patch to d. shares are the operations of the patch by author, and operationCount is
+// the total number of operations.
 func (d *Delta) attribute(shares []fieldmanager.Share, operationCount int) {
 	if len(shares) == 0 {
 		return
@@ -114,20 +117,19 @@ func (d *Delta) attribute(shares []fieldmanager.Share, operationCount int) {
 	}
 }
 
-// operations returns the number of operations of a patch.
 func operations(patch []byte) (n int) {
-	_ = jsonscan.NewCursor(patch).Array(func(int) error { n++; return nil }) // The patch is well formed.
+	_ = jsonscan.NewCursor(patch).Array(func(int) error { n++; return nil }) // the patch is well formed
 	return n
 }
 
-// authorAge is how old the newest managedFields entry may be if a change did not update its time; otherwise the entry
-// does not belong to the change. These times have a resolution of one second. A manager that writes the same fields
-// twice within one second leaves no other trace.
+// authorAge is the maximum age of a managedFields entry that is named as the author although the change did not
+// update the entry's time. Entries have times in seconds, so a manager's second write within one second leaves the
+// time unchanged.
 const authorAge = 2 * time.Second
 
-// NewestAuthor returns the author of a change according to the newest managedFields entry. It returns nil if that entry
-// is too old to belong to the change. The result is a guess if several entries share the newest second, or if the
-// entry's time is unchanged: a deletion does not update it, and neither does the binding of a pod.
+// NewestAuthor returns the newest managedFields entry as the author of a change, or nil if the entry is too old to
+// explain the change. The author is a guess if several entries have the newest time, or if the change did not update
+// that time. A deletion and the binding of a pod do not update it.
 func NewestAuthor(c *Change) (a *fieldmanager.Author, guess bool) {
 	if c.Memo.Managed == nil {
 		return nil, false
@@ -142,15 +144,15 @@ func NewestAuthor(c *Change) (a *fieldmanager.Author, guess bool) {
 	return &newest, true
 }
 
-// Folding lists the changes that were merged into one update, oldest first. If there are more than MaxFolded, the
-// later ones are left out, and no author is named.
+// Folding contains the changes that were merged into one update, oldest first. It contains at most MaxFolded + 1
+// changes. A Folding with more than MaxFolded changes has no author.
 type Folding []*Change
 
-// MaxFolded is the maximum number of changes in a Folding.
+// MaxFolded is the maximum number of merged changes for which the author is determined.
 const MaxFolded = 16
 
-// author returns the common author of all changes in r that changed a cell of the row. It returns nil if they have
-// several authors, or if one of the authors is unknown.
+// author returns the author of all merged changes that changed a table cell. It returns nil if there are several
+// authors, or if one of them is unknown.
 func (r Folding) author(cache *Cache) (*fieldmanager.Author, error) {
 	var by, noAuthor *fieldmanager.Author
 	for _, c := range slices.Backward(r) {
@@ -165,7 +167,7 @@ func (r Folding) author(cache *Cache) (*fieldmanager.Author, error) {
 			return noAuthor, err
 		}
 		if by == nil {
-			by = a // The author entry of the newest change.
+			by = a // author entry of the newest change
 		}
 	}
 	return by, nil
@@ -175,9 +177,9 @@ func sameManager(a, b *fieldmanager.Author) bool {
 	return a.Manager == b.Manager && a.Operation == b.Operation && a.Subresource == b.Subresource
 }
 
-// rowAuthor returns the author of an update. It returns nil if the author is unknown, or if several authors made the
-// merged changes. Otherwise one of them would get credit for everything that the row shows. It compares the two
-// versions only if NewestAuthor is a guess.
+// rowAuthor returns the author of an update. It returns nil if the author is unknown, or if the update merges changes
+// of several authors: naming one of them would be wrong. It computes the Delta only if NewestAuthor returns a guess,
+// because comparing two versions is expensive.
 func rowAuthor(c *Change, cache *Cache) (*fieldmanager.Author, error) {
 	if c.Memo.Folded != nil {
 		return c.Memo.Folded.author(cache)
@@ -193,8 +195,8 @@ func rowAuthor(c *Change, cache *Cache) (*fieldmanager.Author, error) {
 	return d.by, nil
 }
 
-// AppendRowAuthor appends the author of an update to its row event as the member "by"; nothing if the author is
-// unknown.
+// AppendRowAuthor appends the author of an update to a row event in JSON, as the member "by". It appends nothing if
+// the author is unknown.
 func AppendRowAuthor(dst []byte, c *Change, cache *Cache) ([]byte, error) {
 	by, err := rowAuthor(c, cache)
 	if by == nil {
@@ -203,8 +205,8 @@ func AppendRowAuthor(dst []byte, c *Change, cache *Cache) ([]byte, error) {
 	return AppendMember(dst, "by", by), err
 }
 
-// AppendMember appends a member to dst, a JSON object without its closing brace. It appends nothing if the value cannot
-// be encoded, such as a time with an invalid zone.
+// AppendMember appends a member to dst, a JSON object without its closing brace. It appends nothing if the value
+// cannot be encoded, such as a time with an invalid zone.
 func AppendMember(dst []byte, name string, value any) []byte {
 	text, err := json.Marshal(value)
 	if err != nil {

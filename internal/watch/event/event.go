@@ -11,15 +11,17 @@ import (
 	"glasshouse/internal/watch/listwatch"
 )
 
-// Row encodes a change as an event of the rows view, once for all readers.
+// Row encodes a change as an event for subscriptions with the view "rows". The text is encoded once and shared by all
+// readers.
 func Row(c *Change, cache *Cache) ([]byte, error) {
 	return c.Memo.rowText.Get(func() ([]byte, error) {
 		return newRowEvent(c, cache, (*listwatch.Object).AppendVersion, appendNamedAuthor)
 	})
 }
 
-// Table encodes a change as an event of the table view, once for all readers. An update is shorter than in the
-// rows view: it omits what the reader already has, and the member names of the author.
+// Table encodes a change as an event for subscriptions with the view "table". The text is encoded once and shared by
+// all readers. An update is shorter than in the view "rows": it omits data that the reader already has, and the
+// member names of the author.
 func Table(c *Change, cache *Cache) ([]byte, error) {
 	if c.Op != journal.Update {
 		return Row(c, cache)
@@ -29,8 +31,8 @@ func Table(c *Change, cache *Cache) ([]byte, error) {
 	})
 }
 
-// newRowEvent encodes a change as an event. The functions version and appendBy append the version and the author of an
-// update, in the form of the view.
+// newRowEvent encodes a change as an event. version appends the version of an updated object, and appendBy appends
+// the author. Both depend on the view.
 func newRowEvent(
 	c *Change, cache *Cache, version func(*listwatch.Object, []byte) []byte,
 	appendBy func([]byte, *fieldmanager.Author) []byte,
@@ -43,7 +45,7 @@ func newRowEvent(
 		dst = jsonscan.AppendString([]byte(`{"op":"delete","ns":`), c.Old.Namespace())
 		dst = jsonscan.AppendString(append(dst, `,"name":`...), c.Old.Name())
 		dst = jsonscan.AppendString(append(dst, `,"uid":`...), c.Old.UID())
-	default: // Update.
+	default: // Update
 		dst = jsonscan.AppendString([]byte(`{"op":"update","ns":`), c.New.Namespace())
 		dst = jsonscan.AppendString(append(dst, `,"name":`...), c.New.Name())
 		dst = version(c.New, dst)
@@ -59,7 +61,7 @@ func newRowEvent(
 			dst = appendBy(dst, by)
 		}
 	}
-	return bytes.Clone(append(dst, '}')), nil // Clone removes spare capacity: only the length is counted.
+	return bytes.Clone(append(dst, '}')), nil // Clone removes spare capacity, which the memory limit does not count
 }
 
 func appendNamedAuthor(dst []byte, by *fieldmanager.Author) []byte {
@@ -85,8 +87,9 @@ func appendResourceVersion(o *listwatch.Object, dst []byte) []byte {
 	return jsonscan.AppendString(append(dst, `,"rv":`...), o.ResourceVersion())
 }
 
-// Object encodes a change as an event of the object view. The text is not shared, because an object has few
-// readers. The expensive parts, the delta and the health, are computed once for all of them.
+// Object encodes a change as an event for subscriptions with the view "object". Each reader gets its own copy of the
+// text, because few readers watch the same object. The expensive parts, the delta and the health, are computed once
+// for all readers.
 func Object(c *Change, cache *Cache) ([]byte, error) {
 	if c.Op == journal.Delete {
 		return append(jsonscan.AppendString([]byte(`{"op":"delete","uid":`), c.Old.UID()), '}'), nil
@@ -112,7 +115,8 @@ func Object(c *Change, cache *Cache) ([]byte, error) {
 	return append(append(event, health.text...), '}'), nil
 }
 
-// AppendChangedCells appends a JSON object of the cells in after that differ from those in before, by column index.
+// AppendChangedCells appends a JSON object with the changed table cells. before and after are JSON arrays of cells,
+// and the keys of the result are column indices.
 func AppendChangedCells(dst, before, after []byte) ([]byte, error) {
 	old := make([]string, 0, 16)
 	c := jsonscan.NewCursor(before)

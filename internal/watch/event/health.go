@@ -8,12 +8,12 @@ import (
 	"glasshouse/internal/watch/listwatch"
 )
 
-// healthText is the encoded member `,"health":{..}` of an event: the health of the object after the change. It is empty
-// if an update did not change the health.
+// healthText is the member `,"health":{..}` of an event in JSON: the health of the object after the change. text is
+// empty if an update did not change the health.
 type healthText struct{ text []byte }
 
-// healthOf returns the healthText of a change, computed once for all concurrent readers. Only readers of the object
-// view call it, so readers of other views do not cause that work.
+// healthOf returns the health after a change, computed once for all concurrent readers. Only the object view needs
+// it, so changes in other views do not cause this work.
 func healthOf(c *Change, cache *Cache) (*healthText, error) {
 	h, computed, err := c.Memo.health.Get(func() (*healthText, error) { return newHealth(c) })
 	if computed {
@@ -42,5 +42,5 @@ func objectHealth(o *listwatch.Object) ([]byte, error) {
 	return AppendHealth(nil, text), nil
 }
 
-// AppendHealth appends the health of an object to dst as a JSON member.
+// AppendHealth computes the health of an object and appends it to dst as a JSON member. object is its JSON text.
 func AppendHealth(dst, object []byte) []byte { return AppendMember(dst, "health", health.Of(object)) }

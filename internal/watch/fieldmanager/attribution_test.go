@@ -9,7 +9,7 @@ import (
 	"glasshouse/internal/watch/fieldmanager"
 )
 
-// manager returns an entry of managedFields that was written in a second of 10:00.
+// manager returns a managedFields entry with a time in the minute 10:00. second is the second of that time.
 func manager(name string, second int, fields string) string {
 	return fmt.Sprintf(
 		`{"manager":%q,"operation":"Update","apiVersion":"v1","time":"2026-11-21T10:00:%02dZ",`+
@@ -18,7 +18,7 @@ func manager(name string, second int, fields string) string {
 	)
 }
 
-// patchOf returns a patch that replaces the values at paths, or removes those with a "-" before the path.
+// patchOf returns a patch that replaces the values at paths. It removes the values at paths with the prefix "-".
 func patchOf(paths ...string) string {
 	ops := make([]string, len(paths))
 	for i, path := range paths {
@@ -36,13 +36,13 @@ func TestAttribution(t *testing.T) {
 		after = `{"metadata":{"labels":{"a":"1","b/c":"2","0":"3"}},"data":{"x~y":"1"},"spec":{"args":["p","q"],` +
 			`"sum":[[1],[2]],"ports":[{"port":80,"protocol":"TCP"},{"port":80,"protocol":"UDP"},{"port":443}],` +
 			`"set":["s","t"],"flags":[true,false]},"odd":[{"a":1,"b":{"c":2}}]}`
-		previousSecond = 3 // The second in which the previous version was written.
+		previousSecond = 3 // second of the last write before the patch
 	)
 	for _, test := range []struct {
 		name     string
 		managers []string
 		patch    string
-		want     string // The expected authors, newest first, as "manager: operations".
+		want     string // expected authors, newest first, each as "manager: operation indices"
 	}{
 		{
 			"a member",
@@ -284,7 +284,7 @@ func TestNewest(t *testing.T) {
 	}
 }
 
-// For any input, the shares belong to this patch, newest first.
+// For any input, Attribute returns valid operation indices and sorts authors from the newest to the oldest.
 func FuzzAttribute(f *testing.F) {
 	for _, file := range []string{"apply.jsonl", "deployment.jsonl", "service.jsonl", "pod.jsonl"} {
 		for _, v := range versions(f, file) {

@@ -8,22 +8,21 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// maxShapes limits the number of key shapes (sets of member names) that are tried for the elements of one list. A list
-// has one key shape, unless its data is hostile.
+// maxShapes is the maximum number of key shapes (sets of member names) that are tried for the elements of one list. A
+// list has only one key shape, except in hostile data.
 const maxShapes = 8
 
-// entry is one entry of managedFields.
 type entry struct {
 	Author
 
-	fields []byte // FieldsV1 as text, parsed when first needed.
+	fields []byte // FieldsV1 as JSON text, parsed when first needed
 	set    *fieldpath.Set
-	shapes map[*fieldpath.Set][][]string // For each list in set, the names of the members in its elements' keys.
+	shapes map[*fieldpath.Set][][]string // member names in the element keys of each list in set
 }
 
-// ownedDepth returns how many steps of the path lead to a value that the entry owns. It returns all steps if the entry
-// owns the value at the path, or a value inside it. It returns fewer steps if the entry owns a parent as a whole. ok is
-// false if the entry owns none of these.
+// ownedDepth returns the number of path steps to the value that this managedFields entry owns. This is the length of
+// the path if the entry owns the value at the path, or a value inside it. It is smaller if the entry owns a parent
+// object or list as a whole. ok is false if the entry owns none of these.
 func (e *entry) ownedDepth(path []step) (depth int, ok bool) {
 	set := e.parse()
 	for i := range path {
@@ -39,7 +38,7 @@ func (e *entry) ownedDepth(path []step) (depth int, ok bool) {
 	return 0, !set.Empty()
 }
 
-// parse parses the fields. An entry with malformed fields owns nothing.
+// parse parses the owned fields. An entry with malformed fields owns nothing.
 func (e *entry) parse() *fieldpath.Set {
 	if e.set == nil {
 		e.set = &fieldpath.Set{}
@@ -51,14 +50,14 @@ func (e *entry) parse() *fieldpath.Set {
 	return e.set
 }
 
-// find follows one step of a path in a set of owned fields. member means that the set contains the resulting field
-// itself. children is the set of owned fields inside it.
+// find follows one step of a path in a set of owned fields. member reports whether the set contains the field itself.
+// children is the set of owned fields inside the field.
 func (e *entry) find(set *fieldpath.Set, s *step) (member bool, children *fieldpath.Set) {
 	if s.item == nil {
 		return getElement(set, fieldpath.FieldNameElement(s.name))
 	}
 	if member, children = getElement(set, fieldpath.IndexElement(s.index)); member || children != nil {
-		return member, children // The elements of this list are identified by index, not by a key.
+		return member, children // elements of this list are identified by index
 	}
 	if s.item.parse(); s.item.members == nil {
 		v, err := value.FromJSON(s.item.text)
@@ -82,7 +81,7 @@ func getElement(set *fieldpath.Set, element fieldpath.PathElement) (member bool,
 	return set.Members.Has(element), children
 }
 
-// shapesOf returns, for each shape of keys in the set, the names of the members that identify an element of the list.
+// shapesOf returns the different sets of member names in the element keys of a list. set contains the owned elements.
 func (e *entry) shapesOf(set *fieldpath.Set) [][]string {
 	shapes, ok := e.shapes[set]
 	if ok {
@@ -106,8 +105,8 @@ func (e *entry) shapesOf(set *fieldpath.Set) [][]string {
 	return shapes
 }
 
-// keyOf returns the key of a list element, which consists of the members with the names. It returns false if the
-// element lacks one of them.
+// keyOf returns the key of a list element. The key consists of the members with the given names. keyOf returns false
+// if the element lacks one of them.
 func keyOf(item *node, names []string) (fieldpath.PathElement, bool) {
 	key := make([]value.Field, len(names))
 	for i, name := range names {

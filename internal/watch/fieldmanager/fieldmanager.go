@@ -1,7 +1,7 @@
-// Package fieldmanager attributes changes to field managers. The API server records the last writer of each field in an
-// object's managedFields. From these, the package finds the managers that made the operations of a patch.
+// Package fieldmanager finds the field managers that made a change. The API server records the last writer of each
+// field in an object's managedFields. The package compares them with the operations of a patch.
 //
-// All functions are pure. They are safe for any input and for concurrent use. Malformed managedFields have no authors.
+// All functions are pure, accept any input, and are safe for concurrent use. Malformed managedFields have no authors.
 package fieldmanager
 
 import (
@@ -12,8 +12,7 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// Author is one entry of managedFields: a manager, the operation by which it wrote, and the time of its last write, to
-// the second.
+// Author is one entry of managedFields without its fields. Time is the time of the manager's last write, in seconds.
 type Author struct {
 	Manager     string    `json:"manager"`
 	Operation   string    `json:"operation"` // "Apply" or "Update"
@@ -21,15 +20,15 @@ type Author struct {
 	Time        time.Time `json:"time,omitzero"`
 }
 
-// Share is the set of those operations of a patch that one author made.
+// Share contains the operations of a patch that one author made.
 type Share struct {
 	Author
 
-	Ops []int `json:"ops"` // Indices of operations in the patch, ascending.
+	Ops []int `json:"ops"` // indices of operations in the patch, ascending
 }
 
-// Newest returns the entry of managedFields with the newest time, and unambiguous is true. If several entries have this
-// time, it returns the last of them, and unambiguous is false. It returns nil if there are no entries.
+// Newest returns the managedFields entry with the newest time, or nil if there is none. If several entries have this
+// time, it returns the last of them, and unambiguous is false.
 func Newest(managed []byte) (newest *Author, unambiguous bool) {
 	entries := read(managed)
 	for i := range entries {
@@ -44,15 +43,15 @@ func Newest(managed []byte) (newest *Author, unambiguous bool) {
 	if newest == nil {
 		return nil, false
 	}
-	clone := *newest // A pointer into entries would keep all of them in memory.
+	clone := *newest // a pointer into entries would keep all of them in memory
 	return &clone, unambiguous
 }
 
-// Latest returns the newest time in managedFields, or the zero Time if there is none. It is cheaper than Newest, for
-// callers with thousands of objects: it creates no strings. It reads as much as it can of malformed managedFields.
+// Latest returns the newest time in managedFields, or the zero Time if there is none. It is cheaper than Newest for
+// thousands of objects, because it allocates no strings. It reads malformed managedFields up to the first error.
 func Latest(managed []byte) (latest time.Time) {
 	c := jsonscan.NewCursor(managed)
-	_ = c.Array(func(int) error { // Malformed managedFields contain no further times.
+	_ = c.Array(func(int) error { // on an error, use the times before it
 		return c.Object(func(key []byte) error {
 			if string(key) != "time" {
 				return nil
@@ -67,30 +66,29 @@ func Latest(managed []byte) (latest time.Time) {
 	return latest
 }
 
-// Attribute attributes the operations of a patch to authors, and returns the authors from the newest to the oldest. The
-// patch must be from package diff. after must be the document that results from the patch, because an index in a path
-// refers to an element of after. managed is the managedFields of after. since is the newest time in the managedFields
-// before the change.
+// Attribute returns the authors of a patch with their operations, from the newest author to the oldest. The patch
+// must be from package diff. after is the resulting document, because array indices in paths refer to it. managed is
+// the managedFields of after. since is the newest time in the managedFields before the change.
 //
-// An operation belongs to every manager that owns its path or a value inside that path. If there is none, it belongs to
-// the managers that own the nearest parent as a whole, such as an atomic list. If some of these managers wrote after
-// since, it belongs only to them, because a replaced object may contain older values of other managers.
+// An operation belongs to every manager that owns its path, or a value inside that path. If there is no such manager,
+// it belongs to the managers that own the nearest parent as a whole, such as an atomic list. If some of these
+// managers wrote after since, it belongs only to them: a replaced object can contain older values of other managers.
 //
-// Some operations have no owner, because they remove a value, or because the API server sets the field with every
-// write. These belong to the entry with the newest time. If several entries have this time, they belong to one that
-// owns another operation of the patch.
+// Some operations have no owner: they remove a value, or set a field that the API server sets with every write. They
+// belong to the entry with the newest time. If several entries have this time, they belong to one that owns another
+// operation of the patch.
 //
-// If no time is newer than since, possibly no manager set a time for this change. Examples are an Update that only
-// removes fields, a deletion, and the binding of a pod. In this case, the newest entry gets operations without an owner
-// only if it owns another operation of the patch. It gets only removed values and the fields that change with every
-// write. Ownership of a value inside a replaced document, or inside its replaced metadata, does not count, because the
-// resourceVersion is inside them too.
+// If no entry is newer than since, the change possibly updated no time. Examples are an Update that only removes
+// fields, a deletion, and the binding of a pod. The newest entry then gets operations without an owner only if it
+// owns another operation of the patch. Only removed values, and fields that change with every write, count as such
+// operations. Ownership inside a replaced document or replaced metadata does not count, because both contain the
+// resourceVersion.
 //
-// Paths are compared literally. An entry that was made in another version of the API may use another name for a field,
-// and then does not own it.
+// Paths are compared literally. An entry for another API version can have another name for a field, and then does not
+// own that field.
 func Attribute(managed, patch, after []byte, since time.Time) []Share {
 	entries := read(managed)
-	slices.Reverse(entries) // Among entries with the same time, the last one is first.
+	slices.Reverse(entries) // of entries with the same time, the last one is now first
 	slices.SortStableFunc(entries, func(a, b entry) int { return b.Time.Compare(a.Time) })
 	shares := make([]Share, len(entries))
 	for i := range entries {
@@ -119,7 +117,7 @@ func Attribute(managed, patch, after []byte, since time.Time) []Share {
 	return slices.DeleteFunc(shares, func(s Share) bool { return len(s.Ops) == 0 })
 }
 
-// fallbackIndex returns the index of the share that gets the operations without an owner, or -1 if no share gets them.
+// fallbackIndex returns the index of the share that gets operations without an owner, or -1 for none.
 func fallbackIndex(shares []Share, since time.Time) int {
 	for i := range shares {
 		if len(shares[i].Ops) > 0 && shares[i].Time.Equal(shares[0].Time) {
@@ -132,14 +130,14 @@ func fallbackIndex(shares []Share, since time.Time) int {
 	return -1
 }
 
-// ownersOf returns the indices of the entries that own the path, or the nearest parent of it. If some of these entries
-// were written after since, it returns only those. The entries and the result are sorted by time, newest first.
+// ownersOf returns the indices of the entries that own a path, or else its nearest parent. If some of these entries
+// are newer than since, it returns only those. entries must be sorted by time, newest first, and so is the result.
 func ownersOf(entries []entry, path []step, since time.Time) (owners []int) {
 	nearest := 0
 	for i := range entries {
 		hasRecentOwner := len(owners) > 0 && entries[owners[0]].Time.After(since) && !entries[i].Time.After(since)
 		if hasRecentOwner && nearest == len(path) {
-			return owners // No older entry is nearer. This return avoids parsing most fields.
+			return owners // no older entry can be nearer; stopping here avoids parsing most fields
 		}
 		depth, ok := entries[i].ownedDepth(path)
 		if !ok || depth < nearest || hasRecentOwner && depth == nearest {
@@ -153,13 +151,13 @@ func ownersOf(entries []entry, path []step, since time.Time) (owners []int) {
 	return owners
 }
 
-// isUntracked reports whether a path is a field that the API server sets with every write, and does not record in
+// isUntracked reports whether a path is a field that the API server sets with every write without recording it in
 // managedFields.
 func isUntracked(path string) bool {
 	return path == "/metadata/resourceVersion" || path == "/metadata/generation"
 }
 
-// read returns the entries of managedFields, or none if they are malformed.
+// read decodes managedFields. It returns no entries if they are malformed.
 func read(managed []byte) (entries []entry) {
 	c := jsonscan.NewCursor(managed)
 	err := c.Array(func(int) error {
@@ -196,10 +194,9 @@ func readTime(c *jsonscan.Cursor) (time.Time, error) {
 	return time.Parse(time.RFC3339, text)
 }
 
-// operation contains those parts of a patch operation that this package needs.
 type operation struct{ name, path string }
 
-// operations returns the operations of a patch, or none if the text is not a patch.
+// operations decodes a patch. It returns no operations if the patch is malformed.
 func operations(patch []byte) (ops []operation) {
 	c := jsonscan.NewCursor(patch)
 	err := c.Array(func(int) error {

@@ -13,7 +13,7 @@ import (
 	"glasshouse/internal/watch/redact"
 )
 
-// version is an object at one time, in its stored form, and its managedFields.
+// version is one version of a recorded object, after redaction, with its managedFields.
 type version struct{ text, managed []byte }
 
 func (v *version) newestTime() time.Time {
@@ -23,7 +23,7 @@ func (v *version) newestTime() time.Time {
 	return time.Time{}
 }
 
-// versions reads the events of a watch of a real API server.
+// versions reads a recording of the watch events of a real API server.
 func versions(tb testing.TB, name string) (out []version) {
 	tb.Helper()
 	file, err := os.ReadFile("testdata/" + name)
@@ -40,7 +40,7 @@ func versions(tb testing.TB, name string) (out []version) {
 	return out
 }
 
-// formatShares returns the shares in a short form, one in each line: the author, and the paths.
+// formatShares formats each share as one line: the author, then the paths of the operations.
 func formatShares(tb testing.TB, shares []fieldmanager.Share, patch []byte) string {
 	tb.Helper()
 	paths := pathsOf(tb, patch)
@@ -57,7 +57,8 @@ func formatShares(tb testing.TB, shares []fieldmanager.Share, patch []byte) stri
 	return strings.TrimSpace(s.String())
 }
 
-// Changes that a real API server made at the request of curl.
+// Attribute finds the expected authors in changes that were recorded from a real API server. The changes were made
+// with curl.
 func TestRecordedChanges(t *testing.T) {
 	const controller, oncall = "kube-controller-manager Update status 14:43:17:", "oncall Apply  14:43:18:"
 	for _, test := range []struct {

@@ -7,23 +7,22 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// step is one step of a path: from an object to a member by its name, or from an array to an element.
+// step is one step of a path: to a member of an object, or to an element of an array.
 type step struct {
 	name  string
-	item  *node // The element; nil if the step leads to a member.
-	index int   // The index of the element.
+	item  *node // the array element; nil for an object member
+	index int
 }
 
-// node is a value in the document after the change. Its members or elements are parsed when they are first needed.
+// node is a value in the document after the change. Its members or elements are parsed when first needed.
 type node struct {
 	text    []byte
 	parsed  bool
-	members map[string]*node // The members, if the value is an object.
-	items   []*node          // The elements, if the value is an array.
+	members map[string]*node
+	items   []*node
 }
 
-// steps converts a JSON Pointer to the steps of a path. A segment that does not exist in the document counts as the
-// name of a member.
+// steps splits a JSON Pointer into path steps. A segment that does not exist in the document counts as a member name.
 func (n *node) steps(path string) []step {
 	if path == "" {
 		return nil
@@ -47,7 +46,7 @@ func (n *node) steps(path string) []step {
 	return steps
 }
 
-// parse parses the members or elements of the node. A malformed value has none.
+// parse parses the members or elements of the value. A malformed value has none.
 func (n *node) parse() {
 	if n == nil || n.parsed {
 		return

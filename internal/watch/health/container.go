@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// role is the purpose of a container, as the words with which a sentence begins.
+// role is the purpose of a container. Sentences about the container start with this text.
 type role string
 
 const (
@@ -16,14 +16,14 @@ const (
 	ephemeralRole role = "ephemeral container"
 )
 
-// container is a container of a pod, with its status if the pod has one for it.
+// container is one container of a pod. status is its container status, or nil if the pod has none for it.
 type container struct {
 	role   role
 	name   string
 	status node
 }
 
-// containersOf returns the containers of a pod, in the order in which they start.
+// containersOf returns the containers of a pod in the order of their start: init, main, then ephemeral containers.
 func containersOf(o node) (containers []container) {
 	for _, kind := range []struct {
 		role         role
@@ -52,13 +52,13 @@ func (c *container) state(name string) (node, bool) {
 	return c.status.node("state", name), c.status.has("state", name)
 }
 
-// hasSucceeded reports whether an init container has finished successfully.
 func (c *container) hasSucceeded() bool {
 	end, ended := c.state("terminated")
 	return ended && end.count("exitCode") == 0
 }
 
-// hasFailed reports whether the container has failed, or is not running although it should be.
+// hasFailed reports whether the container exited with an error, or waits for another reason than its normal start. It
+// is false for ephemeral containers.
 func (c *container) hasFailed() bool {
 	if c.role == ephemeralRole {
 		return false
@@ -70,7 +70,7 @@ func (c *container) hasFailed() bool {
 	return waiting && !slices.Contains([]string{"", "ContainerCreating", "PodInitializing"}, wait.text("reason"))
 }
 
-// sentence describes the state of the container. It is empty if the container is healthy.
+// sentence describes the state of the container, or returns "" if the container is healthy.
 func (c *container) sentence() string {
 	var parts []string
 	message := ""
@@ -83,7 +83,7 @@ func (c *container) sentence() string {
 		}
 		parts = append(parts, reason)
 		if message = wait.text("message"); reason == "CrashLoopBackOff" {
-			message = last.text("message") // The message of the waiting state describes only the back-off.
+			message = last.text("message") // the waiting message describes only the back-off
 		}
 	}
 	run, running := c.state("running")
@@ -91,7 +91,7 @@ func (c *container) sentence() string {
 	switch {
 	case ended && end.count("exitCode") == 0 && (c.role != mainRole || restarts == 0):
 		if c.role != mainRole {
-			return "" // These containers are expected to finish.
+			return "" // Only main containers must keep running.
 		}
 		parts = append(parts, "finished")
 	case ended:
@@ -124,7 +124,7 @@ func (c *container) sentence() string {
 	return sentence
 }
 
-// exitText returns a text about the end of a container, such as "exit 137 (OOMKilled)".
+// exitText describes how a container terminated, such as "exit 137 (OOMKilled)".
 func exitText(end node) string {
 	text := fmt.Sprintf("exit %d", end.count("exitCode"))
 	if signal := end.count("signal"); signal != 0 {

@@ -1,12 +1,13 @@
 // Package health computes whether an object is healthy, and the reasons, as sentences for people.
 //
-// The status is the result of kstatus (github.com/fluxcd/cli-utils), which kubectl apply --prune and Flux use. kstatus
-// has generic rules for every kind, and special rules for some built-in kinds. For the most used kinds, this package
-// has its own rules, which add reasons. Some of them are stricter: kstatus checks whether an object was reconciled, but
-// a person wants to know whether it works. A failed Pod, for example, is reconciled.
+// The status is from kstatus (github.com/fluxcd/cli-utils), which kubectl apply --prune and Flux use. kstatus has
+// generic rules for every kind, and special rules for some built-in kinds. For the most common kinds, this package
+// has its own rules, which add reasons. Some of these rules are stricter: kstatus checks whether an object is
+// reconciled, but people want to know whether it works. For example, kstatus reports Current for a failed Pod,
+// because it is reconciled.
 //
-// All functions are pure: the same JSON text gives the same Health at any time. Every text has a Health, also one that
-// is not a valid object. A call makes a few passes over the text at most, and the size of each Health is bounded.
+// All functions are pure: the same JSON text always gives the same Health. Of also returns a Health for invalid text.
+// It makes at most a few passes over the text, and the size of a Health is limited.
 package health
 
 import (
@@ -22,29 +23,29 @@ import (
 // Status is the state of an object, in the terms of kstatus.
 type Status string
 
-// The statuses of an object.
+// Statuses of an object, from kstatus.
 const (
-	Current     Status = "Current"     // The object is in the desired state, as far as its status shows.
-	InProgress  Status = "InProgress"  // The object is on the way to the desired state.
-	Failed      Status = "Failed"      // The object is not in the desired state, and a person must act.
-	Terminating Status = "Terminating" // The object is being deleted.
-	Unknown     Status = "Unknown"     // The status does not show the state.
+	Current     Status = "Current"     // in the desired state, as far as its status shows
+	InProgress  Status = "InProgress"  // changing towards the desired state
+	Failed      Status = "Failed"      // not in the desired state; a person must act
+	Terminating Status = "Terminating" // being deleted
+	Unknown     Status = "Unknown"     // cannot be determined from its status
 )
 
 const (
 	maxDetails = 20
-	maxText    = 1000 // Maximum length of a sentence, in bytes.
+	maxText    = 1000 // maximum length of a sentence in bytes
 )
 
-// Health is whether an object is healthy, with the reasons. Sentences begin with a capital letter and have no final
-// period. They may contain, or consist of, texts from the cluster.
+// Health describes whether an object is healthy, and the reasons. Sentences start with a capital letter and have no
+// final period. Texts from the cluster can be a part of a sentence, or the complete sentence.
 type Health struct {
 	Status  Status   `json:"status"`
-	Summary string   `json:"summary"` // One or two sentences; empty if the status Current needs no explanation.
-	Details []string `json:"details"` // Further sentences, the worst first; never nil.
+	Summary string   `json:"summary"` // one or two sentences; can be empty if Status is Current
+	Details []string `json:"details"` // further sentences, the worst first; never nil
 }
 
-// Of returns the Health of an object, given as its JSON text. Text that cannot be read has the status Unknown.
+// Of returns the Health of an object, given as JSON text. The status is Unknown if the text is not a JSON object.
 func Of(text []byte) Health {
 	o, err := read(text)
 	if err != nil {
@@ -60,14 +61,13 @@ func Of(text []byte) Health {
 	return h
 }
 
-// kstatusResult is the result of kstatus for one object.
 type kstatusResult struct {
 	status          Status
 	reason, message string
 }
 
-// computeStatus runs kstatus for an object. kstatus panics if a member has another type than the API server would send;
-// the result is then Unknown.
+// computeStatus runs kstatus for an object. kstatus panics if a field has an unexpected type. computeStatus then
+// returns Unknown.
 func computeStatus(o node) (v kstatusResult) {
 	defer func() {
 		if recover() != nil {
@@ -85,7 +85,7 @@ func computeStatus(o node) (v kstatusResult) {
 	return v
 }
 
-// toHealth returns the kstatusResult of kstatus as a Health. It is used for kinds without rules in this package.
+// toHealth converts the result of kstatus to a Health, for kinds without rules in this package.
 func (v kstatusResult) toHealth(o node) Health {
 	h := Health{Status: v.status}
 	ready := o.condition("Ready")
@@ -108,8 +108,8 @@ func (v kstatusResult) toHealth(o node) Health {
 	return h
 }
 
-// generalSummary returns a sentence if the result of kstatus takes precedence over the rules of a kind: the object is
-// being deleted, or its controller has not seen it yet. For any other result of kstatus, it returns "".
+// generalSummary returns a sentence that applies to objects of any kind: the object is being deleted, or its
+// controller has not observed it yet. Otherwise, it returns "".
 func (v kstatusResult) generalSummary(o node) string {
 	finalizers := o.texts("metadata", "finalizers")
 	switch {
@@ -127,7 +127,7 @@ func (v kstatusResult) generalSummary(o node) string {
 	return ""
 }
 
-// override makes the sentence from general the summary, if there is one. The summary of the kind becomes the first
+// override replaces the summary of h by generalSummary if that is not empty. The old summary becomes the first
 // detail.
 func (v kstatusResult) override(o node, h *Health) {
 	general := v.generalSummary(o)
@@ -140,7 +140,7 @@ func (v kstatusResult) override(o node, h *Health) {
 	h.Status, h.Summary = v.status, general
 }
 
-// limit limits the Health: each sentence to one line of limited length, and the number of details.
+// limit reduces each sentence to one line of at most maxText bytes, and the number of details to maxDetails.
 func (h *Health) limit() {
 	h.Summary = oneLine(h.Summary)
 	if more := len(h.Details) - maxDetails; more > 0 {
@@ -153,7 +153,6 @@ func (h *Health) limit() {
 	h.Details = details
 }
 
-// capital returns a sentence of this package with a capital letter at the start.
 func capital(sentence string) string {
 	if sentence == "" {
 		return ""
@@ -163,7 +162,7 @@ func capital(sentence string) string {
 
 func oneLine(text string) string {
 	if len(text) > 4*maxText {
-		text = text[:4*maxText] // The limit is higher than maxText, because most of the text may be white space.
+		text = text[:4*maxText] // cut early to save time; not to maxText yet, because Fields removes white space
 	}
 	text = strings.ToValidUTF8(strings.Join(strings.Fields(text), " "), "")
 	if len(text) <= maxText {
@@ -176,7 +175,7 @@ func oneLine(text string) string {
 	return text[:cut] + "…"
 }
 
-// joinReason returns "reason: message". If one of them is empty, it returns the other.
+// joinReason returns "reason: message", or only one of them if the other is empty.
 func joinReason(reason, message string) string {
 	switch {
 	case reason == "" && message == "":

@@ -17,7 +17,7 @@ import (
 	"glasshouse/internal/watch/health"
 )
 
-// fixture is a file of testdata: the expected Health, and the object.
+// fixture is a file of testdata. It contains the expected Health and the object.
 type fixture struct {
 	name   string
 	want   health.Health
@@ -94,7 +94,7 @@ func TestTextsAreLimited(t *testing.T) {
 	for _, sentence := range append(h.Details, h.Summary) {
 		checkSentence(t, sentence)
 	}
-	for _, before := range []string{"", "x"} { // With one of these, the cut would be inside a letter.
+	for _, before := range []string{"", "x"} { // one of these moves the cut into the middle of a letter
 		h := health.Of([]byte(`{"status":{"conditions":[{"type":"Ready","status":"False","message":"` +
 			before + strings.Repeat("é", 2000) + `"}]}}`))
 		checkSentence(t, h.Summary)
@@ -114,7 +114,8 @@ func checkSentence(t *testing.T, sentence string) {
 	}
 }
 
-// The result for a deep or long text is as short as for any other text. It takes about as long as parsing the text.
+// Of limits the length of its result even for deeply nested or long texts. Its duration stays proportional to the
+// duration of parsing the text.
 func TestUnusualTexts(t *testing.T) {
 	deep := strings.Repeat(`{"status":`, 9990) + "1" + strings.Repeat("}", 9990)
 	for name, text := range map[string]string{
@@ -128,7 +129,7 @@ func TestUnusualTexts(t *testing.T) {
 	} {
 		var h health.Health
 		var value any
-		for attempt := 1; ; attempt++ { // Retries ignore delays on a busy machine.
+		for attempt := 1; ; attempt++ { // retry, because a busy machine can cause delays
 			elapsed := timeToRun(func() { h = health.Of([]byte(text)) })
 			parseTime := timeToRun(func() { _ = json.Unmarshal([]byte(text), &value) })
 			if elapsed <= 30*parseTime+time.Second {

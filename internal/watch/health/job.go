@@ -2,7 +2,7 @@ package health
 
 import "fmt"
 
-// job returns the health of a Job. While the Job is running, the status is InProgress; kstatus reports Current.
+// job returns the health of a Job. Unlike kstatus, it returns InProgress while the Job is running, not Current.
 func job(o node, _ Status) Health {
 	succeeded, failed, active :=
 		o.count("status", "succeeded"), o.count("status", "failed"), o.count("status", "active")
@@ -33,8 +33,8 @@ func job(o node, _ Status) Health {
 	return h
 }
 
-// cronJob returns the health of a CronJob. It is Failed if the last run has ended without success. The controller
-// records the end and the success of a run in one update.
+// cronJob returns the health of a CronJob. It is Failed if the last run ended without success. A successful run is
+// never reported as failed in between, because the controller writes its end and its success in one update.
 func cronJob(o node, _ Status) Health {
 	last, succeeded := o.text("status", "lastScheduleTime"), o.text("status", "lastSuccessfulTime")
 	active := len(o.nodes("status", "active"))
@@ -46,7 +46,7 @@ func cronJob(o node, _ Status) Health {
 		h.Summary = counted(int64(active), "job") + " running"
 	case last == "":
 		h.Summary = "Not run yet"
-	case succeeded < last: // UTC times with a precision of seconds can be compared as texts.
+	case succeeded < last: // RFC 3339 times in UTC, in seconds, sort as text
 		h.Status, h.Summary = Failed, "Last run did not succeed"
 	default:
 		h.Summary = "Last run succeeded"

@@ -2,8 +2,8 @@ package health
 
 import "fmt"
 
-// rulesFor returns the function with this package's rules for the kind of the object. The function computes the
-// health, given the status from kstatus. rulesFor returns nil for kinds without such rules.
+// rulesFor returns the function that computes the health of objects of one kind. status is the result of kstatus.
+// rulesFor returns nil if this package has no rules for the kind.
 func rulesFor(o node) func(o node, status Status) Health {
 	switch o.group() + "/" + o.text("kind") {
 	case "/Pod":
@@ -57,10 +57,8 @@ func counted(n int64, thing string) string {
 	return fmt.Sprintf("%d %s", n, thing)
 }
 
-// surplus returns a text about the replicas above the desired number.
 func surplus(n int64) string { return counted(n, "extra replica") + " pending termination" }
 
-// timesText returns "once" or a text such as "7 times".
 func timesText(n int64) string {
 	if n == 1 {
 		return "once"

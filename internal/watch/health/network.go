@@ -2,7 +2,7 @@ package health
 
 import "strings"
 
-// addresses returns the addresses that a load balancer has assigned to a Service or an Ingress.
+// addresses returns the addresses of the load balancer of a Service or an Ingress.
 func addresses(o node) (found []string) {
 	for _, entry := range o.nodes("status", "loadBalancer", "ingress") {
 		if address := entry.text("ip") + entry.text("hostname"); address != "" {
@@ -12,8 +12,9 @@ func addresses(o node) (found []string) {
 	return found
 }
 
-// service returns the health of a Service. It is InProgress until its load balancer, if any, has an address; kstatus
-// requires only a cluster IP. A Service does not show whether it has pods.
+// service returns the health of a Service. A Service of type LoadBalancer is InProgress until it has an external
+// address; kstatus requires only a cluster IP. The health does not depend on pods, because a Service does not contain
+// their state.
 func service(o node, status Status) Health {
 	h := Health{Status: status, Summary: "Cluster IP " + o.text("spec", "clusterIP")}
 	hasLoadBalancer := o.text("spec", "type") == "LoadBalancer"
@@ -38,7 +39,8 @@ func service(o node, status Status) Health {
 	return h
 }
 
-// ingress returns the health of an Ingress. An address is not required: some controllers never assign one.
+// ingress returns the health of an Ingress. It is healthy without an address, because some controllers never assign
+// one.
 func ingress(o node, status Status) Health {
 	assigned := addresses(o)
 	if len(assigned) == 0 {

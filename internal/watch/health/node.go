@@ -9,12 +9,12 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// node is a decoded JSON object. Integers have the type int64. Its methods return the zero value for a member that is
-// missing, or that has another type.
+// node is a decoded JSON object. Integers have the type int64. Its methods return the zero value if a member is
+// missing or has another type.
 type node map[string]any
 
-// read decodes those members of an object that its health depends on. It skips the data of ConfigMaps, which can be a
-// megabyte, and similar members.
+// read decodes only the members of an object that its health depends on. It skips others, such as the data of
+// ConfigMaps, which can be 1 MiB long.
 func read(text []byte) (node, error) {
 	o := node{}
 	c := jsonscan.NewCursor(text)
@@ -60,7 +60,6 @@ func (n node) flag(path ...string) bool {
 
 func (n node) has(path ...string) bool { return n.value(path...) != nil }
 
-// count returns the integer at a path, or 0 if there is none.
 func (n node) count(path ...string) int64 { return n.countOr(0, path...) }
 
 func (n node) countOr(fallback int64, path ...string) int64 {
@@ -95,7 +94,7 @@ func (n node) texts(path ...string) (texts []string) {
 	return texts
 }
 
-// group returns the API group of the object, or "" for the core group.
+// group returns the API group in apiVersion, or "" for the core group.
 func (n node) group() string {
 	group, _, ok := strings.Cut(n.text("apiVersion"), "/")
 	if !ok {
@@ -104,7 +103,7 @@ func (n node) group() string {
 	return group
 }
 
-// condition is a condition in the status of an object. The zero condition means that the object does not have it.
+// condition is one entry of status.conditions. The zero condition means that the object has no such entry.
 type condition struct{ kind, status, reason, message string }
 
 func (n node) conditions() (conditions []condition) {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// pod returns the health of a Pod. It ignores the status from kstatus: for a pod that cannot be scheduled, that status
-// depends on the time, and a failed pod has the status Current.
+// pod returns the health of a Pod. It ignores the status from kstatus for two reasons. For an unschedulable pod, that
+// status depends on the current time. For a failed pod, it is Current.
 func pod(o node, _ Status) Health {
 	containers := containersOf(o)
 	h := Health{Status: InProgress}
@@ -58,7 +58,8 @@ func gates(o node) (names []string) {
 	return names
 }
 
-// runningStatus returns the status and summary of a pod that is assigned to a node and has no problem.
+// runningStatus returns the status and summary of a pod that is assigned to a node and in which no container has
+// failed.
 func runningStatus(all []container, ready condition) (Status, string) {
 	var initCount, finished, total, readyCount int64
 	for i := range all {

@@ -2,8 +2,8 @@ package health
 
 import "fmt"
 
-// horizontalPodAutoscaler returns the health of a HorizontalPodAutoscaler. It is Failed if the autoscaler cannot scale
-// or cannot read its metrics. kstatus has no rules for it.
+// horizontalPodAutoscaler returns the health of a HorizontalPodAutoscaler. It is Failed if the autoscaler cannot
+// scale, or cannot read its metrics. kstatus has no rules for this kind.
 func horizontalPodAutoscaler(o node, _ Status) Health {
 	current, desired := o.count("status", "currentReplicas"), o.count("status", "desiredReplicas")
 	h := Health{
@@ -14,7 +14,7 @@ func horizontalPodAutoscaler(o node, _ Status) Health {
 		),
 	}
 	able, active, limited := o.condition("AbleToScale"), o.condition("ScalingActive"), o.condition("ScalingLimited")
-	if desired != current && active.is("True") { // If the autoscaler is not active, the desired number is not known.
+	if desired != current && active.is("True") { // without metrics, desiredReplicas is not known
 		h.Status = InProgress
 		h.Details = append(h.Details, counted(desired, "replica")+" desired")
 	}

@@ -2,8 +2,8 @@ package health
 
 import "fmt"
 
-// readiness returns the health of a workload from its numbers of ready and desired replicas. If these do not explain
-// the status, the summary also contains the first of the reasons.
+// readiness returns the health of a workload from its numbers of ready and desired replicas. If the numbers do not
+// explain the status, the first of reasons is added to the summary.
 func readiness(status Status, ready, desired int64, noun string, reasons []string) Health {
 	h := Health{Status: status, Summary: ratioText(ready, desired, noun, "ready"), Details: reasons}
 	if desired == 0 && ready == 0 {
@@ -39,8 +39,8 @@ func deployment(o node, status Status) Health {
 	return readiness(status, ready, desired, "replicas", reasons)
 }
 
-// checkReplicaFailure returns Failed, and an additional reason, if pods of the workload cannot be created. Otherwise it
-// returns its arguments.
+// checkReplicaFailure returns Failed and adds a reason if pods of the workload cannot be created. Otherwise, it
+// returns status and reasons unchanged.
 func checkReplicaFailure(o node, status Status, reasons []string) (Status, []string) {
 	if c := o.condition("ReplicaFailure"); c.is("True") {
 		return Failed, append(reasons, "Cannot create pods: "+c.explanation())
@@ -48,7 +48,8 @@ func checkReplicaFailure(o node, status Status, reasons []string) (Status, []str
 	return status, reasons
 }
 
-// replicaSet returns the health of a ReplicaSet or a ReplicationController. kstatus has no rules for the latter.
+// replicaSet returns the health of a ReplicaSet or a ReplicationController. kstatus has no rules for
+// ReplicationControllers.
 func replicaSet(o node, status Status) Health {
 	desired, ready := o.countOr(1, "spec", "replicas"), o.count("status", "readyReplicas")
 	if status == Current && ready < desired {
@@ -64,8 +65,8 @@ func replicaSet(o node, status Status) Health {
 	return readiness(status, ready, desired, "replicas", reasons)
 }
 
-// statefulSet returns the health of a StatefulSet. It is InProgress while replicas are missing; with the OnDelete
-// strategy, kstatus always reports Current.
+// statefulSet returns the health of a StatefulSet. It is InProgress while replicas are not ready. With the update
+// strategy OnDelete, kstatus would always report Current.
 func statefulSet(o node, status Status) Health {
 	desired, ready := o.countOr(1, "spec", "replicas"), o.count("status", "readyReplicas")
 	if status == Current && ready < desired {
@@ -97,8 +98,9 @@ func statefulSet(o node, status Status) Health {
 	return readiness(status, ready, desired, "replicas", reasons)
 }
 
-// daemonSet returns the health of a DaemonSet. With the OnDelete strategy, it is Current if all pods are ready and
-// available: pods are then updated only when they are deleted, and kstatus would wait for the update.
+// daemonSet returns the health of a DaemonSet. With the update strategy OnDelete, it is Current as soon as all pods
+// are ready and available. Outdated pods do not count, because they are updated only when someone deletes them.
+// kstatus would wait for them.
 func daemonSet(o node, status Status) Health {
 	desired, ready := o.count("status", "desiredNumberScheduled"), o.count("status", "numberReady")
 	isOnDelete := o.text("spec", "updateStrategy", "type") == "OnDelete"

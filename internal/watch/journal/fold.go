@@ -1,12 +1,12 @@
 package journal
 
-// Fold merges the changes of each key into at most one. If the value was replaced by a different thing, as continues
-// decides, it merges them into a Delete and an Add. Old of a merged change is the value before all of the key's
-// changes. If a key has only one change, Fold returns that change unchanged, with its Memo. The result is in the order
-// of each key's first change.
+// Fold merges all changes of a key into one change. continues reports whether two values are versions of the same
+// thing, such as an object with the same UID. If they are not, Fold merges the changes into a Delete and an Add. Old
+// of a merged change is the value before the first of its changes. Results are in the order of each key's first
+// change.
 //
-// A merged change has the offset and time of the newest change that it replaces, and an empty Memo. If anything is
-// merged, the marks (see Mark) are removed from the result.
+// A merged change has the offset and time of its newest change, and an empty Memo. A single change of a key is
+// returned unchanged, with its Memo. If any changes are merged, changes without a key (see Mark) are left out.
 func Fold[K comparable, V, M any](changes []*Change[K, V, M], continues func(before, after V) bool) []*Change[K, V, M] {
 	if !repeats(changes) {
 		return changes
@@ -14,7 +14,7 @@ func Fold[K comparable, V, M any](changes []*Change[K, V, M], continues func(bef
 	runs := make(map[K][]*Change[K, V, M], len(changes))
 	keys := make([]K, 0, len(changes))
 	for _, change := range changes {
-		if change.Op == 0 { // The change is only a mark, without an object.
+		if change.Op == 0 { // a change without a key, see Mark
 			continue
 		}
 		if _, seen := runs[change.Key]; !seen {
@@ -29,9 +29,9 @@ func Fold[K comparable, V, M any](changes []*Change[K, V, M], continues func(bef
 	return folded
 }
 
-// repeats reports whether a key has more than one change. Usually none has, and every reader calls Fold.
+// repeats reports whether any key has more than one change. Usually, no key has, and Fold then has nothing to do.
 func repeats[K comparable, V, M any](changes []*Change[K, V, M]) bool {
-	if len(changes) <= 8 { // A linear search is faster than a map here.
+	if len(changes) <= 8 { // for short lists, a linear search is faster than a map
 		for i, change := range changes {
 			for _, before := range changes[:i] {
 				if change.Key == before.Key {

@@ -13,7 +13,7 @@ import (
 
 func TestHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j := newJournal(5 * 376) // The ring has room for five updates.
+		j := newJournal(5 * 376) // the ring has room for five updates of 376 bytes
 		if got := j.History(j.Now(), 10); len(got) > 0 {
 			t.Errorf("before the first state the past is %v", describe(got))
 		}
@@ -62,7 +62,7 @@ func TestHistory(t *testing.T) {
 	})
 }
 
-// The data that is given with a change counts in the ring, and is freed with the change.
+// The memory limit of the history counts the Memo that SetWith passes. The Memo is freed together with its change.
 func TestSetWith(t *testing.T) {
 	j := journal.New[string, object, *string](journal.Options[string, object]{
 		Same:      func(before, after object) bool { return before == after },
@@ -111,7 +111,7 @@ func TestSetWith(t *testing.T) {
 	runtime.KeepAlive(j)
 }
 
-// A mark takes an offset and changes nothing, even if changes around it are merged.
+// Mark uses one offset and changes no value. Fold merges the changes before and after a mark.
 func TestMark(t *testing.T) {
 	j := newJournal(1 << 20)
 	j.Set("a", object{1, 1})

@@ -1,20 +1,20 @@
-// Package journal stores the present state of a set of keys and a bounded history of its changes, which readers read by
-// cursor.
+// Package journal stores the present value of each key and a bounded history of changes. Readers read the changes
+// after a cursor, which is a position in the history.
 //
-// One writer sets and deletes values by key. Each change gets the next offset and is stored in a ring. There may be any
-// number of readers. The only state of a reader is its Cursor, so a waiting reader needs no buffer and delays no other
-// reader or writer. It reads the changes that it missed in one larger batch, or gets ErrGone if the ring has dropped
-// some of them.
+// One writer sets and deletes values by key. Each change gets the next offset, and is stored in a ring buffer. The
+// only state of a reader is its Cursor. Therefore, a waiting reader needs no buffer, and delays no other reader or
+// writer. A slow reader reads all missed changes in one larger batch. If the ring has dropped some of them, it gets
+// ErrGone.
 //
-// Promises:
-//   - A Snapshot and its cursor belong together: the snapshot plus every change after the cursor is the state, exactly.
-//   - All readers get the same changes in the same order, each once.
-//   - The writer never waits for readers of changes. It wakes any number of them in constant time: it starts a
-//     goroutine for that, unless one is about to wake them. It waits for a Snapshot while that copies a few thousand
-//     keys.
+// Guarantees:
+//   - A Snapshot matches its cursor exactly: the snapshot plus all changes after the cursor gives the present state.
+//   - All readers get the same changes in the same order, each exactly once.
+//   - The writer never waits for readers of changes. It wakes all of them in constant time, by starting a goroutine
+//     unless one is already about to wake them.
+//   - A Snapshot delays the writer only while it copies a few thousand keys.
 //
-// A Journal has one lock, for its state. Changes are read without it. While it is locked, only the functions in Options
-// are called. They must be fast and must not call the Journal.
+// A Journal has one lock, which protects the present values. Reading changes does not need this lock. The functions
+// in Options are called while the lock is in use, so they must be fast and must not call the Journal.
 package journal
 
 import (
@@ -26,19 +26,20 @@ import (
 )
 
 var (
-	// ErrGone means that the cursor is older than the ring, or does not belong to this journal. Take a new Snapshot.
+	// ErrGone means that the changes after a cursor are no longer in the history, or that the cursor belongs to
+	// another journal. The reader must start again from a Snapshot.
 	ErrGone = errors.New("the change after this cursor is no longer in the history")
-	// ErrClosed means that the journal has ended and that everything in it was read.
+	// ErrClosed means that the journal was closed, and that the reader has read all its changes.
 	ErrClosed = errors.New("the journal is closed")
-	// ErrNoChange means that nothing changed before the alarm of NextWithin.
+	// ErrNoChange means that nothing changed before the timer of NextWithin expired.
 	ErrNoChange = errors.New("nothing has changed")
 )
 
-// A Change is one step from one state to the next. Its offset is the offset of the previous change, plus one.
+// A Change is one add, update or delete of a key. Each Change has the offset of the previous one plus 1.
 //
-// Memo is for data that belongs to this change alone: data that the writer passed to SetWith, and data that readers
-// derive from the change. The first reader that needs derived data computes it, and all readers share it. Memo must be
-// safe for concurrent use. It is freed with the change.
+// Memo stores additional data of this change: data that the writer passed to SetWith, and data that readers derive
+// from the change. The first reader computes derived data, and all readers share it. Therefore, Memo must be safe for
+// concurrent use. It is freed with the change.
 type Change[K comparable, V, M any] struct {
 	Offset   uint64
 	Time     time.Time
@@ -48,66 +49,64 @@ type Change[K comparable, V, M any] struct {
 	Memo     M
 }
 
-// Op is the effect of a Change, which defines whether Old and New are set. It is 0 if neither a value nor a key is set,
-// see Mark.
+// Op is the type of a Change. It is 0 for a Change without key and values (see Mark).
 type Op uint8
 
-// The effects of a Change on its key. The comments name the values that are set.
+// Types of a Change, with the fields that are set.
 const (
-	Add    Op = iota + 1 // An add has only New.
-	Update               // Old and New.
-	Delete               // Only Old.
+	Add    Op = iota + 1 // only New
+	Update               // Old and New
+	Delete               // only Old
 )
 
-// Options define how a Journal compares, measures and retains values.
+// Options define how a Journal compares and measures values, and which changes it retains.
 type Options[K comparable, V any] struct {
-	// Same reports whether two values are equal for readers. If so, the new value replaces the old one without a
-	// change.
+	// Same reports whether two values are equal for readers. If they are, Set replaces the value without a Change.
 	Same func(before, after V) bool
-	// Continues reports whether two values of one key are two versions of the same thing. If not, Set results in a
-	// Delete and an Add.
+	// Continues reports whether two values of a key are versions of the same thing, such as an object with the same
+	// UID. If they are not, Set creates a Delete and an Add instead of an Update.
 	Continues func(before, after V) bool
-	// Size returns the size of a value in bytes, for MaxBytes and Weight.
+	// Size returns the size of a value in bytes. MaxBytes and Weight use it.
 	Size func(V) int
-	// Derived returns the size, in bytes, of what readers store in the Memo of a change to a value. Nil means that they
-	// store nothing.
+	// Derived returns the size, in bytes, of the data that readers store in the Memo of a change to this value. nil
+	// means that readers store nothing.
 	Derived func(V) int
-	// MaxBytes and MaxAge limit the size and age of the changes in the ring. The newest change is always retained. If
-	// MaxAge is zero, no older change is.
+	// MaxBytes and MaxAge limit the total size and the age of the changes in the history. The newest change is always
+	// retained. If MaxAge is zero, it is the only one.
 	MaxBytes int
 	MaxAge   time.Duration
 }
 
-// A Cursor is a position in a journal: the reader has read everything up to it.
+// A Cursor is the position up to which a reader has read a journal.
 type Cursor struct {
 	Offset  uint64
 	wakeups uint64
 }
 
-// At returns the cursor for an offset, such as one that a client has sent back.
+// At returns the Cursor for an offset, such as one that a client sent to resume.
 func At(offset uint64) Cursor { return Cursor{Offset: offset} }
 
-// An Entry is one key of a snapshot with its value.
+// An Entry is a key of a Snapshot with its value.
 type Entry[K comparable, V any] struct {
 	Key   K
 	Value V
 }
 
-// A Journal stores the state and the recent changes of a set of keys. It is safe for any number of readers. It is also
-// safe for several writers if each has its own keys.
+// A Journal stores the present values and the recent changes of a set of keys. It is safe for concurrent readers.
+// Several writers can use it concurrently if each key has only one writer.
 type Journal[K comparable, V, M any] struct {
 	options Options[K, V]
-	tail    atomic.Pointer[tail[K, V, M]] // The published view of the ring, which readers use.
+	tail    atomic.Pointer[tail[K, V, M]] // the changes that readers see, replaced by each write
 	waiters waiters
 
-	mu       sync.RWMutex // Locked for all writes, and for reads of the state.
+	mu       sync.RWMutex // protects all fields below
 	state    map[K]V
-	weight   int // The sum of the sizes of the values in state.
+	weight   int // total size of the values in state, in bytes
 	ring     ring[K, V, M]
-	nextTail tail[K, V, M] // The tail that is published after the current write.
+	nextTail tail[K, V, M] // becomes tail at the end of the current write
 }
 
-// New returns an empty journal.
+// New returns an empty Journal.
 func New[K comparable, V, M any](options Options[K, V]) *Journal[K, V, M] {
 	j := &Journal[K, V, M]{options: options, state: make(map[K]V)}
 	j.tail.Store(&tail[K, V, M]{})
@@ -115,35 +114,35 @@ func New[K comparable, V, M any](options Options[K, V]) *Journal[K, V, M] {
 	return j
 }
 
-// Set stores value as the present value of key.
+// Set sets the value of a key.
 func (j *Journal[K, V, M]) Set(key K, value V) {
 	var none M
 	j.SetWith(key, value, none, 0)
 }
 
-// SetWith is Set with the initial Memo of the change, and with weight, the size of that Memo in bytes. If the old and
-// new values are equal for readers, the Memo is dropped.
+// SetWith sets the value of a key, and the initial Memo of the resulting change. weight is the size of the Memo in
+// bytes. SetWith discards the Memo if there is no change, because Same reports true for the old and the new value.
 func (j *Journal[K, V, M]) SetWith(key K, value V, memo M, weight int) {
 	j.write(func(now time.Time) { j.setLocked(key, value, memo, weight, now) })
 }
 
-// Delete removes key. It does nothing if key does not exist.
+// Delete deletes a key. It does nothing if the key does not exist.
 func (j *Journal[K, V, M]) Delete(key K) {
 	var none M
 	j.write(func(now time.Time) { j.deleteLocked(key, none, now) })
 }
 
-// Replace makes next the complete state. It stores only the differences as changes: first the deletes, then adds and
-// updates in the given order. The first state of a journal is an exception: it uses one offset for all keys, and
-// cursors from before it get ErrGone. The journal stores no reference to next.
+// Replace replaces all keys and values by those in next. Only the differences become changes: first the deletes, then
+// adds and updates in the order of next. The first state of a journal creates no changes and uses one offset; a
+// reader with an older cursor gets ErrGone. The journal does not keep the slice next.
 func (j *Journal[K, V, M]) Replace(next []Entry[K, V]) {
 	var none M
 	j.ReplaceIn(func(K) bool { return true }, next, func(K) M { return none }, none)
 }
 
-// ReplaceIn is Replace for the keys for which includes returns true. Other keys stay. includes must return true for all
-// keys of next. The initial Memo of an add is addMemo(key). The initial Memo of a delete, for a key not in next, is
-// deleteMemo. Other Memos are initially empty.
+// ReplaceIn is like Replace, but only for the keys for which includes returns true. Other keys stay unchanged.
+// includes must return true for all keys in next. addMemo returns the initial Memo for the add of a key. deleteMemo
+// is the initial Memo of each delete. Updates have an empty Memo.
 func (j *Journal[K, V, M]) ReplaceIn(includes func(K) bool, next []Entry[K, V], addMemo func(K) M, deleteMemo M) {
 	var none M
 	j.write(func(now time.Time) {
@@ -175,8 +174,8 @@ func (j *Journal[K, V, M]) ReplaceIn(includes func(K) bool, next []Entry[K, V], 
 	})
 }
 
-// Mark stores a Change without a key and values. It only uses up an offset, so that cursors from before it differ from
-// those after it.
+// Mark stores a Change without key and values. It uses one offset, so that a cursor from before the call differs from
+// a cursor from after it.
 func (j *Journal[K, V, M]) Mark() {
 	j.write(func(now time.Time) {
 		j.nextTail.offset++
@@ -184,12 +183,13 @@ func (j *Journal[K, V, M]) Mark() {
 	})
 }
 
-// Forget drops the history. Readers that have not read all of it get ErrGone, and need a new snapshot.
+// Forget drops the complete history. Readers that have not read all of it get ErrGone, and must start again from a
+// Snapshot.
 func (j *Journal[K, V, M]) Forget() {
 	j.write(func(now time.Time) { j.ring = ring[K, V, M]{completeSince: now} })
 }
 
-// Trim drops changes that are older than MaxAge. Every write does that, too, so only a journal without writes needs
+// Trim drops changes that are older than MaxAge. Each write does this, too, so only a journal without writes needs
 // Trim.
 func (j *Journal[K, V, M]) Trim() {
 	now := time.Now()
@@ -203,12 +203,12 @@ func (j *Journal[K, V, M]) trimLocked(now time.Time) {
 	j.ring.trim(j.options.MaxBytes, now.Add(-j.options.MaxAge))
 }
 
-// Wake wakes every reader although nothing has changed, so that readers check data that is stored outside the journal.
+// Wake makes waiting readers return without changes, so that they can check data outside the journal.
 func (j *Journal[K, V, M]) Wake() {
 	j.write(func(time.Time) { j.nextTail.wakeups++ })
 }
 
-// Close ends the journal. Readers get the remaining changes, then ErrClosed. Writes after Close are dropped.
+// Close closes the journal. Readers still get the remaining changes, and then ErrClosed. Later writes are ignored.
 func (j *Journal[K, V, M]) Close() {
 	j.write(func(time.Time) { j.nextTail.closed = true })
 }
@@ -283,15 +283,15 @@ func (j *Journal[K, V, M]) appendLocked(change *Change[K, V, M], weight int) {
 	j.ring.push(change, weight)
 }
 
-// Next waits for changes after the cursor, and returns them in order, with the cursor after them. It returns at least
-// one and at most limit changes; after a Nudge it may return none. Readers share the changes, and may write only to
-// their Memo.
+// Next waits for changes after a cursor. It returns 1 to limit changes in order, and the cursor after them. After a
+// call of Wake, it can return no changes. All readers share the returned changes, and must not modify them except for
+// the Memo.
 func (j *Journal[K, V, M]) Next(ctx context.Context, after Cursor, limit int) ([]*Change[K, V, M], Cursor, error) {
 	return j.NextWithin(ctx, noTimer, after, limit)
 }
 
-// NextWithin is Next with a time limit: if it has to wait, it calls timer, and returns ErrNoChange when it receives
-// something from that channel.
+// NextWithin is like Next, but with a time limit. It calls timer only if it must wait, and returns ErrNoChange when
+// the returned channel receives a value.
 func (j *Journal[K, V, M]) NextWithin(
 	ctx context.Context, timer func() <-chan time.Time, after Cursor, limit int,
 ) ([]*Change[K, V, M], Cursor, error) {
@@ -308,11 +308,11 @@ func (j *Journal[K, V, M]) NextWithin(
 
 func noTimer() <-chan time.Time { return nil }
 
-// sleep waits until there may be something to read after the cursor.
+// sleep waits for the next write, the timer or the end of ctx.
 func (j *Journal[K, V, M]) sleep(ctx context.Context, timer func() <-chan time.Time, after Cursor) error {
 	woken := j.waiters.wait()
 	defer j.waiters.done()
-	if j.tail.Load().moved(after) { // Something has happened since the caller's check.
+	if j.tail.Load().moved(after) { // a write has happened since the caller's last read
 		return nil
 	}
 	select {
@@ -325,7 +325,7 @@ func (j *Journal[K, V, M]) sleep(ctx context.Context, timer func() <-chan time.T
 	}
 }
 
-// Get returns the present value of a key, and the cursor for it.
+// Get returns the present value of a key, whether the key exists, and the cursor after the newest change.
 func (j *Journal[K, V, M]) Get(key K) (V, bool, Cursor) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
@@ -346,15 +346,15 @@ func (j *Journal[K, V, M]) Len() int {
 	return len(j.state)
 }
 
-// Weight returns the sizes of the state and of the ring, in bytes. The sizes of values are from Options.Size, and those
-// of Memos from Options.Derived and SetWith.
+// Weight returns the approximate memory size of the present values and of the history, in bytes. It adds the sizes
+// from Options.Size, Options.Derived and SetWith.
 func (j *Journal[K, V, M]) Weight() (state, ring int) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
 	return j.weight + EntryOverhead*len(j.state), j.ring.weight
 }
 
-// WeightIn returns the size of that part of the state for whose keys includes returns true, in bytes.
+// WeightIn returns the approximate memory size, in bytes, of the keys and values for which includes returns true.
 func (j *Journal[K, V, M]) WeightIn(includes func(K) bool) (state int) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()

@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// object is a value. Its id identifies one of the successive values of a key.
+// object is a value in a test journal. Values with the same id are versions of the same thing.
 type object struct{ id, version int }
 
 type (
@@ -63,8 +63,8 @@ func TestChangesAreReadInOrder(t *testing.T) {
 	j := newJournal(1 << 20)
 	j.Set("a", object{1, 1})
 	j.Set("a", object{1, 2})
-	j.Set("a", object{1, 2}) // This is no difference, so it is no change.
-	j.Set("a", object{2, 1}) // Another thing under the same key.
+	j.Set("a", object{1, 2}) // the same value: no change
+	j.Set("a", object{2, 1}) // another id: a Delete and an Add
 	j.Delete("a")
 	j.Delete("a")
 	j.Set("b", object{3, 1})
@@ -141,7 +141,7 @@ func TestRingIsBoundedByAge(t *testing.T) {
 	})
 }
 
-// Trim also drops the old changes of a journal without writes. A reader that has read all of them can continue.
+// Trim drops old changes of a journal without writes. A reader that has already read them can continue.
 func TestTrim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := newJournal(1 << 20)
@@ -187,7 +187,7 @@ func TestNextWaits(t *testing.T) {
 						return
 					}
 					if len(changes) == 0 {
-						got[i] += 1000 // Count the nudge separately.
+						got[i] += 1000 // 1000 represents a call of Wake, which returns no changes
 					}
 					got[i] += len(changes)
 					cursor = next
@@ -203,7 +203,7 @@ func TestNextWaits(t *testing.T) {
 		synctest.Wait()
 		j.Set("b", object{1, 1})
 		j.Close()
-		j.Set("b", object{1, 2}) // The ring drops this change.
+		j.Set("b", object{1, 2}) // ignored: the journal is closed
 		wg.Wait()
 		for i, n := range got {
 			if n != 1004 {
@@ -221,7 +221,7 @@ func TestNextEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// reader rebuilds the state from the changes that it reads, and checks each change against its copy.
+// reader maintains a copy of the values from the changes that it reads. It checks that each change matches its copy.
 type reader struct {
 	values map[string]object
 	cursor journal.Cursor
@@ -275,7 +275,6 @@ func (r *reader) read(ctx context.Context, j *testJournal, limit int, fold bool)
 	return nil
 }
 
-// applyRandomChanges writes a random history of n steps into j.
 func applyRandomChanges(j *testJournal, random *rand.Rand, n int) {
 	key := func() string { return strconv.Itoa(random.IntN(12)) }
 	value := func() object { return object{random.IntN(3), random.IntN(4)} }
@@ -310,7 +309,8 @@ func state(j *testJournal) map[string]object {
 	return values
 }
 
-// With any history, a reader that waits, folds or loses changes ends with the state, and each change fits its copy.
+// After any sequence of writes, the copy of each reader equals the journal's values. This includes readers that wait,
+// fold changes, or restart after missed changes.
 func TestAnyReaderConverges(t *testing.T) {
 	resets := 0
 	for seed := range uint64(3000) {
@@ -322,7 +322,7 @@ func TestAnyReaderConverges(t *testing.T) {
 			applyRandomChanges(j, random, random.IntN(20))
 			limit, fold := 1+random.IntN(40), random.IntN(2) == 0
 			if random.IntN(10) == 0 {
-				r.cursor = journal.At(r.cursor.Offset) // As after a reconnect with the old cursor.
+				r.cursor = journal.At(r.cursor.Offset) // simulates a client that resumes from its cursor
 			}
 			j.Wake()
 			if err := r.read(t.Context(), j, limit, fold); err != nil {
@@ -351,7 +351,7 @@ func TestAnyReaderConverges(t *testing.T) {
 
 func TestConcurrentReadersConverge(t *testing.T) {
 	j := newJournal(20_000)
-	for i := range 5000 { // Enough to make a snapshot pause for the writer.
+	for i := range 5000 { // more keys than one Snapshot step copies
 		j.Set(fmt.Sprint("old-", i), object{1, 1})
 	}
 	var wg sync.WaitGroup
@@ -411,7 +411,7 @@ func BenchmarkSet(b *testing.B) {
 	}
 }
 
-// NextWithin waits until its alarm, and sets no alarm if it does not have to wait.
+// NextWithin returns ErrNoChange when its timer expires. It creates no timer if changes are available.
 func TestNextWithin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := newJournal(1 << 20)
@@ -430,12 +430,12 @@ func TestNextWithin(t *testing.T) {
 	})
 }
 
-// A reader that is interrupted during a read gets the changes that it asked for, or ErrGone, even if the writer changes
-// the ring meanwhile.
+// A write during a read does not corrupt the read. The reader gets either the requested changes or ErrGone.
 func TestInterruptedReadIsConsistent(t *testing.T) {
 	for seed := range uint64(200) {
 		random := rand.New(rand.NewPCG(seed, 3)) //nolint:gosec // A test that can be reproduced.
-		j := newJournal(3000)                    // A dozen changes: the ring wraps, grows and shrinks all the time.
+		// The ring has room for about 12 changes, so that it often wraps, grows and shrinks.
+		j := newJournal(3000)
 		applyRandomChanges(j, random, 30)
 		from := j.Now().Offset - min(j.Now().Offset, 5)
 		read := j.BeginRead(journal.At(from), 5)
@@ -452,8 +452,7 @@ func TestInterruptedReadIsConsistent(t *testing.T) {
 	}
 }
 
-// No reader misses a change while it waits. Here the change is made while others are still being woken for the one
-// before.
+// A waiting reader misses no change, even if a change happens while readers are being woken for the previous one.
 func TestWaitingReaderMissesNoChange(t *testing.T) {
 	const readers, rounds = 100, 1000
 	j := newJournal(1 << 20)
@@ -480,7 +479,7 @@ func TestWaitingReaderMissesNoChange(t *testing.T) {
 			case offset := <-seen:
 				if awake == 0 && offset < last {
 					j.Set("a", object{1, 2*round + 1})
-					awake = -1 // Check this only once.
+					awake = -1 // test this once in each round
 				}
 				if offset == last {
 					awake = max(awake, 0) + 1

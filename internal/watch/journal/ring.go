@@ -5,31 +5,32 @@ import (
 	"time"
 )
 
-// changeOverhead is the size of a change in the ring without its values, in bytes: the Change and its slot.
+// changeOverhead is the size in bytes of a Change and its slot in the ring, without the values.
 const changeOverhead = 176
 
-// EntryOverhead is the size of a key in the state without its value, in bytes: its slot in the map, and the key.
+// EntryOverhead is the size in bytes of a key and its map slot, without the value.
 const EntryOverhead = 120
 
 // ring is a queue of changes, oldest first, that grows and shrinks with its contents. trim limits its size. Only the
-// writer uses it; readers use a tail.
+// writer uses it; readers read from a tail.
 type ring[K comparable, V, M any] struct {
 	slots         slots[K, V, M]
-	weights       []int  // The sizes of the changes in slots, in bytes.
-	newest        uint64 // Offset of the last change that was pushed.
+	weights       []int  // size of each change in slots, in bytes
+	newest        uint64 // offset of the newest change
 	count         int
 	weight        int
-	completeSince time.Time // Time of the newest change that was dropped; zero if none was.
+	completeSince time.Time // time of the newest dropped change; zero if none was dropped
 }
 
-// slots is an array of changes. The index of a change is its offset modulo the length, which is a power of two.
+// slots is a circular array of changes. The index of a change is its offset modulo the length. The length is a power
+// of two.
 type slots[K comparable, V, M any] []atomic.Pointer[Change[K, V, M]]
 
 func (s slots[K, V, M]) at(offset uint64) *atomic.Pointer[Change[K, V, M]] {
 	return &s[offset&uint64(len(s)-1)]
 }
 
-// push adds a change. Its offset must be the offset of the last change, plus one.
+// push adds a change. Its offset must follow the offset of the newest change in the ring.
 func (r *ring[K, V, M]) push(change *Change[K, V, M], weight int) {
 	if r.count == len(r.slots) {
 		r.resize(max(16, 2*r.count))
@@ -41,8 +42,8 @@ func (r *ring[K, V, M]) push(change *Change[K, V, M], weight int) {
 	r.weight += weight
 }
 
-// trim drops the oldest changes until the weight of the ring is at most maxWeight and no change is older than oldest.
-// It never drops the newest change.
+// trim drops the oldest changes until the ring's weight is at most maxWeight and no change is older than oldest. The
+// newest change always stays.
 func (r *ring[K, V, M]) trim(maxWeight int, oldest time.Time) {
 	for r.count > 1 {
 		at := r.newest - uint64(r.count) + 1 //nolint:gosec // A count is not negative.
@@ -64,7 +65,7 @@ func (r *ring[K, V, M]) weightOf(offset uint64) *int {
 	return &r.weights[offset&uint64(len(r.weights)-1)]
 }
 
-// resize moves the changes into n new slots. It does not change the old slots, because readers may still use them.
+// resize moves the changes into n new slots. It does not modify the old slots, because readers can still read them.
 func (r *ring[K, V, M]) resize(n int) {
 	old := *r
 	r.slots, r.weights = make(slots[K, V, M], n), make([]int, n)

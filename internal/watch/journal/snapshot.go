@@ -2,12 +2,12 @@ package journal
 
 import "math"
 
-// keysPerLock is the number of keys that a Snapshot copies before it unlocks the journal, so that the writer can
-// continue.
+// keysPerLock is the number of keys that Snapshot copies before it releases the lock for a moment, so that the writer
+// can continue.
 const keysPerLock = 2048
 
-// Snapshot returns every key and value at one moment, in no order, and the cursor of that moment. The writer never
-// waits longer than it takes to copy a few thousand keys. Changes during the copy are then read from the ring.
+// Snapshot returns all keys and values at one moment, in random order, and the cursor of that moment. It delays a
+// writer only while it copies a few thousand keys.
 func (j *Journal[K, V, M]) Snapshot() ([]Entry[K, V], Cursor) {
 	for {
 		if entries, cursor, ok := j.snapshot(); ok {
@@ -16,16 +16,16 @@ func (j *Journal[K, V, M]) Snapshot() ([]Entry[K, V], Cursor) {
 	}
 }
 
-// snapshot copies the state in steps, then updates the copy to the present state. It returns false if the ring no
-// longer has all changes since the start.
+// snapshot copies all values in steps, and then applies the changes that happened during the copy. It returns false
+// if some of these changes are no longer in the history.
 func (j *Journal[K, V, M]) snapshot() ([]Entry[K, V], Cursor, bool) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
 	start := j.nextTail.offset
 	entries := make([]Entry[K, V], 0, len(j.state))
-	// A map may change between two steps of its iteration. Entries that are added may be visited or not, and entries
-	// that are removed are not (the Go specification, "For statements with range clause"). In both cases catchUpLocked
-	// corrects the copy.
+	// The map can change between two steps of this iteration. According to the Go specification ("For statements with
+	// range clause"), the iteration can miss added keys, and does not return removed keys. catchUpLocked corrects
+	// both cases.
 	state := j.state
 	for key, value := range state {
 		entries = append(entries, Entry[K, V]{key, value})
@@ -41,8 +41,8 @@ func (j *Journal[K, V, M]) snapshot() ([]Entry[K, V], Cursor, bool) {
 	return j.catchUpLocked(entries, changed), j.Now(), true
 }
 
-// changedLocked returns the keys that have changed since an offset. It returns false if the ring no longer has all of
-// these changes.
+// changedLocked returns the keys that have changed since an offset. It returns false if some of these changes are no
+// longer in the history.
 func (j *Journal[K, V, M]) changedLocked(since uint64) (map[K]struct{}, bool) {
 	changed := make(map[K]struct{})
 	if since == j.nextTail.offset {

@@ -1,18 +1,17 @@
 package journal
 
-// tail is the view of a journal that readers use: the changes that are in the ring. Each write publishes a new tail. A
-// published tail is immutable, but its slots are not. If a slot contains a different change than expected, the ring has
-// dropped the expected one.
+// tail is what readers see of a journal: the changes in the ring. Each write publishes a new tail. The fields of a
+// published tail never change, but the writer can reuse its slots. If a slot contains a change with an unexpected
+// offset, the ring has dropped the expected change.
 type tail[K comparable, V, M any] struct {
 	slots   slots[K, V, M]
-	count   int    // The number of changes in the ring.
-	offset  uint64 // The offset of the newest change.
+	count   int
+	offset  uint64
 	wakeups uint64
 	closed  bool
 }
 
-// read returns the changes after the cursor, at most limit. moved means that there is something new: changes, or only a
-// Nudge.
+// read returns at most limit changes after a cursor. moved is true if there are changes, or if Wake was called since.
 func (t *tail[K, V, M]) read(after Cursor, limit int) (changes []*Change[K, V, M], next Cursor, moved bool, err error) {
 	switch {
 	case after.Offset > t.offset || after.Offset < t.offset-uint64(t.count): //nolint:gosec // A count is not negative.
@@ -20,7 +19,7 @@ func (t *tail[K, V, M]) read(after Cursor, limit int) (changes []*Change[K, V, M
 	case after.Offset < t.offset:
 		changes = t.after(after.Offset, limit)
 		if changes == nil {
-			return nil, after, false, ErrGone // The ring has dropped some changes in the meantime.
+			return nil, after, false, ErrGone // the ring dropped some of these changes during the read
 		}
 		next = Cursor{Offset: after.Offset + uint64(len(changes)), wakeups: after.wakeups}
 		if next.Offset == t.offset {
@@ -35,7 +34,7 @@ func (t *tail[K, V, M]) read(after Cursor, limit int) (changes []*Change[K, V, M
 	return nil, after, false, nil
 }
 
-// after returns the first changes after an offset, at most limit. It returns nil if the ring no longer has all of them.
+// after returns the first changes after an offset, at most limit. It returns nil if the ring has dropped one of them.
 func (t *tail[K, V, M]) after(offset uint64, limit int) []*Change[K, V, M] {
 	changes := make([]*Change[K, V, M], min(int(t.offset-offset), limit)) //nolint:gosec // At most the ring's length.
 	for i := range changes {
@@ -49,7 +48,8 @@ func (t *tail[K, V, M]) after(offset uint64, limit int) []*Change[K, V, M] {
 	return changes
 }
 
-// moved reports whether there is something new after the cursor: a change, a Nudge, or the end of the journal.
+// moved reports whether Next must return for this cursor: there is a change, Wake was called, or the journal is
+// closed.
 func (t *tail[K, V, M]) moved(after Cursor) bool {
 	return t.offset != after.Offset || t.wakeups != after.wakeups || t.closed
 }

@@ -2,11 +2,11 @@ package journal
 
 import "sync/atomic"
 
-// waiters is where readers of a journal wait until the writer wakes them.
+// waiters blocks readers of a journal until the writer wakes them.
 type waiters struct {
 	count  atomic.Int64
-	waking atomic.Bool                   // A goroutine is about to wake the readers.
-	signal atomic.Pointer[chan struct{}] // Closed, and replaced by a new channel, to wake all readers.
+	waking atomic.Bool                   // a goroutine is about to wake the readers
+	signal atomic.Pointer[chan struct{}] // closed and replaced by a new channel to wake all readers
 }
 
 func (b *waiters) init() {
@@ -14,8 +14,8 @@ func (b *waiters) init() {
 	b.signal.Store(&signal)
 }
 
-// wait registers a reader that will wait until woken is closed. After lie, and before it waits, the reader must check
-// the tail once more: woken is closed for any change that this check misses. After the wait, the reader must call rise.
+// wait registers a waiting reader. woken is closed at the next write. After the call of wait, the reader must check
+// the tail once more, because a write can precede the call. A reader that stops waiting must call done.
 func (b *waiters) wait() (woken <-chan struct{}) {
 	b.count.Add(1)
 	return *b.signal.Load()
@@ -23,7 +23,7 @@ func (b *waiters) wait() (woken <-chan struct{}) {
 
 func (b *waiters) done() { b.count.Add(-1) }
 
-// wake wakes the waiting readers, in constant time. The caller publishes what they read before it calls ring.
+// wake wakes all waiting readers in constant time. The caller must publish the new tail before the call.
 func (b *waiters) wake() {
 	if b.count.Load() > 0 && b.waking.CompareAndSwap(false, true) {
 		go b.wakeAll()
@@ -31,7 +31,7 @@ func (b *waiters) wake() {
 }
 
 func (b *waiters) wakeAll() {
-	b.waking.Store(false) // Before the swap: a later ring may find new waiters.
+	b.waking.Store(false) // before Swap, so that a later wake also wakes new waiters
 	signal := make(chan struct{})
 	close(*b.signal.Swap(&signal))
 }
