@@ -9,26 +9,26 @@ import (
 	"glasshouse/internal/watch/resource"
 )
 
-// finder builds the Graph of one object. Only one goroutine may use it.
+// finder builds the Graph of one object. Only one goroutine can use a finder.
 type finder struct {
 	access   *watch.Access
 	resource *resource.Resource
-	kind     string // The kind of the object, as group/resource.
+	kind     string // The object's resource, as group/resource.
 	object   objectrefs.Object
 	known    []watch.ResourceStatus
 	lists    []*list
 	graph    Graph
 
-	nodes    map[string]int // Index in graph.Nodes by ID.
+	nodes    map[string]int // Index in graph.Nodes, by node ID.
 	edges    map[Edge]bool  // The existing edges, without Via.
-	groups   map[group]int  // Number of objects of the group that have a node of their own.
-	withNode []*entry       // Objects that have a node of their own, or are counted in a shared one.
+	groups   map[group]int  // Number of objects with a node of their own, by group.
+	withNode []*entry       // Objects that have a node of their own, or are counted in a shared node.
 	pods     []*entry       // The pods that the object selects.
-	reads    int            // Number of objects that were read one by one.
+	reads    int            // Number of objects that were read by a separate request.
 	labels   labelSets
 }
 
-// group identifies objects that are alike: they have the same kind, namespace and owner.
+// group identifies similar objects: those with the same kind, namespace and owner.
 type group struct {
 	list      *list
 	namespace string
@@ -42,12 +42,13 @@ func idOf(resource, namespace, name string) string {
 	return resource + "/" + namespace + "/" + name
 }
 
-// self returns the ID of the node for the object itself.
+// self returns the ID of the node for f.object.
 func (f *finder) self() string {
 	return idOf(f.kind, f.object.Namespace, f.object.Name)
 }
 
-// add adds a node, and reports whether the graph had room for it. An existing node stays as it is.
+// add adds a node, and reports whether the graph contains it. It does not change an existing node, and adds no node
+// beyond maxNodes.
 func (f *finder) add(n Node) bool {
 	if _, ok := f.nodes[n.ID]; ok {
 		return true
@@ -61,7 +62,7 @@ func (f *finder) add(n Node) bool {
 	return true
 }
 
-// link adds an edge between existing nodes, unless the graph has it already.
+// link adds an edge between two existing nodes, if the graph does not contain it yet.
 func (f *finder) link(from, to, kind, via string) {
 	e := Edge{From: from, To: to, Type: kind}
 	if from == to || f.edges[e] {
@@ -72,8 +73,8 @@ func (f *finder) link(from, to, kind, via string) {
 	f.graph.Edges = append(f.graph.Edges, e)
 }
 
-// assignNodes assigns nodes to objects. The first few objects of each group have their own nodes. The others share one
-// node, which counts them.
+// assignNodes gives each object a node. The first objects of each group (same kind, namespace and owner) get a node
+// of their own. The others share one node, which counts them.
 func (f *finder) assignNodes(entries []*entry) {
 	entryGroups := make(map[group]bool)
 	for _, e := range entries {
@@ -89,7 +90,7 @@ func (f *finder) assignNodes(entries []*entry) {
 			ID: e.ownID(), Ref: e.list.resource.Ref(), Kind: e.list.resource.Kind,
 			Namespace: e.Namespace(), Name: e.Name(), UID: e.UID(), State: Present,
 		}
-		_, exists := f.nodes[node.ID] // It exists as an owner, or as a used object.
+		_, exists := f.nodes[node.ID] // The node can exist as an owner or a used object.
 		if !exists && f.groups[g] >= maxOwn {
 			node.ID, node.Name, node.UID = idOf(e.list.kind, e.Namespace(), "+"+g.owner), "", "" // No name contains a +.
 		}
@@ -106,7 +107,7 @@ func (f *finder) assignNodes(entries []*entry) {
 	}
 }
 
-// ownID returns the ID of the node for this entry alone. That node need not exist.
+// ownID returns the ID of a node for this entry alone, even if the graph has no such node.
 func (e *entry) ownID() string { return idOf(e.list.kind, e.Namespace(), e.Name()) }
 
 func (e *entry) group() group {
@@ -117,14 +118,14 @@ func (e *entry) group() group {
 	return g
 }
 
-// labelSets caches parsed labels by their text. Most objects share their text with others.
+// labelSets caches parsed labels by their JSON text, because many objects have the same labels.
 type labelSets map[unique.Handle[string]]map[string]string
 
 func (l labelSets) of(text unique.Handle[string]) map[string]string {
 	set, ok := l[text]
 	if !ok {
 		if err := json.Unmarshal([]byte(text.Value()), &set); err != nil {
-			set = nil // Malformed labels match like an empty set.
+			set = nil // Treat malformed labels as no labels.
 		}
 		l[text] = set
 	}

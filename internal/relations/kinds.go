@@ -8,8 +8,8 @@ import (
 	"glasshouse/internal/watch/resource"
 )
 
-// likelyKinds returns the kinds to search for the relations of an object, as group/resource. Their objects may name an
-// object of the resource, or be owned or selected by it.
+// likelyKinds returns the kinds (as group/resource) to search for relations of an object of the given resource.
+// Objects of these kinds can refer to the object, be owned by it, be selected by it, or select its pods.
 func likelyKinds(resource string) []string {
 	policies := []string{"core/services", "policy/poddisruptionbudgets", "networking.k8s.io/networkpolicies"}
 	templates := []string{
@@ -69,7 +69,7 @@ func likelyKinds(resource string) []string {
 	return nil
 }
 
-// selectsPods reports whether a kind selects pods.
+// selectsPods reports whether objects of a resource (as group/resource) select pods.
 func selectsPods(resource string) bool {
 	switch resource {
 	case "core/services", "policy/poddisruptionbudgets", "networking.k8s.io/networkpolicies", "apps/deployments",
@@ -80,8 +80,9 @@ func selectsPods(resource string) bool {
 	return false
 }
 
-// operatorKinds returns further kinds to search if an object belongs to an operator. These are the kinds of its group,
-// and the kinds that operators usually create. Their objects may be owned by the operator's object, or name it.
+// operatorKinds returns further kinds to search for an object of a custom resource, which an operator usually
+// manages. These are the kinds of its API group, and the built-in kinds that operators usually create. Their objects
+// can refer to the object, or be owned by it.
 func operatorKinds(r *resource.Resource, known []watch.ResourceStatus) (kinds []string) {
 	if isBuiltIn(r.Group) {
 		return nil
@@ -101,7 +102,6 @@ func operatorKinds(r *resource.Resource, known []watch.ResourceStatus) (kinds []
 	return kinds
 }
 
-// isBuiltIn reports whether a group belongs to Kubernetes itself.
 func isBuiltIn(group string) bool {
 	return strings.HasSuffix(group, ".k8s.io") ||
 		slices.Contains([]string{"", "apps", "batch", "autoscaling", "policy", "extensions"}, group)

@@ -1,11 +1,14 @@
-// Package relations computes the graph of an object's relations. The graph has its owners up to the root, and the
-// objects that it owns. It also has the objects that it uses, and those that use it. It has the pods that the object
-// selects, and what selects pods in the graph.
+// Package relations computes a graph of an object's relations. The graph contains:
+//   - the object's owners, up to the root, and the objects that it owns
+//   - the objects that it uses (refers to), and the objects that use it
+//   - the pods that it selects, and the objects that select pods in the graph
 //
-// All reads use watch.Access. Objects that the object names are read one by one. To find the objects that name it, a
-// few likely kinds are searched, in its namespace if they have one. These lists start in the same way as those of any
-// viewer. Everything is bounded: kinds, reads, nodes, and the waiting time. Each kind reports whether it was searched,
-// and each node whether it was read. Data that could not be read is never reported as absent.
+// All reads use watch.Access. Objects to which the object refers are read one by one. Objects that refer to it are
+// found by searching a few likely kinds, if possible only in its namespace. A search starts a watch like any other
+// reader of the kind.
+//
+// The numbers of kinds, reads and nodes are limited, and so is the waiting time. Each kind reports whether it was
+// searched, and each node whether it was read. Data that could not be read is never reported as absent.
 package relations
 
 import (
@@ -18,47 +21,48 @@ import (
 )
 
 const (
-	// maxNodes is the maximum number of nodes in a graph.
 	maxNodes = 200
-	// maxPerGroup is how many objects of one kind and one owner have their own nodes. The others are one node with a
-	// count. If there are very many owners, together they get about maxOwnNodes nodes.
+	// maxPerGroup is the maximum number of nodes for single objects of one kind and owner. Further objects share one
+	// node with a count. If there are very many owners, single objects get about maxOwnNodes nodes in total.
 	maxPerGroup, maxOwnNodes = 20, 120
-	// maxKinds is how many kinds are searched, and maxReads how many objects are read one by one.
+	// maxKinds is the maximum number of kinds to search. maxReads is the maximum number of objects that are read one by
+	// one.
 	maxKinds, maxReads = 16, 60
-	// maxOwnerDepth bounds the length of a chain of owners. maxChains bounds the number of chains that are followed from
-	// the pods that an object selects.
+	// maxOwnerDepth is the maximum length of a chain of owners. maxChains is the maximum number of owner chains that
+	// are followed from the pods that an object selects.
 	maxOwnerDepth, maxChains = 10, 10
-	// listWait is the maximum wait for a first list, and readWait the maximum time for all reads.
+	// listWait is the maximum wait for the first list of a kind. readWait is the time limit of all reads together.
 	listWait, readWait = 3 * time.Second, 5 * time.Second
-	// parallel is how many objects are read at a time. Each may use several MiB until its references are known.
+	// parallel is the number of objects that are read concurrently. Each one can need several MiB until its references
+	// are known.
 	parallel = 2
-	// entryMemory is the memory of an object of a searched kind, with its owner, in bytes (270 measured with short
-	// names).
+	// entryMemory is the estimated memory of one object of a searched kind, with its owner, in bytes (270 measured with
+	// short names).
 	entryMemory = 400
 )
 
 // Graph contains an object and its relations.
 type Graph struct {
-	Nodes     []Node     `json:"nodes"` // The first one is the object itself.
+	Nodes     []Node     `json:"nodes"` // The first node is the object itself.
 	Edges     []Edge     `json:"edges"`
-	Truncated bool       `json:"truncated"` // There are more nodes than the graph has.
-	Searched  []Searched `json:"searched"`  // The kinds to search.
+	Truncated bool       `json:"truncated"` // The graph lacks some nodes, because of maxNodes.
+	Searched  []Searched `json:"searched"`  // The kinds to search, each with the result.
 }
 
-// Node is one object, or several objects that are alike.
+// Node is one object, or a number of similar objects.
 type Node struct {
 	ID        string `json:"id"`
-	Ref       string `json:"ref"` // Ref of the resource; empty if the viewer knows no such kind.
+	Ref       string `json:"ref"` // Ref of the resource; empty if it is not available to the viewer.
 	Kind      string `json:"kind"`
 	Namespace string `json:"ns"`
 	Name      string `json:"name"`
 	UID       string `json:"uid"`
 	State     State  `json:"state"`
 	Reason    string `json:"reason,omitempty"`
-	Count     int    `json:"count,omitempty"` // Number of objects that are alike, for a node without a name.
+	Count     int    `json:"count,omitempty"` // Number of similar objects, for a node without a name.
 }
 
-// State is the result of reading the object of a node.
+// State is the result of reading the object of a Node.
 type State string
 
 // The states of a Node.
@@ -66,20 +70,20 @@ const (
 	Present   State = "there"
 	Missing   State = "missing"
 	Forbidden State = "forbidden"
-	Unknown   State = "unknown" // It was not read; the reason explains why.
+	Unknown   State = "unknown" // The object was not read; Reason explains why.
 )
 
-// Edge leads from the owner to the owned object, from the user to the used object, or from the selector to the selected
-// object.
+// Edge is a relation between two nodes: from the owner to the owned object, from the user to the used object, or from
+// the selecting object to the selected pod.
 type Edge struct {
 	From string `json:"from"`
 	To   string `json:"to"`
-	Type string `json:"type"` // owns, uses or selects.
-	Via  string `json:"via"`  // Path of the referring member, without indices.
+	Type string `json:"type"` // "owns", "uses" or "selects".
+	Via  string `json:"via"`  // Path of the JSON member that refers to the other object, without indices.
 }
 
-// Searched is a kind to search, with the status of its list. If the state is Live or Stale, the kind was searched.
-// Otherwise it was not, and the reason explains why.
+// Searched is a kind to search, with the status of its list. Only the states Live and Stale mean that the kind was
+// searched. For other states, the reason explains why it was not.
 type Searched struct {
 	Ref string `json:"ref"`
 	status.Status
@@ -101,7 +105,7 @@ func Of(ctx context.Context, access *watch.Access, ref, namespace, name string) 
 		return nil, err
 	}
 	object := objectrefs.Of(text)
-	// The request takes precedence over the text.
+	// The names in the request take precedence over those in the object's text.
 	object.Group, object.Kind, object.Namespace, object.Name = resource.Group, resource.Kind, namespace, name
 	readCtx, cancel := context.WithTimeout(ctx, readWait)
 	defer cancel()
@@ -125,8 +129,8 @@ func Of(ctx context.Context, access *watch.Access, ref, namespace, name string) 
 	return &f.graph, ctx.Err()
 }
 
-// compute runs steps that use a processor, under one lease. The steps do not wait: requests to the API server happen
-// between the calls of compute.
+// compute runs steps that need a processor, after it has acquired one. The steps must not wait: requests to the API
+// server are sent between the calls of compute.
 func (f *finder) compute(ctx context.Context, steps ...func()) error {
 	release, err := f.access.AcquireProcessor(ctx)
 	if err != nil {

@@ -20,7 +20,8 @@ import (
 
 const pods, configMaps = "core/v1/pods", "core/v1/configmaps"
 
-// newCluster returns a cluster with a pod that uses ConfigMaps, and other pods that one ReplicaSet owns.
+// newCluster returns a cluster with a pod that uses a number of ConfigMaps, and other pods that are each owned by a
+// ReplicaSet of its own.
 func newCluster(t *testing.T, uses, others int) (*apitest.Server, *watch.Cluster) {
 	t.Helper()
 	columns := `[{"name":"Name","type":"string"}]`
@@ -61,8 +62,8 @@ func newCluster(t *testing.T, uses, others int) (*apitest.Server, *watch.Cluster
 	return server, cluster
 }
 
-// A graph is computed while a processor lease is in use, and requests to the API server are made without one. At most
-// two objects are read at a time.
+// Computing a graph requires a processor lease (see WithScanLimiter), which is released before requests to the API
+// server. At most two objects are read at a time.
 func TestProcessorIsLeasedWhileComputing(t *testing.T) {
 	const uses = 6
 	synctest.Test(t, func(t *testing.T) {
@@ -112,7 +113,7 @@ func TestProcessorIsLeasedWhileComputing(t *testing.T) {
 	})
 }
 
-// The memory of the rows that are searched is reported before it is allocated.
+// The memory of the searched rows is reported before it is allocated. The estimate is at most twice the real size.
 func TestRowsOfAGraphAreReported(t *testing.T) {
 	const rows = 20_000
 	synctest.Test(t, func(t *testing.T) {
@@ -142,7 +143,6 @@ func TestRowsOfAGraphAreReported(t *testing.T) {
 	})
 }
 
-// heap returns how many bytes are in use.
 func heap() int64 {
 	runtime.GC()
 	var m runtime.MemStats

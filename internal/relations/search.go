@@ -16,27 +16,27 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// list is a kind to search, with the objects that were found.
+// list contains the objects of one kind that is searched.
 type list struct {
 	kind     string             // As group/resource.
-	resource *resource.Resource // Nil if the viewer knows no such kind.
+	resource *resource.Resource // Nil if the kind is not available to the viewer.
 	status   status.Status
 	entries  []entry // Sorted by namespace and name.
-	complete bool    // The list is complete: an object that it lacks does not exist.
+	complete bool    // An object that the list lacks does not exist.
 }
 
-// entry is one object of a list.
+// entry is one object of a searched kind.
 type entry struct {
 	*watch.Item
 
 	list    *list
 	owners  []objectrefs.Ref
 	via     string               // Path of the JSON member that refers to the finder's object; empty if none does.
-	selects *objectrefs.Selector // Nil if the entry does not select pods.
+	selects *objectrefs.Selector // Nil if the object does not select pods.
 	id      string               // ID of its node; empty if it has none.
 }
 
-// search reads the kinds whose objects are likely to have relations to the object, all at the same time.
+// search concurrently reads the kinds whose objects are likely to be related to f.object.
 func (f *finder) search(ctx context.Context) {
 	kinds := append(likelyKinds(f.kind), operatorKinds(f.resource, f.known)...)
 	f.lists = make([]*list, len(kinds))
@@ -45,7 +45,7 @@ func (f *finder) search(ctx context.Context) {
 		l := &list{kind: kind, resource: f.byName(kind)}
 		f.lists[n] = l
 		switch {
-		case l.resource == nil && f.access.IsGuest(): // A guest may not know whether the cluster serves it.
+		case l.resource == nil && f.access.IsGuest(): // Do not reveal whether the kind exists.
 			l.status = status.Status{State: status.Forbidden, Reason: "Not included in this link."}
 		case l.resource == nil:
 			l.status = status.Status{State: status.Absent, Reason: "Not available in this cluster."}
@@ -68,7 +68,7 @@ func (f *finder) search(ctx context.Context) {
 	}
 }
 
-// read reads one kind.
+// read lists one kind. It lists only the namespace of f.object if both are namespaced.
 func (f *finder) read(ctx context.Context, l *list) {
 	query := watch.Query{Resource: l.resource.Ref()}
 	if l.resource.Namespaced && f.object.Namespace != "" {
@@ -98,8 +98,8 @@ func (f *finder) read(ctx context.Context, l *list) {
 	}
 }
 
-// readRefs reads the references in the text of each entry. The text of most entries does not contain the object's name,
-// so they do not refer to it. Only their owners are read.
+// readRefs reads the references in the JSON text of each entry. A text without the name of f.object does not refer to
+// f.object. Then only the owners are read, unless the kind can have selectors.
 func (f *finder) readRefs() {
 	name := jsonscan.AppendString(nil, f.object.Name)
 	var text []byte
@@ -109,7 +109,7 @@ func (f *finder) readRefs() {
 			e := &l.entries[n]
 			var err error
 			if text, err = e.AppendJSON(text[:0]); err != nil {
-				continue // Not reached: this program compressed the text.
+				continue // Never happens: this program compressed the text.
 			}
 			if !mayHaveSelector && !bytes.Contains(text, name) {
 				e.owners = objectrefs.Owners(text)
@@ -125,7 +125,7 @@ func (f *finder) readRefs() {
 	}
 }
 
-// refersToObject reports whether r, a reference in an object of the given namespace, points to the finder's object.
+// refersToObject reports whether the reference r points to f.object. namespace is that of the referring object.
 func (f *finder) refersToObject(r *objectrefs.Ref, namespace string) bool {
 	if r.Group != f.object.Group || r.Kind != f.object.Kind || r.Name != f.object.Name {
 		return false
@@ -136,12 +136,13 @@ func (f *finder) refersToObject(r *objectrefs.Ref, namespace string) bool {
 	return !f.resource.Namespaced || namespace == f.object.Namespace
 }
 
-// byName returns the preferred version of a resource. name has the form group/resource.
+// byName returns the preferred version of a resource, or nil if the viewer knows no such resource. name has the form
+// group/resource.
 func (f *finder) byName(name string) *resource.Resource {
 	return f.find(func(r *resource.Resource) bool { return nameOf(r) == name })
 }
 
-// byKind returns the preferred version of the resource of a kind.
+// byKind returns the preferred version of the resource with an API group and kind, or nil.
 func (f *finder) byKind(group, kind string) *resource.Resource {
 	return f.find(func(r *resource.Resource) bool { return r.Group == group && r.Kind == kind })
 }
@@ -155,8 +156,8 @@ func (f *finder) find(match func(*resource.Resource) bool) *resource.Resource {
 	return nil
 }
 
-// entryOf finds an object in the lists. missing reports that a complete list does not contain the object, so it does
-// not exist.
+// entryOf finds an object in the searched lists. missing means that the object does not exist, because a complete
+// list does not contain it.
 func (f *finder) entryOf(r *resource.Resource, namespace, name string) (e *entry, missing bool) {
 	kind := nameOf(r)
 	index := slices.IndexFunc(f.lists, func(l *list) bool { return l.kind == kind })

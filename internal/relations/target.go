@@ -16,13 +16,13 @@ import (
 type target struct {
 	objectrefs.Ref
 
-	resource *resource.Resource // Nil if the viewer knows no such kind.
+	resource *resource.Resource // Nil if the kind is not available to the viewer.
 	node     Node
-	owners   []objectrefs.Ref // Known if the object was found.
+	owners   []objectrefs.Ref // Set only if the object was found.
 }
 
-// target returns the object that a reference points to. namespace is that of the referring object. ok is false if the
-// reference is not valid.
+// target returns the object that a reference points to, without reading it. namespace is that of the referring
+// object. ok is false if the reference has no namespace, but its kind is namespaced.
 func (f *finder) target(r *objectrefs.Ref, namespace string) (t *target, ok bool) {
 	t = &target{Ref: *r, resource: f.byKind(r.Group, r.Kind)}
 	if t.Namespace == "" {
@@ -36,7 +36,7 @@ func (f *finder) target(r *objectrefs.Ref, namespace string) (t *target, ok bool
 		}
 		t.node.ID, t.node.Namespace = idOf(group+"/"+r.Kind, t.Namespace, r.Name), t.Namespace
 		t.node.Reason = fmt.Sprintf("Kind %s of API group %s is not available in this cluster.", r.Kind, group)
-		if f.access.IsGuest() { // A guest may not know whether the cluster serves it.
+		if f.access.IsGuest() { // Do not reveal whether the kind exists.
 			t.node.State = Forbidden
 			t.node.Reason = fmt.Sprintf("This link does not include kind %s.", r.Kind)
 		}
@@ -50,7 +50,7 @@ func (f *finder) target(r *objectrefs.Ref, namespace string) (t *target, ok bool
 	return t, t.resource.Namespaced == (t.Namespace != "")
 }
 
-// readTargets reads targets to determine whether they exist, a few at a time.
+// readTargets determines whether the targets exist. It reads those that no searched list can answer, a few at a time.
 func (f *finder) readTargets(ctx context.Context, targets ...*target) {
 	var reading sync.WaitGroup
 	slots := make(chan struct{}, parallel)
@@ -100,7 +100,8 @@ func (t *target) read(ctx context.Context, access *watch.Access) {
 	}
 }
 
-// setFound records the object that has the name of the target. If the reference has another UID, the target is missing.
+// setFound records that an object with the target's name exists. If the reference has another UID, the found
+// object is a different one, and the target is missing.
 func (t *target) setFound(uid string, owners []objectrefs.Ref) {
 	if t.UID != "" && t.UID != uid {
 		t.node.State, t.node.Reason = Missing, "Another object has its name."

@@ -6,7 +6,7 @@ import (
 	"glasshouse/internal/watch/objectrefs"
 )
 
-// addOwners adds the object itself, and its owners up to the root.
+// addOwners adds the node of f.object, and the nodes of its owners up to the root.
 func (f *finder) addOwners(ctx context.Context) {
 	f.graph.Edges = []Edge{}
 	f.add(Node{
@@ -16,7 +16,7 @@ func (f *finder) addOwners(ctx context.Context) {
 	f.addOwnersOf(ctx, f.self(), f.object.Namespace, f.object.Owners, 0)
 }
 
-// addOwnersOf adds the owners of one node, and their owners.
+// addOwnersOf adds the owners of one node and, recursively, their owners.
 func (f *finder) addOwnersOf(ctx context.Context, from, namespace string, owners []objectrefs.Ref, depth int) {
 	var targets []*target
 	for n := range owners {
@@ -31,13 +31,13 @@ func (f *finder) addOwnersOf(ctx context.Context, from, namespace string, owners
 			return
 		}
 		f.link(t.node.ID, from, "owns", owners[n].Via)
-		if !known { // This ends cycles of owners.
+		if !known { // Owners can form a cycle.
 			f.addOwnersOf(ctx, t.node.ID, t.Namespace, t.owners, depth+1)
 		}
 	}
 }
 
-// addUsed adds the objects that the object refers to.
+// addUsed adds the objects to which f.object refers.
 func (f *finder) addUsed(ctx context.Context) {
 	var targets []*target
 	for n := range f.object.Uses {
@@ -53,7 +53,7 @@ func (f *finder) addUsed(ctx context.Context) {
 	}
 }
 
-// each calls visit for each entry of all lists, except the object itself.
+// each calls visit for each object in the searched lists, except f.object.
 func (f *finder) each(visit func(*entry)) {
 	for _, l := range f.lists {
 		for n := range l.entries {
@@ -65,7 +65,7 @@ func (f *finder) each(visit func(*entry)) {
 	}
 }
 
-// addOwned adds the objects that the object owns, and the objects that those own.
+// addOwned adds the objects that f.object owns, directly or indirectly.
 func (f *finder) addOwned() {
 	ownedBy := make(map[string][]*entry)
 	f.each(func(e *entry) {
@@ -88,7 +88,7 @@ func (f *finder) addOwned() {
 	}
 }
 
-// addUsers adds the objects that refer to the object.
+// addUsers adds the objects that refer to f.object.
 func (f *finder) addUsers() {
 	var users []*entry
 	f.each(func(e *entry) {
@@ -104,7 +104,7 @@ func (f *finder) addUsers() {
 	}
 }
 
-// addSelected adds the pods that the object selects.
+// addSelected adds the pods that f.object selects.
 func (f *finder) addSelected() {
 	if f.object.Selects == nil {
 		return
@@ -117,7 +117,7 @@ func (f *finder) addSelected() {
 	f.assignNodes(f.pods)
 }
 
-// addPodOwners adds the owners of the pods that the object selects, up to the root.
+// addPodOwners adds the owners of the pods that f.object selects, up to the root.
 func (f *finder) addPodOwners(ctx context.Context) {
 	followed := make(map[string]bool)
 	for _, e := range f.pods {
@@ -131,7 +131,7 @@ func (f *finder) addPodOwners(ctx context.Context) {
 	}
 }
 
-// linkSelected adds the edges from the object to the pods that it selects.
+// linkSelected adds the edges from f.object to the pods that it selects.
 func (f *finder) linkSelected() {
 	for _, e := range f.pods {
 		if e.id != "" {
@@ -157,7 +157,7 @@ func (f *finder) linkOwners() {
 	}
 }
 
-// addSelectors adds the objects that select pods in the graph.
+// addSelectors adds the objects that select any pod in the graph.
 func (f *finder) addSelectors() {
 	pods := f.withNode
 	var found []*entry
@@ -191,15 +191,15 @@ func (f *finder) addSelectors() {
 	}
 }
 
-// linkSelector adds an edge from a selecting object to a pod. If the selecting object owns the pod, there is an edge
-// already, and no second one is needed.
+// linkSelector adds an edge from a selecting object to a pod. It adds none if the selecting object owns the pod,
+// because that edge exists already.
 func (f *finder) linkSelector(from, to, via string) {
 	if !f.edges[Edge{From: from, To: to, Type: "owns"}] {
 		f.link(from, to, "selects", via)
 	}
 }
 
-// selects reports whether s, the selector of an object in the namespace, matches the entry. Selectors match pods only.
+// selects reports whether the selector s of an object in the namespace matches the entry. Only pods can match.
 func (f *finder) selects(s *objectrefs.Selector, namespace string, e *entry) bool {
 	return e.list.kind == "core/pods" && e.Namespace() == namespace && s.Matches(f.labels.of(e.Labels()))
 }

@@ -14,16 +14,16 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// maxSearch is the maximum length of a search text in bytes, a little more than the longest namespace and name
-// together. It limits the number of words, each of which is compared with every name.
+// maxSearch is the maximum length of a search text in bytes. The longest namespace and name together have 316 bytes.
+// The limit also bounds the number of words, each of which is compared with every name.
 const maxSearch = 320
 
-// SearchResult is the result of a search.
+// SearchResult is the result of Access.Search.
 type SearchResult struct {
 	Hits  []Hit // Best match first.
-	Total int   // The number of matches in the searched resources.
-	// Searched contains the watched resources, in the order in which they were searched. A resource without a Count was
-	// not searched. Its Status is Stale if the viewer's permissions on it are unknown.
+	Total int   // The number of all matches, including those beyond the limit.
+	// Searched lists the watched resources, in search order. A resource with a nil Count could not be searched. If the
+	// viewer's permissions on a resource are unknown, its Status is Stale.
 	Searched []ResourceStatus
 }
 
@@ -34,9 +34,10 @@ type Hit struct {
 }
 
 // Search finds the objects whose namespace and name contain all words of text, ignoring case. It searches only the
-// resources that are watched now. It returns at most limit objects. Objects whose name equals a word are first, then
-// those whose name starts with a word. Within each group, objects are sorted by resource, in the given order, then by
-// namespace and name.
+// resources that are watched now, and returns at most limit objects.
+//
+// Objects whose name equals a word come first, then those whose name starts with a word, then all others. Within each
+// group, objects are sorted by resource (compared with order), then by namespace and name.
 //
 // A search scans all names once. It is fast, because it decompresses no objects.
 func (a *Access) Search(
@@ -68,7 +69,7 @@ func (a *Access) Search(
 		return nil, err
 	}
 	defer release()
-	if time.Since(reviewedAt) > authz.TTLRecheck().Allowed { // A permission may have been revoked in the meantime.
+	if time.Since(reviewedAt) > authz.TTLRecheck().Allowed { // A permission can have been revoked since the review.
 		targets, reviewErr = a.planSearch(ctx, watched)
 	}
 	if ctx.Err() != nil {
@@ -100,16 +101,16 @@ func (a *Access) Search(
 	return found, nil
 }
 
-// searchTarget is one resource in a search, with the part of it that the viewer may see.
+// searchTarget is a resource to search, with a filter for the objects that the viewer is allowed to see.
 type searchTarget struct {
 	resource       *resource.Resource
-	informer       *informer // The informer of all namespaces; nil if the viewer may see nothing, or if it no longer runs.
-	filter         *filter   // Matches the objects that the viewer may see.
-	isReviewFailed bool      // The access review did not finish in time.
+	informer       *informer // Nil if no informer runs, or if the viewer is not allowed to see the resource.
+	filter         *filter   // Matches only the objects that the viewer is allowed to see.
+	isReviewFailed bool      // The access review failed or timed out.
 }
 
-// planSearch determines for each resource which objects the viewer may see. It returns an error if this is unknown for
-// some of them.
+// planSearch runs an access review for each resource, and returns one target for each. If some reviews fail, it
+// returns the targets together with an error.
 func (a *Access) planSearch(ctx context.Context, resources []resource.Resource) ([]*searchTarget, error) {
 	ctx, cancel := context.WithTimeout(ctx, statusReviewTimeout)
 	defer cancel()
@@ -134,8 +135,9 @@ func (a *Access) planSearch(ctx context.Context, resources []resource.Resource) 
 	return all, err
 }
 
-// matchKey reports whether a key (namespace/name) contains all words, which must be in lower case. rank is the best
-// match of a word with the name: 0 for an equal name, 1 for a prefix, 2 for any other match.
+// matchKey reports whether the key "namespace/name" contains all words, which must be in lower case. rank is 0 if the
+// name equals a word, 1 if it starts with a word, and 2 otherwise. A word with a slash is compared with the whole
+// key.
 func matchKey(key string, words []string) (rank int, ok bool) {
 	key = strings.TrimPrefix(strings.ToLower(key), "/")
 	for _, word := range words {
@@ -159,7 +161,6 @@ func matchKey(key string, words []string) (rank int, ok bool) {
 	return rank, true
 }
 
-// candidate is a matching object with its rank.
 type candidate struct {
 	rank, resourceIndex int
 	key                 string
@@ -172,17 +173,19 @@ func (c candidate) compare(other candidate) int {
 	)
 }
 
-// shortlist collects any number of candidates, and retains the best ones.
+// shortlist keeps at least the best limit candidates of a search, and counts all candidates.
 type shortlist struct {
 	limit      int
 	total      int
-	candidates []candidate // Fewer than twice the limit.
-	isTrimmed  bool        // kept was sorted and cut: its first limit members are the best of all that were added before.
+	candidates []candidate // Always fewer than 2*limit.
+	// isTrimmed means that candidates was sorted and cut to limit at least once. Candidates that sort after the last of
+	// those are then rejected.
+	isTrimmed bool
 }
 
-// scan scans the names of a resource and adds those that match the words. It returns the number of objects that the
-// viewer may see. After the program has lost permission on a namespace, the informer contains its rows for a moment.
-// covered does not contain such a namespace, so scan skips these rows.
+// scan adds the objects of a resource whose names match the words. It returns the number of objects that the viewer
+// is allowed to see. covered lists the watched namespaces; empty means all. scan skips objects of other namespaces:
+// the informer keeps them for a moment after the program has lost the permission.
 func (l *shortlist) scan(index int, i *informer, f *filter, covered, words []string) (visible int) {
 	entries, _ := i.Snapshot()
 	all := f.matchesAll()

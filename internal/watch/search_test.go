@@ -12,8 +12,8 @@ import (
 	"glasshouse/internal/watch/resource"
 )
 
-// search searches for text. It returns the objects that were found, and the state, count and namespaces of each
-// searched resource.
+// search returns the objects that a search for text finds. It also returns the ref, state, count and namespaces of
+// each searched resource.
 func search(t *testing.T, cluster *watch.Cluster, text string) (found, searched string) {
 	t.Helper()
 	got, err := cluster.For(watch.Viewer{Program: true}).Search(t.Context(), text, 10, func(a, b *resource.Resource) int {
@@ -45,7 +45,7 @@ func wantFound(t *testing.T, cluster *watch.Cluster, text, found, searched strin
 	}
 }
 
-// A search neither starts a watch nor keeps one alive.
+// A search starts no watch, and does not prolong a watch that has no readers.
 func TestSearchStartsNoWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -59,7 +59,7 @@ func TestSearchStartsNoWatch(t *testing.T) {
 		r.settle()
 		wantFound(t, cluster, "p", "a/p", pods+" live 1 []")
 		r.sub.Close()
-		for range 9 { // Without readers, the informer lingers for 5 minutes.
+		for range 9 { // Without readers, the informer keeps watching for 5 minutes.
 			advance(30 * time.Second)
 			wantFound(t, cluster, "p", "a/p", pods+" live 1 []")
 		}
@@ -68,8 +68,8 @@ func TestSearchStartsNoWatch(t *testing.T) {
 	})
 }
 
-// A search does not find objects that are not listed yet, or for which the permission was lost. The state of the
-// resource in the response explains this.
+// A search finds only objects that are listed and permitted. For each searched resource, the result contains the
+// state, such as syncing or forbidden, which explains missing objects.
 func TestSearchFindsPermittedObjects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -82,7 +82,7 @@ func TestSearchFindsPermittedObjects(t *testing.T) {
 		r.settle()
 		const namespaces = "core/v1/namespaces live 2 [], "
 		wantFound(t, cluster, "q", "a/q b/q", namespaces+pods+" live 2 [a b]")
-		restore := cluster.Uncover("b") // No other goroutine accesses the feeds at this time.
+		restore := cluster.Uncover("b") // Needs no lock: no other goroutine uses the feeds now.
 		if found, _ := search(t, cluster, "q"); found != "a/q" {
 			t.Errorf("while rows are being taken out, found %q, want a/q alone", found)
 		}

@@ -9,43 +9,44 @@ import (
 	"glasshouse/internal/watch/event"
 )
 
-// sharedBatchKey is the key under which readers share the encoded events of one batch of changes. Readers with the same
-// view and filter that send the same changes have the same key.
+// sharedBatchKey identifies the encoded text of one batch of changes. Readers that send the same changes with the
+// same view and filter share the text.
 type sharedBatchKey struct {
 	view     View
 	filter   filterID
-	version  int    // The version of the columns.
-	from, to uint64 // The offsets of the first and the last change.
+	version  int
+	from, to uint64 // The journal offsets of the first and the last change.
 }
 
 const (
-	// boundaryMaxAge is how long a boundary is used. A boundary is an offset at which several readers end their batches.
+	// boundaryMaxAge is how long readers reuse a boundary, a journal offset at which several readers end their batches.
 	boundaryMaxAge = maxDelay / 2
-	// maxSharedBatches is the number of batches whose texts can be shared.
+	// maxSharedBatches is the maximum number of batches whose encoded texts are shared.
 	maxSharedBatches = 32
 )
 
-// sharedBatches contains weak references to the encoded texts of the newest batches: only the readers that send a text
-// keep it in memory. It also contains boundaries, the offsets at which readers end their batches, so that several
-// readers send the same batches.
+// sharedBatches lets the readers of an informer send identical batches, each of which is encoded once. It refers to
+// the encoded texts weakly: a text is freed when no reader sends it any more.
 type sharedBatches struct {
 	mu     sync.Mutex
 	texts  map[sharedBatchKey]*event.WeakLazy[[]byte]
-	newest [maxSharedBatches]sharedBatchKey // A circular buffer.
+	newest [maxSharedBatches]sharedBatchKey // A ring buffer; the oldest key is evicted first.
 	next   int
 
-	boundaries map[filterID]batchBoundary // By the filter of restricted readers; all other readers use the zero filterID.
+	// boundaries contains one boundary for each filter of restricted readers, who are not allowed to see all objects.
+	// All other readers share the boundary of the zero filterID.
+	boundaries map[filterID]batchBoundary
 }
 
-// batchBoundary is an offset at which several readers end their batch, with the time at which it was set.
+// batchBoundary is a journal offset at which several readers end their batches.
 type batchBoundary struct {
 	offset    uint64
 	createdAt time.Time
 }
 
-// boundary returns the offset at which the readers of one filter (with this id) end their batch, so that they send the
-// same batch. It reuses the filter's boundary if that is recent and after the offset from. Otherwise it makes a
-// boundary at the present offset, which the function newestOffset returns.
+// boundary returns the offset at which a reader ends its batch. Readers with the same filter ID get the same offset,
+// to send identical batches. The last boundary is reused if it is recent and after from, the reader's own offset.
+// Otherwise boundary creates one at the newest offset of the journal.
 func (b *sharedBatches) boundary(id filterID, from uint64, newestOffset func() uint64) uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -63,8 +64,8 @@ func (b *sharedBatches) boundary(id filterID, from uint64, newestOffset func() u
 	return m.offset
 }
 
-// text returns the encoded events of a batch. The first caller encodes them by encode. Later callers get the same text
-// as long as it is referenced.
+// text returns the encoded events of a batch. The first caller encodes them with encode. Later callers get the same
+// text, until it is garbage-collected or too many newer batches exist.
 func (b *sharedBatches) text(key sharedBatchKey, encode func() (*[]byte, error)) (*[]byte, error) {
 	b.mu.Lock()
 	text := b.texts[key]
@@ -82,9 +83,9 @@ func (b *sharedBatches) text(key sharedBatchKey, encode func() (*[]byte, error))
 	return events, err
 }
 
-// batchBoundary returns the offset at which the reader ends its batch after a pause; see sharedBatches. A restricted
-// reader shares it only with readers of the same filter: the pauses of other readers would reveal changes that are
-// hidden from it.
+// batchBoundary returns the offset at which the reader ends its batch after a coalescing pause. A restricted reader
+// (one that is not allowed to see all objects) shares boundaries only with readers of the same filter. The boundaries
+// of other readers would reveal hidden changes.
 func (s *reader) batchBoundary() uint64 {
 	var id filterID
 	if s.filter.isRestricted {
@@ -93,7 +94,6 @@ func (s *reader) batchBoundary() uint64 {
 	return s.informer.sharedBatches.boundary(id, s.cursor.Offset, func() uint64 { return s.informer.Now().Offset })
 }
 
-// idOfFilter returns the ID of the reader's filter. It is computed once.
 func (s *reader) idOfFilter() filterID {
 	if s.filterID == (filterID{}) {
 		s.filterID = s.filter.id()
@@ -101,7 +101,8 @@ func (s *reader) idOfFilter() filterID {
 	return s.filterID
 }
 
-// events encodes changes as events for the reader. If other readers may share them, they are joined into one text.
+// events encodes changes as events. If other readers can send the same batch, it returns one shared text with all
+// events.
 func (s *reader) events(changes []*event.Change) ([][]byte, error) {
 	if !s.view.isShared || len(changes) == 1 {
 		return s.encodeEvents(changes)

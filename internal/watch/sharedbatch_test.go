@@ -12,12 +12,12 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// Readers share the offset at which their batches end, so that they send the same events. After a pause, a reader ends
-// its batch where other readers ended theirs a moment ago. A reader never ends a batch at its own cursor.
+// After a pause, a reader ends its batch at the offset where other readers have just ended theirs. Readers that start
+// from the same cursor then send identical batches. A reader never ends a batch at its own cursor.
 func TestBatchBoundariesAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		boundary := watch.NewBoundaries()
-		const a = 100 // The newest offset at the first call of stop.
+		const a = 100 // The newest offset at the first call of boundary.
 		for _, test := range []struct {
 			after           time.Duration
 			from, now, want uint64
@@ -25,8 +25,8 @@ func TestBatchBoundariesAreShared(t *testing.T) {
 			{0, 90, a, a},
 			{10 * time.Millisecond, 95, a + 5, a},
 			{15 * time.Millisecond, 80, a + 9, a},
-			{time.Millisecond, 90, a + 10, a + 10}, // This is 26 ms after the first call.
-			{0, a + 10, a + 11, a + 11},            // A reader that is at the shared offset already gets a new one.
+			{time.Millisecond, 90, a + 10, a + 10}, // 26 ms after the first call, its boundary has expired.
+			{0, a + 10, a + 11, a + 11},            // A reader that has reached the shared offset gets a new one.
 			{0, 90, a + 12, a + 11},
 		} {
 			advance(test.after)
@@ -38,7 +38,7 @@ func TestBatchBoundariesAreShared(t *testing.T) {
 	})
 }
 
-// The events of a batch are encoded once for all readers that send the same batch. A batch that differs in any property
+// Readers that send the same batch share one encoded text. A batch that differs in view, filter, columns or offsets
 // is encoded separately.
 func TestBatchesAreEncodedOnce(t *testing.T) {
 	text := watch.NewSharedBatches()
@@ -78,7 +78,7 @@ func TestBatchesAreEncodedOnce(t *testing.T) {
 	runtime.KeepAlive(texts)
 }
 
-// Readers that share a batch get only the events that each of them may see.
+// Readers with different filters do not share texts: each gets only the events that its own filter matches.
 func TestSharedBatchesRespectFilters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

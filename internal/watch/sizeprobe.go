@@ -6,21 +6,22 @@ import (
 	"sync"
 )
 
-// maxConcurrentProbes limits the concurrent requests for first pages of one resource, because each page is in memory
-// until its size is known.
+// maxConcurrentProbes limits the concurrent size probes (requests for the first page of a list) of one resource. Each
+// page stays in memory until its size is known.
 const maxConcurrentProbes = 4
 
-// sizeProbes contains the first page of the list of each namespace. The memory that a complete list needs is estimated
-// from it. A slow page does not delay the others.
+// sizeProbes contains the size probes of one resource, one for each namespace. Each probe requests the first page of
+// a namespace's list and estimates the memory for the whole list. Probes run concurrently, because a slow response
+// must not delay the other namespaces.
 type sizeProbes struct {
 	mu        sync.Mutex
 	probes    map[string]*sizeProbe
-	inFlight  int  // Requests in flight.
-	isMissing bool // Some pages have not arrived, or could not be requested; see takeMissing.
+	inFlight  int  // The number of probes without a response.
+	isMissing bool // probe has returned nil since the last call of takeMissing.
 	running   sync.WaitGroup
 }
 
-// sizeProbe is the result of one first page.
+// sizeProbe is the estimated size of the list of one namespace.
 type sizeProbe struct {
 	objects int
 	bytes   int64
@@ -28,9 +29,9 @@ type sizeProbe struct {
 	arrived bool
 }
 
-// probe returns the first page of the list of a namespace. For all namespaces ("") it waits for the response, because
-// nothing can start before. For one namespace it returns nil while the page is in flight or not requested yet. The
-// reconciler runs again when a page arrives.
+// probe returns the estimated size of a namespace's list. For all namespaces (""), it waits for the response, because
+// no feed (list and watch) can start before it. For a single namespace, it returns nil until the response has
+// arrived. Then it requests another run of the reconciler, which calls probe again.
 func (s *reconciler) probe(ctx context.Context, namespace string) *sizeProbe {
 	scope := s.scope
 	scope.Namespace = namespace
@@ -68,8 +69,7 @@ func (s *reconciler) probe(ctx context.Context, namespace string) *sizeProbe {
 	return nil
 }
 
-// takeMissing reports whether probe has returned nil since the last call of takeMissing. probe returns nil while the
-// first page of a list has not arrived.
+// takeMissing reports whether probe has returned nil (no estimate yet) since the last call of takeMissing.
 func (p *sizeProbes) takeMissing() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -78,7 +78,6 @@ func (p *sizeProbes) takeMissing() bool {
 	return isMissing
 }
 
-// drop deletes the pages of the namespaces for which matches() is true.
 func (p *sizeProbes) drop(matches func(namespace string) bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -15,8 +15,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// newEstimatedCluster returns a cluster with pods in 30 namespaces that are watched one by one. respond handles the
-// requests for the first pages of lists, by which the program estimates the sizes of the namespaces.
+// newEstimatedCluster returns a cluster with pods in 30 namespaces, each of which needs its own watch. respond
+// handles the size probes: the requests for the first page of a namespace's list.
 func newEstimatedCluster(
 	t *testing.T, respond func(*http.Request, http.RoundTripper) (*http.Response, error),
 ) *watch.Cluster {
@@ -43,8 +43,8 @@ func newEstimatedCluster(
 	})
 }
 
-// The program estimates the sizes of only a few namespaces at a time, and starts each feed when its size is known. If
-// the API server does not answer for one namespace, the others are not delayed.
+// At most 4 size probes (requests for the first page of a list) run at a time. The watch of each namespace starts
+// when its probe has returned. A namespace without a response does not delay the others.
 func TestNamespacesAreProbedConcurrently(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var inFlight, maxInFlight atomic.Int32
@@ -77,7 +77,7 @@ func TestNamespacesAreProbedConcurrently(t *testing.T) {
 	})
 }
 
-// If the size of a list could not be estimated, the list starts, and is canceled when it does not fit.
+// A list whose size could not be estimated starts anyway. It is canceled when it exceeds the memory budget.
 func TestListWithoutEstimateIsCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedClusterWith(t, func(r *http.Request) bool {
@@ -103,8 +103,8 @@ func TestListWithoutEstimateIsCanceled(t *testing.T) {
 	})
 }
 
-// Objects that are already in memory need no size estimate. The permission for all namespaces is granted and lost
-// again, before or after the first list of all. In both cases, the rows of a permitted namespace stay.
+// The rows of a permitted namespace stay in memory while the permission for all namespaces is granted and revoked.
+// Objects that are already in memory need no new size probe.
 func TestWatchedObjectsNeedNoProbe(t *testing.T) {
 	for _, name := range []string{"before it is listed", "after", "as it was from the beginning"} {
 		t.Run(name, func(t *testing.T) {

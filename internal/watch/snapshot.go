@@ -16,21 +16,23 @@ type Item = listwatch.Object
 // Column is one column of a Snapshot's table.
 type Column = listwatch.Column
 
-// A Snapshot is the complete result of a query at one cursor.
+// A Snapshot is the complete result of a query at one cursor (a position in the resource's history of changes).
 type Snapshot struct {
 	Resource *resource.Resource
 	Columns  []Column
-	// Objects is sorted by namespace and name, or by the query's sort order. It is read-only, because other readers
-	// share the objects.
+	// Objects is sorted by namespace and name, or by the query's sort order. Callers must not change the objects,
+	// because other readers share them.
 	Objects   []*Item
 	Total     int // The number of matching objects, including those beyond the limit.
 	Status    status.Status
-	Synced    bool   // Objects is complete; otherwise the first list is not finished.
-	IsPartial bool   // Objects may exist that the viewer is not allowed to see.
-	Cursor    string // Empty while not Synced, and if a limit left out objects, because resuming would never send those.
+	Synced    bool // The first list of the resource has ended, and Objects is complete.
+	IsPartial bool // Objects can exist that the viewer is not allowed to see.
+	// Cursor is the position from which a subscription can resume. It is empty if Synced is false. It is also empty if
+	// a limit left out objects, because a resumed subscription would never send those.
+	Cursor string
 }
 
-// Snapshot reads the result of the query. It waits for the first list of the informer at most as long as wait. Then it
+// Snapshot reads the result of a query. It waits for the informer's first list, but not longer than wait. Then it
 // returns the objects that are known, with the Status.
 func (a *Access) Snapshot(ctx context.Context, q Query, wait time.Duration) (*Snapshot, error) {
 	resource, err := a.Resource(ctx, q.Resource)
@@ -82,8 +84,8 @@ func (a *Access) Snapshot(ctx context.Context, q Query, wait time.Duration) (*Sn
 	return snapshot, err
 }
 
-// first reads the result of a query by scanning the rows, after acquireScan has returned. checked is the time of the
-// query's last access review; first repeats the review if it is too old.
+// first reads the result of a query. It waits for a scan slot (acquireScan) first, because it scans all rows. checked
+// is the time of the query's last access review. first repeats a review that is too old, before and after the wait.
 func (a *Access) first(
 	ctx context.Context, open *openedQuery, q *Query, checked time.Time,
 ) (*listing, int, informerState, error) {
@@ -91,7 +93,7 @@ func (a *Access) first(
 		if time.Since(checked) <= authz.TTLRecheck().Allowed {
 			return nil
 		}
-		checked = time.Now() // Repeat the review, because a permission may have been revoked in the meantime.
+		checked = time.Now() // The permission can have been revoked since the last review.
 		return a.restrict(ctx, open.resource, open.filter, authz.VerbList, authz.TTLRequest())
 	}
 	if err := check(); err != nil {
@@ -108,30 +110,31 @@ func (a *Access) first(
 	scan := q.scanMemory(open.filter, int64(open.informer.Len()))
 	a.Grow(scan)
 	found, total, now := open.informer.first(open.filter, q)
-	if scan > 0 { // Otherwise readers share the list.
+	if scan > 0 { // If scan is 0, readers share one list.
 		a.Grow(listedMemory*int64(cap(found.objects)) - scan)
 	}
 	return found, total, now, nil
 }
 
-// scanMemory estimates the bytes that a scan of rows allocates for this query alone.
+// scanMemory estimates the bytes that a scan of rows allocates for this query, without lists that readers share.
 func (q *Query) scanMemory(f *filter, rows int64) int64 {
 	switch {
 	case q.Sort != "" || q.Limit > 0:
 		return rankedMemory * rows
 	case f.matchesAll():
-		return 0 // Readers share the list.
+		return 0 // Readers share one list of all objects.
 	}
 	return scannedMemory * rows
 }
 
-// Estimates of the memory for one row, in bytes, by the list that contains it.
+// Estimates of the memory for one row of a list, in bytes.
 const (
-	// listedMemory is the memory for a row in a plain list of rows.
+	// listedMemory is the size of a pointer to a row in a list that is allocated once.
 	listedMemory = 8
 	// scannedMemory is the memory for a row in a list that grows by doubling. rankedMemory is the memory for a row in a
-	// sorted copy of all rows.
+	// sorted copy of the list.
 	scannedMemory, rankedMemory = 3 * listedMemory, 56
-	// maskedMemory is the memory for a row in a guest's list of masked rows (104 bytes measured).
+	// maskedMemory is the memory for a row whose values are masked for a guest, a viewer of a share link (104 bytes
+	// measured).
 	maskedMemory = 104
 )

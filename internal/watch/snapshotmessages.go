@@ -9,16 +9,17 @@ import (
 	"glasshouse/internal/watch/listwatch"
 )
 
-// recordSnapshotSent records that a snapshot was sent, and that events follow.
+// recordSnapshotSent records that a snapshot with the given version of the columns was sent. Events follow it.
 func (s *reader) recordSnapshotSent(version int) {
 	s.needsSnapshot, s.started, s.version, s.digestAt = false, true, version, s.informer.nextDigest(s.filter)
 }
 
-// beginRows starts a snapshot of rows and sends its first part. It returns nil if the rows cannot be sent yet.
+// beginRows starts a snapshot of rows and returns the message with its first part. It returns nil if the rows cannot
+// be sent yet.
 func (s *reader) beginRows(ctx context.Context) ([]byte, error) {
 	var list int64
 	if !s.filter.matchesAll() {
-		list = listedMemory * int64(s.informer.Len()) // Readers share the list of all objects.
+		list = listedMemory * int64(s.informer.Len()) // This reader needs a filtered list of its own.
 	}
 	if !s.buffer.acquire(partMemory + list) {
 		return nil, nil
@@ -30,7 +31,7 @@ func (s *reader) beginRows(ctx context.Context) ([]byte, error) {
 	}
 	s.cursor = listing.cursor
 	if !now.status.Same(s.sentStatus) || !now.synced && !now.hasNoRows {
-		// Either the state, which explains missing rows, must be sent first, or a list with other columns arrives soon.
+		// The rows cannot be sent yet: a new state is sent first, or a list with new columns arrives soon.
 		return nil, nil
 	}
 	s.listing, s.rows = listing, listing.objects
@@ -44,7 +45,7 @@ func (s *reader) beginRows(ctx context.Context) ([]byte, error) {
 	return s.view.next(s)
 }
 
-// nextRows sends the next part of a snapshot.
+// nextRows returns the message with the next part of a snapshot of rows.
 func (s *reader) nextRows() ([]byte, error) {
 	message, err := s.partMessage()
 	if err != nil {
@@ -62,7 +63,7 @@ func (s *reader) nextRows() ([]byte, error) {
 	return fmt.Appendf(message, `],"last":%t`, !s.isSendingSnapshot), nil
 }
 
-// partMessage begins the message for one part of a snapshot of rows. The first part contains the columns.
+// partMessage returns the start of the message for one part of a snapshot. Only the first part contains the columns.
 func (s *reader) partMessage() ([]byte, error) {
 	message := s.message("snapshot")
 	if !s.isFirstPart {
@@ -71,16 +72,15 @@ func (s *reader) partMessage() ([]byte, error) {
 	return appendColumns(message, s.columns)
 }
 
-// appendColumns appends the columns as a member of a JSON message.
+// appendColumns appends the member "columns" to a JSON message.
 func appendColumns(dst []byte, columns []listwatch.Column) ([]byte, error) {
-	text, err := json.Marshal(append([]listwatch.Column{}, columns...)) // [] for no columns, not null.
+	text, err := json.Marshal(append([]listwatch.Column{}, columns...)) // Encode no columns as [], not as null.
 	if err != nil {
 		return nil, fmt.Errorf("encode the columns: %w", err)
 	}
 	return append(append(dst, `,"columns":`...), text...), nil
 }
 
-// recordRowsSent records that the first n of the remaining rows were sent.
 func (s *reader) recordRowsSent(n int) {
 	s.rows, s.isFirstPart = s.rows[n:], false
 	if len(s.rows) == 0 {
@@ -88,8 +88,8 @@ func (s *reader) recordRowsSent(n int) {
 	}
 }
 
-// beginObject sends the snapshot of the view Object, which shows one object. A snapshot without an object means that
-// the object does not exist.
+// beginObject returns the snapshot of a single object, for the view Object. If the object does not exist, the
+// snapshot contains none.
 func (s *reader) beginObject(context.Context) ([]byte, error) {
 	now := s.filter.currentState(s.informer)
 	o, ok, cursor := s.informer.Get(s.key)

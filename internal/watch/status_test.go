@@ -20,8 +20,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// When the permission for rows is lost, the rows are removed, and the state contains the reason. When the permission is
-// back, the rows return.
+// When the program loses the permission for a resource, the rows are removed and the state contains the reason. When
+// the permission is granted again, the rows return.
 func TestForbiddenResourceLosesRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -49,7 +49,7 @@ func TestForbiddenResourceLosesRows(t *testing.T) {
 		r.wantSettle("")
 
 		server.Refuse(pods, "", 0, "")
-		<-time.After(90 * time.Second) // client-go waits for a minute at most before it retries.
+		<-time.After(90 * time.Second) // Longer than every retry interval.
 		r.settle()
 		if r.wantRows("a/p=Running", "b/q=Running"); r.state != "live" {
 			t.Errorf("the state is %s, want live", r.state)
@@ -59,8 +59,8 @@ func TestForbiddenResourceLosesRows(t *testing.T) {
 	})
 }
 
-// If the credentials of the program expire, this does not count as a lost permission. The rows stay, in the state
-// stale. When the credentials are valid again, the rows are updated.
+// Expired credentials of the program do not count as a lost permission: the rows stay, in the state stale. When the
+// credentials are valid again, the rows are updated.
 func TestExpiredCredentialsMakeStale(t *testing.T) {
 	const path, reason = "/api/v1/namespaces/a/pods/p", "The API server does not accept the credentials of this program"
 	synctest.Test(t, func(t *testing.T) {
@@ -94,8 +94,8 @@ func TestExpiredCredentialsMakeStale(t *testing.T) {
 	})
 }
 
-// If the API server refuses to open the watch again, a list follows instead. Until that list is complete, the state is
-// not live, however long it takes.
+// If the API server refuses to reopen a watch, the program lists the resource again. Until that list is complete, the
+// state is stale, however long the list takes.
 func TestStaleDuringReplacementList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -139,7 +139,8 @@ type roundTripperFunc func(*http.Request) (*http.Response, error)
 
 func (f roundTripperFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// A resource that the program may list but not watch is polled. Its rows stay, and its state is never live.
+// A resource that the program is allowed to list but not to watch is polled: it is listed at intervals. Its state is
+// never live.
 func TestUnwatchableResourceIsPolled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -164,8 +165,8 @@ func TestUnwatchableResourceIsPolled(t *testing.T) {
 	})
 }
 
-// When the watch ends, the state is no longer live, even if the list that follows never ends. That list starts after a
-// random backoff, so the test repeats the case.
+// When a watch ends, the state becomes stale, even if the list that follows never ends. The list starts after a
+// random backoff; therefore the test runs 20 times.
 func TestRelistIsNotLive(t *testing.T) {
 	for range 20 {
 		synctest.Test(t, func(t *testing.T) {
@@ -186,7 +187,7 @@ func TestRelistIsNotLive(t *testing.T) {
 	}
 }
 
-// If the cells of an object change, but its resourceVersion does not, the change is sent.
+// A change of an object's table cells is sent even if the resourceVersion stays the same.
 func TestChangedCellsAreSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -200,7 +201,7 @@ func TestChangedCellsAreSent(t *testing.T) {
 	})
 }
 
-// If a resource is forbidden from the beginning, the state forbidden is sent, and nothing else.
+// For a resource that is forbidden from the start, only the state forbidden is sent.
 func TestInitiallyForbidden(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -220,7 +221,7 @@ func TestInitiallyForbidden(t *testing.T) {
 	})
 }
 
-// If the program may watch only one namespace, that one is watched.
+// A program that is allowed to watch only one namespace watches that namespace.
 func TestOneNamespaceAllowed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -239,7 +240,8 @@ func TestOneNamespaceAllowed(t *testing.T) {
 	})
 }
 
-// If a resource is removed from the API server, its objects are removed. If it is served again, it is watched again.
+// When the API server no longer serves a resource, the resource's objects are removed. When it is served again, a new
+// watch starts.
 func TestRemovedResourceIsAbsent(t *testing.T) {
 	const ref = "example.com/v1/widgets"
 	widgets := apitest.Kind{Ref: ref, Kind: "Widget", Columns: `[{"name":"Name","type":"string"}]`}
@@ -262,7 +264,7 @@ func TestRemovedResourceIsAbsent(t *testing.T) {
 			t.Errorf("the state is %s, want absent", r.state)
 		}
 		access := cluster.For(watch.Viewer{Program: true})
-		_, _ = access.Resource(t.Context(), ref) // A read of an old catalog triggers discovery.
+		_, _ = access.Resource(t.Context(), ref) // A lookup in an outdated catalog triggers discovery.
 		<-time.After(2 * time.Second)
 		_, err := access.Resource(t.Context(), ref)
 		wantProblem(t, err, status.Unknown, "Unknown resource", "does not serve")
@@ -277,8 +279,8 @@ func TestRemovedResourceIsAbsent(t *testing.T) {
 	})
 }
 
-// The state is live only while the watch is open. If the watch is interrupted for longer than grace, the state is stale
-// since the start of the interruption.
+// The state is live only while a watch is open. If the watch is interrupted for more than 1 s (gracePeriod), the
+// state is stale since the start of the interruption.
 func TestInterruptedWatchIsStale(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -286,7 +288,7 @@ func TestInterruptedWatchIsStale(t *testing.T) {
 		r := subscribe(t, cluster, watch.Query{}, "")
 		r.settle()
 
-		// If a watch ends and can be opened again at once, nothing is sent.
+		// A watch that ends and is reopened at once causes no message.
 		server.EndWatches(pods)
 		r.wantSettle("")
 
@@ -313,8 +315,8 @@ func TestInterruptedWatchIsStale(t *testing.T) {
 	})
 }
 
-// While the API server is unavailable for hours, the state is stale all the time. The program sends no more requests
-// than needed, and reconnects soon after the API server is back. A client with a cursor from before then resumes.
+// While the API server is down for 6 hours, the state stays stale. The program reconnects within 15 s after the API
+// server is back, and resumes its watch without a new list. Clients resume from their old cursors.
 func TestLongOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -354,8 +356,8 @@ func TestLongOutage(t *testing.T) {
 	})
 }
 
-// A watch request may never get a response, for example because a backend of the API server hangs. It is then canceled.
-// The missed changes are listed, and the state becomes live.
+// A watch request without a response is canceled. The missed changes are then listed, and the state becomes live. For
+// example, a backend of the API server can hang.
 func TestUnansweredWatchIsCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -368,7 +370,7 @@ func TestUnansweredWatchIsCanceled(t *testing.T) {
 			r.next()
 		}
 		advance(30 * time.Second)
-		server.FailPath("/api/v1/pods", 0, "") // The next request is answered.
+		server.FailPath("/api/v1/pods", 0, "") // From now on, requests get responses.
 		server.Set(pods, pod("a", "p", "Failed"))
 		for began := time.Now(); r.state != "live"; {
 			if r.next(); time.Since(began) > 3*time.Minute {
@@ -380,7 +382,7 @@ func TestUnansweredWatchIsCanceled(t *testing.T) {
 	})
 }
 
-// If an API server no longer has the missed changes, it accepts the watch and then sends an error. The state stays
+// An API server that no longer has the missed changes accepts the watch, and then sends an error. The state stays
 // stale until a new list has been read.
 func TestStaleUntilRelisted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -412,15 +414,15 @@ func TestStaleUntilRelisted(t *testing.T) {
 	})
 }
 
-// A watch ends unexpectedly, and the next watch cannot continue from its last change. The state is then stale since the
-// end of the first watch.
+// If the first watch ends and no watch can resume after its last change, the state is stale since the end of the
+// first watch.
 func TestStaleSinceLastContinuedWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
 		r := subscribe(t, cluster, watch.Query{}, "")
 		r.settle()
-		server.FailStreamingLists(pods, "not now") // From now on, lists fail.
+		server.FailStreamingLists(pods, "not now")
 		cut := time.Now()
 		server.Expire(pods)
 		for r.state != "stale" {
@@ -450,7 +452,7 @@ func TestWatchCutWithinLine(t *testing.T) {
 	})
 }
 
-// If a watch sends an invalid line, the resource is relisted, and the rows are correct again.
+// An invalid line in a watch causes a new list, which corrects the rows.
 func TestInvalidWatchEventCausesRelist(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -467,7 +469,7 @@ func TestInvalidWatchEventCausesRelist(t *testing.T) {
 	})
 }
 
-// If a resource does not change any more, its history does not keep old changes.
+// Old changes are dropped from the history of a resource even if no new change arrives.
 func TestQuietResourcesDropHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -498,7 +500,7 @@ func TestQuietResourcesDropHistory(t *testing.T) {
 	})
 }
 
-// If a streaming list does not end, it is canceled and replaced by a plain list.
+// A streaming list that stalls is canceled and replaced by a plain list.
 func TestStalledStreamingListIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -515,7 +517,7 @@ func TestStalledStreamingListIsReplaced(t *testing.T) {
 		r.settle()
 		r.wantRows("a/p=Running")
 
-		// The next list does not wait for a streaming list again.
+		// The next list is a plain list from the start.
 		streams := len(server.Requests("sendInitialEvents"))
 		server.ChangeWhileDown(pods, func() { server.Set(pods, pod("a", "p", "Failed")) })
 		<-time.After(20 * time.Second)
@@ -527,7 +529,7 @@ func TestStalledStreamingListIsReplaced(t *testing.T) {
 	})
 }
 
-// If a streaming list fails before its end, this is reported, although client-go would retry it silently. When
+// A streaming list that fails before its end is reported to readers, although client-go would retry it silently. When
 // streaming lists work again, the program uses them again.
 func TestFailedStreamingListIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -555,7 +557,7 @@ func TestFailedStreamingListIsReported(t *testing.T) {
 	})
 }
 
-// During a long list, the number of objects that were read so far is sent.
+// During a long list, readers get the number of objects that were read so far.
 func TestSyncingSendsCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -584,8 +586,8 @@ func TestSyncingSendsCount(t *testing.T) {
 	})
 }
 
-// During a long list, its total is sent if the API server reports one. The program requests the total once for a list
-// that takes long, and not for other lists. If the total proves too low, it is no longer sent.
+// During a long list, readers get the total number of objects if the API server reports it. The program requests the
+// total once, and only if the list takes long. A total that proves too low is no longer sent.
 func TestSyncingSendsTotal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -642,7 +644,7 @@ func TestSyncingSendsTotal(t *testing.T) {
 	})
 }
 
-// An API that cannot be watched is polled, and its state is never live.
+// A resource whose API supports no watches is polled, and its state is never live.
 func TestPolled(t *testing.T) {
 	const ref = "metrics.example.com/v1/pods"
 	synctest.Test(t, func(t *testing.T) {
@@ -671,7 +673,7 @@ func TestPolled(t *testing.T) {
 	})
 }
 
-// An API server may send a list in pages, although no limit was requested. The list is read to its end.
+// If an API server sends a list in pages although no limit was requested, all pages are read.
 func TestPolledListInPages(t *testing.T) {
 	const ref = "metrics.example.com/v1/pods"
 	synctest.Test(t, func(t *testing.T) {
@@ -688,8 +690,8 @@ func TestPolledListInPages(t *testing.T) {
 	})
 }
 
-// If the JSON path of a date column is unknown, the date is computed from the age in the cell. If the next list has the
-// same dates, no change is sent.
+// If the JSON path of a date column is unknown, the date is computed from the age in the cell, such as "33h". If the
+// next list results in the same dates, no change is sent.
 func TestComputedDates(t *testing.T) {
 	const ref = "metrics.example.com/v1/pods"
 	synctest.Test(t, func(t *testing.T) {
@@ -715,7 +717,7 @@ func TestComputedDates(t *testing.T) {
 	})
 }
 
-// Objects without a resourceVersion are compared by their content: updates are sent when they change, and only then.
+// Objects without a resourceVersion are compared by content: an update is sent only if the content has changed.
 func TestNoResourceVersion(t *testing.T) {
 	const ref = "metrics.example.com/v1/pods"
 	synctest.Test(t, func(t *testing.T) {
@@ -761,8 +763,8 @@ func TestPlainObjects(t *testing.T) {
 	})
 }
 
-// If a resource has no readers, its watch ends after the linger time. The next reader gets a new informer, whose
-// history does not continue the old one.
+// A watch without readers ends after Options.Linger. The next reader gets a new informer (list and watch), which
+// cannot resume cursors of the old one.
 func TestLinger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -813,7 +815,7 @@ func TestLinger(t *testing.T) {
 	})
 }
 
-// A response with status 200 that is not a list, such as a gateway may send, does not count as an empty list.
+// A response with status 200 that is not a list, for example from a gateway, does not count as an empty list.
 func TestResponseThatIsNoList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -11,25 +11,26 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// keyOf returns the key of an object in the journal.
+// keyOf returns the journal key of an object: "namespace/name".
 func keyOf(namespace, name string) string { return namespace + "/" + name }
 
-// namespaceOf returns the namespace of a key.
+// namespaceOf returns the namespace in a journal key ("namespace/name").
 func namespaceOf(key string) string { return key[:strings.IndexByte(key, '/')] }
 
 func sameUID(before, after *listwatch.Object) bool { return before.UID() == after.UID() }
 
-// unchanged reports whether two versions of an object are the same to readers. An equal resourceVersion alone does not
-// prove that: an API need not set one, and the same version can have another text, or other cells, a moment later.
+// unchanged reports whether two versions of an object look the same to readers. Equal
+// resourceVersions are not enough: an API need not set them, and text or table cells can change without a new one.
 func unchanged(before, after *listwatch.Object) bool {
 	return before.ResourceVersion() == after.ResourceVersion() && before.SameText(after) && before.SameCells(after)
 }
 
-// replace stores the objects of a list as the complete state of the feed's namespace. pollReason is the reason why the
-// data is Stale if the resource is polled. It is empty if the resource is watched, and its state therefore Live.
+// replace makes the objects of a list the complete state of the feed's namespace. pollReason is the reason why the
+// resource is polled; the state is then Stale. An empty pollReason means that the resource is watched; the state is
+// then Live.
 func (f *feed) replace(objects []*listwatch.Object, pollReason string) {
 	if f.reserved.isOversized {
-		return // The list does not fit into memory. The reconciler handles that in dropOversized.
+		return // The list does not fit into memory; the reconciler handles that in dropOversized.
 	}
 	entries := make([]objectEntry, len(objects))
 	for n, o := range objects {
@@ -38,21 +39,20 @@ func (f *feed) replace(objects []*listwatch.Object, pollReason string) {
 	slices.SortFunc(entries, func(a, b objectEntry) int { return compareKeys(a.Key, b.Key) })
 	columns := f.source.Columns()
 	columnsChanged := f.setColumns(columns)
-	// Call releaseReservation before ReplaceIn: otherwise the objects would be counted twice, and would seem not to fit
+	// Release the reservation before ReplaceIn. Otherwise the objects would be counted twice and would seem not to fit
 	// into memory.
 	f.releaseReservation()
-	// Objects that were in memory were visible before. Only an added object can have become visible without being
-	// created.
+	// entered marks objects in namespaces that were not watched before: they became visible, but were not created.
 	f.ReplaceIn(f.covers, entries, f.entered(), event.Memo{})
 	if columnsChanged {
-		f.Forget() // Readers of the old columns start from a new snapshot.
+		f.Forget() // Without a history, readers of the old columns restart from a new snapshot.
 	}
 	start := epochStart{cursor: f.Now(), at: time.Now()}
 	f.mu.Lock()
 	if columnsChanged {
 		f.epochStart = start
 	}
-	// Another feed may have changed the columns in the meantime.
+	// Another feed can have changed the columns since setColumns returned.
 	columnsMatch := len(columns) == 0 || listwatch.SameColumns(columns, f.columns)
 	f.state.synced, f.state.outdated = columnsMatch, !columnsMatch
 	f.state.listing, f.state.usePlainOnce = false, false
@@ -69,7 +69,7 @@ func (f *feed) replace(objects []*listwatch.Object, pollReason string) {
 	// Set the state under the same lock, so that no reader sees the list without its state.
 	statusChanged := (f.state.open || pollReason != "") && columnsMatch && f.state.set(state, time.Now(), pollReason)
 	if pollReason != "" {
-		// The data dates from the last list, not from the first.
+		// Omit the start time: it is that of the first list, but the data is from the last list.
 		f.state.status.Since = time.Time{}
 	}
 	f.mu.Unlock()
@@ -78,12 +78,11 @@ func (f *feed) replace(objects []*listwatch.Object, pollReason string) {
 	f.objectChanged()
 }
 
-// covers reports whether a key belongs to the feed's namespace.
 func (f *feed) covers(key string) bool { return f.namespace == "" || namespaceOf(key) == f.namespace }
 
-// setColumns makes the columns of a list the columns of the informer. The journal may still contain cells of the old
-// columns, which must not be shown under the new ones. Therefore the reconciler lists the other feeds again. setColumns
-// reports whether the columns differ, so that readers must start from a new snapshot.
+// setColumns makes the columns of a new list the columns of the informer. If they differ, the reconciler lists the
+// other feeds again: their cells in the journal belong to the old columns. changed reports whether they differ;
+// readers must then restart from a new snapshot.
 func (f *feed) setColumns(columns []listwatch.Column) (changed bool) {
 	f.mu.Lock()
 	changed = len(columns) > 0 && !listwatch.SameColumns(columns, f.columns)
@@ -106,8 +105,8 @@ func (f *feed) setColumns(columns []listwatch.Column) (changed bool) {
 	return changed
 }
 
-// evict removes the rows of the namespaces for which matches() is true. hadRows means that there were rows. isRequested
-// means that a reader still requests one of the namespaces.
+// evict removes all rows of the namespaces for which matches returns true. hadRows reports whether it removed any
+// row. isRequested reports whether a reader still requests one of these namespaces.
 func (i *informer) evict(matches func(namespace string) bool) (hadRows, isRequested bool) {
 	return i.deleteRows(matches), i.dropCoverage(matches)
 }
@@ -121,8 +120,7 @@ func (i *informer) deleteRows(matches func(namespace string) bool) (hadRows bool
 	return i.Len() < before
 }
 
-// evictAll removes all rows without sending a deletion for each. All readers start from a new snapshot, which they get
-// only after the rows are removed.
+// evictAll removes all rows without sending deletions. After the removal, all readers restart from a new snapshot.
 func (i *informer) evictAll() {
 	all := func(string) bool { return true }
 	i.advanceVersion()
@@ -132,23 +130,24 @@ func (i *informer) evictAll() {
 	i.Wake()
 }
 
-// resetReaders drops the history, because some of it may not be sent any more. All readers start from a new snapshot.
+// resetReaders drops the history, because readers are no longer allowed to get some of it. All readers restart from a
+// new snapshot.
 func (i *informer) resetReaders() {
 	i.advanceVersion()
 	i.Forget()
 	i.Wake()
 }
 
-// advanceVersion starts a new version of the informer's data. Cursors of the previous version can no longer be resumed.
+// advanceVersion starts a new version of the informer's data. Readers cannot resume from cursors of older versions.
 func (i *informer) advanceVersion() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.version++
 	i.epochStart = epochStart{cursor: i.Now(), at: time.Now()}
-	clear(i.coverage.dropped) // It is needed for older cursors only.
+	clear(i.coverage.dropped) // Only cursors of older versions need it.
 }
 
-// store is a feed in the role of the Store that client-go's Reflector fills. It only records what the Reflector passes.
+// store adapts a feed to the interface cache.Store, which client-go's Reflector fills with lists and watch events.
 type store feed
 
 func (s *store) Add(obj any) error {
@@ -207,8 +206,8 @@ func (s *store) Replace(list []any, _ string) error {
 
 func (s *store) Resync() error { return nil }
 
-// objectFrom converts a value from the Reflector: an Object of a list, or a Version of a watch. It also returns the
-// managedFields of a Version. They belong to the change, and are never stored in the state.
+// objectFrom converts a value that the Reflector passes: an Object from a list, or a Version from a watch. It also
+// returns the managedFields of a Version. They describe the change and are not stored with the object.
 func objectFrom(obj any) (*listwatch.Object, *listwatch.Managed, error) {
 	switch o := obj.(type) {
 	case *listwatch.Object:
@@ -219,8 +218,8 @@ func objectFrom(obj any) (*listwatch.Object, *listwatch.Managed, error) {
 	return nil, nil, fmt.Errorf("unexpected %T, want an Object", obj)
 }
 
-// compareKeys orders keys by namespace, then by name. A comparison of the complete texts would be wrong: '/' sorts
-// after '-' and '.', which names may contain.
+// compareKeys orders journal keys by namespace, then by name. It does not compare whole keys as text: '-' and '.',
+// which names can contain, sort before '/'.
 func compareKeys(a, b string) int {
 	namespaceA, nameA, _ := strings.Cut(a, "/")
 	namespaceB, nameB, _ := strings.Cut(b, "/")

@@ -12,7 +12,7 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// awaitReader waits until another goroutine waits for the read lock of a journal.
+// awaitReader waits until another goroutine is blocked on the read lock of a journal.
 func awaitReader() {
 	for stacks := make([]byte, 1<<20); ; runtime.Gosched() {
 		if n := runtime.Stack(stacks, true); bytes.Contains(stacks[:n], []byte("SemacquireRWMutexR")) {
@@ -21,8 +21,8 @@ func awaitReader() {
 	}
 }
 
-// After a permission is lost, rows are being removed. At that time, a reader gets neither an empty list as live nor the
-// old rows.
+// After a lost permission, the rows are removed. A read during the removal returns the state forbidden, without rows.
+// It returns neither the old rows nor an empty list as live.
 func TestReadWhileRowsAreDeleted(t *testing.T) {
 	for _, kind := range []string{"rows", "object", "snapshot"} {
 		t.Run(kind, func(t *testing.T) {
@@ -44,7 +44,7 @@ func TestReadWhileRowsAreDeleted(t *testing.T) {
 	}
 }
 
-// startRead starts to read, and returns a function that reads the message after the state.
+// startRead opens a reader of the given kind. The returned function reads the message after the state.
 func startRead(t *testing.T, cluster *watch.Cluster, kind string) func() message {
 	t.Helper()
 	if kind == "snapshot" {
@@ -79,8 +79,8 @@ func startRead(t *testing.T, cluster *watch.Cluster, kind string) func() message
 	}
 }
 
-// The rows of one of several namespaces are being removed. At that time, a reader does not get the rows of the others
-// as if they were all.
+// A snapshot that is read while the rows of one namespace are removed reports that it covers only the other
+// namespaces.
 func TestReadWhileNamespaceIsDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -107,8 +107,8 @@ func TestReadWhileNamespaceIsDeleted(t *testing.T) {
 	})
 }
 
-// A reader is reset when its rows may no longer be seen, but are still in memory. It gets an empty snapshot after the
-// rows have been removed, and not the rows.
+// If readers are reset between the loss of a permission and the removal of the rows, they wait for the removal. They
+// then get an empty snapshot.
 func TestResetBeforeRowsAreDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

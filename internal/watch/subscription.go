@@ -17,27 +17,29 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// A Subscription is one reader of one resource. It reads what its viewer may see, and rechecks the permissions while it
-// lasts. After they change, it sends a reset and a new snapshot. It is for one goroutine, and must be closed.
+// A Subscription is one reader of one resource. It sends only what its viewer is allowed to see, and rechecks the
+// permissions periodically. After they change, it sends a reset and a new snapshot. Only one goroutine can use a
+// Subscription, and must close it.
 type Subscription struct {
 	access *Access
 	query  Query
 	view   view
-	// The resource as discovery found it at first. If it disappears, the informer reports that.
+	// resource is what discovery returned when the subscription started. If the resource disappears, the informer
+	// reports that.
 	resource *resource.Resource
 
 	reader          *reader
 	release         func()         // Releases the informer.
-	refusal         string         // Why the viewer may see nothing; empty if it may see something.
+	refusal         string         // Why the viewer is not allowed to see anything; empty if some objects are visible.
 	recheckAt       time.Time      // When the next permission recheck is due; zero for never.
 	uncheckedStatus *status.Status // The state while permissions cannot be checked; nil while they can.
-	uncheckedSent   bool           // The status blind was sent.
-	isIncomplete    bool           // The last message of Next was not sent completely.
+	uncheckedSent   bool           // Next has returned uncheckedStatus.
+	isIncomplete    bool           // The client did not receive all of the last message.
 }
 
-// Subscribe starts to read the result of the query. With a cursor of an earlier subscription or snapshot of the same
-// query, it resumes after that cursor. If it cannot resume, the subscription sends a reset with the reason, and a new
-// snapshot.
+// Subscribe starts to read the result of a query. cursor is empty, or the cursor of an earlier subscription or
+// snapshot of the same query. The subscription then resumes after the cursor. If it cannot resume, it sends a reset
+// with the reason, and a new snapshot.
 func (a *Access) Subscribe(ctx context.Context, q Query, view View, cursor string) (*Subscription, error) {
 	v, ok := viewOf(view)
 	if !ok {
@@ -67,14 +69,14 @@ func (a *Access) Subscribe(ctx context.Context, q Query, view View, cursor strin
 	if err := s.openReader(filter, refusal); err != nil { //nolint:contextcheck // Informers outlive subscriptions.
 		return nil, err
 	}
-	if cursor != "" && q.Window == nil { // A window is always sent completely.
+	if cursor != "" && q.Window == nil { // A window never resumes: all of its rows are sent again.
 		s.reader.resumeFrom(cursor)
 	}
 	return s, nil
 }
 
-// checkPermissions checks which part of the query the viewer may see. refusal is the reason if the viewer may see
-// nothing.
+// checkPermissions returns a filter for the part of the query that the viewer is allowed to see. If the viewer is not
+// allowed to see anything, refusal is the reason.
 func (s *Subscription) checkPermissions(
 	ctx context.Context, ttl authz.DecisionTTL,
 ) (f *filter, refusal string, err error) {
@@ -88,8 +90,8 @@ func (s *Subscription) checkPermissions(
 	return f, refusal, err
 }
 
-// openReader starts to read what the filter matches. If the viewer may see nothing, it reads an informer without
-// objects, whose status has the reason.
+// openReader opens a reader for the objects that the filter matches. With a refusal, it reads from an informer
+// without objects, whose status contains the refusal as its reason.
 func (s *Subscription) openReader(f *filter, refusal string) error {
 	if refusal != "" {
 		forbidden := s.access.cluster.newForbiddenInformer(s.resource, refusal)
@@ -105,23 +107,22 @@ func (s *Subscription) openReader(f *filter, refusal string) error {
 	return nil
 }
 
-// attachReader starts to read from the informer in opened.
 func (s *Subscription) attachReader(opened *openedQuery) {
 	s.reader, s.release = s.access.newReader(&s.query, s.view, opened), opened.release
 }
 
-// newForbiddenInformer returns an informer that watches nothing. Its state is Forbidden, with the reason why.
+// newForbiddenInformer returns an informer that watches nothing and reports the state Forbidden with the reason.
 func (c *Cluster) newForbiddenInformer(resource *resource.Resource, reason string) *informer {
 	i := c.newInformer(listwatch.Scope{Resource: resource.GVR()}, resource)
 	i.status = status.Status{State: status.Forbidden, Since: time.Now(), Reason: reason}
 	return i
 }
 
-// Next waits for the next message and returns it without its id and braces: `"type":"state","state":"live",...`. The
-// message is valid until the next call of Next.
+// Next waits for the next message and returns its JSON members, without braces and without the member id:
+// `"type":"state","state":"live",...`. The message is valid until the next call of Next.
 //
 // Next returns the error of ctx after ctx has ended, even if messages are pending. It returns ErrClosed after the
-// informer or the Subscription is closed. For a query with Watched, it returns a Problem if the informer is closed.
+// informer or the Subscription is closed. For a query with Watched, it returns a Problem when the informer is closed.
 func (s *Subscription) Next(ctx context.Context) ([]byte, error) {
 	if s.reader == nil {
 		return nil, ErrClosed
@@ -149,10 +150,12 @@ func (s *Subscription) Next(ctx context.Context) ([]byte, error) {
 	}
 }
 
-// StillValid reports whether the rest of a long message, which Next returned last, may still be sent. It returns false
-// if readers are being reset, or if permissions are due for a recheck and have changed or are unknown. The next call of
-// Next then returns the reason and resets the reader. Without the reset, later patches would not apply, because the
-// client did not receive all of the message.
+// StillValid reports whether the rest of the last message from Next is still allowed to be sent. Callers check this
+// between the chunks of a long message. The result is false if a permission recheck is due and permissions have
+// changed or are unknown. It is also false if the informer resets its readers.
+//
+// After a false result, Next returns the reason and resets the reader. The client did not receive all of the message,
+// so later patches would not apply to its data.
 func (s *Subscription) StillValid(ctx context.Context) bool {
 	s.isIncomplete = !s.isStillValid(ctx)
 	return !s.isIncomplete
@@ -168,14 +171,14 @@ func (s *Subscription) isStillValid(ctx context.Context) bool {
 	return s.reader.filter.currentState(s.reader.informer).version == s.reader.version
 }
 
-// permissionsDiffer reports whether the permissions f and refusal differ from those with which the reader began.
+// permissionsDiffer reports whether the permissions f and refusal differ from those with which the reader was opened.
 func (s *Subscription) permissionsDiffer(f *filter, refusal string) bool {
 	before := s.reader.filter
 	return refusal != s.refusal || before.isRestricted != f.isRestricted || !slices.Equal(before.namespaces, f.namespaces)
 }
 
-// recheck rechecks the permissions when a recheck is due. It resets the reader if they have changed. While they
-// cannot be checked, only that state is sent.
+// recheck rechecks the permissions when that is due, and resets the reader if they have changed. If they cannot be
+// checked, it sets uncheckedStatus, which Next then sends instead of data.
 func (s *Subscription) recheck(ctx context.Context) error {
 	if s.recheckAt.IsZero() || time.Now().Before(s.recheckAt) {
 		return nil
@@ -207,12 +210,12 @@ func (s *Subscription) recheck(ctx context.Context) error {
 		return err
 	}
 	s.isIncomplete = false
-	s.reader.started = true // The client has data to discard.
+	s.reader.started = true // The client has old data to discard.
 	s.reader.reset("your permissions have changed")
 	return nil
 }
 
-// closeReader closes the reader and releases its informer. A window can be used for a new reader.
+// closeReader closes the reader and releases its informer. A new reader can use the same Window.
 func (s *Subscription) closeReader() {
 	s.reader.close()
 	s.release()
@@ -226,7 +229,6 @@ func (s *Subscription) Close() {
 	}
 }
 
-// newReader creates a reader of the informer in opened.
 func (a *Access) newReader(q *Query, v view, opened *openedQuery) *reader {
 	opened.informer.readers.Add(1)
 	s := &reader{
@@ -254,13 +256,13 @@ func (a *Access) newReader(q *Query, v view, opened *openedQuery) *reader {
 	return s
 }
 
-// resumeFrom lets the reader resume after a cursor. If that is impossible, it resets the reader with the reason.
+// resumeFrom makes the reader resume after a cursor. If that is impossible, it resets the reader with the reason.
 func (s *reader) resumeFrom(cursor string) {
 	now := s.filter.currentState(s.informer)
 	s.filter.columns = now.columns
 	offset, err := s.resumeOffset(cursor, s.informer.epochOf(now.version))
 	if err != nil {
-		s.started = true // The client has data to discard.
+		s.started = true // The client has old data to discard.
 		s.reset(err.Error())
 		return
 	}
@@ -268,7 +270,8 @@ func (s *reader) resumeFrom(cursor string) {
 	s.cursor, s.sentOffset = journal.At(offset), offset
 }
 
-// resumeOffset returns the offset of a cursor, or an error with the reason why the cursor cannot be resumed.
+// resumeOffset returns the journal offset of a cursor, or an error with the reason why the reader cannot resume from
+// it.
 func (s *reader) resumeOffset(cursor string, epoch uint64) (uint64, error) {
 	if s.filter.isRestricted {
 		return s.restrictedOffset(cursor, epoch)
@@ -281,7 +284,8 @@ func (s *reader) resumeOffset(cursor string, epoch uint64) (uint64, error) {
 	return offset, err
 }
 
-// hasGap reports whether changes after an offset are unknown, although the view needs each of them.
+// hasGap reports whether the view must show every change, but some changes after an offset are unknown. Changes are
+// unknown if their namespace was not watched at the time.
 func (s *reader) hasGap(offset uint64) bool {
 	return s.view.everyChange && s.informer.hasGap(s.filter.namespaces, offset)
 }

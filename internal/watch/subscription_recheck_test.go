@@ -20,7 +20,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// openAs opens a subscription in any view. A window starts at the first row.
+// openAs opens a subscription with the given view. A window starts at the first row.
 func openAs(t *testing.T, access *watch.Access, q watch.Query, view watch.View) *watch.Subscription {
 	t.Helper()
 	if view == watch.Windowed {
@@ -38,7 +38,7 @@ func openAs(t *testing.T, access *watch.Access, q watch.Query, view watch.View) 
 	return sub
 }
 
-// awaitText reads messages until one contains text, and returns how long that took.
+// awaitText reads messages until one contains text, and returns the elapsed time.
 func awaitText(t *testing.T, sub *watch.Subscription, text string) time.Duration {
 	t.Helper()
 	began := time.Now()
@@ -57,7 +57,7 @@ func awaitText(t *testing.T, sub *watch.Subscription, text string) time.Duration
 	return 0
 }
 
-// Permissions are rechecked every 10 s, whether many objects change that the viewer is not permitted to see, or none.
+// Permissions are rechecked every 10 s, even while objects change constantly that the viewer is not allowed to see.
 func TestPermissionsAreRecheckedInTime(t *testing.T) {
 	for _, busy := range []bool{false, true} {
 		for _, view := range []watch.View{watch.Rows, watch.Table, watch.Windowed, watch.Changes} {
@@ -65,7 +65,7 @@ func TestPermissionsAreRecheckedInTime(t *testing.T) {
 				server, cluster, _ := newGuardedCluster(t)
 				sub := openAs(t, cluster.For(user("ann")), watch.Query{Resource: pods}, view)
 				awaitText(t, sub, `"live"`)
-				server.Allow(nil) // This is before the first recheck, and long before the first heartbeat.
+				server.Allow(nil) // The first recheck is not due yet.
 				ended := make(chan struct{})
 				go func() {
 					defer close(ended)
@@ -83,8 +83,8 @@ func TestPermissionsAreRecheckedInTime(t *testing.T) {
 	}
 }
 
-// A permission is revoked just after its review, so the cached decision is wrong. A reader that starts then still loses
-// access within 15 s, because the cached decision is not used for longer.
+// A permission is revoked, but the cached decision still allows access. A reader that starts then loses access within
+// 15 s.
 func TestPermissionRevokedBeforeRead(t *testing.T) {
 	for name, read := range map[string]func(*testing.T, *watch.Access){
 		"a subscription": func(t *testing.T, access *watch.Access) {
@@ -118,7 +118,7 @@ func TestPermissionRevokedBeforeRead(t *testing.T) {
 				_ = body.Close()
 				server.Allow(nil)
 				began := time.Now()
-				advance(9 * time.Second) // The decision in the cache is still valid for a single request.
+				advance(9 * time.Second) // The cached decision is still valid for a new request.
 				read(t, ann)
 				if passed := time.Since(began); passed > 15*time.Second {
 					t.Errorf("what may not be seen was there for %s", passed)
@@ -128,7 +128,8 @@ func TestPermissionRevokedBeforeRead(t *testing.T) {
 	}
 }
 
-// While its viewer has the permission, a message may be sent, however long sending takes.
+// A message stays valid as long as its viewer has the permission, however long the sending takes. After the
+// permission is revoked, or the readers are reset, the message becomes invalid within 15 s.
 func TestMessageStaysValidWithPermission(t *testing.T) {
 	for name, revoke := range map[string]func(*apitest.Server, *watch.Cluster){
 		"a right that goes":            func(server *apitest.Server, _ *watch.Cluster) { server.Allow(nil) },
@@ -163,8 +164,8 @@ func TestMessageStaysValidWithPermission(t *testing.T) {
 	}
 }
 
-// A reader that did not receive a complete message gets a reset, because later messages would not fit its copy. This
-// applies even if its permissions are unchanged.
+// A reader that did not receive all of a message gets a reset, because later patches would not fit its data. This is
+// true even if its permissions have not changed.
 func TestIncompleteMessageCausesReset(t *testing.T) {
 	for _, outage := range []time.Duration{0, 12 * time.Second} {
 		for _, view := range []watch.View{watch.Rows, watch.Table, watch.Windowed, watch.Object} {
@@ -180,7 +181,7 @@ func TestIncompleteMessageCausesReset(t *testing.T) {
 					server.Set(pods, pod("a", "p", "Failed"))
 					awaitText(t, sub, "Failed")
 					server.MakeUnavailable(apitest.UserReviewsPath, "not now")
-					advance(12 * time.Second) // Sending the message takes this long.
+					advance(12 * time.Second) // The message takes this long to send.
 					if sub.StillValid(t.Context()) {
 						t.Fatal("the message is valid, and the permission is unknown")
 					}
@@ -207,8 +208,8 @@ func TestIncompleteMessageCausesReset(t *testing.T) {
 	}
 }
 
-// A window that waits until it may scan the rows sends the changes of that time afterwards. This applies also if a
-// recheck is due during the wait, and if the context of Next ends.
+// A window that waits for the lock of its ranking (the sorted rows) sends the changes of that time later. This works
+// even if a permission recheck is due during the wait, or the context of Next ends.
 func TestWindowWaitsForRankingLock(t *testing.T) {
 	for name, viewer := range map[string]watch.Viewer{"a user": user("all"), "the program": {Program: true}} {
 		t.Run(name, func(t *testing.T) {
@@ -222,7 +223,7 @@ func TestWindowWaitsForRankingLock(t *testing.T) {
 					ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 					defer cancel()
 					for ctx.Err() == nil {
-						_, _ = sub.Next(ctx) // Next returns when ctx ends.
+						_, _ = sub.Next(ctx)
 					}
 					release()
 				} else {
@@ -236,7 +237,8 @@ func TestWindowWaitsForRankingLock(t *testing.T) {
 	}
 }
 
-// If the context of Next ends while a digest is being computed, the next call of Next returns the digest.
+// If the context of Next ends while a digest (a hash over the rows) is being computed, a later call of Next returns
+// the digest.
 func TestDigestSurvivesItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster, _ := newGuardedCluster(t)
@@ -257,8 +259,8 @@ func TestDigestSurvivesItsContext(t *testing.T) {
 	})
 }
 
-// When a resource is removed from the API server and served again, a user receives the same messages as the program
-// does. No subscription ends.
+// When a resource is removed from the API server and served again, a user gets the same states as the program does.
+// Neither subscription ends.
 func TestRemovedResourceOfUser(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, _ := newGuardedCluster(t)
@@ -284,8 +286,8 @@ func TestRemovedResourceOfUser(t *testing.T) {
 	})
 }
 
-// A resource is too large for the memory budget. A user who may see only a small part of it still sees that part,
-// without a query for its namespace.
+// If all objects of a resource exceed the memory budget, a user still sees the small part that is permitted. The
+// query need not name the namespaces.
 func TestUserSeesPermittedPartOfOversizedResource(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)
@@ -307,8 +309,8 @@ func TestUserSeesPermittedPartOfOversizedResource(t *testing.T) {
 	})
 }
 
-// A query of all namespaces does not fail because of one namespace that the query does not name. This applies even if
-// that namespace has been deleted but is still in the list of namespaces.
+// A query for all namespaces does not fail because of a deleted namespace that is still in the list of namespaces. A
+// query that names the deleted namespace fails.
 func TestUnnamedNamespaceCausesNoError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -329,7 +331,7 @@ func TestUnnamedNamespaceCausesNoError(t *testing.T) {
 	})
 }
 
-// While access reviews fail for one of many namespaces, the state is not live.
+// If access reviews get no response, the state is no longer live after 20 s, even with 300 namespaces to review.
 func TestStaleWhileReviewsHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -354,8 +356,8 @@ func TestStaleWhileReviewsHang(t *testing.T) {
 	})
 }
 
-// While access reviews fail, the responses about resources, counts and the watch status lack the parts that need a
-// decision. A search reports that it could not search.
+// While access reviews get no response, the list of resources contains no counts and states, and the watch status is
+// empty. A search reports that it could not search. Each response takes at most 3 s.
 func TestResourcesWhileReviewsHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, _ := newGuardedCluster(t)
@@ -415,8 +417,8 @@ func TestResourcesWhileReviewsHang(t *testing.T) {
 	})
 }
 
-// If the program is not permitted to list namespaces, a user sees the permitted objects of the namespace in the
-// kubeconfig. While the namespaces are unknown, no user gets the answer that they may see no namespace.
+// If the program is not permitted to list namespaces, a user sees the permitted objects in the kubeconfig's
+// namespace. If the list of namespaces fails for another reason, the error is Unavailable, not Forbidden.
 func TestUnknownNamespacesAreUnavailable(t *testing.T) {
 	start := func(t *testing.T, defaultNamespace string) (*apitest.Server, *watch.Access) {
 		t.Helper()
@@ -461,7 +463,7 @@ func TestUnknownNamespacesAreUnavailable(t *testing.T) {
 	})
 }
 
-// Any number of users may have a window on one resource. Each window shows what its user may see.
+// Many users can have a window on one resource. Each window shows only what its user is allowed to see.
 func TestUsersHaveSeparateWindows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

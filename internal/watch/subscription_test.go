@@ -44,8 +44,8 @@ func TestRowsView(t *testing.T) {
 	})
 }
 
-// If a change leaves managedFields unchanged, the change has no author. There is one exception: the newest entry has
-// the time of the change and owns what changed. These times have a resolution of one second.
+// A change that leaves managedFields unchanged has no author. There is one exception: the newest entry owns the
+// changed fields, and its time is the time of the change, in whole seconds.
 func TestUnchangedManagedFieldsGiveNoAuthor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // The fake clock begins in the year 2000.
 		server, cluster := serveCluster(t)
@@ -64,11 +64,11 @@ func TestUnchangedManagedFieldsGiveNoAuthor(t *testing.T) {
 			}
 			return ""
 		}
-		set("Terminating", "2000-01-01T00:00:00Z") // kubectl delete has this effect while a finalizer is pending.
+		set("Terminating", "2000-01-01T00:00:00Z") // As after kubectl delete with a pending finalizer.
 		if got := by(); got != "" {
 			t.Errorf("a change that no manager made has the author %q", got)
 		}
-		for _, status := range []string{"Running", "Failed"} { // Change it twice in one second.
+		for _, status := range []string{"Running", "Failed"} { // Two changes within one second.
 			set(status, "2000-01-01T00:00:15Z")
 			if got := by(); got != "kubelet" {
 				t.Errorf("%s has the author %q, want kubelet", status, got)
@@ -77,7 +77,7 @@ func TestUnchangedManagedFieldsGiveNoAuthor(t *testing.T) {
 	})
 }
 
-// If an object changes so that it no longer matches the filter, a delete is sent. If it newly matches, an add is sent.
+// An object that stops matching the filter is sent as a delete. An object that starts matching is sent as an add.
 func TestFilters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -105,7 +105,7 @@ func TestFilters(t *testing.T) {
 		web.wantRows("a/q=Failed")
 		words.wantRows("a/p=Running")
 
-		// All filters use the same informer.
+		// All filters share one list and watch.
 		if got := server.Requests("/pods?"); len(got) != 1 {
 			t.Errorf("upstream requests are %s, want one", got)
 		}
@@ -123,8 +123,8 @@ func TestFieldSelectorsAreSentUpstream(t *testing.T) {
 	})
 }
 
-// An informer with a field selector lingers after its last reader has left, like any other informer. If there are too
-// many, the one without readers for the longest time ends, and no other.
+// An informer with a field selector runs for Options.Linger after its last reader has left, like any other informer.
+// At most 20 of them exist. To make room, the one that has had no readers for the longest time ends.
 func TestFieldSelectorsLinger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -157,8 +157,8 @@ func TestFieldSelectorsLinger(t *testing.T) {
 	})
 }
 
-// The number of field selectors that one viewer can use is limited, so that others can use some, too. Such a viewer is
-// a user, the guests of one link, or all guests. A field selector that a viewer already uses can be used again.
+// The number of field selectors for one user, for one share link, and for all share links together is limited, so
+// that other viewers can use some. A viewer can use the same field selector any number of times.
 func TestFieldSelectorsPerViewerAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster, _ := newGuardedCluster(t)
@@ -204,7 +204,7 @@ func TestFieldSelectorsPerViewerAreLimited(t *testing.T) {
 	})
 }
 
-// If namespaces are watched one by one, an invalid field selector is also reported as invalid.
+// An invalid field selector is reported as invalid even if namespaces are watched one by one.
 func TestInvalidFieldSelectorInNamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -216,7 +216,8 @@ func TestInvalidFieldSelectorInNamespace(t *testing.T) {
 	})
 }
 
-// A field selector is reported as invalid only if the API server rejects it, and not if the API server is unavailable.
+// A field selector is reported as invalid only if the API server rejects it. If the API server is unavailable, the
+// state is failed.
 func TestInvalidFieldSelectors(t *testing.T) {
 	for _, code := range []int{
 		http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError, 0,
@@ -240,7 +241,8 @@ func TestInvalidFieldSelectors(t *testing.T) {
 	}
 }
 
-// An object that was deleted and created again under the same name is a different object.
+// An object that is deleted and created again under the same name is a different object: readers get a delete and an
+// add.
 func TestUIDChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -263,7 +265,7 @@ func TestUIDChange(t *testing.T) {
 	})
 }
 
-// A reader that resumes gets exactly the changes that it missed.
+// A reader that resumes gets exactly the changes that it missed, combined into one for each object.
 func TestResume(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -294,7 +296,7 @@ func TestResume(t *testing.T) {
 	})
 }
 
-// If a cursor cannot be resumed, the reader gets a reset and a snapshot, with no other message between them.
+// A reader whose cursor cannot be resumed gets a reset, the state and a snapshot, and nothing else.
 func TestInvalidCursorsCauseReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -320,7 +322,7 @@ func TestInvalidCursorsCauseReset(t *testing.T) {
 	})
 }
 
-// If a reader was disconnected for longer than the history goes back, it is reset.
+// A reader that was disconnected for longer than the history reaches back (5 minutes) is reset.
 func TestResumeBeyondHistoryCausesReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -333,7 +335,7 @@ func TestResumeBeyondHistoryCausesReset(t *testing.T) {
 		first.settle()
 		<-time.After(6 * time.Minute)
 		server.Set(pods, pod("a", "q", "Running"))
-		first.wantSettle("update a/q") // This reader has read all changes, so it gets no reset.
+		first.wantSettle("update a/q") // This reader has read all changes and needs no reset.
 
 		r := subscribe(t, cluster, watch.Query{}, old)
 		r.wantSettle("state live, reset, snapshot of 2")
@@ -341,8 +343,8 @@ func TestResumeBeyondHistoryCausesReset(t *testing.T) {
 	})
 }
 
-// If the watch was interrupted and cannot be resumed, a relist follows. Readers get the differences from that list, and
-// nothing else.
+// A watch that cannot be resumed after an interruption is replaced by a new list. Readers get only the differences to
+// the previous list.
 func TestRelist(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -355,13 +357,13 @@ func TestRelist(t *testing.T) {
 		})
 		if got := strings.NewReplacer("state stale, ", "", "state live, ", "", ", state live", "").
 			Replace(r.settle()); got != "delete a/q, update a/p, add a/s" {
-			t.Errorf("got %s, want delete a/q, update a/p, add a/s", got) // A stale state may have been sent.
+			t.Errorf("got %s, want delete a/q, update a/p, add a/s", got) // The comparison ignores states.
 		}
 		r.wantRows("a/p=Failed", "a/r=Running", "a/s=Pending")
 	})
 }
 
-// A relist of a resource without objects sends nothing.
+// A new list of a resource without objects does not reset the readers.
 func TestEmptyRelistSendsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -376,8 +378,8 @@ func TestEmptyRelistSendsNothing(t *testing.T) {
 	})
 }
 
-// All rows between two snapshots have the same columns. New columns start with a new snapshot, for connected readers
-// and for those that resume.
+// When the columns of a resource change, connected readers and readers that resume get a reset and a new snapshot. No
+// row is sent with columns that do not fit.
 func TestChangedColumnsCauseSnapshot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -386,7 +388,7 @@ func TestChangedColumnsCauseSnapshot(t *testing.T) {
 		r.settle()
 		old := r.cursor
 		server.SetColumns(pods, `[{"name":"Status","type":"string"},{"name":"Name","type":"string"}]`)
-		server.EndWatches(pods) // The definition has changed, so watches are started again.
+		server.EndWatches(pods) // An API server ends watches when a definition changes.
 		server.Set(pods, apitest.Item{Namespace: "a", Name: "p", Cells: `["Running","p"]`})
 		if got := r.settle(); !strings.Contains(got, "reset") || !strings.HasSuffix(got, "snapshot of 1") ||
 			strings.Contains(got, "update") {
@@ -402,7 +404,7 @@ func TestChangedColumnsCauseSnapshot(t *testing.T) {
 	})
 }
 
-// A long snapshot is sent in parts. The first part has the columns.
+// A long snapshot is sent in parts. Only the first part contains the columns.
 func TestSnapshotInParts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -433,8 +435,8 @@ func TestSnapshotInParts(t *testing.T) {
 	})
 }
 
-// A quiet subscription sends a heartbeat every 15 s. The heartbeat has a cursor to resume from, which advances also
-// with changes that the filter drops. The digest of this filter is due between the second heartbeat and the third.
+// A subscription without changes sends a heartbeat every 15 s. Its cursor advances even if the filter drops all
+// changes. In this test, a digest is due between the second and the third heartbeat.
 func TestHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -600,13 +602,13 @@ func TestUnknownNamespace(t *testing.T) {
 			watch.Query{Resource: pods, Namespaces: []string{"nowhere"}}, time.Minute)
 		wantProblem(t, err, status.Unknown, "Unknown namespace", `"nowhere"`)
 
-		// If a namespace may not be read, it is not reported as missing.
+		// A namespace that cannot be read is not reported as unknown.
 		server.MakeUnavailable("/api/v1/namespaces/hidden", "no")
 		subscribe(t, cluster, watch.Query{Namespaces: []string{"hidden"}}, "").wantSettle("state live, snapshot of 0")
 	})
 }
 
-// A subscription that is closed twice counts as one reader that has left.
+// A subscription that is closed twice is subtracted only once from the number of readers.
 func TestClosedTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster := serveCluster(t)
@@ -622,7 +624,7 @@ func TestClosedTwice(t *testing.T) {
 	})
 }
 
-// While the API server is unavailable, the end of the program does not wait for the next retry.
+// Run returns at once when its context ends, even while the API server is down.
 func TestEndDuringOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -646,7 +648,7 @@ func TestEndDuringOutage(t *testing.T) {
 	})
 }
 
-// When the program ends, Next of a subscription returns ErrClosed.
+// When the program ends, Next returns ErrClosed.
 func TestEndOfCluster(t *testing.T) {
 	var r *reader
 	synctest.Test(t, func(t *testing.T) {
@@ -662,15 +664,15 @@ func TestEndOfCluster(t *testing.T) {
 	})
 	_, err := r.sub.Next(t.Context())
 	if err == nil {
-		_, err = r.sub.Next(t.Context()) // Outside the fake clock, years have passed: a digest is due.
+		_, err = r.sub.Next(t.Context()) // The real clock is years ahead of the fake one: a digest is due first.
 	}
 	if !errors.Is(err, watch.ErrClosed) {
 		t.Errorf("after the end Next gives %v, want ErrClosed", err)
 	}
 }
 
-// Readers that start soon after another one share its list. If the history no longer has the changes since that list, a
-// new reader gets a new list instead, and no reset.
+// Readers that start shortly after each other share one list. If the history no longer contains the changes since
+// that list, a new reader gets a new list and no reset.
 func TestSharedListBeyondHistoryIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -681,7 +683,7 @@ func TestSharedListBeyondHistoryIsReplaced(t *testing.T) {
 		}
 		first := subscribe(t, cluster, watch.Query{}, "")
 		for len(first.rows) == 0 {
-			first.next() // The first reader keeps the list in memory while the rest of it is being sent.
+			first.next() // While the first reader sends its rows, it keeps the shared list in memory.
 		}
 		for n := range 10 {
 			server.Set(pods, pod("a", "p0", strconv.Itoa(n)))

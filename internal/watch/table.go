@@ -12,18 +12,18 @@ import (
 // chunkRows is the maximum number of rows in one message of the view Table.
 const chunkRows = 2000
 
-// columnar encodes rows column by column, for the view Table. Similar values are adjacent, so the text compresses
-// better and is parsed faster. UIDs are omitted: they do not compress, and would be half of the text. If an object is
-// replaced by another one with the same name, a client learns this from an add event.
+// columnar encodes rows column by column, for the view Table. Similar values are then adjacent. Therefore the text
+// compresses better and is parsed faster. UIDs are omitted: they do not compress, and would be half of the text. If
+// an object is replaced by another one with the same name, clients learn this from an add event.
 type columnar struct {
 	ns, name, rv, created []byte
 	cells                 []cellColumn
 	rows                  int
-	size                  int // The approximate length in bytes.
+	size                  int // The approximate length of the encoded rows, in bytes.
 }
 
-// cellColumn contains the cells of one column. If each cell equals the name of its row, or each equals the creation
-// time, only that is written, not the cells.
+// cellColumn contains the cells of one column. If every cell equals the name of its row, only the text "name" is sent
+// instead of the cells. If every cell equals the creation time of its row, only the text "created" is sent.
 type cellColumn struct {
 	text       []byte
 	notName    bool
@@ -55,7 +55,7 @@ func (t *columnar) add(o *listwatch.Object) error {
 			return err
 		}
 		if i >= len(t.cells) {
-			return nil // Omit a cell without a column.
+			return nil // Ignore cells beyond the last column.
 		}
 		column := &t.cells[i]
 		text(&column.text, cell)
@@ -75,7 +75,7 @@ func (t *columnar) add(o *listwatch.Object) error {
 	return nil
 }
 
-// appendTo appends {"ns":[..],"name":[..],"rv":[..],"created":[..],"cells":[..]}.
+// appendTo appends the rows as JSON: {"ns":[..],"name":[..],"rv":[..],"created":[..],"cells":[..]}.
 func (t *columnar) appendTo(dst []byte) []byte {
 	for n, member := range []struct {
 		name string
@@ -101,7 +101,7 @@ func (t *columnar) appendTo(dst []byte) []byte {
 	return append(dst, "]}"...)
 }
 
-// nextTable sends the next part of a snapshot of rows, encoded column by column.
+// nextTable returns the message with the next part of a snapshot, encoded column by column.
 func (s *reader) nextTable() ([]byte, error) {
 	message, err := s.partMessage()
 	if err != nil {

@@ -12,8 +12,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// The Table view sends the same rows as the Rows view, in as many messages as needed. This applies to any content of
-// cells.
+// The views Table and Rows send the same rows, whatever the cells contain. A long table is sent in several messages.
 func TestTableViewEqualsRowsView(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -51,7 +50,7 @@ type fullRow struct {
 	Cells                      []any
 }
 
-// snapshotOf reads a snapshot and returns its rows and the number of its messages.
+// snapshotOf reads a complete snapshot. It returns the rows and the number of messages.
 func snapshotOf(t *testing.T, cluster *watch.Cluster, view watch.View) (rows []fullRow, messages int) {
 	t.Helper()
 	sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), watch.Query{Resource: pods}, view, "")
@@ -99,7 +98,8 @@ func snapshotOf(t *testing.T, cluster *watch.Cluster, view watch.View) (rows []f
 	}
 }
 
-// If an object's creation time is ahead of the API server's clock, its age is still sent as a time.
+// If an object's creation time is ahead of the API server's clock, the API server prints the age "<invalid>". Readers
+// still get the creation time.
 func TestAgeOfFutureCreation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -118,7 +118,8 @@ func TestAgeOfFutureCreation(t *testing.T) {
 	})
 }
 
-// The column Age of a CRD may mean something other than the time since creation.
+// A column Age that a CRD defines is sent unchanged, because it can mean something other than the time since
+// creation.
 func TestCustomAgeColumn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -15,10 +15,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ReviewToken returns the user whom a bearer token identifies, by a TokenReview. It caches nothing. The token must be
-// for one of the audiences; if there are none, it must be for the API server itself.
+// ReviewToken sends a TokenReview and returns the user whom the bearer token identifies. It caches nothing. The token
+// must be valid for one of the audiences. If audiences is empty, the token must be valid for the API server itself.
 //
-// The error contains a *Problem: Unauthenticated if the token is not accepted, Unavailable if the review fails. The
+// The error contains a *Problem: Unauthenticated if the token is not accepted, Unavailable if the review failed. The
 // error never contains the token.
 func (c *Cluster) ReviewToken(ctx context.Context, token string, audiences []string) (*authz.User, error) {
 	ctx, cancel := context.WithTimeout(ctx, authz.ReviewTimeout)
@@ -34,7 +34,7 @@ func (c *Cluster) ReviewToken(ctx context.Context, token string, audiences []str
 		return nil, NotLoggedIn("The API server does not accept the token: it may have expired, or be for another " +
 			"cluster or audience.")
 	}
-	// An API server that does not support audiences omits them from its response.
+	// An API server that does not support audiences returns none; the token is then refused.
 	if len(audiences) > 0 &&
 		!slices.ContainsFunc(status.Audiences, func(audience string) bool { return slices.Contains(audiences, audience) }) {
 		return nil, NotLoggedIn("The token is for another audience than that of this program.")
@@ -49,13 +49,13 @@ func (c *Cluster) ReviewToken(ctx context.Context, token string, audiences []str
 	return user, nil
 }
 
-// NotLoggedIn returns the Problem for a request without a known user.
+// NotLoggedIn returns the Problem for a request whose user is unknown.
 func NotLoggedIn(format string, args ...any) *status.Problem {
 	return &status.Problem{Cause: status.Unauthenticated, Title: "Not logged in", Detail: fmt.Sprintf(format, args...)}
 }
 
-// errTokenReview returns the error for a token that could not be reviewed. Unknown callers must not see the address of
-// the API server, or its message. Therefore only the wrapped error contains them, and the Problem does not.
+// errTokenReview returns the error for a token that could not be reviewed. Unknown callers can read its Problem.
+// Therefore only the wrapped error contains the address and the message of the API server.
 func errTokenReview(err error, token string) error {
 	p := &status.Problem{
 		Cause:  status.Unavailable,

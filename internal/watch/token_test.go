@@ -20,8 +20,7 @@ import (
 
 const token = "a.secret.token"
 
-// A token is accepted only if the API server confirms it. If an audience was requested, the API server must confirm
-// that, too.
+// A token is accepted only if the API server confirms the user and, if audiences are requested, one of the audiences.
 func TestReviewToken(t *testing.T) {
 	anna := authentication.UserInfo{
 		Username: "anna",
@@ -101,7 +100,8 @@ func TestReviewToken(t *testing.T) {
 	}
 }
 
-// If a review fails, the login fails. The Problem reveals nothing internal, and never the token.
+// If a token review fails, the login fails. The Problem contains no internal names, and the error never contains the
+// token.
 func TestFailedTokenReview(t *testing.T) {
 	for name, broken := range map[string]func(*apitest.Server){
 		"away":   func(s *apitest.Server) { s.Down(true) },
@@ -153,7 +153,7 @@ func TestFailedTokenReview(t *testing.T) {
 	}
 }
 
-// Two users are the same only if all their fields are equal.
+// Two users are the same only if all their fields are equal. The order of groups does not matter.
 func TestSameUser(t *testing.T) {
 	anna := authz.User{Name: "anna", UID: "7", Groups: []string{"a", "b"}, Extra: map[string][]string{"x": {"1", "2"}}}
 	if !anna.Same(&authz.User{

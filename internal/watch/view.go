@@ -9,35 +9,35 @@ import (
 	"glasshouse/internal/watch/journal"
 )
 
-// View is the form in which a Subscription sends objects: as rows, as texts or as changes.
+// View is the form in which a Subscription sends objects: as rows, as JSON texts, or as changes.
 type View string
 
-// The views of the protocol.
+// The views that a client can request.
 const (
 	Rows    View = "rows"    // The cells of each object. An update contains the cells that changed.
 	Table   View = "table"   // Like Rows in fewer bytes: a snapshot is sent column by column, without UIDs.
 	Object  View = "object"  // The JSON text of one object. An update is a patch.
-	Changes View = "changes" // Each change, with its patch and its author.
-	// Windowed is the view of a part of the sorted rows. The server maintains the order.
+	Changes View = "changes" // Every change, with its patch and its author (the field manager).
+	// Windowed sends a range of the rows in a sort order, which the server maintains.
 	Windowed View = "window"
 )
 
-// view contains the functions and properties by which a reader sends a View.
+// view defines how a reader sends the messages of a View.
 type view struct {
-	// begin sends a snapshot, or the first part of it. It returns nil if the data is not available yet.
+	// begin returns the first message of a snapshot, or nil if the data is not available yet.
 	begin func(*reader, context.Context) ([]byte, error)
-	// next sends the next part of a snapshot of rows.
+	// next returns the message with the next part of a snapshot of rows.
 	next func(*reader) ([]byte, error)
 	// event encodes a change as an event of this view. It returns nil if the view does not show the change.
 	event func(*event.Change, *event.Cache) ([]byte, error)
 	name  View
-	// isShared means that all readers of one filter are sent the same events, so they are encoded once.
+	// isShared means that all readers with the same filter get the same events, which are encoded once for all of them.
 	isShared bool
-	// everyChange means that every change is sent. Otherwise, the pending changes of one object are folded into one.
+	// everyChange means that each change is sent separately. Otherwise, the pending changes of one object are combined.
 	everyChange bool
-	// texts means that the texts of objects, or patches of them, are sent.
+	// texts means that events contain the JSON texts of objects, or patches of them.
 	texts bool
-	// digests means that a digest of the rows is sent from time to time, by which a client verifies its copy.
+	// digests means that a digest (a hash over the rows) is sent at intervals. Clients verify their rows with it.
 	digests bool
 }
 
@@ -63,8 +63,8 @@ func viewOf(name View) (v view, ok bool) {
 	return view{}, false
 }
 
-// fold merges the changes of each object into one. The offsets in changes need not be consecutive. A merged change has
-// the managedFields of its newest change. A merged update also has the list of the changes that it replaces.
+// fold combines the changes of each object into one. The offsets in changes need not be consecutive. A combined
+// change has the managedFields of its newest part. A combined update also has the list of its parts.
 func fold(changes []*event.Change) []*event.Change {
 	folded := journal.Fold(changes, sameUID)
 	var merged map[string]*event.Folding

@@ -10,32 +10,33 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// A Viewer is the person or program on whose permissions a read happens. The zero Viewer sees nothing.
+// A Viewer is the person or program with whose permissions objects are read. The zero Viewer sees nothing.
 type Viewer struct {
-	Program bool        // The viewer is this program, and sees what the program may see; User is nil.
-	User    *authz.User // The viewer sees only what both this user and the program may see.
-	Scope   *Scope      // The share link that limits the viewer further; nil for none.
+	Program bool        // The viewer is this program and has its permissions; User is nil.
+	User    *authz.User // The viewer sees only what both this user and the program are allowed to see.
+	Scope   *Scope      // The share link that restricts the viewer further; nil for none.
 }
 
-// A Scope is what a share link shares. Its Viewer may not see anything else, regardless of other permissions. An empty
-// Scope shares nothing.
+// A Scope is what a share link shares. Viewers of the link see nothing else, whatever other permissions they have. An
+// empty Scope shares nothing.
 type Scope struct {
 	Parts []Part `json:"parts"`
 }
 
-// A Part of a Scope shares one resource: all of its objects, or some.
+// A Part of a Scope shares objects of one resource: those that match all of its fields.
 type Part struct {
-	Resource   string   `json:"resource"`             // Its ref, such as "core/v1/pods".
-	Namespaces []string `json:"namespaces,omitempty"` // Empty for all.
-	Labels     string   `json:"labels,omitempty"`     // A label selector in kubectl's syntax.
-	Name       string   `json:"name,omitempty"`       // One object only; if namespaced, in exactly one namespace.
-	Text       string   `json:"q,omitempty"`          // Words that a row must contain, as in a Query.
-	// Regarding applies to events only: the object that they must regard, such as "pod.core/web-1", or "pod/web-1" for any
-	// group.
+	Resource   string   `json:"resource"`             // The ref of the resource, such as "core/v1/pods".
+	Namespaces []string `json:"namespaces,omitempty"` // The namespaces to share; empty for all.
+	Labels     string   `json:"labels,omitempty"`     // A label selector in kubectl's syntax; empty for all.
+	Name       string   `json:"name,omitempty"`       // The only object to share; if namespaced, in one namespace.
+	Text       string   `json:"q,omitempty"`          // Words that a row must contain, as in Query.Text.
+	// Regarding is for events only: the object that an event must regard. Examples are "pod.core/web-1", and
+	// "pod/web-1" for any API group.
 	Regarding string `json:"about,omitempty"`
 }
 
-// Key returns a text that identifies the viewer. Two viewers have the same key only if they may see the same objects.
+// Key returns a text that identifies the viewer. Two viewers have the same key only if they are allowed to see the
+// same objects.
 func (v *Viewer) Key() string {
 	var user string
 	if v.User != nil {
@@ -45,8 +46,8 @@ func (v *Viewer) Key() string {
 	return strconv.FormatBool(v.Program) + user + string(scope)
 }
 
-// canDiscover reports whether the viewer may know that the resource exists. A user who is logged in may know every
-// resource that discovery finds, as with the API server itself.
+// canDiscover reports whether the viewer is allowed to know that the resource exists. A logged-in user is allowed to
+// know every resource that discovery finds, as with the API server itself.
 func (v *Viewer) canDiscover(r *resource.Resource) bool {
 	if v.Scope != nil {
 		return slices.ContainsFunc(v.Scope.Parts, func(p Part) bool { return p.Resource == r.Ref() })
@@ -54,8 +55,8 @@ func (v *Viewer) canDiscover(r *resource.Resource) bool {
 	return v.Program || v.User != nil
 }
 
-// PublicDetail returns the detail of the problem that the viewer may read. Guests and unknown viewers must not see what
-// the API server sends to this program, or the server's address.
+// PublicDetail returns the detail of a problem that the viewer is allowed to read. Guests (viewers of share links)
+// and unknown viewers must not see the API server's address or its messages.
 func (v *Viewer) PublicDetail(p *status.Problem) string {
 	if p.PublicDetail != "" && (v.Scope != nil || !v.Program && v.User == nil) {
 		return p.PublicDetail
@@ -63,5 +64,5 @@ func (v *Viewer) PublicDetail(p *status.Problem) string {
 	return p.Detail
 }
 
-// PublicDetail returns the detail of the problem that the viewer of this access may read.
+// PublicDetail returns the detail of a problem that the viewer of this access is allowed to read.
 func (a *Access) PublicDetail(p *status.Problem) string { return a.viewer.PublicDetail(p) }

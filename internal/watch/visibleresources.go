@@ -11,7 +11,7 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// ResourceStatus is a Resource that discovery found, with its present watch status.
+// ResourceStatus is a resource that discovery found, with the status of its watch.
 type ResourceStatus struct {
 	resource.Resource
 
@@ -19,12 +19,12 @@ type ResourceStatus struct {
 	Count  *int           // The number of objects; nil if unknown.
 }
 
-// Resources returns every resource that discovery knows, in the order of their refs, and the parts of the API that
-// discovery could not read. A discovery result older than 10 s is renewed; the call waits for the renewal no longer
+// Resources returns all resources that discovery knows, sorted by ref. It also returns the parts of the API that
+// discovery could not read. A discovery result older than 10 s is renewed; Resources waits for that, but not longer
 // than wait.
 //
-// The status and count of a resource are nil unless an access review, within a short time, finds that the viewer may
-// see all of its objects.
+// A resource has a status and a count only if access reviews confirm within 2 s that the viewer is allowed to see all
+// of its objects.
 func (a *Access) Resources(ctx context.Context, wait time.Duration) ([]ResourceStatus, []resource.GroupError, error) {
 	a.cluster.catalog.RefreshIfOld(ctx, wait)
 	resources, groupErrors, err := a.cluster.catalog.All()
@@ -45,7 +45,7 @@ func (a *Access) Resources(ctx context.Context, wait time.Duration) ([]ResourceS
 	return statuses, groupErrors, nil
 }
 
-// addStatuses adds the status and count to each watched resource of which the viewer may see all objects.
+// addStatuses sets the status and count of each watched resource of which the viewer is allowed to see all objects.
 func (a *Access) addStatuses(ctx context.Context, statuses []ResourceStatus) {
 	var watched []*ResourceStatus
 	var informers []*informer
@@ -67,15 +67,15 @@ func (a *Access) addStatuses(ctx context.Context, statuses []ResourceStatus) {
 // statusReviewTimeout is the time limit for the access reviews of all resources together.
 const statusReviewTimeout = 2 * time.Second
 
-// canSeeAll returns, for each resource, whether the viewer may see all of its objects. A resource without a decision
-// within statusReviewTimeout counts as not allowed.
+// canSeeAll reports for each resource whether the viewer is allowed to see all of its objects. The result is false if
+// the access review fails or exceeds statusReviewTimeout.
 func (a *Access) canSeeAll(ctx context.Context, resources []*resource.Resource) []bool {
 	if a.viewer.User == nil || a.viewer.Scope != nil {
 		return slices.Repeat([]bool{a.viewer.Program && a.viewer.Scope == nil}, len(resources))
 	}
 	ctx, cancel := context.WithTimeout(ctx, statusReviewTimeout)
 	defer cancel()
-	// A resource without a decision counts as not allowed.
+	// Ignore the error: the result of a failed review is false.
 	all, _ := checkEach(ctx, resources, func(ctx context.Context, r *resource.Resource) (bool, error) {
 		return a.cluster.guard.Allowed(ctx, a.subject, authz.VerbWatch, r, "", "", authz.TTLRequest())
 	})
@@ -97,8 +97,8 @@ func (i *informer) objectCount() *int {
 	return &count
 }
 
-// Counts returns the number of objects of each watched resource; the key is its ref. It omits a resource if the number
-// is unknown or the viewer is not permitted to see all objects.
+// Counts returns the number of objects of each watched resource, by ref. It omits a resource if the number is
+// unknown, or if the viewer is not allowed to see all objects.
 func (a *Access) Counts(ctx context.Context) map[string]int {
 	informers := slices.DeleteFunc(a.cluster.pool.informers(), func(i *informer) bool {
 		return i.scope != (listwatch.Scope{Resource: i.scope.Resource})
@@ -116,7 +116,7 @@ func (a *Access) Counts(ctx context.Context) map[string]int {
 func (a *Access) Resource(ctx context.Context, ref string) (*resource.Resource, error) {
 	if a.viewer.Scope != nil &&
 		!slices.ContainsFunc(a.viewer.Scope.Parts, func(p Part) bool { return p.Resource == ref }) {
-		return nil, notShared() // The same error in both cases: it must not reveal whether the resource exists.
+		return nil, notShared() // The error must not reveal whether the resource exists.
 	}
 	return a.cluster.catalog.Find(ctx, ref)
 }

@@ -9,8 +9,8 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// A subscription with Watched only reads what is watched already. It starts no watch and keeps none alive. It gets
-// changes while another reader keeps the watch alive, and ends with that watch.
+// A subscription with Query.Watched reads only from a watch that already runs. It neither starts nor prolongs a
+// watch, and ends with it.
 func TestWatchedQueryStartsNoWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -32,7 +32,7 @@ func TestWatchedQueryStartsNoWatch(t *testing.T) {
 
 		r.sub.Close()
 		closed := time.Now()
-		// Without readers, the pods' informer lingers for 5 minutes.
+		// Without readers, the watch runs for 5 more minutes.
 		for err = nil; err == nil && time.Since(closed) < time.Hour; {
 			_, err = f.sub.Next(t.Context())
 		}
@@ -47,13 +47,13 @@ func TestWatchedQueryStartsNoWatch(t *testing.T) {
 	})
 }
 
-// If namespaces are watched one by one, a subscription with Watched does not cause the watch of any namespace.
+// If namespaces are watched one by one, a subscription with Query.Watched does not start the watch of its namespace.
 func TestWatchedQueryRequestsNoNamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
 		allowOnly(server, "a", "b")
-		server.Revoke("core/v1/namespaces", "") // Only namespaces that queries name are then watched.
+		server.Revoke("core/v1/namespaces", "") // Then only the namespaces that queries name are watched.
 		r := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}}, "")
 		r.settle()
 		f := subscribeChanges(t, cluster, watch.Query{Namespaces: []string{"b"}, Watched: true}, "")

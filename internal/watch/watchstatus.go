@@ -11,41 +11,41 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// A WatchStatus is the watch status: what is watched, how current it is, and how much memory it uses.
+// A WatchStatus describes everything that is watched: how current the data is, and how much memory it uses.
 type WatchStatus struct { //nolint:revive // A Status is the state of one resource.
-	Limit     int64              `json:"limit"`     // Limit of UsedBytes in bytes; 0 if there is none.
-	UsedBytes int64              `json:"held"`      // Bytes in use.
-	Entries   []WatchStatusEntry `json:"resources"` // Sorted by resource, then scope; never nil.
+	Limit     int64              `json:"limit"`     // Maximum of UsedBytes; 0 for no limit.
+	UsedBytes int64              `json:"held"`      // Memory that all entries use, in bytes.
+	Entries   []WatchStatusEntry `json:"resources"` // Sorted by resource; never nil.
 }
 
-// WatchStatusEntry is the watch status of one scope of a resource.
+// WatchStatusEntry is the watch status of one resource, or of one field selector on it.
 type WatchStatusEntry struct { //nolint:revive // See WatchStatus.
-	Resource      string `json:"resource"` // The ref of the resource.
+	Resource      string `json:"resource"` // The ref of the resource, such as "core/v1/pods".
 	Fields        string `json:"fields,omitempty"`
 	Metadata      bool   `json:"metadata,omitempty"` // Only metadata is watched, to detect new and removed resources.
-	Shared        bool   `json:"shared,omitempty"`   // The guest mask is applied, for share links.
-	status.Status        // Status.Namespaces is set if not all namespaces are covered.
+	Shared        bool   `json:"shared,omitempty"`   // Sensitive values are masked for viewers of share links.
+	status.Status        // Its Namespaces are set if only some namespaces are watched.
 	Objects       int    `json:"objects"`
-	CacheBytes    int64  `json:"cacheBytes"` // Memory for the objects.
-	OrderBytes    int64  `json:"orderBytes"` // Memory for their rows in rankings (sorted lists).
-	RingBytes     int64  `json:"ringBytes"`  // Memory for the history.
+	CacheBytes    int64  `json:"cacheBytes"` // Memory for the objects, in bytes.
+	OrderBytes    int64  `json:"orderBytes"` // Memory for sorted lists of rows, in bytes.
+	RingBytes     int64  `json:"ringBytes"`  // Memory for the history of changes, in bytes.
 	RingChanges   int    `json:"ringChanges"`
-	// RingSince is the start of the history: older cursors cannot be resumed.
+	// RingSince is the start of the history. Readers cannot resume from older cursors.
 	RingSince time.Time `json:"ringSince,omitzero"`
 	Readers   int       `json:"readers"` // The number of open subscriptions.
 	LastEvent time.Time `json:"lastEvent,omitzero"`
 	Lists     int       `json:"lists"`  // The number of completed lists: first lists and relists.
 	Drops     int       `json:"drops"`  // The number of watches that ended.
 	Resets    int       `json:"resets"` // The number of readers that had to restart from a snapshot.
-	// Interruptions counts the interruptions: intervals without a watch after the first list. InterruptedSeconds is their
-	// total duration in seconds, including interruptions that have not ended. InterruptedSince is the start of the
-	// earliest of those.
+	// Interruptions counts the intervals without a watch after the first list. InterruptedSeconds is their total
+	// duration, including those that have not ended. InterruptedSince is the start of the earliest one that has not
+	// ended.
 	Interruptions      int       `json:"blind"`
 	InterruptedSeconds float64   `json:"blindSeconds"`
 	InterruptedSince   time.Time `json:"blindSince,omitzero"`
 }
 
-// WatchStatus returns the watch status of everything that is watched, without a permission check.
+// WatchStatus returns the status of everything that is watched. It checks no permissions.
 func (c *Cluster) WatchStatus() WatchStatus {
 	status := WatchStatus{Limit: c.pool.budget, Entries: []WatchStatusEntry{}}
 	for _, i := range c.pool.informers() {
@@ -55,8 +55,8 @@ func (c *Cluster) WatchStatus() WatchStatus {
 	return status
 }
 
-// WatchStatus returns the watch status that the viewer may see. Viewers with the permissions of the program get the
-// complete status. Other viewers get only the resources of which they may see all objects.
+// WatchStatus returns the part of the watch status that the viewer is allowed to see. A viewer with the permissions
+// of the program gets all of it. Other viewers get only the resources of which they are allowed to see all objects.
 func (a *Access) WatchStatus(ctx context.Context) WatchStatus {
 	if a.viewer.Program && a.viewer.Scope == nil {
 		return a.cluster.WatchStatus()

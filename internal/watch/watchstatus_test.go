@@ -13,8 +13,8 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// The watch status contains every watched scope, in order, with its number of readers. Reading the watch status does
-// not prevent the end of any watch.
+// The watch status lists everything that is watched, in order, with the number of readers. Reading the watch status
+// does not prolong a watch.
 func TestWatchStatus(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -58,7 +58,7 @@ func TestWatchStatus(t *testing.T) {
 		}
 		server.Refuse(pods, "", http.StatusForbidden, "you may not")
 		first.settle()
-		// All namespaces are watched again, because the program may now be allowed to list one of them.
+		// The program now watches namespaces, to check its permission for pods in each of them.
 		want("core/v1/namespaces : live, 2 read by 0, changes: false", pods+" : forbidden, 0 read by 1, changes: false")
 		if c := access.WatchStatus(t.Context()).Entries[1]; !strings.HasSuffix(c.Reason, "you may not") {
 			t.Errorf("the reason is %q", c.Reason)
@@ -66,7 +66,8 @@ func TestWatchStatus(t *testing.T) {
 	})
 }
 
-// The watch status counts lists, ended watches, interruptions and reset readers. The counts stay when the feeds end.
+// The watch status counts lists, ended watches, interruptions and reset readers. The counts stay when a feed (list
+// and watch) ends.
 func TestWatchStatusCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -86,7 +87,7 @@ func TestWatchStatusCounts(t *testing.T) {
 			t.Errorf("after a change it is %+v", c)
 		}
 
-		server.EndWatches(pods) // The watch is opened again at once, so this is not an interruption.
+		server.EndWatches(pods) // The watch is reopened at once, which is not an interruption.
 		r.settle()
 		if c := entry(); c.Drops != 1 || c.Interruptions != 0 {
 			t.Errorf("after a watch that ended it is %+v", c)

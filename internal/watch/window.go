@@ -18,12 +18,12 @@ const (
 	maxOffset = 1 << 30
 )
 
-// A Window is the part of a sorted list of rows that a page shows, for the view Windowed. Any goroutine may move it at
-// any time. Only one Subscription may use it.
+// A Window is the range of a sorted list of rows that a web page shows, for the view Windowed. Any goroutine can move
+// it at any time. Only one Subscription can use it.
 type Window struct {
 	sort      string
 	requested atomic.Pointer[rangeRequest]
-	wakeups   chan time.Time // Receives when the window is moved, to wake the Subscription.
+	wakeups   chan time.Time // Receives a value when the window is moved, to wake the Subscription.
 }
 
 // NewWindow returns a window of count rows, beginning at offset. sort is the name of a column in lower case, or
@@ -33,9 +33,11 @@ func NewWindow(sort string, offset, count int) (*Window, error) {
 	return w, w.Move(offset, count, "", "")
 }
 
-// Move requests a range of rows, which may be the same as before. All rows of the range are sent. If Move is called
-// several times before that, only the newest range is sent. If name is set and the object's row exists, the range is
-// centered on that row, and offset is ignored. Move returns a Problem if offset or count is out of range.
+// Move requests a range of rows. The Subscription then sends all rows of the range, even if the range is the same as
+// before. After several calls of Move, it sends only the newest range.
+//
+// If name is set and the object's row exists, the range is centered on that row, and offset is ignored. Move returns
+// a Problem if offset or count is out of range.
 func (w *Window) Move(offset, count int, namespace, name string) error {
 	if offset < 0 || offset > maxOffset || count < 1 || count > maxWindow {
 		return status.Invalidf("Invalid window",
@@ -58,18 +60,19 @@ func (w *Window) wake() {
 	}
 }
 
-// windowState is what a reader of a window records in addition to its cursor.
+// windowState is the state of a reader in the view Windowed, in addition to its cursor.
 type windowState struct {
 	*Window
 
 	viewer   owner
 	ranking  *ranking
-	release  func()   // Releases the ranking; nil if there is none.
-	sentPage *rowPage // The page (the rows in the range) that was sent last.
-	// The request that sentPage answers. It is compared by address, because each Move is answered.
+	release  func()   // Releases the ranking (the sorted rows); nil if there is none.
+	sentPage *rowPage // The rows that were sent last.
+	// answered is the request to which sentPage is the response. Requests are compared by address, because each call of
+	// Move gets a response.
 	answered        *rangeRequest
-	offscreen       offscreenChanges // All changes so far.
-	sentOffscreen   offscreenChanges // The changes that were sent.
+	offscreen       offscreenChanges // Summary of all changes so far.
+	sentOffscreen   offscreenChanges // Summary of the changes that were sent.
 	offscreenSentAt time.Time
 }
 
@@ -79,11 +82,12 @@ func (w *windowState) close() {
 	}
 }
 
-// beginWindow sends all rows of the window with the columns. It returns nil if they cannot be sent yet.
+// beginWindow returns a message with the columns and all rows of the window. It returns nil if they cannot be sent
+// yet.
 func (s *reader) beginWindow(ctx context.Context) ([]byte, error) {
 	now := s.filter.currentState(s.informer)
 	if !now.synced && !now.hasNoRows {
-		return nil, nil // The list has not arrived yet.
+		return nil, nil // The first list has not ended yet.
 	}
 	by, err := sortingOf(s.window.sort, now.columns)
 	if err != nil && len(now.columns) > 0 {
@@ -101,7 +105,7 @@ func (s *reader) beginWindow(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	if later := s.filter.currentState(s.informer); later.version != now.version || later.hasNoRows != now.hasNoRows {
-		return nil, nil // Permissions or columns have changed since.
+		return nil, nil // Permissions or columns have changed during the read.
 	}
 	if view.counts.total == 0 {
 		if err := s.check(ctx); err != nil {
@@ -119,8 +123,8 @@ func (s *reader) beginWindow(ctx context.Context) ([]byte, error) {
 	return s.fullWindow(columns)
 }
 
-// firstView waits for the scan limiter and returns the rows that request asks for. It may have to sort all rows of the
-// resource.
+// firstView returns the requested rows. It waits for the scan limiter first, because it sorts all rows of the
+// resource if no other window uses the same ranking.
 func (s *reader) firstView(ctx context.Context, request *rangeRequest) (rankingView, error) {
 	release, err := s.acquireScan(ctx)
 	if err != nil {
@@ -130,7 +134,6 @@ func (s *reader) firstView(ctx context.Context, request *rangeRequest) (rankingV
 	return s.window.ranking.view(ctx, request)
 }
 
-// fullWindow sends a message with all rows of the current page.
 func (s *reader) fullWindow(columns []byte) ([]byte, error) {
 	bytes := int64(compressorMemory)
 	for _, row := range s.window.sentPage.rows {
@@ -150,7 +153,7 @@ func (s *reader) fullWindow(columns []byte) ([]byte, error) {
 	return append(append(slices.Grow(message, len(columns)+len(text)), columns...), text...), nil
 }
 
-// windowMessage begins a message, with a summary of the changes outside the window since the last message.
+// windowMessage returns the start of a message, with a summary of the unsent changes outside the window.
 func (s *reader) windowMessage(kind string) ([]byte, error) {
 	w := s.window
 	message, err := w.offscreen.appendUnsent(s.message(kind), &w.sentOffscreen, s.cache)
@@ -158,7 +161,8 @@ func (s *reader) windowMessage(kind string) ([]byte, error) {
 	return message, err
 }
 
-// fixRange replaces a request that is centered on a row by the range that was found, so that the window stays there.
+// fixRange replaces a request that is centered on a row by the range of the page that was found. The window then
+// stays there, even if the row moves.
 func (w *windowState) fixRange(request *rangeRequest, page *rowPage) *rangeRequest {
 	if request.around == "" {
 		return request
@@ -167,11 +171,11 @@ func (w *windowState) fixRange(request *rangeRequest, page *rowPage) *rangeReque
 	if w.requested.CompareAndSwap(request, fixed) {
 		return fixed
 	}
-	return request // The window has been moved again in the meantime.
+	return request // The window was moved again during the read.
 }
 
-// offscreenWait returns the time until a message that reports only changes outside the window may be sent. It is
-// negative if there are no such changes.
+// offscreenWait returns the time until a message is due that reports only changes outside the window. It is negative
+// if there are no such changes.
 func (w *windowState) offscreenWait() time.Duration {
 	if w.offscreen.changes == w.sentOffscreen.changes {
 		return -1
@@ -179,9 +183,10 @@ func (w *windowState) offscreenWait() time.Duration {
 	return max(0, offscreenEvery-time.Since(w.offscreenSentAt))
 }
 
-// readWindow waits until the rows have changed or the window was moved, and sends the effect on the rows of the window.
-// It also returns after a Nudge, which wakes readers without a change. Changes that have left the history are not
-// needed, because the rows show their result.
+// readWindow waits until rows have changed or the window was moved, and returns a message with the new state of the
+// window. It returns no message if the reader was woken without a change (journal.Nudge).
+//
+// Changes that have left the history are not needed, because the rows show their result.
 func (s *reader) readWindow(ctx context.Context) ([]byte, error) {
 	if !s.needsSnapshot && s.window.requested.Load() != s.window.answered {
 		return s.updateWindow(ctx, time.Time{})
@@ -203,7 +208,7 @@ func (s *reader) readWindow(ctx context.Context) ([]byte, error) {
 		return nil, nil
 	}
 	if s.needsSnapshot {
-		s.cursor = s.informer.Now() // The window to be sent includes these changes.
+		s.cursor = s.informer.Now() // The snapshot of the window includes these changes.
 		return nil, nil
 	}
 	if err := s.pauseWindow(ctx); err != nil {
@@ -218,8 +223,8 @@ func (s *reader) readWindow(ctx context.Context) ([]byte, error) {
 	return message, err
 }
 
-// pauseWindow waits for the end of a pause. It returns earlier if the window is moved or something is due. A timer
-// event alone proves neither, because the timer may have fired earlier.
+// pauseWindow waits for the end of a coalescing pause. It returns earlier if the window is moved or another message
+// is due. A wake-up alone proves neither, because the timer can have fired before the pause.
 func (s *reader) pauseWindow(ctx context.Context) error {
 	duration := time.Until(s.coalescer.until)
 	if duration <= 0 {
@@ -236,25 +241,26 @@ func (s *reader) pauseWindow(ctx context.Context) error {
 			return ctx.Err()
 		}
 		due := s.isDue()
-		s.startTimer() // Starts the wait if necessary.
-		s.resetTimer() // Sets the timer again.
+		s.startTimer()
+		s.resetTimer() // The timer can have fired: set it again.
 		if due || s.window.requested.Load() != s.window.answered {
 			return nil
 		}
 	}
 }
 
-// isDue reports whether a permission recheck, a heartbeat or another message that is not about changes of rows is due.
+// isDue reports whether a permission recheck, a heartbeat, a digest or a message about changes outside the window is
+// due.
 func (s *reader) isDue() bool {
 	heartbeatDue := !s.waitingSince.IsZero() && time.Since(s.waitingSince) >= Heartbeat
 	recheckDue := !s.until.IsZero() && !time.Now().Before(s.until)
 	return heartbeatDue || recheckDue || s.digestDue() || s.window.offscreenWait() == 0
 }
 
-// windowDigest sends a digest of the rows that were sent.
+// windowDigest returns a digest (a hash) of the rows that were sent, with which the client verifies its rows.
 func (s *reader) windowDigest() ([]byte, error) {
 	if !s.isCaughtUp() {
-		return s.cursorMessage() // As in read: a digest repeats a cursor that was sent.
+		return s.cursorMessage() // A digest repeats a cursor that the client already has.
 	}
 	s.dueDigest = new(digest)
 	for _, row := range s.window.sentPage.rows {
@@ -263,8 +269,8 @@ func (s *reader) windowDigest() ([]byte, error) {
 	return s.digestMessage(), nil
 }
 
-// updateWindow sends the differences between the window as it is now and the page that was sent. since is the time of
-// the first change.
+// updateWindow returns a message with the differences between the page that was sent and the present rows of the
+// window. since is the time of the first change.
 func (s *reader) updateWindow(ctx context.Context, since time.Time) ([]byte, error) {
 	w, request := s.window, s.window.requested.Load()
 	now, err := w.ranking.view(ctx, request)
@@ -272,7 +278,7 @@ func (s *reader) updateWindow(ctx context.Context, since time.Time) ([]byte, err
 		return nil, err
 	}
 	if s.filter.currentState(s.informer).version != s.version {
-		return nil, nil // The next call of advance sends the reason.
+		return nil, nil // The next call of advance returns a reset with the reason.
 	}
 	from, moved := w.sentPage, request != w.answered
 	w.sentPage, w.answered = now.rowPage, w.fixRange(request, now.rowPage)
@@ -284,7 +290,7 @@ func (s *reader) updateWindow(ctx context.Context, since time.Time) ([]byte, err
 		if w.offscreenWait() > 0 && !s.waitingSince.IsZero() {
 			s.resetTimer()
 		}
-		return nil, nil // Changes outside the window may still have to be sent.
+		return nil, nil // readWindow sends changes outside the window later.
 	}
 	diff, err := now.diffFrom(from, w.ranking, s.cache)
 	if err != nil {
@@ -294,7 +300,7 @@ func (s *reader) updateWindow(ctx context.Context, since time.Time) ([]byte, err
 	if diff.isFullPage {
 		return s.fullWindow(nil)
 	}
-	// All readers of the page share the diff. Only the message contains a copy of it, which needs memory.
+	// All readers of the page share the diff. Reserve memory for the copy in this message.
 	if !s.buffer.acquire(MessageMemory(len(diff.text), true)) {
 		return nil, nil
 	}

@@ -15,10 +15,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// benchRows is the number of rows in the benchmarks.
 const benchRows = 100_000
 
-// benchPod returns the n-th pod with realistic data and the given number of restarts.
 func benchPod(n, restarts int) apitest.Item {
 	name := fmt.Sprintf("web-%d-7d4b9c6f5-%05d", n%700, n)
 	return apitest.Item{
@@ -29,7 +27,6 @@ func benchPod(n, restarts int) apitest.Item {
 	}
 }
 
-// newBenchCluster returns a live cluster with benchRows pods.
 func newBenchCluster(b *testing.B) (*apitest.Server, *watch.Cluster) {
 	b.Helper()
 	server := apitest.New(b, apitest.Kind{
@@ -41,7 +38,7 @@ func newBenchCluster(b *testing.B) (*apitest.Server, *watch.Cluster) {
 	for n := range items {
 		items[n] = benchPod(n, n%40)
 	}
-	server.ChangeWhileDown(pods, func() { server.Set(pods, items...) }) // A watch would replay these changes.
+	server.ChangeWhileDown(pods, func() { server.Set(pods, items...) }) // A watch would replay each of these changes.
 	cluster, err := watch.New(server.Config,
 		watch.Options{Linger: time.Hour, Ring: watch.Ring{Bytes: 16 << 20}, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -66,7 +63,7 @@ func newBenchCluster(b *testing.B) (*apitest.Server, *watch.Cluster) {
 	}
 }
 
-// openView subscribes to all rows, or to a window sorted by sort, and reads the complete first view.
+// openView subscribes to all rows (sort "rows") or to a window with another sort, and reads the complete snapshot.
 func openView(b *testing.B, cluster *watch.Cluster, sort, text string) *watch.Subscription {
 	b.Helper()
 	q, view, first := watch.Query{Resource: pods, Text: text}, watch.Rows, []byte(`"last":true`)
@@ -85,8 +82,8 @@ func openView(b *testing.B, cluster *watch.Cluster, sort, text string) *watch.Su
 	return sub
 }
 
-// windowOffset returns the offset of the window for BenchmarkOneChange. With the sort by name, the row that changes is
-// in the window. With the sort by restarts, the window is between the two positions of that row.
+// windowOffset returns the offset of the window for BenchmarkOneChange. Sorted by name, the window contains the row
+// that changes. Sorted by restarts, the row moves from one side of the window to the other.
 func windowOffset(sort string) int {
 	if sort == "name" {
 		return 61_900
@@ -107,8 +104,8 @@ func readUntilPart(b *testing.B, sub *watch.Subscription, part []byte) {
 	}
 }
 
-// BenchmarkFirstView measures the first view of benchRows rows: all rows, and a window on a ranking that does not exist
-// yet. It also reports the memory of the ranking for each row.
+// BenchmarkFirstView measures how long a new reader waits for its snapshot: of all rows, or of a window whose ranking
+// (sorted rows) does not exist yet. It also reports the memory of the ranking for each row.
 func BenchmarkFirstView(b *testing.B) {
 	_, cluster := newBenchCluster(b)
 	for _, test := range []struct{ name, sort, text string }{
@@ -141,8 +138,8 @@ func BenchmarkFirstView(b *testing.B) {
 	})
 }
 
-// BenchmarkFirstRows measures a snapshot of the first of benchRows rows, as the HTML of a page contains them. It
-// compares this with a snapshot of all rows in order.
+// BenchmarkFirstRows measures a snapshot of the first 100 of benchRows rows, which the HTML of a page contains. It
+// compares this with a snapshot of all rows.
 func BenchmarkFirstRows(b *testing.B) {
 	_, cluster := newBenchCluster(b)
 	for _, test := range []struct{ name, sort, text string }{
@@ -167,8 +164,8 @@ func BenchmarkFirstRows(b *testing.B) {
 	}
 }
 
-// processorTime returns the processor time that the process has used. A reader whose message was late waits before the
-// next one, so elapsed time does not measure the cost of a change.
+// processorTime returns the processor time that the process has used. Elapsed time does not measure the cost of a
+// change, because a reader pauses after a late message.
 func processorTime(b *testing.B) time.Duration {
 	b.Helper()
 	var usage syscall.Rusage
@@ -178,8 +175,8 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// BenchmarkOneChange measures one change among benchRows rows, from the journal to the message. In one case the row
-// stays in its position, in the other it moves to the other end.
+// BenchmarkOneChange measures one change among benchRows rows, from the journal to the message. Sorted by name, the
+// row stays where it is. Sorted by restarts, it moves to the other end.
 func BenchmarkOneChange(b *testing.B) {
 	server, cluster := newBenchCluster(b)
 	const n = benchRows / 3

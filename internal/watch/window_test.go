@@ -19,8 +19,8 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// windowClient is a client of a window, as a page has it. It keeps the rows at their indices, and fails the test for
-// each message that does not fit its rows.
+// windowClient reads a window as a web page does: it applies each message to its rows. The test fails for a message
+// that does not fit the rows.
 type windowClient struct {
 	t      *testing.T
 	window *watch.Window
@@ -30,14 +30,14 @@ type windowClient struct {
 	columns         []string
 	total, matching int
 	offset, count   int
-	isComplete      bool // Whether a complete window arrived since the last reset.
+	isComplete      bool // A full window arrived after the last reset.
 	state           string
 	log             []string
-	by              []string // The authors of the rows that were inserted or updated.
-	removals        []string // The removed rows, each with the reason.
+	by              []string // The authors of the rows that the last message inserted or updated.
+	removals        []string // The removed rows, each with its reason.
 	errors          int
 	warnings        int
-	changes         int // The number of changes that the last message has.
+	changes         int // The sum of the numbers of changes in all messages.
 	newest          string
 	cursor          string
 	digests         int
@@ -69,7 +69,7 @@ func tryWindow(
 	return &windowClient{t: t, window: window, sub: sub}, nil
 }
 
-// windowMessage is a message that a pane receives.
+// windowMessage is a decoded message of a window.
 type windowMessage struct {
 	Type, State, Cursor, Reason    string
 	Digest                         string
@@ -222,14 +222,14 @@ func (p *windowClient) applyEvents(m *windowMessage) {
 	}
 }
 
-// settle reads until no more messages arrive, and returns the log of what they did.
+// settle reads messages until a heartbeat, and returns the log of what they did.
 func (p *windowClient) settle() string {
 	p.t.Helper()
 	for {
 		if m := p.next(); m.Type == "heartbeat" || m.Type == "window-events" && len(m.Events) == 0 && p.heartbeat() {
 			log := strings.Join(p.log, ", ")
 			p.log = nil
-			synctest.Wait() // Wait as the settle method of reader does.
+			synctest.Wait()
 			return log
 		}
 	}
@@ -270,8 +270,8 @@ func (p *windowClient) move(offset, count int) {
 	}
 }
 
-// A window sends its rows, and then the changes of these rows by index. Changes outside of the window appear only in
-// the counts.
+// A window sends its rows, and then the changes of these rows by index. Changes outside the window affect only the
+// counts.
 func TestWindowSendsChangesByIndex(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -292,7 +292,7 @@ func TestWindowSendsChangesByIndex(t *testing.T) {
 		if fmt.Sprint(p.by) != "[kubelet]" || p.rows[1].Cells[1] != "Running (more)" {
 			t.Errorf("by %v, row %v", p.by, p.rows[1])
 		}
-		server.Set(pods, pod("a", "p6x", "Running")) // The row p6x is between p7 and p6.
+		server.Set(pods, pod("a", "p6x", "Running")) // In descending order, p6x is between p7 and p6.
 		p.wantSettle("remove p5 at 2, insert p6x at 1")
 		server.Set(pods, pod("a", "p9", "Failed"))
 		p.wantSettle("remove p7 at 0, insert p5 at 2")
@@ -311,15 +311,15 @@ func TestWindowSendsChangesByIndex(t *testing.T) {
 			p.move(0, 1)
 			p.move(0, 2)
 		}
-		p.wantSettle("window of 2") // This is the result of the newest move.
+		p.wantSettle("window of 2") // Only the newest move counts.
 		p.move(0, 2)
 		p.wantSettle("window of 2") // Each Move gets a response, even without a change.
 		p.wantNames("p8 p7", 11, 8)
 	})
 }
 
-// An object that replaces another one of the same name is a new row. If very many rows of a window are new, the window
-// is sent completely. If the permission is revoked, the rows are removed.
+// An object that replaces another one of the same name is a new row. If most rows of a window are new, all rows are
+// sent again. If the permission is revoked, the rows are removed.
 func TestWindowIsSentCompletely(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -331,7 +331,7 @@ func TestWindowIsSentCompletely(t *testing.T) {
 		again := pod("a", "p03", "Running")
 		again.UID = "another"
 		server.Set(pods, again)
-		// A remove and an insert follow, which may be in two messages.
+		// Expect a remove and an insert, in one message or in two.
 		if got := p.settle(); !strings.HasPrefix(got, "remove p03 at 3, ") ||
 			!strings.HasSuffix(got, "insert p03 at 3") || p.rows[3].UID != "another" {
 			t.Errorf("got %s, and %+v at 3", got, p.rows[3])
@@ -363,7 +363,7 @@ func TestWindowIsSentCompletely(t *testing.T) {
 	})
 }
 
-// If a namespace is deleted, its rows are removed, and nothing else changes.
+// When a namespace is deleted, only its rows are removed from a window.
 func TestWindowAfterNamespaceDeletion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -379,8 +379,8 @@ func TestWindowAfterNamespaceDeletion(t *testing.T) {
 	})
 }
 
-// When the columns of a resource change, its windows are reset. If a window is sorted by a column that no longer
-// exists, it ends with an error.
+// When the columns of a resource change, its windows are reset. A window that is sorted by a removed column ends with
+// an error.
 func TestWindowResetsForNewColumns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -408,7 +408,6 @@ func TestWindowResetsForNewColumns(t *testing.T) {
 	})
 }
 
-// Invalid windows are refused, with an explanation.
 func TestInvalidWindows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -446,7 +445,7 @@ func TestInvalidWindows(t *testing.T) {
 	})
 }
 
-// A quiet window sends a heartbeat every 15 s. Its cursor advances also with changes that its filter drops.
+// A window without changes sends a heartbeat every 15 s. Its cursor advances even if the filter drops all changes.
 func TestWindowHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -474,7 +473,7 @@ func TestWindowHeartbeat(t *testing.T) {
 			t.Errorf("got %+v, want a heartbeat with the last cursor", heartbeat)
 		}
 		advance(10 * time.Second)
-		p.move(1, 1) // A move is answered without a change of rows.
+		p.move(1, 1) // A move gets a response even if no row has changed.
 		start = time.Now()
 		if m := p.next(); m.Type != "window" || time.Since(start) != 0 || p.names() != "q" {
 			t.Errorf("got %+v after %s", m, time.Since(start))
@@ -482,7 +481,7 @@ func TestWindowHeartbeat(t *testing.T) {
 	})
 }
 
-// A window can be moved to the row of an object. After that, the window stays at the same offset when rows change.
+// A window can be moved to the row of an object. It then stays at that offset when rows change.
 func TestWindowMovesToRow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -507,15 +506,15 @@ func TestWindowMovesToRow(t *testing.T) {
 		}
 		around("a", "p18")
 		p.wantNames("p18 p16 p14", 20, 11)
-		for _, nowhere := range []string{"p01", "p99"} { // One is filtered out, the other does not exist.
+		for _, nowhere := range []string{"p01", "p99"} { // p01 is filtered out, and p99 does not exist.
 			around("a", nowhere)
 			p.wantNames("p16 p14 p12", 20, 11)
 		}
 	})
 }
 
-// A removed row has a reason: gone (deleted), filtered or moved. A row that other rows pushed out of the window has
-// none.
+// A removed row has one of three reasons: gone (deleted or no longer visible), filtered, or moved. A row that other
+// rows push out of the window has no reason.
 func TestRemovedRowsHaveReasons(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -558,8 +557,8 @@ func TestRemovedRowsHaveReasons(t *testing.T) {
 	})
 }
 
-// A window sends the numbers of all rows with errors and with warnings. For changes outside of the window, it sends
-// their number and the newest change, at most once a second.
+// A window sends how many of all rows have errors and warnings. It also sends the number of changes outside the
+// window, with the newest of them. If nothing else changes, it sends these at most once a second.
 func TestWindowSendsOffscreenChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -611,8 +610,8 @@ func TestWindowSendsOffscreenChanges(t *testing.T) {
 	})
 }
 
-// A window sorts rows as the page does, and its search text matches the same rows as on the page.
-// web/test/views.test.ts reads the same file of cases.
+// A window sorts and filters rows in the same way as the web page. web/test/views.test.ts reads the same file of
+// cases.
 func TestWindowsSortLikeThePage(t *testing.T) {
 	text, err := os.ReadFile("../web/testdata/views.json")
 	if err != nil {
@@ -670,7 +669,7 @@ func TestWindowsSortLikeThePage(t *testing.T) {
 	})
 }
 
-// podRow is a row in the state that the test keeps for comparison.
+// podRow is a pod in the test's own copy of the cluster's state.
 type podRow struct {
 	ns, status, app string
 	number          int
@@ -703,13 +702,14 @@ func (th *podRow) item() apitest.Item {
 const podRowColumns = `[{"name":"Name","type":"string"},{"name":"Status","type":"string"},` +
 	`{"name":"Restarts","type":"integer"},{"name":"Age","type":"string"}]`
 
-// windowQuery is the query and the sort order of one pane.
+// windowQuery is the query and the sort order of one window.
 type windowQuery struct {
 	q    watch.Query
 	sort string
 }
 
-// expected returns the result of a simple filter and a simple sort of the state.
+// expected filters and sorts the pods in state by simple code. total is the number of pods with the query's
+// namespaces and labels. seen contains those that also have the query's words.
 func (l *windowQuery) expected(state map[string]*podRow) (total int, seen []*podRow) {
 	for _, th := range state {
 		if len(l.q.Namespaces) > 0 && !slices.Contains(l.q.Namespaces, th.ns) ||
@@ -749,7 +749,7 @@ func (l *windowQuery) expected(state map[string]*podRow) (total int, seen []*pod
 	return total, seen
 }
 
-// want checks that windowClient p has the rows that expected returns.
+// want checks that the window p has the rows that expected returns.
 func (l *windowQuery) want(p *windowClient, state map[string]*podRow) {
 	p.t.Helper()
 	total, seen := l.expected(state)
@@ -773,7 +773,7 @@ func (l *windowQuery) want(p *windowClient, state map[string]*podRow) {
 	}
 }
 
-// churn changes one row, in the state and in the cluster.
+// churn adds, changes or deletes one random pod, in state and on the API server.
 func churn(random *rand.Rand, server *apitest.Server, state map[string]*podRow) {
 	th := &podRow{
 		ns: string(rune('a' + random.IntN(3))), number: random.IntN(120),
@@ -790,7 +790,7 @@ func churn(random *rand.Rand, server *apitest.Server, state map[string]*podRow) 
 		fallthrough
 	default:
 		if before != nil {
-			th.age = before.age // The object is not created again, so its age stays.
+			th.age = before.age // The object is not created again and keeps its age.
 		}
 		state[key] = th
 		server.Set(pods, th.item())
@@ -811,8 +811,8 @@ func randomQuery(random *rand.Rand) windowQuery {
 	}
 }
 
-// This test makes random changes, and opens, moves, reads and closes windows at random. In the end, each open window
-// has the rows that a full sort of all objects gives.
+// Windows with random queries are opened, moved, read and closed while pods change at random. In the end, each window
+// has the rows that a full filter and sort of all pods gives.
 func TestWindowsConverge(t *testing.T) {
 	for seed := range uint64(25) {
 		synctest.Test(t, func(t *testing.T) {
@@ -868,7 +868,7 @@ func TestWindowsConverge(t *testing.T) {
 	}
 }
 
-// This is TestWindowsConverge with concurrent readers, for the race detector.
+// Windows that are read and moved concurrently have the correct rows in the end. The race detector needs this test.
 func TestConcurrentWindowsConverge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -887,7 +887,7 @@ func TestConcurrentWindowsConverge(t *testing.T) {
 		for n := range readers {
 			queries[n] = randomQuery(random)
 			if n%3 == 1 {
-				queries[n] = queries[n-1] // These two readers share one ranking.
+				queries[n] = queries[n-1] // These two readers share one ranking (the sorted rows).
 			}
 			p := openWindow(t, cluster, queries[n].q, queries[n].sort, 0, 30)
 			panes[n] = p
@@ -931,8 +931,8 @@ func TestConcurrentWindowsConverge(t *testing.T) {
 	})
 }
 
-// If a reader is so slow that the history no longer has its changes, its window is updated to the present rows, without
-// a reset.
+// If the changes that a slow window has not read are no longer in the history, the window is updated to the present
+// rows without a reset.
 func TestSlowWindowSkipsHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -951,8 +951,8 @@ func TestSlowWindowSkipsHistory(t *testing.T) {
 	})
 }
 
-// The number of rankings is bounded. An unused ranking stays for readers that return soon, but is dropped to make room
-// for a new one.
+// One viewer can have at most 100 rankings (sorted lists of rows). An unused ranking stays for a while, but is
+// dropped to make room for a new one.
 func TestRankingsOfViewerAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -964,7 +964,7 @@ func TestRankingsOfViewerAreLimited(t *testing.T) {
 			panes[n].settle()
 		}
 		again := openWindow(t, cluster, watch.Query{Text: "p"}, "", 5, 10)
-		again.settle() // The ranking for "p" exists, so this window shares it and does not count against the limit.
+		again.settle() // This window shares the ranking of the first one and needs no other.
 		late := openWindow(t, cluster, watch.Query{Text: "q"}, "", 0, 10)
 		var err error
 		for err == nil {
@@ -976,8 +976,8 @@ func TestRankingsOfViewerAreLimited(t *testing.T) {
 	})
 }
 
-// A relist may have other times for unchanged objects, because the API server computes them again. This is not sent as
-// a change, and the sort order is still correct.
+// In a new list, unchanged objects can have other times, because the API server prints ages and the times are
+// computed from them. Such a time is not sent as a change, and the sort order stays correct.
 func TestRecomputedTimesKeepOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -1001,7 +1001,7 @@ func TestRecomputedTimesKeepOrder(t *testing.T) {
 	})
 }
 
-// If many readers have the same window, each of their messages is encoded once for all.
+// If many readers have the same window, each message is encoded once for all of them.
 func TestWindowMessagesAreEncodedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -1037,8 +1037,8 @@ func TestWindowMessagesAreEncodedOnce(t *testing.T) {
 					readToType(t, sub, kind)
 				}
 			})
-			// The limit allows one buffer for each viewer, because the race detector drops pooled buffers. Encoding
-			// each message for each viewer would use five times as much.
+			// The limit allows one buffer for each reader, because the race detector drops pooled buffers. Encoding each
+			// message for each reader would need five times as much.
 			if round != "papers grow" && bytes > viewers*rows*each*3/2 {
 				t.Errorf("%s: %d KiB were allocated to send %d viewers %d KiB each",
 					round, bytes>>10, viewers, rows*each>>10)
@@ -1048,8 +1048,8 @@ func TestWindowMessagesAreEncodedOnce(t *testing.T) {
 	})
 }
 
-// The watch status includes the memory of rankings, until some time after their last window was closed. A window that
-// is opened again before that uses the same ranking.
+// The watch status includes the memory of rankings (sorted lists of rows), until 30 s after their last window was
+// closed. A window that is opened before that reuses the ranking.
 func TestWatchStatusIncludesRankings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

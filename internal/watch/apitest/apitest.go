@@ -1,9 +1,9 @@
-// Package apitest is a scripted API server for tests. It simulates servers that are hard to produce with a real one:
-// servers that hang, end a watch in the middle of a line, cannot print Tables, or lose their history. It does not prove
-// how a real server behaves; the tests on the demo cluster do.
+// Package apitest is a scripted API server for tests. It simulates behavior that is hard to produce with a real
+// server. For example, it can hang, end a watch in the middle of a line, be unable to print Tables, or lose its
+// history. It does not prove how a real server behaves; the tests on the demo cluster do.
 //
-// It serves HTTP over connections in memory, so that a test in a bubble of testing/synctest has its own time.
-// Everything is safe for concurrent use.
+// The server uses connections in memory. Therefore a test in a testing/synctest bubble can use it with fake time. All
+// methods are safe for concurrent use.
 package apitest
 
 import (
@@ -28,25 +28,25 @@ import (
 
 // Kind is one resource that the server serves.
 type Kind struct {
-	Ref        string // The resource, such as "core/v1/pods".
+	Ref        string // The ref of the resource, such as "core/v1/pods".
 	Kind       string
-	Cluster    bool // Cluster means that the resource's objects are cluster-scoped.
+	Cluster    bool // The resource is cluster-scoped.
 	ShortNames []string
-	Verbs      []string // get, list and watch if empty.
-	// Columns is the JSON of the columnDefinitions. If it is empty, the server cannot print Tables, and sends plain
-	// objects.
+	Verbs      []string // Empty means get, list and watch.
+	// Columns is the columnDefinitions of a Table, as JSON. If it is empty, the server cannot print Tables, and sends
+	// plain objects.
 	Columns string
-	// Page is the number of objects in each page of a list; 0 for all.
+	// Page is the maximum number of objects in one page of a list; 0 means no limit.
 	Page int
 }
 
-// Item is one object.
+// Item is one object of a Kind.
 type Item struct {
 	Namespace, Name string
 	UID             string // The default is Namespace/Name.
-	Cells           string // A JSON array; ["<name>"] if empty.
-	Metadata        string // More members of the metadata: `"labels":{..}`.
-	Rest            string // More members of the object: `"spec":{..}`.
+	Cells           string // The table cells as a JSON array; the default is ["<name>"].
+	Metadata        string // Further members of the metadata, such as `"labels":{..}`.
+	Rest            string // Further members of the object, such as `"spec":{..}`.
 }
 
 // Server is a scripted API server.
@@ -55,7 +55,7 @@ type Server struct {
 
 	listener       *pipeListener
 	mu             sync.Mutex
-	changed        chan struct{} // Closed and replaced at every change.
+	changed        chan struct{} // Closed and replaced at every change, to wake watches.
 	kinds          []*kind
 	version        int
 	down           bool
@@ -68,16 +68,15 @@ type Server struct {
 	incompleteRules bool
 }
 
-// noResponse is the status code for requests that get no response.
+// noResponse is a status code that means that a request gets no response.
 const noResponse = -1
 
-// status is an error response.
 type status struct {
 	code   int
 	reason string
 }
 
-// kind is a Kind and its objects.
+// kind is a Kind with its objects and its scripted failures.
 type kind struct {
 	Kind
 
@@ -85,11 +84,11 @@ type kind struct {
 	log          []event
 	oldest       int // Watches from an older version get 410 Gone.
 	watchEndings int
-	refused      map[string]int // Status code by namespace; "" for all.
+	refused      map[string]int // HTTP status of refused requests, by namespace; "" means all.
 	reason       string
 	noBookmarks  bool   // No bookmarks are sent, so streaming lists never end.
 	streamError  string // Streaming lists end with this error, and plain lists fail with it.
-	watchStatus  int    // The status for watches; 0 allows them.
+	watchStatus  int    // HTTP status of watches; 0 allows them.
 }
 
 type object struct {
@@ -98,7 +97,7 @@ type object struct {
 	version int
 }
 
-// event is a line of a watch. An event without a version is sent only to the watches that are open now.
+// event is one line of a watch. An event without a version (raw text) is sent only to watches that are already open.
 type event struct {
 	version         int
 	namespace, name string
@@ -107,7 +106,7 @@ type event struct {
 	raw             string
 }
 
-// New starts a server with the given kinds. It ends with the test.
+// New starts a server with the given kinds. The server stops when the test ends.
 func New(tb testing.TB, kinds ...Kind) *Server {
 	tb.Helper()
 	s := &Server{
@@ -133,7 +132,8 @@ func New(tb testing.TB, kinds ...Kind) *Server {
 	return s
 }
 
-// Handler returns the handler of the server, for a test with its own listener, such as the server in a kubeconfig.
+// Handler returns the server's HTTP handler, for tests that need their own listener, such as an address in a
+// kubeconfig.
 func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.serve) }
 
 func (s *Server) dial(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -146,7 +146,7 @@ func (s *Server) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	return s.listener.dial(ctx)
 }
 
-// change makes a change and wakes the watches.
+// change runs f under the lock, and wakes the watches.
 func (s *Server) change(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -164,7 +164,7 @@ func (s *Server) kindLocked(ref string) *kind {
 	panic("apitest: no kind " + ref)
 }
 
-// Requests returns the request lines so far that contain part.
+// Requests returns all request lines ("GET /api/v1/pods?limit=1") so far that contain part.
 func (s *Server) Requests(part string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -184,7 +184,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	case down:
 		panic(http.ErrAbortHandler)
 	case failure.code == noResponse:
-		_, _ = io.Copy(io.Discard, r.Body) // The server detects a disconnect only after it has read the body.
+		_, _ = io.Copy(io.Discard, r.Body) // net/http detects a disconnect only after the body was read.
 		<-r.Context().Done()
 	case failure.code != 0:
 		fail(w, failure.code, failure.reason)
@@ -203,7 +203,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// resource responds to requests for one version of a group.
+// resource responds to requests for one version of an API group, such as /apis/apps/v1/deployments.
 func (s *Server) resource(w http.ResponseWriter, r *http.Request) {
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	if parts[0] == "api" {
@@ -276,7 +276,7 @@ func fail(w http.ResponseWriter, status int, message string) {
 	_, _ = io.WriteString(w, Failure(status, reasons[status], message))
 }
 
-// Failure returns the JSON of a Status that reports a failure.
+// Failure returns the JSON text of a metav1.Status that reports a failure.
 func Failure(code int, reason, message string) string {
 	text, err := json.Marshal(map[string]any{
 		"kind": "Status", "apiVersion": "v1", "metadata": struct{}{}, "status": "Failure", "code": code,

@@ -7,12 +7,11 @@ import (
 	"strings"
 )
 
-// aggregatedType is the content type of aggregated discovery.
 const aggregatedType = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
 type jsonObject map[string]any
 
-// versions returns the served groups, and their versions in the order in which they were added.
+// versions returns the served API groups and the versions of each group, in the order in which they were added.
 func (s *Server) versions() (groups []string, byGroup map[string][]string) {
 	byGroup = make(map[string][]string)
 	for _, k := range s.kinds {
@@ -28,7 +27,7 @@ func (s *Server) versions() (groups []string, byGroup map[string][]string) {
 	return groups, byGroup
 }
 
-// groups responds to /api, which has only the core group, and to /apis.
+// groups responds to /api, which has only the core group, and to /apis, which has the other groups.
 func (s *Server) groups(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,7 +93,7 @@ func (s *Server) discovered(group, version string) (list []jsonObject) {
 	return list
 }
 
-// resources responds to /api/v1 and /apis/<group>/<version>, for plain discovery.
+// resources responds to plain (not aggregated) discovery at /api/v1 and /apis/<group>/<version>.
 func (s *Server) resources(w http.ResponseWriter, group, version string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// pipeListener is a listener for connections in memory.
+// pipeListener is a net.Listener for connections in memory (net.Pipe).
 type pipeListener struct {
 	accepted chan net.Conn
 	closed   chan struct{}
@@ -16,7 +16,7 @@ type pipeListener struct {
 
 	mu   sync.Mutex
 	open []net.Conn
-	cert func() *tls.Certificate // Nil if there is no TLS.
+	cert func() *tls.Certificate // Returns the TLS certificate; nil for no TLS.
 }
 
 func newPipeListener() *pipeListener {
@@ -40,7 +40,6 @@ func (p *pipeListener) dial(ctx context.Context) (net.Conn, error) {
 	}
 }
 
-// closeAll closes every connection.
 func (p *pipeListener) closeAll() {
 	p.mu.Lock()
 	open := slices.Clone(p.open)
@@ -75,8 +74,8 @@ func (p *pipeListener) Close() error { p.close(); return nil }
 
 func (p *pipeListener) Addr() net.Addr { return &net.UnixAddr{Name: "memory", Net: "pipe"} }
 
-// bufferedConn is a connection that accepts writes before the other side reads them. A side that refuses a handshake
-// writes its error before it has read all of the handshake.
+// bufferedConn is a connection that accepts writes before the peer reads them. A peer that refuses a TLS handshake
+// writes its error before it has read the whole handshake. Without a buffer, the two writes would block each other.
 type bufferedConn struct {
 	net.Conn
 

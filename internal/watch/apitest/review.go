@@ -9,11 +9,11 @@ import (
 	authorization "k8s.io/api/authorization/v1"
 )
 
-// SelfReviewsPath is the path for access reviews of the client itself. A path that is broken here is also broken for
-// Rules.
+// SelfReviewsPath is the URL path of access reviews of the client itself (SelfSubjectAccessReview). FailPath and Hang
+// for this path also apply to RulesReviewsPath.
 const SelfReviewsPath = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 
-// selfReview responds according to Refuse and RefuseWatches for a kind, and according to FailPath for its objects.
+// selfReview denies what Refuse and RefuseWatches refuse for a kind, and what FailPath forbids for single objects.
 func (s *Server) selfReview(w http.ResponseWriter, r *http.Request) {
 	var review authorization.SelfSubjectAccessReview
 	if err := json.NewDecoder(r.Body).Decode(&review); err != nil || review.Spec.ResourceAttributes == nil {
@@ -42,13 +42,13 @@ func (s *Server) selfReview(w http.ResponseWriter, r *http.Request) {
 	write(w, "application/json", review)
 }
 
-// RulesReviewsPath is the path for reviews of all rules of the client in a namespace.
+// RulesReviewsPath is the URL path of SelfSubjectRulesReviews, which return all rules for the client in a namespace.
 const RulesReviewsPath = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"
 
-// ReportIncompleteRules makes rules reviews allow everything, and report that they are incomplete.
+// ReportIncompleteRules makes rules reviews allow everything, but report that their rules are incomplete.
 func (s *Server) ReportIncompleteRules() { s.change(func() { s.incompleteRules = true }) }
 
-// rulesReview responds like review does for list and watch.
+// rulesReview responds like selfReview, for the verbs list and watch.
 func (s *Server) rulesReview(w http.ResponseWriter, r *http.Request) {
 	var review authorization.SelfSubjectRulesReview
 	if err := json.NewDecoder(r.Body).Decode(&review); err != nil {
@@ -84,7 +84,7 @@ func (s *Server) rulesReview(w http.ResponseWriter, r *http.Request) {
 	write(w, "application/json", review)
 }
 
-// mayGetLocked reports whether none of the requested objects is forbidden.
+// mayGetLocked reports whether FailPath forbids none of the requested objects.
 func (s *Server) mayGetLocked(attributes *authorization.ResourceAttributes) bool {
 	path := "/apis/" + attributes.Group + "/" + attributes.Version + "/"
 	if attributes.Group == "" {
@@ -103,15 +103,15 @@ func (s *Server) mayGetLocked(attributes *authorization.ResourceAttributes) bool
 	return true
 }
 
-// UserReviewsPath is the path for access reviews of other users.
+// UserReviewsPath is the URL path of access reviews of other users (SubjectAccessReview).
 const UserReviewsPath = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 
-// Allow makes the function decide what users may do. Before the first call, users may do nothing.
+// Allow sets the function that decides what users are allowed to do. Without a function, they are not allowed
+// anything.
 func (s *Server) Allow(allowed func(authorization.SubjectAccessReviewSpec) bool) {
 	s.change(func() { s.allowed = allowed })
 }
 
-// userReview responds according to Allow.
 func (s *Server) userReview(w http.ResponseWriter, r *http.Request) {
 	var review authorization.SubjectAccessReview
 	if err := json.NewDecoder(r.Body).Decode(&review); err != nil || review.Spec.ResourceAttributes == nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// AddKind adds a kind, like the creation of a CRD.
+// AddKind starts to serve a kind, as after the creation of a CRD.
 func (s *Server) AddKind(k Kind) {
 	if len(k.Verbs) == 0 {
 		k.Verbs = []string{"get", "list", "watch"}
@@ -15,7 +15,7 @@ func (s *Server) AddKind(k Kind) {
 	s.change(func() { s.kinds = append(s.kinds, &kind{Kind: k, refused: make(map[string]int)}) })
 }
 
-// RemoveKind removes a kind and ends its watches, like the deletion of a CRD.
+// RemoveKind stops serving a kind and ends its watches, as after the deletion of a CRD.
 func (s *Server) RemoveKind(ref string) {
 	s.change(func() {
 		s.kindLocked(ref).watchEndings++
@@ -23,12 +23,12 @@ func (s *Server) RemoveKind(ref string) {
 	})
 }
 
-// SetColumns changes the columns of a kind. Open watches continue.
+// SetColumns changes the table columns of a kind. Open watches continue.
 func (s *Server) SetColumns(ref, columns string) {
 	s.change(func() { s.kindLocked(ref).Columns = columns })
 }
 
-// Set creates or changes objects.
+// Set creates or updates objects.
 func (s *Server) Set(ref string, items ...Item) {
 	s.change(func() {
 		k := s.kindLocked(ref)
@@ -65,7 +65,8 @@ func (s *Server) Set(ref string, items ...Item) {
 	})
 }
 
-// SetCells changes the cells of an object, but not its version, like a new path of a printer column.
+// SetCells changes the table cells of an object, but not its resourceVersion. A changed printer column of a CRD has
+// the same effect.
 func (s *Server) SetCells(ref, namespace, name, cells string) {
 	s.change(func() {
 		k := s.kindLocked(ref)
@@ -93,8 +94,8 @@ func (s *Server) Delete(ref, namespace, name string) {
 	})
 }
 
-// SetRest changes the text of an object, but not its version. A new default of a CRD's schema, a conversion, or a newer
-// API server does the same.
+// SetRest changes the JSON text of an object, but not its resourceVersion. A new default in a CRD's schema, a
+// conversion, or a newer API server has the same effect.
 func (s *Server) SetRest(ref, namespace, name, rest string) {
 	s.change(func() {
 		k := s.kindLocked(ref)
@@ -106,8 +107,8 @@ func (s *Server) SetRest(ref, namespace, name, rest string) {
 	})
 }
 
-// ChangeWhileDown runs f without events for any watch. It closes all connections first, and discards the history of the
-// kind, so that clients must list again.
+// ChangeWhileDown closes all connections, runs f, and discards the history of the kind. No watch gets the changes of
+// f, and clients must list again.
 func (s *Server) ChangeWhileDown(ref string, f func()) {
 	s.Down(true)
 	f()
@@ -126,7 +127,7 @@ func compare(a, b object) int {
 	return strings.Compare(a.Name, b.Name)
 }
 
-// Send sends text as it is to all open watches of a kind.
+// Send sends text unchanged to all open watches of a kind.
 func (s *Server) Send(ref, text string) {
 	s.change(func() { k := s.kindLocked(ref); k.log = append(k.log, event{raw: text}) })
 }
@@ -144,8 +145,8 @@ func (s *Server) Expire(ref string) {
 	})
 }
 
-// Refuse responds to lists and watches of a kind with a status from now on, and ends its watches; 0 allows them again.
-// An empty namespace means all namespaces.
+// Refuse makes lists and watches of a kind fail with an HTTP status, and ends its open watches. Status 0 allows them
+// again. An empty namespace means all namespaces.
 func (s *Server) Refuse(ref, namespace string, status int, reason string) {
 	s.change(func() {
 		k := s.kindLocked(ref)
@@ -154,8 +155,8 @@ func (s *Server) Refuse(ref, namespace string, status int, reason string) {
 	})
 }
 
-// Revoke removes the permission to list and watch a kind in a namespace; "" for all. Open watches continue, like those
-// of a real API server.
+// Revoke removes the permission to list and watch a kind in a namespace; "" means all namespaces. Open watches
+// continue, as with a real API server.
 func (s *Server) Revoke(ref, namespace string) {
 	s.change(func() {
 		k := s.kindLocked(ref)
@@ -168,24 +169,26 @@ func (s *Server) RevokeWatch(ref string) {
 	s.change(func() { s.kindLocked(ref).watchStatus = http.StatusForbidden })
 }
 
-// HangStreamingLists makes streaming lists of a kind send their objects and never end.
+// HangStreamingLists makes streaming lists of a kind send their objects, but never end.
 func (s *Server) HangStreamingLists(ref string) {
 	s.change(func() { s.kindLocked(ref).noBookmarks = true })
 }
 
-// FailStreamingLists ends streaming lists of a kind with an error, and fails other lists with status 500. An API server
-// does the same while its conversion webhook is down. client-go retries this error without reporting it. An empty
-// reason removes the error.
+// FailStreamingLists makes streaming lists of a kind end with an error, and other lists fail with status 500. An API
+// server whose conversion webhook is down does the same. client-go retries such a list without reporting the error.
+// An empty reason removes the error.
 func (s *Server) FailStreamingLists(ref, reason string) {
 	s.change(func() { s.kindLocked(ref).streamError = reason })
 }
 
-// RefuseWatches refuses every watch of a kind with a status from now on, and ends open watches; 0 allows watches again.
+// RefuseWatches makes all watches of a kind fail with an HTTP status, and ends open watches. Status 0 allows watches
+// again.
 func (s *Server) RefuseWatches(ref string, status int) {
 	s.change(func() { k := s.kindLocked(ref); k.watchStatus = status; k.watchEndings++ })
 }
 
-// Down refuses connections while down is true, and closes the existing ones.
+// Down closes all connections and refuses new ones if down is true. If it is false, the server accepts connections
+// again.
 func (s *Server) Down(down bool) {
 	s.change(func() { s.down = down })
 	if down {
@@ -193,8 +196,8 @@ func (s *Server) Down(down bool) {
 	}
 }
 
-// EnableTLS starts TLS on new connections. Each uses the certificate that cert returns at that time. Clients trust the
-// authorities in a file.
+// EnableTLS makes the server use TLS for new connections. Each connection uses the certificate that cert returns when
+// it starts. Clients trust the CAs in the file authorities.
 func (s *Server) EnableTLS(authorities string, cert func() *tls.Certificate) {
 	s.Config.Host, s.Config.CAFile = "https://api.test", authorities
 	s.listener.mu.Lock()
@@ -202,25 +205,25 @@ func (s *Server) EnableTLS(authorities string, cert func() *tls.Certificate) {
 	s.listener.cert = cert
 }
 
-// DisableAggregatedDiscovery disables aggregated discovery, like an old server.
+// DisableAggregatedDiscovery disables aggregated discovery, which old API servers do not support.
 func (s *Server) DisableAggregatedDiscovery() { s.change(func() { s.plainDiscovery = true }) }
 
-// MakeUnavailable responds to a path with status 503 and a reason.
+// MakeUnavailable makes all requests for a path fail with status 503 and a reason.
 func (s *Server) MakeUnavailable(path, reason string) {
 	s.FailPath(path, http.StatusServiceUnavailable, reason)
 }
 
-// Handle responds to a path with a handler of the test.
+// Handle makes the handler respond to all requests for a path.
 func (s *Server) Handle(path string, handler http.HandlerFunc) {
 	s.change(func() { s.handlers[path] = handler })
 }
 
-// FailPath responds to a path with a status and a reason.
+// FailPath makes all requests for a path fail with an HTTP status and a reason. Status 0 removes the failure.
 func (s *Server) FailPath(path string, code int, reason string) {
 	s.change(func() { s.failures[path] = status{code, reason} })
 }
 
-// Hang never responds to a path.
+// Hang makes all requests for a path wait without a response.
 func (s *Server) Hang(path string) {
 	s.change(func() { s.failures[path] = status{code: noResponse} })
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 )
 
-// json returns the object as the API server sends it.
 func (o *object) json(k *Kind) string {
 	version := strings.TrimPrefix(k.Ref[:strings.LastIndex(k.Ref, "/")], "core/")
 	namespace := ""
@@ -20,7 +19,7 @@ func (o *object) json(k *Kind) string {
 		version, k.Kind, o.Name, namespace, o.UID, o.version, withComma(o.Metadata), withComma(o.Rest))
 }
 
-// oneLine removes line breaks and tabs, so that a test can write its JSON in several lines.
+// oneLine formats a text and removes line breaks and tabs. Tests can therefore write JSON in several lines.
 func oneLine(format string, args ...any) string {
 	return strings.NewReplacer("\n", "", "\t", "").Replace(fmt.Sprintf(format, args...))
 }
@@ -40,7 +39,7 @@ func (o *object) row(k *Kind) string {
 	return `{"cells":` + cells + `,"object":` + o.json(k) + `}`
 }
 
-// table returns rows as a Table. Only the first Table of a stream has columns.
+// table returns the JSON text of a Table. In a watch, only the first Table has columns.
 func table(k *Kind, columns bool, version string, rows ...string) string {
 	definitions := "null"
 	if columns {
@@ -66,7 +65,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, k *kind, namespace
 		meta = fmt.Sprintf(
 			`{"resourceVersion":"%d","continue":"%d","remainingItemCount":%d}`, s.version, to, len(objects)-to,
 		)
-		if r.URL.Query().Get("fieldSelector") != "" { // API servers do the same.
+		if r.URL.Query().Get("fieldSelector") != "" { // API servers omit remainingItemCount here.
 			meta = fmt.Sprintf(`{"resourceVersion":"%d","continue":"%d"}`, s.version, to)
 		}
 	}
@@ -97,15 +96,15 @@ func (k *kind) inNamespace(namespace string) []object {
 	})
 }
 
-// watcher is one watch.
+// watcher is the state of one watch request.
 type watcher struct {
 	kind         *kind
 	namespace    string
-	logIndex     int // Index in the kind's log.
-	rawFrom      int // Index in the log from which this watch gets raw text.
+	logIndex     int // Index of the next event in the kind's log.
+	rawFrom      int // Index of the first event in the log whose raw text is sent.
 	watchEndings int
-	version      int  // Later versions are sent.
-	columnsSent  bool // The columns have been sent.
+	version      int // Only later versions are sent.
+	columnsSent  bool
 }
 
 func (s *Server) watch(w http.ResponseWriter, r *http.Request, k *kind, namespace string) {
@@ -128,8 +127,8 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, k *kind, namespac
 	s.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json")
 	flusher, _ := w.(http.Flusher)
-	flusher.Flush()                       // The watch is open before the first event.
-	minute := time.NewTicker(time.Minute) // API servers send bookmarks in this interval.
+	flusher.Flush()                       // Send the headers: the watch is open before the first event.
+	minute := time.NewTicker(time.Minute) // API servers send a bookmark every minute.
 	defer minute.Stop()
 	for {
 		if _, err := w.Write([]byte(lines)); err != nil {
@@ -161,7 +160,7 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, k *kind, namespac
 	}
 }
 
-// initialLocked returns the lines of a streaming list.
+// initialLocked returns the lines of a streaming list, a watch that first sends all objects.
 func (w *watcher) initialLocked(version int) string {
 	var lines strings.Builder
 	objects := w.kind.inNamespace(w.namespace)

@@ -8,10 +8,10 @@ import (
 	authentication "k8s.io/api/authentication/v1"
 )
 
-// TokenReviewsPath is the path for reviews of tokens.
+// TokenReviewsPath is the URL path of token reviews.
 const TokenReviewsPath = "/apis/authentication.k8s.io/v1/tokenreviews"
 
-// SetTokenReviews responds to token reviews from now on with the status of the token. A token without a status is not
+// SetTokenReviews makes token reviews return the status that statuses contains for the token. Other tokens are not
 // authenticated.
 func (s *Server) SetTokenReviews(statuses map[string]authentication.TokenReviewStatus) {
 	s.Handle(TokenReviewsPath, func(w http.ResponseWriter, r *http.Request) {
