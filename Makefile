@@ -13,7 +13,7 @@ RACE := $(shell command -v gcc >/dev/null 2>&1 && echo CGO_ENABLED=1 go test -ra
 LINT := go tool -modfile=$(CURDIR)/internal/tools/go.mod golangci-lint
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo dev unit generate words check test attack soak bench bench-page clean
+.PHONY: help build demo dev unit generate words size check test attack soak bench bench-page clean
 
 help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,7 +41,10 @@ words: ## Check spelling, refused words and the length of lines.
 	npm ci --prefix .ci/spelling --no-audit --no-fund
 	.ci/spelling/node_modules/.bin/cspell lint --config .ci/spelling/cspell.json --root . --no-progress --quiet --dot '**'
 
-check: generate words ## Check format, lint, types, words and generated files.
+size: ## Print the size of the code base beside its limits.
+	.ci/size.mjs --check
+
+check: generate words size ## Check format, lint, types, words, size and generated files.
 	git diff --exit-code -- web/static/dist 'web/templates/*_templ.go' THIRD_PARTY_NOTICES docs/reference.md go.mod go.sum
 	go mod tidy -diff
 	cd deploy/demo && go mod tidy -diff

@@ -1,0 +1,98 @@
+#!/usr/bin/env node
+// Prints the size of the code base in the rows that CONTRIBUTING limits: .ci/size.mjs [--check]. With --check it exits
+// with 1 if a row exceeds its limit. A row without a limit is only printed.
+import { execFileSync } from "node:child_process";
+import { readFileSync, existsSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+
+const run = (command, ...args) => execFileSync(command, args, { encoding: "utf8", maxBuffer: 1 << 26 });
+const tracked = run("git", "ls-files").split("\n").filter((file) => file && existsSync(file));
+const read = (file) => readFileSync(file, "utf8");
+const lines = (file) => read(file).split("\n").length - 1;
+const sum = (numbers) => numbers.reduce((total, n) => total + n, 0);
+const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
+// groups returns the files of each folder.
+function groups(files) {
+  const byFolder = new Map();
+  for (const file of files) byFolder.set(dirname(file), [...(byFolder.get(dirname(file)) ?? []), file]);
+  return byFolder;
+}
+
+const isProgram = (file) => /^(cmd|internal|web)\/|^[^/]+\.go$/.test(file);
+const isSource = (file) => file.endsWith(".go") && !/_test\.go$|_templ\.go$/.test(file) && isProgram(file);
+const go = tracked.filter(isSource);
+const script = tracked.filter((file) => /^web\/static\/src\/.*\.tsx?$/.test(file));
+const packages = [...groups(go)].map(([folder, files]) => ({ folder, lines: sum(files.map(lines)), files: files.length }));
+const largest = packages.toSorted((a, b) => b.lines - a.lines)[0];
+const folders = [...groups([...go, ...script])].map(([folder, files]) => ({ folder, files: files.length }));
+const fullest = folders.toSorted((a, b) => b.files - a.files)[0];
+const longestFile = go.map((file) => ({ file, lines: lines(file) })).toSorted((a, b) => b.lines - a.lines)[0];
+
+// mostMethods returns the exported and unexported methods of the type that has the most of them.
+function mostMethods() {
+  const counts = new Map();
+  for (const file of go) {
+    for (const [, type] of read(file).matchAll(/^func \(\w+ \*?(\w+)(?:\[[^\]]*\])?\) /gm)) {
+      const name = `${dirname(file)}.${type}`;
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+    }
+  }
+  return [...counts].map(([name, count]) => ({ name, count })).toSorted((a, b) => b.count - a.count)[0];
+}
+
+// cycles returns the groups of script files that import each other, found with Tarjan's algorithm.
+function cycles() {
+  const known = new Set(script);
+  const targets = new Map(script.map((file) => {
+    const imports = [...read(file).matchAll(/(?:from|import)\s*\(?"(\.[^"]+)"/g)].map(([, path]) => {
+      const stem = normalize(join(dirname(file), path)).replace(/\.[jt]sx?$/, "");
+      return [`${stem}.ts`, `${stem}.tsx`].find((name) => known.has(name));
+    });
+    return [file, imports.filter(Boolean)];
+  }));
+  const found = [], stack = [], numbers = new Map(), lowest = new Map();
+  const visit = (file) => {
+    numbers.set(file, numbers.size);
+    lowest.set(file, numbers.get(file));
+    stack.push(file);
+    for (const target of targets.get(file)) {
+      if (!numbers.has(target)) visit(target);
+      if (stack.includes(target)) lowest.set(file, Math.min(lowest.get(file), lowest.get(target)));
+    }
+    if (lowest.get(file) !== numbers.get(file)) return;
+    const group = stack.splice(stack.indexOf(file));
+    if (group.length > 1) found.push(group);
+  };
+  for (const file of script) if (!numbers.has(file)) visit(file);
+  return found;
+}
+
+const methods = mostMethods();
+const clients = tracked.filter((file) => file.endsWith(".go") && /websocket\.Dial\(/.test(read(file)));
+const rows = [
+  { row: "lines of the largest Go package", value: largest.lines, limit: 9000, goal: 1600, where: largest.folder },
+  { row: "lines of the median Go package", value: median(packages.map((one) => one.lines)), limit: 600, goal: 600 },
+  { row: "files in one folder, without tests", value: fullest.files, limit: 56, goal: 25, where: fullest.folder },
+  { row: "import cycles in TypeScript", value: cycles().length, limit: 0, goal: 0 },
+  { row: "lines of the median Go file", value: median(go.map(lines)), limit: 119, goal: 110 },
+  { row: "lines of the largest Go file", value: longestFile.lines, limit: 367, goal: 350, where: longestFile.file },
+  { row: "methods of one Go type", value: methods.count, limit: 94, goal: 25, where: methods.name },
+  {
+    row: "exported declarations of internal/watch", value: run("go", "doc", "-short", "./internal/watch").trim().split("\n").length,
+    limit: 34, goal: 30,
+  },
+  { row: "lines of internal/watch/export_test.go", value: lines("internal/watch/export_test.go"), limit: 314, goal: 80 },
+  { row: "files that open a WebSocket in Go tests", value: clients.length, limit: 21, goal: 1 },
+  { row: "bytes of ARCHITECTURE.md", value: Buffer.byteLength(read("ARCHITECTURE.md")), limit: 12288, goal: 12288 },
+  { row: "lines of Go of the program, without tests", value: sum(go.map(lines)), goal: 25000 },
+  { row: "lines of TypeScript, without tests", value: sum(script.map(lines)), goal: 13500 },
+];
+const width = Math.max(...rows.map(({ row }) => row.length));
+console.log(`${"".padEnd(width)}  value  limit   goal`);
+for (const { row, value, limit, goal, where } of rows) {
+  const cells = [value, limit ?? "-", goal].map((cell) => String(cell).padStart(6)).join(" ");
+  console.log(`${row.padEnd(width)} ${cells}  ${where ?? ""}`.trimEnd());
+}
+const exceeded = rows.filter(({ value, limit }) => limit !== undefined && value > limit);
+for (const { row, value, limit } of exceeded) console.error(`${row}: ${value} exceeds ${limit}`);
+if (process.argv.includes("--check") && exceeded.length > 0) process.exit(1);
