@@ -9,24 +9,25 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// maxMatched is the number of label sets for which a selector caches its result. It covers the objects that are
-// changing now, not all objects.
+// maxMatched is the maximum number of label sets for which one selector caches its result. The cache must cover the
+// objects that are changing now, not all objects.
 const maxMatched = 200
 
-// selector is a label selector for one goroutine. It caches results by label set, because most objects share their
-// labels with others, and an update rarely changes them.
+// selector is a label selector that caches its result for each set of labels, because many objects have the same
+// labels, and an update rarely changes them. It is not safe for concurrent use.
 type selector struct {
 	labels.Selector
 
 	matched map[unique.Handle[string]]bool
 }
 
-// and returns a selector that matches what both s and other match; a nil selector matches all.
+// and returns a selector that matches an object only if both s and other match it. A nil selector matches every
+// object.
 func (s *selector) and(other *selector) *selector {
 	if s == nil || other == nil {
 		return cmp.Or(s, other)
 	}
-	requirements, _ := other.Requirements() // A selector that matches nothing also consists of requirements.
+	requirements, _ := other.Requirements() // The ignored bool is true for every selector from labels.Parse.
 	return &selector{s.Add(requirements...), make(map[unique.Handle[string]]bool)}
 }
 
@@ -42,8 +43,8 @@ func (s *selector) matches(set unique.Handle[string]) bool {
 	return matched
 }
 
-// labelText is the JSON object of an object's labels. It implements labels.Labels directly on the JSON, which is ten
-// times as fast as decoding it into a map. Invalid JSON matches in the same way as no labels.
+// labelText is the JSON text of an object's labels. It implements labels.Labels directly on the JSON, which is ten
+// times as fast as decoding it into a map. Invalid JSON counts as an empty set of labels.
 type labelText []byte
 
 // Lookup returns the value of a label, and whether the label exists.

@@ -9,7 +9,7 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// Selectors match the JSON text of labels exactly as they match the decoded labels.
+// A label selector has the same result for the JSON text of labels as for the decoded labels.
 func TestLabels(t *testing.T) {
 	for _, text := range []string{
 		``, `{}`, `{"app":"web"}`, `{"tier":"db", "app" : "web"}`, `{"app":"api"}`, `{"app":""}`,

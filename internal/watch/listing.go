@@ -12,25 +12,28 @@ import (
 	"glasshouse/internal/watch/sortedlist"
 )
 
-// listing contains all objects of an informer at one moment, ordered by namespace and name. Readers that start together
-// share one listing, as they do after an interruption. It is freed with its last reference.
+// listing is a list of an informer's objects (all objects of one watched resource) as they were at one moment.
+// Readers that start at about the same time share one listing, for example after an interruption. It is freed when no
+// reader references it any more.
 type listing struct {
-	objects   []*listwatch.Object // The objects of the list. They must not be changed.
+	objects   []*listwatch.Object // Shared by readers; must not be modified.
 	cursor    journal.Cursor
 	createdAt time.Time
 }
 
-// maxSharedAge is how long after its creation a listing may be shared with further readers.
+// maxSharedAge is the maximum age at which a listing can be shared with one more reader.
 const maxSharedAge = time.Second
 
-// listings keeps a weak reference to the newest listing.
+// listings contains a weak pointer to the newest listing (list of objects), so it does not keep the listing in
+// memory.
 type listings struct {
 	mu   sync.Mutex
 	last weak.Pointer[listing]
 }
 
-// find returns the newest listing if it is recent and at most the given number of changes behind the cursor now.
-// Otherwise it returns nil. When readers are reset, the history is emptied, so no listing from before qualifies.
+// find returns the newest listing, so that one more reader can share it. It returns nil if the listing is older than
+// maxSharedAge, or more than behind changes older than the cursor now. The caller passes 0 for behind while the
+// history of changes is empty, as after a reset of all readers.
 func (l *listings) find(now journal.Cursor, behind uint64) *listing {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -47,11 +50,11 @@ func (l *listings) store(newest *listing) {
 	l.last = weak.Make(newest)
 }
 
-// sharedListing returns a listing of all objects, which is at most behind changes old. The history contains all changes
-// after the listing's cursor.
+// sharedListing returns a listing of all objects. The listing can lack the newest changes, at most behind of them.
+// The history (the recent changes that the informer retains) contains all changes after the listing's cursor.
 func (i *informer) sharedListing(behind uint64) *listing {
 	retained, _ := i.Retained()
-	// Allow at most half of the history, because it advances while the list is sent.
+	// Allow at most half of the retained changes, because the oldest ones can be dropped while the list is sent.
 	behind = min(behind, uint64(retained+1)/2) //nolint:gosec // The result is not negative.
 	if l := i.listings.find(i.Now(), behind); l != nil {
 		return l
@@ -65,8 +68,8 @@ func (i *informer) sharedListing(behind uint64) *listing {
 	return l
 }
 
-// objects returns a listing of the objects that the filter matches, which is at most behind changes old, and the
-// informer's state at that time.
+// objects returns a listing of the objects that the filter matches, and the informer's state at that time. The
+// listing can lack the newest changes, at most behind of them.
 func (i *informer) objects(f *filter, behind uint64) (*listing, informerState) {
 	for {
 		now := f.currentState(i)
@@ -90,8 +93,8 @@ func (i *informer) objects(f *filter, behind uint64) (*listing, informerState) {
 }
 
 // first returns the objects that the filter matches, in the order and the range that Sort, Offset and Limit of the
-// query request. total is the number of all objects that the filter matches, and now is the informer's state. A sort by
-// a column that does not exist is ignored, as on the page.
+// query request. total is the number of all objects that the filter matches, and now is the informer's state. An
+// unknown column in Sort is ignored, as on the web page.
 func (i *informer) first(f *filter, q *Query) (first *listing, total int, now informerState) {
 	if q.Sort == "" && q.Limit == 0 {
 		first, now = i.objects(f, 0)

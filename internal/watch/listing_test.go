@@ -14,8 +14,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// Concurrent readers share one list of rows. It is always recent enough: the changes since the list stay in the history
-// while the list is sent.
+// Readers share one list of rows only while it is recent. The history (the retained changes) still contains all
+// changes after the list, so a reader that gets the shared list needs no reset.
 func TestSharedListsAreRecent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -56,8 +56,8 @@ func TestSharedListsAreRecent(t *testing.T) {
 	})
 }
 
-// A Snapshot with a limit contains the first objects in the query's order, and the number of all objects. The test
-// compares it with a simple filter and sort of its own state.
+// A Snapshot with a Limit contains the first objects in the query's sort order, and the number of all matching
+// objects. The test compares the results of random queries with those of a simple implementation.
 func TestLimitedSnapshotHasFirstRows(t *testing.T) {
 	for seed := range uint64(10) {
 		synctest.Test(t, func(t *testing.T) {

@@ -24,9 +24,10 @@ import (
 // LogOptions are the options for reading a container's log.
 type LogOptions = listwatch.LogOptions
 
-// Logs opens the log of one container of a pod, as the API server sends it. A viewer who may not get pods/log is
-// refused. With Follow, the API server does not respond before the first line, so Logs waits for it until ctx ends. If
-// the viewer or the program loses the permission during the read, Read fails with a *Problem that gives the reason.
+// Logs opens the log of one container of a pod. The bytes are those that the API server sends. Logs returns a
+// *Problem if the viewer is not permitted to get pods/log. With options.Follow, the API server does not respond
+// before the first line exists, so Logs can block until ctx ends. If the viewer or this program loses the permission
+// during the read, Read returns a *Problem with the reason.
 func (a *Access) Logs(ctx context.Context, namespace, pod string, options LogOptions) (io.ReadCloser, error) {
 	if err := checkNamespace(namespace); err != nil {
 		return nil, err
@@ -75,13 +76,13 @@ func (a *Access) Logs(ctx context.Context, namespace, pod string, options LogOpt
 	return nil, a.logProblem(ctx, namespace, pod, options, err)
 }
 
-// podResource is the resource of pods, which every cluster serves.
+// podResource returns the resource core/v1/pods without using discovery, because every cluster serves it.
 func podResource() *resource.Resource {
 	return &resource.Resource{Version: "v1", Resource: "pods", Namespaced: true, Verbs: []string{"get", "list", "watch"}}
 }
 
-// endRevokedLog ends the log of a pod when its viewer loses the permission to read it, or when that cannot be
-// determined. It calls endLog with the reason, or returns when ctx ends.
+// endRevokedLog rechecks at intervals whether the viewer is still permitted to read the log of a pod. It calls endLog
+// with the reason when the permission is revoked or cannot be checked. It returns after that, or when ctx ends.
 func (a *Access) endRevokedLog(ctx context.Context, namespace, pod string, endLog context.CancelCauseFunc) {
 	if a.viewer.User == nil && a.viewer.Scope == nil {
 		return
@@ -100,8 +101,8 @@ func (a *Access) endRevokedLog(ctx context.Context, namespace, pod string, endLo
 	}
 }
 
-// authorizeLog checks whether the viewer may read the log of a pod. If a link shares only pods with some labels or
-// words, the pod must match them in its current version.
+// authorizeLog returns an error if the viewer is not permitted to read the log of a pod. If the viewer's share link
+// selects pods by labels or words, the present version of the pod must match them, too.
 func (a *Access) authorizeLog(ctx context.Context, namespace, pod string, ttl authz.DecisionTTL) error {
 	permitted, err := a.authorizeGet(ctx, podResource(), authz.VerbLog, namespace, pod, ttl)
 	if err != nil || permitted.selector == nil && !permitted.needsRow() {
@@ -116,16 +117,16 @@ func (a *Access) authorizeLog(ctx context.Context, namespace, pod string, ttl au
 	return err
 }
 
-// podLog is a container log that is being read, with the rechecks of the permissions to read it.
+// podLog is an open container log. Goroutines recheck the permissions to read it until it ends.
 type podLog struct {
 	io.ReadCloser
 
 	ctx      context.Context //nolint:containedctx // Its cause is the reason why the log ended.
 	cancel   context.CancelFunc
-	rechecks sync.WaitGroup // Waits for the permission rechecks.
+	rechecks sync.WaitGroup
 }
 
-// endReason returns the *Problem with which this program ended the log, or nil if it did not.
+// endReason returns the *Problem with which this program ended the log, or nil if this program has not ended it.
 func (l *podLog) endReason() error {
 	if p, ok := errors.AsType[*status.Problem](context.Cause(l.ctx)); ok {
 		return p
@@ -133,8 +134,8 @@ func (l *podLog) endReason() error {
 	return nil
 }
 
-// Read reads from the log. If this program ended the log, Read returns the *Problem with the reason, because the HTTP/2
-// transport does not return the cause of a cancellation.
+// Read reads from the log. If this program has ended the log, Read returns the *Problem with the reason. Without
+// that, the reader would get no reason: the HTTP/2 transport does not return the cause of a cancellation.
 func (l *podLog) Read(p []byte) (int, error) {
 	n, err := l.ReadCloser.Read(p)
 	if reason := l.endReason(); err != nil && reason != nil {
@@ -153,8 +154,8 @@ func (l *podLog) Close() error {
 	return l.ReadCloser.Close()
 }
 
-// logProblem returns an error with the reason why there is no log. err is the error of the API server. If the request
-// was wrong, the error lists the containers of the pod.
+// logProblem converts err, the API server's error for a log request, into an error that explains why there is no log.
+// If the request was invalid (status 400), the error also lists the containers of the pod.
 func (a *Access) logProblem(ctx context.Context, namespace, pod string, options LogOptions, err error) error {
 	podKey := namespace + "/" + pod
 	if !apierrors.IsBadRequest(err) {
@@ -192,13 +193,14 @@ func (a *Access) logProblem(ctx context.Context, namespace, pod string, options 
 	return status.Unknownf("No log", "%s. %s", strings.TrimSuffix(status.ReasonOf(err), "."), containerList)
 }
 
-// container is a container of a pod, of any type: init, ephemeral or other.
+// container is an init, regular or ephemeral container of a pod.
 type container struct {
 	name, state string
-	isWaiting   bool // The container waits for its first start or for a restart.
+	isWaiting   bool // Waiting for the first start or for a restart.
 }
 
-// containersOf returns the containers of a pod in the order in which they start, or none if the JSON cannot be decoded.
+// containersOf returns the containers in the JSON of a pod, in the order in which they start. It returns nil if the
+// JSON cannot be decoded.
 func containersOf(pod []byte) []container {
 	type named struct {
 		Name  string
@@ -221,7 +223,7 @@ func containersOf(pod []byte) []container {
 			if status.Name != c.Name {
 				continue
 			}
-			for state, details := range status.State { // The map has exactly one key.
+			for state, details := range status.State { // Only one key: waiting, running or terminated.
 				current.state, current.isWaiting = strings.TrimSuffix(state+": "+details.Reason, ": "), state == "waiting"
 			}
 		}

@@ -23,21 +23,22 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// client-go's own error handler sleeps until a millisecond after its last error. It reads that time from the real
-	// clock, which is years ahead of the fake clock in synctest bubbles.
+	// client-go's default error handler sleeps until one millisecond after its last error. It reads that time from
+	// the real clock, which is years ahead of the fake clock in synctest bubbles. A test with an error would sleep
+	// for years.
 	utilruntime.ErrorHandlers = nil
 	goleak.VerifyTestMain(m)
 }
 
 const pods = "core/v1/pods"
 
-// advance advances the fake time, and waits until everything that is due by then has happened.
+// advance advances the fake clock of the synctest bubble by duration, and waits until all other goroutines are
+// blocked.
 func advance(duration time.Duration) {
 	<-time.After(duration)
 	synctest.Wait()
 }
 
-// kinds are the resources that most tests serve.
 func kinds() []apitest.Kind {
 	return []apitest.Kind{
 		{
@@ -59,14 +60,14 @@ func pod(namespace, name, status string) apitest.Item {
 	}
 }
 
-// labelled returns the pod p with the label app.
 func labelled(p apitest.Item, app string) apitest.Item {
 	p.Metadata = fmt.Sprintf(`"labels":{"app":%q}`, app)
 	return p
 }
 
-// serveCluster starts a Cluster with a fake API server, which the test controls, in a synctest bubble. Both end with
-// the test. If goroutines remain after that, the test fails.
+// serveCluster starts a fake API server and a Cluster that reads from it, in a synctest bubble. Both stop when the
+// test ends. The test fails if goroutines remain after that, or if the Cluster has sent a request that can modify
+// data.
 func serveCluster(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	t.Helper()
 	server := apitest.New(t, kinds()...)
@@ -102,7 +103,6 @@ func runClusterWith(t *testing.T, server *apitest.Server, options watch.Options)
 	return cluster
 }
 
-// run runs a Cluster until the test ends.
 func run(t *testing.T, cluster *watch.Cluster) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -117,7 +117,6 @@ func run(t *testing.T, cluster *watch.Cluster) {
 	synctest.Wait()
 }
 
-// message is a message of a subscription.
 type message struct {
 	Type, State, Reason, Cursor string
 	Since                       time.Time
@@ -145,8 +144,8 @@ type messageEvent struct {
 	Authors               json.RawMessage
 }
 
-// reader processes a subscription as the page does. It keeps the current rows, and fails the test for a message that
-// does not fit them.
+// reader applies the messages of a subscription to its rows, as the web page does. It fails the test for a message
+// that does not fit these rows, such as an update of an unknown row.
 type reader struct {
 	t       *testing.T
 	sub     *watch.Subscription
@@ -157,12 +156,12 @@ type reader struct {
 	since   time.Time
 	cursor  string
 
-	namespaces []string // The covered namespaces; nil for all.
+	namespaces []string // The namespaces in the last state message; nil for all.
 
-	isComplete  bool // Whether a snapshot is complete, or the reader resumed.
-	hasSnapshot bool // The rows are complete, because a snapshot was received.
+	isComplete  bool // All parts of a snapshot were received, or a cursor was resumed.
+	hasSnapshot bool // A snapshot was received, so digests of all rows can be compared.
 
-	checked int // The number of digests that were compared.
+	checked int
 
 	log []string // Short descriptions of the messages since the last call of settle.
 }
@@ -191,7 +190,6 @@ func subscribeAs(t *testing.T, access *watch.Access, q watch.Query, view watch.V
 	return r
 }
 
-// next reads one message.
 func (r *reader) next() message {
 	r.t.Helper()
 	m, err := r.try()
@@ -216,7 +214,7 @@ func (r *reader) try() (m message, err error) {
 	switch m.Type {
 	case "state":
 		r.state, r.reason, r.since, r.namespaces = m.State, m.Reason, m.Since, m.Namespaces
-		if m.State != "syncing" { // Do not note syncing, which is repeated with each new count.
+		if m.State != "syncing" { // Skip syncing: it is repeated with each new object count.
 			r.note("state %s", m.State)
 		}
 	case "reset":
@@ -273,7 +271,7 @@ func (r *reader) event(e *messageEvent) {
 	key := e.NS + "/" + e.Name
 	row, has := r.rows[key]
 	switch {
-	case e.Object != nil || e.Patch != nil || e.Name == "": // This is an event of the Object view.
+	case e.Object != nil || e.Patch != nil || e.Name == "": // An event of the Object view changes no row.
 	case e.Op == "add" && has, e.Op != "add" && !has, e.Op != "add" && row.UID != e.UID:
 		r.t.Errorf("%s of %s (%s), and there is %+v", e.Op, key, e.UID, row)
 	case e.Op == "add":
@@ -294,7 +292,7 @@ func (r *reader) event(e *messageEvent) {
 	r.note("%s", strings.TrimSuffix(e.Op+" "+key, " /"))
 }
 
-// check compares the digest in m with a digest of the reader's rows.
+// check compares the digest (a hash over all rows) in the message m with a digest of the reader's rows.
 func (r *reader) check(m *message) {
 	r.t.Helper()
 	if !r.hasSnapshot {
@@ -310,7 +308,8 @@ func (r *reader) check(m *message) {
 	r.checked++
 }
 
-// settle reads until no more messages arrive for a while, and returns short descriptions of what it has read.
+// settle reads messages until a heartbeat or an empty events message, which show that no other message is pending. It
+// returns short descriptions of what it has read.
 func (r *reader) settle() string {
 	r.t.Helper()
 	for start := time.Now(); ; {
@@ -320,13 +319,12 @@ func (r *reader) settle() string {
 		if m := r.next(); m.Type == "heartbeat" || m.Type == "events" && len(m.Events) == 0 {
 			log := strings.TrimSuffix(strings.Join(r.log, ", "), "heartbeat")
 			r.log = nil
-			synctest.Wait() // Wait until everything that is due at the time of the heartbeat has happened.
+			synctest.Wait() // Wait until all other goroutines have finished what is due now.
 			return strings.TrimSuffix(log, ", ")
 		}
 	}
 }
 
-// wantSettle calls settle and compares the result.
 func (r *reader) wantSettle(want string) {
 	r.t.Helper()
 	if got := r.settle(); got != want {
@@ -334,7 +332,7 @@ func (r *reader) wantSettle(want string) {
 	}
 }
 
-// wantRows compares the rows with want. The form of each row is namespace/name=status.
+// wantRows compares the reader's rows with want. The form of each row is namespace/name=status.
 func (r *reader) wantRows(want ...string) {
 	r.t.Helper()
 	got := make([]string, 0, len(r.rows))
@@ -346,7 +344,8 @@ func (r *reader) wantRows(want ...string) {
 	}
 }
 
-// wantProblem checks that err is a Problem with the given cause and title, whose detail contains detail.
+// wantProblem checks that err is a *status.Problem with the given cause and title, and that its detail contains
+// detail.
 func wantProblem(t *testing.T, err error, cause status.Cause, title, detail string) {
 	t.Helper()
 	p, ok := errors.AsType[*status.Problem](err)
@@ -355,7 +354,6 @@ func wantProblem(t *testing.T, err error, cause status.Cause, title, detail stri
 	}
 }
 
-// wantLive checks that the state is live, and that the number of rows is correct.
 func (r *reader) wantLive(rows int) {
 	r.t.Helper()
 	if r.state != "live" || len(r.rows) != rows {

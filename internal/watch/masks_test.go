@@ -18,8 +18,8 @@ func secret(value string) apitest.Item {
 	return apitest.Item{Namespace: "a", Name: "s", Rest: fmt.Sprintf(`"data":{"k":%q}`, value)}
 }
 
-// While one feed replaces another, a masked value changes. The value is marked as changed, and the numbers of its
-// changes continue.
+// A masked (hidden) value can change while one watch of its resource is replaced by another. The value is then marked
+// as changed, and the number in its mask continues to count its changes.
 func TestMasksSurviveFeeds(t *testing.T) {
 	for wait := range 12 {
 		t.Run(fmt.Sprintf("%d s", wait), func(t *testing.T) {
@@ -63,7 +63,7 @@ func TestMasksSurviveFeeds(t *testing.T) {
 	}
 }
 
-// The watch status includes the memory that masked values use.
+// The cache size in the watch status includes the memory for recognizing changes of masked (hidden) values.
 func TestWatchStatusIncludesMasks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -19,17 +19,17 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// memory returns the bytes of the heap in use, and the total bytes allocated so far.
+// memory returns the heap bytes in use, and the total bytes allocated since the program started.
 func memory() (inUse, allocated int64) {
 	runtime.GC()
-	runtime.GC() // The second run frees what finalizers and sync.Pools kept after the first.
+	runtime.GC() // The second run frees objects with finalizers, and the contents of each sync.Pool.
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc), int64(m.TotalAlloc) //nolint:gosec // The values are far below 2^63.
 }
 
-// allocatedBy returns how many bytes f allocates. The garbage collector is off while f runs. Otherwise it would free
-// shared values without references, and they would be allocated again.
+// allocatedBy returns how many bytes f allocates. The garbage collector is off while f runs. It would otherwise free
+// values that have only weak references, and f would allocate them again.
 func allocatedBy(f func()) int64 {
 	_, before := memory()
 	percent := debug.SetGCPercent(-1)
@@ -39,7 +39,8 @@ func allocatedBy(f func()) int64 {
 	return after - before
 }
 
-// longPod returns a pod with nearly half a megabyte of text, a repeated word that compresses well.
+// longPod returns a pod with nearly half a megabyte of text. The text is one repeated sentence, which compresses
+// well.
 func longPod(word, phase string) apitest.Item {
 	return apitest.Item{
 		Namespace: "a", Name: "p", Cells: fmt.Sprintf(`["p",%q]`, phase),
@@ -48,7 +49,6 @@ func longPod(word, phase string) apitest.Item {
 	}
 }
 
-// readToType reads messages up to the next one of type kind.
 func readToType(t *testing.T, sub *watch.Subscription, kind string) {
 	t.Helper()
 	for {
@@ -56,14 +56,13 @@ func readToType(t *testing.T, sub *watch.Subscription, kind string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// This allocates no memory, because the caller may count allocations.
+		// Compare without allocating memory, because some callers count allocations.
 		if bytes.HasPrefix(m, []byte(`"type":"`+kind+`"`)) {
 			return
 		}
 	}
 }
 
-// subscribeView subscribes to pods in the given view, and reads up to the snapshot.
 func subscribeView(t *testing.T, cluster *watch.Cluster, q watch.Query, view watch.View) *watch.Subscription {
 	t.Helper()
 	q.Resource = pods
@@ -76,8 +75,8 @@ func subscribeView(t *testing.T, cluster *watch.Cluster, q watch.Query, view wat
 	return sub
 }
 
-// Patches that are long without compression are dropped once they are sent. The history keeps in memory only what its
-// size includes.
+// Uncompressed patches are freed after they are sent, if they are long. The history (the retained changes) therefore
+// uses no more memory than its reported size.
 func TestLongPatchesAreFreed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -88,7 +87,7 @@ func TestLongPatchesAreFreed(t *testing.T) {
 			server.Set(pods, longPod(strconv.Itoa(n), "Running"))
 			readToType(t, sub, "events")
 		}
-		server.Expire(pods) // This drops the history of the test server, which would keep all that it has sent.
+		server.Expire(pods) // Without this, the fake API server keeps all that it has sent.
 		<-time.After(5 * time.Second)
 		if after, _ := memory(); after > before+12<<20 {
 			t.Errorf("60 changes of half a megabyte, sent once, use %d MiB", (after-before)>>20)
@@ -96,7 +95,7 @@ func TestLongPatchesAreFreed(t *testing.T) {
 	})
 }
 
-// All readers of a change share one copy of its patch, even if no reader references it between two reads.
+// All readers of a change share one copy of its patch, even if no reader references the patch between two reads.
 func TestPatchesAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -118,7 +117,7 @@ func TestPatchesAreShared(t *testing.T) {
 	})
 }
 
-// Encoded rows are kept for other readers, so the size of the history includes them.
+// The reported size of the history includes encoded rows, because they stay in memory for other readers.
 func TestHistorySizeIncludesRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -136,7 +135,7 @@ func TestHistorySizeIncludesRows(t *testing.T) {
 	})
 }
 
-// A reader with a label selector does not need more memory if there are more objects.
+// The memory of a reader with a label selector does not grow with the number of objects.
 func TestSelectorsAreSmall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -149,7 +148,7 @@ func TestSelectorsAreSmall(t *testing.T) {
 		var perReader []int64
 		const readers = 40
 		none, some := watch.Query{Namespaces: []string{"b"}}, watch.Query{Labels: "app=none"}
-		// The first query is measured twice, because memory of earlier work may be freed during a measurement.
+		// Measure the query none twice: memory of earlier work can be freed during one of the measurements.
 		for _, q := range []watch.Query{none, some, none} {
 			before, _ := memory()
 			for range readers {
@@ -164,8 +163,8 @@ func TestSelectorsAreSmall(t *testing.T) {
 	})
 }
 
-// At most two messages are built at the same time for one connection. This applies however much its viewer requests,
-// and however slowly it reads. No message is lost because of this limit.
+// After WithMaxMessages(2), at most two messages of all subscriptions are in memory at the same time, however slowly
+// the client reads. The limit delays messages, but no message is lost.
 func TestMaxMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -217,7 +216,7 @@ func TestMaxMessages(t *testing.T) {
 	})
 }
 
-// In each view, the memory for a message is reserved before anything is built for it. Rows are scanned only after the
+// In each view, memory for a message is reserved before the message is built. Rows are also scanned only after the
 // reservation.
 func TestMemoryIsReservedFirst(t *testing.T) {
 	window, err := watch.NewWindow("", 0, 10)
@@ -246,7 +245,7 @@ func TestMemoryIsReservedFirst(t *testing.T) {
 						return budget.Reserve(ctx, limit.Caller{Key: "a"}, bytes, idleResponse{})
 					}).
 					WithScanLimiter(func(context.Context) (release func(), err error) {
-						// All windows with the same sort order share one ranking.
+						// Skip the view Windowed: its scan sorts all rows for all windows with the same sort order.
 						if reserved == 0 && test.view != watch.Windowed {
 							early++
 						}
@@ -277,8 +276,8 @@ func TestMemoryIsReservedFirst(t *testing.T) {
 	}
 }
 
-// Each message with events, except a short one, reserves the memory that it uses. Memory for a compressor is reserved
-// only if the message is compressed.
+// Each message with events reserves the memory that it uses, except a short message. It reserves memory for a
+// compressor only if it is compressed.
 func TestEventsReserveMemory(t *testing.T) {
 	const compressor = 1 << 20
 	window, err := watch.NewWindow("", 0, 10)
@@ -330,8 +329,8 @@ func TestEventsReserveMemory(t *testing.T) {
 	}
 }
 
-// Snapshot reports the memory that its rows need before it allocates that memory. It never reports less than it uses,
-// and not much more.
+// Snapshot reports the memory for its rows before it allocates that memory. The reported memory is at least the used
+// memory, and at most about twice as much.
 func TestSnapshotReportsMemory(t *testing.T) {
 	const rows = 4000
 	guest := sharedWith(watch.Part{Resource: pods})
@@ -374,7 +373,7 @@ func TestSnapshotReportsMemory(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				read() // This builds the list of all rows, which later reads share.
+				read() // Build the list of all rows, which later reads share.
 				before, _ := memory()
 				s := read()
 				after, _ := memory()
@@ -392,7 +391,6 @@ func TestSnapshotReportsMemory(t *testing.T) {
 	}
 }
 
-// idleResponse is a response that is never behind and does nothing when it is aborted.
 type idleResponse struct{}
 
 func (idleResponse) Behind(int64) time.Duration { return 0 }

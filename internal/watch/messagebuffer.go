@@ -13,36 +13,37 @@ import (
 )
 
 const (
-	// CompressFrom is the minimum length, in bytes, of messages that a socket compresses. Shorter messages gain little.
+	// CompressFrom is the minimum length, in bytes, of a message that a WebSocket compresses. Compression of shorter
+	// messages saves little.
 	CompressFrom = 1 << 10
-	// compressorMemory is the memory of the compressor of one WebSocket, in bytes (1.1 MB measured). It is in use until
-	// the client has read the message.
+	// compressorMemory is the memory of the compressor of one WebSocket, in bytes (1.1 MB measured). The compressor
+	// is in use until the client has read the message.
 	compressorMemory = 5 << 18
-	// partMemory is the memory for one part of a snapshot of rows, including the compressor. objectMemory is the memory
-	// for a snapshot of one object of 1.5 MiB, the largest that the API server accepts.
+	// partMemory is the memory for one part of a snapshot of rows, in bytes, with the compressor. objectMemory is the
+	// memory for a snapshot of one object of 1.5 MiB, the largest that the API server accepts.
 	partMemory   = compressorMemory + 4*chunk
 	objectMemory = compressorMemory + 3<<20
-	// shortMessage is the largest memory of a message, in bytes, for which nothing is reserved. Most messages need no
-	// more. An idle socket uses nine times as much, and sends one message at a time. A reservation would add a
-	// thirtieth to the cost of a message.
+	// shortMessage is the maximum memory of a message, in bytes, for which no memory is reserved. Most messages need
+	// no more. An idle socket uses nine times as much, and sends one message at a time. A reservation would increase
+	// the cost of a message by a thirtieth.
 	shortMessage = 4 << 10
 )
 
-// IsPlain reports whether a message of the view is sent without compression. Messages of events are plain, because many
-// readers get the same events and each socket would compress them again. Only events of the view Object, the patches of
-// one object, are compressed.
+// IsPlain reports whether a message of the view is sent without compression. Messages with events are not compressed,
+// because many readers get the same events, and each socket would compress them again. The events of the view Object
+// are an exception: they are patches of one object, and are compressed.
 func (v View) IsPlain(message []byte) bool {
 	return v != Object &&
 		(bytes.HasPrefix(message, []byte(`"type":"events"`)) ||
 			bytes.HasPrefix(message, []byte(`"type":"window-events"`)))
 }
 
-// LargestText is the length, in bytes, of the largest object that the API server accepts. The JSON text of such an
-// object may be longer: a control character takes 6 bytes there.
+// LargestText is the length, in bytes, of the largest object that the API server accepts (1.5 MiB). The JSON text of
+// such an object can be longer, because it contains each control character as 6 bytes.
 const LargestText = 3 << 19
 
-// MessageMemory returns the memory of a message while it is sent: its text, a copy of the text, and the compressor
-// unless the message is plain or short.
+// MessageMemory returns the memory of a message while it is sent, in bytes: its text and a copy of the text. The
+// compressor is added if the message is not plain (uncompressed) and has at least CompressFrom bytes.
 func MessageMemory(length int, plain bool) int64 {
 	if plain || length < CompressFrom {
 		return 2 * int64(length)
@@ -50,35 +51,35 @@ func MessageMemory(length int, plain bool) int64 {
 	return compressorMemory + 2*int64(length)
 }
 
-// Reserve is a function that reserves the memory of a message. bytes is an estimate; it is corrected after the message
-// is built. The reservation is released after the message is sent.
+// Reserve is a function that reserves memory for one message. bytes is an estimate, which is corrected after the
+// message is built. The reservation is released after the message is sent.
 type Reserve func(ctx context.Context, bytes int64) (*limit.Reservation, error)
 
-// messageBuffer is the buffer for one message of a reader, with the memory that is reserved for the message. The next
-// call of reading.Next releases it, so that a reader that waits for changes has no buffer. It also has the key that
-// signs and encrypts cursors.
+// messageBuffer is the buffer for one message of a reader, with the reservation of the message's memory. The next
+// call of reader.Next releases both, so that a reader that waits for changes has no buffer. messageBuffer also
+// contains the key that signs and encrypts cursors (positions in the changes).
 type messageBuffer struct {
-	pool    *sync.Pool      // Of *[]byte.
-	slots   chan struct{}   // Slots that are in use by readers of the same Access; nil for no limit.
+	pool    *sync.Pool      // Contains *[]byte.
+	slots   chan struct{}   // Semaphore for the messages of one Access; nil for no limit.
 	ctx     context.Context //nolint:containedctx // The context of the call of Next that returns the message.
-	text    *[]byte         // Nil while no buffer is acquired.
-	hasSlot bool            // This reader uses one of the slots.
+	text    *[]byte         // Nil while no buffer is borrowed from pool.
+	hasSlot bool
 
-	reserve     Reserve            // If nil, nothing is reserved.
-	reservation *limit.Reservation // The memory of the message; nil for a message without rows, objects or events.
-	listBytes   int64              // The bytes of reserved for the list of rows. They stay until its last part is sent.
+	reserve     Reserve            // Nil for no reservations.
+	reservation *limit.Reservation // The memory reserved for the message; nil if none is.
+	listBytes   int64              // Reserved bytes for a snapshot's list of rows, until its last part is sent.
 
 	hasCipher bool
 	cipher    cursor.Cipher
 }
 
-// acquire waits for a slot and reserves the memory of a message; release frees both. bytes is an estimate of the
-// memory; nothing is reserved for an estimate up to shortMessage. acquire returns false if the context of the buffer
-// has ended.
+// acquire waits until the reader is allowed to build a message, and reserves memory for it. bytes is an estimate of
+// the memory; up to shortMessage, nothing is reserved. The caller must call release. acquire returns false if the
+// context of the buffer has ended.
 func (p *messageBuffer) acquire(bytes int64) bool {
 	if !p.hasSlot && p.slots != nil {
 		select {
-		case p.slots <- struct{}{}: // This costs a fraction of the select below.
+		case p.slots <- struct{}{}: // A select with a default costs a fraction of the one below.
 		default:
 			select {
 			case p.slots <- struct{}{}:
@@ -96,9 +97,9 @@ func (p *messageBuffer) acquire(bytes int64) bool {
 	return err == nil
 }
 
-// borrow returns the buffer, empty. It gets a buffer from the pool if this message has none yet.
+// borrow returns the buffer with length 0. It takes a buffer from the pool if this message has none yet.
 func (p *messageBuffer) borrow() []byte {
-	p.acquire(0) // Messages without rows or objects are short. They may be built after the context has ended.
+	p.acquire(0) // Ignore false: a short message can be built after the context has ended.
 	if p.text == nil {
 		text, ok := p.pool.Get().(*[]byte)
 		if !ok {
@@ -109,8 +110,8 @@ func (p *messageBuffer) borrow() []byte {
 	return (*p.text)[:0]
 }
 
-// store stores the message as the buffer, which may have grown, and corrects the reservation to the length of the
-// message.
+// store records text, the complete message, as the content of the buffer, because the buffer can have grown. It also
+// corrects the reservation to the length of the message.
 func (p *messageBuffer) store(text []byte, plain bool) {
 	if p.text != nil {
 		*p.text = text
@@ -118,8 +119,8 @@ func (p *messageBuffer) store(text []byte, plain bool) {
 	p.reservation.Resize(p.listBytes + MessageMemory(len(text), plain))
 }
 
-// growReservation increases the reservation before an object's text is added to the message. Only the part beyond
-// LargestText is added, which the estimate does not include.
+// growReservation increases the reservation before an object's text is added to the message. It adds only the bytes
+// beyond LargestText, because the estimate already includes the others.
 func (p *messageBuffer) growReservation(text []byte) {
 	p.reservation.Grow(2 * max(0, int64(len(text))-LargestText))
 }
@@ -137,8 +138,9 @@ func (p *messageBuffer) release() {
 	}
 }
 
-// appendCursor appends the cursor of the newest message to text. A restricted reader gets a new cursor, unless the
-// message repeats the cursor of the one before.
+// appendCursor appends the reader's cursor (its position in the changes) to text. The cursor of a restricted reader,
+// which may not see all objects, is encrypted anew for each message, except for a message that repeats the cursor
+// before it.
 func (p *messageBuffer) appendCursor(s *reader, text []byte) []byte {
 	if !p.hasCipher {
 		p.hasCipher, p.cipher = true, s.newCipher()
@@ -153,7 +155,8 @@ func (p *messageBuffer) appendCursor(s *reader, text []byte) []byte {
 	return s.restrictedCursor.Append(text)
 }
 
-// eventsMemory estimates the memory for sending the changes as events. It returns 0 if there is nothing to send.
+// eventsMemory estimates the memory, in bytes, of a message with the changes as events. It returns 0 if no message
+// will be sent.
 func (s *reader) eventsMemory(changes []*event.Change) int64 {
 	if len(changes) == 0 || s.needsSnapshot {
 		return 0
@@ -174,8 +177,8 @@ func (s *reader) eventsMemory(changes []*event.Change) int64 {
 	return bytes
 }
 
-// textMultiple is the largest ratio, for most kinds, of the length of an object's text to its compressed size. Texts
-// that compress to a tenth were measured.
+// textMultiple is the assumed ratio of the length of an object's text to its compressed size. Most kinds have at most
+// this ratio. The largest measured ratio is 10.
 const textMultiple = 8
 
 func textSize(o *listwatch.Object) int {

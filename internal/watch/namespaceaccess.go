@@ -16,34 +16,34 @@ import (
 )
 
 const (
-	// deniedEvery is the time between two reviews of a namespace that the program is not permitted to list. It is
-	// longer, because there may be hundreds of them.
+	// deniedEvery is the time between two access reviews of a namespace that this program is not permitted to list.
+	// It is longer than authz.ReviewEvery, because there can be hundreds of such namespaces.
 	deniedEvery = 30 * time.Second
-	// reviewSpacing is the average time between two reviews of any permitted namespaces, and also between two reviews of
-	// any denied ones. With more namespaces, each one is reviewed less often, but at least every maxReviewInterval. A new
-	// permission is therefore effective within a minute, even with thousands of namespaces. For that, the reviews may
-	// follow each other faster than reviewSpacing.
-	reviewSpacing     = 10 * time.Millisecond
-	maxReviewInterval = 45 * time.Second
-	// maxConcurrentReviews limits the concurrent access reviews for one resource.
+	// reviewSpacing is the average time between two access reviews of different namespaces, separately for permitted
+	// and for denied ones. With more namespaces, each one is reviewed less often, but at least every
+	// maxReviewInterval. A new permission is therefore effective within a minute, even with thousands of namespaces.
+	// The reviews are then closer together than reviewSpacing.
+	reviewSpacing        = 10 * time.Millisecond
+	maxReviewInterval    = 45 * time.Second
 	maxConcurrentReviews = 8
-	// reconcileMinimum is the shortest time between two runs of the reconciler that are only for reviews.
+	// reconcileMinimum is the minimum time that the reconciler waits before it runs again because an access review is
+	// due.
 	reconcileMinimum = time.Second
 )
 
-// namespaceAccess is the last known permission to list and watch one namespace.
+// namespaceAccess is the last known permission of this program to list and watch one namespace.
 type namespaceAccess struct {
 	authz.Permissions
 
-	// isListRefused means that the API server refused the list although a review allows it. A short list is then tried
-	// before a feed starts.
+	// isListRefused means that the API server refused a list although an access review allows it. A short list is
+	// then tried before the namespace is listed and watched again.
 	isListRefused bool
-	nextReview    time.Time // When the next review is due.
+	nextReview    time.Time
 }
 
-// evaluate reviews the permissions for namespaces whose review is due, and returns the permissions of those that may be
-// listed. If a review fails, the previous decision stays. Without a previous decision, the namespace counts as allowed,
-// so that its list is tried.
+// evaluate requests access reviews for the namespaces whose review is due. It returns the permissions of the
+// namespaces that this program is permitted to list. If a review fails, the previous decision stays. A namespace
+// without a previous decision counts as permitted, so that its list is tried.
 func (s *reconciler) evaluate(ctx context.Context, namespaces []string) map[string]authz.Permissions {
 	access := make([]namespaceAccess, len(namespaces))
 	var due []int
@@ -76,9 +76,10 @@ func (s *reconciler) evaluate(ctx context.Context, namespaces []string) map[stri
 	return s.apply(namespaces, access)
 }
 
-// reviewInterval returns the time between two reviews of a namespace. It grows with the number of namespaces, up to
-// maxReviewInterval. For the list of all namespaces, "", it is constant. One review of complete RBAC rules covers all
-// resources. Therefore, with such rules, only the namespaces of this informer count among those that are allowed.
+// reviewInterval returns the time between two access reviews of a namespace. It grows with the number of namespaces,
+// up to maxReviewInterval. It is constant for the list of all namespaces (""). One review of complete RBAC rules
+// covers all resources, so only the permitted namespaces of this informer are counted. If the rules are incomplete,
+// those of all informers are counted.
 func (s *reconciler) reviewInterval(namespace string, allowed bool) time.Duration {
 	minimum, count := deniedEvery, s.reviews.Denied.Load()
 	switch {
@@ -92,9 +93,9 @@ func (s *reconciler) reviewInterval(namespace string, allowed bool) time.Duratio
 	return min(max(minimum, time.Duration(count)*reviewSpacing), maxReviewInterval)
 }
 
-// reviewDelay returns the time until the next review of a namespace. Each namespace is reviewed at a fixed point in the
-// interval every, the same for all resources. This spreads the reviews over time, and one review of the rules serves
-// all resources.
+// reviewDelay returns the time until the next access review of a namespace. Within each interval of length every, the
+// namespace has a fixed time for its review, which is the same for all resources. This spreads the reviews over time,
+// and one review of the RBAC rules in a namespace covers all resources.
 func reviewDelay(namespace string, every time.Duration) time.Duration {
 	hash := fnv.New64a()
 	_, _ = io.WriteString(hash, namespace) // WriteString on a hash returns no error.
@@ -106,7 +107,8 @@ func reviewDelay(namespace string, every time.Duration) time.Duration {
 	return wait
 }
 
-// review reviews the permission for a namespace. known is the previous access; isFirst means that there is none.
+// review requests an access review for a namespace, and returns the new permissions. known contains the previous
+// ones. isFirst means that there are no previous ones.
 func (s *reconciler) review(
 	ctx context.Context, namespace string, known namespaceAccess, isFirst bool,
 ) namespaceAccess {
@@ -116,10 +118,10 @@ func (s *reconciler) review(
 	)
 	switch {
 	case err == nil && reviewed.List && known.isListRefused:
-		v.List, v.Watch = true, reviewed.Watch // Keep the reason of the refused list.
+		v.List, v.Watch = true, reviewed.Watch // Reason stays that of the refused list.
 	case err == nil:
 		v.Permissions, v.isListRefused = reviewed, false
-	// The program is not permitted to request reviews, or there is no previous decision: allow, so that a list is
+	// Access reviews are not permitted or not served, or there is no previous decision. Allow the list, so that it is
 	// tried.
 	case isFirst || apierrors.IsForbidden(err) || apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err):
 		v.List, v.Watch = true, true
@@ -131,7 +133,8 @@ func (s *reconciler) review(
 	return v
 }
 
-// apply stores the new permissions, and returns the permissions of those namespaces that may be listed.
+// apply stores the results of access reviews. It returns the permissions of the namespaces that this program is
+// permitted to list.
 func (s *reconciler) apply(namespaces []string, access []namespaceAccess) map[string]authz.Permissions {
 	allowed := make(map[string]authz.Permissions)
 	s.mu.Lock()
@@ -153,7 +156,6 @@ func (s *reconciler) apply(namespaces []string, access []namespaceAccess) map[st
 	return allowed
 }
 
-// accessCounts contains the numbers of reviewed namespaces that may be listed, and that may not.
 type accessCounts struct{ allowed, denied int64 }
 
 func countAccess(access map[string]namespaceAccess) (counts accessCounts) {
@@ -169,7 +171,8 @@ func countAccess(access map[string]namespaceAccess) (counts accessCounts) {
 	return counts
 }
 
-// updateCounts updates the reviewer's totals over all informers with the numbers of this informer.
+// updateCounts updates the totals over all informers, which the reviewer stores, with the new counts of this
+// informer.
 func (s *reconciler) updateCounts(counts accessCounts) {
 	s.reviews.Allowed.Add(counts.allowed - s.counted.allowed)
 	s.reviews.Denied.Add(counts.denied - s.counted.denied)

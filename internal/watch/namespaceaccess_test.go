@@ -14,9 +14,9 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// If the permission to list namespaces is lost, for a moment or for good, the known namespaces stay watched for as long
-// as reviews allow. The list of namespaces does not count as empty. A namespace that was deleted meanwhile is dropped
-// after its review. A new namespace is found when the permission is back.
+// After this program loses the permission to list namespaces, the known namespaces stay watched as long as access
+// reviews permit it. A deleted namespace is dropped after its next review. A new namespace is found when the
+// permission is back.
 func TestKnownNamespacesSurviveRevokedList(t *testing.T) {
 	for _, status := range []int{http.StatusForbidden, http.StatusUnauthorized} {
 		t.Run(http.StatusText(status), func(t *testing.T) {
@@ -63,7 +63,7 @@ func TestKnownNamespacesSurviveRevokedList(t *testing.T) {
 	}
 }
 
-// If the list of namespaces no longer fits into memory, it does not count as empty either.
+// If the list of namespaces no longer fits into memory, the known namespaces stay watched.
 func TestKnownNamespacesSurviveOversizedList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)
@@ -83,7 +83,6 @@ func TestKnownNamespacesSurviveOversizedList(t *testing.T) {
 	})
 }
 
-// slowCloseBody is the body of a watch response. It delays the end of the watch by a second.
 type slowCloseBody struct{ io.ReadCloser }
 
 func (l slowCloseBody) Close() error {
@@ -91,8 +90,8 @@ func (l slowCloseBody) Close() error {
 	return l.ReadCloser.Close()
 }
 
-// Permissions change from some namespaces to all, or from all to some. At any moment, readers see the state before or
-// the state after. They never see an error, or the rows of some namespaces as if they were all.
+// When permissions change from some namespaces to all, or from all to some, readers see either the old or the new
+// state. They never see an error, or the rows of some namespaces as if they were all rows.
 func TestSwappedFeedsShowNoGap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)

@@ -9,22 +9,23 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// maxLeases limits how many namespaces of one resource are watched one by one because readers request them. Clients
-// could otherwise request any number.
+// maxLeases is the maximum number of namespaces of one resource that are watched one by one because readers request
+// them. Without this limit, clients could request any number.
 const maxLeases = 500
 
-// namespaceLease is the lease of one namespace that readers request: how many readers use it, and since when it is
-// requested.
+// namespaceLease counts the readers that request one namespace. While the lease exists, the namespace can have a
+// watch of its own.
 type namespaceLease struct {
 	refs        int
 	requestedAt time.Time
-	idleSince   time.Time // When the last reader released it.
+	idleSince   time.Time
 }
 
-// acquireLeases requests that the given namespaces are watched, even if all namespaces together cannot be watched. The
-// caller must call release exactly once. After that, the namespaces stay watched for the pool's linger time.
+// acquireLeases requests that the given namespaces are watched, one by one if all namespaces cannot be watched
+// together. The caller must call release exactly once. After that, the namespaces stay watched for the pool's linger
+// time.
 //
-// isNamed reports whether the client named the namespaces. If it did not, they are the known namespaces of the cluster.
+// isNamed reports whether the client named the namespaces. Otherwise, they are the known namespaces of the cluster.
 // While watching all namespaces together is forbidden, known namespaces are watched anyway and need no lease.
 func (i *informer) acquireLeases(namespaces []string, isNamed bool) (release func(), err error) {
 	i.mu.Lock()
@@ -56,13 +57,13 @@ func (i *informer) acquireLeases(namespaces []string, isNamed bool) (release fun
 	return func() { i.releaseLeases(namespaces) }, nil
 }
 
-// releaseLeases releases the leases that acquireLeases acquired. While one feed watches all namespaces, leases without
-// readers are deleted at once.
+// releaseLeases undoes one call of acquireLeases. While one watch covers all namespaces, it deletes leases without
+// readers at once. Otherwise, expireLeases deletes them later.
 func (i *informer) releaseLeases(namespaces []string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if len(i.leases) > maxLeases {
-		i.requestReconcile() // A namespace that had to wait may be watched now.
+		i.requestReconcile() // A waiting namespace can now possibly be watched.
 	}
 	for _, ns := range namespaces {
 		a := i.leases[ns]
@@ -75,9 +76,9 @@ func (i *informer) releaseLeases(namespaces []string) {
 	}
 }
 
-// makeLeaseRoomLocked makes room for leases of more namespaces by dropping leases without readers, longest idle first.
-// It keeps the leases of the namespaces in requested. It reports whether there is room. If dropping would not free
-// enough, it drops none.
+// makeLeaseRoomLocked makes room for the given number of added leases, and reports whether there is room. It deletes
+// leases without readers, longest idle first, except those of the requested namespaces. If deleting would not free
+// enough room, it deletes none.
 func (i *informer) makeLeaseRoomLocked(added int, requested []string) bool {
 	excess := len(i.leases) + added - maxLeases
 	if excess <= 0 {
@@ -103,7 +104,6 @@ func (i *informer) makeLeaseRoomLocked(added int, requested []string) bool {
 	return true
 }
 
-// expireLeases drops the leases that have had no readers for the given time.
 func (i *informer) expireLeases(idleTime time.Duration) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -114,9 +114,10 @@ func (i *informer) expireLeases(idleTime time.Duration) {
 	}
 }
 
-// splitLeases divides the requested namespaces into those that may be watched now, at most maxLeases, and those that
-// must wait. There can be more than maxLeases, because requests are not limited while one feed watches all namespaces.
-// Namespaces that are watched already are first, then the earliest requests. Namespaces without readers are last.
+// splitLeases divides the namespaces with leases into those that can be watched now, at most maxLeases, and those
+// that must wait. There can be more than maxLeases, because leases are not limited while one watch covers all
+// namespaces. The order is: namespaces with a watch of their own, then the earliest requests, then namespaces without
+// readers.
 func (i *informer) splitLeases() (admitted, waiting []string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

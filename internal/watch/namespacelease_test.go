@@ -14,7 +14,7 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// A requested namespace without readers is released after the linger time, like a resource.
+// A namespace that was requested by name is no longer watched when its last reader has been gone for the linger time.
 func TestUnusedNamespacesExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -48,8 +48,8 @@ func TestUnusedNamespacesExpire(t *testing.T) {
 	})
 }
 
-// While one watch covers all namespaces, queries may name any number of them. If namespaces are watched one by one, the
-// number of named namespaces is limited.
+// While one watch covers all namespaces, queries can name any number of namespaces. If each namespace needs its own
+// watch, the number of named namespaces is limited.
 func TestNamedNamespacesAreLimited(t *testing.T) {
 	for name, all := range map[string]bool{"one watch has all": true, "one by one": false} {
 		t.Run(name, func(t *testing.T) {
@@ -90,9 +90,8 @@ func TestNamedNamespacesAreLimited(t *testing.T) {
 	}
 }
 
-// A request that names too many namespaces is refused, and takes nothing from other readers. Namespaces without readers
-// stay watched for the linger time. A request within the limit evicts only as many of these as it needs. Those without
-// readers for the longest time are evicted first.
+// A request that names too many namespaces is refused, and stops no existing watch. A request within the limit stops
+// only as many unused watches as necessary. It stops those first that have had no readers for the longest time.
 func TestRefusedRequestEvictsNoNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -127,8 +126,7 @@ func TestRefusedRequestEvictsNoNamespaces(t *testing.T) {
 	})
 }
 
-// subscribeNamespaces subscribes to pods of all namespaces in names, at most 200 in each query, which is the limit of
-// one query.
+// subscribeNamespaces subscribes to the pods of all namespaces in names. One query can name at most 200 namespaces.
 func subscribeNamespaces(t *testing.T, cluster *watch.Cluster, names []string) (readers []*reader) {
 	t.Helper()
 	for part := range slices.Chunk(names, 200) {
@@ -139,8 +137,9 @@ func subscribeNamespaces(t *testing.T, cluster *watch.Cluster, names []string) (
 	return readers
 }
 
-// When the permission for all namespaces is lost, each named namespace needs its own watch, and their number is
-// limited. Readers beyond the limit get the reason. Their namespaces are watched once others are released.
+// After the permission for all namespaces is lost, each named namespace needs its own watch, and the number of these
+// watches is limited. Readers beyond the limit get a status with the reason. Their namespaces are watched when others
+// are no longer used.
 func TestNamespacesBeyondLimitWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

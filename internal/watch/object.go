@@ -14,8 +14,8 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// Object returns one object as redacted JSON. It reads the object from the cache if the status there is Live, otherwise
-// from the API server.
+// Object returns one object as JSON, with sensitive values masked. It reads the object from the cache if the status
+// of the cache is Live. Otherwise, it reads the object from the API server.
 func (a *Access) Object(ctx context.Context, ref, namespace, name string) ([]byte, error) {
 	resource, permitted, err := a.readable(ctx, ref, namespace, name)
 	if err != nil {
@@ -24,8 +24,8 @@ func (a *Access) Object(ctx context.Context, ref, namespace, name string) ([]byt
 	return a.readObject(ctx, resource, permitted, namespace, name)
 }
 
-// readable returns the resource with the ref, and the filter that an object of it must match. It returns an error if
-// the viewer is not permitted to read the object.
+// readable returns the resource with the given ref (such as "core/v1/pods"), and the filter that the object must
+// match. It returns an error if the viewer is not permitted to read the object.
 func (a *Access) readable(ctx context.Context, ref, namespace, name string) (*resource.Resource, *filter, error) {
 	resource, err := a.Resource(ctx, ref)
 	if err != nil {
@@ -50,8 +50,8 @@ func (a *Access) readable(ctx context.Context, ref, namespace, name string) (*re
 	return resource, permitted, err
 }
 
-// authorizeGet checks whether the viewer may do what verb describes: get an object, or read its logs. It returns the
-// filter that the object must match. ttl is the maximum age of cached decisions.
+// authorizeGet returns an error if the viewer is not permitted to get the object, or to read the logs of the pod,
+// depending on verb. It returns the filter that the object must match. ttl is the maximum age of a cached permission.
 func (a *Access) authorizeGet(
 	ctx context.Context, r *resource.Resource, verb authz.Verb, namespace, name string, ttl authz.DecisionTTL,
 ) (*filter, error) {
@@ -62,7 +62,8 @@ func (a *Access) authorizeGet(
 	if err := a.restrict(ctx, r, f, verb, ttl); err != nil || f.selector == nil && !f.needsRow() {
 		return f, err
 	}
-	// A link that selects by labels or words has conditions on the object's row, so the row itself must match.
+	// The viewer's share link selects objects by labels or by words of their rows, so the row of this object must
+	// match.
 	snapshot, err := a.Snapshot(ctx, Query{Resource: r.Ref(), Namespaces: f.namespaces, Name: name}, staleReadTimeout)
 	if err != nil {
 		return nil, err
@@ -77,8 +78,8 @@ func (a *Access) authorizeGet(
 	return f, nil
 }
 
-// notKnownYet returns the error for a link that selects by labels or words, if it is not known now whether it shares
-// the object.
+// notKnownYet returns the error for a viewer whose share link selects objects by labels or words, while the list of
+// these objects is not available. It is then unknown whether the link shares the requested object.
 func notKnownYet(r *resource.Resource) *status.Problem {
 	return &status.Problem{
 		Cause: status.Unavailable,
@@ -91,9 +92,9 @@ func notKnownYet(r *resource.Resource) *status.Problem {
 	}
 }
 
-// readObject reads an object and masks it for the viewer. The filter permitted must match the object again, because the
-// object may be newer than the version that matched before. For an object from the API server, only the labels are
-// matched, because there is no row.
+// readObject reads an object and masks it for the viewer. The filter permitted must match again, because the object
+// can be newer than the version that matched before. For an object from the API server, only the labels are matched,
+// because such an object has no row.
 func (a *Access) readObject(
 	ctx context.Context, resource *resource.Resource, permitted *filter, namespace, name string,
 ) ([]byte, error) {
@@ -131,11 +132,13 @@ func (a *Access) readObject(
 	return a.maskText(resource, text, nil)
 }
 
-// staleReadTimeout limits how long a read waits for the API server if the cache has a stale version of the object.
+// staleReadTimeout is the maximum time that a read waits for the API server if the cache has only a stale version of
+// the object.
 const staleReadTimeout = 2 * time.Second
 
-// LastKnown reads an object like Object does, and then returns the status Live. If the API server does not answer, it
-// returns the stale object from the cache. The status then contains the time since which the object is stale.
+// LastKnown returns one object as Object does, with the status Live. If the API server does not answer, LastKnown
+// returns the stale version from the cache instead. The status then contains the time since which that version is
+// stale.
 func (a *Access) LastKnown(
 	ctx context.Context, ref, namespace, name string,
 ) (text []byte, current status.Status, err error) {
@@ -163,7 +166,6 @@ func (a *Access) LastKnown(
 	return text, status.Status{State: status.Live}, err
 }
 
-// cachedObject returns the object from the cache, or nil, and the watch status of its resource.
 func (a *Access) cachedObject(resource *resource.Resource, namespace, name string) (*listwatch.Object, status.Status) {
 	var namespaces []string
 	if namespace != "" {

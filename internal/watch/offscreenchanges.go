@@ -10,26 +10,27 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// offscreenEvery is the shortest time between two window messages that report only changes of rows outside the window.
+// offscreenEvery is the minimum time between two messages that report only changes of rows outside the visible
+// window.
 const offscreenEvery = time.Second
 
-// offscreenChanges summarizes the changes of all rows that the namespaces and labels of a ranking (a sorted list)
-// match, including rows outside the current page. It contains the number of changes, and the newest one that changes
-// what a row shows. A window sends it, so that its viewer sees activity outside the window.
+// offscreenChanges summarizes all changes of a sorted list of rows (a ranking), including rows outside the visible
+// window. With this summary, a window shows its viewer that other rows change. Rows that lack the words of the query
+// count, too.
 type offscreenChanges struct {
 	changes uint64
-	newest  *lastChange // The newest change that changes what a row shows; nil for none.
+	newest  *lastChange // The newest add, delete or change of cells; nil for none.
 }
 
-// lastChange is one change with its encoded text. All readers of a ranking share it.
+// lastChange is one change with its encoded text, which all readers of the sorted list share.
 type lastChange struct {
 	change *event.Change
-	op     journal.Op // The change as these readers see it: an add if the row became visible, for example.
+	op     journal.Op // What readers see: Add if the object began to match, for example.
 	text   event.Lazy[[]byte]
 }
 
-// add counts a change. wasVisible means that the object was among the rows before the change; isVisible means that it
-// is after.
+// add counts the change c. wasVisible means that the filter's namespaces and labels matched the object before the
+// change, and isVisible means that they match it now.
 func (n *offscreenChanges) add(c *event.Change, wasVisible, isVisible bool) {
 	op := journal.Update
 	switch {
@@ -46,8 +47,8 @@ func (n *offscreenChanges) add(c *event.Change, wasVisible, isVisible bool) {
 	}
 }
 
-// appendUnsent appends the number of changes that sent, the summary sent last, does not include. It also appends the
-// newest change if sent has another one.
+// appendUnsent appends the number of changes since sent, the summary that was sent last. It appends the newest
+// change, too, unless sent contains the same one.
 func (n *offscreenChanges) appendUnsent(dst []byte, sent *offscreenChanges, cache *event.Cache) ([]byte, error) {
 	if n.changes == sent.changes {
 		return dst, nil
@@ -60,8 +61,8 @@ func (n *offscreenChanges) appendUnsent(dst []byte, sent *offscreenChanges, cach
 	return append(append(dst, `,"newest":`...), text...), err
 }
 
-// encode encodes the change as a short JSON object. For an update, it includes the cells that changed, with their old
-// and new values.
+// encode encodes the change as a short JSON object. For an update, the object contains the old and new values of the
+// changed cells.
 func (n *lastChange) encode(cache *event.Cache) ([]byte, error) {
 	c, o, op := n.change, n.change.New, "update"
 	switch n.op {

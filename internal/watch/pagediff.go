@@ -10,20 +10,22 @@ import (
 	"glasshouse/internal/watch/listwatch"
 )
 
-// pageDiff is the difference between a page (the rows that a window shows) and a later page of the same range.
+// pageDiff is the difference between a page (the rows that a window shows) and a later page with the same range of
+// rows.
 type pageDiff struct {
-	isFullPage bool // Too much has changed; the new page is sent completely.
-	// The encoded events, unless isFullPage is set. Members that depend on the reader are added before them.
+	isFullPage bool // Too many rows differ, so the complete new page is sent.
+	// text contains the row counts and the events as JSON members, unless isFullPage is set. The sender adds the
+	// members that differ between readers.
 	text []byte
 }
 
-// maxDiffInserts is the number of inserted rows up to which only the differences of a page are sent. For pages with
-// more than twice as many rows, the limit is half of the rows.
+// maxDiffInserts is the maximum number of inserted rows in a diff; with more, the complete page is sent. For a page
+// with more than twice as many rows, the maximum is half of its rows.
 const maxDiffInserts = 8
 
-// newPageDiff encodes the differences between two pages as events: the removed rows from the last to the first, then
-// the inserted rows from the first to the last, then the updated rows. Each index is therefore valid when a client
-// applies the events in order.
+// newPageDiff encodes the differences between two pages as events: the removed rows from last to first, then the
+// inserted rows from first to last, then the updated rows. A client applies the events in this order, which makes
+// each index valid.
 //
 //nolint:gocognit // Three plain loops, one after the other.
 func newPageDiff(from, to *rowPage, r *ranking, cache *event.Cache) (*pageDiff, error) {
@@ -42,13 +44,14 @@ func newPageDiff(from, to *rowPage, r *ranking, cache *event.Cache) (*pageDiff, 
 	}
 	inserted := insertedRows(to.rows, oldIndex)
 	var err error
-	// appendNewVersion appends the members for the new version of a row, which end the event.
+	// appendNewVersion appends a row's new version and changed cells, and ends the event.
 	appendNewVersion := func(before, after *listwatch.Object) {
 		text = append(after.AppendVersion(text), `,"cells":`...)
 		if text, err = event.AppendChangedCells(text, before.Cells(), after.Cells()); err == nil {
 			c := changes[after]
 			if c != nil && c.Old.ResourceVersion() != before.ResourceVersion() {
-				// The changes that were read do not include all changes of the object, so the author is omitted.
+				// The change c does not start from the version on the old page, so other changes are missing. Omit
+				// the author.
 				c = nil
 			}
 			text, err = appendChangeAuthor(text, c, cache)
@@ -86,7 +89,6 @@ func newPageDiff(from, to *rowPage, r *ranking, cache *event.Cache) (*pageDiff, 
 	return &pageDiff{text: append(text, ']')}, err
 }
 
-// insertedRows returns the set of objects whose rows were not on the page before.
 func insertedRows(rows []*rankRow, oldIndex []int) map[*listwatch.Object]bool {
 	inserted := make(map[*listwatch.Object]bool)
 	for at, row := range rows {
@@ -97,13 +99,12 @@ func insertedRows(rows []*rankRow, oldIndex []int) map[*listwatch.Object]bool {
 	return inserted
 }
 
-// sameRow reports whether two versions of an object show a reader the same row.
 func sameRow(a, b *listwatch.Object) bool {
 	return a == b || a.ResourceVersion() == b.ResourceVersion() && bytes.Equal(a.Cells(), b.Cells())
 }
 
-// changesBetween returns the changes between two pages. The key is the object as it is after the change. Changes of one
-// object are folded into one. Changes that have left the history are missing.
+// changesBetween returns the updates of objects between two pages. The key is the object after its update. Several
+// updates of one object are merged into one. Updates that the history no longer contains are missing.
 func changesBetween(from, to *rowPage, i *informer) map[*listwatch.Object]*event.Change {
 	changes := i.History(journal.At(to.newest), int(min(to.newest-from.newest, batch))) //nolint:gosec // At most a batch.
 	byObject := make(map[*listwatch.Object]*event.Change, len(changes))
@@ -115,7 +116,8 @@ func changesBetween(from, to *rowPage, i *informer) map[*listwatch.Object]*event
 	return byObject
 }
 
-// appendChangeAuthor appends the author of the change, if it is known, and ends the event.
+// appendChangeAuthor appends the author of the change c (such as a controller), and ends the event. If c is nil, the
+// event has no author.
 func appendChangeAuthor(dst []byte, c *event.Change, cache *event.Cache) ([]byte, error) {
 	if c == nil {
 		return append(dst, '}'), nil
@@ -124,9 +126,10 @@ func appendChangeAuthor(dst []byte, c *event.Change, cache *event.Cache) ([]byte
 	return append(dst, '}'), err
 }
 
-// keptRows compares the rows of two pages. oldIndex contains, for each row of after, its index in before, or -1 for an
-// inserted row. kept contains the rows of before that stay, with their new index. They keep their order, and as many
-// as possible stay. All other rows are removed, and inserted elsewhere.
+// keptRows compares the rows of two pages. oldIndex contains, for each row of after, its index in before, or -1 for a
+// row to insert. kept maps the old index of each row that stays to its new index. These rows have the same order on
+// both pages, and as many rows as possible stay. All other rows of before are removed; they are inserted again if
+// after has them, too.
 func keptRows(before, after []*rankRow) (oldIndex []int, kept map[int]int) {
 	oldIndexes := make(map[*rankRow]int, len(before))
 	for at, row := range before {
@@ -140,7 +143,7 @@ func keptRows(before, after []*rankRow) (oldIndex []int, kept map[int]int) {
 			delete(oldIndexes, row)
 		}
 	}
-	oldIndexByKey := make(map[string]int, len(oldIndexes)) // Rows that were changed or removed.
+	oldIndexByKey := make(map[string]int, len(oldIndexes)) // Rows of before that are not in after as they were.
 	for row, at := range oldIndexes {
 		oldIndexByKey[keyOf(row.object.Namespace(), row.object.Name())] = at
 	}
@@ -162,10 +165,10 @@ func keptRows(before, after []*rankRow) (oldIndex []int, kept map[int]int) {
 	return oldIndex, kept
 }
 
-// longestIncreasing returns the longest subsequence of numbers that increases: the numbers with their indexes. Negative
-// numbers are ignored, and no number may occur twice.
+// longestIncreasing returns the longest increasing subsequence of numbers, as a map from each number to its index. It
+// ignores negative numbers. All other numbers must be different.
 func longestIncreasing(numbers []int) map[int]int {
-	var ends []int // For each length, the index of the least number that ends a subsequence of that length.
+	var ends []int // ends[n] is the index of the smallest end of a subsequence of length n+1.
 	before := make([]int, len(numbers))
 	for at, n := range numbers {
 		if n < 0 {

@@ -7,14 +7,15 @@ import (
 	"glasshouse/internal/watch/authz"
 )
 
-// pinnedFirstRetry and pinnedLastRetry limit the backoff while the cluster does not serve a pinned resource.
+// pinnedFirstRetry and pinnedLastRetry are the minimum and maximum time between two attempts to watch a pinned
+// resource (--watch) that the cluster does not serve yet.
 const (
 	pinnedFirstRetry = 2 * time.Second
 	pinnedLastRetry  = 30 * time.Second
 )
 
-// keepWatched watches a pinned resource (--watch) until ctx ends. If the cluster does not serve the resource,
-// keepWatched waits until it does.
+// keepWatched watches a pinned resource (--watch) until ctx ends, even without readers. If the cluster does not serve
+// the resource yet, keepWatched waits until it does.
 func (c *Cluster) keepWatched(ctx context.Context, ref string) {
 	var loggedError string
 	for wait := pinnedFirstRetry; ctx.Err() == nil; wait = min(2*wait, pinnedLastRetry) {
@@ -36,7 +37,8 @@ func (c *Cluster) keepWatched(ctx context.Context, ref string) {
 	}
 }
 
-// openAll acquires the informer of all objects of a resource, with the permissions of the program itself.
+// openAll starts to watch all objects of a resource, with the permissions of this program. The caller must release
+// the result.
 func (c *Cluster) openAll(ctx context.Context, ref string) (*openedQuery, error) {
 	access, q := c.For(Viewer{Program: true}), &Query{Resource: ref}
 	resource, err := access.Resource(ctx, q.Resource)
@@ -50,9 +52,9 @@ func (c *Cluster) openAll(ctx context.Context, ref string) (*openedQuery, error)
 	return access.open(q, resource, filter) //nolint:contextcheck // An informer outlives the request that starts it.
 }
 
-// awaitServed waits until discovery finds a resource, but at most for the timeout. If discovery knows the
-// resource already, awaitServed waits for all of that duration. The caller watches the definitions meanwhile, so that
-// few discoveries are needed.
+// awaitServed waits until discovery finds a resource, but at most for timeout. If discovery knows the resource
+// already, awaitServed waits for all of timeout. The caller must watch the CustomResourceDefinitions meanwhile, so
+// that few discovery requests are needed.
 func (c *Cluster) awaitServed(ctx context.Context, ref string, timeout time.Duration) {
 	timedOut, before := time.After(timeout), c.catalog.Knows(ref)
 	for {

@@ -13,16 +13,17 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// maxFieldScopes limits the scopes (what one informer watches) with a field selector, because clients can invent any
-// number of them. userFieldScopes is the limit for one user, linkFieldScopes for one share link, and guestFieldScopes
-// for all guests.
+// maxFieldScopes is the maximum number of informers with a field selector, because clients can invent any number of
+// field selectors. userFieldScopes is the maximum for one user, linkFieldScopes for one share link, and
+// guestFieldScopes for all share links together.
 const (
 	maxFieldScopes, userFieldScopes   = 20, 10
 	linkFieldScopes, guestFieldScopes = 5, 10
 )
 
-// pool runs one informer for each scope that has readers. All readers of a scope share its informer. An informer keeps
-// running for the linger time after its last reader has left.
+// pool runs one informer for each scope that has readers. A scope is a resource, optionally with a field selector.
+// All readers of a scope share its informer (its list and watch). The informer keeps running for the linger time
+// after its last reader has left.
 type pool struct {
 	linger time.Duration
 	budget int64 // The maximum memory of all informers, in bytes; 0 means no limit.
@@ -34,25 +35,25 @@ type pool struct {
 	running sync.WaitGroup
 }
 
-// entry is a running informer with the number of its holders, which are calls of acquire that are not released yet.
+// entry is a running informer with the number of its references. Each call of acquire adds a reference, until its
+// release.
 type entry struct {
 	*informer
 
 	refs        int
-	refsByOwner map[owner]int // The number of holders by owner, for a scope with a field selector.
+	refsByOwner map[owner]int // The references by owner; nil if the scope has no field selector.
 	idleTimer   *time.Timer
 	idleSince   time.Time
 	stop        context.CancelFunc
 }
 
-// owner is the owner (a user or a share link) whose quota includes an informer or a ranking. hash identifies it. The
-// zero owner represents the program itself, and callers without a login; it has no quota of its own.
+// owner is the user or the share link whose quota includes an informer or a ranking (a sorted list of rows). hash
+// identifies the user or link. The zero owner is the program itself, or a caller without a login; it has no quota.
 type owner struct {
 	hash    authz.UserHash
 	isGuest bool
 }
 
-// owner returns the owner whose quota includes the informers and rankings of the viewer.
 func (v *Viewer) owner() owner {
 	if v.User == nil && v.Scope == nil {
 		return owner{}
@@ -64,7 +65,8 @@ func newPool(linger time.Duration, budget int64, start func(listwatch.Scope, *re
 	return &pool{linger: linger, budget: budget, start: start, entries: make(map[listwatch.Scope]*entry)}
 }
 
-// run allows the pool to start informers until ctx ends. It then stops all informers, and returns when they have ended.
+// run permits the pool to start informers until ctx ends. Then it stops all informers, and returns when they have
+// ended.
 func (p *pool) run(ctx context.Context) {
 	p.mu.Lock()
 	p.ctx = ctx
@@ -80,8 +82,9 @@ func (p *pool) run(ctx context.Context) {
 	p.running.Wait()
 }
 
-// acquire returns the informer of a scope, and starts it if needed. The informer keeps running until release is called;
-// further calls of release do nothing. An informer with a field selector counts towards the quota of by.
+// acquire returns the informer of a scope, and starts it if needed. The informer keeps running at least until release
+// is called. Only the first call of release has an effect. An informer with a field selector counts towards the quota
+// of the owner by.
 func (p *pool) acquire(
 	scope listwatch.Scope, resource *resource.Resource, by owner,
 ) (i *informer, release func(), err error) {
@@ -116,8 +119,8 @@ func (p *pool) acquire(
 	return e.informer, sync.OnceFunc(func() { p.release(scope, e, by) }), nil
 }
 
-// checkQuotaLocked returns an error if by has used up its quota of scopes with a field selector. The caller must have
-// locked p.mu.
+// checkQuotaLocked returns an error if the owner by has used up its quota of informers with a field selector. The
+// caller must have locked p.mu.
 func (p *pool) checkQuotaLocked(by owner) error {
 	if by == (owner{}) {
 		return nil
@@ -152,8 +155,8 @@ func errTooManyFields(reason string) error {
 	}
 }
 
-// makeFieldScopeRoomLocked reports whether one more scope with a field selector may start. If the limit is reached, it
-// first evicts the one that has been idle the longest.
+// makeFieldScopeRoomLocked reports whether one more informer with a field selector can start. If maxFieldScopes is
+// reached, it first stops the informer with a field selector that has had no readers for the longest time.
 func (p *pool) makeFieldScopeRoomLocked() bool {
 	used := 0
 	for scope := range p.entries {
@@ -167,8 +170,8 @@ func (p *pool) makeFieldScopeRoomLocked() bool {
 	return p.evictLocked(func(e *entry) bool { return e.scope.Fields != "" }) != nil
 }
 
-// evictLocked stops and returns the informer that has been idle the longest among those for which matches() is true.
-// It returns nil if no such informer is idle.
+// evictLocked stops one informer for which matches() is true, and returns it: the one that has had no readers for the
+// longest time. It returns nil if all of them have readers.
 func (p *pool) evictLocked(matches func(*entry) bool) *entry {
 	var oldest *entry
 	for _, e := range p.entries {
@@ -225,7 +228,8 @@ func (p *pool) removeLocked(scope listwatch.Scope, e *entry) {
 	delete(p.entries, scope)
 }
 
-// find returns the informer of a scope if it is running, or nil. Unlike acquire, it does not keep the informer running.
+// find returns the running informer of a scope, or nil if there is none. Unlike acquire, it does not keep the
+// informer running.
 func (p *pool) find(scope listwatch.Scope) *informer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -235,14 +239,12 @@ func (p *pool) find(scope listwatch.Scope) *informer {
 	return nil
 }
 
-// requestReconcile wakes the reconcilers of all informers, so that they run soon.
 func (p *pool) requestReconcile() {
 	for _, i := range p.informers() {
 		i.requestReconcile()
 	}
 }
 
-// informers returns the running informers.
 func (p *pool) informers() []*informer {
 	p.mu.Lock()
 	defer p.mu.Unlock()

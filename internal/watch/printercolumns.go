@@ -11,18 +11,18 @@ import (
 	"glasshouse/internal/watch/listwatch"
 )
 
-// printerColumns contains what the definition of a custom resource specifies about its columns, by column name. Its
-// maps are nil if the definition may not be read, or if there is none.
+// printerColumns describes the columns in the CustomResourceDefinition of a resource, by column name. Its maps are
+// nil if the resource has no definition, or if the program is not permitted to read it.
 type printerColumns struct {
-	// dates contains the paths (see listwatch.SimplePath) of columns of type date. The API server sends their cells as an
-	// age ("33h"), which becomes outdated. If a path is not known, the time is computed from the age.
+	// dates contains the paths (see listwatch.SimplePath) to the times that columns of type date show. The API server
+	// sends their cells as an age ("33h"), which becomes outdated. If no path is known, the time is computed from the
+	// age.
 	dates map[string]string
-	// paths contains the JSONPaths of all columns. They show which cells may contain a masked value, and must be
-	// masked, too.
+	// paths contains the JSONPaths of all columns. They show which cells can contain a masked value, so that these
+	// cells are masked, too.
 	paths map[string]string
 }
 
-// readPrinterColumns reads the definition of a custom resource, and returns what it specifies about the columns.
 func (c *Cluster) readPrinterColumns(ctx context.Context, resource *resource.Resource) printerColumns {
 	if resource.Group == "" {
 		return printerColumns{}

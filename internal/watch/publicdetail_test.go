@@ -16,8 +16,9 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// If the API server cannot convert, read or admit an object, its error may contain stored data. No state, problem or
-// log of the program contains any of that data. They do contain what helps to correct the error.
+// The API server's error for an object that it cannot convert, read or admit can contain stored data. No status,
+// problem or log line of the program contains that data. They contain the rest of the error, which helps to correct
+// it.
 func TestErrorsHideStoredData(t *testing.T) {
 	for _, test := range []struct {
 		name    string
@@ -121,7 +122,8 @@ func TestErrorsHideStoredData(t *testing.T) {
 	}
 }
 
-// If such an error occurs during a watch, its stored data is not revealed either.
+// An error that the API server sends during a watch can contain stored data. Neither messages to readers nor log
+// lines contain that data.
 func TestWatchErrorsHideStoredData(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
@@ -163,8 +165,8 @@ func TestWatchErrorsHideStoredData(t *testing.T) {
 	})
 }
 
-// If discovery gets a response that is not from the API server, such as a proxy's error page, its text is not revealed
-// either.
+// If discovery gets a response that is not from the API server, such as a proxy's error page, neither the returned
+// error nor the log contains the text of that response.
 func TestDiscoveryErrorsHideResponses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder

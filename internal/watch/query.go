@@ -12,28 +12,28 @@ import (
 const (
 	maxNamespaces = 200
 	maxSelector   = 4 << 10
-	// maxTerms limits the terms of a query: the requirements and values of its label selector, and the words of its
-	// text. Each term is evaluated for every object and every change.
+	// maxTerms is the maximum number of requirements and values in a query's label selector, and also the maximum
+	// number of words in its text. Each of them is evaluated for every object and every change.
 	maxTerms = 100
 )
 
 // A Query selects objects of one resource.
 type Query struct {
-	Resource   string   // Its ref, such as "core/v1/pods".
-	Namespaces []string // Empty for all.
+	Resource   string   // A ref (group/version/plural), such as "core/v1/pods".
+	Namespaces []string // Empty for all namespaces.
 	Labels     string   // A label selector in kubectl's syntax.
 	Fields     string   // A field selector; the API server decides which fields it supports.
 	Name       string   // The name of the only object to select; empty for all.
 	Text       string   // Words that a row must contain in its namespace, name or cells, ignoring case.
-	// Sort is the column to sort by, for a Snapshot only. Its syntax is that of NewWindow. An unknown column is
-	// ignored.
+	// Sort is the column to sort by, in the syntax of NewWindow. It is only for Snapshot, which ignores an unknown
+	// column.
 	Sort    string
-	Offset  int     // For a Snapshot with a Limit: how many rows to skip. The last row is never skipped.
-	Limit   int     // For a Snapshot only: the maximum number of rows; 0 for all.
-	Window  *Window // The rows to send; only for the view Windowed.
-	Watched bool    // Read only from an informer that is already running; do not start one or keep one running.
-	// Every is the shortest time between two messages of changes of a Subscription. Changes within that time are
-	// collected. A change after it is sent at once.
+	Offset  int     // How many rows a Snapshot with a Limit skips; never the last row.
+	Limit   int     // The maximum number of rows of a Snapshot; 0 for all.
+	Window  *Window // The part of the sorted rows to send; only for the view Windowed.
+	Watched bool    // Read only if the resource is watched already; do not start or extend a watch.
+	// Every is the minimum time between two messages with changes, for a Subscription. Changes within that time are
+	// sent together. A change after that time is sent at once.
 	Every time.Duration
 }
 
@@ -44,7 +44,7 @@ func checkNamespace(ns string) error {
 	return nil
 }
 
-// checkName returns an error for a name that is not exactly one segment of a URL path.
+// checkName returns an error for a name that is longer than 253 bytes, or is not exactly one segment of a URL path.
 func checkName(name string) error {
 	if problems := content.IsPathSegmentName(name); len(problems) > 0 || len(name) > 253 {
 		return status.Invalidf(

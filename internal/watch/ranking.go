@@ -17,23 +17,25 @@ import (
 )
 
 const (
-	// rowWeight is the size of one row in a ranking (a sorted list of rows), in bytes, without its text.
+	// rowWeight is the memory of one row in a ranking (a sorted list of rows), in bytes, without its sort text.
 	rowWeight = 40
-	// maxTexts is the maximum number of sort texts, such as a status or a node name, that the rows of a ranking share.
+	// maxTexts is the maximum number of different sort texts, such as node names, that a ranking stores once for all
+	// rows.
 	maxTexts = 1000
-	// maxPages is the maximum number of pages that are cached for one version of a ranking.
+	// maxPages is the maximum number of pages (ranges of rows) that a ranking caches until its rows change.
 	maxPages = 64
 )
 
-// sorting is the sort order of rows: by a column or by namespace. Equal rows are ordered by namespace and name.
+// sorting is the sort order of rows: by a column, or by namespace. Rows with equal sort keys are ordered by namespace
+// and name.
 type sorting struct {
 	column     int // The index of the column by which rows are sorted; -1 for none.
 	namespace  bool
 	descending bool
 }
 
-// sortingOf parses the text of a sort: the name of a column in any case, or "namespace". A "-" before the name reverses
-// the order. If text is empty, rows are ordered by namespace and name.
+// sortingOf parses a sort order: the name of a column in any case, or "namespace". A "-" before the name reverses the
+// order. An empty text means the order by namespace and name.
 func sortingOf(text string, columns []listwatch.Column) (sorting, error) {
 	name, descending := strings.CutPrefix(cellsort.Lower(text), "-")
 	by := sorting{column: -1, descending: descending}
@@ -55,7 +57,6 @@ func sortingOf(text string, columns []listwatch.Column) (sorting, error) {
 	return by, nil
 }
 
-// rank returns the sort key of an object.
 func (by sorting) rank(o *listwatch.Object, columns []listwatch.Column) cellsort.Rank {
 	switch {
 	case by.column >= 0:
@@ -73,34 +74,34 @@ func (by sorting) compare(a, b *rankRow) int {
 	return a.object.Compare(b.object)
 }
 
-// rankRow is a row of a ranking: one version of an object, with its sort key. It is immutable.
+// rankRow is one row of a sorted list: one version of an object, with its sort key. It is immutable.
 type rankRow struct {
 	object *listwatch.Object
 	rank   cellsort.Rank
 }
 
-// A ranking is the sorted list of all rows that a filter matches. It is built from the journal, and all windows (parts
-// of the list that pages show) share it. It has no goroutine: the first reader that acquires it after a change updates
-// it, and other readers find it up to date. Readers get pages of it, which are immutable.
+// A ranking is the sorted list of all rows that a filter matches. All windows (parts of the list that web pages show)
+// share it. The first reader after a change updates it from the informer's journal of changes, so it needs no
+// goroutine. Later readers find it up to date. Readers get immutable pages (ranges of rows) of it.
 //
 // The passage of time alone does not move rows: cells that show an elapsed time are ordered by their timestamps.
 type ranking struct {
 	informer *informer
 	columns  []listwatch.Column
 	by       sorting
-	lock     chan struct{} // A lock that can be acquired with a context: it contains one token while it is free.
-	weight   atomic.Int64  // In bytes.
+	lock     chan struct{} // A mutex that supports contexts: contains one token while unlocked.
+	weight   atomic.Int64  // The memory of all rows, in bytes.
 
-	// lock guards the following fields.
+	// The field lock guards all fields below.
 	filter     *filter
-	rows       *sortedlist.List[*rankRow] // Nil until it is built.
+	rows       *sortedlist.List[*rankRow] // Nil while the list must be built.
 	cursor     journal.Cursor
 	counts     rowCounts
 	classifier *severity.Classifier
 	offscreen  offscreenChanges
-	texts      map[string]string     // Texts that rows share.
-	pages      map[rowRange]*rowPage // Cached pages at the cursor.
-	number     uint64                // The number of the newest page.
+	texts      map[string]string     // The sort texts of several rows, stored once.
+	pages      map[rowRange]*rowPage // Pages as of the field cursor, by range.
+	number     uint64
 }
 
 func newRanking(i *informer, f *filter, columns []listwatch.Column, by sorting) *ranking {
@@ -113,16 +114,16 @@ func newRanking(i *informer, f *filter, columns []listwatch.Column, by sorting) 
 	return r
 }
 
-// rankingView is the state of a ranking at one moment: a page of its rows, and the changes so far. The pointer to the
-// page stays the same as long as no row in it and none of the counts change.
+// rankingView is the result of reading a ranking (a sorted list of rows): one page of rows, and a summary of all
+// changes so far. If two views of a ranking have the same page pointer, their rows and counts are equal.
 type rankingView struct {
 	*rowPage
 
 	offscreen offscreenChanges
-	offset    uint64 // The offset of the newest change that the view includes.
+	offset    uint64 // The journal offset of the newest change that the view includes.
 }
 
-// view updates the ranking and returns the requested page.
+// view applies all new changes to the ranking, and returns the requested page of rows.
 func (r *ranking) view(ctx context.Context, request *rangeRequest) (rankingView, error) {
 	select {
 	case <-r.lock:
@@ -149,7 +150,8 @@ func (r *ranking) view(ctx context.Context, request *rangeRequest) (rankingView,
 	return rankingView{f, r.offscreen, r.cursor.Offset}, nil
 }
 
-// rangeOf returns the offset and number of the requested rows.
+// rangeOf returns the offset and the number of the requested rows. A request for the range around a row is converted
+// to offsets, if that row exists.
 func (r *ranking) rangeOf(request *rangeRequest) rowRange {
 	if request.around == "" {
 		return request.rowRange
@@ -162,7 +164,8 @@ func (r *ranking) rangeOf(request *rangeRequest) rowRange {
 	return request.rowRange
 }
 
-// update applies all changes up to the newest one at the time of the call. It builds the ranking if it has no rows.
+// update applies all changes up to the newest one at the time of the call. If r.rows is nil, it builds the list
+// instead.
 func (r *ranking) update(ctx context.Context) error {
 	for now := r.informer.Now().Offset; r.rows == nil || r.cursor.Offset < now; {
 		if r.rows == nil {
@@ -179,18 +182,17 @@ func (r *ranking) update(ctx context.Context) error {
 		}
 		r.cursor = next
 		rows := r.rows
-		r.rows = nil // Nil until all changes are applied: if apply panics, no reader may see a part of them.
+		r.rows = nil // If apply panics, the next reader must not get a partly updated list.
 		if r.apply(rows, changes) {
 			r.rows = rows
-			// If apply fails, a row is not in the list: the journal has replaced an unchanged object by another
-			// version, without a change. The loop then builds the ranking again.
+			// If apply returns false, the list lacks a row: the journal has replaced an object by an equal version
+			// without a change. The loop then builds the list again.
 		}
 	}
 	r.weight.Store(int64(r.rows.Len()) * r.rowWeight())
 	return nil
 }
 
-// build creates the sorted list of rows from a snapshot of the journal.
 func (r *ranking) build() {
 	entries, cursor := r.informer.Snapshot()
 	rows := make([]*rankRow, 0, len(entries))
@@ -210,13 +212,13 @@ func (r *ranking) build() {
 	clear(r.pages)
 }
 
-// apply applies changes to the rows. It returns false if a change does not fit the list: a row to remove is missing, or
-// a row to insert exists.
+// apply applies changes to the rows. It returns false if a change does not fit the rows: a row to remove is missing,
+// or a row to insert exists already.
 func (r *ranking) apply(rows *sortedlist.List[*rankRow], changes []*event.Change) bool {
 	var removed, inserted []*rankRow
 	before := r.counts
 	for _, c := range fold(changes) {
-		if c.Op == 0 { // A mark, which has no object.
+		if c.Op == 0 { // A marker without an object; see journal.Mark.
 			continue
 		}
 		wasVisible := c.Op != journal.Add && r.filter.matchesIgnoringText(c.Old)
@@ -242,8 +244,8 @@ func (r *ranking) apply(rows *sortedlist.List[*rankRow], changes []*event.Change
 	return rows.Change(removed, inserted)
 }
 
-// addToCounts adds n, which is 1 or -1, to the counts for an object. The object need not contain the words of the
-// query.
+// addToCounts adds n (1 or -1) to the row counts, for the object o. Objects without the words of the query count,
+// too.
 func (r *ranking) addToCounts(o *listwatch.Object, n int) {
 	hasError, hasWarning := r.classifier.Classify(o)
 	r.counts.total += n
@@ -255,14 +257,14 @@ func (r *ranking) addToCounts(o *listwatch.Object, n int) {
 	}
 }
 
-// removalReason returns the reason why a row has left a page, and the object as it is now:
-//   - "gone": the object was deleted, or its labels or its text do not match what the viewer may see. No object is
-//     returned.
-//   - "filtered": the row does not contain the words of the query any more.
-//   - "moved": the row's sort key has changed.
-//   - "": other rows have moved it out of the page.
+// removalReason returns why a row has left a page, and the present version of its object:
+//   - "gone": the object was deleted, or no longer matches the label selector or the conditions of the viewer's share
+//     link. The returned object is nil.
+//   - "filtered": the row no longer contains the words of the query.
+//   - "moved": the sort key of the row has changed.
+//   - "": other rows have moved this row out of the page.
 //
-// Any goroutine may call it.
+// It is safe for concurrent use.
 func (r *ranking) removalReason(row *rankRow) (string, *listwatch.Object) {
 	now, ok, _ := r.informer.Get(keyOf(row.object.Namespace(), row.object.Name()))
 	selector := r.filter.selector
@@ -293,8 +295,8 @@ func (r *ranking) row(o *listwatch.Object) *rankRow {
 	return row
 }
 
-// rowWeight returns the approximate size of one row, in bytes. If there are too many different sort texts to share, it
-// includes a text of the average length of the shared ones.
+// rowWeight returns the approximate memory of one row, in bytes. If there are too many different sort texts to store
+// each one once, it adds the average length of a text.
 func (r *ranking) rowWeight() int64 {
 	if len(r.texts) < maxTexts {
 		return rowWeight

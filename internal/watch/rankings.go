@@ -10,30 +10,32 @@ import (
 )
 
 const (
-	// maxRankings is the maximum number of rankings of one informer that belong to one viewer. A viewer could otherwise
-	// request any number, by different filters and sort orders.
+	// maxRankings is the maximum number of rankings (sorted lists of rows) of one informer that belong to one viewer.
+	// A viewer could otherwise request any number, with different filters and sort orders.
 	maxRankings = 100
-	// maxAllRankings is the maximum number of rankings of one informer, for all viewers. It bounds their rows to this
-	// number for each object, even without a memory limit.
+	// maxAllRankings is the maximum number of rankings of one informer, for all viewers together. It limits their
+	// memory even without a memory limit, because each ranking has at most one row for each object.
 	maxAllRankings = 1000
-	// maxGuestRankings is the maximum number of rankings of one informer for all guests, through all links. The rest of
-	// maxAllRankings is for other viewers.
+	// maxGuestRankings is the maximum number of rankings of one informer for all guests (viewers of share links)
+	// together. The rest of maxAllRankings is for other viewers.
 	maxGuestRankings = 500
-	// rankingLinger is how long a ranking stays after its last window is closed.
+	// rankingLinger is how long a ranking (a sorted list of rows) is kept after its last window is closed.
 	rankingLinger = 30 * time.Second
 )
 
-// rankings contains the rankings of one informer that a window uses, or used within the last rankingLinger.
+// rankings contains the rankings (sorted lists of rows) of one informer that windows use, or have used within the
+// last rankingLinger.
 type rankings struct {
 	mu      sync.Mutex
 	entries map[rankingID]*rankingEntry
 }
 
-// rankingID identifies a ranking among those of one informer: a hash of its filter, columns and sort order.
+// rankingID identifies a ranking of one informer. It is a hash of the filter, the version of the columns, and the
+// sort order.
 type rankingID [sha256.Size]byte
 
-// rankingEntry is a ranking with the number of its users for each viewer, and its owner. The owner is one of the
-// viewers that use it. If no viewer uses it, the owner is the one that used it last.
+// rankingEntry is a ranking (a sorted list of rows) with the number of its users, for each viewer. Its owner is the
+// viewer whose quota includes it: one of the viewers that use it, or the last one that used it.
 type rankingEntry struct {
 	*ranking
 
@@ -43,8 +45,8 @@ type rankingEntry struct {
 	idleSince time.Time
 }
 
-// acquireRanking returns the ranking for a filter and a sort order. viewer is the viewer that will use it. The caller
-// must call release once.
+// acquireRanking returns the ranking (the sorted list of rows) for a filter and a sort order, and creates it if
+// necessary. A new ranking counts towards the quota of viewer. The caller must call release.
 func (i *informer) acquireRanking(
 	viewer owner, f *filter, now *informerState, by sorting,
 ) (r *ranking, release func(), err error) {
@@ -72,8 +74,8 @@ func (i *informer) acquireRanking(
 	return r, release, nil
 }
 
-// acquire returns the ranking with the id, and a function to release it. If none exists, it creates one by create. It
-// returns nil if create is nil, or if there are too many rankings.
+// acquire returns the ranking with the given id, and a function to release it. If there is none, it calls create to
+// make one. It returns nil if create is nil, or if there are too many rankings.
 func (s *rankings) acquire(viewer owner, id rankingID, create func() *ranking) (*ranking, func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -99,9 +101,9 @@ func (s *rankings) acquire(viewer owner, id rankingID, create func() *ranking) (
 	return h.ranking, sync.OnceFunc(func() { s.release(viewer, id, h) })
 }
 
-// makeRoomLocked reports whether one more ranking may be created for viewer. If the viewer, all guests or all viewers
-// have reached their maximum, it first evicts one of their rankings: the one that has been unused for the longest time.
-// It returns false if all of these are in use.
+// makeRoomLocked reports whether viewer can get one more ranking. If the viewer, all guests or all viewers have
+// reached their maximum, it first removes one of their unused rankings: the one that has been unused for the longest
+// time. It returns false if none is unused.
 func (s *rankings) makeRoomLocked(viewer owner) bool {
 	ofViewer := func(h *rankingEntry) bool { return h.owner == viewer }
 	ofGuest := func(h *rankingEntry) bool { return h.owner.isGuest }
@@ -116,7 +118,6 @@ func (s *rankings) makeRoomLocked(viewer owner) bool {
 	return true
 }
 
-// countLocked returns the number of rankings for which matches() is true.
 func (s *rankings) countLocked(matches func(*rankingEntry) bool) (n int) {
 	for _, h := range s.entries {
 		if matches(h) {
@@ -126,8 +127,8 @@ func (s *rankings) countLocked(matches func(*rankingEntry) bool) (n int) {
 	return n
 }
 
-// evictLocked drops one ranking for which matches() is true: the one that has been unused for the longest time. It
-// returns false if all of them are in use.
+// evictLocked removes one unused ranking for which matches() is true: the one that has been unused for the longest
+// time. It returns false if all of them are in use.
 func (s *rankings) evictLocked(matches func(*rankingEntry) bool) bool {
 	var oldest *rankingEntry
 	var id rankingID
@@ -143,8 +144,8 @@ func (s *rankings) evictLocked(matches func(*rankingEntry) bool) bool {
 	return true
 }
 
-// release undoes one call of acquire. If the owner does not use the ranking any more, another viewer that uses it
-// becomes the owner.
+// release undoes one call of acquire. If the owner no longer uses the ranking, another viewer that uses it becomes
+// the owner.
 func (s *rankings) release(viewer owner, id rankingID, h *rankingEntry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -177,7 +178,6 @@ func (s *rankings) removeLocked(id rankingID, h *rankingEntry) {
 	delete(s.entries, id)
 }
 
-// weight returns the total size of the rankings, in bytes.
 func (s *rankings) weight() (sum int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,10 +14,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// maxRankings is the maximum number of rankings of one resource for one viewer.
 const maxRankings = 100
 
-// serveRankings returns a cluster with one pod, which every user may see.
 func serveRankings(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	t.Helper()
 	server, cluster := serveCluster(t)
@@ -26,8 +24,8 @@ func serveRankings(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	return server, cluster
 }
 
-// viewerRankings are the rankings of pods that one viewer uses. subscriptions has the subscription of each ranking by
-// its number.
+// viewerRankings are the rankings (sorted lists) of pods that one viewer uses. subscriptions contains the
+// subscription that uses each ranking, by the number of the ranking.
 type viewerRankings struct {
 	t             *testing.T
 	cluster       *watch.Cluster
@@ -35,20 +33,19 @@ type viewerRankings struct {
 	subscriptions map[int]*watch.Subscription
 }
 
-// rankingsOfUser returns orders without rankings for the n-th user. All users may see all pods.
 func rankingsOfUser(t *testing.T, cluster *watch.Cluster, n int) *viewerRankings {
 	t.Helper()
 	return &viewerRankings{t, cluster, user(fmt.Sprint("user-", n)), make(map[int]*watch.Subscription)}
 }
 
-// rankingsOfLink returns viewerRankings without rankings for the guests of the n-th link. Each link shares all pods.
+// rankingsOfLink returns an empty viewerRankings for the viewers of the n-th share link. Each link shares all pods.
 func rankingsOfLink(t *testing.T, cluster *watch.Cluster, n int) *viewerRankings {
 	t.Helper()
 	viewer := sharedWith(watch.Part{Resource: pods}, watch.Part{Resource: fmt.Sprint("core/v1/others-", n)})
 	return &viewerRankings{t, cluster, viewer, make(map[int]*watch.Subscription)}
 }
 
-// tryAcquire acquires the ranking with the number n.
+// tryAcquire opens a window on the ranking (sorted list) with the number n. It returns an error if that is refused.
 func (o *viewerRankings) tryAcquire(n int) error {
 	o.t.Helper()
 	window, err := watch.NewWindow("", 0, 10)
@@ -74,7 +71,7 @@ func (o *viewerRankings) tryAcquire(n int) error {
 	}
 }
 
-// acquire acquires the rankings with the numbers from, from+1, up to to-1.
+// acquire opens windows on the rankings (sorted lists) with the numbers from, from+1, up to to-1.
 func (o *viewerRankings) acquire(from, to int) {
 	o.t.Helper()
 	for n := from; n < to; n++ {
@@ -90,15 +87,14 @@ func (o *viewerRankings) release(from, to int) {
 	}
 }
 
-// wantRefused expects that the ranking with the number n is refused, because there are too many.
 func (o *viewerRankings) wantRefused(n int) {
 	o.t.Helper()
 	wantProblem(o.t, o.tryAcquire(n), status.Unavailable, "Too many sort orders",
 		"100 orders for you, in 500 for the viewers of all links, or in 1000 in total")
 }
 
-// One viewer creates a ranking, and other viewers use it, too. When the first viewer has closed it, it belongs to one
-// of the others. It does not count for the first viewer any more.
+// A ranking (a sorted list) counts towards the quota of the viewer that created it, even if others use it, too. After
+// that viewer has closed it, it counts towards the quota of one of the others.
 func TestRankingOwnershipMoves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster := serveRankings(t)
@@ -110,14 +106,14 @@ func TestRankingOwnershipMoves(t *testing.T) {
 		first.acquire(maxRankings, maxRankings+1)
 		second.wantRefused(maxRankings + 1)
 		second.release(0, maxRankings)
-		first.acquire(0, maxRankings) // These rankings are unused, so the viewer that uses them now becomes their owner.
+		first.acquire(0, maxRankings) // An unused ranking counts towards the quota of its next user.
 		first.wantRefused(maxRankings + 1)
 		second.acquire(maxRankings+1, maxRankings+2)
 	})
 }
 
-// The number of rankings of a resource is bounded for all viewers together. An unused ranking is dropped to make room
-// for any viewer.
+// The number of rankings (sorted lists) of a resource is limited for all viewers together. An unused ranking is
+// removed to make room for any viewer.
 func TestRankingsOfAllViewersAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster := serveRankings(t)
@@ -137,8 +133,8 @@ func TestRankingsOfAllViewersAreLimited(t *testing.T) {
 	})
 }
 
-// The guests of all links together may have half of all rankings, however many links exist. The other half stays for
-// other viewers.
+// The viewers of all share links together can have at most half of all rankings (sorted lists), however many links
+// exist. The other half stays for other viewers.
 func TestRankingsOfGuestsAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster := serveRankings(t)
@@ -157,8 +153,8 @@ func TestRankingsOfGuestsAreLimited(t *testing.T) {
 	})
 }
 
-// If an update of a ranking panics, the next reader gets the present rows. It does not get the result of some of the
-// changes.
+// If an update of a ranking (a sorted list) panics, the next reader gets all present rows. It does not get a partly
+// updated list.
 func TestRankingRecoversFromPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -166,7 +162,7 @@ func TestRankingRecoversFromPanic(t *testing.T) {
 		subscribe(t, cluster, watch.Query{}, "").settle()
 		rows, total, panicked, err := cluster.ReadRankingAfterPanic(t.Context(), pods, func() {
 			for _, name := range []string{"q", "r", "s"} {
-				server.Set(pods, labelled(pod("a", name, "Running"), name)) // The filter checks each of these pods.
+				server.Set(pods, labelled(pod("a", name, "Running"), name)) // New labels: the selector checks each pod.
 			}
 			synctest.Wait()
 		})

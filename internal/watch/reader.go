@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	// Heartbeat is the longest time between two messages of a Subscription: after it, a heartbeat message is sent.
+	// Heartbeat is the maximum time between two messages of a Subscription. After this time without a message, a
+	// heartbeat message is sent.
 	Heartbeat = 15 * time.Second
 	// batch is the maximum number of changes in one message.
 	batch = 1000
@@ -23,69 +24,71 @@ const (
 	chunk = 128 << 10
 )
 
-// ErrClosed means that the resource is no longer watched, because the program is stopping.
+// ErrClosed means that the resource is no longer watched because the program is stopping, or that the Subscription is
+// closed.
 var ErrClosed = errors.New("the resource is no longer watched")
 
-// reader is one reader: it sends the objects that a filter matches, and then their changes. It has a cursor, and
-// records what it has sent. Only one goroutine may use it, and it must be closed.
+// reader sends one client the objects that a filter matches, and then their changes. It records its position in the
+// changes, and what it has sent. Only one goroutine may use it. The caller must close it.
 type reader struct {
 	informer    *informer
 	filter      *filter
 	view        view
-	guestMask   *listwatch.GuestMask // The guest mask, which masks values in objects' texts; nil for no masking.
-	key         string               // The journal key of the object, if the query names one.
+	guestMask   *listwatch.GuestMask // Masks values in objects' texts for viewers of a share link; nil for others.
+	key         string               // The journal key of the single object to read; "" if there can be several.
 	newCipher   func() cursor.Cipher
-	check       func(context.Context) error // check returns the reason why a result may be empty.
-	acquireScan ScanLimiter                 // Waits before all rows are scanned.
-	endError    error                       // The error that Next returns after the resource is no longer watched.
+	check       func(context.Context) error // Returns an error if a requested namespace does not exist.
+	acquireScan ScanLimiter
+	endError    error // The error of Next after the resource is no longer watched.
 
 	cursor        journal.Cursor
-	sentOffset    uint64 // The newest offset that was sent.
-	needsSnapshot bool   // A snapshot must be sent before any event.
-	started       bool   // A snapshot was sent, or a cursor was resumed.
-	version       int    // The version of the columns that were sent.
+	sentOffset    uint64 // The journal offset of the newest cursor that was sent.
+	needsSnapshot bool
+	started       bool // The client has data: a snapshot was sent, or a cursor was resumed.
+	version       int  // The informer's version (of columns and history) for which data was sent.
 	columns       []listwatch.Column
 	sentStatus    status.Status
 
-	restrictedCursor cursor.Restricted // The newest cursor that a restricted reader has.
-	isCursorRepeated bool              // The cursor was sent twice, by a heartbeat or digest, or it was resumed.
+	restrictedCursor cursor.Restricted // The newest cursor of a restricted reader, which may not see all objects.
+	isCursorRepeated bool              // A heartbeat or digest repeated restrictedCursor, or it was resumed.
 
-	filterID filterID // Computed when it is first needed.
-	// The part of the last message that other readers share. This reference keeps it alive.
+	filterID filterID
+	// sharedText is the part of the last message that other readers can send, too. They find it by a weak reference,
+	// so this field keeps it in memory.
 	sharedText        *[]byte
 	resetMessage      []byte              // A reset to send before the snapshot.
 	listing           *listing            // The snapshot that is being sent.
 	rows              []*listwatch.Object // The rows of listing that are not sent yet.
-	isFirstPart       bool                // No part of the snapshot was sent yet.
-	isSendingSnapshot bool                // A snapshot is being sent.
+	isFirstPart       bool
+	isSendingSnapshot bool
 
-	window *windowState // The state of a window; nil except in the view Windowed.
+	window *windowState // Nil except in the view Windowed.
 
-	digestAt  time.Time // When the next digest is due.
-	dueDigest *digest   // The digest to send when the reader reaches its offset.
+	digestAt  time.Time // When the next digest (a hash over all rows) is due.
+	dueDigest *digest   // A digest to send after all changes up to its offset.
 
-	// until is the time from which on Next returns without a message, so that its caller can do something else. Zero
+	// until is the time at which Next returns without a message, so that its caller can recheck permissions. Zero
 	// means never.
 	until        time.Time
-	timer        *time.Timer      // Fires when a heartbeat, digest, offscreen changes or until is due.
-	waitingSince time.Time        // When Next began to wait.
-	wakeups      <-chan time.Time // The channel of the timer.
+	timer        *time.Timer      // Fires when something other than a change is due; see resetTimer.
+	waitingSince time.Time        // When Next began to wait; zero while it does not wait.
+	wakeups      <-chan time.Time // Receives when the timer fires or the window is moved.
 	buffer       messageBuffer
-	cache        *event.Cache // Texts of recent changes, which all readers of the cluster share.
+	cache        *event.Cache
 	coalescer    coalescer
 }
 
-// Next waits for the next message and returns it without its id and braces. The message is valid until the next call of
-// Next, also after ctx has ended. At the time s.until, Next returns nil without an error.
+// Next waits for the next message and returns it without its id and braces. The message is valid until the next call
+// of Next, even after ctx has ended. At the time s.until, Next returns nil without an error.
 func (s *reader) Next(ctx context.Context) ([]byte, error) {
 	s.coalescer.recordSent()
 	s.sharedText = nil
 	s.buffer.ctx = ctx //nolint:fatcontext // This replaces the context of the previous call.
 	if s.filter.isRestricted {
-		s.startTimer() // Start the timer now. If it started with the first wait, hidden changes would delay it.
+		s.startTimer() // Start now: hidden changes would delay a start at the first wait.
 	}
 	for {
-		// A snapshot keeps its memory reservation until its last part is sent, because the list of rows stays in
+		// Keep the reserved memory until the last part of a snapshot is sent, because the list of rows stays in
 		// memory.
 		if !s.isSendingSnapshot {
 			s.buffer.release()
@@ -107,8 +110,8 @@ func (s *reader) Next(ctx context.Context) ([]byte, error) {
 	}
 }
 
-// advance does the next thing that is due: it sends the state, the next part of a snapshot, or changes. It returns nil
-// if there is nothing to send yet.
+// advance returns the next message that is due: a reset, the state, the next part of a snapshot, changes or a
+// heartbeat. It returns nil if there is no message yet; Next then calls it again.
 func (s *reader) advance(ctx context.Context) ([]byte, error) {
 	if message := s.resetMessage; message != nil {
 		s.resetMessage = nil
@@ -125,7 +128,7 @@ func (s *reader) advance(ctx context.Context) ([]byte, error) {
 		return nil, nil
 	case s.isSendingSnapshot && !s.buffer.acquire(partMemory):
 		return nil, nil
-	// A snapshot may be long. If its state changes, the new state is sent between two parts.
+	// This case is below the case of a changed status, so a new status is sent between two parts of a snapshot.
 	case s.isSendingSnapshot:
 		return s.view.next(s)
 	case s.needsSnapshot && (now.synced || s.isEmptied(&now)):
@@ -155,7 +158,8 @@ func (s *reader) computeDigest(ctx context.Context) error {
 	return nil
 }
 
-// objects returns all objects that the filter matches. If the filter matches everything, readers share one list.
+// objects returns all objects that the filter matches. If these are all objects of the resource, readers share one
+// list.
 func (s *reader) objects(ctx context.Context) (*listing, informerState, error) {
 	if !s.filter.matchesAll() {
 		release, err := s.acquireScan(ctx)
@@ -164,11 +168,12 @@ func (s *reader) objects(ctx context.Context) (*listing, informerState, error) {
 		}
 		defer release()
 	}
-	listing, now := s.informer.objects(s.filter, batch) // Later changes are sent as events.
+	listing, now := s.informer.objects(s.filter, batch) // The list can lack up to batch changes, which follow as events.
 	return listing, now, nil
 }
 
-// isEmptied reports whether a reader that was reset gets an empty snapshot, because all rows were removed.
+// isEmptied reports whether the client needs an empty snapshot: it has rows, but all rows were removed, for example
+// after a lost permission.
 func (s *reader) isEmptied(now *informerState) bool {
 	if !s.started || !now.hasNoRows || s.view.everyChange {
 		return false
@@ -186,14 +191,16 @@ func (s *reader) close() {
 	s.informer.readers.Add(-1)
 }
 
-// read waits for changes and sends them. A Nudge, which wakes readers without a change, results in no message.
+// read waits for changes and returns a message with them. It returns nil if it was woken without a change (see
+// journal.Wake).
 func (s *reader) read(ctx context.Context) ([]byte, error) {
 	until := uint64(math.MaxUint64)
 	if s.dueDigest != nil {
 		switch {
 		case s.dueDigest.offset == s.cursor.Offset && s.isCaughtUp():
 			return s.digestMessage(), nil
-		// With a cursor that was not sent, the client would assume that a message before the digest was lost.
+		// A digest must repeat the last cursor that was sent, so send the new cursor first. With another cursor, the
+		// client would assume that a message before the digest was lost.
 		case s.dueDigest.offset == s.cursor.Offset:
 			return s.cursorMessage()
 		}
@@ -206,10 +213,10 @@ func (s *reader) read(ctx context.Context) ([]byte, error) {
 	changes, cursor, err := next(ctx, until)
 	switch {
 	case errors.Is(err, journal.ErrGone) && s.needsSnapshot:
-		s.cursor = s.informer.Now() // A list arrived during the wait.
+		s.cursor = s.informer.Now() // A list arrived during the wait; the snapshot will include it.
 		return nil, nil
 	case errors.Is(err, journal.ErrGone) && s.filter.currentState(s.informer).version != s.version:
-		return nil, nil // The next call of advance sends the reason.
+		return nil, nil // The next call of advance sends a reset with the reason.
 	case errors.Is(err, journal.ErrGone):
 		s.reset("the missed changes are no longer in the history")
 		return nil, nil
@@ -218,20 +225,20 @@ func (s *reader) read(ctx context.Context) ([]byte, error) {
 	case !s.buffer.acquire(s.eventsMemory(changes)):
 		return nil, nil
 	}
-	s.cursor = cursor // Set it even if no message follows: otherwise the same changes would be read again.
+	s.cursor = cursor // Set it even if no message follows; otherwise these changes would be read again.
 	if len(changes) == 0 || s.needsSnapshot || s.filter.currentState(s.informer).version != s.version {
-		// A snapshot will include these changes, or their cells belong to other columns than those that were sent.
+		// Do not send these changes: a snapshot will include them, or their cells belong to new columns.
 		return nil, nil
 	}
 	return s.eventsMessage(changes)
 }
 
-// nextChanges waits for changes up to the offset until. It returns them with the cursor after them.
+// nextChanges waits for changes, and returns those up to the offset until, with the cursor after them.
 func (s *reader) nextChanges(ctx context.Context, until uint64) ([]*event.Change, journal.Cursor, error) {
 	limit := int(min(batch, until-s.cursor.Offset)) //nolint:gosec // The result is at most batch.
 	firstLimit := limit
 	if s.coalescer.isPausing() {
-		firstLimit = 1 // More are available after the pause.
+		firstLimit = 1 // Only detect a change; all of them are read after the pause.
 	}
 	changes, next, err := s.informer.NextWithin(ctx, s.startTimer, s.cursor, firstLimit)
 	if err != nil || len(changes) == 0 {
@@ -248,10 +255,11 @@ func (s *reader) nextChanges(ctx context.Context, until uint64) ([]*event.Change
 	return changes, next, nil
 }
 
-// handleWaitError handles err, the reason why a wait ended without changes. It returns a message if one is due.
+// handleWaitError handles err, with which a wait for changes ended. It returns a heartbeat, or another message that
+// must precede the heartbeat, if one is due.
 func (s *reader) handleWaitError(err error) ([]byte, error) {
 	switch {
-	// Something other than a heartbeat is due, or the window moved.
+	// Something other than a heartbeat is due, or the window was moved: the next call of advance handles it.
 	case errors.Is(err, journal.ErrNoChange) && time.Since(s.waitingSince) < Heartbeat:
 		s.resetTimer()
 		return nil, nil
@@ -269,8 +277,8 @@ func (s *reader) handleWaitError(err error) ([]byte, error) {
 	return nil, err
 }
 
-// startTimer returns the channel of the timer that ends the wait for changes. It starts the timer at the first wait for
-// a message.
+// startTimer returns a channel that ends the wait for changes. It starts the timer if this is the first wait since
+// the last message.
 func (s *reader) startTimer() <-chan time.Time {
 	if s.waitingSince.IsZero() {
 		s.waitingSince = time.Now()
@@ -279,7 +287,8 @@ func (s *reader) startTimer() <-chan time.Time {
 	return s.wakeups
 }
 
-// resetTimer sets the timer to the first thing that is due: a heartbeat, a digest, offscreen changes or s.until.
+// resetTimer sets the timer to the earliest of these times: the next heartbeat, the next digest, the next summary of
+// offscreen changes, and s.until.
 func (s *reader) resetTimer() {
 	delay := Heartbeat - time.Since(s.waitingSince)
 	if due := time.Until(s.digestAt); s.view.digests && due > 0 {
@@ -294,11 +303,12 @@ func (s *reader) resetTimer() {
 	s.timer.Reset(max(0, delay))
 }
 
-// isCaughtUp reports whether a heartbeat or digest may be sent now. It may not if the client has a cursor with another
-// offset; cursorMessage then sends the new cursor first.
+// isCaughtUp reports whether a heartbeat or a digest can be sent now. Both repeat the last cursor that was sent. If
+// the reader's cursor has a newer offset, cursorMessage sends that cursor first.
 //
-// The offset is not compared for a restricted reader, because this would reveal hidden changes. Such a reader gets a
-// new cursor whenever the last one was repeated, so that it can resume from a recent cursor.
+// The offset is not compared for a restricted reader (which may not see all objects), because this would reveal
+// hidden changes. Such a reader gets a new cursor whenever the last one was repeated, so that it can resume from a
+// recent cursor.
 func (s *reader) isCaughtUp() bool {
 	if s.filter.isRestricted {
 		return !s.isCursorRepeated
@@ -306,8 +316,8 @@ func (s *reader) isCaughtUp() bool {
 	return s.sentOffset == s.cursor.Offset
 }
 
-// reset discards what was not sent yet, and starts again with a snapshot. If the client has data, a reset message with
-// the reason is sent first.
+// reset discards everything that was not sent yet, and starts again with a snapshot. If the client has data, it first
+// gets a reset message with the reason.
 func (s *reader) reset(reason string) {
 	s.needsSnapshot, s.dueDigest = true, nil
 	s.listing, s.rows, s.isSendingSnapshot = nil, nil, false

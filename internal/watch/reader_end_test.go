@@ -11,7 +11,7 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// After the context of a reader ends, Next returns no more messages, however many are pending. It returns neither the
+// After the context of Next ends, Next returns no more messages, even if some are pending. It returns neither the
 // rest of a snapshot, nor changes that arrive faster than they can be sent.
 func TestNextReturnsAfterContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -13,7 +13,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// When a resource gets new columns, rows that were listed before the change are not sent with the old columns.
+// While a resource gets new columns, a Snapshot contains no rows. Rows that were listed before would have cells of
+// the old columns.
 func TestSnapshotWhileColumnsChangeIsEmpty(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -38,8 +39,8 @@ func TestSnapshotWhileColumnsChangeIsEmpty(t *testing.T) {
 	})
 }
 
-// A resource is reset while a reader waits for further changes to send in one batch. The reader gets the reset with its
-// reason. It gets neither the changes nor the message that there were too many changes.
+// A reader can be reset while it waits for further changes to send in one message. It then gets the reset with its
+// true reason. It gets neither the changes, nor a reset because too many changes were missed.
 func TestResetInterruptsCoalescing(t *testing.T) {
 	for name, reset := range map[string]func(*watch.Cluster){
 		"other columns":    func(c *watch.Cluster) { c.SetColumns(pods, "Other", func() {}) },
@@ -53,7 +54,8 @@ func TestResetInterruptsCoalescing(t *testing.T) {
 				r.settle()
 				server.Set(pods, pod("a", "p", "1"))
 				<-time.After(time.Second)
-				// The test reads this message late, so the reader coalesces changes before it sends the next message.
+				// The test reads this message late. The reader therefore waits for further changes before the next
+				// message.
 				if m := r.next(); m.Type != "events" {
 					t.Fatalf("got %+v", m)
 				}
@@ -84,8 +86,8 @@ func TestResetInterruptsCoalescing(t *testing.T) {
 	}
 }
 
-// The changes that are sent after a cursor are exactly those that the history has after it. This applies also if the
-// cursor is the start of the history.
+// The changes that are sent after a cursor are exactly those in the history after it, even if the cursor is the start
+// of the history.
 func TestHistoryAfterCursorIsExact(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -102,8 +104,8 @@ func TestHistoryAfterCursorIsExact(t *testing.T) {
 	})
 }
 
-// Before the first snapshot and after a reset, there is no cursor to resume from. Heartbeats then contain an empty
-// cursor.
+// Before the first snapshot, and after a reset, a client has no cursor to resume from. Heartbeats then contain an
+// empty cursor.
 func TestHeartbeatsBeforeSnapshotHaveNoCursor(t *testing.T) {
 	for _, view := range []watch.View{watch.Rows, watch.Changes} {
 		t.Run(string(view), func(t *testing.T) {
@@ -141,8 +143,8 @@ func TestHeartbeatsBeforeSnapshotHaveNoCursor(t *testing.T) {
 	}
 }
 
-// A long snapshot is sent in parts. If the live state is lost between two parts, the reader gets that state next,
-// however slowly it reads. It gets no more rows that may not be sent.
+// A long snapshot is sent in parts. If the state changes between two parts, the client gets the new state next,
+// however slowly it reads. After a lost permission, it gets no more rows.
 func TestStateIsSentBetweenSnapshotParts(t *testing.T) {
 	const podCount = 4000
 	names := regexp.MustCompile(`p-\d{4}`)

@@ -12,32 +12,33 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// columnsEvery is the shortest time between two lists of a namespace whose columns differ from those of another
-// namespace. During an upgrade, API servers of two versions may print different columns for as long as both serve
+// columnsEvery is the minimum time between two lists of a namespace whose columns differ from those of another
+// namespace. During an upgrade, API servers of two versions can send different columns for as long as both serve
 // requests.
 const columnsEvery = 10 * time.Second
 
-// reconciler is the reconciler of an informer: it starts and stops feeds (list and watch of one namespace, or of all)
-// to match permissions and memory. Only the goroutine of run may use it.
+// reconciler starts and stops the feeds of an informer, to match permissions and memory. A feed lists and watches one
+// namespace, or all namespaces. Only the goroutine of run uses the reconciler.
 type reconciler struct {
 	*informer
 
-	// The reviewed permissions by namespace; the key "" means all namespaces together.
+	// access contains the program's permissions by namespace, as last reviewed. The key "" means all namespaces
+	// together.
 	access            map[string]namespaceAccess
-	identity          string       // The identity of the definition for which the feeds were started.
-	nextAttempt       time.Time    // The earliest time to retry a resource that the API server did not find.
-	releaseNamespaces func()       // Releases the informer of the Namespace objects.
-	nextReview        time.Time    // When the next permission review is due.
-	counted           accessCounts // This informer's share of the reviewer's counts.
-	hasLeftoverRows   bool         // Feeds were stopped whose rows may still be in the journal.
-	isStatusChanged   bool         // The state has changed and readers must be informed.
-	loggedState       status.State // The last state that was logged while there was no feed.
+	identity          string    // The UID of the CustomResourceDefinition, if there is one.
+	nextAttempt       time.Time // The earliest time to retry a resource that the API server did not find.
+	releaseNamespaces func()    // Releases the informer that watches namespaces.
+	nextReview        time.Time
+	counted           accessCounts // The counts that this informer has added to the reviewer's totals.
+	hasLeftoverRows   bool         // The journal may contain rows of stopped feeds.
+	isStatusChanged   bool         // The status has changed, and readers must be woken.
+	loggedState       status.State
 
 	estimates map[string]estimate // The memory estimates by namespace; the key "" means all namespaces together.
 	probes    sizeProbes
 }
 
-// run lists and watches what the program has permission for, until ctx ends. Then it closes the journal.
+// run lists and watches everything that the program is permitted to, until ctx ends. Then it closes the journal.
 func (i *informer) run(ctx context.Context) {
 	defer i.Close()
 	s := &reconciler{
@@ -64,7 +65,7 @@ func (i *informer) run(ctx context.Context) {
 	}
 }
 
-// logStatus logs the state and its reason if there is no feed.
+// logStatus logs a new state with its reason if there is no feed. Each feed logs its own state.
 func (s *reconciler) logStatus() {
 	s.mu.Lock()
 	current, _ := s.statusLocked(nil)
@@ -80,7 +81,6 @@ func (s *reconciler) logStatus() {
 	s.loggedState = current.State
 }
 
-// awaitFeeds waits until all feeds have stopped. They stop when their context ends.
 func (s *reconciler) awaitFeeds() {
 	s.mu.Lock()
 	feeds := slices.Collect(maps.Values(s.feeds))
@@ -92,8 +92,8 @@ func (s *reconciler) awaitFeeds() {
 
 func everyFeed(*feed) bool { return true }
 
-// reconcile makes the feeds match permissions and memory: it starts missing feeds, stops unwanted ones, and removes
-// rows that no feed covers any more.
+// reconcile makes the feeds (each lists and watches one namespace, or all) match permissions and memory. It starts
+// missing feeds, stops unwanted ones, and removes rows that no feed covers any more.
 func (s *reconciler) reconcile(ctx context.Context) {
 	s.nextReview = time.Now().Add(authz.ReviewEvery)
 	if !s.isServed(ctx) || !s.dropForbidden() || s.enforceBudget() {
@@ -105,7 +105,7 @@ func (s *reconciler) reconcile(ctx context.Context) {
 		return
 	}
 	s.setReconciled(!s.probes.takeMissing())
-	isRevoked := false // A permission was revoked. A deleted namespace does not count.
+	isRevoked := false // A permission was revoked; a deleted namespace does not count.
 	stopped := s.stopFeeds(func(f *feed) bool {
 		rights, ok := desired[f.namespace]
 		if _, known := s.access[f.namespace]; known && !ok {
@@ -122,7 +122,8 @@ func (s *reconciler) reconcile(ctx context.Context) {
 	isUnwanted := func(ns string) bool { _, ok := desired[ns]; return !ok }
 	if _, all := desired[""]; !all && s.hasLeftoverRows {
 		s.hasLeftoverRows = false
-		// isRequested means that a reader requested a namespace while its feed was being stopped.
+		// isRequested means that a reader requests a removed namespace: its request came while the feed was being
+		// stopped.
 		if _, isRequested := s.evict(isUnwanted); isRevoked || isRequested {
 			s.resetReaders()
 		}
@@ -134,7 +135,7 @@ func (s *reconciler) reconcile(ctx context.Context) {
 }
 
 // setReconciled records whether all namespaces that can be watched are known, and were checked against the memory
-// budget.
+// limit.
 func (s *reconciler) setReconciled(all bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,8 +144,8 @@ func (s *reconciler) setReconciled(all bool) {
 	}
 }
 
-// pollReasonFor returns the reason why the resource must be polled (listed again and again). It returns "" if the
-// resource can be watched.
+// pollReasonFor returns the reason why the resource must be polled (listed repeatedly). It returns "" if the resource
+// can be watched.
 func (s *reconciler) pollReasonFor(r authz.Permissions) string {
 	switch {
 	case !s.resource.Can("watch"):
@@ -155,8 +156,8 @@ func (s *reconciler) pollReasonFor(r authz.Permissions) string {
 	return ""
 }
 
-// isServed reports whether the cluster serves the resource. If it no longer does, isServed stops the feeds and removes
-// the rows. A resource that is served or defined again starts from an empty list.
+// isServed reports whether the cluster serves the resource. If it does not, isServed stops the feeds and removes the
+// rows. A resource that is served or defined again starts without rows.
 func (s *reconciler) isServed(ctx context.Context) bool {
 	now := s.served(ctx)
 	s.mu.Lock()
@@ -166,7 +167,7 @@ func (s *reconciler) isServed(ctx context.Context) bool {
 	case !now.known:
 		return !isAbsent
 	case now.resource == nil && !isAbsent && s.isStillListed(ctx):
-		return true // Discovery omits the resource by mistake, or is more recent than the API server.
+		return true // The API server still lists it: discovery is wrong or too early.
 	case now.resource == nil:
 		s.setAbsent(fmt.Sprintf("The cluster does not serve %s.", s.scope.Resource.GroupResource()))
 		s.nextAttempt = time.Time{}
@@ -185,8 +186,9 @@ func (s *reconciler) isServed(ctx context.Context) bool {
 	return true
 }
 
-// isServedAgain reports whether the API server serves the resource again, after it returned "not found" although
-// discovery lists the resource. It sends a request at most once per authz.ReviewEvery, and returns false in between.
+// isServedAgain reports whether the API server serves the resource again. It is called if the API server returned
+// "not found" although discovery lists the resource. It sends at most one request per authz.ReviewEvery, and returns
+// false in between.
 func (s *reconciler) isServedAgain(ctx context.Context) bool {
 	if time.Now().Before(s.nextAttempt) {
 		return false
@@ -195,7 +197,6 @@ func (s *reconciler) isServedAgain(ctx context.Context) bool {
 	return s.tryList(ctx, "") != status.Absent
 }
 
-// setAbsent stops all feeds and removes all rows, because the cluster does not serve the resource any more.
 func (s *reconciler) setAbsent(reason string) {
 	s.mu.Lock()
 	known := s.status.State == status.Absent
@@ -207,15 +208,16 @@ func (s *reconciler) setAbsent(reason string) {
 	}
 }
 
-// clearRows removes all rows and memory estimates, because the objects of another definition are different objects, of
-// different size. Later rows belong to a new epoch, so older cursors are invalid.
+// clearRows removes all rows and memory estimates, because a new definition of the resource has different objects.
+// Rows that arrive later belong to a new epoch, so older cursors (positions in the changes) become invalid.
 func (s *reconciler) clearRows() {
 	clear(s.estimates)
 	s.probes.drop(func(string) bool { return true })
 	s.evictAll()
 }
 
-// setStatus sets the status that is reported while the informer has no feed.
+// setStatus sets the status that is reported while the informer has no feed. It does nothing if the state is the
+// same.
 func (s *reconciler) setStatus(status status.Status) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -225,8 +227,8 @@ func (s *reconciler) setStatus(status status.Status) {
 	}
 }
 
-// desiredNamespaces returns the namespaces that need a feed, with the permissions for each. The key "" means one feed
-// for all namespaces.
+// desiredNamespaces returns the namespaces that need a feed (their own list and watch), with the permissions for
+// each. The key "" means one feed for all namespaces.
 func (s *reconciler) desiredNamespaces(ctx context.Context) map[string]authz.Permissions {
 	s.expireLeases(s.pool.linger)
 	all := s.evaluate(ctx, []string{""})
@@ -255,9 +257,9 @@ func (s *reconciler) desiredNamespaces(ctx context.Context) map[string]authz.Per
 	return permitted
 }
 
-// candidates returns the namespaces that may each get a feed: those that readers requested, and all known namespaces if
-// the program is not permitted to list all of them together. requestedOnly means that it may, so that only requested
-// ones are returned. waiting contains requested namespaces beyond the limit.
+// candidates returns the namespaces that can each get a feed: those that readers requested and all known ones. With
+// requestedOnly, it returns only requested ones, because all namespaces together are permitted, but do not fit into
+// memory. waiting contains requested namespaces beyond the maximum number.
 func (s *reconciler) candidates(ctx context.Context, requestedOnly bool) (names, waiting []string) {
 	names, waiting = s.splitLeases()
 	if !requestedOnly {
@@ -277,7 +279,8 @@ func (s *reconciler) candidates(ctx context.Context, requestedOnly bool) (names,
 	})
 }
 
-// forgetExcept drops the permissions, estimates and pages of all namespaces except those in keep, which must be sorted.
+// forgetExcept drops the permissions, estimates and size probes of all namespaces except those in keep, which must be
+// sorted. Those for all namespaces together ("") also stay.
 func (s *reconciler) forgetExcept(keep []string) {
 	isOther := func(ns string) bool {
 		_, isKept := slices.BinarySearch(keep, ns)
@@ -291,8 +294,9 @@ func (s *reconciler) forgetExcept(keep []string) {
 	maps.DeleteFunc(s.denied, func(ns string, _ status.Status) bool { return isOther(ns) })
 }
 
-// prepare creates the feed of a namespace, unless a running one exists. If the API server refused the namespace before,
-// that status stays until the server has responded. It does not stay if the new feed replaces feeds that showed rows.
+// prepare creates the feed (list and watch) of a namespace if none is running. A namespace that the API server
+// refused before keeps that status until the API server responds again. If the new feed replaces feeds with rows, its
+// status is Syncing instead.
 func (s *reconciler) prepare(
 	ctx context.Context, namespace string, r authz.Permissions, stopped map[*feed]bool, prepared map[*feed]func(),
 ) {
@@ -310,7 +314,7 @@ func (s *reconciler) prepare(
 	if e, isNew := s.estimates[namespace]; isNew {
 		f.reserved.bytes = e.bytes
 	}
-	delete(s.estimates, namespace) // The rows of a feed that starts again are in memory already.
+	delete(s.estimates, namespace) // A later start needs none: the rows are in memory already.
 	run, err := s.prepareFeed(ctx, f, current)
 	if err != nil {
 		f.releaseReservation()
@@ -320,15 +324,16 @@ func (s *reconciler) prepare(
 	prepared[f] = run
 }
 
-// endFeeds stops the feeds for which matches() is true, and waits for them. It reports whether there were any.
+// endFeeds stops the feeds for which matches() is true, and waits until they have stopped. It reports whether there
+// were any.
 func (s *reconciler) endFeeds(matches func(*feed) bool) bool {
 	stopped := s.stopFeeds(matches)
 	s.swapFeeds(stopped, nil)
 	return len(stopped) > 0
 }
 
-// stopFeeds stops the feeds for which matches() is true, waits for them, and returns them. They retain their last
-// status, unless it is Live.
+// stopFeeds stops the feeds for which matches() is true, waits until they have stopped, and returns them. They retain
+// their last status, except Live, which becomes Syncing.
 func (s *reconciler) stopFeeds(matches func(*feed) bool) (stopped map[*feed]bool) {
 	stopped = make(map[*feed]bool)
 	s.mu.Lock()

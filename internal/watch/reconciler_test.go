@@ -18,7 +18,7 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// allowOnly makes the API server deny permission to list and watch pods, except in the given namespaces.
+// allowOnly makes the API server permit lists and watches of pods only in the given namespaces.
 func allowOnly(server *apitest.Server, namespaces ...string) {
 	server.Refuse(pods, "", http.StatusForbidden, "not all of them")
 	for _, ns := range namespaces {
@@ -26,8 +26,9 @@ func allowOnly(server *apitest.Server, namespaces ...string) {
 	}
 }
 
-// The program has no permission to list pods in all namespaces with one request. A reader that requests no particular
-// namespace then gets the pods of all permitted namespaces, in one table. The status contains these namespaces.
+// If the program is not permitted to list pods in all namespaces together, it watches each permitted namespace. A
+// reader without a namespace gets the pods of all permitted namespaces in one table. Its status lists these
+// namespaces.
 func TestPermittedNamespacesAreWatched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -57,8 +58,8 @@ func TestPermittedNamespacesAreWatched(t *testing.T) {
 	})
 }
 
-// A new permission, or a new namespace, takes effect within a minute. After a permission is revoked, the rows disappear
-// within moments, even if the API server continues the watch.
+// A new permission or a new namespace takes effect within a minute. After a permission is revoked, its rows disappear
+// within 15 s, even if the API server continues the watch.
 func TestNamespacePermissionsChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -98,7 +99,8 @@ func TestNamespacePermissionsChange(t *testing.T) {
 	})
 }
 
-// If only the permission to watch is revoked, the resource is polled.
+// If the permission to watch is revoked, but the permission to list is not, the resource is polled (listed
+// repeatedly).
 func TestResourceIsPolledWithoutWatchPermission(t *testing.T) {
 	for name, restrict := range map[string]func(*apitest.Server){
 		"all":           func(*apitest.Server) {},
@@ -122,7 +124,7 @@ func TestResourceIsPolledWithoutWatchPermission(t *testing.T) {
 	}
 }
 
-// While one feed replaces another, the state is not live.
+// While one feed (a list and watch) replaces another, the state of the resource is not live.
 func TestStoppedFeedIsNotLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -142,8 +144,8 @@ func TestStoppedFeedIsNotLive(t *testing.T) {
 	})
 }
 
-// If the program is not permitted to create access reviews, it detects its permissions by the results of lists. Readers
-// receive no messages while these results stay the same.
+// If the program is not permitted to create access reviews, it tries lists to detect its permissions. Readers receive
+// no messages while the results stay the same.
 func TestForbiddenReviewsFallBackToLists(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -165,7 +167,7 @@ func TestForbiddenReviewsFallBackToLists(t *testing.T) {
 	})
 }
 
-// The watches of single namespaces end with their informer. All readers of a namespace share one watch.
+// All readers of a namespace share one watch, which ends with its informer.
 func TestOneWatchForEachNamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -184,8 +186,8 @@ func TestOneWatchForEachNamespace(t *testing.T) {
 	})
 }
 
-// When many namespaces start to be watched together, readers get the rows of all of them at once. No reader gets the
-// rows of some as if they were all.
+// When many namespaces start to be watched together, each reader gets the rows of all of them in one snapshot. No
+// reader gets the rows of some namespaces as if they were all rows.
 func TestNamespacesAppearTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -201,8 +203,8 @@ func TestNamespacesAppearTogether(t *testing.T) {
 	})
 }
 
-// The combined status of several namespaces is sent once for each change. It is short, and covers exactly the known
-// namespaces.
+// Readers of several namespaces get one combined status, which is sent once for each change. It is short, and lists
+// exactly the namespaces whose rows are known.
 func TestStatusOfSeveralNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -252,7 +254,7 @@ func TestStatusOfSeveralNamespaces(t *testing.T) {
 	})
 }
 
-// If a list makes no progress, the syncing status is sent once and not repeated.
+// If a list makes no progress, the status "syncing" is sent once and not repeated.
 func TestSyncingOfSeveralNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -268,8 +270,8 @@ func TestSyncingOfSeveralNamespaces(t *testing.T) {
 	})
 }
 
-// During an upgrade, API servers of two versions may send different columns for different namespaces. The namespaces
-// are then not relisted one after another without a pause. Rows with the columns of the other version are not live.
+// During an upgrade, API servers of two versions can send different columns for different namespaces. The program
+// then pauses before it lists a namespace again. Rows with the columns of the other version are not reported as live.
 func TestNamespacesWithDifferentColumns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -282,7 +284,8 @@ func TestNamespacesWithDifferentColumns(t *testing.T) {
 		server.Config.WrapTransport = func(next http.RoundTripper) http.RoundTripper {
 			return roundTripperFunc(func(r *http.Request) (*http.Response, error) {
 				response, err := next.RoundTrip(r)
-				// Without the limit of 500 the test would not end.
+				// Alter at most 500 responses. Otherwise, if lists followed each other without a pause, the test
+				// would never end.
 				if err == nil && strings.Contains(r.URL.Path, "/b/pods") && answers.Add(1) < 500 {
 					response.Body = newerServerBody{response.Body}
 				}
@@ -305,7 +308,7 @@ func TestNamespacesWithDifferentColumns(t *testing.T) {
 	})
 }
 
-// newerServerBody is the body of a response of a newer API server. It renames the status column.
+// newerServerBody is a response body of a newer API server. It renames the status column.
 type newerServerBody struct{ io.ReadCloser }
 
 func (n newerServerBody) Read(text []byte) (int, error) {
@@ -314,7 +317,8 @@ func (n newerServerBody) Read(text []byte) (int, error) {
 	return read, err
 }
 
-// Rows that may no longer be seen disappear for all readers, even if there are more of them than the history keeps.
+// After a permission is revoked, its rows disappear for all readers, even if there are more rows than the history can
+// retain changes.
 func TestRevokedRowsExceedHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -338,8 +342,8 @@ func TestRevokedRowsExceedHistory(t *testing.T) {
 	})
 }
 
-// If other namespaces are deleted or created, a reader of one namespace is not affected. If a permission is revoked,
-// the history is discarded, and all readers receive a reset.
+// A reader of one namespace gets no message if other namespaces are created or deleted. If a permission is revoked,
+// all readers get a reset, because the history is discarded.
 func TestNamespacesAreCreatedAndDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -369,17 +373,18 @@ func TestNamespacesAreCreatedAndDeleted(t *testing.T) {
 	})
 }
 
-// The number of access reviews is limited, whatever the number of namespaces, and they are spread over time. After a
-// permission is revoked, its rows still disappear within 15 s. This applies to each watched resource, and also if rules
-// reviews are incomplete.
+// The number of access reviews is limited for any number of namespaces, and they are spread over time. Rows still
+// disappear within 15 s after their permission is revoked. Both apply to each watched resource, and also if RBAC
+// rules are incomplete.
 func TestReviewRateIsLimited(t *testing.T) {
 	for name, test := range map[string]struct {
 		incomplete bool
 		perSecond  int // The maximum number of reviews per second, on average.
 	}{
-		// The sum is 20 (200 namespaces every 10 s) plus 3 times 7 (200 closed namespaces every 30 s, for three lists).
+		// 200 permitted namespaces every 10 s are 20 reviews per second. 200 denied ones every 30 s, for each of
+		// three lists, are 3 times 7 more.
 		"rules":   {false, 45},
-		"reviews": {true, 85}, // Both figures for each of three lists.
+		"reviews": {true, 85}, // Every list reviews separately: 3 times 20 plus 3 times 7.
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -436,8 +441,8 @@ func TestReviewRateIsLimited(t *testing.T) {
 	}
 }
 
-// Very many namespaces are closed to the program. A new permission in one of them still takes effect within a minute,
-// for each of the watched resources.
+// A new permission takes effect within a minute for each watched resource, even among 500 namespaces that the program
+// is not permitted to list.
 func TestNewPermissionAmongManyNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -13,20 +13,20 @@ import (
 	"glasshouse/internal/watch/redact"
 )
 
-// redactionRules are the redaction rules, by which values are masked before they are cached.
+// redactionRules are the rules of --redact, by which sensitive values are masked before they are cached.
 type redactionRules struct {
 	redact.Rules
 
 	mu     sync.Mutex
-	warned map[string]bool // The resources, as group/plural, for which a warning was logged.
+	warned map[string]bool // Resources (group/plural) for which a warning was logged.
 }
 
-// warnOfUnservedRules logs a warning once for each kind that a redaction rule names and that the API server does not
-// serve. The name may be misspelled.
+// warnOfUnservedRules logs one warning for each resource that a rule of --redact names and that the API server does
+// not serve, because its name may be misspelled.
 func (c *Cluster) warnOfUnservedRules() {
 	resources, groupErrors, err := c.catalog.All()
 	if err != nil || len(groupErrors) > 0 {
-		return // The API server may serve the kinds although discovery failed.
+		return // Discovery is incomplete: what it lacks may still be served.
 	}
 	served := make(map[string]bool, len(resources))
 	for n := range resources {
@@ -46,8 +46,8 @@ func (c *Cluster) warnOfUnservedRules() {
 	}
 }
 
-// checkMasked returns an error for a field selector on a masked field, because the results would reveal the value,
-// guess by guess.
+// checkMasked returns an error for a field selector on a masked field. The results of many selectors would otherwise
+// reveal the masked value, guess by guess.
 func (a *Access) checkMasked(selector string, r *resource.Resource) error {
 	rules := a.cluster.redactionRules.Rules
 	if a.viewer.isMasked() {

@@ -18,7 +18,6 @@ import (
 
 const databases = "example.com/v1/databases"
 
-// database returns a custom resource with a password, which one of its columns shows.
 func database(password string) apitest.Item {
 	return apitest.Item{
 		Namespace: "a", Name: "db", Cells: fmt.Sprintf(`["db",%q,"up"]`, password),
@@ -27,7 +26,8 @@ func database(password string) apitest.Item {
 	}
 }
 
-// serveDatabases starts a Cluster with redaction rules, for a server with databases and their definition.
+// serveDatabases starts a Cluster with redaction rules. Its API server serves the custom resource databases and its
+// definition.
 func serveDatabases(t *testing.T, log *slog.Logger, rules ...string) (*apitest.Server, *watch.Cluster) {
 	t.Helper()
 	server := apitest.New(t, kinds()...)
@@ -55,7 +55,6 @@ func serveDatabases(t *testing.T, log *slog.Logger, rules ...string) (*apitest.S
 	return server, runClusterWith(t, server, watch.Options{Linger: time.Minute, Log: log, Redact: all})
 }
 
-// define sets the JSON paths that the columns of databases show.
 func define(server *apitest.Server, password, phase string) {
 	server.Set("apiextensions.k8s.io/v1/customresourcedefinitions", apitest.Item{
 		Name: "databases.example.com",
@@ -67,8 +66,8 @@ func define(server *apitest.Server, password, phase string) {
 	})
 }
 
-// A value that matches a redaction rule is masked in every view, also in cells and patches. When the value changes, it
-// is marked as changed. Each new watch reads the paths of the columns again.
+// A value that matches a redaction rule is masked in every view, also in cells and patches. When the value changes,
+// the mask shows the number of changes. Each new watch reads the JSONPaths of the columns again.
 func TestRedactionRulesMaskEveryView(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveDatabases(
@@ -185,7 +184,8 @@ func TestMaskedFieldsCannotBeSelected(t *testing.T) {
 	})
 }
 
-// A rule for a kind that the API server does not serve may be misspelled: the program logs it once.
+// The program logs one warning for a redaction rule of a resource that the API server does not serve, because its
+// name may be misspelled.
 func TestUnservedRuleIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder

@@ -9,35 +9,35 @@ import (
 	"glasshouse/internal/watch/resource"
 )
 
-// parseRegarding parses text in the form of Part.Regarding, which names the object that events must regard, such as
-// "pod.core/web-1". If text names no group, group is empty and matches any.
+// parseRegarding parses the name of the object that events must regard, such as "pod.core/web-1" (see
+// Part.Regarding). If text contains no group, the returned group is empty and matches any group.
 func parseRegarding(text string) (kind, group, name string) {
 	kind, name, _ = strings.Cut(text, "/")
 	kind, group, _ = strings.Cut(kind, ".")
 	return kind, group, name
 }
 
-// isValidRegarding reports whether text is a valid Part.Regarding for r: r must be the resource of events, and text
-// must name one object.
+// isValidRegarding reports whether text can be the Part.Regarding (the object that shared events must regard) for the
+// resource r. r must be events, and text must name one object.
 func isValidRegarding(r *resource.Resource, text string) bool {
 	kind, _, name := parseRegarding(text)
 	return r.Resource == "events" && kind != "" && kind == strings.ToLower(kind) && !strings.Contains(text, "./") &&
 		name != "" && checkName(name) == nil
 }
 
-// matchesRegarding reports whether the event o regards the object in f.regarding. It compares complete names: "pod/web"
-// does not match "pod/web-1". An event without a reference to an object never matches.
+// matchesRegarding reports whether the event o regards the object that f.regarding names. It compares complete names:
+// "pod/web" does not match "pod/web-1". An event without a reference to an object never matches.
 func (f *filter) matchesRegarding(o *listwatch.Object) bool {
 	kind, group, name := parseRegarding(f.regarding)
 	objectKind, objectName, _ := strings.Cut(f.regardedObject(o), "/")
 	return objectKind == kind && objectName == name && (group == "" || group == regardedGroup(o))
 }
 
-// regardedGroup returns the API group of the object that an event regards. No column contains the group, so
-// regardedGroup reads it from the event's JSON. It returns "" if the event cannot be parsed.
+// regardedGroup returns the API group of the object that an event regards, or "core" for the legacy group. It reads
+// the event's JSON, because no column contains the group. It returns "" if the event cannot be parsed.
 func regardedGroup(event *listwatch.Object) string {
 	var parsed struct {
-		InvolvedObject, Regarding struct{ APIVersion string } // Its name in core/v1, and in events.k8s.io/v1.
+		InvolvedObject, Regarding struct{ APIVersion string } // The field's names in core/v1 and events.k8s.io/v1.
 	}
 	text, err := event.JSON()
 	if err != nil || json.Unmarshal(text, &parsed) != nil {

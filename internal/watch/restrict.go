@@ -13,8 +13,9 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// restrict restricts a filter to the objects on which the viewer may perform the action. It returns a *Problem: Refused
-// if no objects remain, with the same text whether such objects exist or not, and Unavailable if there is no decision.
+// restrict restricts a filter to the objects on which the viewer is permitted to perform the action verb. If no
+// objects remain, it returns a *Problem with the cause Refused, whose text does not reveal whether such objects
+// exist. If the permissions cannot be checked, the cause is Unavailable.
 func (a *Access) restrict(
 	ctx context.Context, r *resource.Resource, f *filter, verb authz.Verb, ttl authz.DecisionTTL,
 ) error {
@@ -32,8 +33,8 @@ func (a *Access) restrict(
 	return &status.Problem{Cause: status.Refused, Title: "Forbidden", Detail: "You are not logged in."}
 }
 
-// restrictToUser restricts a filter to what the viewer's user may see. It takes at most authz.RecheckEvery, the
-// interval of rechecks.
+// restrictToUser restricts a filter to the objects that the viewer's user is permitted to see. It takes at most
+// authz.RecheckEvery, the interval at which permissions are rechecked.
 func (a *Access) restrictToUser(
 	ctx context.Context, r *resource.Resource, f *filter, verb authz.Verb, ttl authz.DecisionTTL,
 ) error {
@@ -92,7 +93,7 @@ func (a *Access) restrictToUser(
 }
 
 // restrictByName marks a subscription to one named object as restricted if the viewer is not permitted to see all
-// objects. Other objects share its informer, and nothing about them may be revealed.
+// objects. The subscription's informer also watches other objects, and nothing about them may be revealed.
 func (a *Access) restrictByName(
 	ctx context.Context, r *resource.Resource, f *filter, verb authz.Verb, ttl authz.DecisionTTL,
 ) error {
@@ -107,8 +108,8 @@ func (a *Access) restrictByName(
 	return nil
 }
 
-// checkEach calls check for each item concurrently, until one call returns an error. The results are in the order of
-// the items. They are false for items that were not checked.
+// checkEach calls check for all items concurrently, and stops when a call returns an error. The results are in the
+// order of the items. The result of an unchecked item is false.
 func checkEach[T any](ctx context.Context, items []T, check func(context.Context, T) (bool, error)) ([]bool, error) {
 	allowed := make([]bool, len(items))
 	group, ctx := errgroup.WithContext(ctx)
@@ -141,7 +142,7 @@ func errAuthzUnavailable(err error) error {
 	}
 }
 
-// errForbidden returns the error for a viewer who may see none of the objects that a filter selects.
+// errForbidden returns the error for a viewer who is permitted to see none of the objects that a filter selects.
 func errForbidden(r *resource.Resource, verb authz.Verb, f *filter) error {
 	attributes := verb.Attributes(r, "", "")[0]
 	target := r.GVR().GroupResource().String()
@@ -163,8 +164,8 @@ func errForbidden(r *resource.Resource, verb authz.Verb, f *filter) error {
 	}
 }
 
-// restrict restricts the filter f for the resource r to what the link shares. It returns a *Problem if the link shares
-// nothing that f selects.
+// restrict restricts the filter f for the resource r to the objects that the share link shares. It returns a *Problem
+// if the link shares none of the objects that f selects.
 func (s *Scope) restrict(r *resource.Resource, f *filter, verb authz.Verb) error {
 	ref := r.Ref()
 	if verb == authz.VerbLog {

@@ -10,19 +10,20 @@ import (
 	"glasshouse/internal/watch/journal"
 )
 
-// A restricted reader may not see every object of its resource: filter.isRestricted is set. Nothing that it receives
-// may depend on hidden changes, not even the time of a message.
+// A restricted reader is one whose viewer is not permitted to see all objects of the resource (filter.isRestricted).
+// Nothing that it receives may depend on changes of hidden objects, not even the time of a message.
 
-// restrictedHistory limits how far back the changes view of a restricted reader starts. It also limits the age of a
-// cursor from which such a reader resumes. The end of the history cannot be the limit: changes of all objects fill the
-// history, so its end would reveal hidden changes.
+// restrictedHistory is the maximum age of the changes with which a restricted reader's changes view starts. It is
+// also the maximum age of a cursor from which such a reader can resume. The start of the history cannot be the limit:
+// changes of all objects fill the history, so its start reveals hidden changes.
 const restrictedHistory = time.Minute
 
-// notResumed is the reason of the reset if a restricted reader cannot resume from its cursor. The text is the same for
-// all causes, because the cause may depend on hidden changes.
+// notResumed is the reason in the reset message if a restricted reader (which may not see all objects) cannot resume
+// from its cursor. The text is the same for all causes, because the cause can depend on hidden changes.
 const notResumed = "you may not see all objects of this resource, so a cursor is valid for at most one minute"
 
-// restrictedOffset decodes the cursor of a restricted reader, and returns the offset from which the reader resumes.
+// restrictedOffset decrypts the cursor of a restricted reader, and returns the offset from which the reader resumes.
+// If that is impossible, the error is notResumed.
 func (s *reader) restrictedOffset(at string, epoch uint64) (uint64, error) {
 	c, ok := cursor.DecodeRestricted(at)
 	if !ok {
@@ -33,26 +34,25 @@ func (s *reader) restrictedOffset(at string, epoch uint64) (uint64, error) {
 	if !ok || !s.isRecent(issued) || s.hasGap(offset) || !s.informer.retainsAfter(offset) {
 		return 0, errors.New(notResumed)
 	}
-	// The first heartbeat sends a new cursor, because this one is older.
+	// Treat the cursor as repeated: this one is old, so the reader gets a new one before the first heartbeat.
 	s.restrictedCursor, s.isCursorRepeated = c, true
 	return offset, nil
 }
 
-// isRecent reports whether a cursor that was issued at a time is recent enough to resume from. Its age may be at most
-// restrictedHistory, and at most half of the ring's age: the history must not drop the changes after a recent cursor
-// because of their age.
+// isRecent reports whether a cursor that was issued at the given time is recent enough to resume from. Its age can be
+// at most restrictedHistory, and at most half of the maximum age in the history. The history therefore never drops
+// the changes after a recent cursor because of their age.
 func (s *reader) isRecent(issued time.Time) bool {
 	age := time.Since(issued)
 	return age >= 0 && age <= min(restrictedHistory, s.informer.ring.Age/2)
 }
 
-// retainsAfter reports whether the history contains all changes after an offset.
 func (i *informer) retainsAfter(offset uint64) bool {
 	return offset == i.Now().Offset || len(i.History(journal.At(offset+1), 1)) > 0
 }
 
-// earliest returns the time from which on the changes view may show changes to this reader. It is the zero time if the
-// complete history may be shown.
+// earliest returns the time of the oldest changes that the changes view is allowed to show to this reader. The zero
+// time means that the complete history is allowed.
 func (s *reader) earliest(now time.Time) time.Time {
 	if !s.filter.isRestricted {
 		return time.Time{}
@@ -60,9 +60,9 @@ func (s *reader) earliest(now time.Time) time.Time {
 	return now.Add(-min(restrictedHistory, s.informer.ring.Age))
 }
 
-// nextVisible waits for changes up to the offset until. It returns those that the restricted reader may see, and the
-// cursor after them. If all changes that it read are hidden, it returns none. Hidden changes do not start or end a
-// pause, and do not count towards the size of a batch.
+// nextVisible waits for changes, and reads those up to the offset until. It returns the changes that the restricted
+// reader is permitted to see, and the cursor after all that it has read. If all of them are hidden, it returns none.
+// Hidden changes do not start or end a pause between messages, and do not count towards the size of a batch.
 func (s *reader) nextVisible(ctx context.Context, until uint64) ([]*event.Change, journal.Cursor, error) {
 	limit := int(min(batch, until-s.cursor.Offset)) //nolint:gosec // The result is at most batch.
 	changes, next, err := s.informer.NextWithin(ctx, s.startTimer, s.cursor, limit)
@@ -82,7 +82,8 @@ func (s *reader) nextVisible(ctx context.Context, until uint64) ([]*event.Change
 	return nil, next, nil
 }
 
-// collectVisible returns at most batch changes that the reader may see, from the cursor at up to the offset until.
+// collectVisible returns the changes that the reader is permitted to see, from the cursor at up to the offset until,
+// but at most batch of them.
 func (s *reader) collectVisible(
 	ctx context.Context, at journal.Cursor, until uint64,
 ) ([]*event.Change, journal.Cursor, error) {
@@ -107,7 +108,6 @@ func (s *reader) collectVisible(
 	return visible, at, nil
 }
 
-// canSee reports whether the reader may see something of a change.
 func (s *reader) canSee(c *event.Change) bool {
 	return (s.key == "" || c.Key == s.key) && s.filter.visibleChange(c) != nil
 }

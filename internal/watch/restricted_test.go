@@ -26,7 +26,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// restrictedViewers returns viewers, by name, who may see the pod a/p, but neither b/q nor a/hidden.
+// restrictedViewers returns viewers, by name, that may see the object a/p, but not all objects of its resource.
 func restrictedViewers() map[string]watch.Viewer {
 	const events = "core/v1/events"
 	return map[string]watch.Viewer{
@@ -41,14 +41,14 @@ func restrictedViewers() map[string]watch.Viewer {
 	}
 }
 
-// hiddenFixture is a cluster with an object that the restricted viewers may see, and others that they may not see.
+// hiddenFixture is a cluster with one object that the restricted viewers may see, and others that are hidden from
+// them.
 type hiddenFixture struct {
 	server  *apitest.Server
 	cluster *watch.Cluster
 	ref     string
 }
 
-// historyAge is the time for which the history of a hiddenFixture retains changes.
 const historyAge = 2 * time.Minute
 
 func newHiddenFixture(t *testing.T, viewer string) *hiddenFixture {
@@ -80,16 +80,15 @@ func newHiddenFixture(t *testing.T, viewer string) *hiddenFixture {
 	return h
 }
 
-// set changes the visible object.
 func (h *hiddenFixture) set(state string) {
 	h.server.Set(h.ref, h.item("a", "p", "state-"+state, "web"))
 }
 
-// changeHidden changes, adds and deletes hidden objects.
+// changeHidden updates, adds and deletes objects that are hidden from the viewer.
 func (h *hiddenFixture) changeHidden(viewer string, n int) {
 	namespaces := []string{"b"}
 	if !strings.Contains(viewer, "namespace") && viewer != "guest of a user" {
-		namespaces = append(namespaces, "a") // The objects in namespace a do not match the viewer's own selection.
+		namespaces = append(namespaces, "a") // This viewer is restricted by other criteria than namespaces.
 	}
 	for _, ns := range namespaces {
 		h.server.Set(h.ref, h.item(ns, "hidden", fmt.Sprint("secret-", n), "db"))
@@ -110,8 +109,8 @@ func (h *hiddenFixture) item(namespace, name, state, app string) apitest.Item {
 	return item
 }
 
-// transcript records everything that a subscription receives, with the times. Each cursor is replaced by its position
-// in the order of first use.
+// transcript records all messages that a subscription receives, with their times. It replaces each cursor by a
+// number, in the order in which the cursors first occur.
 type transcript struct {
 	t       *testing.T
 	cursors []string
@@ -146,8 +145,9 @@ func (r *transcript) record(at time.Duration, message []byte) {
 	fmt.Fprintf(&r.text, "%s %s\n", at, text)
 }
 
-// Invariant: S24. A restricted reader receives the same messages at the same times, whether or not hidden objects
-// change. This applies to each view, with and without pauses between messages, and also after a resubscription.
+// Invariant: S24. A restricted reader (which may not see all objects) receives the same messages at the same times,
+// whether or not hidden objects change. This applies to each view, with and without pauses between messages, and also
+// after a resubscription.
 func TestHiddenChangesAreInvisible(t *testing.T) {
 	views := []watch.View{watch.Rows, watch.Table, watch.Windowed, watch.Changes, watch.Object}
 	for name, viewer := range restrictedViewers() {
@@ -171,7 +171,6 @@ func TestHiddenChangesAreInvisible(t *testing.T) {
 	}
 }
 
-// firstDifference returns the lines around the first difference between text and other.
 func firstDifference(text, other string) string {
 	lines, others := strings.Split(text, "\n"), strings.Split(other, "\n")
 	at := 0
@@ -181,9 +180,9 @@ func firstDifference(text, other string) string {
 	return strings.Join(lines[max(0, at-2):min(len(lines), at+3)], "\n")
 }
 
-// transcribe subscribes to a view, and records its messages for longer than the history retains changes. It resumes
-// after a visible change, after hidden changes only, and at once. It also resubscribes with a cursor that is too old,
-// and with a cursor whose offset the history no longer has.
+// transcribe subscribes to a view several times, and records the messages for longer than the history retains
+// changes. It resumes after a visible change, after hidden changes only, and at once. It also resubscribes with a
+// cursor that is too old, and with a cursor whose offset is no longer in the history.
 func transcribe(
 	t *testing.T, name string, viewer watch.Viewer, view watch.View, every time.Duration, busy bool,
 ) string {
@@ -203,7 +202,7 @@ func transcribe(
 	go func() { // Every 20 s, make two visible changes in quick succession, with hidden changes around them.
 		defer close(ended)
 		for n := range 3 * 60 * 4 {
-			often := n >= 400 && n < 520 // At that time, a digest is due in a pause.
+			often := n >= 400 && n < 520 // In this period, a digest is due during a pause.
 			if busy && (n%80 < 16 || n%8 == 0 || often) {
 				h.changeHidden(name, n+1)
 			}
@@ -212,7 +211,7 @@ func transcribe(
 			}
 			<-time.After(90 * time.Millisecond)
 			if busy && often {
-				h.changeHidden(name, -n) // This is between a visible change and the digest.
+				h.changeHidden(name, -n) // Between a visible change and the digest.
 			}
 			if !often && n%80 == 7 {
 				h.set(fmt.Sprint(n, "-again"))
@@ -265,8 +264,8 @@ func transcribe(
 	return maskVersions(text)
 }
 
-// maskVersions removes resourceVersions from text, and the digests that are computed from them. A resourceVersion is a
-// revision that counts all writes in the cluster. Each visible change therefore reveals it in any case.
+// maskVersions removes resourceVersions from text, and the digests that are computed from them. A resourceVersion
+// counts all writes in the cluster, also of hidden objects. Every visible change reveals it, which cannot be avoided.
 func maskVersions(text string) string {
 	const patched = `"path":"/metadata/resourceVersion","value":"`
 	for _, part := range []string{`"resourceVersion":"`, `"rv":"`, `"digest":"`, patched} {
@@ -280,12 +279,12 @@ func maskVersions(text string) string {
 	return oldVersion.ReplaceAllString(text, `"$1":""`)
 }
 
-// notResumed is the reason in each reset after a restricted reader's cursor could not be resumed.
+// notResumed is the reason in each reset message after a restricted reader's cursor could not be resumed.
 const notResumed = "you may not see all objects of this resource, so a cursor is valid for at most one minute"
 
-// Invariant: S24. A restricted reader that returns within a minute receives exactly the visible changes that it missed,
-// and no reset. If there were none, it receives only a new cursor, regardless of hidden changes. A minute after its
-// cursor was issued, it receives a reset.
+// Invariant: S24. A restricted reader (which may not see all objects) that reconnects within a minute receives
+// exactly the visible changes that it missed, and no reset. If there were none, it receives only a new cursor,
+// whether or not hidden objects changed. A minute after its cursor was issued, it receives a reset.
 func TestRestrictedReadersResume(t *testing.T) {
 	views := []watch.View{watch.Rows, watch.Table, watch.Changes, watch.Object}
 	for name, viewer := range restrictedViewers() {
@@ -317,7 +316,6 @@ func TestRestrictedReadersResume(t *testing.T) {
 	}
 }
 
-// wantResumes resumes several times with the client c, and checks what it receives.
 func (h *hiddenFixture) wantResumes(c *client, name string) {
 	c.t.Helper()
 	advance(10 * time.Second)
@@ -339,7 +337,7 @@ func (h *hiddenFixture) wantResumes(c *client, name string) {
 	advance(time.Second)
 	c.wantConnect("after an add", "state events add")
 
-	for range 5 { // Each connection renews the cursor, although none lasts for a minute.
+	for range 5 { // Each connection renews the cursor, even if it lasts less than a minute.
 		advance(20 * time.Second)
 		if got := c.connect(16 * time.Second); strings.Contains(got, "reset") {
 			c.t.Errorf("after nothing, again, it receives %q", got)
@@ -366,7 +364,8 @@ func (h *hiddenFixture) wantResumes(c *client, name string) {
 	c.wantConnect("a minute later, after an update", reset)
 }
 
-// Invariant: S24. A restricted reader receives the same messages for every cause that prevents a resume.
+// Invariant: S24. If a restricted reader (which may not see all objects) cannot resume, it receives the same messages
+// for every cause.
 func TestRestrictedResetsAreEqual(t *testing.T) {
 	const viewerName = "user, namespace"
 	for name, invalidate := range map[string]func(h *hiddenFixture, c *client){
@@ -397,7 +396,8 @@ func TestRestrictedResetsAreEqual(t *testing.T) {
 	}
 }
 
-// In the Changes view, a restricted reader does not resume after a time in which its namespace was not watched.
+// A restricted reader does not resume the view Changes after its namespace was not watched for a while, because
+// changes are missing. It does resume the view Rows.
 func TestRestrictedReadersDoNotResumeAfterGap(t *testing.T) {
 	for view, want := range map[watch.View]string{
 		watch.Changes: "reset state snapshot", watch.Rows: "state events delete",
@@ -408,7 +408,7 @@ func TestRestrictedReadersDoNotResumeAfterGap(t *testing.T) {
 				server.Set(pods, pod("a", "p", "Running"))
 				allowOnly(server, "a", "b")
 				allow(server, "ann list pods a", "ann watch pods a")
-				subscribe(t, cluster, watch.Query{}, "").settle() // This reader keeps both watched.
+				subscribe(t, cluster, watch.Query{}, "").settle() // Keeps both namespaces watched.
 				c := &client{t: t, access: cluster.For(user("ann")), query: watch.Query{Resource: pods}, view: view}
 				c.connect(time.Second)
 				cluster.DeleteNamespaceRows("a", func() {})()
@@ -418,7 +418,7 @@ func TestRestrictedReadersDoNotResumeAfterGap(t *testing.T) {
 	}
 }
 
-// client is a test client that connects repeatedly, each time with its last cursor.
+// client is a test client that connects repeatedly. Each time, it resumes from its last cursor.
 type client struct {
 	t      *testing.T
 	access *watch.Access
@@ -427,7 +427,6 @@ type client struct {
 	cursor string
 }
 
-// wantConnect connects for a second, and compares what it receives with want.
 func (c *client) wantConnect(when, want string) {
 	c.t.Helper()
 	if got := c.connect(time.Second); got != want {
@@ -435,8 +434,8 @@ func (c *client) wantConnect(when, want string) {
 	}
 }
 
-// connect subscribes for the given duration. It returns what it receives: the types of messages, and the operations of
-// events.
+// connect subscribes for the given duration. It returns the types of the received messages, and the operations of
+// their events.
 func (c *client) connect(duration time.Duration) string {
 	c.t.Helper()
 	sub, err := c.access.Subscribe(c.t.Context(), c.query, c.view, c.cursor)
@@ -450,7 +449,7 @@ func (c *client) connect(duration time.Duration) string {
 	for {
 		text, err := sub.Next(ctx)
 		if errors.Is(err, context.DeadlineExceeded) {
-			all := strings.Join(got, " ") // Remove a digest that is due, and the new cursor before it.
+			all := strings.Join(got, " ") // Ignore a digest, and the new cursor before it.
 			return strings.ReplaceAll(strings.ReplaceAll(all, " events digest", ""), " digest", "")
 		}
 		if err != nil {
@@ -469,15 +468,16 @@ func (c *client) connect(duration time.Duration) string {
 		c.cursor = cmp.Or(m.Cursor, c.cursor)
 		got = append(got, m.Type)
 		for _, e := range m.Events {
-			if m.Type == "events" { // A snapshot of the changes view contains the history.
+			if m.Type == "events" { // In a snapshot of the view Changes, events are history.
 				got = append(got, e.Op)
 			}
 		}
 	}
 }
 
-// Invariant: S24. Repeated requests of a restricted reader do not reveal whether something hidden changed between them.
-// It did in half of 200 rounds. A guess from whether two responses are equal is right only as often as by chance.
+// Invariant: S24. Repeated requests of a restricted reader (which may not see all objects) do not reveal whether
+// hidden objects changed between them. In the test, they change in half of 200 rounds. A client that compares two
+// responses guesses right only as often as by chance.
 func TestPollingRevealsNoHiddenChange(t *testing.T) {
 	const rounds = 200
 	for name, viewer := range restrictedViewers() {
@@ -492,7 +492,7 @@ func TestPollingRevealsNoHiddenChange(t *testing.T) {
 						query.Namespaces, query.Name = []string{"a"}, "p"
 					}
 					var sub *watch.Subscription
-					if name == "user, name" { // A list accepts no name.
+					if name == "user, name" { // A list does not accept a name.
 						var err error
 						if sub, err = access.Subscribe(t.Context(), query, watch.Object, ""); err != nil {
 							t.Fatal(err)

@@ -12,34 +12,35 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// revalidateEvery is the delay of the first recheck, so a response that is sent within it needs no recheck. It is also
-// the interval of rechecks that need no request to the API server.
+// revalidateEvery is the delay before the first recheck of permissions, so a response that takes less time needs no
+// recheck. It is also the interval of rechecks that need no request to the API server.
 const revalidateEvery = time.Second
 
-// Revalidation are the permissions that a response depends on. Revoked rechecks them while the response is sent. The
-// zero Revalidation contain no permissions, as for a response that reveals nothing. Callers must call Close.
+// Revalidation contains the permissions that a response depends on. Revoked rechecks them while the response is sent.
+// The zero Revalidation contains no permissions, as for a response that reveals nothing. Callers must call Close.
 type Revalidation struct {
 	mu       sync.Mutex
 	rechecks []*recheck
-	releases []func() // Functions that release the informers from which the response was read.
+	releases []func() // Release the informers from which the response was read.
 }
 
-// recheck is one permission that a response depends on, with its recheck.
+// recheck is one permission that a response depends on, and how to recheck it.
 type recheck struct {
-	isValid func(context.Context) bool // Reports whether it is still valid; false if that cannot be determined.
-	every   time.Duration              // The interval of rechecks.
-	next    time.Time                  // The time of the next recheck.
+	isValid func(context.Context) bool // Reports whether the permission is still valid; false if unknown.
+	every   time.Duration
+	next    time.Time
 }
 
-// WithRevalidation returns a copy of the access that records in g the permissions that a response depends on. It
-// records them after the read, so that a refused read still returns its reason.
+// WithRevalidation returns a copy of the Access that records in g the permissions on which a response depends. It
+// records them after the read, so a refused read returns its own reason.
 func (a *Access) WithRevalidation(g *Revalidation) *Access {
 	derived := *a
 	derived.revalidation = g
 	return &derived
 }
 
-// Revoked returns true when one of the permissions is revoked or cannot be rechecked, and false when ctx ends.
+// Revoked waits. It returns true when one of the permissions is revoked or cannot be rechecked, and false when ctx
+// ends.
 func (g *Revalidation) Revoked(ctx context.Context) bool {
 	for wait := revalidateEvery; ; wait = g.wait() {
 		if signal.Sleep(ctx, wait); ctx.Err() != nil {
@@ -51,8 +52,8 @@ func (g *Revalidation) Revoked(ctx context.Context) bool {
 	}
 }
 
-// wait returns the time until the next recheck. It is at most revalidateEvery, because new permissions may be recorded
-// soon.
+// wait returns the time until the next recheck, but at most revalidateEvery, because a read can record more
+// permissions meanwhile.
 func (g *Revalidation) wait() time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -63,7 +64,6 @@ func (g *Revalidation) wait() time.Duration {
 	return wait
 }
 
-// recheckDue rechecks the permissions that are due, and reports whether all are still valid.
 func (g *Revalidation) recheckDue(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, authz.RecheckTimeout)
 	defer cancel()
@@ -109,8 +109,8 @@ func (g *Revalidation) Close() {
 	}
 }
 
-// releaseAfterResponse releases the informer that was opened for a read. If the access records Revalidation, the
-// informer is released when they are closed, after the response was sent.
+// releaseAfterResponse releases the informer that was opened for a read, when the response has been sent and the
+// Revalidation is closed. If the access has no Revalidation, the informer is released at once.
 func (a *Access) releaseAfterResponse(opened *openedQuery) {
 	if a.revalidation == nil {
 		opened.release()
@@ -119,8 +119,8 @@ func (a *Access) releaseAfterResponse(opened *openedQuery) {
 	a.revalidation.addRelease(opened.release)
 }
 
-// recordFilter records that the response depends on the permissions that restricted the filter f for the action d. They
-// are lost if the viewer may see fewer namespaces than f has now.
+// recordFilter records that the response depends on the user's permission to perform the action verb on the objects
+// of the filter f. The permission counts as revoked if the user may see fewer namespaces than f contains now.
 func (a *Access) recordFilter(r *resource.Resource, f *filter, verb authz.Verb) {
 	if a.revalidation == nil || a.viewer.User == nil {
 		return
@@ -129,12 +129,12 @@ func (a *Access) recordFilter(r *resource.Resource, f *filter, verb authz.Verb) 
 	a.revalidation.add(authz.RecheckEvery, func(ctx context.Context) bool {
 		current := &filter{namespaces: namespaces, name: name}
 		err := a.restrictToUser(ctx, r, current, verb, authz.TTLRecheck())
-		return err == nil && len(current.namespaces) == len(namespaces) // An empty list means all namespaces.
+		return err == nil && len(current.namespaces) == len(namespaces) // Both are empty for all namespaces.
 	})
 }
 
-// recordRows records that the response contains rows of an informer at the given version. When the program itself loses
-// a permission, the informer resets its readers and changes its version, so another version counts as a loss.
+// recordRows records that the response contains rows of an informer at the given version. When this program loses a
+// permission, the informer changes its version. Another version therefore counts as a revoked permission.
 func (a *Access) recordRows(opened *openedQuery, version int) {
 	if a.revalidation == nil {
 		return
@@ -145,8 +145,8 @@ func (a *Access) recordRows(opened *openedQuery, version int) {
 	)
 }
 
-// recordObject records that the response contains one object, which the program read with its own permission. verb is
-// the permission that the viewer needs for the object.
+// recordObject records that the response contains one object. The program read it with its own permission for verb:
+// list for an object in the cache, and get for an object from the API server.
 func (a *Access) recordObject(r *resource.Resource, f *filter, verb authz.Verb, namespace, name string) {
 	if a.revalidation == nil {
 		return
@@ -158,7 +158,7 @@ func (a *Access) recordObject(r *resource.Resource, f *filter, verb authz.Verb, 
 	if f.selector == nil && !f.needsRow() {
 		return
 	}
-	// A link that selects by labels or words shares the object only while the object matches.
+	// The share link selects objects by labels or words. It shares the object only while the object matches.
 	a.revalidation.add(revalidateEvery, func(context.Context) bool {
 		o, current := a.cachedObject(r, namespace, name)
 		return o == nil || current.State != status.Live || f.match(o)

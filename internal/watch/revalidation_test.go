@@ -17,7 +17,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// reads returns all reads that are not subscriptions, by name.
+// reads returns all kinds of reads except subscriptions, by name.
 func reads() map[string]func(ctx context.Context, access *watch.Access) error {
 	snapshot := func(q watch.Query) func(context.Context, *watch.Access) error {
 		return func(ctx context.Context, access *watch.Access) error {
@@ -56,7 +56,6 @@ func reads() map[string]func(ctx context.Context, access *watch.Access) error {
 	}
 }
 
-// revalidationOf calls read, and returns the permissions that its response depends on.
 func revalidationOf(
 	t *testing.T, access *watch.Access, read func(context.Context, *watch.Access) error,
 ) *watch.Revalidation {
@@ -69,7 +68,6 @@ func revalidationOf(
 	return g
 }
 
-// revokedWithin reports whether one of the permissions in g is revoked within the given duration, and after which time.
 func revokedWithin(t *testing.T, g *watch.Revalidation, duration time.Duration) (bool, time.Duration) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), duration)
@@ -78,8 +76,8 @@ func revokedWithin(t *testing.T, g *watch.Revalidation, duration time.Duration) 
 	return g.Revoked(ctx), time.Since(began)
 }
 
-// If a permission is revoked, for all or for some namespaces, each response that depends on it detects this within 15
-// s. The same applies if reviews fail, and if the permission was checked some time before the read.
+// If a permission is revoked for all or for some namespaces, each response that depends on it detects this within 15
+// s. The same applies if access reviews fail, and if the permission was checked some time before the read.
 func TestRevalidationDetectsRevocation(t *testing.T) {
 	for name, read := range reads() {
 		for how, revoke := range map[string]func(*apitest.Server){
@@ -121,8 +119,8 @@ func TestRevalidationDetectsRevocation(t *testing.T) {
 	}
 }
 
-// A response continues while one permission suffices for it. Permissions that others lose, and new permissions, change
-// nothing. There are no access reviews in the first second.
+// A response continues while the user still has one permission that suffices for it. Revoked permissions of other
+// users, and new permissions, have no effect. No access reviews are requested in the first second.
 func TestRevalidationContinuesWithPermission(t *testing.T) {
 	for name, read := range reads() {
 		if name == "an object that is not watched" {
@@ -149,7 +147,8 @@ func TestRevalidationContinuesWithPermission(t *testing.T) {
 				delete(g, "ann list pods a")
 				delete(g, "ann watch pods a")
 				delete(g, "ann get pods a")
-				isAffected := name != "kinds" && name != "counts" && name != "ledger" // These reveal nothing of hers.
+				// The responses of the other reads do not depend on ann's permissions.
+				isAffected := name != "kinds" && name != "counts" && name != "ledger"
 				if revoked, after := revokedWithin(t, revalidation, time.Minute); revoked != isAffected ||
 					isAffected && after > 15*time.Second {
 					t.Errorf("lost %t after %s", revoked, after)
@@ -160,7 +159,7 @@ func TestRevalidationContinuesWithPermission(t *testing.T) {
 }
 
 // Viewers who read with the program's own permissions lose access when the program loses a permission. The resource
-// stays watched while the response is sent, and no longer.
+// stays watched only until the response has been sent.
 func TestRevalidationOfProgramPermissions(t *testing.T) {
 	for name, watched := range map[string]bool{
 		"all": false, "a namespace": false, "an object that is watched": true, "an object": false,
@@ -183,7 +182,7 @@ func TestRevalidationOfProgramPermissions(t *testing.T) {
 					t.Errorf("lost after %s", after)
 				}
 				server.Revoke(pods, "")
-				if !watched { // Watched objects need list, not get.
+				if !watched { // Reading a watched object needs list; any other needs get.
 					server.FailPath("/api/v1/namespaces/a/pods/p", http.StatusForbidden, "no more")
 				}
 				if revoked, after := revokedWithin(t, g, time.Minute); !revoked || after > 15*time.Second {
@@ -199,8 +198,8 @@ func TestRevalidationOfProgramPermissions(t *testing.T) {
 	}
 }
 
-// A share can select objects by labels or by words of their rows. A response with such an object ends when the object
-// no longer matches. It does not end when the object is deleted, or when another object changes.
+// A share link can select objects by labels, or by words of their rows. A response with such an object ends when the
+// object no longer matches. It does not end when the object is deleted, or when another object changes.
 func TestRevalidationOfSharedObject(t *testing.T) {
 	for name, part := range map[string]watch.Part{"labels": {Labels: "app=web"}, "words": {Text: "running"}} {
 		for how, test := range map[string]struct {

@@ -8,28 +8,27 @@ import (
 	"glasshouse/internal/watch/event"
 )
 
-// rowRange is a range of rows of a ranking.
+// rowRange is a range of rows of a ranking (a sorted list of rows).
 type rowRange struct{ offset, count int }
 
-// rangeRequest is the range of rows that a window requests.
 type rangeRequest struct {
 	rowRange
 
-	around string // The key of the row to center the range on, if it exists.
+	around string // The key of the row in the middle of the range, if it exists.
 }
 
-// rowCounts are numbers of rows. total, errors and warnings count rows that match the query's namespaces and labels:
-// all of them, and those with the severities error and warning. matching counts the rows that also contain the query's
-// words.
+// rowCounts are numbers of rows. total counts the rows that match the query's namespaces and labels. errors and
+// warnings count those of them with the severity error or warning. matching counts those that also contain the
+// query's words.
 type rowCounts struct{ total, matching, errors, warnings int }
 
-// rowPage is a page of a ranking (the sorted rows of a filter): the rows in a range at one moment. All windows that
+// rowPage is a page of a ranking (a sorted list of rows): the rows in one range at one moment. All windows that
 // request this range share the page and its encoded texts.
 type rowPage struct {
 	rowRange
 
 	number  uint64 // Identifies the page within its ranking.
-	newest  uint64 // The offset of the newest change that the page includes.
+	newest  uint64 // The journal offset of the newest change that the page includes.
 	counts  rowCounts
 	rows    []*rankRow
 	encoded event.WeakLazy[[]byte]
@@ -38,7 +37,7 @@ type rowPage struct {
 	diffs map[uint64]*event.WeakLazy[pageDiff] // The differences from earlier pages, by the number of the earlier page.
 }
 
-// encode returns the page as encoded members of a message. The caller adds the members that depend on the reader.
+// encode returns the page as encoded JSON members. The caller adds the members that differ between readers.
 func (f *rowPage) encode() ([]byte, error) {
 	text, _, err := f.encoded.Get(func() (*[]byte, error) {
 		text := f.counts.append(nil)
@@ -70,12 +69,12 @@ func (c *rowCounts) append(dst []byte) []byte {
 	return dst
 }
 
-// equal reports whether two pages of one range have the same content, so that no difference must be sent.
+// equal reports whether two pages of the same range have the same rows and counts, so that nothing must be sent.
 func (f *rowPage) equal(other *rowPage) bool {
 	return f == other || f.counts == other.counts && slices.Equal(f.rows, other.rows)
 }
 
-// diffFrom returns the difference between the page from, an earlier one of the same range, and f.
+// diffFrom returns the difference between f and from, an earlier page of the same range.
 func (f *rowPage) diffFrom(from *rowPage, r *ranking, cache *event.Cache) (*pageDiff, error) {
 	f.mu.Lock()
 	s := f.diffs[from.number]
